@@ -1,0 +1,40 @@
+// What a harness may ask of the simulator, in C. On a real GPU none of these exist: declare them weak,
+// as here, and test the address. All are no-ops on memory the simulator did not allocate.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Guard zones: bytes inside an allocation that kernels must not touch, or may again.
+__attribute__((weak)) void simulator_forbid(const void *at, size_t bytes);
+__attribute__((weak)) void simulator_allow(const void *at, size_t bytes);
+// Bytes that hold no value yet: reading them in a kernel is a finding.
+__attribute__((weak)) void simulator_forget(const void *at, size_t bytes);
+// What messages call this range: the name of the contract's argument.
+__attribute__((weak)) void simulator_label(const void *at, size_t bytes, const char *name);
+
+// Before a call under test: forget findings and counts.
+__attribute__((weak)) void simulator_begin(void);
+
+struct simulator_finding {
+    uint8_t kind; // simulator::finding_kind
+    uint8_t write;
+    char kernel[96], file[160], where[160], detail[240]; // null-terminated, cut to fit
+    int32_t line;
+    uint32_t block[3], thread[3];
+    uint32_t bytes;
+    uint64_t threads;
+};
+// Fills at most `room` records and returns how many there are.
+__attribute__((weak)) size_t simulator_findings(struct simulator_finding *out, size_t room);
+// Counters since simulator_begin as JSON text (simulator::counters::json), null-terminated when it fits in
+// `room`; returns its length without the null.
+__attribute__((weak)) size_t simulator_counters(char *out, size_t room);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,91 @@
+// The boundary between the CUDA runtime look-alike and the machine that executes PTX.
+#pragma once
+
+#include "finding.hpp"
+#include "memory.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace simulator {
+
+// Limits and facts of the simulated device; runtime.cpp answers cudaGetDeviceProperties from the same values.
+struct device_profile {
+    const char *name = "Simulated GPU";
+    int major = 8, minor = 0;
+    int multiprocessors = 8;
+    int threads_per_block = 1024, threads_per_multiprocessor = 2048, blocks_per_multiprocessor = 32;
+    std::uint32_t shared_per_block = 48 << 10, shared_per_block_optin = 99 << 10,
+                  shared_per_multiprocessor = 100 << 10;
+    int registers_per_multiprocessor = 65536;
+    std::uint32_t constant_bytes = 64 << 10;
+    std::uint64_t global_bytes = std::uint64_t{8} << 30;
+    std::uint32_t l2_bytes = 4 << 20;
+    int copy_engines = 2;
+};
+const device_profile &profile();
+
+struct parameter { std::uint32_t offset, bytes; };
+
+// How a kernel run ended. Values are those of cudaError_t, so the runtime can return them as they are.
+struct outcome {
+    int error = 0;       // cudaSuccess, cudaErrorIllegalAddress (700), cudaErrorMisalignedAddress (716),
+                         // cudaErrorLaunchFailure (719), cudaErrorAssert (710), cudaErrorLaunchTimeout (702),
+                         // cudaErrorNotSupported (801: also a finding of kind `unsupported`) ...
+    std::string message; // one sentence, for the log
+};
+
+struct launch {
+    dim grid, block;
+    std::uint32_t dynamic_shared = 0;
+    std::span<const std::byte> parameters; // laid out by kernel_info::parameters
+    int device = 0;
+};
+
+struct kernel_info {
+    std::string name; // mangled
+    std::vector<parameter> parameters;
+    std::uint32_t parameter_bytes = 0;
+    std::uint32_t static_shared = 0, local_bytes = 0; // bytes a block, bytes a thread
+    std::uint32_t max_threads = 0;                    // .maxntid product; 0 when not stated
+};
+
+// One PTX module, parsed. Its global and constant variables are allocated in `memory` and initialised.
+// Throws std::runtime_error with line and cause for text that is not PTX or that it cannot understand as a
+// whole; an unknown instruction throws only when a kernel that holds it is run (a finding, not an exception).
+class module {
+public:
+    module(std::string_view ptx, int device);
+    ~module();
+    module(module &&) noexcept;
+
+    std::vector<std::string> kernels() const;
+    const kernel_info *find_kernel(std::string_view mangled) const;
+
+    struct variable { address start; std::uint64_t bytes; };
+    const variable *find_variable(std::string_view mangled) const;
+
+    // Runs one grid to its end: all blocks resident, warps round-robin. Findings go to findings::instance(),
+    // counts to counters::instance(). Memory faults are findings *and* end the grid with their error code;
+    // uninitialised reads are findings and the grid goes on.
+    outcome run(const kernel_info &kernel, const launch &how);
+
+private:
+    struct state;
+    std::unique_ptr<state> state_;
+};
+
+struct options {
+    bool check_memory = true, check_initialised = true, count = true;
+    std::uint64_t step_budget = 4'000'000'000; // warp instructions a grid
+    bool random_schedule = false;
+    std::uint64_t seed = 1;
+};
+options &settings();
+
+} // namespace simulator
