@@ -1,0 +1,206 @@
+// The typed call. The parent knows only the type of a contract function; the worker has its
+// address.
+//
+// Parent: `remote<decltype(f)>::arguments(sink, a...)` turns each argument into what the wire needs
+// and does not compile when an element type or the number of arguments differs from the contract.
+// Worker: `local<f>::run(pointers, result)` calls f.
+#pragma once
+
+#include "protocol.hpp"
+
+#include <cstddef>
+#include <cstring>
+#include <span>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace grading {
+
+// What the student must write. Holds poison until the call; `written` says which elements the
+// contract asks for (all of them unless told otherwise), the rest must keep their poison.
+template <class T> struct output {
+    std::vector<T> values;
+    std::vector<T> again; // the result of a second call with other poison, where it differs
+    std::size_t first = 0, count;
+    explicit output(std::size_t n) : values(n), count(n) {}
+    output(std::size_t n, std::size_t first, std::size_t count)
+        : values(n), first(first), count(count)
+    {
+    }
+    std::size_t size() const { return values.size(); }
+    const T &operator[](std::size_t i) const { return values[i]; }
+};
+
+// An argument with what a signature cannot say.
+template <class T> struct placed {
+    std::span<T> data;
+    place where = place::device;
+    int misalign = 0; // elements past a 256-byte boundary
+    int parts = 1;
+};
+template <class V> auto host(V &v) { return placed{std::span(v), place::host}; }
+template <class V> auto pinned(V &v) { return placed{std::span(v), place::pinned}; }
+template <class V> auto mapped(V &v) { return placed{std::span(v), place::mapped}; }
+template <class V> auto managed(V &v) { return placed{std::span(v), place::managed}; }
+template <class V> auto per_device(V &v, int n)
+{
+    return placed{std::span(v), place::per_device, 0, n};
+}
+template <class V> auto misaligned(V &v, int elements)
+{
+    return placed{std::span(v), place::device, elements};
+}
+template <class T> struct placed_output {
+    output<T> &out;
+    place where = place::device;
+    int misalign = 0;
+};
+template <class T> auto host(output<T> &o) { return placed_output<T>{o, place::host}; }
+template <class T> auto pinned(output<T> &o) { return placed_output<T>{o, place::pinned}; }
+template <class T> auto misaligned(output<T> &o, int elements)
+{
+    return placed_output<T>{o, place::device, elements};
+}
+
+// The parent's record of one argument.
+struct argument {
+    slot wire;
+    void *data = nullptr;                             // the caller's elements
+    std::size_t written_first = 0, written_count = 0; // elements, for outputs
+    void *second = nullptr;                           // std::vector<T> output<T>::again
+    void (*keep_second)(void *vector, const void *bytes, std::size_t count) = nullptr;
+};
+
+template <class> struct remote;
+template <class R, class... P> struct remote<R(P...)> {
+    using result = R;
+    template <class... A> static std::vector<argument> arguments(A &&...a)
+    {
+        static_assert(sizeof...(A) == sizeof...(P),
+                      "one argument for each parameter of the contract");
+        static_assert(sizeof...(P) <= max_slots);
+        return {one<P>(a)...};
+    }
+
+private:
+    template <class Q, class A> static argument one(A &a)
+    {
+        if constexpr (std::is_pointer_v<Q>)
+            return pointer<std::remove_pointer_t<Q>>(a);
+        else {
+            static_assert(std::is_trivially_copyable_v<Q>);
+            static_assert(std::is_convertible_v<A, Q>, "the contract's parameter has another type");
+            static_assert(sizeof(Q) <= 256);
+            static thread_local Q kept[max_slots];
+            static thread_local unsigned next = 0;
+            Q *q = &kept[next++ % max_slots];
+            *q = static_cast<Q>(a);
+            argument r;
+            r.wire.where = place::value;
+            r.wire.read_only = 1;
+            r.wire.element = sizeof(Q);
+            r.wire.bytes = sizeof(Q);
+            r.data = q;
+            return r;
+        }
+    }
+    template <class E, class A> static argument pointer(A &a)
+    {
+        // T *const * is one buffer a device; T * is one buffer.
+        using inner =
+            std::conditional_t<std::is_pointer_v<E>, std::remove_pointer_t<std::remove_cv_t<E>>, E>;
+        using T = std::remove_cv_t<inner>;
+        static_assert(std::is_trivially_copyable_v<T>);
+        argument r;
+        r.wire.read_only = std::is_const_v<inner>;
+        r.wire.element = sizeof(T);
+        fill<T>(r, a);
+        return r;
+    }
+    template <class T, class U> static void fill(argument &r, std::vector<U> &v)
+    {
+        static_assert(std::is_same_v<T, U>, "element type of the contract");
+        r.data = v.data();
+        r.wire.bytes = v.size() * sizeof(T);
+    }
+    template <class T, class U> static void fill(argument &r, const std::vector<U> &v)
+    {
+        fill<T>(r, const_cast<std::vector<U> &>(v));
+    }
+    template <class T, class U> static void fill(argument &r, output<U> &o)
+    {
+        fill<T>(r, o.values);
+        r.wire.output = 1;
+        r.written_first = o.first;
+        r.written_count = o.count;
+        r.second = &o.again;
+        r.keep_second = [](void *vector, const void *bytes, std::size_t count) {
+            auto *p = static_cast<const U *>(bytes);
+            static_cast<std::vector<U> *>(vector)->assign(p, p + count);
+        };
+    }
+    template <class T, class U> static void fill(argument &r, placed<U> &p)
+    {
+        static_assert(std::is_same_v<T, std::remove_cv_t<U>>, "element type of the contract");
+        r.data = const_cast<T *>(p.data.data());
+        r.wire.bytes = p.data.size_bytes();
+        r.wire.where = p.where;
+        r.wire.misalign = static_cast<std::uint16_t>(p.misalign);
+        r.wire.parts = static_cast<std::uint8_t>(p.parts);
+    }
+    template <class T, class U> static void fill(argument &r, placed_output<U> &p)
+    {
+        fill<T>(r, p.out);
+        r.wire.where = p.where;
+        r.wire.misalign = static_cast<std::uint16_t>(p.misalign);
+    }
+};
+
+// One row of a worker's table of contract functions.
+struct entry {
+    const char *name;
+    const char *parameters; // "in,out,rows,cols,factor"
+    void (*run)(void *const *arguments, void *result);
+    std::uint32_t result_bytes;
+};
+
+template <auto F> struct local;
+template <class R, class... P, R (*F)(P...)> struct local<F> {
+    static constexpr std::uint32_t result_bytes = [] {
+        if constexpr (std::is_void_v<R>)
+            return 0u;
+        else
+            return static_cast<std::uint32_t>(sizeof(R));
+    }();
+    static_assert(result_bytes <= sizeof(reply::result));
+
+    static void run(void *const *arguments, void *result)
+    {
+        [&]<std::size_t... I>(std::index_sequence<I...>)
+        {
+            if constexpr (std::is_void_v<R>)
+                F(get<P>(arguments[I])...);
+            else {
+                R r = F(get<P>(arguments[I])...);
+                std::memcpy(result, &r, sizeof r);
+            }
+        }
+        (std::index_sequence_for<P...>{});
+    }
+
+private:
+    template <class Q> static Q get(void *p)
+    {
+        if constexpr (std::is_pointer_v<Q>)
+            return Q(p);
+        else {
+            Q q;
+            std::memcpy(&q, p, sizeof q);
+            return q;
+        }
+    }
+};
+
+} // namespace grading

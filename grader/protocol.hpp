@@ -1,0 +1,112 @@
+// The wire between the trusted parent and a worker: fixed frames over a SOCK_SEQPACKET pair, bytes
+// in sealed memory.
+//
+// A worker gets four descriptors: 3 the socket, 4 the input region (read only), 5 the output
+// region, and stdout/stderr as one pipe. It answers each request with one reply that repeats the
+// request's nonce. A reply carries no verdict: the parent judges the bytes in the output region.
+#pragma once
+
+#include <cstdint>
+
+namespace grading {
+
+constexpr std::uint32_t protocol_magic = 0x31574b43; // "CKW1"
+constexpr int max_slots = 16, max_calls = 64;
+constexpr int socket_fd = 3, input_fd = 4, output_fd = 5;
+
+enum class place : std::uint8_t { value, device, host, pinned, mapped, managed, per_device };
+
+// One argument of a call. Its image in the regions: guard bytes, payload, guard bytes; values have
+// no guards.
+struct slot {
+    place where = place::device;
+    std::uint8_t read_only =
+        0;                   // a pointer to const: the worker copies it back, the parent compares
+    std::uint8_t output = 0; // holds poison, not a value, before the call
+    std::uint8_t parts = 1;  // buffers, one a device, for per_device
+    std::uint16_t misalign = 0; // elements that the payload starts past a 256-byte boundary
+    std::uint16_t unused = 0;
+    std::uint32_t element = 1;   // bytes an element
+    std::uint64_t bytes = 0;     // of the payload
+    std::uint64_t guard = 0;     // bytes of each guard zone; a multiple of 256
+    std::uint64_t input = 0;     // where the image starts in the input region
+    std::uint64_t output_at = 0; // and in the output region
+    char name[24] = {};          // the contract's name for the argument
+};
+
+enum class command : std::uint32_t {
+    facts,  // device_facts into the output region at `offset`
+    load,   // allocate set `set` as `slots` say, copy the images in
+    patch,  // copy `bytes` from the input region at `offset` to byte `at` of slot `index` of set
+            // `set`
+    poison, // fill the output slots of set `set` with the 4-byte `pattern`
+    wake,   // a null kernel, synchronised
+    run,    // call `function` on each of `calls` sets, in order; time them together
+    store,  // copy the images of set `set` back into the output region
+    drop,   // free set `set`
+    report, // simulator only: findings and counters into the output region at `offset`, at most
+            // `bytes`
+    quit,
+};
+
+enum run_flags : std::uint32_t {
+    flush_l2 = 1,       // write twice the L2 and reset persisting lines before the first call
+    begin_counting = 2, // simulator only: forget findings and counters first
+};
+
+struct request {
+    std::uint32_t magic = protocol_magic;
+    command what{};
+    std::uint64_t nonce[2] = {};
+    std::uint32_t set = 0, index = 0, flags = 0, pattern = 0;
+    std::uint64_t offset = 0, at = 0, bytes = 0;
+    char function[64] = {};
+    std::uint32_t slots = 0, calls = 0;
+    std::uint32_t sets[max_calls] = {};
+    slot arguments[max_slots];
+};
+
+enum class reply_status : std::uint32_t {
+    done,
+    cuda_error, // `error` was returned by the step named in `step`
+    exception,  // the contract function threw; `text` holds what()
+    unknown_function,
+    out_of_memory, // the worker could not allocate the set: the parent's doing, not the student's
+    malformed,     // the worker did not understand the request
+};
+
+enum class run_step : std::uint32_t {
+    none,
+    before,      // an error was pending before the call: a leftover of an earlier one
+    last_error,  // cudaGetLastError right after the call: usually a launch that failed unchecked
+    synchronise, // cudaDeviceSynchronize after the call: a kernel that failed while running
+    copy_out,
+};
+
+struct reply {
+    std::uint32_t magic = protocol_magic;
+    command what{};
+    std::uint64_t nonce[2] = {};
+    reply_status status{};
+    std::int32_t error = 0; // a cudaError_t
+    run_step step{};
+    std::uint32_t returned_bytes = 0; // of the contract function's result, if it has one
+    double event_ms = 0, host_ms = 0; // all `calls` together; 0 on the simulator
+    std::uint64_t bytes = 0;          // report: bytes written
+    std::uint64_t result[8] = {};     // the result's bytes
+    char error_name[64] = {};         // "cudaErrorInvalidConfiguration"
+    char text[256] = {};
+};
+
+struct device_facts {
+    std::uint8_t present = 0, simulated = 0;
+    std::int32_t error = 0; // why no device could be used
+    char error_text[128] = {};
+    char name[128] = {};
+    std::int32_t major = 0, minor = 0, multiprocessors = 0, devices = 0;
+    std::int32_t driver = 0, runtime = 0; // 13000 is 13.0
+    std::int32_t clock_khz = 0;           // the highest the multiprocessors run at
+    std::uint64_t l2_bytes = 0, memory_bytes = 0, memory_free = 0;
+};
+
+} // namespace grading

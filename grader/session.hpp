@@ -1,0 +1,81 @@
+// A worker process as the parent sees it: started, spoken to under a deadline, and disposed of.
+#pragma once
+
+#include "protocol.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace grading {
+
+// Memory that the parent fills and workers may only read: sealed against writing, growing and
+// shrinking. Pages cost memory once touched. Shared by every worker started with it.
+class region {
+public:
+    explicit region(std::size_t bytes, bool workers_may_write);
+    ~region();
+    region(const region &) = delete;
+    region &operator=(const region &) = delete;
+    std::byte *data() const { return data_; }
+    std::size_t size() const { return size_; }
+    int descriptor() const { return descriptor_; }
+    void forget(std::size_t from,
+                std::size_t bytes); // gives the pages back; they read as zero afterwards
+
+private:
+    std::byte *data_ = nullptr;
+    std::size_t size_ = 0;
+    int descriptor_ = -1;
+};
+
+enum class ending : std::uint8_t {
+    answered, // a reply with the right nonce came
+    crashed,  // a signal; `status` is its number
+    exited,   // `status` is the exit status
+    timed_out,
+    flooded,  // more output than `worker_options::output_limit`
+    confused, // something came that is no reply to this request
+};
+
+struct answer {
+    ending how{};
+    int status = 0;
+    reply value;          // when answered
+    double parent_ms = 0; // from sending the request to reading the reply, on the parent's clock
+};
+
+struct worker_options {
+    std::string program;
+    std::size_t output_kept = 16 << 10; // bytes of the worker's text kept a request
+    std::size_t output_limit = 8 << 20; // bytes after which it is killed
+    bool sandbox = true;                // where the machine allows
+    int devices = 1;
+};
+
+// Move-only. Destroying it kills the worker and every process it left behind.
+class worker {
+public:
+    // Throws std::system_error when the process cannot be started at all.
+    worker(const worker_options &options, const region &input);
+    ~worker();
+    worker(worker &&) noexcept;
+    worker &operator=(worker &&) noexcept;
+
+    // Sends `what` with a fresh nonce and waits. After any ending but `answered` the worker is
+    // dead.
+    answer ask(request what, std::chrono::milliseconds limit);
+
+    bool alive() const;
+    region &output() const;  // what this worker writes
+    std::string take_text(); // what it printed since the last call, at most output_kept bytes
+    bool text_was_cut() const;
+
+private:
+    struct state;
+    std::unique_ptr<state> state_;
+};
+
+} // namespace grading
