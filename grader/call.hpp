@@ -92,17 +92,14 @@ private:
         else {
             static_assert(std::is_trivially_copyable_v<Q>);
             static_assert(std::is_convertible_v<A, Q>, "the contract's parameter has another type");
-            static_assert(sizeof(Q) <= 256);
-            static thread_local Q kept[max_slots];
-            static thread_local unsigned next = 0;
-            Q *q = &kept[next++ % max_slots];
-            *q = static_cast<Q>(a);
+            static_assert(sizeof(Q) <= sizeof(argument::value));
+            Q q = static_cast<Q>(a);
             argument r;
+            std::memcpy(r.value, &q, sizeof q);
             r.wire.where = place::value;
             r.wire.read_only = 1;
             r.wire.element = sizeof(Q);
             r.wire.bytes = sizeof(Q);
-            r.data = q;
             return r;
         }
     }

@@ -1,0 +1,162 @@
+// What a lab's grade.cpp is written with: cases, inputs, the call, comparisons, and races against
+// naive.
+//
+// A correctness case is three lines: inputs, call, compare.
+//
+//     CORRECTNESS_CASE("scale_columns: one row more than the block", 1)
+//     {
+//         auto in = random_floats(33 * 7), factor = random_floats(7);
+//         output<float> out(33 * 7);
+//         CALL(scale_columns, in, out, 33, 7, factor);
+//         expect_equal(out, oracle::scale_columns(in, 33, 7, factor), {33, 7});
+//     }
+//
+// The first thing that goes wrong ends the case with its verdict; the next case is still graded.
+#pragma once
+
+#include "call.hpp"
+#include "verdict.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace grading {
+
+// Where the case runs.
+bool simulated();
+const device_facts &device();
+
+// Inputs. The generator is seeded from the run's seed and the case's name, so one case alone sees
+// the same inputs as in a full run.
+std::mt19937_64 &random_source();
+std::vector<float> random_floats(std::size_t n, float low = -1, float high = 1);
+std::vector<int> random_ints(std::size_t n, int low, int high); // both ends included
+int random_between(int low, int high);
+
+// The call: typed by the contract, made by the student's worker. Ends the case when it goes wrong.
+// Returns the function's result, if it has one.
+template <class F, class... A> auto call(const char *function, A &&...a) ->
+    typename remote<F>::result;
+#define CALL(function, ...) grading::call<decltype(function)>(#function, __VA_ARGS__)
+
+// Comparisons. `extents` turns an index into coordinates ("row 3, column 5"); empty: a plain index.
+using extents = std::vector<std::size_t>;
+
+// What a wrong answer looks like when it comes from a known misconception.
+template <class T> struct misconception {
+    std::string cause;                          // "each row was scaled by its own factor"
+    std::string next;                           // "index factor by the column"
+    std::function<std::vector<T>()> looks_like; // all elements; compared where the answer is wrong
+};
+
+// Bit for bit (but -0 equals +0). T: float, double, and integers of 8 to 64 bits.
+template <class T> void expect_equal(const output<T> &got, const std::vector<T> &want,
+                                     const extents &shape = {},
+                                     const std::vector<misconception<T>> &known = {});
+
+// Sums in float: |got - want| <= 4 max(sqrt(terms), 2) u magnitude + u |want| + tiny, u = 2^-24.
+// `magnitude`, the sum of the terms' absolute values, is per element or one for all.
+void expect_close(const output<float> &got, const std::vector<double> &want, double terms,
+                  const std::vector<double> &magnitude, const extents &shape = {},
+                  const std::vector<misconception<float>> &known = {});
+
+// Anything else: ends the case unless `right`.
+void expect(bool right, verdict otherwise, const std::string &message,
+            const std::string &hint = {});
+
+// A speed case. Steps of 0 are not offered.
+struct steps {
+    double pass = 0, good = 0, excellent = 0;
+};
+
+// One measure the simulator takes. Points never depend on instruction totals.
+struct counted;
+struct counted_gate {
+    std::string name; // "sector bytes used by loads"
+    std::function<double(const counted &)> value;
+    bool at_least = true; // else: at most
+    steps required;
+    std::string unit;    // "%", "bytes an element", "sectors a request"
+    std::string meaning; // said when missed: what it means and what to try
+};
+counted_gate used_by_loads(double pass); // bytes asked for over bytes of sectors moved; 0..1
+counted_gate used_by_stores(double pass);
+
+struct counted { // totals over every kernel of one call, and the source lines behind them
+    std::uint64_t launches = 0, threads = 0;
+    std::uint64_t load_requests = 0, load_sectors = 0, load_bytes = 0, load_ideal_sectors = 0;
+    std::uint64_t store_requests = 0, store_sectors = 0, store_bytes = 0, store_ideal_sectors = 0;
+    std::uint64_t compulsory_bytes = 0; // 32 x distinct sectors a launch, reads and writes
+    std::uint64_t shared_wavefronts = 0, shared_ideal_wavefronts = 0;
+    std::uint64_t global_atomics = 0, local_requests = 0, barriers = 0;
+    struct site {
+        std::string kernel, file;
+        int line = 0;
+        std::uint64_t requests, sectors, ideal_sectors;
+        bool store;
+    };
+    std::vector<site> worst; // global accesses, most sectors beyond ideal first
+};
+
+struct speed_gates {
+    double speedup = 0; // S, least ratio of naive's time to the submission's; 0: shown, not graded
+    steps copy;         // fraction of this device's copy bandwidth
+    steps fma;          // fraction of this device's FMA rate
+    std::vector<counted_gate> counted;
+    std::string
+        too_slow; // what a student below S or the first step has probably missed, and what to try
+};
+
+// What is raced: one set of arguments and what is known about it. A lab derives one a function.
+class workload {
+public:
+    virtual ~workload() = default;
+    virtual const char *function() const = 0;
+    virtual std::vector<argument> arguments() = 0; // by remote<decltype(f)>::arguments
+    // Changes some inputs, so that no round's answer is that of an earlier one; returns the bytes
+    // changed.
+    virtual std::vector<std::span<std::byte>> change(std::mt19937_64 &random) = 0;
+    virtual void check() = 0; // O(n), by expect_*: is the output right for the inputs as they are?
+    virtual double bytes() const { return 0; } // that any version must move, read and written
+    virtual double multiply_adds() const { return 0; } // that any version must do
+};
+using make_workload = std::function<std::unique_ptr<workload>(std::mt19937_64 &)>;
+
+// On gpu: naive and the submission alternate, timed (see speed.hpp). On the simulator: one call,
+// counted. `make` is called for each of the inputs; it sizes them by simulated() and device().
+void race(const make_workload &make, const speed_gates &gates);
+
+enum class kind : std::uint8_t { correctness, speed };
+struct worth { // a doctest decorator: enters the case in the grader's own records
+    kind what;
+    int points;
+    void fill(doctest::detail::TestCase &) const;
+};
+#define CORRECTNESS_CASE(name, points)                                                             \
+    TEST_CASE(name *grading::worth(grading::kind::correctness, points))
+#define SPEED_CASE(name, points) TEST_CASE(name *grading::worth(grading::kind::speed, points))
+
+// Machinery of `call`, in call.cpp. `result` receives the function's return value.
+void make_call(const char *function, std::vector<argument> arguments, void *result,
+               std::size_t result_bytes);
+
+template <class F, class... A> auto call(const char *function, A &&...a) ->
+    typename remote<F>::result
+{
+    using R = typename remote<F>::result;
+    if constexpr (std::is_void_v<R>)
+        make_call(function, remote<F>::arguments(a...), nullptr, 0);
+    else {
+        R r{};
+        make_call(function, remote<F>::arguments(a...), &r, sizeof r);
+        return r;
+    }
+}
+
+} // namespace grading
