@@ -67,7 +67,8 @@ template <class T> auto misaligned(output<T> &o, int elements)
 // The parent's record of one argument.
 struct argument {
     slot wire;
-    void *data = nullptr;                             // the caller's elements
+    void *data = nullptr;                             // the caller's elements; null for a value
+    std::byte value[64] = {};                         // a value's bytes
     std::size_t written_first = 0, written_count = 0; // elements, for outputs
     void *second = nullptr;                           // std::vector<T> output<T>::again
     void (*keep_second)(void *vector, const void *bytes, std::size_t count) = nullptr;

@@ -21,8 +21,9 @@
 
 #include <cstdint>
 #include <functional>
-#include <initializer_list>
+#include <memory>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
