@@ -173,7 +173,9 @@ def main():
             text = glue(options.header, options.table, options.parent)
     except (contract_error, OSError) as error:
         sys.exit(f"make_glue.py: {error}")
-    options.out.write_text(text, encoding="utf-8")
+    # An unchanged file keeps its time, so that what was made from it stays as it is.
+    if not options.out.exists() or options.out.read_text(encoding="utf-8") != text:
+        options.out.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
