@@ -52,8 +52,9 @@ struct worker_options {
     std::string program;
     std::size_t output_kept = 16 << 10; // bytes of the worker's text kept a request
     std::size_t output_limit = 8 << 20; // bytes after which it is killed
-    bool sandbox = true;                // where the machine allows
-    int devices = 1;
+    bool sandbox = true;                // where the machine allows; see `sandbox_available`
+    std::size_t memory_limit = std::size_t{12} << 30; // host bytes of the worker and its children
+    std::size_t output_region = std::size_t{1} << 30; // sparse: pages cost memory once touched
 };
 
 // Move-only. Destroying it kills the worker and every process it left behind.
