@@ -9,14 +9,38 @@
 #include "protocol.hpp"
 
 #include <cstddef>
+#include <cstdio>
 #include <cstring>
 #include <span>
+#include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace grading {
+
+// An element as messages show it: numbers as numbers, anything else as its bytes.
+template <class T> std::string show_element(const T &value)
+{
+    char text[48];
+    if constexpr (std::is_floating_point_v<T>)
+        std::snprintf(text, sizeof text, "%.9g", double(value));
+    else if constexpr (std::is_signed_v<T> && std::is_integral_v<T>)
+        std::snprintf(text, sizeof text, "%lld", static_cast<long long>(value));
+    else if constexpr (std::is_integral_v<T>)
+        std::snprintf(text, sizeof text, "%llu", static_cast<unsigned long long>(value));
+    else {
+        std::string bytes = "bytes";
+        for (std::size_t i = 0; i < sizeof value && i < 8; ++i) {
+            std::snprintf(text, sizeof text, " %02x",
+                          reinterpret_cast<const unsigned char *>(&value)[i]);
+            bytes += text;
+        }
+        return bytes;
+    }
+    return text;
+}
 
 // What the student must write. Holds poison until the call; `written` says which elements the
 // contract asks for (all of them unless told otherwise), the rest must keep their poison.
@@ -67,10 +91,11 @@ template <class T> auto misaligned(output<T> &o, int elements)
 // The parent's record of one argument.
 struct argument {
     slot wire;
-    void *data = nullptr;                             // the caller's elements; null for a value
-    std::byte value[64] = {};                         // a value's bytes
-    std::size_t written_first = 0, written_count = 0; // elements, for outputs
-    void *second = nullptr;                           // std::vector<T> output<T>::again
+    void *data = nullptr;                               // the caller's elements; null for a value
+    std::byte value[64] = {};                           // a value's bytes
+    std::size_t written_first = 0, written_count = 0;   // elements, for outputs
+    std::string (*show)(const void *element) = nullptr; // an element as text
+    void *second = nullptr;                             // std::vector<T> output<T>::again
     void (*keep_second)(void *vector, const void *bytes, std::size_t count) = nullptr;
 };
 
@@ -114,6 +139,11 @@ private:
         argument r;
         r.wire.read_only = std::is_const_v<inner>;
         r.wire.element = sizeof(T);
+        r.show = [](const void *element) {
+            T value;
+            std::memcpy(&value, element, sizeof value);
+            return show_element(value);
+        };
         fill<T>(r, a);
         return r;
     }

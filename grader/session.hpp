@@ -36,8 +36,9 @@ enum class ending : std::uint8_t {
     crashed,  // a signal; `status` is its number
     exited,   // `status` is the exit status
     timed_out,
-    flooded,  // more output than `worker_options::output_limit`
-    confused, // something came that is no reply to this request
+    flooded,   // more output than `worker_options::output_limit`
+    confused,  // something came that is no reply to this request
+    oversized, // it used more host memory than `worker_options::memory_limit`
 };
 
 struct answer {
@@ -51,13 +52,16 @@ struct worker_options {
     std::string program;
     std::size_t output_kept = 16 << 10; // bytes of the worker's text kept a request
     std::size_t output_limit = 8 << 20; // bytes after which it is killed
-    bool sandbox = true;                // where the machine allows
-    int devices = 1;
+    bool sandbox = true;                // where the machine allows; see `sandbox_available`
+    std::size_t memory_limit = std::size_t{12} << 30; // host bytes of the worker and its children
+    std::size_t output_region = std::size_t{1} << 30; // sparse: pages cost memory once touched
 };
 
 // Move-only. Destroying it kills the worker and every process it left behind.
 class worker {
 public:
+    // An empty one, not alive.
+    worker();
     // Throws std::system_error when the process cannot be started at all.
     worker(const worker_options &options, const region &input);
     ~worker();
@@ -77,5 +81,9 @@ private:
     struct state;
     std::unique_ptr<state> state_;
 };
+
+// Whether processes can be put into user, PID, network and IPC namespaces of their own here. Tried
+// once.
+bool sandbox_available();
 
 } // namespace grading

@@ -1,0 +1,563 @@
+// One call of a contract function in the student's worker: images with poison and guards go in, the
+// bytes that come back are judged here.
+#include "case_run.hpp"
+#include "report.hpp"
+#include "simulator/finding.hpp"
+#include "simulator/harness.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace grading {
+
+namespace {
+
+constexpr std::uint64_t image_start = 1 << 20; // in the input region; below it nothing is kept
+constexpr std::uint64_t report_bytes = 4 << 20;
+
+// xorshift64*, for guards and poison: fast, and only its seed matters.
+class noise {
+public:
+    noise() : state_(unforeseen() | 1) {}
+    void fill(std::byte *to, std::size_t bytes)
+    {
+        for (std::size_t i = 0; i < bytes; i += 8) {
+            std::uint64_t v = next();
+            std::memcpy(to + i, &v, std::min<std::size_t>(8, bytes - i));
+        }
+    }
+    std::uint64_t next()
+    {
+        state_ ^= state_ >> 12;
+        state_ ^= state_ << 25;
+        state_ ^= state_ >> 27;
+        return state_ * 2685821657736338717ull;
+    }
+
+private:
+    std::uint64_t state_;
+};
+
+std::uint64_t up(std::uint64_t bytes) { return (bytes + 255) / 256 * 256; }
+
+// The images of one call, side by side in both regions.
+class call_images {
+public:
+    call_images(std::vector<argument> &arguments) : arguments_(arguments)
+    {
+        std::uint64_t guard = options().simulated ? 4096 : 65536, in = image_start, out = 0;
+        for (argument &a : arguments_) {
+            slot &s = a.wire;
+            s.guard = s.where == place::value ? 0 : guard;
+            s.input = in;
+            s.output_at = out;
+            std::uint64_t image = up(s.bytes + 2 * s.guard * parts(s));
+            in += image;
+            out += image;
+        }
+        end_ = in;
+        out_end_ = out;
+        if (in > inputs().size() || out + report_bytes > submission_worker().output().size())
+            end_case(
+                verdict::INFRA_ERROR,
+                fmt::format("The case's arguments take {} MiB and do not fit the shared memory.",
+                            in >> 20));
+    }
+
+    static unsigned parts(const slot &s) { return s.where == place::per_device ? s.parts : 1; }
+    std::uint64_t end() const { return end_; }
+    std::uint64_t report_at() const { return up(out_end_); }
+
+    // Guards, values, inputs; outputs hold fresh poison.
+    void fill()
+    {
+        noise random;
+        for (const argument &a : arguments_) {
+            const slot &s = a.wire;
+            std::byte *at = inputs().data() + s.input;
+            if (s.where == place::value) {
+                std::memcpy(at, a.value, s.bytes);
+                continue;
+            }
+            std::uint64_t each = s.bytes / parts(s);
+            for (unsigned k = 0; k < parts(s); ++k, at += each + 2 * s.guard) {
+                random.fill(at, s.guard);
+                random.fill(at + s.guard + each, s.guard);
+                if (s.output)
+                    poison(at + s.guard, each, s.element, random);
+                else if (each)
+                    std::memcpy(at + s.guard, static_cast<std::byte *>(a.data) + k * each, each);
+            }
+        }
+    }
+
+private:
+    // 4-byte elements get a NaN with a random payload, which no arithmetic yields; the rest random
+    // bytes.
+    static void poison(std::byte *to, std::uint64_t bytes, std::uint32_t element, noise &random)
+    {
+        if (element != 4) return random.fill(to, bytes);
+        std::uint32_t nan =
+            0xffc00000u | (static_cast<std::uint32_t>(random.next()) & 0x3fffffu) | 1u;
+        for (std::uint64_t i = 0; i + 4 <= bytes; i += 4) std::memcpy(to + i, &nan, 4);
+    }
+
+    std::vector<argument> &arguments_;
+    std::uint64_t end_ = 0, out_end_ = 0;
+};
+
+const std::byte *given(const argument &a, unsigned part = 0)
+{
+    std::uint64_t each = a.wire.bytes / call_images::parts(a.wire);
+    return inputs().data() + a.wire.input + part * (each + 2 * a.wire.guard) + a.wire.guard;
+}
+const std::byte *returned(const argument &a, unsigned part = 0)
+{
+    std::uint64_t each = a.wire.bytes / call_images::parts(a.wire);
+    return submission_worker().output().data() + a.wire.output_at +
+           part * (each + 2 * a.wire.guard) + a.wire.guard;
+}
+
+std::string ordinal_parts(const argument &a, unsigned part)
+{
+    std::string n = a.wire.name[0] ? a.wire.name : "an argument";
+    return call_images::parts(a.wire) > 1 ? fmt::format("`{}[{}]`", n, part)
+                                          : fmt::format("`{}`", n);
+}
+
+std::string elements(std::uint64_t n) { return fmt::format("{} element{}", n, n == 1 ? "" : "s"); }
+
+// Ends the case when bytes around a buffer changed.
+void check_guards(const std::vector<argument> &arguments)
+{
+    for (const argument &a : arguments) {
+        const slot &s = a.wire;
+        if (s.where == place::value) continue;
+        std::uint64_t each = s.bytes / call_images::parts(s);
+        for (unsigned k = 0; k < call_images::parts(s); ++k) {
+            const std::byte *before = given(a, k), *after = returned(a, k);
+            auto changed = [&](std::int64_t i) { return before[i] != after[i]; };
+            auto g = static_cast<std::int64_t>(s.guard), n = static_cast<std::int64_t>(each);
+            std::int64_t past = 0, ahead = 0, first_past = -1, last_ahead = 0;
+            if (std::memcmp(before + n, after + n, s.guard) != 0)
+                for (std::int64_t i = n; i < n + g; ++i)
+                    if (changed(i)) {
+                        if (first_past < 0) first_past = i;
+                        ++past;
+                    }
+            if (std::memcmp(before - g, after - g, s.guard) != 0)
+                for (std::int64_t i = -g; i < 0; ++i)
+                    if (changed(i)) {
+                        last_ahead = i;
+                        ++ahead;
+                    }
+            std::string name = ordinal_parts(a, k);
+            auto e = static_cast<std::int64_t>(s.element);
+            if (past)
+                end_case(
+                    verdict::OUT_OF_BOUNDS,
+                    fmt::format(
+                        "The call wrote past the end of {}, which has {}: the first write is at "
+                        "index {}.",
+                        name, elements(each / s.element), first_past / e),
+                    "Guard the write with the size: the last block usually has threads to spare.");
+            if (ahead)
+                end_case(verdict::OUT_OF_BOUNDS,
+                         fmt::format("The call wrote before the start of {}: at index {}.", name,
+                                     -((-last_ahead + e - 1) / e)),
+                         "Look for an index that can be negative.");
+        }
+    }
+}
+
+void check_inputs_unchanged(const std::vector<argument> &arguments)
+{
+    for (const argument &a : arguments) {
+        const slot &s = a.wire;
+        if (s.where == place::value || !s.read_only) continue;
+        std::uint64_t each = s.bytes / call_images::parts(s);
+        for (unsigned k = 0; k < call_images::parts(s); ++k) {
+            const std::byte *before = given(a, k), *after = returned(a, k);
+            if (each == 0 || std::memcmp(before, after, each) == 0) continue;
+            std::uint64_t i = 0;
+            while (std::memcmp(before + i * s.element, after + i * s.element, s.element) == 0) ++i;
+            end_case(
+                verdict::INPUT_MODIFIED,
+                fmt::format(
+                    "{}[{}] was {} before the call and is {} after it; the contract says const.",
+                    ordinal_parts(a, k), i, a.show(before + i * s.element),
+                    a.show(after + i * s.element)),
+                "Write only to the outputs; keep intermediate values in registers or shared "
+                "memory.");
+        }
+    }
+}
+
+// For each output, which of the elements asked for still hold their poison.
+using unwritten_lists = std::vector<std::vector<std::uint64_t>>;
+unwritten_lists still_poisoned(const std::vector<argument> &arguments)
+{
+    unwritten_lists lists(arguments.size());
+    for (std::size_t j = 0; j < arguments.size(); ++j) {
+        const argument &a = arguments[j];
+        if (!a.wire.output) continue;
+        const std::byte *before = given(a), *after = returned(a);
+        for (std::uint64_t i = a.written_first; i < a.written_first + a.written_count; ++i)
+            if (std::memcmp(before + i * a.wire.element, after + i * a.wire.element,
+                            a.wire.element) == 0)
+                lists[j].push_back(i);
+    }
+    return lists;
+}
+
+void check_written(const std::vector<argument> &arguments, const unwritten_lists &lists,
+                   const char *function)
+{
+    std::uint64_t asked = 0, missing = 0;
+    for (std::size_t j = 0; j < lists.size(); ++j)
+        if (arguments[j].wire.output) {
+            asked += arguments[j].written_count;
+            missing += lists[j].size();
+        }
+    if (missing == 0) return;
+    if (missing == asked)
+        end_case(verdict::NOT_WRITTEN,
+                 fmt::format("{} returned, and no element of its output was written.", function),
+                 "Does a kernel run at all, and does it write its result? Check cudaGetLastError() "
+                 "after the "
+                 "launch.");
+    for (std::size_t j = 0; j < lists.size(); ++j) {
+        if (lists[j].empty()) continue;
+        const argument &a = arguments[j];
+        bool tail = lists[j].back() - lists[j].front() + 1 == lists[j].size() &&
+                    lists[j].back() + 1 == a.written_first + a.written_count;
+        end_case(verdict::PARTIALLY_WRITTEN,
+                 fmt::format("{} of {} of {} {} never written, the first at index {}.",
+                             lists[j].size(), elements(a.written_count), ordinal_parts(a, 0),
+                             lists[j].size() == 1 ? "was" : "were", lists[j].front()),
+                 tail ? "The end is missing, so the last block is probably cut off: is the grid "
+                        "size rounded up?"
+                      : "Which threads should write these elements, and what stops them?");
+    }
+}
+
+// Elements that nobody asked for must keep what they held.
+void check_untouched(const std::vector<argument> &arguments)
+{
+    for (const argument &a : arguments) {
+        if (!a.wire.output) continue;
+        const std::byte *before = given(a), *after = returned(a);
+        std::uint64_t n = a.wire.bytes / a.wire.element;
+        for (std::uint64_t i = 0; i < n; ++i) {
+            if (i == a.written_first) i += a.written_count;
+            if (i >= n) break;
+            if (std::memcmp(before + i * a.wire.element, after + i * a.wire.element,
+                            a.wire.element) == 0)
+                continue;
+            end_case(
+                verdict::WRONG_ANSWER,
+                fmt::format(
+                    "{}[{}] was overwritten with {}; the contract asks for elements {} to {} and "
+                    "leaves the rest as it was.",
+                    ordinal_parts(a, 0), i, a.show(after + i * a.wire.element), a.written_first,
+                    static_cast<std::int64_t>(a.written_first + a.written_count) - 1),
+                "Compare the kernel's guard with the range that lab.hpp states.");
+        }
+    }
+}
+
+const char *kind_name(std::uint8_t kind)
+{
+    using enum simulator::finding_kind;
+    switch (static_cast<simulator::finding_kind>(kind)) {
+    case out_of_bounds:
+        return "reached outside its memory";
+    case use_after_free:
+        return "used memory that was freed";
+    case host_pointer:
+        return "followed a pointer to host memory";
+    case null_pointer:
+        return "followed a null pointer";
+    case misaligned:
+        return "made a misaligned access";
+    case uninitialised:
+        return "read a value that was never written";
+    case read_only:
+        return "wrote constant memory";
+    case race:
+        return "has a race";
+    case barrier:
+        return "misused a barrier";
+    case step_budget:
+        return "ran longer than the simulator allows; does its loop end?";
+    case trap:
+        return "stopped itself (trap or assert)";
+    case unsupported:
+        return "needs something the simulator does not offer";
+    }
+    return "did something unknown";
+}
+
+verdict verdict_of(const simulator_finding &f)
+{
+    using enum simulator::finding_kind;
+    switch (static_cast<simulator::finding_kind>(f.kind)) {
+    // Beside a buffer it is the student's arithmetic; far from any it is what a GPU calls error
+    // 700.
+    case out_of_bounds:
+        return f.where[0] ? verdict::OUT_OF_BOUNDS : verdict::CUDA_ERROR;
+    case use_after_free:
+        return verdict::OUT_OF_BOUNDS;
+    case uninitialised:
+        return verdict::UNINITIALISED;
+    case race:
+        return verdict::RACE;
+    case barrier:
+        return verdict::BARRIER_MISUSE;
+    case step_budget:
+        return verdict::TIMEOUT;
+    case unsupported:
+        return verdict::SKIPPED;
+    default:
+        return verdict::CUDA_ERROR;
+    }
+}
+
+std::string hint_of(const simulator_finding &f)
+{
+    using enum simulator::finding_kind;
+    switch (static_cast<simulator::finding_kind>(f.kind)) {
+    case out_of_bounds:
+        return f.write
+                   ? "Guard the write with the size: the last block usually has threads to spare."
+                   : "Guard the read with the size, or peel the ends.";
+    case uninitialised:
+        return "Give it a value first. Outputs start out with arbitrary contents, and so does "
+               "shared memory.";
+    case misaligned:
+        return "A float4 access needs an address that is a multiple of 16: check the pointer, or "
+               "peel.";
+    case race:
+        return "Something must order the two accesses: which barrier stands between them?";
+    case barrier:
+        return "Every thread of the block must reach the same barrier: move it out of the branch.";
+    case host_pointer:
+        return "Copy the data to the device, or pass it by value.";
+    case null_pointer:
+        return "Was the allocation or the address computed at all?";
+    default:
+        return {};
+    }
+}
+
+std::string sentence(const simulator_finding &f)
+{
+    std::string s = fmt::format("Kernel {} {}", f.kernel, kind_name(f.kind));
+    if (f.where[0])
+        s += fmt::format(": {} of {} bytes {}", f.write ? "a write" : "a read", f.bytes, f.where);
+    s += ".";
+    if (f.detail[0]) s += fmt::format(" {}", f.detail);
+    if (f.line > 0)
+        s += fmt::format(" At {}:{},", std::filesystem::path(f.file).filename().string(), f.line);
+    else
+        s += " In";
+    s += fmt::format(" block ({}, {}, {}), thread ({}, {}, {})", f.block[0], f.block[1], f.block[2],
+                     f.thread[0], f.thread[1], f.thread[2]);
+    if (f.threads > 1) s += fmt::format(" and {} more", f.threads - 1);
+    return s + ".";
+}
+
+void terminate_strings(simulator_finding &f)
+{
+    f.kernel[sizeof f.kernel - 1] = f.file[sizeof f.file - 1] = 0;
+    f.where[sizeof f.where - 1] = f.detail[sizeof f.detail - 1] = 0;
+}
+
+// Asks the simulator what it saw, and ends the case with the gravest of it.
+void check_findings(std::uint64_t report_at)
+{
+    request ask;
+    ask.what = command::report;
+    ask.offset = report_at;
+    ask.bytes = report_bytes;
+    answer a = submission_worker().ask(ask, std::chrono::seconds(10));
+    require_answer(a, "reading the simulator's report");
+    const std::byte *from = submission_worker().output().data() + report_at;
+    std::uint64_t count = 0;
+    std::memcpy(&count, from, 8);
+    std::vector<simulator_finding> found(std::min<std::uint64_t>(count, 64));
+    std::memcpy(found.data(), from + 8, found.size() * sizeof(simulator_finding));
+    if (found.empty()) return;
+    auto rank = [](const simulator_finding &f) {
+        static const verdict order[] = {
+            verdict::SKIPPED,    verdict::TIMEOUT, verdict::BARRIER_MISUSE, verdict::OUT_OF_BOUNDS,
+            verdict::CUDA_ERROR, verdict::RACE,    verdict::UNINITIALISED};
+        return std::find(std::begin(order), std::end(order), verdict_of(f)) - std::begin(order);
+    };
+    for (simulator_finding &f : found) terminate_strings(f);
+    auto worst = std::min_element(found.begin(), found.end(),
+                                  [&](const auto &x, const auto &y) { return rank(x) < rank(y); });
+    end_case(verdict_of(*worst), printable(sentence(*worst)), hint_of(*worst));
+}
+
+request load_request(const std::vector<argument> &arguments)
+{
+    request r;
+    r.what = command::load;
+    r.slots = static_cast<std::uint32_t>(arguments.size());
+    for (std::size_t i = 0; i < arguments.size(); ++i) r.arguments[i] = arguments[i].wire;
+    return r;
+}
+
+request run_request(const char *function)
+{
+    request r;
+    r.what = command::run;
+    r.flags = begin_counting;
+    r.calls = 1;
+    std::strncpy(r.function, function, sizeof r.function - 1);
+    return r;
+}
+
+// The file that `WORKER --replay` takes: both requests, then the images with offsets counted from
+// there.
+void keep_replay(const std::vector<argument> &arguments, const char *function, std::uint64_t end)
+{
+    if (options().replay_folder.empty()) return;
+    std::string name = fmt::format("{}.{}", lab_name(), current_case().name);
+    for (char &c : name)
+        if (!std::isalnum(static_cast<unsigned char>(c)) && c != '.' && c != '_') c = '-';
+    std::filesystem::path path =
+        std::filesystem::path(options().replay_folder) / (name + ".replay");
+    std::filesystem::create_directories(path.parent_path());
+    request load = load_request(arguments), run = run_request(function);
+    for (std::uint32_t i = 0; i < load.slots; ++i) load.arguments[i].input -= image_start;
+    std::filesystem::path unfinished = path;
+    unfinished += ".tmp";
+    std::ofstream file(unfinished, std::ios::binary);
+    file.write(reinterpret_cast<const char *>(&load), sizeof load);
+    file.write(reinterpret_cast<const char *>(&run), sizeof run);
+    file.write(reinterpret_cast<const char *>(inputs().data() + image_start),
+               static_cast<std::streamsize>(end - image_start));
+    file.close();
+    if (!file) end_case(verdict::INFRA_ERROR, fmt::format("Cannot write {}.", path.string()));
+    std::filesystem::rename(unfinished, path);
+    current_case().replay = path.string();
+}
+
+// Load, run, report, store: one call with fresh poison.
+void once(std::vector<argument> &arguments, call_images &images, const char *function, void *result,
+          std::size_t result_bytes)
+{
+    images.fill();
+    keep_replay(arguments, function, images.end());
+    worker &w = submission_worker();
+    answer loaded = w.ask(load_request(arguments), std::chrono::seconds(30));
+    require_answer(loaded, "handing over the arguments");
+    answer ran = w.ask(run_request(function), std::chrono::seconds(10));
+    if (options().simulated && ran.how == ending::answered) check_findings(images.report_at());
+    require_answer(ran, fmt::format("calling {}", function));
+    if (ran.value.returned_bytes != result_bytes)
+        end_case(verdict::PROTOCOL_ERROR, "The worker returned a result of another type.");
+    if (result_bytes) std::memcpy(result, ran.value.result, result_bytes);
+    request store;
+    store.what = command::store;
+    require_answer(w.ask(store, std::chrono::seconds(30)), "reading the results");
+}
+
+// A moment later the outputs must be what they were.
+void check_late_writes(const std::vector<argument> &arguments)
+{
+    std::vector<std::vector<std::byte>> first;
+    for (const argument &a : arguments) first.emplace_back(returned(a), returned(a) + a.wire.bytes);
+    request store;
+    store.what = command::store;
+    require_answer(submission_worker().ask(store, std::chrono::seconds(30)),
+                   "reading the results again");
+    for (std::size_t j = 0; j < arguments.size(); ++j) {
+        const argument &a = arguments[j];
+        if (a.wire.where == place::value || call_images::parts(a.wire) > 1) continue;
+        if (std::equal(first[j].begin(), first[j].end(), returned(a))) continue;
+        end_case(
+            verdict::LATE_WRITE,
+            fmt::format("{} still changed after the call had returned and the device was idle.",
+                        ordinal_parts(a, 0)),
+            "Finish the work before returning: no thread of yours may go on.");
+    }
+}
+
+void copy_back(std::vector<argument> &arguments)
+{
+    for (argument &a : arguments) {
+        const slot &s = a.wire;
+        if (s.where == place::value || s.read_only) continue;
+        std::uint64_t each = s.bytes / call_images::parts(s);
+        for (unsigned k = 0; k < call_images::parts(s) && each; ++k)
+            std::memcpy(static_cast<std::byte *>(a.data) + k * each, returned(a, k), each);
+        current_case().outputs.emplace_back(a.data, s.name);
+    }
+}
+
+// The second call's outputs go beside the first's where they differ: comparisons then judge both.
+void keep_differing(std::vector<argument> &arguments)
+{
+    for (argument &a : arguments) {
+        if (!a.wire.output || !a.keep_second) continue;
+        const std::byte *first =
+            static_cast<const std::byte *>(a.data) + a.written_first * a.wire.element;
+        const std::byte *second = returned(a) + a.written_first * a.wire.element;
+        if (std::memcmp(first, second, a.written_count * a.wire.element) != 0)
+            a.keep_second(a.second, returned(a), a.wire.bytes / a.wire.element);
+    }
+}
+
+unwritten_lists both(const unwritten_lists &x, const unwritten_lists &y)
+{
+    unwritten_lists result(x.size());
+    for (std::size_t j = 0; j < x.size(); ++j)
+        std::set_intersection(x[j].begin(), x[j].end(), y[j].begin(), y[j].end(),
+                              std::back_inserter(result[j]));
+    return result;
+}
+
+} // namespace
+
+void make_call(const char *function, std::vector<argument> arguments, void *result,
+               std::size_t result_bytes)
+{
+    current_case().function = function;
+    current_case().outputs.clear();
+    name_arguments(function, arguments);
+    call_images images(arguments);
+
+    once(arguments, images, function, result, result_bytes);
+    check_guards(arguments);
+    unwritten_lists unwritten = still_poisoned(arguments);
+    bool any =
+        std::any_of(unwritten.begin(), unwritten.end(), [](const auto &l) { return !l.empty(); });
+    if (!any) {
+        check_inputs_unchanged(arguments);
+        check_untouched(arguments);
+    }
+    if (!options().simulated) check_late_writes(arguments);
+    copy_back(arguments);
+    // On a GPU two runs may differ; on the simulator a second one is only owed to doubtful
+    // elements.
+    if (!any && options().simulated) return;
+    once(arguments, images, function, result, result_bytes);
+    check_guards(arguments);
+    check_written(arguments, both(unwritten, still_poisoned(arguments)), function);
+    check_inputs_unchanged(arguments);
+    check_untouched(arguments);
+    keep_differing(arguments);
+}
+
+} // namespace grading

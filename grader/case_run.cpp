@@ -1,0 +1,235 @@
+// Workers of a run, and how what they say becomes the case's verdict.
+#include "case_run.hpp"
+#include "report.hpp"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <sys/random.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstring>
+#include <memory>
+#include <unistd.h>
+
+namespace grading {
+
+namespace {
+
+struct processes {
+    std::unique_ptr<region> inputs;
+    worker submission, naive, library;
+    device_facts facts;
+    bool have_facts = false;
+};
+processes &all()
+{
+    static processes p;
+    return p;
+}
+
+std::size_t physical_memory()
+{
+    return static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) *
+           static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+worker &started(worker &w, const std::string &program)
+{
+    if (w.alive()) return w;
+    worker_options o;
+    o.program = program;
+    o.sandbox = options().sandbox;
+    o.output_region = options().simulated ? std::size_t{1} << 30
+                                          : std::min(std::size_t{8} << 30, physical_memory() / 4);
+    if (!options().simulated) o.memory_limit = std::max(o.memory_limit, physical_memory() / 2);
+    w = worker(o, inputs());
+    return w;
+}
+
+bool is_launch_error(int error)
+{
+    // Invalid value, invalid configuration, invalid device function, no image for the device, no
+    // kernel image, too many resources: what a launch itself is refused for.
+    static const int codes[] = {1, 9, 98, 200, 209, 701, 720};
+    return std::find(std::begin(codes), std::end(codes), error) != std::end(codes);
+}
+
+std::string launch_hint(int error)
+{
+    if (error == 9 || error == 1)
+        return "A block has at most 1024 threads and a grid at least one block. Check "
+               "cudaGetLastError() after "
+               "the launch.";
+    if (error == 701) return "The block asks for more registers or shared memory than there are.";
+    return "Check cudaGetLastError() after each launch.";
+}
+
+[[noreturn]] void end_for_error(const reply &r, const std::string &doing)
+{
+    std::string error =
+        fmt::format("{} ({}): {}", printable(r.error_name), r.error, printable(r.text));
+    if (r.step == run_step::last_error && is_launch_error(r.error))
+        end_case(
+            verdict::LAUNCH_FAILED,
+            fmt::format("A kernel launch was refused and the error left unchecked: {}.", error),
+            launch_hint(r.error));
+    if (r.error == 2)
+        end_case(verdict::RESOURCE_LIMIT,
+                 fmt::format("Device memory ran out while {}: {}.", doing, error),
+                 "Is memory freed that the call allocates?");
+    const char *hint = r.error == 700 || r.error == 716 || r.error == 719
+                           ? "Run the case on the simulator (--backend sim): it names the access."
+                           : "";
+    const char *when =
+        r.step == run_step::synchronise ? "A kernel failed while it ran" : "A CUDA call failed";
+    end_case(verdict::CUDA_ERROR, fmt::format("{}, {}: {}.", when, doing, error), hint);
+}
+
+} // namespace
+
+run_options &options()
+{
+    static run_options o;
+    return o;
+}
+
+region &inputs()
+{
+    if (!all().inputs)
+        all().inputs = std::make_unique<region>(
+            options().simulated ? std::size_t{1} << 30
+                                : std::min(std::size_t{24} << 30, physical_memory() / 2),
+            false);
+    return *all().inputs;
+}
+
+worker &submission_worker() { return started(all().submission, options().worker); }
+worker &naive_worker() { return started(all().naive, options().naive); }
+bool have_library() { return !options().library.empty(); }
+worker &library_worker() { return started(all().library, options().library); }
+
+void restart_workers()
+{
+    all().submission = worker();
+    all().naive = worker();
+    all().library = worker();
+}
+
+bool simulated() { return options().simulated; }
+
+const device_facts &device()
+{
+    processes &p = all();
+    if (p.have_facts) return p.facts;
+    request r;
+    r.what = command::facts;
+    answer a = naive_worker().ask(r, std::chrono::seconds(60));
+    require_trusted(a, "asking for the device's properties");
+    std::memcpy(&p.facts, naive_worker().output().data(), sizeof p.facts);
+    if (!p.facts.present)
+        end_case(verdict::INFRA_ERROR,
+                 fmt::format("No device can be used: {}.", p.facts.error_text));
+    p.have_facts = true;
+    return p.facts;
+}
+
+std::uint64_t unforeseen()
+{
+    std::uint64_t bits = 0;
+    if (getrandom(&bits, sizeof bits, 0) != sizeof bits)
+        end_case(verdict::INFRA_ERROR, "The system gives no random bits.");
+    return bits;
+}
+
+std::uint64_t case_seed()
+{
+    // FNV-1a over the name, mixed with the run's seed.
+    std::uint64_t h = 14695981039346656037ull ^ options().seed;
+    for (unsigned char c : lab_name() + "/" + current_case().name) h = (h ^ c) * 1099511628211ull;
+    return h ^ (h >> 29);
+}
+
+void end_case(verdict v, std::string message, std::string hint)
+{
+    case_record &r = current_case();
+    if (!r.ended) {
+        r.ended = true;
+        r.result = v;
+        r.message = std::move(message);
+        r.hint = std::move(hint);
+    }
+    DOCTEST_FAIL(r.message);
+    std::abort(); // DOCTEST_FAIL has thrown
+}
+
+void require_answer(const answer &a, const std::string &doing)
+{
+    switch (a.how) {
+    case ending::answered:
+        break;
+    case ending::crashed:
+        end_case(verdict::CRASH,
+                 fmt::format("The process was ended by {} ({}) while {}.",
+                             sigabbrev_np(a.status) ? "SIG" + std::string(sigabbrev_np(a.status))
+                                                    : "signal " + std::to_string(a.status),
+                             strsignal(a.status), doing),
+                 a.status == SIGSEGV ? "Does host code follow a device pointer, or a null one?"
+                                     : "");
+    case ending::exited:
+        end_case(verdict::EARLY_EXIT,
+                 fmt::format("The process ended with status {} while {}.", a.status, doing),
+                 "A contract function returns to its caller; it must not call exit.");
+    case ending::timed_out:
+        end_case(verdict::TIMEOUT, fmt::format("No result in time while {}.", doing),
+                 "Look for a loop that cannot end, or threads that wait for each other.");
+    case ending::flooded:
+        end_case(verdict::OUTPUT_LIMIT, fmt::format("It printed more than 8 MiB while {}.", doing),
+                 "Print from one thread, or not at all.");
+    case ending::confused:
+        end_case(verdict::PROTOCOL_ERROR,
+                 fmt::format("The worker's channel was disturbed while {}.", doing),
+                 "A submission must leave the process's open files alone.");
+    case ending::oversized:
+        end_case(verdict::RESOURCE_LIMIT,
+                 fmt::format("It took too much host memory while {}.", doing),
+                 "What grows with each call or each element?");
+    }
+    const reply &r = a.value;
+    switch (r.status) {
+    case reply_status::done:
+        return;
+    case reply_status::cuda_error:
+        end_for_error(r, doing);
+    case reply_status::exception:
+        end_case(verdict::CRASH,
+                 fmt::format("An exception came out of the function while {}: {}.", doing,
+                             printable(r.text)),
+                 "Catch what may be thrown, or let no library call throw.");
+    case reply_status::out_of_memory:
+        end_case(verdict::INFRA_ERROR,
+                 fmt::format("The device has no memory for the case's arguments: {}.",
+                             printable(r.text)));
+    case reply_status::unknown_function:
+        end_case(verdict::INFRA_ERROR, "The worker was built from another lab.hpp. Build again.");
+    case reply_status::malformed:
+        end_case(verdict::INFRA_ERROR, fmt::format("The worker refused a request while {}: {}.",
+                                                   doing, printable(r.text)));
+    }
+    end_case(verdict::PROTOCOL_ERROR,
+             fmt::format("The worker gave an unknown answer while {}.", doing));
+}
+
+void require_trusted(const answer &a, const std::string &doing)
+{
+    if (a.how == ending::answered && a.value.status == reply_status::done) return;
+    std::string why =
+        a.how == ending::answered
+            ? fmt::format("{} {}", printable(a.value.error_name), printable(a.value.text))
+            : fmt::format("it ended ({}, {})", static_cast<int>(a.how), a.status);
+    end_case(verdict::INFRA_ERROR,
+             fmt::format("A worker of the grader's own failed while {}: {}.", doing, why),
+             "Run ./workbook doctor.");
+}
+
+} // namespace grading

@@ -1,0 +1,52 @@
+// The case being graded: the workers it speaks to, its record, and how it ends.
+#pragma once
+
+#include "call.hpp"
+#include "session.hpp"
+#include "verdict.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace grading {
+
+// What this run of the grader was asked to do.
+struct run_options {
+    bool simulated = true;
+    std::string worker, naive, library; // programs; library may be empty
+    std::string submission;             // "stub", "solution", or a file's name
+    std::string source;                 // the submission's file, for messages; may be empty
+    std::uint64_t seed = 0;
+    std::string replay_folder; // where replay files of failed cases go; empty: nowhere
+    bool keep_replays = false; // of passed cases too
+    bool isolate = false;      // a fresh worker for every case
+    bool sandbox = true;
+};
+run_options &options();
+
+// Workers start when first asked for and stay until something goes wrong with them. `inputs` is the
+// one region they all read.
+worker &submission_worker();
+worker &naive_worker();
+bool have_library();
+worker &library_worker();
+region &inputs();
+void restart_workers(); // the next request goes to fresh processes
+
+// Throws (through doctest): nothing after it in the case runs. The first verdict of a case stands.
+[[noreturn]] void end_case(verdict v, std::string message, std::string hint = {});
+
+// Puts "what the worker said" into the case's verdict when it is anything but a good answer;
+// returns else. `doing` is said in messages: "calling scale_columns". The student's worker: its
+// faults are the student's.
+void require_answer(const answer &a, const std::string &doing);
+// The same for a worker of ours: whatever goes wrong is INFRA_ERROR.
+void require_trusted(const answer &a, const std::string &doing);
+
+// The seed of the current case; the same whether the case runs alone or among others.
+std::uint64_t case_seed();
+// 64 bits that no submission can foresee: poison, guards and nonces.
+std::uint64_t unforeseen();
+
+} // namespace grading

@@ -1,0 +1,51 @@
+// The grader's own records of a run, what people read of them, and result.json.
+#pragma once
+
+#include "call.hpp"
+#include "grading.hpp"
+#include "speed.hpp"
+#include "verdict.hpp"
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace grading {
+
+struct case_record {
+    std::string name;
+    kind what = kind::correctness;
+    int points = 0, max_points = 0;
+    bool started = false, ended = false;
+    verdict result = verdict::PASS;
+    std::string message, hint;
+    std::string function;  // the contract function last called
+    std::string text;      // what the submission printed
+    bool text_cut = false;
+    std::string replay;    // the file that repeats the case's last call
+    double duration_ms = 0;
+    std::optional<speed_result> speed;
+    // The last call's outputs, so that comparisons can name them: the caller's elements and the name.
+    std::vector<std::pair<const void *, std::string>> outputs;
+};
+
+std::vector<case_record> &records(); // every case of this program, in the order of the file
+case_record &current_case();
+const std::string &lab_name();
+void set_lab_name(std::string name);
+
+// Reads "TODO 3 (scale_columns): ..." comments of a stub: the TODO that belongs to a function, or 0.
+int todo_of(const std::string &source, const std::string &function);
+
+// What a person reads, at most 80 columns; the first failure first. `colour`: ANSI colours.
+std::string human_report(bool colour);
+// The canonical document (schema cuda-workbook/1) with this lab in it.
+std::string result_json();
+// 0 passed, 1 the submission failed, 77 nothing was graded, 99 our own machinery failed.
+int exit_status();
+
+// UTF-8 with control characters, invalid bytes and direction overrides shown as escapes.
+std::string printable(const std::string &untrusted);
+
+} // namespace grading

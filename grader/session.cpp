@@ -1,0 +1,451 @@
+// Starts, speaks to and disposes of worker processes.
+//
+// A worker has a keeper: a process of ours between it and the parent. The keeper reports how the
+// worker ended and takes everything the worker left behind with it. Where the machine allows, both
+// live in user, PID, network and IPC namespaces of their own, so nothing the worker does reaches
+// another process.
+#include "session.hpp"
+
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace grading {
+
+namespace {
+
+using steady = std::chrono::steady_clock;
+
+[[noreturn]] void fail(const char *what)
+{
+    throw std::system_error(errno, std::generic_category(), what);
+}
+
+// Owns a file descriptor. Descriptors below 100 are moved up, so that placing the worker's own at 0
+// to 5 cannot overwrite one that is still to be placed.
+class owned_fd {
+public:
+    owned_fd() = default;
+    explicit owned_fd(int fd) : fd_(fd) {}
+    owned_fd(owned_fd &&other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+    owned_fd &operator=(owned_fd &&other) noexcept
+    {
+        std::swap(fd_, other.fd_);
+        return *this;
+    }
+    ~owned_fd() { close(); }
+    int get() const { return fd_; }
+    int release() { return std::exchange(fd_, -1); }
+    void close()
+    {
+        if (fd_ >= 0) ::close(fd_);
+        fd_ = -1;
+    }
+    static owned_fd high(int fd)
+    {
+        if (fd < 0) fail("opening a descriptor");
+        int moved = fcntl(fd, F_DUPFD_CLOEXEC, 100);
+        ::close(fd);
+        if (moved < 0) fail("moving a descriptor");
+        return owned_fd(moved);
+    }
+
+private:
+    int fd_ = -1;
+};
+
+std::pair<owned_fd, owned_fd> make_pipe()
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) fail("pipe");
+    return {owned_fd::high(ends[0]), owned_fd::high(ends[1])};
+}
+
+// Everything the child needs, made before it exists: between clone and exec only system calls are
+// safe.
+struct plan {
+    const char *program;
+    int socket, input, output, text, status, null;
+    bool namespaces;
+    std::array<char, 64> uid_map{}, gid_map{};
+    std::vector<std::string> environment;
+    std::vector<char *> environment_pointers;
+};
+
+void write_file(const char *path, const char *text)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0) _exit(126);
+    if (write(fd, text, strlen(text)) < 0) _exit(126);
+    ::close(fd);
+}
+
+void limit(__rlimit_resource what, rlim_t most)
+{
+    rlimit now{};
+    getrlimit(what, &now);
+    most = std::min(most, now.rlim_max);
+    rlimit wanted{most, most};
+    setrlimit(what, &wanted);
+}
+
+[[noreturn]] void become_worker(const plan &p)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    dup2(p.null, 0);
+    dup2(p.text, 1);
+    dup2(p.text, 2);
+    dup2(p.socket, socket_fd);
+    dup2(p.input, input_fd);
+    dup2(p.output, output_fd);
+    syscall(SYS_close_range, output_fd + 1, ~0U, 0);
+    limit(RLIMIT_CORE, 0);
+    limit(RLIMIT_FSIZE, rlim_t{1} << 30);
+    limit(RLIMIT_NOFILE, 1024);
+    limit(RLIMIT_CPU, 600);
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    char *arguments[] = {const_cast<char *>(p.program), nullptr};
+    execve(p.program, arguments, p.environment_pointers.data());
+    _exit(127);
+}
+
+// Kills every process that was handed to this one when its parent ended. Used without a PID
+// namespace.
+void kill_descendants()
+{
+    char path[64], text[4096];
+    snprintf(path, sizeof path, "/proc/self/task/%d/children", getpid());
+    while (true) {
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
+        ssize_t got = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+        if (fd >= 0) ::close(fd);
+        if (got <= 0) return;
+        text[got] = 0;
+        for (char *at = text; *at;) {
+            pid_t child = static_cast<pid_t>(strtol(at, &at, 10));
+            if (child <= 0) break;
+            kill(child, SIGKILL);
+            waitpid(child, nullptr, 0);
+            while (*at == ' ') ++at;
+        }
+    }
+}
+
+[[noreturn]] void become_keeper(const plan &p)
+{
+    setsid();
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (p.namespaces) {
+        write_file("/proc/self/setgroups", "deny");
+        write_file("/proc/self/uid_map", p.uid_map.data());
+        write_file("/proc/self/gid_map", p.gid_map.data());
+    } else {
+        prctl(PR_SET_CHILD_SUBREAPER, 1);
+    }
+    pid_t child =
+        static_cast<pid_t>(syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, nullptr));
+    if (child == 0) become_worker(p);
+    dup2(p.status, 3);
+    syscall(SYS_close_range, 4, ~0U, 0);
+    ::close(0), ::close(1), ::close(2);
+    int status = 0;
+    while (true) {
+        pid_t ended = waitpid(-1, &status, 0);
+        if (ended == child) break;
+        if (ended < 0 && errno != EINTR) _exit(125);
+    }
+    if (write(3, &status, sizeof status) != sizeof status) _exit(125);
+    if (!p.namespaces) kill_descendants();
+    _exit(0); // in a PID namespace this ends everything in it
+}
+
+// clone3 with a pidfd: like fork, for a child that only makes system calls. Returns the pid, or -1.
+pid_t clone_keeper(const plan &p, int &pidfd)
+{
+    clone_args args{};
+    args.flags = CLONE_PIDFD;
+    if (p.namespaces) args.flags |= CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC;
+    args.pidfd = reinterpret_cast<std::uint64_t>(&pidfd);
+    args.exit_signal = SIGCHLD;
+    pid_t pid = static_cast<pid_t>(syscall(SYS_clone3, &args, sizeof args));
+    if (pid == 0) become_keeper(p);
+    return pid;
+}
+
+std::vector<std::string> minimal_environment()
+{
+    std::vector<std::string> result{"PATH=/usr/bin:/bin", "LC_ALL=C", "CUDA_CACHE_DISABLE=1",
+                                    "CUDA_MODULE_LOADING=EAGER"};
+    // Where the driver is and which devices the grader may use are the machine's business, not the
+    // student's.
+    for (const char *name : {"LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES"})
+        if (const char *value = getenv(name)) result.push_back(std::string(name) + "=" + value);
+    return result;
+}
+
+std::size_t resident_bytes(pid_t pid)
+{
+    std::ifstream file("/proc/" + std::to_string(pid) + "/statm");
+    std::size_t total = 0, resident = 0, shared = 0;
+    file >> total >> resident >> shared;
+    std::size_t own = resident - std::min(resident, shared); // the regions are the parent's
+    std::ifstream children("/proc/" + std::to_string(pid) + "/task/" + std::to_string(pid) +
+                           "/children");
+    std::size_t bytes = own * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    for (pid_t child; children >> child;) bytes += resident_bytes(child);
+    return bytes;
+}
+
+} // namespace
+
+region::region(std::size_t bytes, bool workers_may_write) : size_(bytes)
+{
+    owned_fd memory = owned_fd::high(memfd_create("region", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    if (ftruncate(memory.get(), static_cast<off_t>(bytes)) != 0) fail("sizing a region");
+    void *at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory.get(), 0);
+    if (at == MAP_FAILED) fail("mapping a region");
+    data_ = static_cast<std::byte *>(at);
+    // FUTURE_WRITE leaves our mapping writable and refuses every later one.
+    int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+    if (!workers_may_write) seals |= F_SEAL_FUTURE_WRITE;
+    if (fcntl(memory.get(), F_ADD_SEALS, seals) != 0) fail("sealing a region");
+    descriptor_ = memory.release();
+}
+
+region::~region()
+{
+    munmap(data_, size_);
+    ::close(descriptor_);
+}
+
+void region::forget(std::size_t from, std::size_t bytes)
+{
+    std::size_t page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    std::size_t first = (from + page - 1) / page * page, last = (from + bytes) / page * page;
+    if (last > first) madvise(data_ + first, last - first, MADV_REMOVE);
+}
+
+struct worker::state {
+    worker_options options;
+    std::unique_ptr<region> output;
+    owned_fd socket, text, status, pidfd;
+    pid_t keeper = -1;
+    std::string said;
+    std::size_t said_in_all = 0;
+    bool cut = false;
+
+    void start(const region &input);
+    void stop();
+    bool read_text(); // false: over the limit
+    bool ended(answer &a);
+    answer finish(answer a);
+    ~state() { stop(); }
+};
+
+void worker::state::start(const region &input)
+{
+    output = std::make_unique<region>(options.output_region, true);
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) fail("socketpair");
+    socket = owned_fd::high(pair[0]);
+    owned_fd theirs = owned_fd::high(pair[1]);
+    auto [text_in, text_out] = make_pipe();
+    auto [status_in, status_out] = make_pipe();
+    owned_fd null = owned_fd::high(open("/dev/null", O_RDONLY | O_CLOEXEC));
+
+    plan p{};
+    p.program = options.program.c_str();
+    p.socket = theirs.get();
+    p.input = input.descriptor();
+    p.output = output->descriptor();
+    p.text = text_out.get();
+    p.status = status_out.get();
+    p.null = null.get();
+    p.namespaces = options.sandbox && sandbox_available();
+    snprintf(p.uid_map.data(), p.uid_map.size(), "%u %u 1", getuid(), getuid());
+    snprintf(p.gid_map.data(), p.gid_map.size(), "%u %u 1", getgid(), getgid());
+    p.environment = minimal_environment();
+    for (std::string &e : p.environment) p.environment_pointers.push_back(e.data());
+    p.environment_pointers.push_back(nullptr);
+
+    int fd = -1;
+    keeper = clone_keeper(p, fd);
+    if (keeper < 0) fail("starting a worker");
+    pidfd = owned_fd::high(fd);
+    text = std::move(text_in);
+    status = std::move(status_in);
+    fcntl(text.get(), F_SETFL, O_NONBLOCK);
+    fcntl(status.get(), F_SETFL, O_NONBLOCK);
+}
+
+void worker::state::stop()
+{
+    if (keeper < 0) return;
+    // Without namespaces the keeper must live to collect what the worker left: end the worker
+    // first.
+    std::ifstream children("/proc/" + std::to_string(keeper) + "/task/" + std::to_string(keeper) +
+                           "/children");
+    for (pid_t child; children >> child;) kill(child, SIGKILL);
+    pollfd wait{pidfd.get(), POLLIN, 0};
+    if (poll(&wait, 1, 2000) <= 0) kill(keeper, SIGKILL);
+    while (waitpid(keeper, nullptr, 0) < 0 && errno == EINTR) {
+    }
+    keeper = -1;
+    read_text();
+    socket.close();
+}
+
+bool worker::state::read_text()
+{
+    char chunk[1 << 16];
+    ssize_t got;
+    while ((got = read(text.get(), chunk, sizeof chunk)) > 0) {
+        std::size_t n = static_cast<std::size_t>(got);
+        said_in_all += n;
+        std::size_t room = options.output_kept - std::min(options.output_kept, said.size());
+        said.append(chunk, std::min(n, room));
+        cut = cut || n > room;
+        if (said_in_all > options.output_limit) return false;
+    }
+    return true;
+}
+
+// Whether the worker has ended; then how, from the status that the keeper passed on.
+bool worker::state::ended(answer &a)
+{
+    int how = 0;
+    ssize_t got = read(status.get(), &how, sizeof how);
+    if (got < 0 && errno == EAGAIN) return false;
+    if (got != sizeof how) { // the keeper itself was killed
+        a.how = ending::crashed;
+        a.status = SIGKILL;
+    } else if (WIFSIGNALED(how)) {
+        a.how = ending::crashed;
+        a.status = WTERMSIG(how);
+    } else {
+        a.how = ending::exited;
+        a.status = WEXITSTATUS(how);
+    }
+    return true;
+}
+
+answer worker::state::finish(answer a)
+{
+    stop();
+    return a;
+}
+
+worker::worker() = default;
+worker::~worker() = default;
+worker::worker(worker &&) noexcept = default;
+worker &worker::operator=(worker &&) noexcept = default;
+
+worker::worker(const worker_options &options, const region &input)
+    : state_(std::make_unique<state>())
+{
+    state_->options = options;
+    state_->start(input);
+}
+
+answer worker::ask(request what, std::chrono::milliseconds limit)
+{
+    state &s = *state_;
+    answer a;
+    if (getrandom(what.nonce, sizeof what.nonce, 0) != sizeof what.nonce) fail("getrandom");
+    s.said_in_all = 0;
+    auto start = steady::now(), deadline = start + limit;
+    if (send(s.socket.get(), &what, sizeof what, MSG_NOSIGNAL) < 0) {
+        // The worker ended between two requests; its status says how.
+        pollfd wait{s.status.get(), POLLIN, 0};
+        poll(&wait, 1, 1000);
+        if (!s.ended(a)) a.how = ending::confused;
+        return s.finish(a);
+    }
+    while (true) {
+        auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - steady::now()).count();
+        if (left <= 0) {
+            a.how = ending::timed_out;
+            return s.finish(a);
+        }
+        pollfd wait[3] = {
+            {s.socket.get(), POLLIN, 0}, {s.text.get(), POLLIN, 0}, {s.status.get(), POLLIN, 0}};
+        int most =
+            static_cast<int>(std::min<long long>(left, 100)); // to look at its memory now and then
+        poll(wait, 3, most);
+        if (wait[0].revents & POLLIN) {
+            reply r;
+            ssize_t got = recv(s.socket.get(), &r, sizeof r, MSG_DONTWAIT | MSG_TRUNC);
+            auto now = steady::now();
+            if (got > 0) {
+                bool ours = got == sizeof r && r.magic == protocol_magic && r.what == what.what &&
+                            std::equal(r.nonce, r.nonce + 2, what.nonce);
+                a.how = ours ? ending::answered : ending::confused;
+                a.value = r;
+                a.parent_ms = std::chrono::duration<double, std::milli>(now - start).count();
+                bool quiet = s.read_text();
+                if (ours && quiet) return a;
+                if (!quiet) a.how = ending::flooded;
+                return s.finish(a);
+            }
+        }
+        if ((wait[1].revents & POLLIN) && !s.read_text()) {
+            a.how = ending::flooded;
+            return s.finish(a);
+        }
+        if (wait[2].revents && s.ended(a)) return s.finish(a);
+        if (resident_bytes(s.keeper) > s.options.memory_limit) {
+            a.how = ending::oversized;
+            return s.finish(a);
+        }
+    }
+}
+
+bool worker::alive() const { return state_ && state_->keeper > 0; }
+region &worker::output() const { return *state_->output; }
+std::string worker::take_text() { return std::exchange(state_->said, {}); }
+bool worker::text_was_cut() const { return state_->cut; }
+
+bool sandbox_available()
+{
+    static const bool available = [] {
+        pid_t pid;
+        clone_args args{};
+        args.flags = CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC;
+        args.exit_signal = SIGCHLD;
+        pid = static_cast<pid_t>(syscall(SYS_clone3, &args, sizeof args));
+        if (pid == 0) {
+            write_file("/proc/self/setgroups", "deny"); // ends with 126 where it may not
+            _exit(0);
+        }
+        if (pid < 0) return false;
+        int status = 0;
+        while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+        }
+        return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    }();
+    return available;
+}
+
+} // namespace grading
