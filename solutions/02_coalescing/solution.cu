@@ -144,8 +144,8 @@ void write_offset(const float *a, const float *b, float *c, int n, int offset)
 void add_unrolled(const float *a, const float *b, float *c, int n) { add(a, b, c, n); }
 
 // The factors of columns col to col + 3, where the first column follows the last.
-template <bool by_quads>
-static __device__ float4 factors_from(const float *factor, unsigned col, unsigned cols)
+static __device__ float4 factors_from(const float *factor, unsigned col, unsigned cols,
+                                      bool by_quads)
 {
     if (by_quads) return reinterpret_cast<const float4 *>(factor)[col / 4];
     float f[4];
@@ -156,8 +156,9 @@ static __device__ float4 factors_from(const float *factor, unsigned col, unsigne
     return {f[0], f[1], f[2], f[3]};
 }
 
-template <bool by_quads> static __global__ void __launch_bounds__(block_size)
-    scale_stretches(const float *in, float *out, split s, int cols, const float *factor, int shift)
+static __global__ void __launch_bounds__(block_size)
+    scale_stretches(const float *in, float *out, split s, unsigned cols, const float *factor,
+                    int shift, bool by_quads)
 {
     if (blockIdx.x == gridDim.x - 1) {
         at_both_ends(s, [=](int i) { out[i] = in[i] * factor[i % cols]; });
@@ -171,7 +172,7 @@ template <bool by_quads> static __global__ void __launch_bounds__(block_size)
     for (int r = 0; r < rows_a_stretch; ++r) {
         // The matrix is one flat stream; the column is where a row would have wrapped.
         unsigned col = (first + 4u * (32 * r + lane)) % cols;
-        float4 f = factors_from<by_quads>(factor, col, cols), v = realigned(q, r, shift);
+        float4 f = factors_from(factor, col, cols, by_quads), v = realigned(q, r, shift);
         to[32 * r] = {v.x * f.x, v.y * f.y, v.z * f.z, v.w * f.w};
     }
 }
@@ -182,8 +183,8 @@ void scale_columns(const float *in, float *out, int rows, int cols, const float 
     split s = split_at_lines(out, rows * cols);
     // Where rows are whole float4 and the body begins with one, no float4 straddles two rows.
     bool by_quads = cols % 4 == 0 && s.head % 4 == 0 && phase(factor, 4) == 0;
-    auto kernel = by_quads ? scale_stretches<true> : scale_stretches<false>;
-    kernel<<<blocks_for(s), block_size>>>(in, out, s, cols, factor, phase(in + s.head, sector));
+    scale_stretches<<<blocks_for(s), block_size>>>(in, out, s, cols, factor,
+                                                   phase(in + s.head, sector), by_quads);
     check_launch("scale_stretches");
 }
 
