@@ -224,6 +224,7 @@ extern "C" {
 void **__cudaRegisterFatBinary(void *wrapper)
 {
     std::lock_guard guard(lock());
+    link_harness();
     auto &all = registered().binaries;
     all.push_back(std::make_unique<binary>());
     all.back()->wrapper = wrapper;

@@ -60,4 +60,6 @@ bool valid(cudaStream_t stream); // created and not destroyed, or one of the def
 
 void free_all(int device); // every allocation made on a device
 
+void link_harness(); // draws harness.h's functions into every program
+
 } // namespace simulator::runtime
