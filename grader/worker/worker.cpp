@@ -44,7 +44,9 @@ using steady = std::chrono::steady_clock;
 // Cuts what does not fit.
 template <std::size_t n> void put(char (&to)[n], const char *text)
 {
-    std::snprintf(to, n, "%s", text);
+    std::size_t length = strnlen(text, n - 1);
+    std::memcpy(to, text, length);
+    to[length] = 0;
 }
 
 struct cuda_failure {
