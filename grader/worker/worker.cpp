@@ -36,6 +36,8 @@ namespace grading {
 
 extern const entry contract[]; // generated from lab.hpp
 extern const int contract_size;
+extern const entry yardstick[]; // from yardstick.hpp, the grader's own kernels
+extern const int yardstick_size;
 
 namespace {
 
@@ -59,17 +61,12 @@ void check(cudaError_t e, run_step step = run_step::none)
     if (e != cudaSuccess) throw cuda_failure{e, step};
 }
 
-const entry yardsticks[] = {
-    {"yardstick_copy", "from,to,n", &local<&yardstick_copy>::run, 0},
-    {"yardstick_fma", "out,blocks,iterations", &local<&yardstick_fma>::run, 0},
-};
-
 const entry *find_entry(std::string_view name)
 {
     for (int i = 0; i < contract_size; ++i)
         if (name == contract[i].name) return &contract[i];
-    for (const entry &e : yardsticks)
-        if (name == e.name) return &e;
+    for (int i = 0; i < yardstick_size; ++i)
+        if (name == yardstick[i].name) return &yardstick[i];
     return nullptr;
 }
 
