@@ -426,6 +426,7 @@ private:
         argument_set *s = find(r, r.set, a);
         if (!s) return;
         for (std::size_t i = 0; i < s->slots.size(); ++i) {
+            if ((r.flags & writable_only) && s->slots[i].read_only) continue;
             std::uint64_t at = s->slots[i].output_at;
             for (buffer &b : s->buffers[i]) {
                 std::byte *to = out(at, b.image_bytes());

@@ -1,0 +1,58 @@
+// One set of arguments of a race: its image in the input region, and the frames that bring it to
+// workers and judge what comes back.
+#pragma once
+
+#include "grading.hpp"
+#include "session.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <vector>
+
+namespace grading {
+
+class race_set {
+public:
+    // Lays the image out in `in` from byte `at`; `number` names the set in every worker. Ends the
+    // case with INFRA_ERROR when it does not fit.
+    race_set(std::unique_ptr<workload> work, region &in, std::uint64_t at, std::uint32_t number);
+
+    workload &work() const { return *work_; }
+    std::uint32_t number() const { return number_; }
+    std::uint64_t end() const { return end_; }               // of the image in the input region
+    std::uint64_t image_bytes() const { return end_ - at_; } // about what it takes on a device
+
+    request load() const;
+    // Changes the inputs by the workload's rule, here and in the image. `refresh` then holds the
+    // frames that any worker with this set needs before its next call: the changes, and whole every
+    // argument that a call writes in place.
+    void change(std::mt19937_64 &random);
+    const std::vector<request> &refresh() const { return refresh_; }
+    // Fills the outputs with words that are no number.
+    request spoil(std::uint32_t word) const;
+    request store() const; // of all that a call may write
+
+    // Judges the stored bytes as far as that is possible without knowing the answer (guards, and
+    // whether anything was written at all over `word`), then gives them to the workload, whose
+    // check() can follow. Ends the case.
+    void take(const region &out, std::uint32_t word) const;
+
+private:
+    void fill_image();
+    void add_changes(const std::vector<std::span<std::byte>> &changes);
+    request whole(std::uint32_t index) const;
+
+    std::unique_ptr<workload> work_;
+    std::vector<argument> arguments_;
+    region &in_;
+    std::uint64_t at_, end_;
+    std::uint32_t number_;
+    bool reload_ = false; // some argument can be neither patched nor spoilt where it is
+    std::vector<request> refresh_;
+};
+
+// A word of poison: as a float, half of a double or two halves it is not a number.
+std::uint32_t poison_word(std::uint64_t random_bits);
+
+} // namespace grading
