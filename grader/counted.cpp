@@ -1,10 +1,14 @@
 // Counters from the simulator's report, and what is said about them.
 #include "counted.hpp"
 
+#include "simulator/harness.h"
+
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 namespace grading {
 
@@ -123,18 +127,29 @@ counted_gate used_by_stores(double pass)
             "of its 32 lanes writes to. Let neighbouring lanes store neighbouring elements."};
 }
 
-reached_steps judge_counted(const counted_gate &gate, double value)
+std::string report_counters(std::span<const std::byte> report)
 {
-    reached_steps r;
-    bool good_so_far = true;
-    for (double step : {gate.required.pass, gate.required.good, gate.required.excellent}) {
-        if (step == 0) continue;
-        good_so_far = good_so_far && (gate.at_least ? value >= step : value <= step);
-        ++r.offered;
-        r.reached += good_so_far;
-    }
-    if (double p = gate.required.pass; p != 0) r.pass = gate.at_least ? value >= p : value <= p;
-    return r;
+    auto read_number = [&](std::size_t at) {
+        std::uint64_t n = 0;
+        if (at > report.size() || report.size() - at < sizeof n)
+            throw std::runtime_error("the report is cut short");
+        std::memcpy(&n, report.data() + at, sizeof n);
+        return n;
+    };
+    std::uint64_t findings = read_number(0);
+    if (findings > report.size() / sizeof(simulator_finding))
+        throw std::runtime_error("the report counts more findings than it holds");
+    std::size_t at = sizeof findings + findings * sizeof(simulator_finding);
+    std::uint64_t length = read_number(at);
+    at += sizeof length;
+    if (length > report.size() - at) throw std::runtime_error("the report is cut short");
+    return {reinterpret_cast<const char *>(report.data()) + at, length};
+}
+
+bool passes(const counted_gate &gate, double value)
+{
+    double pass = gate.required.pass;
+    return pass == 0 || (gate.at_least ? value >= pass : value <= pass);
 }
 
 std::string missed_message(const counted_gate &gate, const counted &submission,

@@ -3,6 +3,8 @@
 
 #include "grading.hpp"
 
+#include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -15,12 +17,12 @@ namespace grading {
 // that many lanes ask for counted no more often than its sector holds it.
 counted parse_counters(std::string_view json);
 
-// Steps that a value reaches, of pass, good and excellent; a step of 0 is not offered.
-struct reached_steps {
-    bool pass = true;
-    int reached = 0, offered = 0;
-};
-reached_steps judge_counted(const counted_gate &gate, double value);
+// The counters' JSON out of a worker's answer to command::report: a count, so many
+// simulator_finding, a length, so many bytes of text. Throws std::exception when it is cut short.
+std::string report_counters(std::span<const std::byte> report);
+
+// Is the gate's pass step reached, or none asked for?
+bool passes(const counted_gate &gate, double value);
 
 // "sector bytes used by loads: 12.5 %, at least 95 % is required; naive: 12.5 %", and the source
 // line behind it where it is one of memory accesses.

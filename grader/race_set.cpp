@@ -16,6 +16,7 @@ constexpr std::uint64_t guard_bytes = 4096;
 
 std::uint64_t up(std::uint64_t bytes) { return (bytes + 255) / 256 * 256; }
 unsigned parts(const slot &s) { return s.where == place::per_device ? s.parts : 1; }
+std::uint64_t image_of(const slot &s) { return up(s.bytes + 2 * s.guard * parts(s)); }
 bool in_place(const slot &s) { return s.where != place::value && !s.read_only && !s.output; }
 
 void fill_words(std::byte *to, std::uint64_t bytes, std::uint32_t word)
@@ -42,15 +43,11 @@ race_set::race_set(std::unique_ptr<workload> work, region &in, std::uint64_t at,
     : work_(std::move(work)), arguments_(work_->arguments()), in_(in), at_(at), number_(number)
 {
     name_arguments(work_->function(), arguments_);
-    std::uint64_t out = 0;
     for (argument &a : arguments_) {
         slot &s = a.wire;
         s.guard = s.where == place::value ? 0 : guard_bytes;
         s.input = at;
-        s.output_at = out;
-        std::uint64_t image = up(s.bytes + 2 * s.guard * parts(s));
-        at += image;
-        out += image;
+        at += image_of(s);
         reload_ |= s.where != place::value && s.where != place::device;
     }
     end_ = at;
@@ -59,7 +56,18 @@ race_set::race_set(std::unique_ptr<workload> work, region &in, std::uint64_t at,
                  fmt::format("The inputs of {}'s race need more than {} MiB of shared memory.",
                              work_->function(), in_.size() >> 20),
                  "The lab's sizes are too large for this machine.");
-    fill_image();
+    store_at(0);
+}
+
+void race_set::store_at(std::uint64_t at)
+{
+    stored_at_ = at;
+    output_bytes_ = 0;
+    for (argument &a : arguments_) {
+        if (a.wire.where == place::value || a.wire.read_only) continue;
+        a.wire.output_at = at + output_bytes_;
+        output_bytes_ += image_of(a.wire);
+    }
 }
 
 void race_set::fill_image()

@@ -14,14 +14,21 @@ namespace grading {
 
 class race_set {
 public:
-    // Lays the image out in `in` from byte `at`; `number` names the set in every worker. Ends the
+    // Places the image in `in` from byte `at`; `number` names the set in every worker. Ends the
     // case with INFRA_ERROR when it does not fit.
     race_set(std::unique_ptr<workload> work, region &in, std::uint64_t at, std::uint32_t number);
+    // Writes the image: guards, values, inputs. Before the first load().
+    void fill_image();
 
     workload &work() const { return *work_; }
     std::uint32_t number() const { return number_; }
     std::uint64_t end() const { return end_; }               // of the image in the input region
     std::uint64_t image_bytes() const { return end_ - at_; } // about what it takes on a device
+
+    std::uint64_t output_bytes() const { return output_bytes_; } // that a call may write, stored
+    // Where stores go in the output region, until told otherwise; before load().
+    void store_at(std::uint64_t at);
+    std::uint64_t stored_at() const { return stored_at_; }
 
     request load() const;
     // Changes the inputs by the workload's rule, here and in the image. `refresh` then holds the
@@ -35,18 +42,17 @@ public:
 
     // Judges the stored bytes as far as that is possible without knowing the answer (guards, and
     // whether anything was written at all over `word`), then gives them to the workload, whose
-    // check() can follow. Ends the case.
+    // check() can follow. Ends the case; several sets may be taken at the same time.
     void take(const region &out, std::uint32_t word) const;
 
 private:
-    void fill_image();
     void add_changes(const std::vector<std::span<std::byte>> &changes);
     request whole(std::uint32_t index) const;
 
     std::unique_ptr<workload> work_;
     std::vector<argument> arguments_;
     region &in_;
-    std::uint64_t at_, end_;
+    std::uint64_t at_, end_, output_bytes_ = 0, stored_at_ = 0;
     std::uint32_t number_;
     bool reload_ = false; // some argument can be neither patched nor spoilt where it is
     std::vector<request> refresh_;
