@@ -51,8 +51,8 @@ using extents = std::vector<std::size_t>;
 
 // What a wrong answer looks like when it comes from a known misconception.
 template <class T> struct misconception {
-    std::string cause;                          // "each row was scaled by its own factor"
-    std::string next;                           // "index factor by the column"
+    std::string cause;                          // a sentence: "Each row was scaled by its own factor."
+    std::string next;                           // a sentence: "Index `factor` by the column."
     std::function<std::vector<T>()> looks_like; // all elements; compared where the answer is wrong
 };
 
@@ -66,6 +66,9 @@ template <class T> void expect_equal(const output<T> &got, const std::vector<T> 
 void expect_close(const output<float> &got, const std::vector<double> &want, double terms,
                   const std::vector<double> &magnitude, const extents &shape = {},
                   const std::vector<misconception<float>> &known = {});
+
+// The bound of expect_close, for one element.
+bool within(float value, double reference, double terms, double magnitude);
 
 // Anything else: ends the case unless `right`.
 void expect(bool right, verdict otherwise, const std::string &message,
