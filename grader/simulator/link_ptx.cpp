@@ -170,7 +170,8 @@ int highest_file(const std::vector<item> &items)
 
 // Names that belong to one part alone and are taken already get a new one in this part.
 std::map<std::string, std::string> new_names(const std::vector<item> &items,
-                                             const std::set<std::string> &taken, std::size_t part)
+                                             const std::map<std::string, linkage> &taken,
+                                             std::size_t part)
 {
     std::map<std::string, std::string> names;
     for (const item &it : items)
@@ -180,11 +181,12 @@ std::map<std::string, std::string> new_names(const std::vector<item> &items,
     return names;
 }
 
-// `.extern .func f ...;` as a plain prototype: the definition stands in the same text now.
-std::string without_extern(std::string text)
+// `.extern .func f ...;` as a prototype of what the same text defines: with the same linkage.
+std::string prototype(std::string text, linkage of_definition)
 {
     const auto at = text.find(".extern");
-    return at == text.npos ? text : text.erase(at, 7);
+    if (at == text.npos) return text;
+    return text.replace(at, 7, of_definition == linkage::weak ? ".weak" : ".visible");
 }
 
 bool defines(const item &it)
@@ -201,7 +203,7 @@ std::string link_ptx(const std::vector<std::string> &texts)
     if (texts.size() == 1) return texts.front();
 
     std::vector<std::vector<item>> parts;
-    std::set<std::string> taken;
+    std::map<std::string, linkage> taken; // by the names that parts define
     int files = 0;
     for (const std::string &text : texts) {
         auto items = split(text);
@@ -213,7 +215,7 @@ std::string link_ptx(const std::vector<std::string> &texts)
             it.text = rewrite(it.text, names, files);
             it.head_end += it.text.size();
             if (auto n = names.find(it.name); n != names.end()) it.name = n->second;
-            if (defines(it)) taken.insert(it.name);
+            if (defines(it)) taken.emplace(it.name, it.visibility);
         }
         files += here;
         parts.push_back(std::move(items));
@@ -244,7 +246,11 @@ std::string link_ptx(const std::vector<std::string> &texts)
                 if (first) {
                     functions += it.text + "\n";
                 } else if (!defines(it) && declared.insert(it.name).second) {
-                    prototypes += (taken.count(it.name) ? without_extern(it.text) : it.text) + "\n";
+                    const auto definition = taken.find(it.name);
+                    prototypes +=
+                        (definition == taken.end() ? it.text
+                                                   : prototype(it.text, definition->second)) +
+                        "\n";
                 } else if (defines(it) && it.visibility == linkage::visible) {
                     throw std::runtime_error("PTX: two parts define " + it.name);
                 }

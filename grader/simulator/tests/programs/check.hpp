@@ -27,7 +27,7 @@ inline void expect_error(cudaError_t wanted, cudaError_t got, const char *what, 
     ++failures;
 }
 
-#define CHECK(condition) expect(condition, #condition, __FILE__, __LINE__)
+#define CHECK(...) expect((__VA_ARGS__), #__VA_ARGS__, __FILE__, __LINE__)
 #define CHECK_ERROR(error, call) expect_error(error, call, #call, __FILE__, __LINE__)
 #define CHECK_CUDA(call) CHECK_ERROR(cudaSuccess, call)
 

@@ -25,7 +25,7 @@ int main()
     CHECK(all.size() == 1);
     for (const auto &f : all) {
         CHECK(is(f, simulator::finding_kind::uninitialised));
-        CHECK(f.line == 8);
+        CHECK(f.line == 7);
         CHECK(f.threads == 2);
     }
     return failures != 0;
