@@ -2,10 +2,12 @@
 #include "fatbin.hpp"
 
 #include <cctype>
+#include <charconv>
 #include <map>
 #include <set>
 #include <stdexcept>
 #include <string_view>
+#include <system_error>
 
 namespace simulator {
 
@@ -131,6 +133,15 @@ std::vector<item> split(std::string_view text)
     return items;
 }
 
+int file_number(std::string_view token)
+{
+    int n = 0;
+    const auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), n);
+    if (error != std::errc() || end != token.data() + token.size() || n > 1 << 20)
+        throw std::runtime_error("PTX: \"" + std::string(token) + "\" is no number of a file");
+    return n;
+}
+
 // Replaces whole names, and shifts the file numbers of `.loc` and `inlined_at`.
 std::string rewrite(std::string_view text, const std::map<std::string, std::string> &names,
                     int shift)
@@ -144,7 +155,7 @@ std::string rewrite(std::string_view text, const std::map<std::string, std::stri
         const auto start = static_cast<std::size_t>(token.data() - text.data());
         std::string replacement;
         if (number_is_file && std::isdigit(static_cast<unsigned char>(token[0])))
-            replacement = std::to_string(std::stoi(std::string(token)) + shift);
+            replacement = std::to_string(file_number(token) + shift);
         else if (auto it = names.find(std::string(token)); it != names.end())
             replacement = it->second;
         number_is_file = token == ".loc" || token == "inlined_at" || token == ".file";
@@ -163,7 +174,7 @@ int highest_file(const std::vector<item> &items)
         if (it.kind != item_kind::file) continue;
         std::size_t at = 0;
         next_token(it.text, at);
-        highest = std::max(highest, std::stoi(std::string(next_token(it.text, at))));
+        highest = std::max(highest, file_number(next_token(it.text, at)));
     }
     return highest;
 }
