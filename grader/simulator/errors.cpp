@@ -221,6 +221,7 @@ void fault(cudaError_t kernel_error, const std::string &message)
 }
 
 void leave_faults_to_harness() { harnessed = true; }
+bool has_harness() { return harnessed; }
 
 void complain(const std::string &message)
 {

@@ -61,6 +61,8 @@ bool valid(cudaStream_t stream); // created and not destroyed, or one of the def
 
 void free_all(int device); // every allocation made on a device
 
+void report_at_exit(); // SIMULATOR_COUNTERS=1 adds the counters
+
 void link_harness(); // draws harness.h's functions into every program
 
 } // namespace simulator::runtime
