@@ -20,7 +20,8 @@ std::recursive_mutex &lock(); // held by every call: host threads take turns
 cudaError_t standing_fault();           // surfaces the fault of an earlier kernel, if any
 cudaError_t record(cudaError_t result); // remembers an error for cudaGetLastError; returns it
 void fault(cudaError_t kernel_error, const std::string &message);
-void leave_faults_to_harness();            // no more messages about kernels' faults
+void leave_faults_to_harness(); // no more messages about the faults of kernels
+bool has_harness();
 void complain(const std::string &message); // one line on stderr, prefixed with "simulator: "
 cudaError_t refuse(const char *function); // what the simulator does not offer: said, found, refused
 
