@@ -116,22 +116,37 @@ void restart_workers()
     all().library = worker();
 }
 
+void take_submission_text(case_record &r)
+{
+    worker &w = all().submission;
+    if (!w.started()) return;
+    r.text = w.take_text();
+    r.text_cut = w.text_was_cut();
+}
+
 bool simulated() { return options().simulated; }
 
-const device_facts &device()
+std::string find_device()
 {
     processes &p = all();
-    if (p.have_facts) return p.facts;
+    if (p.have_facts) return {};
     request r;
     r.what = command::facts;
     answer a = naive_worker().ask(r, std::chrono::seconds(60));
-    require_trusted(a, "asking for the device's properties");
+    if (a.how != ending::answered || a.value.status != reply_status::done)
+        return "the worker of the naive reference does not answer";
     std::memcpy(&p.facts, naive_worker().output().data(), sizeof p.facts);
-    if (!p.facts.present)
-        end_case(verdict::INFRA_ERROR,
-                 fmt::format("No device can be used: {}.", p.facts.error_text));
+    if (!p.facts.present) return p.facts.error_text;
     p.have_facts = true;
-    return p.facts;
+    return {};
+}
+
+const device_facts &device()
+{
+    std::string problem = find_device();
+    if (!problem.empty())
+        end_case(verdict::INFRA_ERROR, fmt::format("No device can be used: {}.", problem));
+    return all().facts;
 }
 
 std::uint64_t unforeseen()

@@ -32,7 +32,9 @@ worker &naive_worker();
 bool have_library();
 worker &library_worker();
 region &inputs();
-void restart_workers(); // the next request goes to fresh processes
+struct case_record;
+void take_submission_text(case_record &r); // what it has printed since the last case
+void restart_workers();                    // the next request goes to fresh processes
 
 // Throws (through doctest): nothing after it in the case runs. The first verdict of a case stands.
 [[noreturn]] void end_case(verdict v, std::string message, std::string hint = {});
@@ -43,6 +45,10 @@ void restart_workers(); // the next request goes to fresh processes
 void require_answer(const answer &a, const std::string &doing);
 // The same for a worker of ours: whatever goes wrong is INFRA_ERROR.
 void require_trusted(const answer &a, const std::string &doing);
+
+// Asks the naive worker for the device. Empty: there is one, and `device()` describes it; else why
+// not.
+std::string find_device();
 
 // The seed of the current case; the same whether the case runs alone or among others.
 std::uint64_t case_seed();

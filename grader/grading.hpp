@@ -67,6 +67,9 @@ void expect_close(const output<float> &got, const std::vector<double> &want, dou
                   const std::vector<double> &magnitude, const extents &shape = {},
                   const std::vector<misconception<float>> &known = {});
 
+// The bound of expect_close, for one element.
+bool within(float value, double reference, double terms, double magnitude);
+
 // Anything else: ends the case unless `right`.
 void expect(bool right, verdict otherwise, const std::string &message,
             const std::string &hint = {});

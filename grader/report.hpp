@@ -20,13 +20,14 @@ struct case_record {
     bool started = false, ended = false;
     verdict result = verdict::PASS;
     std::string message, hint;
-    std::string function;  // the contract function last called
-    std::string text;      // what the submission printed
+    std::string function; // the contract function last called
+    std::string text;     // what the submission printed
     bool text_cut = false;
-    std::string replay;    // the file that repeats the case's last call
+    std::string replay; // the file that repeats the case's last call
     double duration_ms = 0;
     std::optional<speed_result> speed;
-    // The last call's outputs, so that comparisons can name them: the caller's elements and the name.
+    // The last call's outputs, so that comparisons can name them: the caller's elements and the
+    // name.
     std::vector<std::pair<const void *, std::string>> outputs;
 };
 
@@ -35,7 +36,8 @@ case_record &current_case();
 const std::string &lab_name();
 void set_lab_name(std::string name);
 
-// Reads "TODO 3 (scale_columns): ..." comments of a stub: the TODO that belongs to a function, or 0.
+// Reads "TODO 3 (scale_columns): ..." comments of a stub: the TODO that belongs to a function, or
+// 0.
 int todo_of(const std::string &source, const std::string &function);
 
 // What a person reads, at most 80 columns; the first failure first. `colour`: ANSI colours.

@@ -422,6 +422,7 @@ answer worker::ask(request what, std::chrono::milliseconds limit)
     }
 }
 
+bool worker::started() const { return state_ != nullptr; }
 bool worker::alive() const { return state_ && state_->keeper > 0; }
 region &worker::output() const { return *state_->output; }
 std::string worker::take_text() { return std::exchange(state_->said, {}); }

@@ -72,6 +72,7 @@ public:
     // dead.
     answer ask(request what, std::chrono::milliseconds limit);
 
+    bool started() const; // alive or dead, but not an empty one
     bool alive() const;
     region &output() const;  // what this worker writes
     std::string take_text(); // what it printed since the last call, at most output_kept bytes

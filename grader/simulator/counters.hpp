@@ -1,7 +1,8 @@
 // What the memory system was asked to do, counted from addresses alone, by source line and kernel.
 //
-// request: one warp memory instruction. sector: an aligned 32 bytes. ideal sectors: the fewest that could
-// hold the distinct bytes asked for. wavefront: one pass over the 32 four-byte banks of shared memory.
+// request: one warp memory instruction. sector: an aligned 32 bytes. ideal sectors: the fewest that
+// could hold the distinct bytes asked for. wavefront: one pass over the 32 four-byte banks of
+// shared memory.
 #pragma once
 
 #include <cstdint>
@@ -25,12 +26,14 @@ struct shared_counts {
 struct site_counts { // one source line of one kernel
     access_counts global_load, global_store, local_load, local_store;
     shared_counts shared_load, shared_store;
-    std::uint64_t constant_requests = 0, constant_addresses = 0; // distinct addresses, summed over requests
-    std::uint64_t global_atomics = 0, shared_atomics = 0;        // lanes
-    std::uint64_t atomic_same_address = 0;                       // worst lanes on one address, summed over requests
+    std::uint64_t constant_requests = 0,
+                  constant_addresses = 0; // distinct addresses, summed over requests
+    std::uint64_t global_atomics = 0, shared_atomics = 0; // lanes
+    std::uint64_t atomic_same_address = 0; // worst lanes on one address, summed over requests
     std::uint64_t atomic_requests = 0;
     std::uint64_t branches = 0, divergent_branches = 0, barriers = 0;
-    std::uint64_t exact_divisions = 0, exact_square_roots = 0;   // div.rn, sqrt.rn and their like: lanes
+    std::uint64_t exact_divisions = 0,
+                  exact_square_roots = 0; // div.rn, sqrt.rn and their like: lanes
     std::uint64_t warp_instructions = 0, thread_instructions = 0;
     site_counts &operator+=(const site_counts &);
 };
@@ -38,7 +41,8 @@ struct site_counts { // one source line of one kernel
 struct kernel_counts {
     std::string kernel; // demangled, without parameters
     std::uint64_t launches = 0, blocks = 0, threads = 0;
-    std::uint64_t sectors_read = 0, sectors_written = 0; // distinct sectors a launch, summed: "compulsory bytes" / 32
+    std::uint64_t sectors_read = 0,
+                  sectors_written = 0; // distinct sectors a launch, summed: "compulsory bytes" / 32
     site_counts total;
     std::map<std::pair<std::string, int>, site_counts> sites; // by file and line
 };

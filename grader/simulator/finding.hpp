@@ -11,26 +11,28 @@ namespace simulator {
 enum class finding_kind : std::uint8_t {
     out_of_bounds,
     use_after_free,
-    host_pointer,     // a kernel followed a pointer to ordinary host memory
+    host_pointer, // a kernel followed a pointer to ordinary host memory
     null_pointer,
     misaligned,
     uninitialised,
-    read_only,        // a kernel wrote constant memory
+    read_only, // a kernel wrote constant memory
     race,
-    barrier,          // divergent, missing or mismatched arrivals
-    step_budget,      // a kernel ran longer than the simulator allows
-    trap,             // __trap or a failed device assert
-    unsupported,      // the simulator does not know an instruction or a runtime call
+    barrier,     // divergent, missing or mismatched arrivals
+    step_budget, // a kernel ran longer than the simulator allows
+    trap,        // __trap or a failed device assert
+    unsupported, // the simulator does not know an instruction or a runtime call
 };
 
-struct dim { std::uint32_t x = 0, y = 0, z = 0; };
+struct dim {
+    std::uint32_t x = 0, y = 0, z = 0;
+};
 
 struct finding {
     finding_kind kind{};
     std::string kernel; // demangled, without parameters: "scale_columns_rows"
     std::string file;   // as in the compiler's line table; empty when unknown
     int line = 0;
-    dim block, thread;  // the first offender
+    dim block, thread; // the first offender
     bool write = false;
     std::uint64_t address = 0;
     std::uint32_t bytes = 0;   // size of one access
@@ -39,8 +41,8 @@ struct finding {
     std::string detail;        // one plain sentence
 };
 
-// Collects findings of one process; the same kind at the same kernel and line is counted, not repeated.
-// Safe to call from several threads.
+// Collects findings of one process; the same kind at the same kernel and line is counted, not
+// repeated. Safe to call from several threads.
 class findings {
 public:
     static findings &instance();

@@ -1,5 +1,5 @@
-// What a harness may ask of the simulator, in C. On a real GPU none of these exist: declare them weak,
-// as here, and test the address. All are no-ops on memory the simulator did not allocate.
+// What a harness may ask of the simulator, in C. On a real GPU none of these exist: declare them
+// weak, as here, and test the address. All are no-ops on memory the simulator did not allocate.
 #pragma once
 
 #include <stddef.h>
@@ -31,8 +31,8 @@ struct simulator_finding {
 };
 // Fills at most `room` records and returns how many there are.
 __attribute__((weak)) size_t simulator_findings(struct simulator_finding *out, size_t room);
-// Counters since simulator_begin as JSON text (simulator::counters::json), null-terminated when it fits in
-// `room`; returns its length without the null.
+// Counters since simulator_begin as JSON text (simulator::counters::json), null-terminated when it
+// fits in `room`; returns its length without the null.
 __attribute__((weak)) size_t simulator_counters(char *out, size_t room);
 
 #ifdef __cplusplus

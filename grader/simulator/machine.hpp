@@ -14,7 +14,8 @@
 
 namespace simulator {
 
-// Limits and facts of the simulated device; runtime.cpp answers cudaGetDeviceProperties from the same values.
+// Limits and facts of the simulated device; runtime.cpp answers cudaGetDeviceProperties from the
+// same values.
 struct device_profile {
     const char *name = "Simulated GPU";
     int major = 8, minor = 0;
@@ -30,13 +31,16 @@ struct device_profile {
 };
 const device_profile &profile();
 
-struct parameter { std::uint32_t offset, bytes; };
+struct parameter {
+    std::uint32_t offset, bytes;
+};
 
-// How a kernel run ended. Values are those of cudaError_t, so the runtime can return them as they are.
+// How a kernel run ended. Values are those of cudaError_t, so the runtime can return them as they
+// are.
 struct outcome {
-    int error = 0;       // cudaSuccess, cudaErrorIllegalAddress (700), cudaErrorMisalignedAddress (716),
-                         // cudaErrorLaunchFailure (719), cudaErrorAssert (710), cudaErrorLaunchTimeout (702),
-                         // cudaErrorNotSupported (801: also a finding of kind `unsupported`) ...
+    int error = 0; // cudaSuccess, cudaErrorIllegalAddress (700), cudaErrorMisalignedAddress (716),
+                   // cudaErrorLaunchFailure (719), cudaErrorAssert (710), cudaErrorLaunchTimeout
+                   // (702), cudaErrorNotSupported (801: also a finding of kind `unsupported`) ...
     std::string message; // one sentence, for the log
 };
 
@@ -55,9 +59,10 @@ struct kernel_info {
     std::uint32_t max_threads = 0;                    // .maxntid product; 0 when not stated
 };
 
-// One PTX module, parsed. Its global and constant variables are allocated in `memory` and initialised.
-// Throws std::runtime_error with line and cause for text that is not PTX or that it cannot understand as a
-// whole; an unknown instruction throws only when a kernel that holds it is run (a finding, not an exception).
+// One PTX module, parsed. Its global and constant variables are allocated in `memory` and
+// initialised. Throws std::runtime_error with line and cause for text that is not PTX or that it
+// cannot understand as a whole; an unknown instruction throws only when a kernel that holds it is
+// run (a finding, not an exception).
 class module {
 public:
     module(std::string_view ptx, int device);
@@ -67,12 +72,15 @@ public:
     std::vector<std::string> kernels() const;
     const kernel_info *find_kernel(std::string_view mangled) const;
 
-    struct variable { address start; std::uint64_t bytes; };
+    struct variable {
+        address start;
+        std::uint64_t bytes;
+    };
     const variable *find_variable(std::string_view mangled) const;
 
-    // Runs one grid to its end: all blocks resident, warps round-robin. Findings go to findings::instance(),
-    // counts to counters::instance(). Memory faults are findings *and* end the grid with their error code;
-    // uninitialised reads are findings and the grid goes on.
+    // Runs one grid to its end: all blocks resident, warps round-robin. Findings go to
+    // findings::instance(), counts to counters::instance(). Memory faults are findings *and* end
+    // the grid with their error code; uninitialised reads are findings and the grid goes on.
     outcome run(const kernel_info &kernel, const launch &how);
 
 private:

@@ -1,7 +1,9 @@
-// Device memory: one reserved range of addresses a process, with a shadow byte beside each data byte.
+// Device memory: one reserved range of addresses a process, with a shadow byte beside each data
+// byte.
 //
-// Three views of the same range, `reserved` bytes long:
-//   - `base()`, the addresses that programs see. Device allocations are not accessible there, so host
+// Three views of the same range, `reserved()` bytes long:
+//   - `base()`, the addresses that programs see. Device allocations are not accessible there, so
+//   host
 //     code that reads device memory faults as it does on hardware; pinned and managed ones are.
 //   - `data()`, the simulator's own window on the bytes.
 //   - `shadow()`, one byte for each data byte: a set of `shadow_bits`.
@@ -37,29 +39,42 @@ struct allocation {
 
 class memory {
 public:
-    static constexpr std::uint64_t reserved = std::uint64_t{1} << 38;
+    // Created at first use; lives until the process ends. Throws std::runtime_error when the
+    // machine refuses even 64 GiB of addresses.
+    static memory &instance();
 
-    static memory &instance(); // created at first use; lives until the process ends
+    std::uint64_t reserved() const
+    {
+        return reserved_;
+    } // 256 GiB, or what a limited process may have
 
     address base() const { return base_; }
     std::byte *data() const { return data_; }
     std::uint8_t *shadow() const { return shadow_; }
 
-    bool contains(address a) const { return a - base_ < reserved; }
+    bool contains(address a) const { return a - base_ < reserved_; }
     std::byte *at(address a) const { return data_ + (a - base_); }
     std::uint8_t *shadow_at(address a) const { return shadow_ + (a - base_); }
 
-    // Zero bytes yield a distinct address with nothing addressable. nullopt: the device's memory is used up.
+    // Zero bytes yield a distinct address with nothing addressable. nullopt: the device's memory is
+    // used up.
     std::optional<address> allocate(std::uint64_t bytes, memory_kind kind, int device);
     bool release(address start); // false: not the start of a live allocation
 
-    // The allocation that holds `a`, live or freed; else the nearest one within its red zone; else null.
+    // The allocation that holds `a`, live or freed; else the nearest one within its red zone; else
+    // null.
     const allocation *find(address a) const;
+
+    // Maps an allocation's bytes at `host` as well, a page boundary in ordinary memory of this
+    // process: what cudaHostRegister needs. `bytes` is a multiple of the page size; false when the
+    // system refuses.
+    bool map_at(void *host, address start, std::uint64_t bytes);
 
     // For runtimes and test harnesses; ranges are clipped to the reserved range.
     void mark(address a, std::uint64_t bytes, std::uint8_t set, std::uint8_t clear);
     void label(address a, std::uint64_t bytes, std::string name); // names a part of an allocation
-    std::string describe(address a, std::uint64_t bytes) const;   // "`out`, 4 bytes past its end (4000 bytes)"
+    std::string describe(address a,
+                         std::uint64_t bytes) const; // "4 bytes past the end of `out` (4000 bytes)"
 
     std::uint64_t used(int device) const;
     std::uint64_t capacity(int device) const;
@@ -69,6 +84,7 @@ private:
     address base_ = 0;
     std::byte *data_ = nullptr;
     std::uint8_t *shadow_ = nullptr;
+    std::uint64_t reserved_ = 0;
     struct state;
     state *state_ = nullptr;
 };

@@ -8,9 +8,9 @@
 //   WORKER --probe         runs a null kernel; says what is wrong and exits 1 where none can run
 //   WORKER --replay FILE   makes the one call that FILE holds, for cuda-gdb, ncu and
 //   compute-sanitizer
-#include "call.hpp"
-#include "simulator/harness.h"
-#include "yardstick.hpp"
+#include "grader/call.hpp"
+#include "grader/simulator/harness.h"
+#include "grader/worker/yardstick.hpp"
 
 #include <cuda_runtime_api.h>
 
@@ -36,12 +36,16 @@ namespace grading {
 
 extern const entry contract[]; // generated from lab.hpp
 extern const int contract_size;
-extern const entry yardstick[]; // from yardstick.hpp, the grader's own kernels
-extern const int yardstick_size;
 
 namespace {
 
 using steady = std::chrono::steady_clock;
+
+// Cuts what does not fit.
+template <std::size_t n> void put(char (&to)[n], const char *text)
+{
+    std::snprintf(to, n, "%s", text);
+}
 
 struct cuda_failure {
     cudaError_t error;
@@ -53,12 +57,17 @@ void check(cudaError_t e, run_step step = run_step::none)
     if (e != cudaSuccess) throw cuda_failure{e, step};
 }
 
+const entry yardsticks[] = {
+    {"yardstick_copy", "from,to,n", &local<&yardstick_copy>::run, 0},
+    {"yardstick_fma", "out,blocks,iterations", &local<&yardstick_fma>::run, 0},
+};
+
 const entry *find_entry(std::string_view name)
 {
     for (int i = 0; i < contract_size; ++i)
         if (name == contract[i].name) return &contract[i];
-    for (int i = 0; i < yardstick_size; ++i)
-        if (name == yardstick[i].name) return &yardstick[i];
+    for (const entry &e : yardsticks)
+        if (name == e.name) return &e;
     return nullptr;
 }
 
@@ -184,8 +193,8 @@ public:
             a.step = f.step;
             bool ours = f.error == cudaErrorMemoryAllocation && r.what == command::load;
             if (ours) a.status = reply_status::out_of_memory;
-            std::strncpy(a.error_name, cudaGetErrorName(f.error), sizeof a.error_name - 1);
-            std::strncpy(a.text, cudaGetErrorString(f.error), sizeof a.text - 1);
+            put(a.error_name, cudaGetErrorName(f.error));
+            put(a.text, cudaGetErrorString(f.error));
         }
         std::fflush(nullptr);
         return a;
@@ -226,7 +235,7 @@ private:
     static void malformed(reply &a, const char *why)
     {
         a.status = reply_status::malformed;
-        std::strncpy(a.text, why, sizeof a.text - 1);
+        put(a.text, why);
     }
 
     const std::byte *in(std::uint64_t at, std::uint64_t bytes) const
@@ -254,8 +263,8 @@ private:
         }
         f.present = e == cudaSuccess;
         f.error = e;
-        std::strncpy(f.error_text, cudaGetErrorString(e), sizeof f.error_text - 1);
-        std::strncpy(f.name, p.name, sizeof f.name - 1);
+        put(f.error_text, cudaGetErrorString(e));
+        put(f.name, p.name);
         f.major = p.major;
         f.minor = p.minor;
         f.multiprocessors = p.multiProcessorCount;
@@ -391,10 +400,10 @@ private:
             for (argument_set *s : sets) e->run(s->pointers.data(), a.result);
         } catch (const std::exception &x) {
             a.status = reply_status::exception;
-            std::strncpy(a.text, x.what(), sizeof a.text - 1);
+            put(a.text, x.what());
         } catch (...) {
             a.status = reply_status::exception;
-            std::strncpy(a.text, "something that is no std::exception", sizeof a.text - 1);
+            put(a.text, "something that is no std::exception");
         }
         cudaError_t launch = cudaGetLastError();
         check(cudaSetDevice(0), run_step::last_error);

@@ -1,0 +1,276 @@
+// Right or wrong, and if wrong, in which known way.
+#include "case_run.hpp"
+#include "grading.hpp"
+#include "report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace grading {
+
+namespace {
+
+template <class T> bool same(T x, T y) { return x == y; } // NaN equals nothing, -0 equals +0
+
+std::string coordinates(std::size_t index, const extents &shape)
+{
+    if (shape.size() < 2) return {};
+    static const char *const names[][3] = {{"row", "column", ""}, {"slice", "row", "column"}};
+    std::vector<std::size_t> at(shape.size());
+    for (std::size_t d = shape.size(); d-- > 0; index /= shape[d]) at[d] = index % shape[d];
+    std::string text = " (";
+    for (std::size_t d = 0; d < at.size(); ++d) {
+        if (d) text += ", ";
+        if (at.size() <= 3)
+            text += fmt::format("{} {}", names[at.size() - 2][d], at[d]);
+        else
+            text += std::to_string(at[d]);
+    }
+    return text + ")";
+}
+
+template <class T> std::string output_name(const output<T> &got)
+{
+    for (const auto &[data, name] : current_case().outputs)
+        if (data == got.values.data() && !name.empty()) return name;
+    return "the output";
+}
+
+// A wrong answer, as the recognisers see it: the elements asked for, and which of them are wrong.
+template <class T> struct mistake {
+    const std::vector<T> &got, &want;
+    std::size_t first, count;       // the elements asked for
+    std::vector<std::size_t> wrong; // ascending
+    const extents &shape;
+};
+
+struct recognised {
+    std::string cause, next;
+};
+
+template <class T> std::optional<recognised> all_zero(const mistake<T> &m)
+{
+    for (std::size_t i : m.wrong)
+        if (!same(m.got[i], T(0))) return {};
+    return recognised{"The wrong elements are all 0.", "Is the result stored, or only computed?"};
+}
+
+// got[i] == want[i + d] wherever the answer is wrong.
+template <class T> std::optional<recognised> shifted(const mistake<T> &m)
+{
+    for (int distance : {1, 2, 3, 4, 8, 16, 32})
+        for (int d : {distance, -distance}) {
+            std::size_t explained = 0, outside = 0;
+            for (std::size_t i : m.wrong) {
+                auto j = static_cast<std::ptrdiff_t>(i) + d;
+                bool inside = j >= static_cast<std::ptrdiff_t>(m.first) &&
+                              j < static_cast<std::ptrdiff_t>(m.first + m.count);
+                if (!inside)
+                    ++outside;
+                else if (same(m.got[i], m.want[static_cast<std::size_t>(j)]))
+                    ++explained;
+            }
+            if (explained >= 2 && explained + outside == m.wrong.size())
+                return recognised{fmt::format("Element i holds what belongs at i {} {}.",
+                                              d > 0 ? '+' : '-', distance),
+                                  "Check the index that is added or left out."};
+        }
+    return {};
+}
+
+template <class T> std::optional<recognised> transposed(const mistake<T> &m)
+{
+    if (m.shape.size() != 2 || m.wrong.size() < 3) return {};
+    std::size_t rows = m.shape[0], columns = m.shape[1];
+    for (std::size_t i : m.wrong) {
+        // Element (r, c) was stored at c * rows + r.
+        std::size_t c = i / rows, r = i % rows, j = r * columns + c;
+        if (j >= m.want.size() || !same(m.got[i], m.want[j])) return {};
+    }
+    return recognised{"The result is transposed.",
+                      "Which index runs along a row, and which down a column?"};
+}
+
+// One factor or one difference between got and want, the same wherever the answer is wrong.
+template <class T> std::optional<recognised> constant_factor(const mistake<T> &m)
+{
+    if (m.wrong.size() < 3) return {};
+    double lowest = std::numeric_limits<double>::infinity(), highest = -lowest;
+    double least = lowest, most = highest;
+    for (std::size_t i : m.wrong) {
+        double g = static_cast<double>(m.got[i]), w = static_cast<double>(m.want[i]);
+        double ratio = g / w, difference = g - w;
+        if (!std::isfinite(ratio) || !std::isfinite(difference)) return {};
+        lowest = std::min(lowest, ratio), highest = std::max(highest, ratio);
+        least = std::min(least, difference), most = std::max(most, difference);
+    }
+    if (highest - lowest <= 1e-5 * std::abs(highest))
+        return recognised{
+            fmt::format("Every wrong element is {:.4g} times what it should be.", highest),
+            "Look for a factor that is applied twice, or not at all."};
+    if (most - least <= 1e-5 * std::abs(most))
+        return recognised{fmt::format("Every wrong element is off by {:.4g}.", most),
+                          "Look for a term that is added twice, or not at all."};
+    return {};
+}
+
+template <class T> std::optional<recognised> one_end(const mistake<T> &m)
+{
+    std::size_t n = m.wrong.size(), from = m.wrong.front(), to = m.wrong.back();
+    if (to - from + 1 != n || n == m.count) return {};
+    if (to + 1 == m.first + m.count)
+        return recognised{
+            fmt::format("Everything from element {} on is wrong, the rest is right.", from),
+            "How is the last, partial block or vector handled?"};
+    if (from == m.first)
+        return recognised{
+            fmt::format("Everything up to element {} is wrong, the rest is right.", to),
+            "How is the beginning, before the first aligned element, handled?"};
+    return {};
+}
+
+template <class T> std::optional<recognised> every_nth(const mistake<T> &m)
+{
+    if (m.wrong.size() < 3) return {};
+    std::size_t step = m.wrong[1] - m.wrong[0];
+    if (step < 2) return {};
+    for (std::size_t k = 1; k < m.wrong.size(); ++k)
+        if (m.wrong[k] - m.wrong[k - 1] != step) return {};
+    return recognised{fmt::format("One element in {} is wrong, starting at {}.", step, m.wrong[0]),
+                      step % 32 == 0 ? "What happens where one warp, or block, meets the next?"
+                                     : "What is special about these indices?"};
+}
+
+std::optional<recognised> less_precise(const mistake<float> &m)
+{
+    double worst = 0;
+    for (std::size_t i : m.wrong)
+        worst = std::max(worst, std::abs(double(m.got[i]) - m.want[i]) /
+                                    std::max(1e-30, std::abs(double(m.want[i]))));
+    if (!(worst < 2e-3)) return {};
+    return recognised{
+        fmt::format("The answer is close (within {:.1e}) but not as precise as float arithmetic.",
+                    worst),
+        "Compute in float throughout: no half precision, no TF32, no fast-math intrinsics."};
+}
+
+template <class T>
+std::optional<recognised> recognise(const mistake<T> &m, const std::vector<misconception<T>> &known)
+{
+    for (const misconception<T> &k : known) {
+        std::vector<T> alternative = k.looks_like();
+        if (alternative.size() != m.got.size()) continue;
+        auto fits = [&](std::size_t i) { return same(m.got[i], alternative[i]); };
+        if (std::all_of(m.wrong.begin(), m.wrong.end(), fits))
+            return recognised{fmt::format("It looks as if {}.", k.cause), k.next};
+    }
+    using general = std::optional<recognised> (*)(const mistake<T> &);
+    for (general look : {general(transposed<T>), general(shifted<T>), general(all_zero<T>),
+                         general(constant_factor<T>), general(every_nth<T>), general(one_end<T>)})
+        if (auto r = look(m)) return r;
+    if constexpr (std::is_same_v<T, float>) return less_precise(m);
+    return {};
+}
+
+template <class T> [[noreturn]] void end_wrong(const mistake<T> &m, const std::string &name,
+                                               const std::vector<misconception<T>> &known,
+                                               verdict v)
+{
+    std::size_t i = m.wrong.front();
+    std::string message =
+        fmt::format("{} of {} elements {} wrong; the first is {}[{}]{}: expected {}, got {}.",
+                    m.wrong.size(), m.count, m.wrong.size() == 1 ? "is" : "are", name, i,
+                    coordinates(i, m.shape), show_element(m.want[i]), show_element(m.got[i]));
+    std::string next;
+    if (auto r = recognise(m, known)) {
+        message += " " + r->cause;
+        next = r->next;
+    } else if constexpr (std::is_floating_point_v<T>) {
+        if (std::isnan(m.got[i]))
+            next = "Where does the NaN come from? An output or scratch value read before it was "
+                   "written is one.";
+    }
+    if (v == verdict::NONDETERMINISTIC)
+        message = "A first call was right and a second, with the same inputs, was not: " + message;
+    end_case(v, message, next);
+}
+
+template <class T, class Right> void judge(const output<T> &got, const std::vector<T> &want,
+                                           const extents &shape,
+                                           const std::vector<misconception<T>> &known, Right right)
+{
+    if (want.size() != got.size())
+        end_case(verdict::INFRA_ERROR,
+                 fmt::format("The oracle gave {} elements for an output of {}.", want.size(),
+                             got.size()));
+    auto look = [&](const std::vector<T> &values, verdict v) {
+        mistake<T> m{values, want, got.first, got.count, {}, shape};
+        for (std::size_t i = got.first; i < got.first + got.count; ++i)
+            if (!right(values[i], i)) m.wrong.push_back(i);
+        if (!m.wrong.empty()) end_wrong(m, output_name(got), known, v);
+    };
+    look(got.values, verdict::WRONG_ANSWER);
+    if (!got.again.empty()) look(got.again, verdict::NONDETERMINISTIC);
+}
+
+} // namespace
+
+template <class T> void expect_equal(const output<T> &got, const std::vector<T> &want,
+                                     const extents &shape,
+                                     const std::vector<misconception<T>> &known)
+{
+    judge(got, want, shape, known, [&](T value, std::size_t i) { return same(value, want[i]); });
+}
+
+template void expect_equal(const output<float> &, const std::vector<float> &, const extents &,
+                           const std::vector<misconception<float>> &);
+template void expect_equal(const output<double> &, const std::vector<double> &, const extents &,
+                           const std::vector<misconception<double>> &);
+template void expect_equal(const output<std::int8_t> &, const std::vector<std::int8_t> &,
+                           const extents &, const std::vector<misconception<std::int8_t>> &);
+template void expect_equal(const output<std::uint8_t> &, const std::vector<std::uint8_t> &,
+                           const extents &, const std::vector<misconception<std::uint8_t>> &);
+template void expect_equal(const output<std::int32_t> &, const std::vector<std::int32_t> &,
+                           const extents &, const std::vector<misconception<std::int32_t>> &);
+template void expect_equal(const output<std::uint32_t> &, const std::vector<std::uint32_t> &,
+                           const extents &, const std::vector<misconception<std::uint32_t>> &);
+template void expect_equal(const output<std::int64_t> &, const std::vector<std::int64_t> &,
+                           const extents &, const std::vector<misconception<std::int64_t>> &);
+template void expect_equal(const output<std::uint64_t> &, const std::vector<std::uint64_t> &,
+                           const extents &, const std::vector<misconception<std::uint64_t>> &);
+
+void expect_close(const output<float> &got, const std::vector<double> &want, double terms,
+                  const std::vector<double> &magnitude, const extents &shape,
+                  const std::vector<misconception<float>> &known)
+{
+    if (magnitude.size() != want.size() && magnitude.size() != 1)
+        end_case(verdict::INFRA_ERROR, "The oracle gave no magnitude for each element.");
+    std::vector<float> nearest(want.begin(), want.end());
+    judge(got, nearest, shape, known, [&](float value, std::size_t i) {
+        double s = magnitude.size() == 1 ? magnitude[0] : magnitude[i];
+        return within(value, want[i], terms, s);
+    });
+}
+
+bool within(float value, double reference, double terms, double magnitude)
+{
+    constexpr double u = 1.0 / 16777216;
+    double tiny = terms * std::numeric_limits<float>::denorm_min();
+    double bound =
+        4 * std::max(std::sqrt(terms), 2.0) * u * magnitude + u * std::abs(reference) + tiny;
+    return std::abs(static_cast<double>(value) - reference) <= bound; // false for NaN
+}
+
+void expect(bool right, verdict otherwise, const std::string &message, const std::string &hint)
+{
+    if (!right) end_case(otherwise, message, hint);
+}
+
+} // namespace grading

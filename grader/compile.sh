@@ -1,0 +1,75 @@
+#!/bin/sh
+# Compiles one implementation of a contract to one object in which only the contract's functions are global.
+#
+# usage: compile.sh NVCC IN OUT DEPFILE KEEP [nvcc flags]
+#
+# IN is a .cu file; OUT the object; DEPFILE receives make rules that name every file read. KEEP lists the linker
+# names of the contract's functions, one a line, as `nm -u` of the contract's glue prints them. Flags with -rdc=true get their device link here,
+# with the device runtime inside OUT. Exit status: 0; 2 usage; 3 IN compiles but lacks a function of the
+# contract; else that of the tool that failed. OUT and DEPFILE appear whole or not at all.
+set -eu
+
+if [ $# -lt 5 ]; then
+    echo "usage: compile.sh NVCC IN OUT DEPFILE KEEP [nvcc flags]" >&2
+    exit 2
+fi
+nvcc=$1 in=$2 out=$3 dep=$4 keep=$5
+shift 5
+
+# A stray variable must not change what a grade is made of.
+unset NVCC_PREPEND_FLAGS NVCC_APPEND_FLAGS CPATH C_INCLUDE_PATH CPLUS_INCLUDE_PATH LIBRARY_PATH
+LC_ALL=C
+export LC_ALL
+
+work=$(mktemp -d "$out.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+trap 'exit 129' HUP
+trap 'exit 130' INT
+trap 'exit 143' TERM
+export TMPDIR="$work" # nvcc's own temporaries
+
+raw=$work/raw.o
+"$nvcc" -c -MD -MF "$work/d" -MT "$out" "$@" "$in" -o "$raw"
+
+# Each contract function that the object does not define, with what it has under that name.
+missing=$(nm -g --defined-only "$raw" | awk '{ print $NF }' | grep -vxFf - "$keep" || true)
+if [ -n "$missing" ]; then
+    for symbol in $missing; do
+        declared=$(c++filt "$symbol")
+        echo "$in: lab.hpp declares $declared; $(basename "$in") does not define it" >&2
+        nm -C --defined-only "$raw" | cut -c20- | grep -F "${declared%%(*}(" |
+            while read -r found; do
+                case $found in
+                "$declared") echo "    it is static there; leave the word static out" ;;
+                "${declared%%(*}("*) echo "    it defines $found, which is another function" ;;
+                esac
+            done >&2
+    done
+    exit 3
+fi
+
+case " $* " in
+*" -rdc=true "* | *" -dc "* | *" --relocatable-device-code=true "*)
+    # objcopy before the device link, or without it, breaks the registration of the modules.
+    "$nvcc" -dlink "$@" "$raw" -o "$work/linked.o" -lcudadevrt
+    folders=$("$nvcc" -dryrun -c x.cu 2>&1 | sed -n 's/^#$ LIBRARIES=//p' | tr '"' '\n' | sed -n 's/^-L//p')
+    device_runtime=$(echo "$folders" | while read -r folder; do
+        if [ -f "$folder/libcudadevrt.a" ]; then
+            echo "$folder/libcudadevrt.a"
+            break
+        fi
+    done)
+    if [ -z "$device_runtime" ]; then
+        echo "compile.sh: libcudadevrt.a, which -rdc=true needs, is in none of:" >&2
+        echo "$folders" >&2
+        exit 1
+    fi
+    ld -r --force-group-allocation -o "$work/o" "$raw" "$work/linked.o" --whole-archive "$device_runtime"
+    ;;
+*)
+    ld -r --force-group-allocation -o "$work/o" "$raw"
+    ;;
+esac
+objcopy --keep-global-symbols="$keep" "$work/o"
+mv "$work/d" "$dep"
+mv "$work/o" "$out"

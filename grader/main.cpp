@@ -1,0 +1,164 @@
+// The grader of one lab: doctest runs the cases of its grade.cpp, our own records make the grade.
+#define DOCTEST_CONFIG_IMPLEMENT
+#include "case_run.hpp"
+#include "report.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+
+namespace {
+
+using namespace grading;
+
+// doctest's filters treat commas and backslashes as their own.
+std::string as_filter(const std::string &text)
+{
+    std::string result = "*";
+    for (char c : text) {
+        if (c == ',' || c == '\\') result += '\\';
+        result += c;
+    }
+    return result + "*";
+}
+
+bool contains_ignoring_case(std::string text, std::string part)
+{
+    auto lower = [](std::string &s) {
+        for (char &c : s) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    };
+    lower(text), lower(part);
+    return text.find(part) != std::string::npos;
+}
+
+int list_cases()
+{
+    int total = 0;
+    for (const case_record &r : records()) {
+        fmt::print("{:<12} {:>2} points  {}\n", r.what == kind::speed ? "speed" : "correctness",
+                   r.max_points, r.name);
+        total += r.max_points;
+    }
+    fmt::print("{} points in {} cases\n", total, records().size());
+    return 0;
+}
+
+std::string check_program(const std::string &path)
+{
+    if (access(path.c_str(), X_OK) == 0) return {};
+    return "not an executable file: " + path;
+}
+
+bool write_whole(const std::string &path, const std::string &text)
+{
+    std::string unfinished = path + ".tmp";
+    {
+        std::ofstream file(unfinished, std::ios::binary);
+        file << text;
+        if (!file.flush()) return false;
+    }
+    std::error_code error;
+    std::filesystem::rename(unfinished, path, error);
+    return !error;
+}
+
+} // namespace
+
+int main(int count, char **arguments)
+{
+    // Nothing a worker runs as may read or trace this process.
+    prctl(PR_SET_DUMPABLE, 0);
+    std::string program = std::filesystem::path(arguments[0]).filename().string();
+    set_lab_name(program.starts_with("grade.") ? program.substr(6) : program);
+
+    CLI::App app("Grades one implementation of the contract of " + lab_name() + ".");
+    run_options &o = options();
+    std::string backend, filter, seed, json, only;
+    bool list = false, quiet = false, no_color = false;
+    app.add_option("--backend", backend, "sim or gpu")->check(CLI::IsMember({"sim", "gpu"}));
+    app.add_option("--worker", o.worker, "the worker to grade")->check(check_program);
+    app.add_option("--naive", o.naive, "the worker of the naive reference")->check(check_program);
+    app.add_option("--library", o.library, "the worker of the vendor library")
+        ->check(check_program);
+    app.add_option("--submission", o.submission,
+                   "what the worker holds: stub, solution, a file's name");
+    app.add_option("--source", o.source, "the submission's file, for messages");
+    app.add_option("--case", filter, "only the cases whose name holds this text");
+    app.add_option("--seed", seed, "hexadecimal; the same seed gives the same inputs");
+    app.add_option("--json", json, "writes result.json here");
+    app.add_option("--replay-dir", o.replay_folder, "where replay files of failed cases go");
+    app.add_flag("--keep-replays", o.keep_replays, "keeps those of passed cases too");
+    app.add_flag("--require-isolation", o.isolate, "gives every case fresh workers");
+    app.add_flag("!--no-sandbox", o.sandbox, "starts workers without namespaces of their own");
+    app.add_option("--only", only, "correctness or speed")
+        ->check(CLI::IsMember({"correctness", "speed"}));
+    app.add_flag("--list", list, "lists the cases and their points");
+    app.add_flag("--quiet", quiet, "prints no report");
+    app.add_flag("--no-color", no_color, "no colours, also not in a terminal");
+    try {
+        app.parse(count, arguments);
+    } catch (const CLI::ParseError &e) {
+        return app.exit(e) == 0 ? 0 : 2;
+    }
+    if (list) return list_cases();
+    if (backend.empty() || o.worker.empty() || o.naive.empty()) {
+        std::cerr << program
+                  << ": needs --backend, --worker and --naive. This program is run by ./workbook "
+                     "grade.\n";
+        return 2;
+    }
+    o.simulated = backend == "sim";
+    if (o.submission.empty()) o.submission = "submission";
+    if (seed.empty())
+        o.seed = unforeseen() >> 32;
+    else {
+        auto [end, error] = std::from_chars(seed.data(), seed.data() + seed.size(), o.seed, 16);
+        if (error != std::errc() || end != seed.data() + seed.size()) {
+            std::cerr << program << ": --seed " << seed
+                      << " is no hexadecimal number of at most 16 digits.\n";
+            return 2;
+        }
+    }
+    auto chosen = [&](const case_record &r) {
+        return contains_ignoring_case(r.name, filter) &&
+               (only.empty() || (r.what == kind::speed) == (only == "speed"));
+    };
+    if (std::none_of(records().begin(), records().end(), chosen)) {
+        std::cerr << program << ": no case's name holds \"" << filter << "\". There are:\n";
+        for (const case_record &r : records()) std::cerr << "    " << r.name << "\n";
+        return 2;
+    }
+
+    if (std::string problem = find_device(); !problem.empty()) {
+        std::cerr << program << ": nothing can be graded on the " << backend
+                  << " backend: " << problem << ".\n";
+        return 77;
+    }
+
+    doctest::Context context;
+    context.setOption("reporters", "records");
+    context.setOption("order-by", "file");
+    if (!filter.empty()) context.setOption("test-case", as_filter(filter).c_str());
+    if (!only.empty()) context.setOption("test-suite", only.c_str());
+    std::ostringstream discarded;
+    context.setCout(&discarded);
+    context.run(); // its status is 0 when nothing matched: the records decide
+
+    if (!quiet)
+        std::cout << human_report(!no_color && isatty(1) && !getenv("NO_COLOR")) << std::flush;
+    if (!json.empty() && !write_whole(json, result_json())) {
+        std::cerr << program << ": cannot write " << json << "\n";
+        return 99;
+    }
+    return exit_status();
+}

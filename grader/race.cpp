@@ -1,0 +1,363 @@
+// The rule of a race: when a pair counts, when the verdict is clear, and what is said.
+#include "race.hpp"
+
+#include "statistics.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fmt/format.h>
+#include <optional>
+#include <utility>
+
+namespace grading {
+
+namespace {
+
+bool usable(double ms) { return std::isfinite(ms) && ms > 0; }
+
+bool clocks_differ(const lap &l)
+{
+    if (!usable(l.own_ms) || !std::isfinite(l.parent_ms)) return true;
+    double longer = std::max(l.own_ms, l.parent_ms);
+    return std::abs(l.parent_ms - l.own_ms) > clocks_apart * longer + clocks_apart_ms;
+}
+
+// What the kept pairs of one attempt said.
+struct series {
+    std::vector<double> own, parent; // naive's time over the submission's
+    std::vector<double> naive_ms, ms, library;
+    std::vector<double> copy, fma; // fractions of the device's rates
+    std::size_t size() const { return own.size(); }
+};
+
+struct discarded_pairs {
+    int naive_clocks = 0, submission_clocks = 0, slowed = 0, throttled = 0;
+    int all() const { return naive_clocks + submission_clocks + slowed + throttled; }
+};
+
+// Levels of the steps, lowest first; a level that no gate offers does not count.
+double level(const steps &s, int i) { return std::array{s.pass, s.good, s.excellent}[i]; }
+bool offers(const steps &s) { return s.pass > 0 || s.good > 0 || s.excellent > 0; }
+
+class judging {
+public:
+    judging(track &t, const speed_gates &g) : track_(t), gates_(g) {}
+
+    judgement run()
+    {
+        for (int attempt = 0; attempt < 2; ++attempt) {
+            again_ = attempt > 0;
+            kept_ = {};
+            discarded_ = {};
+            rates_.clear();
+            attempted_ = 0;
+            track_.prepare();
+            if (std::optional<judgement> j = attempt_once()) return *j;
+        }
+        return by_median();
+    }
+
+private:
+    struct states { // of the requirements; those not asked for are reached
+        decision speedup = decision::reached, parent = decision::reached, copy = decision::reached,
+                 fma = decision::reached;
+    };
+
+    // Nothing when sixty pairs did not decide.
+    std::optional<judgement> attempt_once()
+    {
+        while (kept_.size() < last_look) {
+            bool kept = one_pair();
+            if (std::optional<judgement> j = spoilt()) return j;
+            if (!kept || !is_look(static_cast<int>(kept_.size()))) continue;
+            if (std::optional<judgement> j = implausible()) return j;
+            if (std::optional<judgement> j = conclude(look(decide))) return j;
+        }
+        return std::nullopt;
+    }
+
+    bool one_pair()
+    {
+        track_.next_round();
+        condition before = track_.look();
+        bool naive_first = attempted_ % 2 == 0;
+        lap naive, submission, library;
+        if (naive_first) naive = track_.run(contestant::naive);
+        submission = track_.run(contestant::submission);
+        if (!naive_first) naive = track_.run(contestant::naive);
+        condition after = track_.look();
+        if (track_.has_library()) library = track_.run(contestant::library);
+        double copy_rate = track_.copy_rate();
+        if (attempted_++ == 0) track_.verify(contestant::naive);
+        track_.verify(contestant::submission);
+
+        if (!counts(before, after, naive, submission)) return false;
+        keep(naive, submission, library, copy_rate, (before.fma_rate + after.fma_rate) / 2);
+        return true;
+    }
+
+    bool counts(const condition &before, const condition &after, const lap &naive,
+                const lap &submission)
+    {
+        rates_.push_back(before.fma_rate);
+        rates_.push_back(after.fma_rate);
+        highest_mhz_ = std::fmax(highest_mhz_, std::fmax(before.sm_mhz, after.sm_mhz));
+        if (before.throttled || after.throttled)
+            ++discarded_.throttled;
+        else if (slowed(before, after))
+            ++discarded_.slowed;
+        else if (clocks_differ(naive))
+            ++discarded_.naive_clocks;
+        else if (clocks_differ(submission))
+            ++discarded_.submission_clocks;
+        else
+            return true;
+        return false;
+    }
+
+    // NaN, a clock that is not known, compares false throughout.
+    bool slowed(const condition &before, const condition &after) const
+    {
+        double usual = median(rates_);
+        return after.sm_mhz < clock_fell * before.sm_mhz ||
+               std::min(before.sm_mhz, after.sm_mhz) < clock_low * highest_mhz_ ||
+               after.fma_rate < clock_fell * before.fma_rate ||
+               before.fma_rate < clock_fell * after.fma_rate ||
+               std::min(before.fma_rate, after.fma_rate) < clock_low * usual;
+    }
+
+    void keep(const lap &naive, const lap &submission, const lap &library, double copy_rate,
+              double fma_rate)
+    {
+        double own = submission.own_per_call();
+        kept_.own.push_back(naive.own_per_call() / own);
+        kept_.parent.push_back(naive.parent_per_call() / submission.parent_per_call());
+        kept_.naive_ms.push_back(naive.own_per_call());
+        kept_.ms.push_back(own);
+        kept_.copy.push_back(track_.bytes() / own / copy_rate);
+        kept_.fma.push_back(track_.multiply_adds() / own / fma_rate);
+        if (track_.has_library()) kept_.library.push_back(library.own_per_call() / own);
+    }
+
+    // Pairs that do not count say something too when there are many of them.
+    std::optional<judgement> spoilt() const
+    {
+        bool often = attempted_ >= first_look;
+        if (often && 2 * discarded_.submission_clocks > attempted_) return clock_mismatch();
+        if (discarded_.all() < discards_to_give_up ||
+            discarded_.all() < static_cast<int>(kept_.size()))
+            return std::nullopt;
+        judgement j = with_result(verdict::INFRA_ERROR);
+        const auto &d = discarded_;
+        j.message = fmt::format(
+            "{} of {} pairs could not be used: {} while the driver reported throttling, {} while "
+            "the device's clock moved, {} in which the clocks of {} disagreed. Nothing is said "
+            "about {}.",
+            d.all(), attempted_, d.throttled, d.slowed, d.naive_clocks + d.submission_clocks,
+            "a worker and the grader", track_.function());
+        j.hint = "Grade again when the machine is cool and nobody else uses its GPU.";
+        return j;
+    }
+
+    judgement clock_mismatch() const
+    {
+        judgement j = with_result(verdict::CLOCK_MISMATCH);
+        j.message = fmt::format(
+            "{}'s worker reports times that the grader's own clock contradicts (in {} of {} runs "
+            "by more than {:.0f} % and {} ms).",
+            track_.function(), discarded_.submission_clocks, attempted_, 100 * clocks_apart,
+            clocks_apart_ms);
+        j.hint = "Leave CUDA's events and clocks alone, start no threads or processes that outlive "
+                 "the call, and finish the work that the call was asked for.";
+        return j;
+    }
+
+    std::optional<judgement> implausible() const
+    {
+        double copy = median(kept_.copy), fma = median(kept_.fma);
+        if (copy <= beyond_device && fma <= beyond_device) return std::nullopt;
+        judgement j = with_result(verdict::IMPLAUSIBLE);
+        bool by_copy = copy > beyond_device;
+        j.message = fmt::format(
+            "{} took {:.3g} ms, which is {:.2f} times what this device's {} allows for the work "
+            "that any version must do.",
+            track_.function(), median(kept_.ms), by_copy ? copy : fma,
+            by_copy ? "copy bandwidth" : "multiply-add rate");
+        j.hint = "Every call must do its whole work on the inputs it is given, also when they "
+                 "resemble those of an earlier call.";
+        return j;
+    }
+
+    template <class Decide> states look(Decide by) const
+    {
+        states s;
+        if (gates_.speedup > 0) {
+            s.speedup = by(kept_.own, gates_.speedup);
+            s.parent = by(kept_.parent, gates_.speedup * (1 - parent_allowance));
+        }
+        if (gates_.copy.pass > 0) s.copy = by(kept_.copy, gates_.copy.pass);
+        if (gates_.fma.pass > 0) s.fma = by(kept_.fma, gates_.fma.pass);
+        return s;
+    }
+
+    std::optional<judgement> conclude(const states &s) const
+    {
+        using enum decision;
+        if (s.speedup == missed || s.copy == missed || s.fma == missed) return too_slow(s);
+        if (s.speedup == reached && s.parent == missed) return slow_by_parent();
+        if (s.speedup != reached || s.parent != reached || s.copy != reached || s.fma != reached)
+            return std::nullopt;
+        return pass();
+    }
+
+    judgement by_median()
+    {
+        by_median_ = true;
+        judgement j = *conclude(look([](std::span<const double> samples, double required) {
+            return median(samples) >= required ? decision::reached : decision::missed;
+        }));
+        if (j.what != verdict::PASS && relative_spread(kept_.naive_ms) > restless_naive) {
+            j.what = verdict::INFRA_ERROR;
+            j.message = fmt::format(
+                "Two times {} pairs did not decide, and naive's own time spread by {:.0f} %: this "
+                "machine is too restless to judge {} by.",
+                last_look, 100 * relative_spread(kept_.naive_ms), track_.function());
+            j.hint = "Grade again when nobody else uses its GPU.";
+        } else
+            j.message +=
+                fmt::format(" Two times {} pairs left it open; the median decided.", last_look);
+        return j;
+    }
+
+    std::string ratio() const
+    {
+        speed_result r = summary();
+        std::string text = fmt::format("{:.3g} ms a call, naive {:.3g} ms: {:.2f} times its speed",
+                                       r.ms, r.naive_ms, r.median);
+        if (std::isfinite(r.low))
+            text += fmt::format(" ({:.2f} to {:.2f}, {} pairs)", r.low, r.high, r.pairs);
+        return text;
+    }
+
+    std::string fraction() const
+    {
+        speed_result r = summary();
+        if (r.of.empty()) return {};
+        std::string text = fmt::format("{:.0f} % of this device's {}", 100 * r.fraction, r.of);
+        if (r.of == copy_bandwidth) text += fmt::format(" ({:.0f} GB/s)", r.gbps);
+        return text;
+    }
+
+    judgement pass() const
+    {
+        judgement j = with_result(verdict::PASS);
+        j.message = ratio();
+        if (std::string f = fraction(); !f.empty()) j.message += "; " + f;
+        j.message += ".";
+        return j;
+    }
+
+    judgement too_slow(const states &s) const
+    {
+        judgement j = with_result(verdict::TOO_SLOW);
+        j.message = fmt::format("{}: {}", track_.function(), ratio());
+        if (gates_.speedup > 0)
+            j.message += fmt::format("; at least {:.3g} times is required", gates_.speedup);
+        if (s.copy == decision::missed)
+            j.message += short_of(kept_.copy, copy_bandwidth, gates_.copy);
+        if (s.fma == decision::missed) j.message += short_of(kept_.fma, fma_rate, gates_.fma);
+        j.message += ".";
+        j.hint = gates_.too_slow;
+        return j;
+    }
+
+    static std::string short_of(const std::vector<double> &fractions, const char *of,
+                                const steps &required)
+    {
+        return fmt::format("; {:.0f} % of this device's {}, at least {:.0f} % is required",
+                           100 * median(fractions), of, 100 * required.pass);
+    }
+
+    judgement slow_by_parent() const
+    {
+        judgement j = with_result(verdict::CLOCK_MISMATCH);
+        j.message = fmt::format(
+            "{}: {:.2f} times naive's speed on its worker's clock, but {:.2f} times on the "
+            "grader's "
+            "own; at least {:.3g} times is required, on the grader's clock less {:.0f} %.",
+            track_.function(), median(kept_.own), median(kept_.parent), gates_.speedup,
+            100 * parent_allowance);
+        j.hint =
+            "Work that goes on outside the call's streams, or on the CPU after it, counts too.";
+        return j;
+    }
+
+    judgement with_result(verdict v) const
+    {
+        judgement j;
+        j.what = v;
+        j.result = summary();
+        if (v == verdict::PASS) count_steps(j.result);
+        return j;
+    }
+
+    speed_result summary() const
+    {
+        speed_result r;
+        r.required = gates_.speedup;
+        r.pairs = static_cast<int>(kept_.size());
+        r.discarded = discarded_.all();
+        r.measured_again = again_;
+        r.by_median = by_median_;
+        r.median = median(kept_.own);
+        if (std::optional<interval> where = median_interval(kept_.own)) {
+            r.low = where->low;
+            r.high = where->high;
+        }
+        r.naive_ms = median(kept_.naive_ms);
+        r.ms = median(kept_.ms);
+        r.parent_ratio = median(kept_.parent);
+        r.library_ratio = median(kept_.library);
+        bool by_fma = offers(gates_.fma) && !offers(gates_.copy);
+        if (track_.bytes() > 0) r.gbps = track_.bytes() / r.ms / 1e6;
+        if (by_fma || track_.bytes() > 0) {
+            r.of = by_fma ? fma_rate : copy_bandwidth;
+            r.fraction = median(by_fma ? kept_.fma : kept_.copy);
+            r.required_fraction = by_fma ? gates_.fma.pass : gates_.copy.pass;
+        }
+        for (int i = 0; i < 3; ++i) r.offered += i > 0 && offered(i);
+        return r;
+    }
+
+    bool offered(int i) const { return level(gates_.copy, i) > 0 || level(gates_.fma, i) > 0; }
+
+    void count_steps(speed_result &r) const
+    {
+        r.reached = 1;
+        for (int i = 1; i < 3; ++i) {
+            if (!offered(i)) continue;
+            if (median(kept_.copy) < level(gates_.copy, i)) return;
+            if (median(kept_.fma) < level(gates_.fma, i)) return;
+            ++r.reached;
+        }
+    }
+
+    static constexpr const char *copy_bandwidth = "copy bandwidth";
+    static constexpr const char *fma_rate = "multiply-add rate";
+
+    track &track_;
+    const speed_gates &gates_;
+    series kept_;
+    discarded_pairs discarded_;
+    std::vector<double> rates_; // of multiply-adds, all looks of this attempt
+    double highest_mhz_ = std::numeric_limits<double>::quiet_NaN();
+    int attempted_ = 0;
+    bool again_ = false, by_median_ = false;
+};
+
+} // namespace
+
+judgement judge(track &t, const speed_gates &gates) { return judging(t, gates).run(); }
+
+} // namespace grading

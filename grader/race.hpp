@@ -1,0 +1,70 @@
+// How a race is judged, whatever runs it: pairs, what spoils a pair, and the verdict.
+//
+// The rule needs no GPU: a `track` runs the contestants, and the tests of the rule bring one with
+// simulated times.
+#pragma once
+
+#include "speed.hpp"
+
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace grading {
+
+enum class contestant { naive, submission, library };
+
+// One timed RUN, of `calls` calls together.
+struct lap {
+    double own_ms = 0;    // on the worker's clocks
+    double parent_ms = 0; // on the parent's, less what a RUN of nothing costs
+    int calls = 1;
+    double own_per_call() const { return own_ms / calls; }
+    double parent_per_call() const { return parent_ms / calls; }
+};
+
+// How the device is doing, between two timed runs.
+struct condition {
+    double sm_mhz = std::numeric_limits<double>::quiet_NaN(); // NaN: not known
+    bool throttled = false; // the driver says it slows down for heat or for the power supply
+    double fma_rate = 0;    // multiply-adds a millisecond, by yardstick_fma: follows the SM clock
+};
+
+class track {
+public:
+    virtual ~track() = default;
+    virtual bool has_library() const = 0;
+    // Brings the inputs to fresh processes, makes them warm, and finds how many calls a RUN takes.
+    virtual void prepare() = 0;
+    // Alters the inputs of the next run in every contestant, and spoils their outputs.
+    virtual void next_round() = 0;
+    virtual lap run(contestant who) = 0;
+    // Ends the case unless every output of the contestant's last run is right for its inputs.
+    virtual void verify(contestant who) = 0;
+    virtual condition look() = 0;
+    virtual double copy_rate() = 0;           // bytes a millisecond, by yardstick_copy
+    virtual double bytes() const = 0;         // of one call, that any version must move
+    virtual double multiply_adds() const = 0; // of one call, that any version must do
+    virtual std::string function() const = 0;
+};
+
+struct judgement {
+    verdict what = verdict::PASS;
+    std::string message, hint;
+    speed_result result;
+};
+
+// Runs pairs until the verdict is clear. Ends the case by itself only through `track::verify`.
+judgement judge(track &t, const speed_gates &gates);
+
+// What judging goes by.
+constexpr double parent_allowance = 0.10; // the parent's clock may fall this much short of S
+constexpr double clocks_apart = 0.10;     // of the longer; and, for the turn taken on one GPU,
+constexpr double clocks_apart_ms = 0.5;   // this much a RUN
+constexpr double beyond_device = 1.05;    // of the measured copy or multiply-add rate
+constexpr double clock_fell = 0.90;       // within a pair
+constexpr double clock_low = 0.75;        // of the race's usual clock
+constexpr double restless_naive = 0.10;   // relative spread at which the machine is to blame
+constexpr int discards_to_give_up = 15;   // when no fewer than the pairs kept
+
+} // namespace grading

@@ -1,0 +1,443 @@
+// Records of a run; the report that people read; result.json.
+#include "report.hpp"
+#include "case_run.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+
+namespace grading {
+
+namespace {
+
+std::size_t current = 0;
+std::string lab;
+
+constexpr int width = 80;
+
+// Lines of at most `width` columns, each after `indent` spaces.
+std::string wrapped(const std::string &text, int indent)
+{
+    std::string result, line, word;
+    std::istringstream words(text);
+    auto flush = [&] {
+        if (!line.empty())
+            result += std::string(static_cast<std::size_t>(indent), ' ') + line + "\n";
+        line.clear();
+    };
+    while (words >> word) {
+        if (!line.empty() && indent + static_cast<int>(line.size() + 1 + word.size()) > width)
+            flush();
+        line += (line.empty() ? "" : " ") + word;
+    }
+    flush();
+    return result;
+}
+
+struct painter {
+    bool colour;
+    std::string operator()(const char *code, const std::string &text) const
+    {
+        return colour ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : text;
+    }
+};
+
+bool passed(const case_record &r) { return r.started && r.result == verdict::PASS; }
+bool skipped(const case_record &r) { return !r.started || r.result == verdict::SKIPPED; }
+
+std::string function_of(const case_record &r)
+{
+    return r.function.empty() ? r.name.substr(0, r.name.find(':')) : r.function;
+}
+
+std::string todo_words(const std::string &function)
+{
+    int n = todo_of(options().source, function);
+    return n ? fmt::format("TODO {}", n) : std::string();
+}
+
+std::string short_lab() { return lab.substr(0, lab.find('_')); }
+
+std::string how_to_grade()
+{
+    std::string command = "./workbook grade " + short_lab();
+    if (options().submission == "solution") return command + " --solutions";
+    if (options().submission == "stub" || options().source.empty()) return command;
+    return command + " --submission " + options().source;
+}
+
+std::string gates(const speed_result &s)
+{
+    std::string text;
+    if (!std::isnan(s.median)) {
+        text += fmt::format("{:.2f}x naive ({:.2f} to {:.2f}, {} pairs)", s.median, s.low, s.high,
+                            s.pairs);
+        if (s.required > 0) text += fmt::format(", needs {:g}x", s.required);
+        if (!std::isnan(s.fraction)) {
+            text += fmt::format("; {:.0f} % of {}", 100 * s.fraction, s.of);
+            if (s.required_fraction > 0)
+                text += fmt::format(", needs {:.0f} %", 100 * s.required_fraction);
+        }
+        if (!std::isnan(s.library_ratio))
+            text += fmt::format("; {:.2f}x the library", s.library_ratio);
+        if (s.by_median) text += "; too noisy for an interval, the median decided";
+    }
+    for (const auto &[what, value] : s.counters) {
+        if (!text.empty()) text += "; ";
+        text += fmt::format("{}: {:.4g}", what, value);
+        auto naive = s.naive_counters.find(what);
+        if (naive != s.naive_counters.end()) text += fmt::format(" (naive {:.4g})", naive->second);
+    }
+    return text;
+}
+
+std::string failure(const case_record &r, const painter &paint)
+{
+    std::string text = "\n" + paint("31", fmt::format("{}", name(r.result))) + "  " + r.name + "\n";
+    text += wrapped(r.message, 4);
+    std::string todo = todo_words(function_of(r));
+    if (!r.hint.empty())
+        text += wrapped("Try: " + r.hint + (todo.empty() ? "" : " (" + todo + ")"), 4);
+    else if (!todo.empty())
+        text += wrapped("It belongs to " + todo + ".", 4);
+    if (r.speed && !gates(*r.speed).empty()) text += wrapped(gates(*r.speed), 4);
+    if (!r.text.empty()) {
+        text += "    It printed:\n";
+        std::istringstream lines(r.text);
+        std::string line;
+        for (int n = 0; n < 12 && std::getline(lines, line); ++n)
+            text += "    | " + printable(line).substr(0, width - 6) + "\n";
+        if (lines || r.text_cut) text += "    | (more was cut)\n";
+    }
+    if (!r.replay.empty())
+        text += fmt::format(
+            "    Repeat this call alone, under a debugger if you like:\n      {} --replay \\\n"
+            "        '{}'\n",
+            options().worker, r.replay);
+    return text;
+}
+
+struct tally {
+    int cases = 0, passed = 0, points = 0, max_points = 0, not_written = 0;
+    std::vector<const case_record *> speed;
+};
+
+std::string where()
+{
+    return options().simulated ? "on the simulator" : fmt::format("on {}", device().name);
+}
+
+nlohmann::json number(double v)
+{
+    return std::isnan(v) || std::isinf(v) ? nlohmann::json() : nlohmann::json(v);
+}
+
+nlohmann::json speed_json(const speed_result &s, nlohmann::json c)
+{
+    if (!std::isnan(s.median)) {
+        c["speedup"] = {{"median", number(s.median)},
+                        {"low", number(s.low)},
+                        {"high", number(s.high)},
+                        {"pairs", s.pairs},
+                        {"required", s.required},
+                        {"discarded", s.discarded},
+                        {"parent_clock", number(s.parent_ratio)},
+                        {"decided_by_median", s.by_median},
+                        {"measured_again", s.measured_again}};
+        c["measured"] = {
+            {"naive_ms", number(s.naive_ms)}, {"ms", number(s.ms)}, {"gbps", number(s.gbps)}};
+        if (!std::isnan(s.library_ratio)) c["measured"]["library_ratio"] = s.library_ratio;
+    }
+    if (!std::isnan(s.fraction))
+        c["fraction"] = {{"value", s.fraction}, {"required", s.required_fraction}, {"of", s.of}};
+    c["counters"] = nlohmann::json::object();
+    for (const auto &[what, value] : s.counters) c["counters"][what] = number(value);
+    if (!s.naive_counters.empty()) {
+        c["naive_counters"] = nlohmann::json::object();
+        for (const auto &[what, value] : s.naive_counters)
+            c["naive_counters"][what] = number(value);
+    }
+    c["steps"] = {{"reached", s.reached}, {"offered", s.offered}};
+    return c;
+}
+
+} // namespace
+
+std::vector<case_record> &records()
+{
+    static std::vector<case_record> all;
+    return all;
+}
+
+case_record &current_case()
+{
+    static case_record none;
+    return current < records().size() ? records()[current] : none;
+}
+
+const std::string &lab_name() { return lab; }
+void set_lab_name(std::string name) { lab = std::move(name); }
+
+void worth::fill(doctest::detail::TestCase &test) const
+{
+    case_record r;
+    r.name = test.m_name;
+    r.what = what;
+    r.max_points = points;
+    records().push_back(std::move(r));
+    test.m_test_suite = what == kind::speed ? "speed" : "correctness";
+}
+
+void record_speed(const speed_result &s) { current_case().speed = s; }
+
+int todo_of(const std::string &source, const std::string &function)
+{
+    static std::map<std::string, std::map<std::string, int>> known;
+    auto at = known.find(source);
+    if (at == known.end()) {
+        at = known.emplace(source, std::map<std::string, int>{}).first;
+        std::ifstream file(source);
+        static const std::regex todo(R"(TODO (\d+) \((\w+)\))");
+        for (std::string line; std::getline(file, line);) {
+            std::smatch m;
+            if (std::regex_search(line, m, todo)) at->second.emplace(m[2], std::stoi(m[1]));
+        }
+    }
+    auto found = at->second.find(function);
+    return found == at->second.end() ? 0 : found->second;
+}
+
+std::string printable(const std::string &untrusted)
+{
+    std::string result;
+    for (std::size_t i = 0; i < untrusted.size();) {
+        auto c = static_cast<unsigned char>(untrusted[i]);
+        std::size_t length = c < 0x80                ? 1
+                             : c >= 0xc2 && c < 0xe0 ? 2
+                             : c >= 0xe0 && c < 0xf0 ? 3
+                             : c >= 0xf0 && c < 0xf5 ? 4
+                                                     : 0;
+        bool valid = length != 0 && i + length <= untrusted.size();
+        unsigned code = length == 1 ? c : c & (0x7f >> length);
+        for (std::size_t k = 1; valid && k < length; ++k) {
+            auto d = static_cast<unsigned char>(untrusted[i + k]);
+            valid = (d & 0xc0) == 0x80;
+            code = code << 6 | (d & 0x3f);
+        }
+        // Overlong forms, surrogates, C0 and C1 controls, and what turns text round are shown as
+        // numbers.
+        valid = valid && !(length == 3 && (code < 0x800 || (code >= 0xd800 && code < 0xe000))) &&
+                !(length == 4 && (code < 0x10000 || code > 0x10ffff));
+        bool plain = valid && ((code >= 0x20 && code < 0x7f) || code == '\t' ||
+                               (code >= 0xa0 && !(code >= 0x200b && code <= 0x200f) &&
+                                !(code >= 0x2028 && code <= 0x202e) &&
+                                !(code >= 0x2066 && code <= 0x2069) && code != 0xfeff));
+        if (!valid) length = 1;
+        if (plain)
+            result += untrusted.substr(i, length);
+        else if (valid && length > 1)
+            result += fmt::format("\\u{{{:x}}}", code);
+        else
+            result += fmt::format("\\x{:02x}", c);
+        i += length;
+    }
+    return result;
+}
+
+std::string human_report(bool colour)
+{
+    painter paint{colour};
+    std::string who =
+        options().submission == "stub" ? "labs/" + lab + "/stub.cu" : options().submission;
+    std::string text =
+        paint("1", lab) + fmt::format(": {} {}, seed {:x}\n", who, where(), options().seed);
+    std::vector<std::string> order;
+    std::map<std::string, tally> by_function;
+    const case_record *first = nullptr;
+    std::vector<const case_record *> others;
+    for (const case_record &r : records()) {
+        if (!r.started) continue;
+        std::string f = r.name.substr(0, r.name.find(':'));
+        if (!by_function.count(f)) order.push_back(f);
+        tally &t = by_function[f];
+        ++t.cases;
+        t.passed += passed(r);
+        t.points += r.points;
+        t.max_points += r.max_points;
+        t.not_written += r.result == verdict::NOT_WRITTEN;
+        if (r.speed) t.speed.push_back(&r);
+    }
+    // A function that writes nothing anywhere is not written yet: one line for it, not one a case.
+    auto unwritten = [&](const case_record &r) {
+        const tally &t = by_function[r.name.substr(0, r.name.find(':'))];
+        return t.not_written > 0 && t.passed == 0;
+    };
+    for (const case_record &r : records())
+        if (r.started && !passed(r) && !skipped(r) && !unwritten(r)) {
+            if (!first)
+                first = &r;
+            else
+                others.push_back(&r);
+        }
+    if (first) text += failure(*first, paint);
+    if (!others.empty()) {
+        text += fmt::format("\nAlso not passed:\n");
+        for (const case_record *r : others)
+            text += fmt::format("    {:<18} {}\n", name(r->result), r->name);
+    }
+    text += "\n";
+    int points = 0, max_points = 0;
+    for (const std::string &f : order) {
+        const tally &t = by_function[f];
+        points += t.points;
+        max_points += t.max_points;
+        bool all = t.passed == t.cases, none = t.not_written > 0 && t.passed == 0;
+        std::string mark = all ? paint("32", "ok  ") : none ? "todo" : paint("31", "FAIL");
+        std::string todo = todo_words(f);
+        std::string what = none ? "not written yet" + (todo.empty() ? "" : ": " + todo)
+                                : fmt::format("{} of {} cases", t.passed, t.cases);
+        text += fmt::format("  {}  {:<20} {:<30} {:>3} of {:>3} points\n", mark, f, what, t.points,
+                            t.max_points);
+        for (const case_record *r : t.speed)
+            if (passed(*r)) text += wrapped(gates(*r->speed), 8);
+    }
+    for (const case_record &r : records())
+        if (r.started && r.result == verdict::SKIPPED)
+            text += wrapped("Skipped: " + r.name + ". " + r.message, 2);
+    text += fmt::format("\n{} of {} points", points, max_points);
+    text += options().simulated ? " (simulated: efficiency is counted, not timed)\n" : "\n";
+    if (first)
+        text += fmt::format("Next: {} --case \"{}\"\n", how_to_grade(), first->name);
+    else if (points < max_points)
+        text += fmt::format("Next: edit labs/{}/stub.cu, then {}\n", lab, how_to_grade());
+    return text;
+}
+
+std::string result_json()
+{
+    nlohmann::json l, cases = nlohmann::json::array();
+    int points = 0, max_points = 0;
+    for (const case_record &r : records()) {
+        if (!r.started) continue;
+        points += r.points;
+        max_points += r.max_points;
+        nlohmann::json c{{"name", r.name},
+                         {"kind", r.what == kind::speed ? "speed" : "correctness"},
+                         {"verdict", name(r.result)},
+                         {"points", r.points},
+                         {"max_points", r.max_points},
+                         {"message", r.message},
+                         {"hint", r.hint},
+                         {"duration_ms", std::round(r.duration_ms * 100) / 100}};
+        if (!r.text.empty()) c["printed"] = printable(r.text.substr(0, 4096));
+        if (!r.replay.empty()) c["replay"] = r.replay;
+        if (r.speed) c = speed_json(*r.speed, c);
+        cases.push_back(c);
+    }
+    static const std::map<int, const char *> status{
+        {0, "pass"}, {1, "fail"}, {77, "skipped"}, {99, "error"}};
+    l = {{"lab", lab},
+         {"submission", options().submission},
+         {"status", status.at(exit_status())},
+         {"points", points},
+         {"max_points", max_points},
+         {"cases", cases}};
+    nlohmann::json env{
+        {"sandbox", options().sandbox && sandbox_available() ? "namespaces" : "limits"}};
+    if (!options().simulated) {
+        const device_facts &d = device();
+        env["gpu"] = printable(d.name);
+        env["cc"] = fmt::format("{}.{}", d.major, d.minor);
+        env["driver"] = fmt::format("{}.{}", d.driver / 1000, d.driver % 1000 / 10);
+        env["cuda"] = fmt::format("{}.{}", d.runtime / 1000, d.runtime % 1000 / 10);
+    }
+    nlohmann::json document{{"schema", "cuda-workbook/1"},
+                            {"tool", "0.1.0"},
+                            {"seed", fmt::format("{:x}", options().seed)},
+                            {"backend", options().simulated ? "sim" : "gpu"},
+                            {"env", env},
+                            {"labs", nlohmann::json::array({l})}};
+    return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+int exit_status()
+{
+    bool any = false, failed = false;
+    for (const case_record &r : records()) {
+        if (!r.started) continue;
+        if (r.result == verdict::INFRA_ERROR) return 99;
+        any = any || !skipped(r);
+        failed = failed || (!passed(r) && !skipped(r));
+    }
+    return !any ? 77 : failed ? 1 : 0;
+}
+
+// doctest tells this listener where the run is.
+struct case_listener : doctest::IReporter {
+    explicit case_listener(const doctest::ContextOptions &) {}
+    void report_query(const doctest::QueryData &) override {}
+    void test_run_start() override {}
+    void test_run_end(const doctest::TestRunStats &) override {}
+    void test_case_start(const doctest::TestCaseData &data) override
+    {
+        auto &all = records();
+        auto at = std::find_if(all.begin(), all.end(),
+                               [&](const auto &r) { return r.name == data.m_name; });
+        current = static_cast<std::size_t>(at - all.begin());
+        current_case().started = true;
+        start_ = std::chrono::steady_clock::now();
+        if (options().isolate) restart_workers();
+    }
+    void test_case_reenter(const doctest::TestCaseData &) override {}
+    void test_case_end(const doctest::CurrentTestCaseStats &stats) override
+    {
+        case_record &r = current_case();
+        r.duration_ms =
+            std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start_)
+                .count();
+        // Only end_case fails a case; anything else that doctest saw is a fault of ours.
+        if (stats.failure_flags != 0 && !r.ended) {
+            r.ended = true;
+            r.result = verdict::INFRA_ERROR;
+            r.message = "The grader itself failed: " + problem_;
+        }
+        problem_.clear();
+        if (passed(r))
+            r.points = r.speed && r.speed->offered > 0
+                           ? r.max_points * r.speed->reached / r.speed->offered
+                           : r.max_points;
+        take_submission_text(r);
+        if (passed(r) && !options().keep_replays) r.replay.clear();
+        static const std::set<verdict> harmless{verdict::PASS, verdict::WRONG_ANSWER,
+                                                verdict::NOT_WRITTEN, verdict::PARTIALLY_WRITTEN,
+                                                verdict::TOO_SLOW};
+        if (!harmless.count(r.result)) restart_workers();
+    }
+    void test_case_exception(const doctest::TestCaseException &e) override
+    {
+        problem_ = e.error_string.c_str();
+    }
+    void subcase_start(const doctest::SubcaseSignature &) override {}
+    void subcase_end() override {}
+    void log_assert(const doctest::AssertData &a) override
+    {
+        if (a.m_failed) problem_ = fmt::format("{} at {}:{}", a.m_expr, a.m_file, a.m_line);
+    }
+    void log_message(const doctest::MessageData &) override {}
+    void test_case_skipped(const doctest::TestCaseData &) override {}
+
+private:
+    std::chrono::steady_clock::time_point start_;
+    std::string problem_;
+};
+REGISTER_REPORTER("records", 0, case_listener);
+
+} // namespace grading

@@ -1,0 +1,429 @@
+// Devices: how many, which one, and what they can do.
+#include "runtime.hpp"
+
+#include "memory.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <set>
+
+namespace simulator::runtime {
+
+namespace {
+
+constexpr int most_devices = 16;
+thread_local int device_of_thread = 0;
+
+struct device_settings {
+    std::set<std::pair<int, int>> peers; // (device, peer) with access enabled
+    std::map<cudaLimit, std::size_t> limits{
+        {cudaLimitStackSize, 1024},           {cudaLimitPrintfFifoSize, 1 << 20},
+        {cudaLimitMallocHeapSize, 8 << 20},   {cudaLimitDevRuntimePendingLaunchCount, 2048},
+        {cudaLimitMaxL2FetchGranularity, 64}, {cudaLimitPersistingL2CacheSize, 0}};
+    unsigned flags = 0;
+    cudaFuncCache cache = cudaFuncCachePreferNone;
+};
+
+device_settings &settled()
+{
+    static auto *const one = new device_settings;
+    return *one;
+}
+
+std::size_t persisting_l2_bytes() { return profile().l2_bytes / 4 * 3; }
+
+std::string bus_id(int device)
+{
+    char text[16];
+    std::snprintf(text, sizeof text, "0000:%02X:00.0", static_cast<unsigned>(device + 1) & 0xff);
+    return text;
+}
+
+cudaDeviceProp properties(int device)
+{
+    const device_profile &p = profile();
+    cudaDeviceProp out = {};
+    std::snprintf(out.name, sizeof out.name, "%s", p.name);
+    std::memcpy(out.uuid.bytes, "simulated device", sizeof out.uuid.bytes);
+    out.uuid.bytes[15] = static_cast<char>(device);
+    out.totalGlobalMem = p.global_bytes;
+    out.sharedMemPerBlock = p.shared_per_block;
+    out.sharedMemPerBlockOptin = p.shared_per_block_optin;
+    out.sharedMemPerMultiprocessor = p.shared_per_multiprocessor;
+    out.reservedSharedMemPerBlock = 1024;
+    out.regsPerBlock = out.regsPerMultiprocessor = p.registers_per_multiprocessor;
+    out.warpSize = 32;
+    out.memPitch = 0x7fffffff;
+    out.maxThreadsPerBlock = p.threads_per_block;
+    out.maxThreadsDim[0] = out.maxThreadsDim[1] = 1024;
+    out.maxThreadsDim[2] = 64;
+    out.maxGridSize[0] = 0x7fffffff;
+    out.maxGridSize[1] = out.maxGridSize[2] = 65535;
+    out.totalConstMem = p.constant_bytes;
+    out.major = p.major;
+    out.minor = p.minor;
+    out.textureAlignment = 512;
+    out.texturePitchAlignment = 32;
+    out.surfaceAlignment = 512;
+    out.multiProcessorCount = p.multiprocessors;
+    out.maxThreadsPerMultiProcessor = p.threads_per_multiprocessor;
+    out.maxBlocksPerMultiProcessor = p.blocks_per_multiprocessor;
+    out.l2CacheSize = static_cast<int>(p.l2_bytes);
+    out.persistingL2CacheMaxSize = static_cast<int>(persisting_l2_bytes());
+    out.asyncEngineCount = p.copy_engines;
+    out.canMapHostMemory = out.unifiedAddressing = out.managedMemory = 1;
+    out.concurrentKernels = out.streamPrioritiesSupported = out.concurrentManagedAccess = 1;
+    out.globalL1CacheSupported = out.localL1CacheSupported = 1;
+    out.cooperativeLaunch = out.memoryPoolsSupported = out.hostRegisterSupported = 1;
+    out.pciBusID = device + 1;
+    return out;
+}
+
+// What cudaDeviceGetAttribute says, as far as a device property says the same.
+struct property_attribute {
+    cudaDeviceAttr attribute;
+    int (*value)(const cudaDeviceProp &);
+};
+
+const property_attribute property_attributes[] = {
+    {cudaDevAttrMaxThreadsPerBlock, [](const auto &p) { return p.maxThreadsPerBlock; }},
+    {cudaDevAttrMaxBlockDimX, [](const auto &p) { return p.maxThreadsDim[0]; }},
+    {cudaDevAttrMaxBlockDimY, [](const auto &p) { return p.maxThreadsDim[1]; }},
+    {cudaDevAttrMaxBlockDimZ, [](const auto &p) { return p.maxThreadsDim[2]; }},
+    {cudaDevAttrMaxGridDimX, [](const auto &p) { return p.maxGridSize[0]; }},
+    {cudaDevAttrMaxGridDimY, [](const auto &p) { return p.maxGridSize[1]; }},
+    {cudaDevAttrMaxGridDimZ, [](const auto &p) { return p.maxGridSize[2]; }},
+    {cudaDevAttrMaxSharedMemoryPerBlock, [](const auto &p) { return int(p.sharedMemPerBlock); }},
+    {cudaDevAttrMaxSharedMemoryPerBlockOptin,
+     [](const auto &p) { return int(p.sharedMemPerBlockOptin); }},
+    {cudaDevAttrMaxSharedMemoryPerMultiprocessor,
+     [](const auto &p) { return int(p.sharedMemPerMultiprocessor); }},
+    {cudaDevAttrReservedSharedMemoryPerBlock,
+     [](const auto &p) { return int(p.reservedSharedMemPerBlock); }},
+    {cudaDevAttrTotalConstantMemory, [](const auto &p) { return int(p.totalConstMem); }},
+    {cudaDevAttrWarpSize, [](const auto &p) { return p.warpSize; }},
+    {cudaDevAttrMaxPitch, [](const auto &p) { return int(p.memPitch); }},
+    {cudaDevAttrMaxRegistersPerBlock, [](const auto &p) { return p.regsPerBlock; }},
+    {cudaDevAttrMaxRegistersPerMultiprocessor,
+     [](const auto &p) { return p.regsPerMultiprocessor; }},
+    {cudaDevAttrTextureAlignment, [](const auto &p) { return int(p.textureAlignment); }},
+    {cudaDevAttrTexturePitchAlignment, [](const auto &p) { return int(p.texturePitchAlignment); }},
+    {cudaDevAttrSurfaceAlignment, [](const auto &p) { return int(p.surfaceAlignment); }},
+    {cudaDevAttrGpuOverlap, [](const auto &p) { return int(p.asyncEngineCount > 0); }},
+    {cudaDevAttrAsyncEngineCount, [](const auto &p) { return p.asyncEngineCount; }},
+    {cudaDevAttrMultiProcessorCount, [](const auto &p) { return p.multiProcessorCount; }},
+    {cudaDevAttrMaxThreadsPerMultiProcessor,
+     [](const auto &p) { return p.maxThreadsPerMultiProcessor; }},
+    {cudaDevAttrMaxBlocksPerMultiprocessor,
+     [](const auto &p) { return p.maxBlocksPerMultiProcessor; }},
+    {cudaDevAttrCanMapHostMemory, [](const auto &p) { return p.canMapHostMemory; }},
+    {cudaDevAttrConcurrentKernels, [](const auto &p) { return p.concurrentKernels; }},
+    {cudaDevAttrUnifiedAddressing, [](const auto &p) { return p.unifiedAddressing; }},
+    {cudaDevAttrManagedMemory, [](const auto &p) { return p.managedMemory; }},
+    {cudaDevAttrConcurrentManagedAccess, [](const auto &p) { return p.concurrentManagedAccess; }},
+    {cudaDevAttrStreamPrioritiesSupported,
+     [](const auto &p) { return p.streamPrioritiesSupported; }},
+    {cudaDevAttrGlobalL1CacheSupported, [](const auto &p) { return p.globalL1CacheSupported; }},
+    {cudaDevAttrLocalL1CacheSupported, [](const auto &p) { return p.localL1CacheSupported; }},
+    {cudaDevAttrL2CacheSize, [](const auto &p) { return p.l2CacheSize; }},
+    {cudaDevAttrMaxPersistingL2CacheSize, [](const auto &p) { return p.persistingL2CacheMaxSize; }},
+    {cudaDevAttrComputeCapabilityMajor, [](const auto &p) { return p.major; }},
+    {cudaDevAttrComputeCapabilityMinor, [](const auto &p) { return p.minor; }},
+    {cudaDevAttrCooperativeLaunch, [](const auto &p) { return p.cooperativeLaunch; }},
+    {cudaDevAttrMemoryPoolsSupported, [](const auto &p) { return p.memoryPoolsSupported; }},
+    {cudaDevAttrHostRegisterSupported, [](const auto &p) { return p.hostRegisterSupported; }},
+    {cudaDevAttrPciBusId, [](const auto &p) { return p.pciBusID; }},
+};
+
+// Attributes that the simulated device answers with "no" or "none".
+const cudaDeviceAttr zero_attributes[] = {
+    cudaDevAttrClockRate, // no clock ticks here
+    cudaDevAttrMemoryClockRate,
+    cudaDevAttrGlobalMemoryBusWidth,
+    cudaDevAttrKernelExecTimeout,
+    cudaDevAttrIntegrated,
+    cudaDevAttrComputeMode,
+    cudaDevAttrEccEnabled,
+    cudaDevAttrPciDeviceId,
+    cudaDevAttrPciDomainId,
+    cudaDevAttrTccDriver,
+    cudaDevAttrIsMultiGpuBoard,
+    cudaDevAttrMultiGpuBoardGroupID,
+    cudaDevAttrHostNativeAtomicSupported,
+    cudaDevAttrPageableMemoryAccess,
+    cudaDevAttrComputePreemptionSupported,
+    cudaDevAttrCanUseHostPointerForRegisteredMem,
+    cudaDevAttrPageableMemoryAccessUsesHostPageTables,
+    cudaDevAttrDirectManagedMemAccessFromHost,
+    cudaDevAttrMaxAccessPolicyWindowSize,
+    cudaDevAttrSparseCudaArraySupported,
+    cudaDevAttrHostRegisterReadOnlySupported,
+    cudaDevAttrGPUDirectRDMASupported,
+    cudaDevAttrClusterLaunch,
+    cudaDevAttrDeferredMappingCudaArraySupported,
+    cudaDevAttrIpcEventSupport,
+    cudaDevAttrMpsEnabled,
+};
+
+} // namespace
+
+int device_count()
+{
+    static const int count = [] {
+        const char *text = std::getenv("SIMULATOR_DEVICES");
+        if (!text) return 1;
+        char *end = nullptr;
+        const long n = std::strtol(text, &end, 10);
+        if (*text && !*end && n >= 0 && n <= most_devices) return static_cast<int>(n);
+        complain("SIMULATOR_DEVICES is \"" + std::string(text) +
+                 "\", not a number from 0 to 16; taking 1 device");
+        return 1;
+    }();
+    return count;
+}
+
+bool valid_device(int device) { return device >= 0 && device < device_count(); }
+int current_device() { return device_of_thread; }
+
+} // namespace simulator::runtime
+
+using namespace simulator;
+using namespace simulator::runtime;
+
+extern "C" {
+
+cudaError_t cudaGetDeviceCount(int *count)
+{
+    return call([&] {
+        if (!count) return cudaErrorInvalidValue;
+        *count = device_count();
+        return *count ? cudaSuccess : cudaErrorNoDevice;
+    });
+}
+
+cudaError_t cudaSetDevice(int device)
+{
+    return call([&] {
+        if (!valid_device(device)) return cudaErrorInvalidDevice;
+        device_of_thread = device;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaInitDevice(int device, unsigned, unsigned)
+{
+    return call([&] { return valid_device(device) ? cudaSuccess : cudaErrorInvalidDevice; });
+}
+
+cudaError_t cudaGetDevice(int *device)
+{
+    return call([&] {
+        if (!device) return cudaErrorInvalidValue;
+        *device = current_device();
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp *out, int device)
+{
+    return call([&] {
+        if (!out) return cudaErrorInvalidValue;
+        if (!valid_device(device)) return cudaErrorInvalidDevice;
+        *out = properties(device);
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device)
+{
+    return call([&] {
+        if (!value) return cudaErrorInvalidValue;
+        if (!valid_device(device)) return cudaErrorInvalidDevice;
+        for (const auto &known : property_attributes)
+            if (known.attribute == attribute) {
+                *value = known.value(properties(device));
+                return cudaSuccess;
+            }
+        for (const auto known : zero_attributes)
+            if (known == attribute) {
+                *value = 0;
+                return cudaSuccess;
+            }
+        return refuse(
+            ("attribute " + std::to_string(attribute) + " of cudaDeviceGetAttribute").c_str());
+    });
+}
+
+cudaError_t cudaChooseDevice(int *device, const cudaDeviceProp *) { return cudaGetDevice(device); }
+
+cudaError_t cudaSetDeviceFlags(unsigned flags)
+{
+    return call([&] {
+        if (flags & ~unsigned{cudaDeviceMask}) return cudaErrorInvalidValue;
+        settled().flags = flags;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaGetDeviceFlags(unsigned *flags)
+{
+    return call([&] {
+        if (!flags) return cudaErrorInvalidValue;
+        *flags = settled().flags | cudaDeviceMapHost;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaDeviceSynchronize()
+{
+    return call([] { return cudaSuccess; });
+}
+
+cudaError_t cudaDeviceReset()
+{
+    return call([] {
+        free_all(current_device());
+        unload(current_device());
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaDeviceGetLimit(std::size_t *value, cudaLimit limit)
+{
+    return call([&] {
+        if (!value) return cudaErrorInvalidValue;
+        const auto &limits = settled().limits;
+        auto it = limits.find(limit);
+        if (it == limits.end()) return cudaErrorUnsupportedLimit;
+        *value = it->second;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaDeviceSetLimit(cudaLimit limit, std::size_t value)
+{
+    return call([&] {
+        auto &limits = settled().limits;
+        auto it = limits.find(limit);
+        if (it == limits.end()) return cudaErrorUnsupportedLimit;
+        it->second = limit == cudaLimitPersistingL2CacheSize
+                         ? std::min(value, persisting_l2_bytes())
+                         : value;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache *config)
+{
+    return call([&] {
+        if (!config) return cudaErrorInvalidValue;
+        *config = settled().cache;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache config)
+{
+    return call([&] {
+        settled().cache = config;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaCtxResetPersistingL2Cache()
+{
+    return call([] { return cudaSuccess; });
+}
+
+cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
+{
+    return call([&] {
+        if (least) *least = 0;
+        if (greatest) *greatest = -5;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaDeviceGetPCIBusId(char *text, int length, int device)
+{
+    return call([&] {
+        if (!text || length <= 0) return cudaErrorInvalidValue;
+        if (!valid_device(device)) return cudaErrorInvalidDevice;
+        std::snprintf(text, static_cast<std::size_t>(length), "%s", bus_id(device).c_str());
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaDeviceGetByPCIBusId(int *device, const char *text)
+{
+    return call([&] {
+        if (!device || !text) return cudaErrorInvalidValue;
+        for (int d = 0; d < device_count(); ++d)
+            if (bus_id(d) == text) {
+                *device = d;
+                return cudaSuccess;
+            }
+        return cudaErrorInvalidDevice;
+    });
+}
+
+cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer)
+{
+    return call([&] {
+        if (!can) return cudaErrorInvalidValue;
+        if (!valid_device(device) || !valid_device(peer)) return cudaErrorInvalidDevice;
+        *can = device != peer;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags)
+{
+    return call([&] {
+        if (flags) return cudaErrorInvalidValue;
+        if (!valid_device(peer) || peer == current_device()) return cudaErrorInvalidDevice;
+        const bool fresh = settled().peers.insert({current_device(), peer}).second;
+        return fresh ? cudaSuccess : cudaErrorPeerAccessAlreadyEnabled;
+    });
+}
+
+cudaError_t cudaDeviceDisablePeerAccess(int peer)
+{
+    return call([&] {
+        if (!valid_device(peer)) return cudaErrorInvalidDevice;
+        return settled().peers.erase({current_device(), peer}) ? cudaSuccess
+                                                               : cudaErrorPeerAccessNotEnabled;
+    });
+}
+
+cudaError_t cudaDriverGetVersion(int *version)
+{
+    return call([&] {
+        if (!version) return cudaErrorInvalidValue;
+        *version = CUDART_VERSION;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaRuntimeGetVersion(int *version) { return cudaDriverGetVersion(version); }
+
+cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, cudaChannelFormatKind f)
+{
+    return {x, y, z, w, f};
+}
+
+// Profilers have nothing to profile here; programs mark regions for them all the same.
+cudaError_t cudaProfilerStart()
+{
+    return call([] { return cudaSuccess; });
+}
+
+cudaError_t cudaProfilerStop()
+{
+    return call([] { return cudaSuccess; });
+}
+
+} // extern "C"

@@ -1,0 +1,107 @@
+// What a test harness may ask of the simulator, in C.
+#include "harness.h"
+
+#include "counters.hpp"
+#include "finding.hpp"
+#include "memory.hpp"
+#include "runtime.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace simulator;
+
+namespace {
+
+address as_address(const void *p) { return reinterpret_cast<address>(p); }
+
+template <std::size_t room> void put(char (&out)[room], const std::string &text)
+{
+    const std::size_t n = std::min(text.size(), room - 1);
+    std::memcpy(out, text.data(), n);
+    out[n] = 0;
+}
+
+void put(std::uint32_t (&out)[3], dim d) { out[0] = d.x, out[1] = d.y, out[2] = d.z; }
+
+simulator_finding in_c(const finding &f)
+{
+    simulator_finding out = {};
+    out.kind = static_cast<std::uint8_t>(f.kind);
+    out.write = f.write;
+    put(out.kernel, f.kernel);
+    put(out.file, f.file);
+    put(out.where, f.where);
+    put(out.detail, f.detail);
+    out.line = f.line;
+    put(out.block, f.block);
+    put(out.thread, f.thread);
+    out.bytes = f.bytes;
+    out.threads = f.threads;
+    return out;
+}
+
+} // namespace
+
+namespace simulator::runtime {
+
+// Called by what every program links: a linker takes no archive member for weak references alone.
+void link_harness() {}
+
+} // namespace simulator::runtime
+
+extern "C" {
+
+void simulator_forbid(const void *at, size_t bytes)
+{
+    memory::instance().mark(as_address(at), bytes, 0, addressable);
+}
+
+void simulator_allow(const void *at, size_t bytes)
+{
+    // Only inside a live allocation: red zones stay out of bounds whatever a caller says.
+    memory &m = memory::instance();
+    const allocation *a = m.contains(as_address(at)) ? m.find(as_address(at)) : nullptr;
+    if (!a || !a->live) return;
+    const address first = std::max(as_address(at), a->start);
+    const address end = std::min(as_address(at) + bytes, a->start + a->bytes);
+    if (first < end) m.mark(first, end - first, addressable, 0);
+}
+
+void simulator_forget(const void *at, size_t bytes)
+{
+    memory::instance().mark(as_address(at), bytes, 0, initialised);
+}
+
+void simulator_label(const void *at, size_t bytes, const char *name)
+{
+    memory &m = memory::instance();
+    if (m.contains(as_address(at))) m.label(as_address(at), bytes, name);
+}
+
+void simulator_begin(void)
+{
+    findings::instance().clear();
+    counters::instance().clear();
+}
+
+size_t simulator_findings(struct simulator_finding *out, size_t room)
+{
+    const auto all = findings::instance().all();
+    const std::size_t n = std::min(room, all.size());
+    std::transform(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(n), out, in_c);
+    return all.size();
+}
+
+size_t simulator_counters(char *out, size_t room)
+{
+    const std::string text = counters::instance().json();
+    if (room) {
+        const std::size_t n = std::min(text.size(), room - 1);
+        std::memcpy(out, text.data(), n);
+        out[n] = 0;
+    }
+    return text.size();
+}
+
+} // extern "C"

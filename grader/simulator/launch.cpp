@@ -1,0 +1,435 @@
+// Registration of what nvcc embeds, and kernel launches.
+#include "runtime.hpp"
+
+#include "fatbin.hpp"
+#include "finding.hpp"
+
+#include <cstring>
+#include <map>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <vector>
+
+namespace simulator::runtime {
+
+namespace {
+
+struct managed_variable {
+    void **host_pointer; // the program reads the variable's address here
+    std::string name;
+};
+
+// One registered fat binary and what was loaded from it.
+struct binary {
+    const void *wrapper;
+    std::map<int, module> modules; // by device
+    std::vector<managed_variable> managed;
+    cudaError_t error = cudaSuccess; // set when loading failed: said once, returned each time
+};
+
+struct symbol {
+    binary *from;
+    std::string name;
+};
+
+} // namespace
+
+struct kernel {
+    binary *from;
+    std::string name;
+    std::optional<std::uint32_t> dynamic_shared; // cudaFuncAttributeMaxDynamicSharedMemorySize
+};
+
+namespace {
+
+struct registry {
+    std::vector<std::unique_ptr<binary>> binaries;
+    std::map<const void *, std::unique_ptr<kernel>> kernels; // by host function
+    std::map<const void *, symbol> symbols;                  // by host object
+};
+
+registry &registered()
+{
+    // Never destroyed: registration runs before main, and programs may call until the process ends.
+    static auto *const one = new registry;
+    return *one;
+}
+
+struct launch_configuration {
+    dim3 grid, block;
+    std::size_t dynamic_shared;
+    cudaStream_t stream;
+};
+thread_local std::vector<launch_configuration> pushed;
+
+// The code of a binary on a device, loaded at first use; null and its error when that fails.
+module *load(binary &from, int device)
+{
+    if (auto it = from.modules.find(device); it != from.modules.end()) return &it->second;
+    if (from.error != cudaSuccess) return nullptr;
+    const auto failed = [&from](cudaError_t error, const std::string &why) {
+        from.error = error;
+        complain(why);
+        finding f;
+        f.kind = finding_kind::unsupported;
+        f.detail = why;
+        findings::instance().add(std::move(f));
+        return nullptr;
+    };
+
+    std::string ptx;
+    try {
+        const int architecture = profile().major * 10 + profile().minor;
+        ptx = link_ptx(ptx_of_wrapper(from.wrapper, architecture));
+    } catch (const std::runtime_error &e) {
+        return failed(cudaErrorNoKernelImageForDevice, e.what());
+    }
+    try {
+        module &code = from.modules.emplace(device, module(ptx, device)).first->second;
+        for (const auto &m : from.managed)
+            if (const auto *v = code.find_variable(m.name))
+                *m.host_pointer = reinterpret_cast<void *>(v->start);
+        return &code;
+    } catch (const std::runtime_error &e) {
+        return failed(cudaErrorInvalidPtx, e.what());
+    }
+}
+
+kernel *find_kernel(const void *function)
+{
+    auto &all = registered().kernels;
+    if (auto it = all.find(function); it != all.end()) return it->second.get();
+    for (auto &[host, k] : all)
+        if (k.get() == function) return k.get();
+    return nullptr;
+}
+
+std::uint32_t round_up(std::uint32_t n, std::uint32_t unit) { return (n + unit - 1) / unit * unit; }
+
+cudaError_t check_shape(dim3 grid, dim3 block)
+{
+    const auto threads = std::uint64_t{block.x} * block.y * block.z;
+    const bool fits = grid.x && grid.y && grid.z && grid.x <= 0x7fffffff && grid.y <= 65535 &&
+                      grid.z <= 65535 && threads && block.x <= 1024 && block.y <= 1024 &&
+                      block.z <= 64 &&
+                      threads <= static_cast<std::uint64_t>(profile().threads_per_block);
+    return fits ? cudaSuccess : cudaErrorInvalidConfiguration;
+}
+
+cudaError_t check_limits(const resolved &k, dim3 grid, dim3 block, std::size_t dynamic_shared,
+                         bool cooperative)
+{
+    if (cudaError_t e = check_shape(grid, block); e != cudaSuccess) return e;
+    const std::uint32_t threads = block.x * block.y * block.z;
+    if (k.info->max_threads && threads > k.info->max_threads) return cudaErrorLaunchOutOfResources;
+    if (dynamic_shared > dynamic_shared_limit(k)) return cudaErrorInvalidValue;
+    if (!cooperative) return cudaSuccess;
+    const auto resident = static_cast<std::uint64_t>(profile().multiprocessors) *
+                          static_cast<std::uint64_t>(blocks_per_multiprocessor(
+                              *k.info, static_cast<int>(threads), dynamic_shared));
+    return std::uint64_t{grid.x} * grid.y * grid.z > resident ? cudaErrorCooperativeLaunchTooLarge
+                                                              : cudaSuccess;
+}
+
+std::vector<std::byte> pack(const kernel_info &info, void **arguments)
+{
+    std::vector<std::byte> bytes(info.parameter_bytes);
+    for (std::size_t i = 0; i < info.parameters.size(); ++i)
+        std::memcpy(bytes.data() + info.parameters[i].offset, arguments[i],
+                    info.parameters[i].bytes);
+    return bytes;
+}
+
+} // namespace
+
+cudaError_t resolve(const void *function, resolved &out)
+{
+    out.handle = find_kernel(function);
+    if (!out.handle) return cudaErrorInvalidDeviceFunction;
+    out.code = load(*out.handle->from, current_device());
+    if (!out.code) return out.handle->from->error;
+    out.info = out.code->find_kernel(out.handle->name);
+    return out.info ? cudaSuccess : cudaErrorInvalidDeviceFunction;
+}
+
+cudaError_t resolve_symbol(const void *host, module::variable &out)
+{
+    auto it = registered().symbols.find(host);
+    if (it == registered().symbols.end()) return cudaErrorInvalidSymbol;
+    module *code = load(*it->second.from, current_device());
+    if (!code) return it->second.from->error;
+    const auto *v = code->find_variable(it->second.name);
+    if (!v) return cudaErrorInvalidSymbol;
+    out = *v;
+    return cudaSuccess;
+}
+
+std::uint32_t dynamic_shared_limit(const resolved &k)
+{
+    if (k.handle->dynamic_shared) return *k.handle->dynamic_shared;
+    const std::uint32_t all = profile().shared_per_block;
+    return all > k.info->static_shared ? all - k.info->static_shared : 0;
+}
+
+int blocks_per_multiprocessor(const kernel_info &info, int threads, std::size_t dynamic_shared)
+{
+    const device_profile &p = profile();
+    if (threads <= 0 || threads > p.threads_per_block) return 0;
+    const int warps = (threads + 31) / 32;
+    int blocks = std::min(p.blocks_per_multiprocessor, p.threads_per_multiprocessor / 32 / warps);
+    // The driver keeps 1 KiB of every block's shared memory for itself. Registers are not known.
+    const std::uint64_t shared = info.static_shared + dynamic_shared;
+    if (shared > p.shared_per_block_optin) return 0;
+    const auto each = round_up(static_cast<std::uint32_t>(shared), 128) + 1024;
+    return std::min<int>(blocks, static_cast<int>(p.shared_per_multiprocessor / each));
+}
+
+cudaError_t run(const void *function, dim3 grid, dim3 block, void **arguments,
+                std::size_t dynamic_shared, cudaStream_t stream, bool cooperative)
+{
+    if (!valid(stream)) return cudaErrorInvalidResourceHandle;
+    resolved k;
+    if (cudaError_t e = resolve(function, k); e != cudaSuccess) return e;
+    if (cudaError_t e = check_limits(k, grid, block, dynamic_shared, cooperative); e != cudaSuccess)
+        return e;
+    const auto parameters = pack(*k.info, arguments);
+    launch how;
+    how.grid = {grid.x, grid.y, grid.z};
+    how.block = {block.x, block.y, block.z};
+    how.dynamic_shared = static_cast<std::uint32_t>(dynamic_shared);
+    how.parameters = parameters;
+    how.device = current_device();
+    const outcome end = k.code->run(*k.info, how);
+    // As on hardware the launch itself succeeds; the fault comes up in a later call.
+    if (end.error != 0) fault(static_cast<cudaError_t>(end.error), end.message);
+    return cudaSuccess;
+}
+
+void unload(int device)
+{
+    for (auto &b : registered().binaries) {
+        b->modules.erase(device);
+        b->error = cudaSuccess;
+    }
+}
+
+} // namespace simulator::runtime
+
+using namespace simulator;
+using namespace simulator::runtime;
+
+extern "C" {
+
+void **__cudaRegisterFatBinary(void *wrapper)
+{
+    std::lock_guard guard(lock());
+    link_harness();
+    auto &all = registered().binaries;
+    all.push_back(std::make_unique<binary>());
+    all.back()->wrapper = wrapper;
+    return reinterpret_cast<void **>(all.back().get());
+}
+
+void __cudaRegisterFatBinaryEnd(void **) {}
+
+// At exit only: what was loaded goes with the process.
+void __cudaUnregisterFatBinary(void **) {}
+
+void __cudaRegisterFunction(void **handle, const char *host, char *, const char *name, int, uint3 *,
+                            uint3 *, dim3 *, dim3 *, int *)
+{
+    std::lock_guard guard(lock());
+    auto k = std::make_unique<kernel>();
+    k->from = reinterpret_cast<binary *>(handle);
+    k->name = name;
+    registered().kernels[host] = std::move(k);
+}
+
+void __cudaRegisterVar(void **handle, char *host, char *, const char *name, int, std::size_t, int,
+                       int)
+{
+    std::lock_guard guard(lock());
+    registered().symbols[host] = {reinterpret_cast<binary *>(handle), name};
+}
+
+void __cudaRegisterManagedVar(void **handle, void **host, char *, const char *name, int,
+                              std::size_t, int, int)
+{
+    std::lock_guard guard(lock());
+    auto *from = reinterpret_cast<binary *>(handle);
+    from->managed.push_back({host, name});
+    registered().symbols[host] = {from, name};
+}
+
+// Called before the host touches a managed variable of this binary.
+char __cudaInitModule(void **handle)
+{
+    std::lock_guard guard(lock());
+    return load(*reinterpret_cast<binary *>(handle), current_device()) != nullptr;
+}
+
+unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, std::size_t dynamic_shared,
+                                     cudaStream_t stream)
+{
+    pushed.push_back({grid, block, dynamic_shared, stream});
+    return 0;
+}
+
+cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, std::size_t *dynamic_shared,
+                                       void *stream)
+{
+    if (pushed.empty()) return record(cudaErrorMissingConfiguration);
+    *grid = pushed.back().grid;
+    *block = pushed.back().block;
+    *dynamic_shared = pushed.back().dynamic_shared;
+    *static_cast<cudaStream_t *>(stream) = pushed.back().stream;
+    pushed.pop_back();
+    return cudaSuccess;
+}
+
+cudaError_t __cudaGetKernel(cudaKernel_t *out, const void *host)
+{
+    std::lock_guard guard(lock());
+    *out = reinterpret_cast<cudaKernel_t>(find_kernel(host));
+    return *out ? cudaSuccess : record(cudaErrorInvalidDeviceFunction);
+}
+
+cudaError_t cudaGetKernel(cudaKernel_t *out, const void *host)
+{
+    return out ? __cudaGetKernel(out, host) : record(cudaErrorInvalidValue);
+}
+
+cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **arguments,
+                             std::size_t dynamic_shared, cudaStream_t stream)
+{
+    return call(
+        [&] { return run(function, grid, block, arguments, dynamic_shared, stream, false); });
+}
+
+cudaError_t __cudaLaunchKernel(cudaKernel_t function, dim3 grid, dim3 block, void **arguments,
+                               std::size_t dynamic_shared, cudaStream_t stream)
+{
+    return cudaLaunchKernel(function, grid, block, arguments, dynamic_shared, stream);
+}
+
+cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 block,
+                                        void **arguments, std::size_t dynamic_shared,
+                                        cudaStream_t stream)
+{
+    return call(
+        [&] { return run(function, grid, block, arguments, dynamic_shared, stream, true); });
+}
+
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *c, const void *function, void **arguments)
+{
+    return call([&] {
+        if (!c || (c->numAttrs && !c->attrs)) return cudaErrorInvalidValue;
+        bool cooperative = false;
+        for (unsigned i = 0; i < c->numAttrs; ++i) {
+            const cudaLaunchAttribute &a = c->attrs[i];
+            if (a.id == cudaLaunchAttributeCooperative) cooperative = a.val.cooperative != 0;
+            if (a.id == cudaLaunchAttributeClusterDimension)
+                return refuse("thread block clusters (compute 8.0 has none)");
+        }
+        return run(function, c->gridDim, c->blockDim, arguments, c->dynamicSmemBytes, c->stream,
+                   cooperative);
+    });
+}
+
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *out, const void *function)
+{
+    return call([&] {
+        if (!out) return cudaErrorInvalidValue;
+        resolved k;
+        if (cudaError_t e = resolve(function, k); e != cudaSuccess) return e;
+        *out = {};
+        out->sharedSizeBytes = k.info->static_shared;
+        out->localSizeBytes = k.info->local_bytes;
+        out->maxThreadsPerBlock = k.info->max_threads ? static_cast<int>(k.info->max_threads)
+                                                      : profile().threads_per_block;
+        // PTX has no registers of a real machine: numRegs stays 0.
+        out->ptxVersion = out->binaryVersion = profile().major * 10 + profile().minor;
+        out->maxDynamicSharedSizeBytes = static_cast<int>(dynamic_shared_limit(k));
+        out->preferredShmemCarveout = -1;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaFuncSetAttribute(const void *function, cudaFuncAttribute attribute, int value)
+{
+    return call([&] {
+        resolved k;
+        if (cudaError_t e = resolve(function, k); e != cudaSuccess) return e;
+        switch (attribute) {
+        case cudaFuncAttributeMaxDynamicSharedMemorySize: {
+            const std::int64_t most = std::int64_t{profile().shared_per_block_optin} -
+                                      std::int64_t{k.info->static_shared};
+            if (value < 0 || value > most) return cudaErrorInvalidValue;
+            k.handle->dynamic_shared = static_cast<std::uint32_t>(value);
+            return cudaSuccess;
+        }
+        case cudaFuncAttributePreferredSharedMemoryCarveout:
+            return value < -1 || value > 100 ? cudaErrorInvalidValue : cudaSuccess;
+        default:
+            return refuse("this attribute of cudaFuncSetAttribute");
+        }
+    });
+}
+
+cudaError_t cudaFuncSetCacheConfig(const void *function, cudaFuncCache)
+{
+    return call([&] {
+        resolved k;
+        return resolve(function, k);
+    });
+}
+
+cudaError_t cudaFuncGetName(const char **name, const void *function)
+{
+    return call([&] {
+        if (!name) return cudaErrorInvalidValue;
+        kernel *k = find_kernel(function);
+        if (!k) return cudaErrorInvalidDeviceFunction;
+        *name = k->name.c_str();
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+    int *blocks, const void *function, int threads, std::size_t dynamic_shared, unsigned)
+{
+    return call([&] {
+        if (!blocks || threads <= 0) return cudaErrorInvalidValue;
+        resolved k;
+        if (cudaError_t e = resolve(function, k); e != cudaSuccess) return e;
+        *blocks = blocks_per_multiprocessor(*k.info, threads, dynamic_shared);
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *function,
+                                                          int threads, std::size_t dynamic_shared)
+{
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads,
+                                                                  dynamic_shared, 0);
+}
+
+cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t *bytes, const void *function,
+                                                      int blocks, int threads)
+{
+    return call([&] {
+        if (!bytes || blocks <= 0 || threads <= 0) return cudaErrorInvalidValue;
+        resolved k;
+        if (cudaError_t e = resolve(function, k); e != cudaSuccess) return e;
+        if (blocks > blocks_per_multiprocessor(*k.info, threads, 0)) return cudaErrorInvalidValue;
+        const device_profile &p = profile();
+        const std::uint32_t each =
+            p.shared_per_multiprocessor / static_cast<std::uint32_t>(blocks) / 128 * 128;
+        const std::uint32_t taken = k.info->static_shared + 1024;
+        *bytes = each > taken ? std::min(each - taken, p.shared_per_block_optin) : 0;
+        return cudaSuccess;
+    });
+}
+
+} // extern "C"

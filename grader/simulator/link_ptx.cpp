@@ -1,0 +1,260 @@
+// Merges the PTX of separately compiled files (-rdc=true) into one text.
+#include "fatbin.hpp"
+
+#include <cctype>
+#include <map>
+#include <set>
+#include <stdexcept>
+#include <string_view>
+
+namespace simulator {
+
+namespace {
+
+bool in_name(char c)
+{
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$' || c == '%' ||
+           c == '.';
+}
+
+// Names, numbers and directives whole; strings whole; every other character by itself; no comments.
+std::string_view next_token(std::string_view text, std::size_t &at)
+{
+    while (at < text.size()) {
+        if (std::isspace(static_cast<unsigned char>(text[at])))
+            ++at;
+        else if (text.substr(at, 2) == "//")
+            at = std::min(text.find('\n', at), text.size());
+        else if (text.substr(at, 2) == "/*")
+            at = std::min(text.find("*/", at + 2), text.size() - 2) + 2;
+        else
+            break;
+    }
+    const std::size_t start = at;
+    if (at == text.size()) return {};
+    if (text[at] == '"') {
+        at = text.find('"', at + 1);
+        if (at == text.npos) throw std::runtime_error("PTX: a string without its end");
+        ++at;
+    } else if (in_name(text[at])) {
+        while (at < text.size() && in_name(text[at])) ++at;
+    } else {
+        ++at;
+    }
+    return text.substr(start, at - start);
+}
+
+enum class item_kind { heading, file, section, variable, function, other };
+enum class linkage { local, visible, weak, external };
+
+// One statement outside functions: a directive, a variable, a function with its body.
+struct item {
+    item_kind kind = item_kind::other;
+    linkage visibility = linkage::local;
+    std::string name;
+    std::string text;
+    std::size_t head_end = 0; // where a function's body starts in `text`; its size when it has none
+};
+
+// The head of a function is `.func (results) name (parameters)`, of a variable `.type name[size]`.
+void name_item(item &it)
+{
+    std::string_view previous;
+    int depth = 0;
+    for (std::size_t at = 0; at < it.text.size();) {
+        const auto token = next_token(it.text, at);
+        if (token.empty()) return;
+        if (token == ".extern") it.visibility = linkage::external;
+        if (token == ".visible") it.visibility = linkage::visible;
+        if (token == ".weak" || token == ".common") it.visibility = linkage::weak;
+        if (token == ".func" || token == ".entry") it.kind = item_kind::function;
+        const bool in_space =
+            token == ".global" || token == ".const" || token == ".shared" || token == ".local";
+        if (in_space && it.kind == item_kind::other) it.kind = item_kind::variable;
+        if (it.kind == item_kind::function) {
+            const bool plain = token[0] != '.' && in_name(token[0]);
+            if (depth == 0 && plain) {
+                it.name = token;
+                return;
+            }
+        } else if (it.kind == item_kind::variable && depth == 0 &&
+                   (token == "[" || token == "=" || token == ";")) {
+            it.name = previous;
+            return;
+        }
+        depth += token == "(" ? 1 : token == ")" ? -1 : 0;
+        previous = token;
+    }
+}
+
+std::string_view rest_of_line(std::string_view text, std::size_t from, std::size_t &at)
+{
+    at = std::min(text.find('\n', from), text.size());
+    return text.substr(from, at - from);
+}
+
+std::vector<item> split(std::string_view text)
+{
+    std::vector<item> items;
+    for (std::size_t at = 0; at < text.size();) {
+        const auto first = next_token(text, at);
+        if (first.empty()) break;
+        item it;
+        const auto start = static_cast<std::size_t>(first.data() - text.data());
+        if (first == ".version" || first == ".target" || first == ".address_size" ||
+            first == ".file") {
+            it.kind = first == ".file" ? item_kind::file : item_kind::heading;
+            it.text = rest_of_line(text, start, at);
+            it.name = first;
+            items.push_back(std::move(it));
+            continue;
+        }
+        int depth = 0;
+        bool initialiser = false;
+        std::size_t body = 0;
+        for (;;) {
+            const auto token = next_token(text, at);
+            if (token.empty()) throw std::runtime_error("PTX: the text ends inside a statement");
+            if (token == "=") initialiser = true;
+            if (token == "{" && ++depth == 1 && !initialiser) body = at - 1 - start;
+            if (token == "}" && --depth == 0 && !initialiser) break;
+            if (token == ";" && depth == 0) break;
+        }
+        it.text = text.substr(start, at - start);
+        it.head_end = body ? body : it.text.size();
+        if (first == ".section")
+            it.kind = item_kind::section;
+        else
+            name_item(it);
+        items.push_back(std::move(it));
+    }
+    return items;
+}
+
+// Replaces whole names, and shifts the file numbers of `.loc` and `inlined_at`.
+std::string rewrite(std::string_view text, const std::map<std::string, std::string> &names,
+                    int shift)
+{
+    std::string out;
+    std::size_t copied = 0;
+    bool number_is_file = false;
+    for (std::size_t at = 0;;) {
+        const auto token = next_token(text, at);
+        if (token.empty()) break;
+        const auto start = static_cast<std::size_t>(token.data() - text.data());
+        std::string replacement;
+        if (number_is_file && std::isdigit(static_cast<unsigned char>(token[0])))
+            replacement = std::to_string(std::stoi(std::string(token)) + shift);
+        else if (auto it = names.find(std::string(token)); it != names.end())
+            replacement = it->second;
+        number_is_file = token == ".loc" || token == "inlined_at" || token == ".file";
+        if (replacement.empty()) continue;
+        out.append(text, copied, start - copied);
+        out += replacement;
+        copied = at;
+    }
+    return out.append(text, copied, text.size() - copied);
+}
+
+int highest_file(const std::vector<item> &items)
+{
+    int highest = 0;
+    for (const item &it : items) {
+        if (it.kind != item_kind::file) continue;
+        std::size_t at = 0;
+        next_token(it.text, at);
+        highest = std::max(highest, std::stoi(std::string(next_token(it.text, at))));
+    }
+    return highest;
+}
+
+// Names that belong to one part alone and are taken already get a new one in this part.
+std::map<std::string, std::string> new_names(const std::vector<item> &items,
+                                             const std::set<std::string> &taken, std::size_t part)
+{
+    std::map<std::string, std::string> names;
+    for (const item &it : items)
+        if (it.visibility == linkage::local && !it.name.empty() && taken.count(it.name) &&
+            (it.kind == item_kind::variable || it.kind == item_kind::function))
+            names[it.name] = it.name + "$part" + std::to_string(part);
+    return names;
+}
+
+// `.extern .func f ...;` as a plain prototype: the definition stands in the same text now.
+std::string without_extern(std::string text)
+{
+    const auto at = text.find(".extern");
+    return at == text.npos ? text : text.erase(at, 7);
+}
+
+bool defines(const item &it)
+{
+    return it.visibility != linkage::external &&
+           (it.kind == item_kind::variable ||
+            (it.kind == item_kind::function && it.head_end != it.text.size()));
+}
+
+} // namespace
+
+std::string link_ptx(const std::vector<std::string> &texts)
+{
+    if (texts.size() == 1) return texts.front();
+
+    std::vector<std::vector<item>> parts;
+    std::set<std::string> taken;
+    int files = 0;
+    for (const std::string &text : texts) {
+        auto items = split(text);
+        const auto names = new_names(items, taken, parts.size());
+        const int here = highest_file(items);
+        for (item &it : items) {
+            if (it.kind == item_kind::heading || it.kind == item_kind::section) continue;
+            it.head_end -= it.text.size();
+            it.text = rewrite(it.text, names, files);
+            it.head_end += it.text.size();
+            if (auto n = names.find(it.name); n != names.end()) it.name = n->second;
+            if (defines(it)) taken.insert(it.name);
+        }
+        files += here;
+        parts.push_back(std::move(items));
+    }
+
+    // Variables first, then what functions look like, then the functions: each name stands before
+    // its use, whatever the order of the parts.
+    std::string heading, line_table, variables, prototypes, functions;
+    std::set<std::string> done, declared;
+    for (std::size_t part = 0; part < parts.size(); ++part)
+        for (const item &it : parts[part]) {
+            const bool first = defines(it) && done.insert(it.name).second;
+            switch (it.kind) {
+            case item_kind::heading:
+                if (part == 0) heading += it.text + "\n";
+                break;
+            case item_kind::file:
+                line_table += it.text + "\n";
+                break;
+            case item_kind::section:
+                break; // debug strings: nothing executes them
+            case item_kind::variable:
+                if (first ||
+                    (!defines(it) && !taken.count(it.name) && declared.insert(it.name).second))
+                    variables += it.text + "\n";
+                break;
+            case item_kind::function:
+                if (first) {
+                    functions += it.text + "\n";
+                } else if (!defines(it) && declared.insert(it.name).second) {
+                    prototypes += (taken.count(it.name) ? without_extern(it.text) : it.text) + "\n";
+                } else if (defines(it) && it.visibility == linkage::visible) {
+                    throw std::runtime_error("PTX: two parts define " + it.name);
+                }
+                break;
+            case item_kind::other:
+                functions += it.text + "\n";
+                break;
+            }
+        }
+    return heading + variables + prototypes + functions + line_table;
+}
+
+} // namespace simulator

@@ -1,0 +1,241 @@
+// Device memory: the address range, its shadow, allocations with their names.
+#include "memory.hpp"
+
+#include "machine.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <stdexcept>
+#include <sys/mman.h>
+
+namespace simulator {
+
+namespace {
+
+constexpr std::uint64_t page = 4096;
+constexpr std::uint64_t largest_range = std::uint64_t{1} << 38;
+constexpr std::uint64_t smallest_range = std::uint64_t{1} << 36;
+constexpr std::uint64_t first_offset =
+    1 << 20; // so that "before the first allocation" is in range too
+
+std::uint64_t round_up(std::uint64_t n) { return (n + page - 1) / page * page; }
+
+// A wrong index is often off by a row or a block, so larger allocations get larger red zones.
+std::uint64_t red_zone(std::uint64_t bytes)
+{
+    return round_up(std::clamp<std::uint64_t>(bytes / 8, 64 << 10, 16 << 20));
+}
+
+bool host_accessible(memory_kind kind)
+{
+    return kind == memory_kind::pinned || kind == memory_kind::managed;
+}
+
+void *map_range(void *old, std::uint64_t bytes, int protection, int flags)
+{
+    // Remapping zero bytes of a shared mapping yields a second window on the same pages.
+    void *p = old ? mremap(old, 0, bytes, MREMAP_MAYMOVE)
+                  : mmap(nullptr, bytes, protection, flags | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return p == MAP_FAILED ? nullptr : p;
+}
+
+struct part {
+    std::uint64_t bytes;
+    std::string name;
+};
+
+std::string plural(std::uint64_t n) { return std::to_string(n) + (n == 1 ? " byte" : " bytes"); }
+
+std::string hex(address a)
+{
+    static const char digits[] = "0123456789abcdef";
+    std::string text;
+    do {
+        text.insert(text.begin(), digits[a & 15]);
+    } while (a >>= 4);
+    return "0x" + text;
+}
+
+} // namespace
+
+struct memory::state {
+    mutable std::mutex mutex;
+    std::map<address, allocation> allocations;
+    std::map<address, part> labels;
+    std::map<int, std::uint64_t> used;
+    std::uint64_t top = first_offset;
+};
+
+memory &memory::instance()
+{
+    // Never destroyed: kernels' memory must outlive every static object of the program.
+    static memory *const one = new memory;
+    return *one;
+}
+
+memory::memory()
+{
+    for (reserved_ = largest_range; reserved_ >= smallest_range; reserved_ /= 2) {
+        void *data = map_range(nullptr, reserved_, PROT_READ | PROT_WRITE, MAP_SHARED);
+        void *seen = data ? map_range(data, reserved_, 0, 0) : nullptr;
+        void *shadow =
+            seen ? map_range(nullptr, reserved_, PROT_READ | PROT_WRITE, MAP_PRIVATE) : nullptr;
+        if (shadow && mprotect(seen, reserved_, PROT_NONE) == 0) {
+            for (void *window : {data, seen, shadow}) madvise(window, reserved_, MADV_DONTDUMP);
+            madvise(shadow, reserved_, MADV_HUGEPAGE); // only a speed-up: a refusal changes nothing
+            base_ = reinterpret_cast<address>(seen);
+            data_ = static_cast<std::byte *>(data);
+            shadow_ = static_cast<std::uint8_t *>(shadow);
+            state_ = new state;
+            return;
+        }
+        for (void *window : {data, seen, shadow})
+            if (window) munmap(window, reserved_);
+    }
+    throw std::runtime_error(
+        std::string(
+            "simulator: cannot reserve addresses for device memory (3 ranges of 64 GiB): ") +
+        std::strerror(errno) + "; raise the address-space limit (ulimit -v unlimited) or allow " +
+        "overcommit (sysctl vm.overcommit_memory=0)");
+}
+
+std::optional<address> memory::allocate(std::uint64_t bytes, memory_kind kind, int device)
+{
+    std::lock_guard lock(state_->mutex);
+    const bool counted = kind != memory_kind::pinned;
+    const std::uint64_t size = round_up(bytes), zone = red_zone(bytes);
+    if (size < bytes || size > reserved_ - state_->top) return std::nullopt;
+    if (zone > reserved_ - state_->top - size) return std::nullopt;
+    if (counted && bytes > capacity(device) - state_->used[device]) return std::nullopt;
+
+    const address start = base_ + state_->top;
+    if (host_accessible(kind) && size &&
+        mprotect(reinterpret_cast<void *>(start), size, PROT_READ | PROT_WRITE) != 0)
+        return std::nullopt;
+    state_->top += size + zone;
+    if (counted) state_->used[device] += bytes;
+    state_->allocations[start] = {start, bytes, kind, device, true, {}};
+    // Host code writes such memory unseen, so all of it counts as initialised.
+    mark(start, bytes, host_accessible(kind) ? addressable | initialised : addressable, 0xff);
+    return start;
+}
+
+bool memory::release(address start)
+{
+    std::lock_guard lock(state_->mutex);
+    auto it = state_->allocations.find(start);
+    if (it == state_->allocations.end() || !it->second.live) return false;
+    allocation &a = it->second;
+    a.live = false;
+    if (a.kind != memory_kind::pinned) state_->used[a.device] -= a.bytes;
+    const std::uint64_t size = round_up(a.bytes);
+    if (size == 0) return true;
+    mark(start, a.bytes, 0, 0xff);
+    // The pages go back to the system; the addresses stay taken.
+    madvise(shadow_at(start), size, MADV_DONTNEED);
+    madvise(at(start), size, MADV_REMOVE);
+    if (host_accessible(a.kind)) mprotect(reinterpret_cast<void *>(start), size, PROT_NONE);
+    return true;
+}
+
+const allocation *memory::find(address a) const
+{
+    std::lock_guard lock(state_->mutex);
+    const auto &all = state_->allocations;
+    auto after = all.upper_bound(a);
+    const allocation *below = after == all.begin() ? nullptr : &std::prev(after)->second;
+    if (below && a - below->start < std::max<std::uint64_t>(below->bytes, 1)) return below;
+    const auto none = ~std::uint64_t{0};
+    const std::uint64_t past = below ? a - below->start - below->bytes : none;
+    const std::uint64_t before = after != all.end() ? after->first - a : none;
+    const std::uint64_t zone_below = below ? red_zone(below->bytes) + page : 0;
+    const std::uint64_t zone_above = after != all.end() ? red_zone(after->second.bytes) : 0;
+    if (before < past && before <= zone_above) return &after->second;
+    if (below && past < zone_below) return below;
+    return before <= zone_above && after != all.end() ? &after->second : nullptr;
+}
+
+bool memory::map_at(void *host, address start, std::uint64_t bytes)
+{
+    return mremap(at(start), 0, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, host) == host;
+}
+
+void memory::mark(address a, std::uint64_t bytes, std::uint8_t set, std::uint8_t clear)
+{
+    if (a < base_) {
+        bytes -= std::min(bytes, base_ - a);
+        a = base_;
+    }
+    if (!contains(a)) return;
+    bytes = std::min(bytes, reserved_ - (a - base_));
+    std::uint8_t *shadow = shadow_at(a);
+    if (clear == 0xff)
+        std::memset(shadow, set, bytes);
+    else
+        for (std::uint64_t i = 0; i < bytes; ++i)
+            shadow[i] = static_cast<std::uint8_t>((shadow[i] & ~clear) | set);
+}
+
+void memory::label(address a, std::uint64_t bytes, std::string name)
+{
+    const allocation *whole = find(a);
+    std::lock_guard lock(state_->mutex);
+    if (!whole || a < whole->start || a > whole->start + whole->bytes) return;
+    if (whole->start == a && whole->bytes == bytes) state_->allocations[a].name = name;
+    // A later label replaces what it overlaps: harnesses cut one allocation anew for each call.
+    auto it = state_->labels.upper_bound(a);
+    if (it != state_->labels.begin()) {
+        auto below = std::prev(it);
+        if (below->first == a || a - below->first < below->second.bytes) it = below;
+    }
+    while (it != state_->labels.end() && (it->first < a + bytes || it->first == a))
+        it = state_->labels.erase(it);
+    state_->labels[a] = {bytes, std::move(name)};
+}
+
+std::string memory::describe(address a, std::uint64_t bytes) const
+{
+    if (a < page) return "null pointer (address " + hex(a) + ")";
+    if (!contains(a)) return "host memory, or no memory at all (address " + hex(a) + ")";
+    const allocation *whole = find(a);
+    if (!whole) return "device memory that was never allocated (address " + hex(a) + ")";
+
+    std::lock_guard lock(state_->mutex);
+    address start = whole->start;
+    std::uint64_t size = whole->bytes;
+    std::string name = whole->name;
+    const auto distance = [a](address from, std::uint64_t n) {
+        return a < from ? from - a : a < from + n ? 0 : a - (from + n) + 1;
+    };
+    // The nearest label inside the allocation says more than the allocation does.
+    auto it = state_->labels.lower_bound(whole->start);
+    std::uint64_t nearest = ~std::uint64_t{0};
+    for (; it != state_->labels.end() && it->first <= whole->start + whole->bytes; ++it)
+        if (const auto d = distance(it->first, it->second.bytes); d < nearest) {
+            nearest = d;
+            start = it->first, size = it->second.bytes, name = it->second.name;
+        }
+
+    const std::string what =
+        name.empty() ? "an allocation of " + plural(size) : "`" + name + "` (" + plural(size) + ")";
+    const std::string freed = whole->live ? "" : ", already freed";
+    const address end = start + size;
+    if (a >= end) return (a == end ? "just" : plural(a - end)) + " past the end of " + what + freed;
+    if (a < start) return plural(start - a) + " before the start of " + what + freed;
+    if (a + bytes > end) return "across the end of " + what + freed;
+    return "byte " + std::to_string(a - start) + " of " + what + freed;
+}
+
+std::uint64_t memory::used(int device) const
+{
+    std::lock_guard lock(state_->mutex);
+    auto it = state_->used.find(device);
+    return it == state_->used.end() ? 0 : it->second;
+}
+
+std::uint64_t memory::capacity(int) const { return profile().global_bytes; }
+
+} // namespace simulator

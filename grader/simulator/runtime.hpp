@@ -1,0 +1,65 @@
+// What the files of the CUDA runtime look-alike share: one lock, the errors, devices, kernels,
+// streams.
+//
+// Work is eager: a kernel or copy has ended when the call that queued it returns, so all streams
+// are always idle, events are always complete, and no duration is ever measured.
+#pragma once
+
+#include "machine.hpp"
+
+#include <cuda_runtime_api.h>
+#include <mutex>
+#include <string>
+
+namespace simulator::runtime {
+
+std::recursive_mutex &lock(); // held by every call: host threads take turns
+
+// Errors. A kernel's fault stays: once a later call has returned it, every call returns it. Other
+// errors are reported once by cudaGetLastError, a host thread each.
+cudaError_t standing_fault();           // surfaces the fault of an earlier kernel, if any
+cudaError_t record(cudaError_t result); // remembers an error for cudaGetLastError; returns it
+void fault(cudaError_t kernel_error, const std::string &message);
+void complain(const std::string &message); // one line on stderr, prefixed with "simulator: "
+cudaError_t refuse(const char *function); // what the simulator does not offer: said, found, refused
+
+// Every API function is one of these around its body: lock, standing fault, body, record.
+template <typename function> cudaError_t call(function body)
+{
+    std::lock_guard guard(lock());
+    const cudaError_t standing = standing_fault();
+    return record(standing != cudaSuccess ? standing : body());
+}
+
+// Devices: SIMULATOR_DEVICES says how many (1 unless set).
+int device_count();
+int current_device(); // of this host thread
+bool valid_device(int device);
+
+// Kernels, by the host function that stands for them or by the handle of __cudaGetKernel.
+struct kernel;
+struct resolved {
+    kernel *handle = nullptr;
+    module *code = nullptr;
+    const kernel_info *info = nullptr;
+};
+// cudaErrorInvalidDeviceFunction, cudaErrorNoKernelImageForDevice or cudaErrorInvalidPtx when that
+// fails.
+cudaError_t resolve(const void *function, resolved &out);
+std::uint32_t dynamic_shared_limit(const resolved &k); // bytes a block may ask for at launch
+int blocks_per_multiprocessor(const kernel_info &info, int threads, std::size_t dynamic_shared);
+cudaError_t run(const void *function, dim3 grid, dim3 block, void **arguments,
+                std::size_t dynamic_shared, cudaStream_t stream, bool cooperative);
+void unload(int device); // drops the code and variables of a device; they load again when used
+
+// Variables, by the host object that stands for them. cudaErrorInvalidSymbol when there is none.
+cudaError_t resolve_symbol(const void *symbol, module::variable &out);
+
+// Streams.
+bool valid(cudaStream_t stream); // created and not destroyed, or one of the default streams
+
+void free_all(int device); // every allocation made on a device
+
+void link_harness(); // draws harness.h's functions into every program
+
+} // namespace simulator::runtime

@@ -1,0 +1,84 @@
+// The kernels of yardstick.hpp.
+#include "yardstick.hpp"
+
+namespace {
+
+constexpr int threads = 256;
+constexpr int copies = 4; // float4 a thread: 64 bytes in flight hide the latency of memory
+
+__global__ void do_nothing() {}
+
+template <class T> __global__ void fill_words(T *to, size_t n, T value)
+{
+    size_t step = size_t(gridDim.x) * blockDim.x;
+    for (size_t i = size_t(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += step) to[i] = value;
+}
+
+// A block copies one contiguous piece. All loads come before the first store, and both pass by the
+// caches' retention: no byte is used twice.
+__global__ void __launch_bounds__(threads)
+    copy_pieces(const float4 *__restrict__ from, float4 *__restrict__ to, size_t n)
+{
+    size_t first = size_t(blockIdx.x) * threads * copies + threadIdx.x;
+    float4 held[copies];
+    if (first + (copies - 1) * threads < n) {
+#pragma unroll
+        for (int c = 0; c < copies; ++c) held[c] = __ldcs(from + first + c * threads);
+#pragma unroll
+        for (int c = 0; c < copies; ++c) __stcs(to + first + c * threads, held[c]);
+    } else {
+        for (size_t i = first; i < n; i += threads) to[i] = from[i];
+    }
+}
+
+// `factor` and `summand` are arguments so that the compiler cannot compute the chains. They keep
+// every chain near 1: no denormals, no infinities.
+__global__ void __launch_bounds__(yardstick::fma_threads)
+    multiply_add(float *out, int iterations, float factor, float summand)
+{
+    float chain[yardstick::fma_chains];
+#pragma unroll
+    for (int c = 0; c < yardstick::fma_chains; ++c) chain[c] = float(threadIdx.x + c);
+    for (int i = 0; i < iterations; ++i) {
+#pragma unroll
+        for (int u = 0; u < yardstick::fma_unroll; ++u)
+#pragma unroll
+            for (int c = 0; c < yardstick::fma_chains; ++c)
+                chain[c] = fmaf(chain[c], factor, summand);
+    }
+    float sum = 0;
+#pragma unroll
+    for (int c = 0; c < yardstick::fma_chains; ++c) sum += chain[c];
+    out[size_t(blockIdx.x) * yardstick::fma_threads + threadIdx.x] = sum;
+}
+
+template <class T> void fill(T *to, size_t n, T value)
+{
+    constexpr size_t most_blocks = 1 << 16; // the loop in the kernel takes the rest
+    size_t blocks = (n + threads - 1) / threads;
+    if (blocks > most_blocks) blocks = most_blocks;
+    if (blocks > 0) fill_words<<<unsigned(blocks), threads>>>(to, n, value);
+}
+
+} // namespace
+
+void yardstick_null() { do_nothing<<<1, 1>>>(); }
+
+void yardstick_fill(unsigned *to, size_t words, unsigned pattern) { fill(to, words, pattern); }
+
+void yardstick_flush(void *buffer, size_t bytes)
+{
+    fill(static_cast<uint4 *>(buffer), bytes / sizeof(uint4), make_uint4(1, 2, 3, 4));
+}
+
+void yardstick_copy(const float4 *from, float4 *to, size_t n)
+{
+    constexpr size_t piece = size_t(threads) * copies;
+    if (n > 0) copy_pieces<<<unsigned((n + piece - 1) / piece), threads>>>(from, to, n);
+}
+
+void yardstick_fma(float *out, int blocks, int iterations)
+{
+    if (blocks > 0)
+        multiply_add<<<blocks, yardstick::fma_threads>>>(out, iterations, 0.999f, 0.001f);
+}

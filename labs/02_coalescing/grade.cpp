@@ -1,0 +1,575 @@
+// Grades lab 02, coalescing: 50 points, 10 for each of scale_columns, read_offset, write_offset,
+// add_unrolled and predict.
+#include "grader/grading.hpp"
+#include "lab.hpp"
+#include "oracle.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+using namespace grading;
+using floats = std::vector<float>;
+
+// What wrong answers look like.
+
+// The same value with the 11 significant bits that a half has.
+static float as_half(float x)
+{
+    int exponent = 0;
+    std::frexp(x, &exponent);
+    float unit = std::ldexp(1.0f, std::max(exponent, -13) - 11);
+    return std::nearbyint(x / unit) * unit;
+}
+
+static std::vector<misconception<float>> wrong_scales(const floats &in, int rows, int cols,
+                                                      const floats &factor)
+{
+    auto scaled = [&in, &factor, rows, cols](auto source, auto which) {
+        return [=, &in, &factor] {
+            floats out;
+            for (int row = 0; row < rows; ++row)
+                for (int col = 0; col < cols; ++col) {
+                    std::size_t column = which(row, col);
+                    float f = column < factor.size() ? factor[column] : 0;
+                    out.push_back(in[source(row, col)] * f);
+                }
+            return out;
+        };
+    };
+    auto here = [cols](int row, int col) { return std::size_t(row) * cols + col; };
+    auto mirrored = [rows](int row, int col) { return std::size_t(col) * rows + row; };
+    auto its_column = [](int, int col) { return col; };
+    return {
+        {"Each row was scaled by a factor of its own.", "Index `factor` by the column.",
+         scaled(here, [](int row, int) { return row; })},
+        {"The elements were taken as if each column stood in one piece (column-major).",
+         "lab.hpp says row-major: element i of the array is in row i / cols, column i % cols.",
+         scaled(here, [=](int row, int col) { return here(row, col) / rows; })},
+        {"The matrix was read transposed.",
+         "The neighbour of in[i] in the same row is in[i + 1]; both arrays have the same shape.",
+         scaled(mirrored, its_column)},
+        {"Every element was scaled by factor[0].", "Which column is element i in? i % cols.",
+         scaled(here, [](int, int) { return 0; })},
+    };
+}
+
+static std::vector<misconception<float>> wrong_reads(const floats &a, const floats &b, int offset)
+{
+    auto sums = [&a, &b, offset](int from_a, int from_b) {
+        return [&a, &b, offset, from_a, from_b] {
+            floats c(a.size());
+            for (std::size_t i = 0; i + offset < a.size(); ++i)
+                c[i] = a[i + from_a] + b[i + from_b];
+            return c;
+        };
+    };
+    return {
+        {"The offset was left out.", "Read a and b at i + offset.", sums(0, 0)},
+        {"Only a was read from the offset on.", "Read b at i + offset too.", sums(offset, 0)},
+        {"Only b was read from the offset on.", "Read a at i + offset too.", sums(0, offset)},
+        {"The offset was rounded down to a multiple of 4.",
+         "A float4 begins at every fourth float: an offset between needs realigning, or loads of "
+         "one float.",
+         sums(offset / 4 * 4, offset / 4 * 4)},
+    };
+}
+
+static std::vector<misconception<float>> wrong_writes(const floats &a, const floats &b, int offset)
+{
+    auto sums = [&a, &b, offset](int shift) {
+        return [&a, &b, offset, shift] {
+            floats c(a.size());
+            for (std::size_t i = offset; i < a.size(); ++i)
+                if (i >= std::size_t(shift)) c[i] = a[i - shift] + b[i - shift];
+            return c;
+        };
+    };
+    return {{"a and b were read from the offset on as well.",
+             "Only c begins at the offset: c[i + offset] = a[i] + b[i].", sums(0)}};
+}
+
+static std::vector<misconception<float>> wrong_sums(const floats &a, const floats &b)
+{
+    auto in_half = [&a, &b] {
+        floats c(a.size());
+        for (std::size_t i = 0; i < c.size(); ++i) c[i] = as_half(as_half(a[i]) + as_half(b[i]));
+        return c;
+    };
+    return {
+        {"The sums have the precision of half.", "Add as float; lab.hpp has no half.", in_half}};
+}
+
+// `sums` put at `first` into an array of n elements, as the contract puts them.
+static floats put_at(std::size_t first, const floats &sums, std::size_t n)
+{
+    floats all(n);
+    std::copy(sums.begin(), sums.end(), all.begin() + std::min(first, n));
+    return all;
+}
+
+// One call each. The places say how many floats past a 256-byte boundary an array begins.
+
+static void try_scale(int rows, int cols, int in_at = 0, int out_at = 0, int factor_at = 0)
+{
+    floats in = random_floats(std::size_t(rows) * cols), factor = random_floats(cols);
+    output<float> out(in.size());
+    CALL(scale_columns, misaligned(in, in_at), misaligned(out, out_at), rows, cols,
+         misaligned(factor, factor_at));
+    expect_equal(out, oracle::scale_columns(in, rows, cols, factor),
+                 {std::size_t(rows), std::size_t(cols)}, wrong_scales(in, rows, cols, factor));
+}
+
+struct places {
+    int a = 0, b = 0, c = 0;
+};
+
+static void try_read(int n, int offset, const places &at = {})
+{
+    floats a = random_floats(n), b = random_floats(n), sums = oracle::read_offset(a, b, offset);
+    output<float> c(n, 0, sums.size());
+    CALL(read_offset, misaligned(a, at.a), misaligned(b, at.b), misaligned(c, at.c), n, offset);
+    expect_equal(c, put_at(0, sums, n), {}, wrong_reads(a, b, offset));
+}
+
+static void try_write(int n, int offset, const places &at = {})
+{
+    floats a = random_floats(n), b = random_floats(n), sums = oracle::write_offset(a, b, offset);
+    output<float> c(n, std::min(offset, n), sums.size());
+    CALL(write_offset, misaligned(a, at.a), misaligned(b, at.b), misaligned(c, at.c), n, offset);
+    expect_equal(c, put_at(offset, sums, n), {}, wrong_writes(a, b, offset));
+}
+
+static void try_add(int n, const places &at = {})
+{
+    floats a = random_floats(n), b = random_floats(n);
+    output<float> c(n);
+    CALL(add_unrolled, misaligned(a, at.a), misaligned(b, at.b), misaligned(c, at.c), n);
+    expect_equal(c, oracle::add(a, b), {}, wrong_sums(a, b));
+}
+
+// Places of which no two arrays agree, and some where they do.
+static const places odd_places[] = {{1, 1, 1}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1},  {1, 2, 3},
+                                    {3, 1, 0}, {2, 2, 1}, {4, 0, 8}, {5, 30, 7}, {31, 9, 33}};
+
+// What is raced. On a GPU a call moves enough bytes to leave the L2 behind and to last 0.2 ms at
+// the bandwidth that goes with the number of multiprocessors (5 TB/s at 132), and little enough
+// that seven sets of arguments for each of two workers fit the device.
+static double bytes_of_a_call()
+{
+    double bytes = std::max(7.0 * (1 << 20) * device().multiprocessors, 4.0 * device().l2_bytes);
+    return std::min(bytes, device().memory_bytes / 14.0);
+}
+
+// Multiples of 2^-23 in [-1, 1).
+static void fill(std::span<float> values, std::mt19937_64 &random)
+{
+    for (float &v : values)
+        v = static_cast<float>(static_cast<int>(random() >> 40) - (1 << 23)) / (1 << 23);
+}
+
+// New values for a stretch of `values` somewhere.
+static std::span<std::byte> renew(floats &values, std::mt19937_64 &random)
+{
+    std::size_t count = std::min<std::size_t>(values.size(), 4096);
+    std::size_t first = random() % (values.size() - count + 1);
+    std::span<float> stretch = std::span(values).subspan(first, count);
+    fill(stretch, random);
+    return std::as_writable_bytes(stretch);
+}
+
+namespace {
+
+class scaling : public workload {
+public:
+    // Many more rows than a device runs threads, so that naive does not lack parallelism.
+    explicit scaling(std::mt19937_64 &random)
+        : rows_(simulated() ? 512 : static_cast<int>(bytes_of_a_call() / 8 / cols) / 32 * 32),
+          in_(std::size_t(rows_) * cols),
+          factor_(cols),
+          out_(in_.size())
+    {
+        fill(in_, random);
+        fill(factor_, random);
+    }
+    const char *function() const override { return "scale_columns"; }
+    std::vector<argument> arguments() override
+    {
+        return remote<decltype(scale_columns)>::arguments(in_, out_, rows_, int(cols), factor_);
+    }
+    std::vector<std::span<std::byte>> change(std::mt19937_64 &random) override
+    {
+        return {renew(in_, random), renew(factor_, random)};
+    }
+    void check() override
+    {
+        expect_equal(out_, oracle::scale_columns(in_, rows_, cols, factor_),
+                     {std::size_t(rows_), std::size_t(cols)});
+    }
+    double bytes() const override { return 8.0 * double(in_.size()); }
+
+private:
+    static constexpr int cols = 64;
+    int rows_;
+    floats in_, factor_;
+    output<float> out_;
+};
+
+enum class sum_of { reading, writing, adding };
+
+class summing : public workload {
+public:
+    summing(std::mt19937_64 &random, sum_of what, int offset)
+        : what_(what),
+          offset_(offset),
+          n_(size()),
+          a_(n_),
+          b_(n_),
+          c_(n_, what == sum_of::writing ? offset : 0, n_ - offset)
+    {
+        fill(a_, random);
+        fill(b_, random);
+    }
+    static int size()
+    {
+        return simulated() ? 1 << 16 : static_cast<int>(bytes_of_a_call() / 12) / 1024 * 1024;
+    }
+    const char *function() const override
+    {
+        return what_ == sum_of::reading   ? "read_offset"
+               : what_ == sum_of::writing ? "write_offset"
+                                          : "add_unrolled";
+    }
+    std::vector<argument> arguments() override
+    {
+        if (what_ == sum_of::reading)
+            return remote<decltype(read_offset)>::arguments(a_, b_, c_, n_, offset_);
+        if (what_ == sum_of::writing)
+            return remote<decltype(write_offset)>::arguments(a_, b_, c_, n_, offset_);
+        return remote<decltype(add_unrolled)>::arguments(a_, b_, c_, n_);
+    }
+    std::vector<std::span<std::byte>> change(std::mt19937_64 &random) override
+    {
+        return {renew(a_, random), renew(b_, random)};
+    }
+    void check() override
+    {
+        if (what_ == sum_of::reading)
+            expect_equal(c_, put_at(0, oracle::read_offset(a_, b_, offset_), n_));
+        else if (what_ == sum_of::writing)
+            expect_equal(c_, put_at(offset_, oracle::write_offset(a_, b_, offset_), n_));
+        else
+            expect_equal(c_, oracle::add(a_, b_));
+    }
+    double bytes() const override { return 12.0 * (n_ - offset_); }
+
+private:
+    sum_of what_;
+    int offset_, n_;
+    floats a_, b_;
+    output<float> c_;
+};
+
+} // namespace
+
+static make_workload sums_at(sum_of what, int offset)
+{
+    return [=](std::mt19937_64 &random) { return std::make_unique<summing>(random, what, offset); };
+}
+
+// Sectors moved for an element of the result; bytes used of a sector alone would not see that
+// everything is read twice.
+static counted_gate sectors_an_element(bool stores, int offset, double most)
+{
+    counted_gate gate;
+    gate.name = stores ? "sectors stored an element" : "sectors loaded an element";
+    gate.value = [=](const counted &c) {
+        return double(stores ? c.store_sectors : c.load_sectors) / (summing::size() - offset);
+    };
+    gate.at_least = false;
+    gate.required.pass = most;
+    gate.unit = "sectors an element";
+    gate.meaning = stores ? "A store of a warp that begins within a sector touches five for four. "
+                            "Let every warp begin its stores at a sector boundary."
+                          : "A load of a warp that begins within a sector touches five for four. "
+                            "Load from the boundary before, and pass the floats on between lanes.";
+    return gate;
+}
+
+// Time is shown, not graded: a misaligned offset costs a few per cent where caches are large.
+static speed_gates offset_gates(int offset)
+{
+    speed_gates gates;
+    gates.counted = {used_by_loads(0.97), used_by_stores(0.97),
+                     sectors_an_element(false, offset, 0.27),
+                     sectors_an_element(true, offset, 0.13)};
+    gates.too_slow = "Some requests begin within a sector. Load and store from sector boundaries, "
+                     "realign between the lanes of a warp, and handle both ends one by one.";
+    return gates;
+}
+
+static counted_gate bytes_loaded_a_thread(double least)
+{
+    counted_gate gate;
+    gate.name = "bytes loaded a thread";
+    gate.value = [](const counted &c) {
+        return c.threads ? double(c.load_bytes) / double(c.threads) : 0;
+    };
+    gate.required.pass = least;
+    gate.unit = "bytes a thread";
+    gate.meaning = "Too few bytes are on their way at a time to keep the memory busy. Let each "
+                   "thread load several elements, or float4, before it uses the first.";
+    return gate;
+}
+
+// The quiz.
+
+static const char *name_of(pattern_kind kind)
+{
+    static const char *const names[] = {"contiguous", "reversed",  "shuffled",    "one_address",
+                                        "strided",    "scattered", "two_rows",    "first_lanes",
+                                        "even_lanes", "bytes",     "float2_each", "float4_each"};
+    return names[static_cast<int>(kind)];
+}
+
+static const char *hint_for(pattern_kind kind)
+{
+    switch (kind) {
+    case pattern_kind::reversed:
+    case pattern_kind::shuffled:
+        return "Does it matter which lane reads which address?";
+    case pattern_kind::one_address:
+        return "How many different addresses are there?";
+    case pattern_kind::strided:
+        return "Up to a stride of one piece no piece in between is skipped; beyond, how many lanes "
+               "share one?";
+    case pattern_kind::first_lanes:
+    case pattern_kind::even_lanes:
+        return "Only lanes that read count; but a piece counts whole.";
+    case pattern_kind::two_rows:
+        return "Two runs of 64 bytes. Can they share a piece?";
+    default:
+        return "Where do the first and the last byte lie? Divide both by the size of the piece.";
+    }
+}
+
+static void quiz(const std::vector<access_pattern> &patterns)
+{
+    output<prediction> answers(patterns.size());
+    CALL(predict, host(patterns), host(answers), static_cast<int>(patterns.size()));
+    for (std::size_t i = 0; i < patterns.size(); ++i) {
+        const access_pattern &pattern = patterns[i];
+        prediction got = answers[i], right = oracle::predict(pattern);
+        expect(got.sectors == right.sectors && got.lines == right.lines, verdict::WRONG_ANSWER,
+               std::string("predict says that ") + name_of(pattern.kind) + " with p = " +
+                   std::to_string(pattern.parameter) + " touches " + std::to_string(got.sectors) +
+                   " sectors and " + std::to_string(got.lines) + " lines; it touches " +
+                   std::to_string(right.sectors) + " and " + std::to_string(right.lines) + ".",
+               hint_for(pattern.kind));
+    }
+}
+
+// Parameters that everybody should know, and some that nobody can.
+static void ask(std::vector<access_pattern> &patterns, pattern_kind kind, std::vector<int> known,
+                int low, int high)
+{
+    for (int k = 0; k < 4; ++k) known.push_back(random_between(low, high));
+    for (int p : known) patterns.push_back({kind, p});
+}
+
+CORRECTNESS_CASE("scale_columns: a small matrix", 1) { try_scale(3, 5); }
+
+CORRECTNESS_CASE("scale_columns: sizes around a warp and a block", 1)
+{
+    for (int rows : {1, 31, 32, 33}) try_scale(rows, 33);
+    for (int cols : {1, 31, 32, 255, 256, 257}) try_scale(7, cols);
+}
+
+CORRECTNESS_CASE("scale_columns: more columns than rows", 1)
+{
+    try_scale(2, 1031);
+    try_scale(1, 1);
+    try_scale(13, 509);
+}
+
+CORRECTNESS_CASE("scale_columns: more rows than columns", 1)
+{
+    try_scale(1021, 3);
+    // More rows than a grid has blocks in its second dimension.
+    try_scale(simulated() ? 4099 : 2100001, 1);
+    try_scale(311, 37);
+}
+
+CORRECTNESS_CASE("scale_columns: no rows or no columns", 1)
+{
+    try_scale(0, 7);
+    try_scale(7, 0);
+    try_scale(0, 0);
+}
+
+CORRECTNESS_CASE("scale_columns: arrays that begin anywhere", 1)
+{
+    for (int in_at = 0; in_at < 4; ++in_at)
+        for (int out_at = 0; out_at < 4; ++out_at) try_scale(23, 36, in_at, out_at, in_at ^ out_at);
+    for (const places &at : odd_places) try_scale(19, 41, at.a, at.b, at.c);
+}
+
+SPEED_CASE("scale_columns: speed", 4)
+{
+    speed_gates gates;
+    gates.speedup = 3;
+    gates.copy = {0.65, 0, 0.90};
+    gates.counted = {used_by_loads(0.95), used_by_stores(0.95)};
+    gates.too_slow = "Do the lanes of a warp handle neighbours in a row? Where they do, more bytes "
+                     "on their way help: several elements a thread, or float4.";
+    race([](std::mt19937_64 &random) { return std::make_unique<scaling>(random); }, gates);
+}
+
+CORRECTNESS_CASE("read_offset: a small array", 1) { try_read(10, 3); }
+
+CORRECTNESS_CASE("read_offset: every offset within a line", 1)
+{
+    for (int offset = 0; offset <= 33; ++offset) try_read(1000, offset);
+}
+
+CORRECTNESS_CASE("read_offset: sizes around a warp and a block", 1)
+{
+    for (int n : {1, 31, 32, 33, 255, 256, 257, 1023, 1025, 4099}) {
+        try_read(n, 0);
+        try_read(n, 1);
+        try_read(n + 5, 5);
+    }
+}
+
+CORRECTNESS_CASE("read_offset: an offset at the end or beyond it", 1)
+{
+    for (int offset : {99, 100, 101, 1000}) try_read(100, offset);
+    try_read(0, 0);
+    try_read(0, 3);
+}
+
+CORRECTNESS_CASE("read_offset: arrays that begin anywhere", 2)
+{
+    for (const places &at : odd_places)
+        for (int offset : {0, 6, 11}) try_read(1237, offset, at);
+}
+
+SPEED_CASE("read_offset: sectors at offset 1", 2)
+{
+    race(sums_at(sum_of::reading, 1), offset_gates(1));
+}
+
+SPEED_CASE("read_offset: sectors at offset 11", 2)
+{
+    race(sums_at(sum_of::reading, 11), offset_gates(11));
+}
+
+CORRECTNESS_CASE("write_offset: a small array", 1) { try_write(10, 3); }
+
+CORRECTNESS_CASE("write_offset: every offset within a line", 1)
+{
+    for (int offset = 0; offset <= 33; ++offset) try_write(1000, offset);
+}
+
+CORRECTNESS_CASE("write_offset: sizes around a warp and a block", 1)
+{
+    for (int n : {1, 31, 32, 33, 255, 256, 257, 1023, 1025, 4099}) {
+        try_write(n, 0);
+        try_write(n, 1);
+        try_write(n + 5, 5);
+    }
+}
+
+CORRECTNESS_CASE("write_offset: an offset at the end or beyond it", 1)
+{
+    for (int offset : {99, 100, 101, 1000}) try_write(100, offset);
+    try_write(0, 0);
+    try_write(0, 3);
+}
+
+CORRECTNESS_CASE("write_offset: arrays that begin anywhere", 2)
+{
+    for (const places &at : odd_places)
+        for (int offset : {0, 6, 11}) try_write(1237, offset, at);
+}
+
+SPEED_CASE("write_offset: sectors at offset 1", 2)
+{
+    race(sums_at(sum_of::writing, 1), offset_gates(1));
+}
+
+SPEED_CASE("write_offset: sectors at offset 11", 2)
+{
+    race(sums_at(sum_of::writing, 11), offset_gates(11));
+}
+
+CORRECTNESS_CASE("add_unrolled: a small array", 1) { try_add(10); }
+
+CORRECTNESS_CASE("add_unrolled: every length of a tail", 2)
+{
+    for (int n = 0; n <= 40; ++n) try_add(n);
+    for (int n = 1020; n <= 1028; ++n) try_add(n);
+}
+
+CORRECTNESS_CASE("add_unrolled: sizes around a block", 1)
+{
+    for (int n : {255, 256, 257, 511, 513, 2047, 2049, 8209}) try_add(n);
+    try_add(simulated() ? 20011 : 20000003);
+}
+
+CORRECTNESS_CASE("add_unrolled: arrays that begin anywhere", 2)
+{
+    for (const places &at : odd_places) {
+        try_add(1237, at);
+        try_add(2, at);
+    }
+}
+
+SPEED_CASE("add_unrolled: speed", 4)
+{
+    speed_gates gates;
+    gates.copy = {0.80, 0.90, 0};
+    gates.counted = {used_by_loads(0.95), used_by_stores(0.95), bytes_loaded_a_thread(32)};
+    gates.too_slow = "Too few bytes are on their way at a time. Let each thread load several "
+                     "elements, or float4, before it uses the first.";
+    race(sums_at(sum_of::adding, 0), gates);
+}
+
+CORRECTNESS_CASE("predict: neighbours", 4)
+{
+    std::vector<access_pattern> patterns;
+    ask(patterns, pattern_kind::contiguous, {0, 1, 8, 11, 32}, 2, 4096);
+    ask(patterns, pattern_kind::reversed, {0, 3}, 1, 4096);
+    ask(patterns, pattern_kind::shuffled, {0, 5}, 1, 4096);
+    ask(patterns, pattern_kind::one_address, {0}, 1, 4096);
+    ask(patterns, pattern_kind::bytes, {0, 1, 100}, 2, 4096);
+    ask(patterns, pattern_kind::float2_each, {0, 1}, 2, 4096);
+    ask(patterns, pattern_kind::float4_each, {0, 1}, 2, 4096);
+    quiz(patterns);
+}
+
+CORRECTNESS_CASE("predict: far apart", 3)
+{
+    std::vector<access_pattern> patterns;
+    ask(patterns, pattern_kind::strided, {1, 2, 8, 32}, 3, 100);
+    ask(patterns, pattern_kind::strided, {}, 3, 31);
+    ask(patterns, pattern_kind::scattered, {0}, 1, 1023);
+    quiz(patterns);
+}
+
+CORRECTNESS_CASE("predict: part of a warp, and two rows", 3)
+{
+    std::vector<access_pattern> patterns;
+    ask(patterns, pattern_kind::first_lanes, {1, 16, 32}, 2, 31);
+    ask(patterns, pattern_kind::even_lanes, {0, 1}, 2, 4096);
+    ask(patterns, pattern_kind::two_rows, {16, 32, 33}, 17, 31);
+    ask(patterns, pattern_kind::two_rows, {}, 34, 4096);
+    quiz(patterns);
+}
