@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 
@@ -60,9 +61,8 @@ std::vector<std::string> grader_command(const toolchain &t, const lab &l, const 
     auto add = [&](std::initializer_list<std::string> more) { c.insert(c.end(), more); };
     if (l.library && options.backend == "gpu")
         add({"--library", t.program(l, "library", options.backend)});
-    add({"--submission", what.name, "--seed", options.seed, "--json", json_file, "--replay-dir",
+    add({"--submission", what.name, "--source", t.shown(what.source), "--seed", options.seed, "--json", json_file, "--replay-dir",
          replay_folder(t)});
-    if (what.name == "stub") c.push_back("--stub");
     if (!options.pattern.empty()) add({"--case", options.pattern});
     if (!show) c.push_back("--quiet");
     if (!detect_terminal(1).colour) c.push_back("--no-color");
@@ -83,18 +83,23 @@ graded fault(const lab &l, const subject &what, const ending &e, const std::stri
 
 graded read_result(const lab &l, const subject &what, const ending &e, const std::string &path)
 {
-    bool expected = e.what == ending::exited && (e.status == passed || e.status == failed ||
-                                                 e.status == nothing_graded ||
-                                                 e.status == infrastructure);
+    graded g;
+    g.report = printable(e.text, 64 << 10);
+    g.status = e.status;
+    bool exited = e.what == ending::exited;
+    if (exited && e.status == wrong_usage) return g; // --case names no case of this lab
+    if (exited && e.status == nothing_graded && !fs::exists(path)) {
+        g.document = skipped_lab(l.name, what.name, g.report);
+        return g;
+    }
+    bool expected = exited && (e.status == passed || e.status == failed ||
+                               e.status == nothing_graded || e.status == infrastructure);
     if (!expected) return fault(l, what, e, e.words());
     if (!fs::exists(path))
         return fault(l, what, e, fmt::format("{} and wrote no result", e.words()));
-    graded g;
     g.document = json::parse(read_text(path), nullptr, false);
     std::string wrong = invalid(g.document);
     if (!wrong.empty()) return fault(l, what, e, fmt::format("wrote a result that {}", wrong));
-    g.status = e.status;
-    g.report = e.text;
     return g;
 }
 
@@ -114,17 +119,25 @@ graded run_grader(const toolchain &t, const lab &l, const subject &what, const s
     if (e.what == ending::not_started)
         throw machine_error(fmt::format("{} {}", t.grader(l), e.words()));
     graded g = read_result(l, what, e, result.path());
-    g.reported = show && g.status == e.status && e.what == ending::exited;
+    g.reported = show && e.what == ending::exited && g.status == e.status;
     g.seconds = e.seconds;
     g.cpu_seconds = e.cpu_seconds;
     return g;
 }
 
-// The points of a lab whose submission did not build: those of the last grade, else unknown (0).
-double known_points(const toolchain &t, const lab &l)
+// The points that a lab's grader has to give, by its own list.
+double points_offered(const toolchain &t, const lab &l)
 {
-    const progress_entry *entry = read_progress(t).find(l.name);
-    return entry ? entry->max_points : 0;
+    child c;
+    c.arguments = {t.grader(l), "--list"};
+    c.wall = std::chrono::seconds(60);
+    ending e = run(c);
+    std::vector<std::string> said = lines(e.text);
+    int points = 0, cases = 0;
+    bool right = e.ok() && !said.empty() &&
+                 std::sscanf(said.back().c_str(), "%d points in %d cases", &points, &cases) == 2;
+    if (!right) throw machine_error(fmt::format("{} --list {}", t.grader(l), e.words()));
+    return points;
 }
 
 std::string run_probe(const toolchain &t, const lab &any)
@@ -230,21 +243,30 @@ void check_json_file(const std::string &path)
         throw usage_error(fmt::format("--json {}: no file can be written there", path));
 }
 
+// What a lone grader has not said itself.
+void print_unreported(const toolchain &t, const item &i, const graded &g)
+{
+    if (g.status == failed) return print_refused_build(t, *i.of, i.what, g);
+    for (const lab_view &l : labs_of(g.document))
+        for (const case_view &c : l.cases) print_case(detect_terminal(1), c);
+}
+
 // After several labs: the table, the first failure, and what to type next.
-void print_summary(const toolchain &t, const std::vector<item> &all, const json &document)
+void print_summary(const std::vector<item> &all, const json &document)
 {
     terminal out = detect_terminal(1);
     std::vector<lab_view> labs = labs_of(document);
     print_table(labs);
-    for (std::size_t i = 0; i < labs.size(); ++i) {
-        const case_view *f = labs[i].first_failure();
+    for (const lab_view &l : labs) {
+        const case_view *f = l.first_failure();
         if (!f) continue;
-        fmt::print("\n{}: ", bold(out, labs[i].lab));
+        auto graded = std::find_if(all.begin(), all.end(),
+                                   [&](const item &i) { return i.of->name == l.lab; });
+        fmt::print("\n{}: ", bold(out, l.lab));
         print_case(out, *f);
-        fmt::print("\nNext: {}\n", bold(out, retry_command(*all[i].of, all[i].what, {})));
+        fmt::print("\nNext: {}\n", bold(out, retry_command(*graded->of, graded->what, {})));
         return;
     }
-    (void)t;
 }
 
 std::string reason_no_gpu(const toolchain &t, const lab &any, progress_line &progress)
@@ -288,7 +310,7 @@ graded grade_one(const toolchain &t, const lab &l, const subject &what,
     if (!built.built()) {
         graded g;
         g.status = failed;
-        g.document = refused_build(l.name, what.name, built, known_points(t, l));
+        g.document = refused_build(l.name, what.name, built, points_offered(t, l));
         g.cpu_seconds = built.cpu_seconds;
         return g;
     }
@@ -365,25 +387,29 @@ int grade_command(const toolchain &t, const std::vector<std::string> &words, gra
 
     std::vector<json> documents;
     std::vector<int> statuses;
+    std::string unmatched; // what a grader said about --case
     bool alone = all.size() == 1;
     for (const item &i : all) {
         progress.say(fmt::format("grading {}", i.of->name));
         if (alone) progress.clear();
         graded g = grade_one(t, *i.of, i.what, options, alone);
-        if (alone && !g.reported) {
-            if (g.status == failed)
-                print_refused_build(t, *i.of, i.what, g);
-            else
-                for (const lab_view &l : labs_of(g.document)) print_case(detect_terminal(1), l.cases.at(0));
+        if (g.status == wrong_usage) {
+            unmatched += g.report;
+            continue;
         }
+        if (alone && !g.reported) print_unreported(t, i, g);
         if (i.what.name == "stub" && options.pattern.empty())
             keep_progress(t, labs_of(g.document).at(0), options.backend);
         documents.push_back(std::move(g.document));
         statuses.push_back(g.status);
     }
     progress.clear();
+    if (documents.empty()) { // a lone grader has said it itself
+        if (!alone) fmt::print(stderr, "{}", unmatched);
+        return wrong_usage;
+    }
     json document = merged(documents, options.seed, options.backend);
-    if (!alone) print_summary(t, all, document);
+    if (!alone) print_summary(all, document);
     if (!options.json_file.empty()) write_atomically(options.json_file, document.dump(2) + "\n");
     int status = merged_status(statuses);
     return status == nothing_graded && options.require_gpu ? infrastructure : status;

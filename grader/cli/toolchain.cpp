@@ -61,9 +61,9 @@ lab read_lab(const json &value, const std::string &where)
     l.solutions = row.get<bool>("solutions", true);
     l.library = row.get<bool>("library", false);
     l.rungs = row.get<strings>("rungs", {});
-    l.nvcc = row.get<strings>("nvcc_flags", {});
-    l.keep = row.need<std::string>("kept");
-    l.worker_library = row.need<std::string>("worker");
+    l.nvcc = row.get<strings>("nvcc", {});
+    l.keep = row.need<std::string>("keep");
+    l.worker_library = row.need<std::string>("worker_library");
     return l;
 }
 
@@ -134,7 +134,7 @@ toolchain read_toolchain(const std::string &path)
     t.ninja = o.get<std::string>("ninja", "ninja");
     t.nvcc = o.need<std::string>("nvcc");
     t.cuda_version = o.get<std::string>("cuda_version", "");
-    t.compile_script = o.need<std::string>("compile");
+    t.compile_script = o.need<std::string>("compile_script");
     t.cxx = o.need<strings>("cxx");
     t.nvcc_flags = o.need<strings>("nvcc_flags");
     t.gpu_archs = o.get<strings>("gpu_archs", {});
@@ -142,7 +142,7 @@ toolchain read_toolchain(const std::string &path)
     t.cuda_include = o.get<std::string>("cuda_include", "");
     t.cudart_static = o.need<std::string>("cudart_static");
     t.cudadevrt = o.get<std::string>("cudadevrt", "");
-    t.simulator_library = o.need<std::string>("cudasim");
+    t.simulator_library = o.need<std::string>("simulator_library");
     for (const json &row : o.need<std::vector<json>>("labs"))
         t.labs.push_back(read_lab(row, path));
     if (t.cxx.empty()) throw machine_error(fmt::format("{}: \"cxx\" is empty", path));
