@@ -56,7 +56,7 @@ lab read_lab(const json &value, const std::string &where)
 {
     object row(value, where);
     lab l;
-    l.name = row.need<std::string>("name");
+    l.name = row.need<std::string>("lab");
     l.test = row.get<bool>("test", false);
     l.solutions = row.get<bool>("solutions", true);
     l.library = row.get<bool>("library", false);
