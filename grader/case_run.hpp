@@ -36,7 +36,11 @@ struct case_record;
 void take_submission_text(case_record &r); // what it has printed since the last case
 void restart_workers();                    // the next request goes to fresh processes
 
+// Gives each argument the contract's name for it, which messages use.
+void name_arguments(const std::string &function, std::vector<argument> &arguments);
+
 // Throws (through doctest): nothing after it in the case runs. The first verdict of a case stands.
+// Safe to call from several threads, whose exceptions must then reach the case's own.
 [[noreturn]] void end_case(verdict v, std::string message, std::string hint = {});
 
 // Puts "what the worker said" into the case's verdict when it is anything but a good answer;

@@ -169,7 +169,7 @@ std::optional<recognised> recognise(const mistake<T> &m, const std::vector<misco
         if (alternative.size() != m.got.size()) continue;
         auto fits = [&](std::size_t i) { return same(m.got[i], alternative[i]); };
         if (std::all_of(m.wrong.begin(), m.wrong.end(), fits))
-            return recognised{fmt::format("It looks as if {}.", k.cause), k.next};
+            return recognised{k.cause, k.next};
     }
     using general = std::optional<recognised> (*)(const mistake<T> &);
     for (general look : {general(transposed<T>), general(shifted<T>), general(all_zero<T>),

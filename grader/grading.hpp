@@ -51,8 +51,8 @@ using extents = std::vector<std::size_t>;
 
 // What a wrong answer looks like when it comes from a known misconception.
 template <class T> struct misconception {
-    std::string cause;                          // "each row was scaled by its own factor"
-    std::string next;                           // "index factor by the column"
+    std::string cause;                          // a sentence: "Each row was scaled by its own factor."
+    std::string next;                           // a sentence: "Index `factor` by the column."
     std::function<std::vector<T>()> looks_like; // all elements; compared where the answer is wrong
 };
 

@@ -36,8 +36,6 @@ struct discarded_pairs {
     int all() const { return naive_clocks + submission_clocks + slowed + throttled; }
 };
 
-// Levels of the steps, lowest first; a level that no gate offers does not count.
-double level(const steps &s, int i) { return std::array{s.pass, s.good, s.excellent}[i]; }
 bool offers(const steps &s) { return s.pass > 0 || s.good > 0 || s.excellent > 0; }
 
 class judging {
@@ -135,9 +133,14 @@ private:
         kept_.parent.push_back(naive.parent_per_call() / submission.parent_per_call());
         kept_.naive_ms.push_back(naive.own_per_call());
         kept_.ms.push_back(own);
-        kept_.copy.push_back(track_.bytes() / own / copy_rate);
-        kept_.fma.push_back(track_.multiply_adds() / own / fma_rate);
+        kept_.copy.push_back(fraction_of(track_.bytes(), own, copy_rate));
+        kept_.fma.push_back(fraction_of(track_.multiply_adds(), own, fma_rate));
         if (track_.has_library()) kept_.library.push_back(library.own_per_call() / own);
+    }
+
+    static double fraction_of(double work, double ms, double rate)
+    {
+        return work > 0 && rate > 0 ? work / ms / rate : 0;
     }
 
     // Pairs that do not count say something too when there are many of them.
@@ -152,10 +155,10 @@ private:
         const auto &d = discarded_;
         j.message = fmt::format(
             "{} of {} pairs could not be used: {} while the driver reported throttling, {} while "
-            "the device's clock moved, {} in which the clocks of {} disagreed. Nothing is said "
-            "about {}.",
+            "the device's clock moved, {} in which a worker's clock and the grader's disagreed. "
+            "Nothing is said about {}.",
             d.all(), attempted_, d.throttled, d.slowed, d.naive_clocks + d.submission_clocks,
-            "a worker and the grader", track_.function());
+            track_.function());
         j.hint = "Grade again when the machine is cool and nobody else uses its GPU.";
         return j;
     }
@@ -298,7 +301,7 @@ private:
         judgement j;
         j.what = v;
         j.result = summary();
-        if (v == verdict::PASS) count_steps(j.result);
+        if (v == verdict::PASS) j.result.reached = tally().reached();
         return j;
     }
 
@@ -326,21 +329,16 @@ private:
             r.fraction = median(by_fma ? kept_.fma : kept_.copy);
             r.required_fraction = by_fma ? gates_.fma.pass : gates_.copy.pass;
         }
-        for (int i = 0; i < 3; ++i) r.offered += i > 0 && offered(i);
+        r.offered = tally().offered();
         return r;
     }
 
-    bool offered(int i) const { return level(gates_.copy, i) > 0 || level(gates_.fma, i) > 0; }
-
-    void count_steps(speed_result &r) const
+    step_tally tally() const
     {
-        r.reached = 1;
-        for (int i = 1; i < 3; ++i) {
-            if (!offered(i)) continue;
-            if (median(kept_.copy) < level(gates_.copy, i)) return;
-            if (median(kept_.fma) < level(gates_.fma, i)) return;
-            ++r.reached;
-        }
+        step_tally t;
+        t.add(gates_.copy, median(kept_.copy));
+        t.add(gates_.fma, median(kept_.fma));
+        return t;
     }
 
     static constexpr const char *copy_bandwidth = "copy bandwidth";
@@ -357,6 +355,28 @@ private:
 };
 
 } // namespace
+
+void step_tally::add(const steps &offered, double value, bool at_least)
+{
+    const double required[] = {offered.pass, offered.good, offered.excellent};
+    for (int i = 0; i < 3; ++i) {
+        if (required[i] == 0) continue;
+        offered_[i] = true;
+        reached_[i] = reached_[i] && (at_least ? value >= required[i] : value <= required[i]);
+    }
+}
+
+int step_tally::offered() const
+{
+    return static_cast<int>(std::count(std::begin(offered_), std::end(offered_), true));
+}
+
+int step_tally::reached() const
+{
+    int count = 0;
+    for (int i = 0; i < 3 && reached_[i]; ++i) count += offered_[i];
+    return count;
+}
 
 judgement judge(track &t, const speed_gates &gates) { return judging(t, gates).run(); }
 

@@ -48,6 +48,18 @@ public:
     virtual std::string function() const = 0;
 };
 
+// Counts the steps of several measures: a step is reached when every measure that offers it reaches
+// it and every lower one. The lowest step, pass, is always offered.
+class step_tally {
+public:
+    void add(const steps &offered, double value, bool at_least = true);
+    int offered() const;
+    int reached() const;
+
+private:
+    bool offered_[3] = {true, false, false}, reached_[3] = {true, true, true};
+};
+
 struct judgement {
     verdict what = verdict::PASS;
     std::string message, hint;

@@ -1,0 +1,181 @@
+// Counters from the simulator's report, and what is said about them.
+#include "counted.hpp"
+
+#include "simulator/harness.h"
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+namespace grading {
+
+namespace {
+
+using json = nlohmann::json;
+constexpr std::uint64_t sector_bytes = 32;
+
+std::uint64_t number(const json &of, const char *key) { return of.at(key).get<std::uint64_t>(); }
+
+struct access {
+    std::uint64_t requests, sectors, ideal, useful;
+};
+
+access read_access(const json &a)
+{
+    std::uint64_t ideal = number(a, "ideal_sectors");
+    return {number(a, "requests"), number(a, "sectors"), ideal,
+            std::min(number(a, "bytes"), sector_bytes * ideal)};
+}
+
+void add_site(counted &c, const json &site, const std::string &kernel, bool store)
+{
+    access a = read_access(site.at(store ? "global_store" : "global_load"));
+    if (a.requests == 0) return;
+    (store ? c.store_requests : c.load_requests) += a.requests;
+    (store ? c.store_sectors : c.load_sectors) += a.sectors;
+    (store ? c.store_ideal_sectors : c.load_ideal_sectors) += a.ideal;
+    (store ? c.store_bytes : c.load_bytes) += a.useful;
+    c.worst.push_back({kernel, site.at("file").get<std::string>(), site.at("line").get<int>(),
+                       a.requests, a.sectors, a.ideal, store});
+}
+
+void add_kernel(counted &c, const json &k)
+{
+    auto kernel = k.at("kernel").get<std::string>();
+    c.launches += number(k, "launches");
+    c.threads += number(k, "threads");
+    c.compulsory_bytes += sector_bytes * (number(k, "sectors_read") + number(k, "sectors_written"));
+    for (const json &site : k.at("sites")) {
+        add_site(c, site, kernel, false);
+        add_site(c, site, kernel, true);
+        for (const char *shared : {"shared_load", "shared_store"}) {
+            c.shared_wavefronts += number(site.at(shared), "wavefronts");
+            c.shared_ideal_wavefronts += number(site.at(shared), "ideal_wavefronts");
+        }
+        for (const char *local : {"local_load", "local_store"})
+            c.local_requests += number(site.at(local), "requests");
+        c.global_atomics += number(site, "global_atomics");
+        c.barriers += number(site, "barriers");
+    }
+}
+
+std::uint64_t wasted(const counted::site &s)
+{
+    return s.sectors > s.ideal_sectors ? s.sectors - s.ideal_sectors : 0;
+}
+
+double used(std::uint64_t bytes, std::uint64_t sectors)
+{
+    return sectors ? static_cast<double>(bytes) / static_cast<double>(sector_bytes * sectors) : 1;
+}
+
+std::string shown(double value, const std::string &unit)
+{
+    if (unit == "%") return fmt::format("{:.4g} %", 100 * value);
+    return unit.empty() ? fmt::format("{:.4g}", value) : fmt::format("{:.4g} {}", value, unit);
+}
+
+enum class accesses { loads, stores, both };
+
+// The source line that moved most sectors for nothing; null when none did.
+const counted::site *worst_of(const counted &c, accesses about)
+{
+    for (const counted::site &s : c.worst) {
+        if (wasted(s) == 0) break;
+        if (about == accesses::both || s.store == (about == accesses::stores)) return &s;
+    }
+    return nullptr;
+}
+
+constexpr const char *loads_name = "sector bytes used by loads";
+constexpr const char *stores_name = "sector bytes used by stores";
+
+} // namespace
+
+counted parse_counters(std::string_view text)
+{
+    counted c;
+    const json document = json::parse(text);
+    for (const json &k : document.at("kernels")) add_kernel(c, k);
+    std::stable_sort(c.worst.begin(), c.worst.end(),
+                     [](const auto &a, const auto &b) { return wasted(a) > wasted(b); });
+    return c;
+}
+
+counted_gate used_by_loads(double pass)
+{
+    return {loads_name,
+            [](const counted &c) { return used(c.load_bytes, c.load_sectors); },
+            true,
+            {pass, 0, 0},
+            "%",
+            "Memory moves in sectors of 32 bytes, and a warp's load takes every sector that one of "
+            "its 32 lanes asks for. Let neighbouring lanes load neighbouring elements."};
+}
+
+counted_gate used_by_stores(double pass)
+{
+    return {stores_name,
+            [](const counted &c) { return used(c.store_bytes, c.store_sectors); },
+            true,
+            {pass, 0, 0},
+            "%",
+            "Memory moves in sectors of 32 bytes, and a warp's store touches every sector that one "
+            "of its 32 lanes writes to. Let neighbouring lanes store neighbouring elements."};
+}
+
+std::string report_counters(std::span<const std::byte> report)
+{
+    auto read_number = [&](std::size_t at) {
+        std::uint64_t n = 0;
+        if (at > report.size() || report.size() - at < sizeof n)
+            throw std::runtime_error("the report is cut short");
+        std::memcpy(&n, report.data() + at, sizeof n);
+        return n;
+    };
+    std::uint64_t findings = read_number(0);
+    if (findings > report.size() / sizeof(simulator_finding))
+        throw std::runtime_error("the report counts more findings than it holds");
+    std::size_t at = sizeof findings + findings * sizeof(simulator_finding);
+    std::uint64_t length = read_number(at);
+    at += sizeof length;
+    if (length > report.size() - at) throw std::runtime_error("the report is cut short");
+    return {reinterpret_cast<const char *>(report.data()) + at, length};
+}
+
+bool passes(const counted_gate &gate, double value)
+{
+    double pass = gate.required.pass;
+    return pass == 0 || (gate.at_least ? value >= pass : value <= pass);
+}
+
+std::string missed_message(const counted_gate &gate, const counted &submission,
+                           const counted &naive)
+{
+    std::string text = fmt::format(
+        "{}: {}, {} {} is required; naive: {}.", gate.name,
+        shown(gate.value(submission), gate.unit), gate.at_least ? "at least" : "at most",
+        shown(gate.required.pass, gate.unit), shown(gate.value(naive), gate.unit));
+    if (gate.name.find("sector") == std::string::npos) return text;
+    accesses about = gate.name == loads_name    ? accesses::loads
+                     : gate.name == stores_name ? accesses::stores
+                                                : accesses::both;
+    const counted::site *s = worst_of(submission, about);
+    if (!s) return text;
+    std::string place =
+        s->line > 0
+            ? fmt::format("{}:{}", std::filesystem::path(s->file).filename().string(), s->line)
+            : "an unknown line";
+    auto a_request = [&](std::uint64_t n) {
+        return static_cast<double>(n) / static_cast<double>(s->requests);
+    };
+    return text + fmt::format(" The worst line is {}, in {}: a {} there moves {:.1f} sectors a "
+                              "request, where {:.1f} would do.",
+                              place, s->kernel, s->store ? "store" : "load", a_request(s->sectors),
+                              a_request(s->ideal_sectors));
+}
+
+} // namespace grading

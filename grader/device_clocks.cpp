@@ -1,0 +1,96 @@
+// The few functions of NVML that a race needs, found by name: it is part of the driver, not of the
+// build.
+#include "device_clocks.hpp"
+
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <optional>
+#include <string_view>
+
+namespace grading {
+
+namespace {
+
+// Of nvml.h.
+constexpr int clock_of_multiprocessors = 1;
+constexpr unsigned long long hardware_slowdown = 0x8, software_thermal = 0x20,
+                             hardware_thermal = 0x40, power_brake = 0x80;
+
+template <class F> void find(void *library, const char *name, F &function)
+{
+    function = reinterpret_cast<F>(dlsym(library, name));
+}
+
+// The device that CUDA calls 0, where CUDA_VISIBLE_DEVICES says it by number.
+std::optional<unsigned> first_visible()
+{
+    const char *list = std::getenv("CUDA_VISIBLE_DEVICES");
+    if (!list) return std::nullopt;
+    unsigned index = 0;
+    auto [end, error] = std::from_chars(list, list + std::strlen(list), index);
+    if (error != std::errc{} || (*end != 0 && *end != ',')) return std::nullopt;
+    return index;
+}
+
+} // namespace
+
+device_clocks::device_clocks(const std::string &device_name)
+{
+    library_ = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!library_) return;
+    int (*start)() = nullptr;
+    find(library_, "nvmlInit_v2", start);
+    if (!start || start() != 0) return;
+    find(library_, "nvmlShutdown", shut_down_);
+    find(library_, "nvmlDeviceGetClockInfo", clock_);
+    find(library_, "nvmlDeviceGetCurrentClocksEventReasons", reasons_);
+    if (!reasons_) find(library_, "nvmlDeviceGetCurrentClocksThrottleReasons", reasons_);
+    if (clock_) device_ = find_device(device_name);
+}
+
+device_clocks::~device_clocks()
+{
+    if (shut_down_) shut_down_();
+    if (library_) dlclose(library_);
+}
+
+void *device_clocks::find_device(const std::string &name) const
+{
+    int (*count)(unsigned *) = nullptr;
+    int (*handle)(unsigned, void **) = nullptr;
+    int (*name_of)(void *, char *, unsigned) = nullptr;
+    find(library_, "nvmlDeviceGetCount_v2", count);
+    find(library_, "nvmlDeviceGetHandleByIndex_v2", handle);
+    find(library_, "nvmlDeviceGetName", name_of);
+    unsigned devices = 0;
+    if (!count || !handle || !name_of || count(&devices) != 0) return nullptr;
+
+    std::optional<unsigned> wanted = devices > 1 ? first_visible() : std::nullopt;
+    void *found = nullptr;
+    for (unsigned i = 0; i < devices; ++i) {
+        void *device = nullptr;
+        char text[128] = {};
+        if (wanted && *wanted != i) continue;
+        if (handle(i, &device) != 0 || name_of(device, text, sizeof text) != 0) continue;
+        if (name != text) continue;
+        if (found) return nullptr; // either might be the one
+        found = device;
+    }
+    return found;
+}
+
+clock_sample device_clocks::sample() const
+{
+    clock_sample s;
+    if (!device_) return s;
+    unsigned mhz = 0;
+    if (clock_(device_, clock_of_multiprocessors, &mhz) == 0) s.sm_mhz = mhz;
+    unsigned long long why = 0;
+    if (reasons_ && reasons_(device_, &why) == 0)
+        s.throttled = why & (hardware_slowdown | software_thermal | hardware_thermal | power_brake);
+    return s;
+}
+
+} // namespace grading

@@ -1,0 +1,35 @@
+// What the driver says about the GPU's clock, where its management library (NVML) is there.
+#pragma once
+
+#include <limits>
+#include <string>
+
+namespace grading {
+
+struct clock_sample {
+    double sm_mhz = std::numeric_limits<double>::quiet_NaN(); // NaN: not known
+    bool throttled = false; // slowed down for heat or by the power supply
+};
+
+// Loads libnvidia-ml.so.1 at run time; without it, or where it shows more than one device of the
+// wanted name and CUDA_VISIBLE_DEVICES does not choose, nothing is known.
+class device_clocks {
+public:
+    explicit device_clocks(const std::string &device_name);
+    ~device_clocks();
+    device_clocks(const device_clocks &) = delete;
+    device_clocks &operator=(const device_clocks &) = delete;
+
+    bool known() const { return device_ != nullptr; }
+    clock_sample sample() const;
+
+private:
+    void *find_device(const std::string &name) const;
+
+    void *library_ = nullptr, *device_ = nullptr;
+    int (*shut_down_)() = nullptr;
+    int (*clock_)(void *, int, unsigned *) = nullptr;
+    int (*reasons_)(void *, unsigned long long *) = nullptr;
+};
+
+} // namespace grading

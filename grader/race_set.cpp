@@ -1,0 +1,220 @@
+// The images and frames of race_set.hpp.
+#include "race_set.hpp"
+
+#include "case_run.hpp"
+#include "report.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <fmt/format.h>
+
+namespace grading {
+
+namespace {
+
+constexpr std::uint64_t guard_bytes = 4096;
+
+std::uint64_t up(std::uint64_t bytes) { return (bytes + 255) / 256 * 256; }
+unsigned parts(const slot &s) { return s.where == place::per_device ? s.parts : 1; }
+std::uint64_t image_of(const slot &s) { return up(s.bytes + 2 * s.guard * parts(s)); }
+bool in_place(const slot &s) { return s.where != place::value && !s.read_only && !s.output; }
+
+void fill_words(std::byte *to, std::uint64_t bytes, std::uint32_t word)
+{
+    for (std::uint64_t i = 0; i + 4 <= bytes; i += 4) std::memcpy(to + i, &word, 4);
+}
+
+bool holds_only(const std::byte *from, std::uint64_t bytes, std::uint32_t word)
+{
+    for (std::uint64_t i = 0; i + 4 <= bytes; i += 4)
+        if (std::memcmp(from + i, &word, 4) != 0) return false;
+    return bytes >= 4;
+}
+
+} // namespace
+
+std::uint32_t poison_word(std::uint64_t random_bits)
+{
+    return 0xffc0fe01u | static_cast<std::uint32_t>(random_bits);
+}
+
+race_set::race_set(std::unique_ptr<workload> work, region &in, std::uint64_t at,
+                   std::uint32_t number)
+    : work_(std::move(work)), arguments_(work_->arguments()), in_(in), at_(at), number_(number)
+{
+    name_arguments(work_->function(), arguments_);
+    for (argument &a : arguments_) {
+        slot &s = a.wire;
+        s.guard = s.where == place::value ? 0 : guard_bytes;
+        s.input = at;
+        at += image_of(s);
+        reload_ |= s.where != place::value && s.where != place::device;
+    }
+    end_ = at;
+    if (end_ > in_.size())
+        end_case(verdict::INFRA_ERROR,
+                 fmt::format("The inputs of {}'s race need more than {} MiB of shared memory.",
+                             work_->function(), in_.size() >> 20),
+                 "The lab's sizes are too large for this machine.");
+    store_at(0);
+}
+
+void race_set::store_at(std::uint64_t at)
+{
+    stored_at_ = at;
+    output_bytes_ = 0;
+    for (argument &a : arguments_) {
+        if (a.wire.where == place::value || a.wire.read_only) continue;
+        a.wire.output_at = at + output_bytes_;
+        output_bytes_ += image_of(a.wire);
+    }
+}
+
+void race_set::fill_image()
+{
+    std::mt19937_64 random(unforeseen());
+    auto guard = [&](std::byte *to) {
+        for (std::uint64_t i = 0; i < guard_bytes; i += 8) {
+            std::uint64_t bits = random();
+            std::memcpy(to + i, &bits, 8);
+        }
+    };
+    for (const argument &a : arguments_) {
+        const slot &s = a.wire;
+        std::byte *to = in_.data() + s.input;
+        if (s.where == place::value) {
+            std::memcpy(to, a.value, s.bytes);
+            continue;
+        }
+        std::uint64_t each = s.bytes / parts(s);
+        for (unsigned k = 0; k < parts(s); ++k, to += each + 2 * s.guard) {
+            guard(to);
+            guard(to + s.guard + each);
+            if (!s.output && each)
+                std::memcpy(to + s.guard, static_cast<std::byte *>(a.data) + k * each, each);
+            if (s.output && s.where != place::device) // spoil() does not reach it
+                fill_words(to + s.guard, each, poison_word(random()));
+        }
+    }
+}
+
+request race_set::load() const
+{
+    request r;
+    r.what = command::load;
+    r.set = number_;
+    r.slots = static_cast<std::uint32_t>(arguments_.size());
+    for (std::size_t i = 0; i < arguments_.size(); ++i) r.arguments[i] = arguments_[i].wire;
+    return r;
+}
+
+request race_set::whole(std::uint32_t index) const
+{
+    request r;
+    r.what = command::patch;
+    r.set = number_;
+    r.index = index;
+    r.offset = arguments_[index].wire.input + arguments_[index].wire.guard;
+    r.bytes = arguments_[index].wire.bytes;
+    return r;
+}
+
+void race_set::change(std::mt19937_64 &random)
+{
+    std::vector<std::span<std::byte>> changes = work_->change(random);
+    refresh_.clear();
+    if (reload_) {
+        fill_image();
+        refresh_.push_back(load());
+        return;
+    }
+    add_changes(changes);
+    for (std::uint32_t i = 0; i < arguments_.size(); ++i) {
+        const argument &a = arguments_[i];
+        if (!in_place(a.wire)) continue;
+        std::memcpy(in_.data() + a.wire.input + a.wire.guard, a.data, a.wire.bytes);
+        refresh_.push_back(whole(i));
+    }
+}
+
+void race_set::add_changes(const std::vector<std::span<std::byte>> &changes)
+{
+    for (std::span<std::byte> c : changes) {
+        std::uint32_t i = 0;
+        auto holds = [&](const argument &a) {
+            auto *from = static_cast<std::byte *>(a.data);
+            return from && !a.wire.output && c.data() >= from &&
+                   c.data() + c.size() <= from + a.wire.bytes;
+        };
+        while (i < arguments_.size() && !holds(arguments_[i])) ++i;
+        if (i == arguments_.size())
+            end_case(verdict::INFRA_ERROR,
+                     fmt::format("The workload of {} changed bytes that are in none of its inputs.",
+                                 work_->function()),
+                     "change() must return spans inside the vectors that arguments() named.");
+        const argument &a = arguments_[i];
+        if (in_place(a.wire)) continue; // goes whole
+        request r = whole(i);
+        r.at = static_cast<std::uint64_t>(c.data() - static_cast<std::byte *>(a.data));
+        r.offset += r.at;
+        r.bytes = c.size();
+        std::memcpy(in_.data() + r.offset, c.data(), c.size());
+        refresh_.push_back(r);
+    }
+}
+
+request race_set::spoil(std::uint32_t word) const
+{
+    request r;
+    r.what = command::poison;
+    r.set = number_;
+    r.pattern = word;
+    return r;
+}
+
+request race_set::store() const
+{
+    request r;
+    r.what = command::store;
+    r.set = number_;
+    r.flags = writable_only;
+    return r;
+}
+
+void race_set::take(const region &out, std::uint32_t word) const
+{
+    bool asked = false, written = false;
+    for (const argument &a : arguments_) {
+        const slot &s = a.wire;
+        if (s.where == place::value || s.read_only) continue;
+        std::uint64_t each = s.bytes / parts(s);
+        const std::byte *before = in_.data() + s.input, *after = out.data() + s.output_at;
+        for (unsigned k = 0; k < parts(s); ++k) {
+            std::uint64_t far = s.guard + each;
+            if (std::memcmp(before, after, s.guard) != 0 ||
+                std::memcmp(before + far, after + far, s.guard) != 0)
+                end_case(verdict::OUT_OF_BOUNDS,
+                         fmt::format("{} wrote outside `{}`, which has {} elements, while its "
+                                     "speed was measured.",
+                                     work_->function(), s.name, each / s.element),
+                         "Guard the write with the size: the last block usually has threads to "
+                         "spare.");
+            if (each)
+                std::memcpy(static_cast<std::byte *>(a.data) + k * each, after + s.guard, each);
+            before += each + 2 * s.guard;
+            after += each + 2 * s.guard;
+        }
+        if (!s.output || s.where != place::device) continue;
+        asked = true;
+        written |= !holds_only(static_cast<std::byte *>(a.data) + a.written_first * s.element,
+                               a.written_count * s.element, word);
+    }
+    if (asked && !written)
+        end_case(verdict::NOT_WRITTEN,
+                 fmt::format("{} returned, and no element of its output was written.",
+                             work_->function()),
+                 "Does a kernel run at all, and does it write its result? Check cudaGetLastError() "
+                 "after the launch.");
+}
+
+} // namespace grading

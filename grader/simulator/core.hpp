@@ -1,0 +1,263 @@
+// The machine's insides: decoded instructions, warps, and what a handler sees. Not for use outside the core.
+//
+// A register is 32 lanes side by side, 4 bytes each (up to 32 bits) or 8 bytes each; a predicate is one
+// 32-bit mask. An operand is an offset into the frame's registers or, with its top bit set, into the code's
+// constants, so that a handler never asks which. Handlers change only the lanes in the mask they are given.
+#pragma once
+
+#include "counters.hpp"
+#include "machine.hpp"
+#include "ptx.hpp"
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+namespace simulator::core {
+
+using lane_mask = std::uint32_t;
+using operand = std::uint32_t;
+inline constexpr operand constant_bit = 0x80000000u;
+inline constexpr operand no_operand = ~operand{0};
+inline constexpr lane_mask all_lanes = ~lane_mask{0};
+
+// Where generic addresses of the small spaces lie: above everything a process can map.
+inline constexpr std::uint64_t shared_window = std::uint64_t{1} << 56;
+inline constexpr std::uint64_t local_window = std::uint64_t{2} << 56;
+inline constexpr std::uint64_t param_window = std::uint64_t{3} << 56;
+inline constexpr std::uint64_t code_window = std::uint64_t{4} << 56; // "addresses" of device functions
+inline constexpr std::uint64_t window_bytes = std::uint64_t{1} << 32;
+
+struct context;
+struct instruction;
+using handler = void (*)(context &, const instruction &, lane_mask);
+
+enum class ending : std::uint8_t { // what closes a basic block
+    fall,
+    branch,
+    table,
+    call,
+    leave, // ret, exit
+    barrier,
+    warp_sync, // waits for the lanes its mask names, then runs its handler
+    pause,     // nanosleep: the warp's turn is over
+};
+
+struct instruction {
+    handler run = nullptr;
+    operand d = no_operand, a = no_operand, b = no_operand, c = no_operand;
+    operand guard = no_operand; // predicate
+    std::uint32_t guard_flip = 0;
+    std::int64_t offset = 0;     // of an address; or a selector of the handler's own
+    std::uint32_t extra = 0;     // index into code::lists (vector elements, call arguments), or a selector
+    std::uint32_t site = 0;      // index into code::sites for memory instructions
+    std::uint32_t statement = 0; // index into code::statements
+    std::uint8_t wide = 0;       // bit 0: registers moved are 8 bytes a lane; bit 1: so is the address
+    std::uint8_t bytes = 0, count = 0; // one element, elements
+    std::uint8_t flags = 0;
+};
+enum instruction_flags : std::uint8_t { // of `flags`
+    signed_value = 1,
+    negate_a = 2, // predicate operands with `!`
+    negate_b = 4,
+    negate_c = 8,
+    result_unused = 16,
+    leaves_kernel = 32, // exit: ends the thread also from inside a function
+    aligned = 64,       // bar.sync: all threads of a warp execute it together
+};
+
+struct basic_block {
+    std::uint32_t first = 0, last = 0; // straight instructions [first, last)
+    ending end = ending::fall;
+    std::uint32_t closer = 0; // the closing instruction, at index `last`; unused for fall
+    int next = -1, target = -1; // -1: the end of the function
+    int meets = -1;             // where a divergence here meets again
+    bool spins = false;         // its backward branch closes a loop that only waits
+    std::vector<int> targets;   // of a table
+    std::uint32_t first_statement = 0, last_statement = 0; // [first, last)
+};
+
+// One memory instruction and the pattern it saw last: equal patterns cost equally much.
+struct site_memo {
+    std::uint32_t delta[32];
+    lane_mask mask = 0;
+    std::uint32_t phase = 0; // first address modulo 128
+    std::uint32_t sectors = 0, ideal = 0, wavefronts = 0;
+    std::uint32_t lanes = 0;
+};
+
+struct place_name {
+    std::string file;
+    int line = 0;
+};
+
+struct call_site {
+    int callee = -1;                 // index into state's functions; -1: indirect
+    std::string builtin;             // vprintf, __assertfail, malloc, free
+    std::vector<std::uint32_t> in, in_bytes, out, out_bytes; // offsets in the caller's argument area
+};
+
+struct code {
+    std::string name, shown; // mangled; demangled without parameters
+    const ptx::function *source = nullptr;
+    ptx::body body;
+    std::vector<instruction> instructions;
+    std::vector<basic_block> blocks;
+    std::vector<std::byte> constants;
+    std::vector<std::vector<operand>> lists;
+    std::vector<call_site> calls;
+    std::uint32_t register_bytes = 0;
+    std::uint32_t local_bytes = 0;    // a thread, without callees
+    std::uint32_t argument_bytes = 0; // call arguments, parameters and results, a thread
+    std::vector<std::uint32_t> parameter_offsets, result_offsets; // in the callee's argument area
+    std::uint32_t sites = 0;
+    std::vector<place_name> places; // of the statements
+    std::vector<int> statement_place;
+    bool has_calls = false;
+
+    // Counts since the last launch ended.
+    std::vector<std::uint64_t> runs, lanes_run; // by basic block
+    std::vector<std::uint64_t> lanes_off;       // by statement: lanes whose guard was false
+    std::vector<site_counts> counted;           // by statement
+    std::vector<site_memo> memos;               // by site
+};
+
+struct frame { // one activation of a function by some lanes of a warp
+    code *of = nullptr;
+    std::byte *registers = nullptr;
+    std::vector<std::byte> own; // registers of a called function
+    std::vector<std::byte> arguments; // lane-major: lane * argument_bytes + offset
+    std::uint32_t local_base = 0;
+    int users = 0;
+};
+
+// Lanes of one warp that run together. When they part, the path becomes a join that waits for its children.
+struct path {
+    enum class state : std::uint8_t { unused, ready, joining, at_barrier, at_sync };
+    state now = state::unused;
+    bool is_call = false;   // a join that lanes reach by `ret`
+    lane_mask mask = 0;     // running; of a join: those that have arrived
+    int block = 0;          // next basic block
+    int join = -1;          // the block where these lanes wait for their siblings
+    int parent = -1, children = 0;
+    int in = 0;             // index into warp::frames
+    std::uint32_t waits = 0; // barrier's number, or the mask of a warp-synchronous instruction
+    std::uint32_t spun = 0;
+};
+
+struct thread_block;
+
+struct warp {
+    thread_block *block = nullptr;
+    std::uint32_t index = 0;
+    lane_mask live = 0, born = 0;
+    int current = 0;
+    std::vector<path> paths;
+    std::vector<frame> frames;
+    std::vector<std::byte> local;          // word-interleaved: (word * 32 + lane) * 4
+    std::vector<std::uint8_t> local_shadow;
+};
+
+struct barrier_state {
+    std::uint32_t arrived = 0, expected = 0; // threads; expected 0: all of the block
+    int statement = -1;                      // the first arrival's
+    bool any = false, all = true;            // of bar.red
+    std::uint32_t count = 0;
+};
+
+struct thread_block {
+    dim index;
+    std::uint32_t threads = 0, live = 0;
+    std::vector<warp> warps;
+    std::vector<std::byte> registers;
+    std::vector<std::byte> shared;
+    std::vector<std::uint8_t> shared_shadow;
+    std::array<barrier_state, 16> barriers;
+    bool progressed = false;
+};
+
+// The sectors one launch touched: a bit each, in pages made on demand.
+class sector_set {
+public:
+    __attribute__((always_inline)) void add(std::uint64_t sector)
+    {
+        std::uint64_t *words = last_page_ == sector >> page_shift ? last_ : page(sector);
+        std::uint64_t bit = std::uint64_t{1} << (sector & 63);
+        std::uint64_t &word = words[(sector & (page_sectors - 1)) >> 6];
+        count_ += (word & bit) == 0;
+        word |= bit;
+    }
+    __attribute__((always_inline)) void add_range(std::uint64_t first, std::uint64_t last)
+    {
+        for (auto s = first; s <= last; ++s) add(s);
+    }
+    std::uint64_t count() const { return count_; }
+    void clear();
+
+private:
+    static constexpr int page_shift = 15;
+    static constexpr std::uint64_t page_sectors = std::uint64_t{1} << page_shift;
+    std::uint64_t *page(std::uint64_t sector);
+    std::uint64_t last_page_ = ~std::uint64_t{0};
+    std::uint64_t *last_ = nullptr;
+    std::uint64_t count_ = 0;
+    std::vector<std::uint64_t *> pages_;
+    std::vector<std::uint64_t> touched_;
+    std::deque<std::vector<std::uint64_t>> storage_;
+};
+
+struct grid; // of core_run.cpp
+
+// What a handler sees while a path of a warp runs. Pointers are plain so that no library code is compiled
+// into the files that are built for several instruction sets.
+struct context {
+    std::byte *bases[2]; // the frame's registers, the code's constants
+    std::uint64_t base;  // device memory: first address, its bytes, their shadow
+    std::uint64_t reserved;
+    std::byte *data;
+    std::uint8_t *shadow;
+    std::byte *shared;
+    std::uint8_t *shared_shadow;
+    std::uint32_t shared_bytes;
+    std::uint32_t local_bytes; // a thread, this warp's buffer
+    std::byte *local;
+    std::uint8_t *local_shadow;
+    const std::byte *params;
+    std::uint32_t param_bytes;
+    site_counts *counted; // by statement
+    site_memo *memos;     // by site
+    sector_set *read, *written;
+    bool count, check_memory, check_initialised;
+    bool stop = false;    // a fault ended the grid
+    bool changed = false; // a store or atomic ran
+    lane_mask active = 0, live = 0;
+    std::byte *arguments; // of the frame
+    std::uint32_t argument_stride;
+    std::uint32_t local_base;
+    const operand *const *lists;
+    warp *w;
+    thread_block *b;
+    grid *g;
+    code *running;
+    const std::uint32_t *thread_ids[3]; // 32 lanes of this warp
+    std::uint32_t specials[16];         // see special_index
+    const std::uint64_t *addresses = nullptr; // of the access that `report` is told about
+};
+
+enum class access_problem : std::uint8_t { outside, misaligned, uninitialised, read_only };
+
+// Records a finding for one lane of an access; unless it is `uninitialised`, ends the grid.
+void report(context &, const instruction &, access_problem, int lane, std::uint64_t address,
+            std::uint32_t bytes, ptx::space, bool write, std::uint64_t lanes);
+// Ends the grid with a CUDA error code and a finding.
+void stop_grid(context &, const instruction &, finding_kind, int error, int lane, std::string detail);
+
+// Handlers by opcode as written, without cache and ordering hints: "add.s32", "ld.global.f32".
+// null: not known.
+handler find_handler(std::string_view opcode);
+
+__attribute__((always_inline)) inline lane_mask low_lanes(std::uint32_t n) { return n >= 32 ? all_lanes : (lane_mask{1} << n) - 1; }
+
+} // namespace simulator::core

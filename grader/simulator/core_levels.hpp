@@ -1,0 +1,54 @@
+// How the files that are compiled once for each instruction set hand their handlers over.
+#pragma once
+
+#include "core.hpp"
+
+namespace simulator::core {
+
+// Selectors that the decoder puts into instruction::extra.
+enum compare_flags : std::uint32_t { // of setp and set
+    combine_none = 0,
+    combine_and = 1,
+    combine_or = 2,
+    combine_xor = 3,
+    combine_mask = 3,
+    combine_second = 4, // setp p|q: operand q stands in instruction::offset
+    combine_ftz = 8,
+};
+enum convert_flags : std::uint32_t { // of cvt
+    convert_exact = 0,
+    convert_nearest = 1,
+    convert_zero = 2,
+    convert_down = 3,
+    convert_up = 4,
+    convert_mode_mask = 7,
+    convert_saturate = 8,
+    convert_ftz = 16,
+};
+
+// Takes rows of the opcode table; the names are joined with dots.
+class handler_sink {
+public:
+    virtual ~handler_sink() = default;
+    virtual void add(const char *op, const char *type, handler) = 0;
+    virtual void add_rounded(const char *op, const char *how, const char *tail, handler) = 0; // dots given
+    virtual void add_pair(const char *op, const char *a, const char *b, handler) = 0;
+    virtual void add_pair(const char *op, const char *a, const char *b, const char *c, handler) = 0;
+};
+
+#if defined(__x86_64__)
+namespace x86_64_v2 {
+void list_arithmetic(handler_sink &);
+void list_accesses(handler_sink &);
+} // namespace x86_64_v2
+namespace x86_64_v3 {
+void list_arithmetic(handler_sink &);
+void list_accesses(handler_sink &);
+} // namespace x86_64_v3
+#endif
+namespace baseline {
+void list_arithmetic(handler_sink &);
+void list_accesses(handler_sink &);
+} // namespace baseline
+
+} // namespace simulator::core

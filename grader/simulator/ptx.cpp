@@ -1,0 +1,715 @@
+// The PTX parser: one lexer, a module reader and a body reader.
+#include "ptx.hpp"
+
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <stdexcept>
+#include <unordered_map>
+
+namespace simulator::ptx {
+namespace {
+
+struct type_row {
+    std::string_view name;
+    ptx::type type;
+    std::uint32_t bytes;
+};
+constexpr type_row type_rows[] = {
+    {"pred", type::pred, 1},   {"b8", type::b8, 1},     {"b16", type::b16, 2},
+    {"b32", type::b32, 4},     {"b64", type::b64, 8},   {"b128", type::b128, 16},
+    {"u8", type::u8, 1},       {"u16", type::u16, 2},   {"u32", type::u32, 4},
+    {"u64", type::u64, 8},     {"s8", type::s8, 1},     {"s16", type::s16, 2},
+    {"s32", type::s32, 4},     {"s64", type::s64, 8},   {"f16", type::f16, 2},
+    {"f16x2", type::f16x2, 4}, {"bf16", type::bf16, 2}, {"bf16x2", type::bf16x2, 4},
+    {"f32", type::f32, 4},     {"f64", type::f64, 8},
+};
+
+[[noreturn]] void fail(int line, const std::string &what)
+{
+    throw std::runtime_error("PTX line " + std::to_string(line) + ": " + what);
+}
+
+bool word_character(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '$' || c == '%' || c == '.';
+}
+
+// Words keep their dots ("ld.global.f32", "%tid.x", ".reg"); everything else is one character, or a
+// string.
+class lexer {
+public:
+    lexer(std::string_view text, int line) : text_(text), line_(line) { advance(); }
+
+    std::string_view token() const { return token_; }
+    int line() const { return token_line_; }
+    bool done() const { return token_.empty(); }
+    bool at(std::string_view t) const { return token_ == t; }
+    std::size_t offset() const { return static_cast<std::size_t>(token_.data() - text_.data()); }
+
+    std::string_view take()
+    {
+        if (done()) fail(line_, "the text ends too early");
+        auto t = token_;
+        advance();
+        return t;
+    }
+    bool accept(std::string_view t)
+    {
+        if (!at(t)) return false;
+        advance();
+        return true;
+    }
+    void expect(std::string_view t)
+    {
+        if (!accept(t))
+            fail(token_line_,
+                 "expected `" + std::string(t) + "` before `" + std::string(token_) + "`");
+    }
+    // Moves behind the brace that closes the one just taken; returns the text between them.
+    std::string_view take_braces()
+    {
+        auto start = token_.empty() ? text_.size() : offset();
+        for (int depth = 1; depth > 0;) {
+            if (done()) fail(line_, "a brace is never closed");
+            auto end = offset();
+            auto t = take();
+            if (t == "{") ++depth;
+            if (t == "}" && --depth == 0) return text_.substr(start, end - start);
+        }
+        return {};
+    }
+
+private:
+    void skip_space()
+    {
+        while (at_ < text_.size()) {
+            char c = text_[at_];
+            if (c == '\n') ++line_;
+            if (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
+                ++at_;
+            } else if (text_.substr(at_, 2) == "//") {
+                while (at_ < text_.size() && text_[at_] != '\n') ++at_;
+            } else if (text_.substr(at_, 2) == "/*") {
+                auto end = text_.find("*/", at_ + 2);
+                if (end == text_.npos) fail(line_, "a comment is never closed");
+                for (; at_ < end + 2; ++at_) line_ += text_[at_] == '\n';
+            } else {
+                return;
+            }
+        }
+    }
+    void advance()
+    {
+        skip_space();
+        token_line_ = line_;
+        auto start = at_;
+        if (at_ >= text_.size()) {
+            token_ = {};
+        } else if (text_[at_] == '"') {
+            auto end = text_.find('"', at_ + 1);
+            if (end == text_.npos) fail(line_, "a string is never closed");
+            at_ = end + 1;
+            token_ = text_.substr(start, at_ - start);
+        } else if (word_character(text_[at_])) {
+            while (at_ < text_.size() &&
+                   (word_character(text_[at_]) || text_.substr(at_, 2) == "::"))
+                at_ += text_[at_] == ':' ? 2 : 1;
+            token_ = text_.substr(start, at_ - start);
+        } else {
+            token_ = text_.substr(at_++, 1);
+        }
+    }
+
+    std::string_view text_;
+    std::size_t at_ = 0;
+    int line_, token_line_ = 0;
+    std::string_view token_;
+};
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+std::uint64_t number(std::string_view t, int line, char *real = nullptr)
+{
+    auto digits = t;
+    if (!digits.empty() && digits.back() == 'U') digits.remove_suffix(1);
+    int base = 10;
+    if (digits.size() > 1 && digits[0] == '0') {
+        char c = digits[1];
+        bool is_real = c == 'f' || c == 'F' || c == 'd' || c == 'D';
+        if (is_real || c == 'x' || c == 'X') {
+            base = 16;
+            digits.remove_prefix(2);
+            if (is_real && real) *real = (c == 'f' || c == 'F') ? 'f' : 'd';
+        } else if (c == 'b' || c == 'B') {
+            base = 2;
+            digits.remove_prefix(2);
+        } else {
+            base = 8;
+        }
+    }
+    std::uint64_t value = 0;
+    auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, base);
+    if (error == std::errc{} && end == digits.data() + digits.size()) return value;
+    if (base == 10 && t.find('.') != t.npos) {
+        std::string text(t);
+        char *stop = nullptr;
+        double d = std::strtod(text.c_str(), &stop);
+        if (*stop == 0) {
+            if (real) *real = 'd';
+            std::memcpy(&value, &d, 8);
+            return value;
+        }
+    }
+    fail(line, "`" + std::string(t) + "` is not a number");
+}
+
+std::uint64_t take_number(lexer &in, char *real = nullptr)
+{
+    bool minus = in.accept("-");
+    int line = in.line();
+    std::uint64_t value = number(in.take(), line, real);
+    if (!minus) return value;
+    if (real && *real == 'f') return value ^ 0x80000000u;
+    if (real && *real == 'd') return value ^ (std::uint64_t{1} << 63);
+    return 0 - value;
+}
+
+space space_named(std::string_view t)
+{
+    if (t == ".shared") return space::shared;
+    if (t == ".const") return space::constant;
+    if (t == ".local") return space::local;
+    if (t == ".param") return space::param;
+    return space::global;
+}
+
+// .align 4 .b8 name[64]  or  .u32 name, with what came before already taken.
+variable take_variable(lexer &in, ptx::space where)
+{
+    variable v;
+    v.space = where;
+    v.text_line = in.line();
+    std::uint32_t count = 1;
+    while (in.token().starts_with(".")) {
+        auto t = in.take();
+        if (t == ".align") {
+            v.align = static_cast<std::uint32_t>(take_number(in));
+        } else if (t == ".v2" || t == ".v4") {
+            count = t == ".v2" ? 2 : 4;
+        } else if (t == ".ptr" || t == ".global" || t == ".const" || t == ".shared" ||
+                   t == ".local" || t.starts_with(".attribute")) {
+            if (t.starts_with(".attribute")) {
+                in.expect("(");
+                while (!in.accept(")")) in.take();
+            }
+        } else if (v.type = type_named(t.substr(1)); v.type == type::none) {
+            fail(v.text_line, "`" + std::string(t) + "` is not a type known here");
+        }
+    }
+    v.bytes = std::uint64_t{size_of(v.type)} * count;
+    v.align = std::max(v.align, static_cast<std::uint32_t>(v.bytes));
+    if (v.bytes > 16) v.align = 16;
+    v.name = in.take();
+    while (in.accept("[")) {
+        v.bytes *= in.at("]") ? 0 : take_number(in);
+        in.expect("]");
+    }
+    return v;
+}
+
+initial_value take_initial_value(lexer &in)
+{
+    initial_value v;
+    if (in.at("-") || is_digit(in.token()[0])) {
+        char real = 0;
+        v.bits = take_number(in, &real);
+        return v;
+    }
+    std::string_view name = in.take();
+    if (name == "generic" && in.accept("(")) {
+        v.generic = true;
+        name = in.take();
+        in.expect(")");
+    } else if (in.at("(")) {
+        fail(in.line(), "initialiser `" + std::string(name) + "(...)` is not known here");
+    }
+    v.symbol = name;
+    if (in.accept("+")) v.bits = take_number(in);
+    return v;
+}
+
+void take_initialisers(lexer &in, variable &v)
+{
+    if (!in.accept("{")) {
+        v.values.push_back(take_initial_value(in));
+        return;
+    }
+    int depth = 1; // inner braces of arrays of arrays only group
+    while (depth > 0) {
+        if (in.accept("{")) {
+            ++depth;
+        } else if (in.accept("}")) {
+            --depth;
+        } else if (!in.accept(",")) {
+            v.values.push_back(take_initial_value(in));
+        }
+    }
+}
+
+std::vector<variable> take_parameters(lexer &in)
+{
+    std::vector<variable> list;
+    in.expect("(");
+    while (!in.accept(")")) {
+        auto t = in.take();
+        if (t != ".param" && t != ".reg")
+            fail(in.line(), "expected .param, found " + std::string(t));
+        list.push_back(take_variable(in, space::param));
+        in.accept(",");
+    }
+    return list;
+}
+
+function take_function(lexer &in, bool entry)
+{
+    function f;
+    f.entry = entry;
+    if (!entry && in.at("(")) f.results = take_parameters(in);
+    f.name = in.take();
+    if (in.at("(")) f.parameters = take_parameters(in);
+    while (!in.done() && !in.at("{") && !in.at(";")) {
+        auto t = in.take();
+        if (t == ".maxntid" || t == ".reqntid") {
+            std::uint64_t product = take_number(in);
+            while (in.accept(",")) product *= take_number(in);
+            f.max_threads = static_cast<std::uint32_t>(product);
+        } else if (!t.starts_with(".") && t != "," && !is_digit(t[0])) {
+            fail(in.line(), "`" + std::string(t) + "` in the head of " + f.name);
+        }
+    }
+    if (in.accept(";")) return f;
+    in.expect("{");
+    f.defined = true;
+    f.text_line = in.line();
+    f.text = in.take_braces();
+    return f;
+}
+
+void skip_to_semicolon(lexer &in)
+{
+    while (!in.accept(";")) in.take();
+}
+
+void take_file(lexer &in, module_text &m)
+{
+    int index = static_cast<int>(take_number(in));
+    auto name = in.take();
+    m.files[index] = std::string(name.substr(1, name.size() - 2));
+    while (in.accept(",")) take_number(in);
+}
+
+void take_linkage(lexer &in, module_text &m)
+{
+    bool external = false;
+    for (;;) {
+        if (in.at(".extern")) external = true;
+        if (!in.accept(".extern") && !in.accept(".visible") && !in.accept(".weak") &&
+            !in.accept(".common"))
+            break;
+    }
+    int line = in.line();
+    auto t = in.take();
+    if (t == ".entry" || t == ".func") {
+        m.functions.push_back(take_function(in, t == ".entry"));
+        return;
+    }
+    if (t != ".global" && t != ".const" && t != ".shared")
+        fail(line, "`" + std::string(t) + "` is not understood at module level");
+    auto where = space_named(t);
+    for (;;) {
+        variable v = take_variable(in, where);
+        v.external = external;
+        if (in.accept("=")) take_initialisers(in, v);
+        m.variables.push_back(std::move(v));
+        if (!in.accept(",")) break;
+    }
+    in.expect(";");
+}
+
+} // namespace
+
+type type_named(std::string_view name)
+{
+    for (const auto &row : type_rows)
+        if (row.name == name) return row.type;
+    return type::none;
+}
+
+std::uint32_t size_of(ptx::type t)
+{
+    for (const auto &row : type_rows)
+        if (row.type == t) return row.bytes;
+    return 0;
+}
+
+const function *module_text::find(std::string_view name) const
+{
+    if (auto a = aliases.find(std::string(name)); a != aliases.end()) name = a->second;
+    const function *declared = nullptr;
+    for (const auto &f : functions)
+        if (f.name == name) {
+            if (f.defined) return &f;
+            declared = &f;
+        }
+    return declared;
+}
+
+std::string statement::opcode() const
+{
+    std::string s;
+    for (auto part : op) {
+        if (!s.empty()) s += '.';
+        s += part;
+    }
+    return s;
+}
+
+module_text parse_module(std::string_view text)
+{
+    module_text m;
+    m.text = text.substr(0, text.find('\0'));
+    lexer in(m.text, 1);
+    if (!in.accept(".version")) fail(in.line(), "expected .version: this is not PTX");
+    in.take();
+    while (!in.done()) {
+        if (in.accept(".target")) {
+            in.take();
+            while (in.accept(",")) in.take();
+        } else if (in.accept(".address_size")) {
+            if (take_number(in) != 64) fail(in.line(), "only 64-bit addresses are supported");
+        } else if (in.accept(".file")) {
+            take_file(in, m);
+        } else if (in.accept(".section")) {
+            in.take();
+            in.expect("{");
+            in.take_braces();
+        } else if (in.accept(".pragma")) {
+            skip_to_semicolon(in);
+        } else if (in.accept(".alias")) {
+            auto name = in.take();
+            in.expect(",");
+            m.aliases[std::string(name)] = in.take();
+            in.expect(";");
+        } else if (!in.accept(";")) {
+            take_linkage(in, m);
+        }
+    }
+    return m;
+}
+
+namespace {
+
+// Reads one function's body: scopes of registers and labels, statements, the line table.
+class body_reader {
+public:
+    explicit body_reader(const function &f) : in_(f.text, f.text_line) { scopes_.push_back({}); }
+
+    body read()
+    {
+        while (!in_.done()) read_item();
+        if (stack_ != 0) fail(in_.line(), "a brace is never closed");
+        for (auto &t : pending_) resolve(t);
+        return std::move(out_);
+    }
+
+private:
+    struct register_range {
+        int first, count; // count < 0: the plain name
+        ptx::type type;
+    };
+    struct scope {
+        int parent = -1;
+        std::unordered_map<std::string_view, register_range> plain, ranges;
+        std::unordered_map<std::string_view, int> labels;
+        std::unordered_map<std::string_view, std::vector<std::string_view>> tables;
+    };
+    struct pending_target {
+        std::size_t statement;
+        std::string_view label;
+        int scope, line;
+    };
+
+    void read_item()
+    {
+        if (in_.accept("{")) {
+            scopes_.push_back({stack_, {}, {}, {}, {}});
+            stack_ = static_cast<int>(scopes_.size()) - 1;
+        } else if (in_.accept("}")) {
+            if (stack_ == 0) fail(in_.line(), "`}` closes nothing");
+            stack_ = scopes_[stack_].parent;
+        } else if (in_.accept(";")) {
+        } else if (in_.token().starts_with(".")) {
+            read_directive();
+        } else {
+            read_statement_or_label();
+        }
+    }
+
+    void read_directive()
+    {
+        auto t = in_.take();
+        if (t == ".reg") {
+            read_registers();
+        } else if (t == ".loc") {
+            read_place();
+        } else if (t == ".local" || t == ".shared" || t == ".param" || t == ".global" ||
+                   t == ".const") {
+            do {
+                out_.variables.push_back(take_variable(in_, space_named(t)));
+            } while (in_.accept(","));
+            in_.expect(";");
+        } else if (t == ".pragma") {
+            skip_to_semicolon(in_);
+        } else if (t == ".file") {
+            fail(in_.line(), ".file inside a function");
+        } else {
+            fail(in_.line(), "`" + std::string(t) + "` is not understood inside a function");
+        }
+    }
+
+    void read_registers()
+    {
+        auto t = in_.take();
+        if (t == ".v2" || t == ".v4") fail(in_.line(), "vector registers are not supported");
+        auto kind = type_named(t.substr(1));
+        if (kind == type::none) fail(in_.line(), "`" + std::string(t) + "` is not a register type");
+        do {
+            auto name = in_.take();
+            register_range range{static_cast<int>(out_.registers.size()), -1, kind};
+            if (in_.accept("<")) {
+                range.count = static_cast<int>(take_number(in_));
+                in_.expect(">");
+                if (range.count < 0 || range.count > 1 << 20)
+                    fail(in_.line(), "too many registers");
+                scopes_[stack_].ranges[name] = range;
+            } else {
+                scopes_[stack_].plain[name] = range;
+            }
+            out_.registers.resize(out_.registers.size() + (range.count < 0 ? 1 : range.count),
+                                  kind);
+        } while (in_.accept(","));
+        in_.expect(";");
+    }
+
+    void read_place()
+    {
+        source_place p;
+        p.file = static_cast<int>(take_number(in_));
+        p.line = static_cast<int>(take_number(in_));
+        p.column = static_cast<int>(take_number(in_));
+        while (in_.accept(",")) {
+            auto t = in_.take();
+            if (t == "function_name") {
+                in_.take();
+                if (in_.accept("+")) take_number(in_);
+            } else if (t == "inlined_at") {
+                int file = static_cast<int>(take_number(in_));
+                int line = static_cast<int>(take_number(in_));
+                int column = static_cast<int>(take_number(in_));
+                p.parent = place_of(file, line, column);
+            } else {
+                fail(in_.line(), "`" + std::string(t) + "` in .loc");
+            }
+        }
+        place_ = static_cast<int>(out_.places.size());
+        out_.places.push_back(p);
+        latest_[{p.file, p.line, p.column}] = place_;
+    }
+
+    // The most recent row of that position: the compiler writes a caller's row before its callee's.
+    int place_of(int file, int line, int column)
+    {
+        auto it = latest_.find({file, line, column});
+        if (it != latest_.end()) return it->second;
+        out_.places.push_back({file, line, column, -1});
+        return static_cast<int>(out_.places.size()) - 1;
+    }
+
+    void read_statement_or_label()
+    {
+        statement s;
+        s.text_line = in_.line();
+        s.place = place_;
+        auto t = in_.take();
+        if (t == "@") {
+            s.guard_negated = in_.accept("!");
+            auto name = in_.take();
+            s.guard = find_register(name);
+            if (s.guard < 0) fail(s.text_line, "unknown predicate " + std::string(name));
+            t = in_.take();
+        } else if (in_.accept(":")) {
+            read_label(t);
+            return;
+        }
+        if (!word_character(t[0]))
+            fail(s.text_line, "`" + std::string(t) + "` where an instruction should be");
+        split(t, s.op);
+        read_operands(s);
+        out_.statements.push_back(std::move(s));
+    }
+
+    void read_label(std::string_view name)
+    {
+        if (in_.at(".branchtargets")) {
+            in_.take();
+            auto &table = scopes_[stack_].tables[name];
+            do table.push_back(in_.take());
+            while (in_.accept(","));
+            in_.expect(";");
+        } else if (in_.at(".callprototype") || in_.at(".calltargets")) {
+            skip_to_semicolon(in_);
+        } else {
+            scopes_[stack_].labels[name] = static_cast<int>(out_.statements.size());
+        }
+    }
+
+    static void split(std::string_view t, std::vector<std::string_view> &parts)
+    {
+        while (!t.empty()) {
+            auto dot = t.find('.');
+            parts.push_back(t.substr(0, dot));
+            t = dot == t.npos ? std::string_view() : t.substr(dot + 1);
+        }
+    }
+
+    void read_operands(statement &s)
+    {
+        bool branch = s.op[0] == "bra", table = s.op[0] == "brx";
+        while (!in_.accept(";")) {
+            if (branch || (table && s.operands.size() == 1)) {
+                pending_.push_back({out_.statements.size(), in_.take(), stack_, s.text_line});
+            } else {
+                s.operands.push_back(read_operand());
+                if (in_.accept("|")) {
+                    s.paired = true;
+                    s.operands.push_back(read_operand());
+                }
+            }
+            if (!in_.at(";")) in_.expect(",");
+        }
+    }
+
+    operand read_operand()
+    {
+        operand o;
+        int line = in_.line();
+        if (in_.accept("[")) {
+            o = read_operand();
+            if (o.what == operand::kind::immediate) o.id = -1;
+            o.what = operand::kind::address;
+            if (in_.accept(",")) fail(line, "an address of several parts is not supported");
+            in_.expect("]");
+        } else if (in_.accept("{")) {
+            o.what = operand::kind::vector;
+            while (!in_.accept("}")) {
+                o.elements.push_back(read_operand());
+                in_.accept(",");
+            }
+        } else if (in_.accept("(")) {
+            o.what = operand::kind::list;
+            while (!in_.accept(")")) {
+                o.elements.push_back(read_operand());
+                in_.accept(",");
+            }
+        } else if (in_.at("-") || is_digit(in_.token().empty() ? ' ' : in_.token()[0])) {
+            o.what = operand::kind::immediate;
+            o.bits = take_number(in_, &o.real);
+        } else {
+            o.negated = in_.accept("!");
+            read_name(o);
+        }
+        return o;
+    }
+
+    void read_name(operand &o)
+    {
+        int line = in_.line();
+        auto name = in_.take();
+        if (!word_character(name[0]))
+            fail(line, "`" + std::string(name) + "` where an operand should be");
+        if (name == "_") {
+            o.what = operand::kind::discard;
+        } else if (int id = find_register(name); id >= 0) {
+            o.what = operand::kind::reg;
+            o.id = id;
+        } else if (name[0] == '%') {
+            o.what = operand::kind::special;
+            o.name = name.substr(1);
+        } else {
+            o.what = operand::kind::symbol;
+            o.name = name;
+        }
+        if (in_.accept("+"))
+            o.bits = take_number(in_);
+        else if (in_.at("-"))
+            o.bits = take_number(in_);
+    }
+
+    int find_register(std::string_view name) const
+    {
+        auto digits = name.size();
+        while (digits > 0 && is_digit(name[digits - 1])) --digits;
+        int index = -1;
+        if (digits < name.size())
+            std::from_chars(name.data() + digits, name.data() + name.size(), index);
+        for (int s = stack_; s >= 0; s = scopes_[s].parent) {
+            const scope &c = scopes_[s];
+            if (auto p = c.plain.find(name); p != c.plain.end()) return p->second.first;
+            if (index < 0) continue;
+            auto r = c.ranges.find(name.substr(0, digits));
+            if (r != c.ranges.end() && index < r->second.count) return r->second.first + index;
+        }
+        return -1;
+    }
+
+    int find_label(std::string_view name, int from) const
+    {
+        for (int s = from; s >= 0; s = scopes_[s].parent)
+            if (auto l = scopes_[s].labels.find(name); l != scopes_[s].labels.end())
+                return l->second;
+        return -1;
+    }
+
+    void resolve(const pending_target &t)
+    {
+        auto &targets = out_.statements[t.statement].targets;
+        for (int s = t.scope; s >= 0; s = scopes_[s].parent)
+            if (auto table = scopes_[s].tables.find(t.label); table != scopes_[s].tables.end()) {
+                for (auto name : table->second) targets.push_back(label_or_fail(name, t));
+                return;
+            }
+        targets.push_back(label_or_fail(t.label, t));
+    }
+
+    int label_or_fail(std::string_view name, const pending_target &t) const
+    {
+        int at = find_label(name, t.scope);
+        if (at < 0) fail(t.line, "no label " + std::string(name));
+        return at;
+    }
+
+    lexer in_;
+    body out_;
+    std::vector<scope> scopes_;
+    int stack_ = 0, place_ = -1;
+    std::vector<pending_target> pending_;
+    std::map<std::tuple<int, int, int>, int> latest_;
+};
+
+} // namespace
+
+body parse_body(const function &f) { return body_reader(f).read(); }
+
+} // namespace simulator::ptx

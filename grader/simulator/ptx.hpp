@@ -1,0 +1,132 @@
+// Parser of PTX text: a module's variables and functions, and a function's statements with names
+// resolved.
+//
+// A module is read in two steps: `parse_module` reads headers and variables and remembers where
+// bodies are; `parse_body` reads one function when somebody needs it, since a module that includes
+// a library holds hundreds of kernels of which one is launched.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace simulator::ptx {
+
+enum class type : std::uint8_t {
+    none,
+    pred,
+    b8,
+    b16,
+    b32,
+    b64,
+    b128,
+    u8,
+    u16,
+    u32,
+    u64,
+    s8,
+    s16,
+    s32,
+    s64,
+    f16,
+    f16x2,
+    bf16,
+    bf16x2,
+    f32,
+    f64,
+};
+type type_named(std::string_view name); // "u32" without the dot; none when it is no type
+std::uint32_t size_of(type);            // bytes; a predicate counts 1
+
+enum class space : std::uint8_t { generic, global, constant, shared, local, param };
+
+// A value known only once variables have addresses: symbol + addend, or a plain number.
+struct initial_value {
+    std::string symbol; // empty: a number
+    bool generic = false;
+    std::uint64_t bits = 0; // the number, or the addend
+};
+
+struct variable {
+    std::string name;
+    ptx::space space = space::global;
+    ptx::type type = type::b8;
+    std::uint32_t align = 1;
+    std::uint64_t bytes = 0; // 0 for an extern array
+    bool external = false;
+    std::vector<initial_value> values; // element by element; the rest is zero
+    int text_line = 0;
+};
+
+struct operand {
+    enum class kind : std::uint8_t {
+        none,
+        reg,       // id
+        immediate, // bits, as written: an integer, or the bits of a 0f/0d constant (`real` says
+                   // which)
+        symbol,    // name (+ bits)
+        address,   // [id + bits], [name + bits] or [bits]
+        vector,    // elements
+        special,   // name: "tid.x"
+        discard,   // _
+        list,      // (a, b): arguments of a call
+    };
+    kind what = kind::none;
+    bool negated = false; // !p
+    char real = 0;        // 'f' or 'd' for a floating constant
+    int id = -1;
+    std::uint64_t bits = 0;
+    std::string name;
+    std::vector<operand> elements;
+};
+
+struct source_place { // one row of the line table, with the call it was inlined at
+    int file = 0, line = 0, column = 0;
+    int parent = -1; // index of the place of the call; -1: not inlined
+};
+
+struct statement {
+    std::vector<std::string_view> op; // "ld", "global", "v2", "f32"
+    int guard = -1;                   // register id of the predicate
+    bool guard_negated = false;
+    std::vector<operand> operands; // `d|p` becomes two operands with `paired` set
+    bool paired = false;
+    int place = -1;             // index into body::places
+    int text_line = 0;          // line of the PTX text
+    std::vector<int> targets;   // statement indices a branch may go to
+    std::string opcode() const; // "ld.global.v2.f32"
+};
+
+struct body {
+    std::vector<ptx::type> registers; // by id
+    std::vector<variable> variables;  // .shared, .local and call-site .param declared inside
+    std::vector<statement> statements;
+    std::vector<source_place> places;
+};
+
+struct function {
+    std::string name;
+    bool entry = false, defined = false;
+    std::vector<variable> parameters, results;
+    std::uint32_t max_threads = 0; // .maxntid or .reqntid product; 0 when not stated
+    std::string_view text;         // the body between its braces
+    int text_line = 0;             // line of the text's start
+};
+
+struct module_text {
+    std::string text;
+    std::vector<variable> variables;
+    std::vector<function> functions;
+    std::map<int, std::string> files; // of the line table
+    std::map<std::string, std::string> aliases;
+    const function *find(std::string_view name) const;
+};
+
+// Both throw std::runtime_error: "PTX line 12: ...".
+module_text parse_module(std::string_view text);
+body parse_body(const function &);
+
+} // namespace simulator::ptx

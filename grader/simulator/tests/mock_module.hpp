@@ -1,0 +1,18 @@
+// What the mock machine was asked to run.
+#pragma once
+
+#include "../machine.hpp"
+
+namespace simulator::tests {
+
+struct recorded_launch {
+    std::string kernel;
+    dim grid, block;
+    std::uint32_t dynamic_shared;
+    std::vector<std::byte> parameters;
+    int device;
+};
+
+std::vector<recorded_launch> &launches(); // in order
+
+} // namespace simulator::tests

@@ -1,0 +1,547 @@
+// A speed case: on a GPU a timed race, on the simulator one counted call.
+#include "speed.hpp"
+
+#include "case_run.hpp"
+#include "counted.hpp"
+#include "device_clocks.hpp"
+#include "race.hpp"
+#include "race_set.hpp"
+#include "report.hpp"
+#include "statistics.hpp"
+#include "worker/yardstick_work.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <deque>
+#include <exception>
+#include <fmt/format.h>
+#include <fstream>
+#include <future>
+#include <map>
+#include <thread>
+
+namespace grading {
+
+namespace {
+
+using std::chrono::seconds;
+
+constexpr double least_run_ms = 2;
+constexpr std::size_t least_sets = 5;
+constexpr std::uint64_t device_budget = std::uint64_t{16} << 30; // of all sets in all workers
+constexpr std::uint64_t images_start = 1 << 20;
+
+// Calls f(i) for i < n on as many threads as help. The first failure, by index, is thrown once all
+// are done.
+template <class F> void in_parallel(std::size_t n, F f)
+{
+    std::size_t at_once = std::max(1u, std::thread::hardware_concurrency());
+    std::exception_ptr failure;
+    for (std::size_t first = 0; first < n && !failure; first += at_once) {
+        std::vector<std::future<void>> running;
+        for (std::size_t i = first; i < std::min(n, first + at_once); ++i)
+            running.push_back(std::async(std::launch::async, f, i));
+        for (auto &r : running) {
+            try {
+                r.get();
+            } catch (...) {
+                if (!failure) failure = std::current_exception();
+            }
+        }
+    }
+    if (failure) std::rethrow_exception(failure);
+}
+
+// Bytes of memory that this machine can give without swapping; 0 when it does not say.
+std::uint64_t available_memory()
+{
+    std::ifstream file("/proc/meminfo");
+    std::string key, unit;
+    for (std::uint64_t kib; file >> key >> kib && std::getline(file, unit);)
+        if (key == "MemAvailable:") return kib << 10;
+    return 0;
+}
+
+// The grader's own kernels in naive's worker.
+class yardsticks {
+public:
+    // Their arguments are laid out in the input region from byte `at`.
+    explicit yardsticks(std::uint64_t at) : at_(at)
+    {
+        copy_bytes_ = std::max<std::uint64_t>(std::uint64_t{256} << 20, 4 * device().l2_bytes);
+        copy_bytes_ = std::min(copy_bytes_, device().memory_bytes / 32) / 256 * 256;
+        blocks_ = 8 * device().multiprocessors;
+        if (end() > inputs().size())
+            end_case(verdict::INFRA_ERROR, "The copy kernel's data do not fit the shared memory.");
+        std::mt19937_64 random(at);
+        for (std::uint64_t i = 0; i < copy_bytes_; i += 8) {
+            std::uint64_t bits = random();
+            std::memcpy(inputs().data() + at_ + i, &bits, 8);
+        }
+    }
+
+    std::uint64_t end() const { return at_ + copy_bytes_ + values_bytes; }
+    std::uint64_t device_bytes() const { return 4 * copy_bytes_; }
+
+    void load()
+    {
+        // Two pairs of buffers take turns, so that no call finds the one before it in the L2.
+        for (std::uint32_t set : copy_sets) {
+            request r = frame(command::load, set);
+            r.slots = 3;
+            r.arguments[0] = buffer(copy_bytes_, false);
+            r.arguments[1] = buffer(copy_bytes_, true);
+            r.arguments[2] = value(0, copy_bytes_ / 16);
+            ask(r);
+        }
+        request r = frame(command::load, fma_set);
+        r.slots = 3;
+        r.arguments[0] =
+            buffer(4 * static_cast<std::uint64_t>(yardstick::fma_floats(blocks_)), true);
+        r.arguments[1] = value(1, blocks_);
+        r.arguments[2] = value(2, iterations);
+        ask(r);
+        r = frame(command::load, null_set);
+        ask(r);
+    }
+
+    void drop()
+    {
+        for (std::uint32_t set : {copy_sets[0], copy_sets[1], fma_set, null_set})
+            ask(frame(command::drop, set));
+    }
+
+    // Bytes read and written a millisecond.
+    double copy_rate()
+    {
+        constexpr int calls = 8;
+        request r = run("yardstick_copy", calls);
+        for (int i = 0; i < calls; ++i) r.sets[i] = copy_sets[i % 2];
+        return 2.0 * calls * static_cast<double>(copy_bytes_) / timed(r);
+    }
+
+    // Multiply-adds a millisecond.
+    double fma_rate(int calls)
+    {
+        request r = run("yardstick_fma", calls);
+        std::fill_n(r.sets, calls, fma_set);
+        return calls * yardstick::multiply_adds(blocks_, iterations) / timed(r);
+    }
+
+    // What a RUN costs on the parent's clock beyond what it runs, in milliseconds.
+    double overhead()
+    {
+        std::vector<double> beyond;
+        for (int i = 0; i < 9; ++i) {
+            request r = run("yardstick_null", 1);
+            r.sets[0] = null_set;
+            r.flags = flush_l2;
+            ask(frame(command::wake, 0));
+            answer a = naive_worker().ask(r, seconds(10));
+            require_trusted(a, "timing an empty run");
+            beyond.push_back(a.parent_ms - a.value.event_ms);
+        }
+        return median(beyond);
+    }
+
+private:
+    static constexpr std::uint32_t copy_sets[] = {4000, 4001}, fma_set = 4002, null_set = 4003;
+    static constexpr std::uint64_t values_bytes = 4096;
+    static constexpr int iterations = 512; // about a millisecond on any device
+
+    static request frame(command what, std::uint32_t set)
+    {
+        request r;
+        r.what = what;
+        r.set = set;
+        return r;
+    }
+    static request run(const char *function, int calls)
+    {
+        request r;
+        r.what = command::run;
+        r.calls = static_cast<std::uint32_t>(calls);
+        std::strncpy(r.function, function, sizeof r.function - 1);
+        return r;
+    }
+    static void ask(const request &r)
+    {
+        require_trusted(naive_worker().ask(r, seconds(60)), "preparing the grader's own kernels");
+    }
+    static double timed(const request &r)
+    {
+        answer a = naive_worker().ask(r, seconds(10));
+        require_trusted(a, "timing the grader's own kernels");
+        if (!(a.value.event_ms > 0))
+            end_case(verdict::INFRA_ERROR, "The grader's own kernels took no time.",
+                     "Run ./workbook doctor.");
+        return a.value.event_ms;
+    }
+
+    slot buffer(std::uint64_t bytes, bool output) const
+    {
+        slot s;
+        s.where = place::device;
+        s.read_only = !output;
+        s.output = output;
+        s.element = 16;
+        s.bytes = bytes;
+        s.input = at_; // any bytes will do
+        return s;
+    }
+    slot value(std::uint64_t index, std::uint64_t v) const
+    {
+        slot s;
+        s.where = place::value;
+        s.read_only = 1;
+        s.bytes = 8; // an int is its first four
+        s.input = at_ + copy_bytes_ + 8 * index;
+        std::memcpy(inputs().data() + s.input, &v, 8);
+        return s;
+    }
+
+    std::uint64_t at_, copy_bytes_ = 0;
+    int blocks_ = 0;
+};
+
+// The race on a GPU, as race.hpp wants it run.
+class gpu_track : public track {
+public:
+    explicit gpu_track(const make_workload &make)
+        : make_(make), clocks_(device().name), random_(case_seed()), yardsticks_(images_start)
+    {
+        image_end_ = yardsticks_.end();
+        add_sets(least_sets);
+    }
+
+    bool has_library() const override { return have_library(); }
+    double bytes() const override { return sets_[0].work().bytes(); }
+    double multiply_adds() const override { return sets_[0].work().multiply_adds(); }
+    std::string function() const override { return sets_[0].work().function(); }
+
+    void prepare() override
+    {
+        if (prepared_++ > 0) restart_workers();
+        for (contestant who : contestants()) {
+            request r; // the submission's worker learns the size of the L2
+            r.what = command::facts;
+            require(who, ask(who, r), "asking for the device's properties");
+        }
+        yardsticks_.load();
+        for (int i = 0; i < 4; ++i) yardsticks_.fma_rate(max_calls); // clocks rise to their usual
+        overhead_ms_ = yardsticks_.overhead();
+        load(0, sets_.size());
+        if (prepared_ == 1) choose_calls();
+    }
+
+    void next_round() override
+    {
+        std::uint32_t word = word_ = poison_word(unforeseen());
+        first_ = (first_ + 1) % sets_.size();
+        for (std::size_t i = 0; i < most_calls(); ++i) {
+            race_set &s = in_round(i);
+            s.change(random_);
+            for (contestant who : contestants()) {
+                for (const request &r : s.refresh())
+                    require(who, ask(who, r), "changing the inputs");
+                require(who, ask(who, s.spoil(word)), "spoiling the outputs");
+            }
+        }
+        yardsticks_.fma_rate(16); // the device may have rested while outputs were checked
+    }
+
+    lap run(contestant who) override { return run(who, calls_[index(who)]); }
+
+    void verify(contestant who) override
+    {
+        verify(who, static_cast<std::size_t>(calls_[index(who)]));
+    }
+
+    condition look() override
+    {
+        clock_sample c = clocks_.sample();
+        return {c.sm_mhz, c.throttled, yardsticks_.fma_rate(2)};
+    }
+
+    double copy_rate() override { return yardsticks_.copy_rate(); }
+
+    // Frees the sets; the workers stay warm for the next case.
+    void leave()
+    {
+        for (contestant who : contestants()) {
+            request r;
+            r.what = command::drop;
+            for (const race_set &s : sets_) {
+                r.set = s.number();
+                require(who, ask(who, r), "freeing the inputs");
+            }
+        }
+        yardsticks_.drop();
+    }
+
+private:
+    static std::size_t index(contestant who) { return static_cast<std::size_t>(who); }
+    static std::vector<contestant> contestants()
+    {
+        using enum contestant;
+        if (have_library()) return {naive, submission, library};
+        return {naive, submission};
+    }
+    static worker &of(contestant who)
+    {
+        if (who == contestant::naive) return naive_worker();
+        return who == contestant::submission ? submission_worker() : library_worker();
+    }
+    static answer ask(contestant who, const request &r) { return of(who).ask(r, seconds(60)); }
+    static void require(contestant who, const answer &a, const std::string &doing)
+    {
+        if (who == contestant::submission)
+            require_answer(a, doing);
+        else
+            require_trusted(a, doing);
+    }
+
+    race_set &in_round(std::size_t i) { return sets_[(first_ + i) % sets_.size()]; }
+    std::size_t most_calls() const
+    {
+        return static_cast<std::size_t>(*std::max_element(std::begin(calls_), std::end(calls_)));
+    }
+
+    // Makes sets until there are `count`.
+    void add_sets(std::size_t count)
+    {
+        std::size_t had = sets_.size();
+        if (count <= had) return;
+        std::vector<std::unique_ptr<workload>> made(count - had);
+        in_parallel(made.size(), [&](std::size_t i) {
+            std::mt19937_64 random(case_seed() + had + i + 1);
+            made[i] = make_(random);
+        });
+        for (auto &work : made) {
+            sets_.emplace_back(std::move(work), inputs(), image_end_,
+                               static_cast<std::uint32_t>(1 + sets_.size()));
+            image_end_ = sets_.back().end();
+        }
+        in_parallel(made.size(), [&](std::size_t i) { sets_[had + i].fill_image(); });
+    }
+
+    // Stores go side by side in the output region, as many as it holds.
+    void load(std::size_t from, std::size_t to)
+    {
+        std::uint64_t room = of(contestant::submission).output().size();
+        std::uint64_t each = 0;
+        for (const race_set &s : sets_) each = std::max(each, s.output_bytes());
+        if (each > room)
+            end_case(verdict::INFRA_ERROR,
+                     fmt::format("The output of {} does not fit the shared memory of {} MiB.",
+                                 function(), room >> 20),
+                     "The lab's sizes are too large for this machine.");
+        for (std::size_t i = from; i < to; ++i) {
+            sets_[i].store_at(each ? i % (room / each) * each : 0);
+            for (contestant who : contestants())
+                require(who, ask(who, sets_[i].load()), "handing over the arguments");
+        }
+    }
+
+    // How many sets all workers' devices and this machine's memory take.
+    std::size_t most_sets() const
+    {
+        const race_set &s = sets_[0];
+        std::uint64_t device_bytes =
+            std::min(device_budget, device().memory_free / 10 * 9 - yardsticks_.device_bytes());
+        std::uint64_t by_device = device_bytes / (contestants().size() * s.image_bytes());
+        std::uint64_t by_region = (inputs().size() - yardsticks_.end()) / s.image_bytes();
+        // The workload's vectors, the image, and what two workers store.
+        std::uint64_t by_host = available_memory() / 2 / (4 * s.image_bytes()) + sets_.size();
+        return std::min({by_device, by_region, by_host, std::uint64_t{max_calls}});
+    }
+
+    // A first call of each, judged; then so many a RUN that it lasts long enough for the parent's
+    // clock.
+    void choose_calls()
+    {
+        std::size_t most = most_sets();
+        if (most < least_sets)
+            end_case(verdict::INFRA_ERROR,
+                     fmt::format("{} sets of {}'s arguments, {} MiB each, do not fit this device "
+                                 "for {} workers.",
+                                 least_sets, function(), sets_[0].image_bytes() >> 20,
+                                 contestants().size()),
+                     "The lab's sizes are too large for this device.");
+        word_ = poison_word(unforeseen());
+        for (contestant who : contestants()) {
+            require(who, ask(who, sets_[0].spoil(word_)), "spoiling the outputs");
+            run(who, 1);
+            verify(who, 1);
+            double ms = run(who, 1).own_ms;
+            for (int i = 0; i < 2; ++i) ms = std::min(ms, run(who, 1).own_ms);
+            double wanted = ms > 0 ? std::ceil(least_run_ms / ms) : static_cast<double>(most);
+            calls_[index(who)] =
+                static_cast<int>(std::clamp(wanted, 1.0, static_cast<double>(most)));
+        }
+        std::size_t had = sets_.size();
+        add_sets(most_calls());
+        load(had, sets_.size());
+    }
+
+    lap run(contestant who, int calls)
+    {
+        request r;
+        r.what = command::wake;
+        require(who, ask(who, r), "waking the worker");
+        r.what = command::run;
+        r.flags = flush_l2;
+        r.calls = static_cast<std::uint32_t>(calls);
+        for (int i = 0; i < calls; ++i) r.sets[i] = in_round(static_cast<std::size_t>(i)).number();
+        std::strncpy(r.function, sets_[0].work().function(), sizeof r.function - 1);
+        answer a = of(who).ask(r, seconds(10));
+        require(who, a, fmt::format("timing {}", function()));
+        return {own_time(a.value), std::max(a.parent_ms - overhead_ms_, 1e-3), calls};
+    }
+
+    // Events see the default stream and those that wait for it. Where the worker's own clock says
+    // that work went on in others, it counts.
+    static double own_time(const reply &r)
+    {
+        bool elsewhere = r.host_ms - r.event_ms > 0.2 * r.host_ms + 0.05;
+        return elsewhere ? r.host_ms : r.event_ms;
+    }
+
+    void verify(contestant who, std::size_t calls)
+    {
+        std::size_t first = 0;
+        while (first < calls) {
+            // As many as have places of their own in the output region.
+            std::size_t end = first;
+            std::vector<std::uint64_t> places;
+            for (; end < calls; ++end) {
+                std::uint64_t at = in_round(end).stored_at();
+                if (std::find(places.begin(), places.end(), at) != places.end()) break;
+                places.push_back(at);
+                require(who, ask(who, in_round(end).store()), "reading the results");
+            }
+            in_parallel(end - first, [&](std::size_t i) {
+                race_set &s = in_round(first + i);
+                s.take(of(who).output(), word_);
+                s.work().check();
+            });
+            first = end;
+        }
+    }
+
+    const make_workload &make_;
+    device_clocks clocks_;
+    std::mt19937_64 random_;
+    yardsticks yardsticks_;
+    std::deque<race_set> sets_;
+    std::uint64_t image_end_ = 0;
+    std::size_t first_ = 0; // set of the round
+    std::uint32_t word_ = 0;
+    int calls_[3] = {1, 1, 1}, prepared_ = 0;
+    double overhead_ms_ = 0;
+};
+
+void timed_race(const make_workload &make, const speed_gates &gates)
+{
+    try {
+        gpu_track track(make);
+        judgement j = judge(track, gates);
+        record_speed(j.result);
+        if (j.what != verdict::PASS) end_case(j.what, j.message, j.hint);
+        track.leave();
+    } catch (...) {
+        restart_workers(); // whatever they still hold goes with them
+        throw;
+    }
+}
+
+counted counters_of(worker &w, bool trusted)
+{
+    constexpr std::uint64_t room = 8 << 20;
+    request r;
+    r.what = command::report;
+    if (w.output().size() < room)
+        end_case(verdict::INFRA_ERROR, "The simulator's report does not fit the shared memory.");
+    r.offset = (w.output().size() - room) / 256 * 256;
+    r.bytes = room;
+    answer a = w.ask(r, seconds(30));
+    trusted ? require_trusted(a, "reading naive's counters")
+            : require_answer(a, "reading the counters");
+    try {
+        return parse_counters(report_counters({w.output().data() + r.offset, room}));
+    } catch (const std::exception &e) {
+        end_case(trusted ? verdict::INFRA_ERROR : verdict::PROTOCOL_ERROR,
+                 fmt::format("The simulator's counters cannot be read: {}.", printable(e.what())),
+                 "A submission must leave the memory that it was not given alone.");
+    }
+}
+
+// Naive's counters of one call, on the same kind of inputs; kept for later cases that race the same
+// function on as many bytes.
+const counted &naive_counters(const make_workload &make)
+{
+    static std::map<std::string, counted> kept;
+    std::mt19937_64 random(case_seed());
+    race_set set(make(random), inputs(), images_start, 1);
+    std::string key =
+        fmt::format("{}, {} bytes, {}", set.work().function(), set.image_bytes(), case_seed());
+    if (auto at = kept.find(key); at != kept.end()) return at->second;
+
+    set.fill_image();
+    request run, drop;
+    run.what = command::run;
+    run.flags = begin_counting;
+    run.calls = 1;
+    run.sets[0] = set.number();
+    std::strncpy(run.function, set.work().function(), sizeof run.function - 1);
+    drop.what = command::drop;
+    drop.set = set.number();
+    require_trusted(naive_worker().ask(set.load(), seconds(60)), "handing over naive's arguments");
+    require_trusted(naive_worker().ask(run, seconds(60)), "counting naive's accesses");
+    counted c = counters_of(naive_worker(), true);
+    require_trusted(naive_worker().ask(drop, seconds(60)), "freeing naive's arguments");
+    return kept.emplace(key, c).first->second;
+}
+
+void counted_race(const make_workload &make, const speed_gates &gates)
+{
+    std::mt19937_64 random(case_seed());
+    std::unique_ptr<workload> work = make(random);
+    make_call(work->function(), work->arguments(), nullptr, 0);
+    work->check();
+    counted submission = counters_of(submission_worker(), false);
+    const counted &naive = naive_counters(make);
+
+    speed_result result;
+    result.required = gates.speedup;
+    step_tally tally;
+    std::string missed, hint;
+    for (const counted_gate &gate : gates.counted) {
+        double value = gate.value(submission);
+        result.counters[gate.name] = value;
+        result.naive_counters[gate.name] = gate.value(naive);
+        tally.add(gate.required, value, gate.at_least);
+        if (passes(gate, value)) continue;
+        missed += (missed.empty() ? "" : " ") + missed_message(gate, submission, naive);
+        if (hint.empty()) hint = gate.meaning;
+    }
+    result.offered = tally.offered();
+    result.reached = missed.empty() ? tally.reached() : 0;
+    record_speed(result);
+    if (missed.empty()) return;
+    if (!gates.too_slow.empty()) hint += (hint.empty() ? "" : " ") + gates.too_slow;
+    end_case(verdict::TOO_SLOW, missed, hint);
+}
+
+} // namespace
+
+void race(const make_workload &make, const speed_gates &gates)
+{
+    if (simulated())
+        counted_race(make, gates);
+    else
+        timed_race(make, gates);
+}
+
+} // namespace grading
