@@ -2,73 +2,123 @@
 #include "counters.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
-#include <iterator>
-#include <nlohmann/json.hpp>
+#include <cstdarg>
+#include <cstdio>
 
 namespace simulator {
 
 namespace {
 
-using json = nlohmann::ordered_json;
-
-json to_json(const access_counts &a)
+__attribute__((format(printf, 1, 2))) std::string format(const char *how, ...)
 {
-    return {{"requests", a.requests},
-            {"sectors", a.sectors},
-            {"ideal_sectors", a.ideal_sectors},
-            {"bytes", a.bytes},
-            {"lanes", a.lanes}};
+    char text[256]; // every line printed here is shorter
+    va_list arguments;
+    va_start(arguments, how);
+    std::vsnprintf(text, sizeof text, how, arguments);
+    va_end(arguments);
+    return text;
 }
 
-json to_json(const shared_counts &s)
+// JSON by hand, so that every simulated program does without a library for it.
+std::string quoted(const std::string &text)
 {
-    return {{"requests", s.requests},
-            {"wavefronts", s.wavefronts},
-            {"ideal_wavefronts", s.ideal_wavefronts},
-            {"lanes", s.lanes},
-            {"worst_way", s.worst_way}};
-}
-
-json to_json(const site_counts &s)
-{
-    return {{"global_load", to_json(s.global_load)},
-            {"global_store", to_json(s.global_store)},
-            {"local_load", to_json(s.local_load)},
-            {"local_store", to_json(s.local_store)},
-            {"shared_load", to_json(s.shared_load)},
-            {"shared_store", to_json(s.shared_store)},
-            {"constant_requests", s.constant_requests},
-            {"constant_addresses", s.constant_addresses},
-            {"global_atomics", s.global_atomics},
-            {"shared_atomics", s.shared_atomics},
-            {"atomic_same_address", s.atomic_same_address},
-            {"atomic_requests", s.atomic_requests},
-            {"branches", s.branches},
-            {"divergent_branches", s.divergent_branches},
-            {"barriers", s.barriers},
-            {"exact_divisions", s.exact_divisions},
-            {"exact_square_roots", s.exact_square_roots},
-            {"warp_instructions", s.warp_instructions},
-            {"thread_instructions", s.thread_instructions}};
-}
-
-json to_json(const kernel_counts &k)
-{
-    json sites = json::array();
-    for (const auto &[place, counts] : k.sites) {
-        json site = {{"file", place.first}, {"line", place.second}};
-        site.update(to_json(counts));
-        sites.push_back(std::move(site));
+    std::string out = "\"";
+    for (const char c : text) {
+        const auto code = static_cast<unsigned char>(c);
+        if (c == '"' || c == '\\')
+            out += std::string("\\") + c;
+        else if (code < 0x20)
+            out += format("\\u%04x", code);
+        else
+            out += c;
     }
-    return {{"kernel", k.kernel},
-            {"launches", k.launches},
-            {"blocks", k.blocks},
-            {"threads", k.threads},
-            {"sectors_read", k.sectors_read},
-            {"sectors_written", k.sectors_written},
-            {"total", to_json(k.total)},
-            {"sites", std::move(sites)}};
+    return out + '"';
+}
+
+// The members of one object, in order.
+class object {
+public:
+    object &add(const char *name, std::uint64_t value) { return put(name, std::to_string(value)); }
+    object &add(const char *name, const std::string &text) { return put(name, quoted(text)); }
+    object &add(const char *name, const object &inner) { return put(name, inner.text()); }
+    object &add(const char *name, const std::vector<object> &list)
+    {
+        std::string all;
+        for (const object &o : list) all += (all.empty() ? "" : ",") + o.text();
+        return put(name, "[" + all + "]");
+    }
+    std::string text() const { return "{" + members_ + "}"; }
+
+private:
+    object &put(const char *name, const std::string &value)
+    {
+        members_ += (members_.empty() ? "\"" : ",\"") + std::string(name) + "\":" + value;
+        return *this;
+    }
+    std::string members_;
+};
+
+object to_json(const access_counts &a)
+{
+    return object()
+        .add("requests", a.requests)
+        .add("sectors", a.sectors)
+        .add("ideal_sectors", a.ideal_sectors)
+        .add("bytes", a.bytes)
+        .add("lanes", a.lanes);
+}
+
+object to_json(const shared_counts &s)
+{
+    return object()
+        .add("requests", s.requests)
+        .add("wavefronts", s.wavefronts)
+        .add("ideal_wavefronts", s.ideal_wavefronts)
+        .add("lanes", s.lanes)
+        .add("worst_way", std::uint64_t{s.worst_way});
+}
+
+object &add_counts(object &out, const site_counts &s)
+{
+    return out.add("global_load", to_json(s.global_load))
+        .add("global_store", to_json(s.global_store))
+        .add("local_load", to_json(s.local_load))
+        .add("local_store", to_json(s.local_store))
+        .add("shared_load", to_json(s.shared_load))
+        .add("shared_store", to_json(s.shared_store))
+        .add("constant_requests", s.constant_requests)
+        .add("constant_addresses", s.constant_addresses)
+        .add("global_atomics", s.global_atomics)
+        .add("shared_atomics", s.shared_atomics)
+        .add("atomic_same_address", s.atomic_same_address)
+        .add("atomic_requests", s.atomic_requests)
+        .add("branches", s.branches)
+        .add("divergent_branches", s.divergent_branches)
+        .add("barriers", s.barriers)
+        .add("exact_divisions", s.exact_divisions)
+        .add("exact_square_roots", s.exact_square_roots)
+        .add("warp_instructions", s.warp_instructions)
+        .add("thread_instructions", s.thread_instructions);
+}
+
+object to_json(const kernel_counts &k)
+{
+    std::vector<object> sites;
+    for (const auto &[place, counts] : k.sites) {
+        object site;
+        site.add("file", place.first).add("line", static_cast<std::uint64_t>(place.second));
+        sites.push_back(add_counts(site, counts));
+    }
+    object total;
+    return object()
+        .add("kernel", k.kernel)
+        .add("launches", k.launches)
+        .add("blocks", k.blocks)
+        .add("threads", k.threads)
+        .add("sectors_read", k.sectors_read)
+        .add("sectors_written", k.sectors_written)
+        .add("total", add_counts(total, k.total))
+        .add("sites", sites);
 }
 
 double ratio(std::uint64_t a, std::uint64_t b)
@@ -88,15 +138,15 @@ std::string thousands(std::uint64_t n)
 std::string row(const std::string &name, const access_counts &a)
 {
     if (a.requests == 0) return {};
-    return fmt::format("  {:<34}{:>15}{:>13.2f}{:>13.1f} %\n", name, thousands(a.requests),
-                       ratio(a.sectors, a.requests), 100 * ratio(a.bytes, 32 * a.sectors));
+    return format("  %-34.34s%15s%13.2f%13.1f %%\n", name.c_str(), thousands(a.requests).c_str(),
+                  ratio(a.sectors, a.requests), 100 * ratio(a.bytes, 32 * a.sectors));
 }
 
 std::string row(const std::string &name, const shared_counts &s)
 {
     if (s.requests == 0) return {};
-    return fmt::format("  {:<34}{:>15}{:>13.2f}{:>9}-way\n", name, thousands(s.requests),
-                       ratio(s.wavefronts, s.ideal_wavefronts), s.worst_way);
+    return format("  %-34.34s%15s%13.2f%11u-way\n", name.c_str(), thousands(s.requests).c_str(),
+                  ratio(s.wavefronts, s.ideal_wavefronts), s.worst_way);
 }
 
 std::string tail(std::string path, std::size_t width)
@@ -123,8 +173,7 @@ std::string table(const kernel_counts &k, const char *third, const char *fourth,
 {
     std::string total = rows("all", k.total);
     if (total.empty()) return {};
-    std::string text =
-        fmt::format("  {:<34}{:>15}{:>13}{:>15}\n", "", "requests", third, fourth) + total;
+    std::string text = format("  %-34s%15s%13s%15s\n", "", "requests", third, fourth) + total;
     for (const auto &[place, counts] : k.sites)
         text += rows(tail(place.first + ":" + std::to_string(place.second), 20), counts);
     return text;
@@ -133,28 +182,27 @@ std::string table(const kernel_counts &k, const char *third, const char *fourth,
 std::string text_of(const kernel_counts &k)
 {
     const site_counts &t = k.total;
-    std::string text =
-        fmt::format("{}: {} launches, {} blocks, {} threads\n", k.kernel, thousands(k.launches),
-                    thousands(k.blocks), thousands(k.threads));
+    std::string text = k.kernel + ": " + thousands(k.launches) + " launches, " +
+                       thousands(k.blocks) + " blocks, " + thousands(k.threads) + " threads\n";
     text += table(k, "sectors/req", "bytes used", accesses);
     text += table(k, "of ideal", "worst", shared_accesses);
-    text += fmt::format("  compulsory bytes: {} read, {} written\n", thousands(32 * k.sectors_read),
-                        thousands(32 * k.sectors_written));
+    text += "  compulsory bytes: " + thousands(32 * k.sectors_read) + " read, " +
+            thousands(32 * k.sectors_written) + " written\n";
     text +=
-        fmt::format("  active lanes an instruction: {:.1f}; divergent branches: {} of {}; "
-                    "barriers: {}\n",
-                    ratio(t.thread_instructions, t.warp_instructions),
-                    thousands(t.divergent_branches), thousands(t.branches), thousands(t.barriers));
+        format("  active lanes an instruction: %.1f; barriers: %s\n",
+               ratio(t.thread_instructions, t.warp_instructions), thousands(t.barriers).c_str());
+    text += "  divergent branches: " + thousands(t.divergent_branches) + " of " +
+            thousands(t.branches) + "\n";
     if (t.atomic_requests)
-        text += fmt::format("  atomics: {} global, {} shared; lanes on one address: {:.1f}\n",
-                            thousands(t.global_atomics), thousands(t.shared_atomics),
-                            ratio(t.atomic_same_address, t.atomic_requests));
+        text += format("  atomics: %s global, %s shared; lanes on one address: %.1f\n",
+                       thousands(t.global_atomics).c_str(), thousands(t.shared_atomics).c_str(),
+                       ratio(t.atomic_same_address, t.atomic_requests));
     if (t.constant_requests)
-        text += fmt::format("  constant addresses a request: {:.2f}\n",
-                            ratio(t.constant_addresses, t.constant_requests));
+        text += format("  constant addresses a request: %.2f\n",
+                       ratio(t.constant_addresses, t.constant_requests));
     if (t.exact_divisions || t.exact_square_roots)
-        text += fmt::format("  exact divisions: {}; exact square roots: {}\n",
-                            thousands(t.exact_divisions), thousands(t.exact_square_roots));
+        text += "  exact divisions: " + thousands(t.exact_divisions) +
+                "; exact square roots: " + thousands(t.exact_square_roots) + "\n";
     return text;
 }
 
@@ -215,24 +263,26 @@ void counters::clear() { *this = {}; }
 
 std::string counters::json() const
 {
-    auto list = simulator::json::array();
+    std::vector<object> list;
     for (const kernel_counts &k : kernels) list.push_back(to_json(k));
-    return simulator::json{{"kernels", std::move(list)},
-                           {"transfers",
-                            {{"host_to_device", transfers.host_to_device},
-                             {"device_to_host", transfers.device_to_host},
-                             {"device_to_device", transfers.device_to_device},
-                             {"memset", transfers.memset}}}}
-        .dump();
+    return object()
+        .add("kernels", list)
+        .add("transfers", object()
+                              .add("host_to_device", transfers.host_to_device)
+                              .add("device_to_host", transfers.device_to_host)
+                              .add("device_to_device", transfers.device_to_device)
+                              .add("memset", transfers.memset))
+        .text();
 }
 
 std::string counters::text() const
 {
     std::string text;
     for (const kernel_counts &k : kernels) text += text_of(k) + "\n";
-    text += fmt::format("copies, bytes: {} to the device, {} to the host, {} inside; set: {}\n",
-                        thousands(transfers.host_to_device), thousands(transfers.device_to_host),
-                        thousands(transfers.device_to_device), thousands(transfers.memset));
+    text += "copies, bytes: " + thousands(transfers.host_to_device) + " to the device, " +
+            thousands(transfers.device_to_host) + " to the host,\n  " +
+            thousands(transfers.device_to_device) + " inside; set: " + thousands(transfers.memset) +
+            "\n";
     return text;
 }
 

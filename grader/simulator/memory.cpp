@@ -47,6 +47,19 @@ struct part {
     std::string name;
 };
 
+// Eight at a time: half of every copy's time is spent here.
+void change_bits(std::uint8_t *shadow, std::uint64_t bytes, std::uint8_t set, std::uint8_t clear)
+{
+    constexpr std::uint64_t each = 0x0101010101010101;
+    for (; bytes >= sizeof each; bytes -= sizeof each, shadow += sizeof each) {
+        std::uint64_t word;
+        std::memcpy(&word, shadow, sizeof word);
+        word = (word & ~(each * clear)) | each * set;
+        std::memcpy(shadow, &word, sizeof word);
+    }
+    for (; bytes; --bytes, ++shadow) *shadow = static_cast<std::uint8_t>((*shadow & ~clear) | set);
+}
+
 std::string plural(std::uint64_t n) { return std::to_string(n) + (n == 1 ? " byte" : " bytes"); }
 
 std::string hex(address a)
@@ -85,7 +98,6 @@ memory::memory()
             seen ? map_range(nullptr, reserved_, PROT_READ | PROT_WRITE, MAP_PRIVATE) : nullptr;
         if (shadow && mprotect(seen, reserved_, PROT_NONE) == 0) {
             for (void *window : {data, seen, shadow}) madvise(window, reserved_, MADV_DONTDUMP);
-            madvise(shadow, reserved_, MADV_HUGEPAGE); // only a speed-up: a refusal changes nothing
             base_ = reinterpret_cast<address>(seen);
             data_ = static_cast<std::byte *>(data);
             shadow_ = static_cast<std::uint8_t *>(shadow);
@@ -118,6 +130,8 @@ std::optional<address> memory::allocate(std::uint64_t bytes, memory_kind kind, i
     state_->top += size + zone;
     if (counted) state_->used[device] += bytes;
     state_->allocations[start] = {start, bytes, kind, device, true, {}};
+    // In one go, which is twice as fast as page by page; a refusal changes nothing.
+    if (size) madvise(shadow_at(start), size, MADV_POPULATE_WRITE);
     // Host code writes such memory unseen, so all of it counts as initialised.
     mark(start, bytes, host_accessible(kind) ? addressable | initialised : addressable, 0xff);
     return start;
@@ -175,8 +189,7 @@ void memory::mark(address a, std::uint64_t bytes, std::uint8_t set, std::uint8_t
     if (clear == 0xff)
         std::memset(shadow, set, bytes);
     else
-        for (std::uint64_t i = 0; i < bytes; ++i)
-            shadow[i] = static_cast<std::uint8_t>((shadow[i] & ~clear) | set);
+        change_bits(shadow, bytes, set, clear);
 }
 
 void memory::label(address a, std::uint64_t bytes, std::string name)

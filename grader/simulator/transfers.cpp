@@ -85,6 +85,7 @@ cudaError_t release(void *p, const char *function, bool pinned)
 // One side of a copy: bytes this process can touch, and what is known about them.
 struct side {
     std::byte *bytes = nullptr;
+    address start = 0;              // as programs see it
     std::uint8_t *shadow = nullptr; // null: ordinary host memory
     bool host = true;               // on the host's side of the link
 };
@@ -118,20 +119,21 @@ cudaError_t look_up(const char *function, const void *p, std::uint64_t bytes, wa
         return misuse(finding_kind::out_of_bounds, "and runs past the end of the allocation");
     const bool both = a->kind == memory_kind::pinned || a->kind == memory_kind::managed;
     if (want == wanted::host && !both) return cudaErrorInvalidValue;
-    out = {m.at(at), m.shadow_at(at), a->kind == memory_kind::pinned};
+    out = {m.at(at), at, m.shadow_at(at), a->kind == memory_kind::pinned};
     return cudaSuccess;
 }
 
+// Copying bytes that were never written does not make them written.
 void copy_row(const side &to, const side &from, std::uint64_t bytes)
 {
     std::memmove(to.bytes, from.bytes, bytes);
     if (!to.shadow) return;
-    // Copying bytes that were never written does not make them written.
-    for (std::uint64_t i = 0; i < bytes; ++i) {
-        const bool known = !from.shadow || (from.shadow[i] & initialised);
-        to.shadow[i] = static_cast<std::uint8_t>(known || to.host ? to.shadow[i] | initialised
-                                                                  : to.shadow[i] & ~initialised);
-    }
+    if (!from.shadow || to.host)
+        memory::instance().mark(to.start, bytes, initialised, 0);
+    else
+        for (std::uint64_t i = 0; i < bytes; ++i)
+            to.shadow[i] = static_cast<std::uint8_t>((to.shadow[i] & ~initialised) |
+                                                     (from.shadow[i] & initialised));
 }
 
 void count(const side &to, const side &from, std::uint64_t bytes)
@@ -175,6 +177,7 @@ cudaError_t copy(const char *function, void *to, const void *from, plane p, cuda
     for (std::size_t row = 0; row < p.height; ++row) {
         copy_row(target, source, p.width);
         target.bytes += p.pitch_to;
+        target.start += p.pitch_to;
         source.bytes += p.pitch_from;
         if (target.shadow) target.shadow += p.pitch_to;
         if (source.shadow) source.shadow += p.pitch_from;
@@ -201,8 +204,7 @@ cudaError_t fill(const char *function, void *to, std::size_t pitch, int value, s
     counters::instance().transfers.memset += std::uint64_t{width} * height;
     for (std::size_t row = 0; row < height; ++row) {
         std::memset(target.bytes + row * pitch, value, width);
-        std::uint8_t *shadow = target.shadow + row * pitch;
-        for (std::size_t i = 0; i < width; ++i) shadow[i] |= initialised;
+        memory::instance().mark(target.start + row * pitch, width, initialised, 0);
     }
     return cudaSuccess;
 }

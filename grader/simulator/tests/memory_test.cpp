@@ -228,6 +228,7 @@ TEST_CASE("counters add up and appear in json and text of at most 80 columns")
     k.launches = 1, k.sectors_read = 5;
     k.total = site;
     k.total += site;
+    k.sites[{"with \"quotes\" and\n\\", 3}] = site;
     k.sites[{"a/rather/deep/folder/of/a/student/stub.cu", 17}] = site;
     CHECK(k.total.global_load.sectors == 80);
     CHECK(k.total.shared_store.wavefronts == 32);
@@ -239,6 +240,7 @@ TEST_CASE("counters add up and appear in json and text of at most 80 columns")
     CHECK(parsed["kernels"][0]["kernel"] == k.kernel);
     CHECK(parsed["kernels"][0]["total"]["global_load"]["bytes"] == 2560);
     CHECK(parsed["kernels"][0]["sites"][0]["line"] == 17);
+    CHECK(parsed["kernels"][0]["sites"][1]["file"] == "with \"quotes\" and\n\\");
     CHECK(parsed["kernels"][0]["sites"][0]["global_load"]["requests"] == 10);
     CHECK(parsed["transfers"]["host_to_device"] == 1234567);
 
