@@ -64,7 +64,7 @@ case " $* " in
         echo "$folders" >&2
         exit 1
     fi
-    ld -r --force-group-allocation -o "$work/o" "$raw" "$work/linked.o" --whole-archive "$device_runtime"
+    ld -r --force-group-allocation -o "$work/o" "$raw" "$work/linked.o" "$device_runtime"
     ;;
 *)
     ld -r --force-group-allocation -o "$work/o" "$raw"

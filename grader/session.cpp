@@ -12,6 +12,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/resource.h>
@@ -83,13 +84,22 @@ std::pair<owned_fd, owned_fd> make_pipe()
     return {owned_fd::high(ends[0]), owned_fd::high(ends[1])};
 }
 
+struct id_maps {
+    std::array<char, 64> uid{}, gid{};
+    id_maps()
+    {
+        snprintf(uid.data(), uid.size(), "%u %u 1", getuid(), getuid());
+        snprintf(gid.data(), gid.size(), "%u %u 1", getgid(), getgid());
+    }
+};
+
 // Everything the child needs, made before it exists: between clone and exec only system calls are
 // safe.
 struct plan {
     const char *program;
     int socket, input, output, text, status, null;
     bool namespaces;
-    std::array<char, 64> uid_map{}, gid_map{};
+    id_maps ids;
     std::vector<std::string> environment;
     std::vector<char *> environment_pointers;
 };
@@ -153,14 +163,26 @@ void kill_descendants()
     }
 }
 
+constexpr std::uint64_t namespaces =
+    CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWNS;
+
+// In the new namespaces: the same user, and a /proc of their own, which the CUDA driver needs to
+// see itself in.
+void settle(const char *uid_map, const char *gid_map)
+{
+    write_file("/proc/self/setgroups", "deny");
+    write_file("/proc/self/uid_map", uid_map);
+    write_file("/proc/self/gid_map", gid_map);
+    if (mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) _exit(126);
+    if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) != 0) _exit(126);
+}
+
 [[noreturn]] void become_keeper(const plan &p)
 {
     setsid();
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (p.namespaces) {
-        write_file("/proc/self/setgroups", "deny");
-        write_file("/proc/self/uid_map", p.uid_map.data());
-        write_file("/proc/self/gid_map", p.gid_map.data());
+        settle(p.ids.uid.data(), p.ids.gid.data());
     } else {
         prctl(PR_SET_CHILD_SUBREAPER, 1);
     }
@@ -186,7 +208,7 @@ pid_t clone_keeper(const plan &p, int &pidfd)
 {
     clone_args args{};
     args.flags = CLONE_PIDFD;
-    if (p.namespaces) args.flags |= CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC;
+    if (p.namespaces) args.flags |= namespaces;
     args.pidfd = reinterpret_cast<std::uint64_t>(&pidfd);
     args.exit_signal = SIGCHLD;
     pid_t pid = static_cast<pid_t>(syscall(SYS_clone3, &args, sizeof args));
@@ -284,8 +306,6 @@ void worker::state::start(const region &input)
     p.status = status_out.get();
     p.null = null.get();
     p.namespaces = options.sandbox && sandbox_available();
-    snprintf(p.uid_map.data(), p.uid_map.size(), "%u %u 1", getuid(), getuid());
-    snprintf(p.gid_map.data(), p.gid_map.size(), "%u %u 1", getgid(), getgid());
     p.environment = minimal_environment();
     for (std::string &e : p.environment) p.environment_pointers.push_back(e.data());
     p.environment_pointers.push_back(nullptr);
@@ -433,11 +453,12 @@ bool sandbox_available()
     static const bool available = [] {
         pid_t pid;
         clone_args args{};
-        args.flags = CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC;
+        args.flags = namespaces;
+        id_maps ids;
         args.exit_signal = SIGCHLD;
         pid = static_cast<pid_t>(syscall(SYS_clone3, &args, sizeof args));
         if (pid == 0) {
-            write_file("/proc/self/setgroups", "deny"); // ends with 126 where it may not
+            settle(ids.uid.data(), ids.gid.data()); // ends with 126 where it may not
             _exit(0);
         }
         if (pid < 0) return false;
