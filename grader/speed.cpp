@@ -109,7 +109,7 @@ public:
     void drop()
     {
         for (std::uint32_t set : {copy_sets[0], copy_sets[1], fma_set, null_set})
-            ask(frame(command::drop, set));
+            naive_worker().ask(frame(command::drop, set), seconds(10));
     }
 
     // Bytes read and written a millisecond.
@@ -266,7 +266,7 @@ public:
 
     double copy_rate() override { return yardsticks_.copy_rate(); }
 
-    // Frees the sets; the workers stay warm for the next case.
+    // Frees the sets in workers that still answer: they stay warm for the next case.
     void leave()
     {
         for (contestant who : contestants()) {
@@ -274,10 +274,10 @@ public:
             r.what = command::drop;
             for (const race_set &s : sets_) {
                 r.set = s.number();
-                require(who, ask(who, r), "freeing the inputs");
+                if (answers_[index(who)]) ask(who, r);
             }
         }
-        yardsticks_.drop();
+        if (answers_[index(contestant::naive)]) yardsticks_.drop();
     }
 
 private:
@@ -293,7 +293,12 @@ private:
         if (who == contestant::naive) return naive_worker();
         return who == contestant::submission ? submission_worker() : library_worker();
     }
-    static answer ask(contestant who, const request &r) { return of(who).ask(r, seconds(60)); }
+    answer ask(contestant who, const request &r, seconds limit = seconds(60))
+    {
+        answer a = of(who).ask(r, limit);
+        answers_[index(who)] = a.how == ending::answered;
+        return a;
+    }
     static void require(contestant who, const answer &a, const std::string &doing)
     {
         if (who == contestant::submission)
@@ -348,8 +353,9 @@ private:
     std::size_t most_sets() const
     {
         const race_set &s = sets_[0];
-        std::uint64_t device_bytes =
-            std::min(device_budget, device().memory_free / 10 * 9 - yardsticks_.device_bytes());
+        std::uint64_t free = device().memory_free / 10 * 9;
+        free -= std::min(free, yardsticks_.device_bytes());
+        std::uint64_t device_bytes = std::min(device_budget, free);
         std::uint64_t by_device = device_bytes / (contestants().size() * s.image_bytes());
         std::uint64_t by_region = (inputs().size() - yardsticks_.end()) / s.image_bytes();
         // The workload's vectors, the image, and what two workers store.
@@ -395,7 +401,7 @@ private:
         r.calls = static_cast<std::uint32_t>(calls);
         for (int i = 0; i < calls; ++i) r.sets[i] = in_round(static_cast<std::size_t>(i)).number();
         std::strncpy(r.function, sets_[0].work().function(), sizeof r.function - 1);
-        answer a = of(who).ask(r, seconds(10));
+        answer a = ask(who, r, seconds(10));
         require(who, a, fmt::format("timing {}", function()));
         return {own_time(a.value), std::max(a.parent_ms - overhead_ms_, 1e-3), calls};
     }
@@ -439,21 +445,22 @@ private:
     std::size_t first_ = 0; // set of the round
     std::uint32_t word_ = 0;
     int calls_[3] = {1, 1, 1}, prepared_ = 0;
+    bool answers_[3] = {};
     double overhead_ms_ = 0;
 };
 
 void timed_race(const make_workload &make, const speed_gates &gates)
 {
+    gpu_track track(make);
     try {
-        gpu_track track(make);
         judgement j = judge(track, gates);
         record_speed(j.result);
         if (j.what != verdict::PASS) end_case(j.what, j.message, j.hint);
-        track.leave();
     } catch (...) {
-        restart_workers(); // whatever they still hold goes with them
+        track.leave();
         throw;
     }
+    track.leave();
 }
 
 counted counters_of(worker &w, bool trusted)
