@@ -15,8 +15,7 @@ static int blocks_for(int n, int elements_a_block)
     return (n + elements_a_block - 1) / elements_a_block;
 }
 
-// A block owns block_size * per_thread elements of the matrix, which is one array of n = rows *
-// cols.
+// The matrix is one array of n elements; a block owns block_size * per_thread of them.
 static __global__ void scale_elements(const float *in, float *out, int n, int cols,
                                       const float *factor)
 {
