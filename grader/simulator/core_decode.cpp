@@ -1,4 +1,5 @@
-// Decodes a function: splits it into basic blocks and finds each instruction's handler and operands.
+// Decodes a function: splits it into basic blocks and finds each instruction's handler and
+// operands.
 #include "core_decode.hpp"
 #include "core_levels.hpp"
 #include "core_specials.hpp"
@@ -18,7 +19,10 @@ using kind = ptx::operand::kind;
 
 std::uint32_t round_up(std::uint32_t at, std::uint32_t to) { return (at + to - 1) / to * to; }
 
-bool is_signed(type t) { return t == type::s8 || t == type::s16 || t == type::s32 || t == type::s64; }
+bool is_signed(type t)
+{
+    return t == type::s8 || t == type::s16 || t == type::s32 || t == type::s64;
+}
 bool is_wide(type t) { return ptx::size_of(t) == 8; }
 
 bool has_part(const statement &s, std::string_view part)
@@ -190,8 +194,10 @@ private:
         flow_graph g;
         for (std::size_t b = 0; b < out_.blocks.size(); ++b) {
             auto &k = out_.blocks[b];
-            if (k.next == -2) k.next = static_cast<int>(b) + 1;
-            else if (k.next >= 0) k.next = block_of_[k.next];
+            if (k.next == -2)
+                k.next = static_cast<int>(b) + 1;
+            else if (k.next >= 0)
+                k.next = block_of_[k.next];
             if (k.target >= 0) k.target = block_of_[k.target];
             for (int &t : k.targets) t = block_of_[t];
             auto &to = g.successors.emplace_back();
@@ -207,8 +213,8 @@ private:
         mark_spinning(g);
     }
 
-    // A loop that changes nothing but what it reads from memory: no register carries a value from one
-    // iteration to the next, and nothing is stored. Its branch back ends the warp's turn.
+    // A loop that changes nothing but what it reads from memory: no register carries a value from
+    // one iteration to the next, and nothing is stored. Its branch back ends the warp's turn.
     void mark_spinning(const flow_graph &g)
     {
         for (auto [from, header] : back_edges(g)) {
@@ -247,10 +253,12 @@ private:
                 const auto &s = out_.body.statements[d.ins.statement];
                 if (s.op[0] == "st" || s.op[0] == "red") return false;
                 for (const auto &o : s.operands)
-                    if (o.name.starts_with("clock") || o.name.starts_with("globaltimer")) return false;
+                    if (o.name.starts_with("clock") || o.name.starts_with("globaltimer"))
+                        return false;
                 if (s.op[0] == "ld" || s.op[0] == "atom") reads_memory = true;
                 auto read = [&](operand o) {
-                    if (o != no_operand && (o & constant_bit) == 0 && !fresh.count(o)) read_first.insert(o);
+                    if (o != no_operand && (o & constant_bit) == 0 && !fresh.count(o))
+                        read_first.insert(o);
                 };
                 read(d.ins.a);
                 read(d.ins.b);
@@ -303,7 +311,8 @@ private:
             out_.statement_place.push_back(it->second);
         }
         if (out_.places.empty()) out_.places.push_back({});
-        out_.statement_place.push_back(out_.statement_place.empty() ? 0 : out_.statement_place.back());
+        out_.statement_place.push_back(out_.statement_place.empty() ? 0
+                                                                    : out_.statement_place.back());
     }
 
     // ---- operands ----
@@ -341,7 +350,8 @@ private:
     {
         auto key = std::pair(bits, static_cast<int>(c));
         if (auto it = constants_.find(key); it != constants_.end()) return it->second;
-        std::size_t element = c == register_class::wide ? 8 : 4, count = c == register_class::predicate ? 1 : 32;
+        std::size_t element = c == register_class::wide ? 8 : 4,
+                    count = c == register_class::predicate ? 1 : 32;
         std::size_t at = (out_.constants.size() + 63) / 64 * 64;
         out_.constants.resize(at + element * count);
         for (std::size_t l = 0; l < count; ++l)
@@ -368,13 +378,18 @@ private:
     operand source(const ptx::operand &o, type t)
     {
         switch (o.what) {
-        case kind::reg: return source_register(o, t);
+        case kind::reg:
+            return source_register(o, t);
         case kind::immediate:
-            if (t == type::pred) return constant(o.bits != 0 ? all_lanes : 0, register_class::predicate);
+            if (t == type::pred)
+                return constant(o.bits != 0 ? all_lanes : 0, register_class::predicate);
             return constant(immediate_bits(o, t), class_of(t));
-        case kind::special: return source_special(o, t);
-        case kind::symbol: return source_symbol(o, t);
-        default: throw unknown{};
+        case kind::special:
+            return source_special(o, t);
+        case kind::symbol:
+            return source_symbol(o, t);
+        default:
+            throw unknown{};
         }
     }
 
@@ -407,7 +422,6 @@ private:
         as.id = static_cast<int>(r);
         return source_register(as, t);
     }
-    
 
     operand source_symbol(const ptx::operand &o, type t)
     {
@@ -423,7 +437,8 @@ private:
             return constant(p->second + o.bits, class_of(t));
         auto s = in_.find(o.name);
         if (!s)
-            throw std::runtime_error("PTX line " + std::to_string(at_line()) + ": no symbol " + o.name);
+            throw std::runtime_error("PTX line " + std::to_string(at_line()) + ": no symbol " +
+                                     o.name);
         return constant(s->value + o.bits, class_of(t));
     }
 
@@ -481,8 +496,8 @@ private:
         if (op == "cvta") return decode_cvta(s);
         if (op == "cvt") return decode_cvt(s);
         if (op == "setp" || op == "set") return decode_compare(s);
-        if (op == "fence" || op == "membar" || op == "prefetch" || op == "prefetchu" || op == "discard" ||
-            op == "applypriority" || op == "griddepcontrol")
+        if (op == "fence" || op == "membar" || op == "prefetch" || op == "prefetchu" ||
+            op == "discard" || op == "applypriority" || op == "griddepcontrol")
             return; // nothing to do where memory is one and everything is in order
         if (op == "isspacep") return decode_isspacep(s);
         if (op == "trap" || op == "brkpt") {
@@ -512,10 +527,14 @@ private:
     static type doubled(type t)
     {
         switch (t) {
-        case type::u16: return type::u32;
-        case type::s16: return type::s32;
-        case type::u32: return type::u64;
-        default: return type::s64;
+        case type::u16:
+            return type::u32;
+        case type::s16:
+            return type::s32;
+        case type::u32:
+            return type::u64;
+        default:
+            return type::s64;
         }
     }
     static type result_type(const statement &s, type t)
@@ -543,7 +562,8 @@ private:
             operands = 4;
         }
         if (op == "prmt") {
-            static constexpr std::string_view modes[] = {"", "f4e", "b4e", "rc8", "ecl", "ecr", "rc16"};
+            static constexpr std::string_view modes[] = {"",    "f4e", "b4e", "rc8",
+                                                         "ecl", "ecr", "rc16"};
             auto m = std::find(std::begin(modes), std::end(modes), s.op.size() > 2 ? s.op[2] : "");
             if (m == std::end(modes)) throw unknown{};
             extra = static_cast<std::uint32_t>(m - std::begin(modes));
@@ -615,13 +635,16 @@ private:
     draft vector_move(const ptx::operand &v, type t, bool writes)
     {
         draft d;
-        std::uint32_t total = ptx::size_of(t), count = static_cast<std::uint32_t>(v.elements.size());
+        std::uint32_t total = ptx::size_of(t),
+                      count = static_cast<std::uint32_t>(v.elements.size());
         if (count == 0 || total % count != 0 || total / count > 4) throw unknown{};
         type part = total / count == 4 ? type::b32 : total / count == 2 ? type::b16 : type::b8;
         std::vector<operand> list;
         for (const auto &e : v.elements) {
-            if (e.what == kind::discard) list.push_back(no_operand);
-            else list.push_back(writes ? destination(e, part) : source(e, part));
+            if (e.what == kind::discard)
+                list.push_back(no_operand);
+            else
+                list.push_back(writes ? destination(e, part) : source(e, part));
         }
         d.ins.extra = add_list(list);
         d.ins.count = static_cast<std::uint8_t>(count);
@@ -642,9 +665,9 @@ private:
         type t = last_type(s);
         bool to = has_part(s, "to");
         std::uint64_t window = has_part(s, "shared") || has_part(s, "shared::cta") ? shared_window
-                               : has_part(s, "local")                             ? local_window
-                               : has_part(s, "param")                             ? param_window
-                                                                                  : 0;
+                               : has_part(s, "local")                              ? local_window
+                               : has_part(s, "param")                              ? param_window
+                                                                                   : 0;
         operand a = source(s.operands.at(1), t), d = destination(s.operands.at(0), t);
         draft &x = emit(need(window == 0 ? "mov.u64" : to ? "sub.u64" : "add.u64"));
         x.ins.d = d;
@@ -658,7 +681,10 @@ private:
         draft &d = emit(need("core.isspacep"));
         d.ins.a = a;
         auto where = s.op.at(1);
-        d.ins.extra = where.starts_with("shared") ? 1 : where == "local" ? 2 : where == "param" ? 3 : 0;
+        d.ins.extra = where.starts_with("shared") ? 1
+                      : where == "local"          ? 2
+                      : where == "param"          ? 3
+                                                  : 0;
         if (where == "const") d.ins.extra = 4;
         d.ins.d = destination(s.operands.at(0), type::pred);
     }
@@ -670,14 +696,16 @@ private:
         for (std::size_t k = 1; k + 2 < s.op.size(); ++k) extra |= convert_flag(s.op[k]);
         if (from == type::none || to == type::none) throw unknown{};
         if (to == type::f16x2 || to == type::bf16x2) return decode_cvt_pair(s, to, extra);
-        handler h = need("cvt." + std::string(s.op[s.op.size() - 2]) + "." + std::string(s.op.back()));
+        handler h =
+            need("cvt." + std::string(s.op[s.op.size() - 2]) + "." + std::string(s.op.back()));
         operand a = source(s.operands.at(1), from), d = destination(s.operands.at(0), to);
         draft &x = emit(h);
         x.ins.a = a;
         x.ins.d = d;
         x.ins.extra = extra;
         std::uint32_t size = ptx::size_of(to);
-        bool wider = s.operands[0].what == kind::reg && ptx::size_of(types_[s.operands[0].id]) > size;
+        bool wider =
+            s.operands[0].what == kind::reg && ptx::size_of(types_[s.operands[0].id]) > size;
         if (size < 4 && is_signed(to) && wider) {
             draft &e = emit(need("core.extend"));
             e.ins.a = e.ins.d = d;
@@ -728,13 +756,19 @@ private:
         std::size_t types = set ? 2 : 1;
         for (std::size_t k = 2; k + types < s.op.size(); ++k) {
             auto part = s.op[k];
-            if (part == "and") extra |= combine_and;
-            else if (part == "or") extra |= combine_or;
-            else if (part == "xor") extra |= combine_xor;
-            else if (part == "ftz") extra |= combine_ftz;
-            else throw unknown{};
+            if (part == "and")
+                extra |= combine_and;
+            else if (part == "or")
+                extra |= combine_or;
+            else if (part == "xor")
+                extra |= combine_xor;
+            else if (part == "ftz")
+                extra |= combine_ftz;
+            else
+                throw unknown{};
         }
-        for (std::size_t k = s.op.size() - types; k < s.op.size(); ++k) name += "." + std::string(s.op[k]);
+        for (std::size_t k = s.op.size() - types; k < s.op.size(); ++k)
+            name += "." + std::string(s.op[k]);
         handler h = need(name);
         std::size_t first = s.paired ? 2 : 1;
         operand a = source(s.operands.at(first), t), b = source(s.operands.at(first + 1), t);
@@ -774,24 +808,33 @@ private:
         move_parts p;
         for (std::size_t k = 1; k < s.op.size(); ++k) {
             auto part = s.op[k];
-            if (part == "global") p.space = ptx::space::global;
-            else if (part == "shared" || part == "shared::cta") p.space = ptx::space::shared;
-            else if (part == "local") p.space = ptx::space::local;
-            else if (part == "const") p.space = ptx::space::constant;
+            if (part == "global")
+                p.space = ptx::space::global;
+            else if (part == "shared" || part == "shared::cta")
+                p.space = ptx::space::shared;
+            else if (part == "local")
+                p.space = ptx::space::local;
+            else if (part == "const")
+                p.space = ptx::space::constant;
             else if (part == "param" || part == "param::entry" || part == "param::func")
                 p.space = ptx::space::param;
-            else if (part == "v2") p.count = 2;
-            else if (part == "v4") p.count = 4;
-            else if (auto t = ptx::type_named(part); t != type::none) p.type = t;
-            else if (is_operation(part)) p.operation = part;
-            else if (!is_hint(part)) throw unknown{};
+            else if (part == "v2")
+                p.count = 2;
+            else if (part == "v4")
+                p.count = 4;
+            else if (auto t = ptx::type_named(part); t != type::none)
+                p.type = t;
+            else if (is_operation(part))
+                p.operation = part;
+            else if (!is_hint(part))
+                throw unknown{};
         }
         if (p.type == type::none || p.type == type::pred || p.type == type::b128) throw unknown{};
         return p;
     }
     static bool is_operation(std::string_view p)
     {
-        static const std::set<std::string_view> names = {"add", "min", "max", "and", "or",
+        static const std::set<std::string_view> names = {"add", "min",  "max", "and", "or",
                                                          "xor", "exch", "cas", "inc", "dec"};
         return names.count(p) != 0;
     }
@@ -799,27 +842,33 @@ private:
     static bool is_hint(std::string_view p)
     {
         static const std::set<std::string_view> names = {
-            "volatile", "relaxed", "acquire", "release", "acq_rel", "weak", "gpu", "sys", "cta",
-            "cluster",  "ca",      "cg",      "cs",      "lu",      "cv",   "wb",  "wt",  "nc",
-            "noftz",    "mmio"};
+            "volatile", "relaxed", "acquire", "release", "acq_rel", "weak", "gpu",
+            "sys",      "cta",     "cluster", "ca",      "cg",      "cs",   "lu",
+            "cv",       "wb",      "wt",      "nc",      "noftz",   "mmio"};
         return names.count(p) != 0 || p.starts_with("L1::") || p.starts_with("L2::");
     }
 
     static const char *space_name(ptx::space s)
     {
         switch (s) {
-        case ptx::space::global: return "global";
-        case ptx::space::shared: return "shared";
-        case ptx::space::local: return "local";
-        case ptx::space::constant: return "const";
-        default: return "generic";
+        case ptx::space::global:
+            return "global";
+        case ptx::space::shared:
+            return "shared";
+        case ptx::space::local:
+            return "local";
+        case ptx::space::constant:
+            return "const";
+        default:
+            return "generic";
         }
     }
 
     void set_address(draft &d, operand a)
     {
         d.ins.a = a;
-        bool wide = (a & constant_bit) != 0 ? constant_is_wide(a) : classes_[a] == register_class::wide;
+        bool wide =
+            (a & constant_bit) != 0 ? constant_is_wide(a) : classes_[a] == register_class::wide;
         if (wide) d.ins.wide |= 2;
     }
     bool constant_is_wide(operand a) const
@@ -945,7 +994,8 @@ private:
         if (result && s.operands[0].what != kind::discard) d.ins.d = destination(s.operands[0], t);
         d.ins.bytes = static_cast<std::uint8_t>(ptx::size_of(t));
         d.ins.count = 1;
-        keep(d, (std::string("atomic.") + space_name(p.space) + "." + p.operation + "." + type_name).c_str());
+        keep(d, (std::string("atomic.") + space_name(p.space) + "." + p.operation + "." + type_name)
+                    .c_str());
     }
 
     // ---- instructions that end a block ----
@@ -955,13 +1005,27 @@ private:
         std::size_t before = drafts_.size();
         try {
             switch (end) {
-            case ending::branch: closer_branch(s); break;
-            case ending::table: closer_table(s); break;
-            case ending::call: closer_call(s); break;
-            case ending::leave: closer_leave(s); break;
-            case ending::barrier: closer_barrier(s); break;
-            case ending::warp_sync: closer_warp_sync(s); break;
-            default: emit(nullptr); break;
+            case ending::branch:
+                closer_branch(s);
+                break;
+            case ending::table:
+                closer_table(s);
+                break;
+            case ending::call:
+                closer_call(s);
+                break;
+            case ending::leave:
+                closer_leave(s);
+                break;
+            case ending::barrier:
+                closer_barrier(s);
+                break;
+            case ending::warp_sync:
+                closer_warp_sync(s);
+                break;
+            default:
+                emit(nullptr);
+                break;
             }
         } catch (const unknown &) {
             drafts_.resize(before);
@@ -1000,7 +1064,8 @@ private:
     {
         bool arrive = has_part(s, "arrive"), reduce = has_part(s, "red");
         std::size_t at = reduce ? 1 : 0, left = s.operands.size() - at;
-        operand a = source(s.operands.at(at), type::u32), b = no_operand, p = no_operand, d = no_operand;
+        operand a = source(s.operands.at(at), type::u32), b = no_operand, p = no_operand,
+                d = no_operand;
         std::size_t counted = reduce ? 3 : 2;
         if (left == counted) b = source(s.operands.at(at + 1), type::u32);
         std::uint32_t what = arrive ? 1 : 0;
@@ -1064,7 +1129,8 @@ private:
             mask = source(s.operands.at(2), type::u32);
             d.ins.a = source(s.operands.at(1), type::u32);
             d.ins.d = destination(s.operands[0], type::u32);
-            name += "." + mode_of(s, {"add", "min", "max", "and", "or", "xor"}) + "." + std::string(s.op.back());
+            name += "." + mode_of(s, {"add", "min", "max", "and", "or", "xor"}) + "." +
+                    std::string(s.op.back());
         } else {
             mask = source(s.operands.at(0), type::u32);
             name = "core.warp_barrier";
@@ -1099,7 +1165,8 @@ private:
         };
         if (s.operands.at(k).what == kind::list) take_list(site.out, site.out_bytes);
         const auto &target = s.operands.at(k++);
-        if (k < s.operands.size() && s.operands[k].what == kind::list) take_list(site.in, site.in_bytes);
+        if (k < s.operands.size() && s.operands[k].what == kind::list)
+            take_list(site.in, site.in_bytes);
         operand a = no_operand;
         if (target.what == kind::reg) {
             a = source(target, type::u64);
@@ -1110,7 +1177,8 @@ private:
             throw unknown{};
         }
         if (site.callee < 0 && a == no_operand) {
-            static const std::set<std::string_view> known = {"vprintf", "__assertfail", "malloc", "free"};
+            static const std::set<std::string_view> known = {"vprintf", "__assertfail", "malloc",
+                                                             "free"};
             if (known.count(site.builtin) == 0) throw unknown{};
         }
         draft &d = emit(nullptr);
@@ -1158,8 +1226,8 @@ void decode(code &out, ptx::body body, const decode_input &input)
     decoder(out, input).run();
 }
 
-// Innermost place in the directory of the function's own file, so that a helper in the program's own header
-// counts at its own line and the toolkit's inline functions at the line that calls them.
+// Innermost place in the directory of the function's own file, so that a helper in the program's
+// own header counts at its own line and the toolkit's inline functions at the line that calls them.
 place_name place_shown(const ptx::body &b, const ptx::module_text &m, int place, int first_place)
 {
     if (place < 0) return {};

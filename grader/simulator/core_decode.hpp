@@ -22,8 +22,8 @@ struct decode_input {
     std::function<int(std::string_view)> function_index;         // of a defined function; -1
 };
 
-// Throws std::runtime_error for a function that cannot be understood as a whole; an instruction that is not
-// known becomes one that ends the grid when it is reached.
+// Throws std::runtime_error for a function that cannot be understood as a whole; an instruction
+// that is not known becomes one that ends the grid when it is reached.
 void decode(code &out, ptx::body body, const decode_input &);
 
 // A statement's file and line for people: inlined library code counts at the line that called it.
@@ -32,19 +32,21 @@ place_name place_shown(const ptx::body &, const ptx::module_text &, int place, i
 // One instruction before registers have places: operand fields hold register numbers.
 struct draft {
     instruction ins;
-    bool extra_reads = false;    // ins.extra is an operand that is read
-    bool offset_writes = false;  // ins.offset is an operand that is written
+    bool extra_reads = false;   // ins.extra is an operand that is read
+    bool offset_writes = false; // ins.offset is an operand that is written
     enum class list_role : std::uint8_t { none, writes, reads } list = list_role::none;
-    bool writes_d = true;        // false: d is read (nothing of the kind today) or unused
+    bool writes_d = true; // false: d is read (nothing of the kind today) or unused
 };
 
 enum class register_class : std::uint8_t { predicate, narrow, wide }; // 4 bytes; 32 x 4; 32 x 8
 register_class class_of(ptx::type);
 
-// Gives every register a place; registers whose values never live at the same time share one. Rewrites the
-// drafts' operands and the lists; returns the bytes a frame needs. Blocks hold draft indices.
+// Gives every register a place; registers whose values never live at the same time share one.
+// Rewrites the drafts' operands and the lists; returns the bytes a frame needs. Blocks hold draft
+// indices.
 std::uint32_t place_registers(std::vector<draft> &, std::vector<std::vector<operand>> &lists,
-                              const std::vector<basic_block> &, const std::vector<register_class> &);
+                              const std::vector<basic_block> &,
+                              const std::vector<register_class> &);
 
 // The carry of add.cc and its like: a predicate at the start of every frame.
 inline constexpr operand carry_operand = 0;

@@ -10,7 +10,8 @@
 
 namespace simulator::core {
 
-// A kernel with the functions it may call, decoded for it: the place of dynamic shared memory is its own.
+// A kernel with the functions it may call, decoded for it: the place of dynamic shared memory is
+// its own.
 struct program {
     kernel_info info;
     const ptx::function *entry = nullptr;
@@ -31,7 +32,6 @@ struct grid {
     std::uint64_t steps = 0, budget = 0;
     std::uint32_t shared_bytes = 0;
     std::vector<std::uint32_t> thread_ids[3]; // by thread of a block
-    sector_set read, written;
     std::vector<std::unique_ptr<thread_block>> resident, spare;
     std::uint64_t next_block = 0, blocks = 0;
     std::mt19937_64 random;

@@ -1,9 +1,10 @@
 // Runs a warp: its lanes part at branches and meet again where the branch's ways meet.
 //
-// Lanes that run together are a path. When they part, the path becomes a join at the meeting point and waits
-// for its children; normally one child runs until it arrives, then the next. When the running lanes can only
-// wait for others of the same warp (a spin lock, a warp-wide barrier in two branches), other paths get their
-// turn, and lanes that wait at a join may go ahead, so that every thread makes progress.
+// Lanes that run together are a path. When they part, the path becomes a join at the meeting point
+// and waits for its children; normally one child runs until it arrives, then the next. When the
+// running lanes can only wait for others of the same warp (a spin lock, a warp-wide barrier in two
+// branches), other paths get their turn, and lanes that wait at a join may go ahead, so that every
+// thread makes progress.
 #include "core_grid.hpp"
 
 #include <algorithm>
@@ -113,7 +114,8 @@ void return_lanes(warp &w, int p, lane_mask some)
         for (lane_mask m = some; m != 0; m &= m - 1) {
             auto lane = static_cast<std::size_t>(__builtin_ctz(m));
             std::memcpy(to.arguments.data() + lane * to.of->argument_bytes + site.out[r],
-                        from.arguments.data() + lane * from.of->argument_bytes + from.of->result_offsets[r],
+                        from.arguments.data() + lane * from.of->argument_bytes +
+                            from.of->result_offsets[r],
                         site.out_bytes[r]);
         }
     w.paths[join].mask |= some;
@@ -122,7 +124,8 @@ void return_lanes(warp &w, int p, lane_mask some)
     if (w.paths[p].mask == 0) remove_path(w, p);
 }
 
-// ---- branches ------------------------------------------------------------------------------------------
+// ---- branches
+// ------------------------------------------------------------------------------------------
 
 struct way {
     int block;
@@ -167,7 +170,8 @@ void part(warp &w, int p, int meets, const way *ways, std::size_t n)
     if (parent >= 0) child_gone(w, parent);
 }
 
-// ---- calls ---------------------------------------------------------------------------------------------
+// ---- calls
+// ---------------------------------------------------------------------------------------------
 
 int new_frame(warp &w, code &callee, const frame &caller, int lanes)
 {
@@ -209,7 +213,8 @@ bool start_call(grid &g, warp &w, int join, code &callee, const call_site &site,
     for (std::size_t a = 0; a < site.in.size() && a < callee.parameter_offsets.size(); ++a)
         for (lane_mask m = mask; m != 0; m &= m - 1) {
             auto lane = static_cast<std::size_t>(__builtin_ctz(m));
-            std::memcpy(to.arguments.data() + lane * callee.argument_bytes + callee.parameter_offsets[a],
+            std::memcpy(to.arguments.data() + lane * callee.argument_bytes +
+                            callee.parameter_offsets[a],
                         from.arguments.data() + lane * from.of->argument_bytes + site.in[a],
                         site.in_bytes[a]);
         }
@@ -224,7 +229,8 @@ bool start_call(grid &g, warp &w, int join, code &callee, const call_site &site,
     return true;
 }
 
-void stop_at(grid &g, const instruction &i, finding_kind kind, int error, lane_mask mask, std::string detail)
+void stop_at(grid &g, const instruction &i, finding_kind kind, int error, lane_mask mask,
+             std::string detail)
 {
     stop_grid(g.seen, i, kind, error, __builtin_ctz(mask), std::move(detail));
 }
@@ -240,7 +246,8 @@ void call(grid &g, warp &w, int p, const basic_block &b, const instruction &i)
         return;
     }
     std::uint64_t targets[32] = {};
-    if (i.a != no_operand) std::memcpy(targets, lanes_of<std::uint64_t>(g.seen, i.a), sizeof targets);
+    if (i.a != no_operand)
+        std::memcpy(targets, lanes_of<std::uint64_t>(g.seen, i.a), sizeof targets);
     path &j = w.paths[p];
     j.now = state::joining;
     j.is_call = true;
@@ -254,7 +261,8 @@ void call(grid &g, warp &w, int p, const basic_block &b, const instruction &i)
         int callee = site.callee;
         if (callee < 0) {
             for (lane_mask m = mask; m != 0; m &= m - 1)
-                if (int l = __builtin_ctz(m); targets[l] != targets[lane]) together &= ~(lane_mask{1} << l);
+                if (int l = __builtin_ctz(m); targets[l] != targets[lane])
+                    together &= ~(lane_mask{1} << l);
             std::uint64_t index = (targets[lane] - code_window) / 16;
             if (targets[lane] < code_window || index >= g.function_count || targets[lane] % 16 != 0)
                 return stop_at(g, i, finding_kind::trap, 719, together,
@@ -272,9 +280,11 @@ void call(grid &g, warp &w, int p, const basic_block &b, const instruction &i)
     }
 }
 
-// ---- waiting within the warp ------------------------------------------------------------------------------
+// ---- waiting within the warp
+// ------------------------------------------------------------------------------
 
-// Lets waiting paths pass when all living lanes they name wait at the same place (for a plain barrier: at any).
+// Lets waiting paths pass when all living lanes they name wait at the same place (for a plain
+// barrier: at any).
 bool pass_sync(grid &g, warp &w, int p)
 {
     path &n = w.paths[p];
@@ -297,8 +307,9 @@ bool pass_sync(grid &g, warp &w, int p)
     std::uint32_t waits = n.waits;
     int in = n.in, block = n.block;
     for (path &o : w.paths) {
-        bool passes = plain ? joins_in(o)
-                            : o.now == state::at_sync && o.waits == waits && o.in == in && o.block == block;
+        bool passes =
+            plain ? joins_in(o)
+                  : o.now == state::at_sync && o.waits == waits && o.in == in && o.block == block;
         if (!passes) continue;
         o.block = w.frames[o.in].of->blocks[o.block].next;
         o.now = state::ready;
@@ -338,7 +349,8 @@ bool release_join(warp &w)
     return false;
 }
 
-// ---- the ends of basic blocks ---------------------------------------------------------------------------------
+// ---- the ends of basic blocks
+// ---------------------------------------------------------------------------------
 
 void branch(grid &g, warp &w, int p, const basic_block &b, const instruction &i)
 {
@@ -368,9 +380,12 @@ void branch_table(grid &g, warp &w, int p, const basic_block &b, const instructi
         if (index[lane] >= b.targets.size())
             return stop_at(g, i, finding_kind::trap, 719, m, "a branch table has no such entry");
         int to = b.targets[index[lane]];
-        auto it = std::find_if(ways.begin(), ways.end(), [&](const way &x) { return x.block == to; });
-        if (it == ways.end()) ways.push_back({to, lane_mask{1} << lane});
-        else it->mask |= lane_mask{1} << lane;
+        auto it =
+            std::find_if(ways.begin(), ways.end(), [&](const way &x) { return x.block == to; });
+        if (it == ways.end())
+            ways.push_back({to, lane_mask{1} << lane});
+        else
+            it->mask |= lane_mask{1} << lane;
     }
     if (ways.size() == 1) {
         w.paths[p].block = ways[0].block;
@@ -385,8 +400,10 @@ void leave(grid &g, warp &w, int p, const basic_block &b, const instruction &i)
     lane_mask going = condition(g.seen, i, w.paths[p].mask);
     if (b.next >= 0) w.paths[p].block = b.next;
     if (going == 0) return;
-    if ((i.flags & leaves_kernel) != 0) end_lanes(w, p, going);
-    else return_lanes(w, p, going);
+    if ((i.flags & leaves_kernel) != 0)
+        end_lanes(w, p, going);
+    else
+        return_lanes(w, p, going);
 }
 
 // bar: 0 sync, 1 arrive, 2.. red. True: the path waits.
@@ -400,7 +417,8 @@ bool barrier(grid &g, warp &w, int p, const basic_block &b, const instruction &i
     bar.arrived += static_cast<std::uint32_t>(count(n.mask));
     bar.expected = i.b == no_operand ? 0 : lanes_of<std::uint32_t>(g.seen, i.b)[lane];
     if (i.c != no_operand) {
-        lane_mask v = *lanes_of<lane_mask>(g.seen, i.c) ^ ((i.flags & negate_c) != 0 ? all_lanes : 0);
+        lane_mask v =
+            *lanes_of<lane_mask>(g.seen, i.c) ^ ((i.flags & negate_c) != 0 ? all_lanes : 0);
         bar.true_threads += static_cast<std::uint32_t>(count(v & n.mask));
     }
     if (i.extra == 1) {
@@ -433,7 +451,8 @@ bool synchronise(grid &g, warp &w, int p, const basic_block &b, const instructio
     return true;
 }
 
-void run_straight(context &c, const code &k, const basic_block &b, lane_mask mask, std::uint64_t *lanes_off)
+void run_straight(context &c, const code &k, const basic_block &b, lane_mask mask,
+                  std::uint64_t *lanes_off)
 {
     const instruction *i = k.instructions.data() + b.first, *end = k.instructions.data() + b.last;
     for (; i != end; ++i) {
@@ -531,24 +550,40 @@ turn run_warp(grid &g, warp &w, std::uint64_t quantum)
             if (c.stop) return turn::stopped;
             bool spins = false;
             switch (b.end) {
-            case ending::fall: n.block = b.next; break;
+            case ending::fall:
+                n.block = b.next;
+                break;
             case ending::branch:
                 branch(g, w, p, b, k.instructions[b.closer]);
                 break;
-            case ending::table: branch_table(g, w, p, b, k.instructions[b.closer]); break;
-            case ending::call: call(g, w, p, b, k.instructions[b.closer]); break;
-            case ending::leave: leave(g, w, p, b, k.instructions[b.closer]); break;
-            case ending::barrier: barrier(g, w, p, b, k.instructions[b.closer]); break;
-            case ending::warp_sync: synchronise(g, w, p, b, k.instructions[b.closer]); break;
-            case ending::pause: n.block = b.next; break;
+            case ending::table:
+                branch_table(g, w, p, b, k.instructions[b.closer]);
+                break;
+            case ending::call:
+                call(g, w, p, b, k.instructions[b.closer]);
+                break;
+            case ending::leave:
+                leave(g, w, p, b, k.instructions[b.closer]);
+                break;
+            case ending::barrier:
+                barrier(g, w, p, b, k.instructions[b.closer]);
+                break;
+            case ending::warp_sync:
+                synchronise(g, w, p, b, k.instructions[b.closer]);
+                break;
+            case ending::pause:
+                n.block = b.next;
+                break;
             }
             if (c.stop) return turn::stopped;
             spins = b.spins && w.paths[p].now == state::ready && w.paths[p].block <= here;
             same = w.current == p && w.paths[p].now == state::ready;
             if (spins || b.end == ending::pause) {
                 path &s = w.paths[p];
-                if (++s.spun % patience == 0) release_join(w);
-                else w.current = (p + 1) % static_cast<int>(w.paths.size());
+                if (++s.spun % patience == 0)
+                    release_join(w);
+                else
+                    w.current = (p + 1) % static_cast<int>(w.paths.size());
                 return spins ? turn::waiting : turn::paused;
             }
             if (g.steps >= limit) {

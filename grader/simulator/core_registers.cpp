@@ -15,7 +15,8 @@ void drop(bits &b, std::uint32_t r) { b[r >> 6] &= ~(std::uint64_t{1} << (r & 63
 
 bool is_register(operand o) { return (o & constant_bit) == 0; }
 
-template <class F> void each_read(const draft &d, const std::vector<std::vector<operand>> &lists, F f)
+template <class F>
+void each_read(const draft &d, const std::vector<std::vector<operand>> &lists, F f)
 {
     auto visit = [&](operand o) {
         if (is_register(o)) f(o);
@@ -29,7 +30,8 @@ template <class F> void each_read(const draft &d, const std::vector<std::vector<
         for (operand o : lists[d.ins.extra]) visit(o);
 }
 
-template <class F> void each_write(const draft &d, const std::vector<std::vector<operand>> &lists, F f)
+template <class F>
+void each_write(const draft &d, const std::vector<std::vector<operand>> &lists, F f)
 {
     if (is_register(d.ins.d)) f(d.ins.d);
     if (d.offset_writes) f(static_cast<operand>(d.ins.offset));
@@ -95,8 +97,9 @@ std::vector<interval> live_intervals(const std::vector<draft> &drafts,
         }
     }
     std::erase_if(all, [](const interval &i) { return i.first == ~0u; });
-    std::sort(all.begin(), all.end(),
-              [](const interval &x, const interval &y) { return std::pair(x.first, x.reg) < std::pair(y.first, y.reg); });
+    std::sort(all.begin(), all.end(), [](const interval &x, const interval &y) {
+        return std::pair(x.first, x.reg) < std::pair(y.first, y.reg);
+    });
     return all;
 }
 
@@ -137,16 +140,20 @@ std::uint32_t place_registers(std::vector<draft> &drafts, std::vector<std::vecto
     auto intervals = live_intervals(drafts, lists, blocks, classes.size());
     slots by_class[3];
     std::vector<std::uint32_t> slot(classes.size(), 0);
-    for (const auto &i : intervals) slot[i.reg] = by_class[static_cast<int>(classes[i.reg])].take(i);
+    for (const auto &i : intervals)
+        slot[i.reg] = by_class[static_cast<int>(classes[i.reg])].take(i);
     // carry, predicates, narrow and wide registers, each part on a cache line
     std::uint32_t narrow_at = (4 + 4 * by_class[0].count() + 63) / 64 * 64;
     std::uint32_t wide_at = narrow_at + 128 * by_class[1].count();
     auto place = [&](operand o) -> operand {
         if (!is_register(o)) return o;
         switch (classes[o]) {
-        case register_class::predicate: return 4 + 4 * slot[o];
-        case register_class::narrow: return narrow_at + 128 * slot[o];
-        default: return wide_at + 256 * slot[o];
+        case register_class::predicate:
+            return 4 + 4 * slot[o];
+        case register_class::narrow:
+            return narrow_at + 128 * slot[o];
+        default:
+            return wide_at + 256 * slot[o];
         }
     };
     for (auto &d : drafts) {

@@ -29,7 +29,10 @@ std::string hexadecimal(std::uint64_t v)
     return text;
 }
 
-std::string bytes_text(std::uint64_t n) { return std::to_string(n) + (n == 1 ? " byte" : " bytes"); }
+std::string bytes_text(std::uint64_t n)
+{
+    return std::to_string(n) + (n == 1 ? " byte" : " bytes");
+}
 
 void describe_shared(context &c, finding &f, std::uint64_t address)
 {
@@ -45,8 +48,10 @@ void describe_shared(context &c, finding &f, std::uint64_t address)
             name = &n;
             start = s;
         }
-    if (at >= p.dynamic_at && c.shared_bytes > p.dynamic_at) f.where += " (dynamic)";
-    else if (name != nullptr) f.where += " (in `" + demangled_name(*name) + "`)";
+    if (at >= p.dynamic_at && c.shared_bytes > p.dynamic_at)
+        f.where += " (dynamic)";
+    else if (name != nullptr)
+        f.where += " (in `" + demangled_name(*name) + "`)";
 }
 
 void describe_global(finding &f, std::uint64_t address, std::uint32_t bytes, access_problem p)
@@ -55,9 +60,10 @@ void describe_global(finding &f, std::uint64_t address, std::uint32_t bytes, acc
     f.address = address;
     if (!device.contains(address)) {
         bool null = address < 4096;
-        f.where = null ? "a null pointer" : "address " + hexadecimal(address) + ", no device memory";
+        f.where =
+            null ? "a null pointer" : "address " + hexadecimal(address) + ", no device memory";
         if (p == access_problem::outside)
-            f.kind = null                                ? finding_kind::null_pointer
+            f.kind = null                 ? finding_kind::null_pointer
                      : address >> 47 == 0 ? finding_kind::host_pointer
                                           : finding_kind::out_of_bounds;
         return;
@@ -71,14 +77,20 @@ void describe_global(finding &f, std::uint64_t address, std::uint32_t bytes, acc
 const char *reason(finding_kind k)
 {
     switch (k) {
-    case finding_kind::null_pointer: return "through a null pointer";
+    case finding_kind::null_pointer:
+        return "through a null pointer";
     case finding_kind::host_pointer:
         return "through a pointer that is no device pointer: is it host memory?";
-    case finding_kind::use_after_free: return "of memory that has been freed";
-    case finding_kind::misaligned: return "at an address that is no multiple of its size";
-    case finding_kind::uninitialised: return "of memory that nobody has written";
-    case finding_kind::read_only: return "to memory that a kernel may only read";
-    default: return "outside its memory";
+    case finding_kind::use_after_free:
+        return "of memory that has been freed";
+    case finding_kind::misaligned:
+        return "at an address that is no multiple of its size";
+    case finding_kind::uninitialised:
+        return "of memory that nobody has written";
+    case finding_kind::read_only:
+        return "to memory that a kernel may only read";
+    default:
+        return "outside its memory";
     }
 }
 
@@ -109,21 +121,28 @@ void report(context &c, const instruction &i, access_problem p, int lane, std::u
              : p == access_problem::misaligned ? finding_kind::misaligned
              : p == access_problem::read_only  ? finding_kind::read_only
                                                : finding_kind::uninitialised;
-    if (s == ptx::space::shared) describe_shared(c, f, address);
+    if (s == ptx::space::shared)
+        describe_shared(c, f, address);
     else if (s == ptx::space::local)
-        f.where = "local memory, byte " + std::to_string(address) + " of " + std::to_string(c.local_bytes);
-    else if (s == ptx::space::param) f.where = "the kernel's parameters";
-    else describe_global(f, address, bytes, p);
-    f.detail = std::string(write ? "a write" : "a read") + " of " + bytes_text(bytes) + " " + reason(f.kind);
+        f.where = "local memory, byte " + std::to_string(address) + " of " +
+                  std::to_string(c.local_bytes);
+    else if (s == ptx::space::param)
+        f.where = "the kernel's parameters";
+    else
+        describe_global(f, address, bytes, p);
+    f.detail = std::string(write ? "a write" : "a read") + " of " + bytes_text(bytes) + " " +
+               reason(f.kind);
     if (p != access_problem::uninitialised) {
         c.stop = true;
         int error = p == access_problem::misaligned ? 716 : 700;
-        c.g->result = {error, f.kernel + ", " + place_text(*c.running, i.statement) + ": " + f.detail};
+        c.g->result = {error,
+                       f.kernel + ", " + place_text(*c.running, i.statement) + ": " + f.detail};
     }
     findings::instance().add(std::move(f));
 }
 
-void stop_grid(context &c, const instruction &i, finding_kind kind, int error, int lane, std::string detail)
+void stop_grid(context &c, const instruction &i, finding_kind kind, int error, int lane,
+               std::string detail)
 {
     finding f = at_lane(c, i, lane);
     f.kind = kind;
@@ -141,7 +160,8 @@ std::string demangled_name(const std::string &mangled)
     if (text == nullptr) return mangled;
     std::string s = text;
     std::free(text);
-    if (auto last = s.rfind(')'); last != s.npos && last + 8 > s.size()) { // perhaps followed by " const"
+    if (auto last = s.rfind(')');
+        last != s.npos && last + 8 > s.size()) { // perhaps followed by " const"
         int depth = 0;
         for (std::size_t k = last + 1; k-- > 0;) {
             depth += s[k] == ')' ? 1 : s[k] == '(' ? -1 : 0;

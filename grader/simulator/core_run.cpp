@@ -1,7 +1,7 @@
 // Runs a grid: which blocks are resident, whose turn it is, and when a barrier lets threads pass.
 //
-// All blocks of a grid count as resident. To keep memory small, blocks start in order and only as many run at
-// a time as are needed: when nobody among them can go on without others, more start.
+// All blocks of a grid count as resident. To keep memory small, blocks start in order and only as
+// many run at a time as are needed: when nobody among them can go on without others, more start.
 #include "core_grid.hpp"
 
 #include <algorithm>
@@ -13,10 +13,10 @@ namespace {
 
 using state = path::state;
 
-constexpr std::uint64_t quantum = 1 << 14;            // instructions a turn
+constexpr std::uint64_t quantum = 1 << 14;             // instructions a turn
 constexpr std::uint64_t most_resident_bytes = 1 << 30; // of running blocks' state
-constexpr int busy_rounds = 32;                       // before more blocks start although all are busy
-constexpr int still_rounds = 4;                       // of pure waiting before it counts as endless
+constexpr int busy_rounds = 32; // before more blocks start although all are busy
+constexpr int still_rounds = 4; // of pure waiting before it counts as endless
 
 void place_block(thread_block &b, std::uint64_t number, const dim &of)
 {
@@ -64,7 +64,8 @@ std::uint64_t block_bytes(const grid &g)
 
 void admit(grid &g, std::uint64_t wanted)
 {
-    while (wanted-- > 0 && g.next_block < g.blocks) g.resident.push_back(start_block(g, g.next_block++));
+    while (wanted-- > 0 && g.next_block < g.blocks)
+        g.resident.push_back(start_block(g, g.next_block++));
 }
 
 struct round_result {
@@ -112,7 +113,8 @@ void stop_endless(grid &g, const std::string &why)
                     const basic_block &at = k.blocks[p.block];
                     instruction i;
                     i.statement = at.first_statement;
-                    stop_grid(g.seen, i, finding_kind::step_budget, 702, __builtin_ctz(p.mask), why);
+                    stop_grid(g.seen, i, finding_kind::step_budget, 702, __builtin_ctz(p.mask),
+                              why);
                     return;
                 }
     g.seen.stop = true;
@@ -133,8 +135,9 @@ void run_blocks(grid &g)
             run_block(g, *b, r);
             if (g.seen.stop) return;
             if (g.steps >= g.budget)
-                return stop_endless(g, "the kernel ran " + std::to_string(g.steps) +
-                                           " warp instructions without ending: is there an endless loop?");
+                return stop_endless(
+                    g, "the kernel ran " + std::to_string(g.steps) +
+                           " warp instructions without ending: is there an endless loop?");
         }
         for (std::size_t i = 0; i < g.resident.size();) {
             if (g.resident[i]->live != 0) {
@@ -159,11 +162,13 @@ void run_blocks(grid &g)
         }
         still = waiting && !r.paused && !g.seen.changed ? still + 1 : 0;
         if (still >= still_rounds)
-            return stop_endless(g, "every thread waits in a loop for memory that nobody changes any more");
+            return stop_endless(
+                g, "every thread waits in a loop for memory that nobody changes any more");
     }
 }
 
-// ---- barriers ------------------------------------------------------------------------------------------------
+// ---- barriers
+// ------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -194,7 +199,8 @@ void check_arrivals(grid &g, thread_block &b, std::uint32_t id)
             first_warp = &w;
             first = &p;
         }
-        auto mine = place_text(*first_warp->frames[first->in].of, closer_of(*first_warp, *first).statement);
+        auto mine =
+            place_text(*first_warp->frames[first->in].of, closer_of(*first_warp, *first).statement);
         std::uint32_t n = static_cast<std::uint32_t>(__builtin_popcount(p.mask));
         if (text == mine) {
             here += n;

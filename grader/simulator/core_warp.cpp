@@ -1,9 +1,9 @@
 // Instructions that look at other lanes or at the thread's place in the grid.
+#include "core_warp.hpp"
 #include "core_grid.hpp"
 #include "core_lanes.hpp"
 #include "core_levels.hpp"
 #include "core_specials.hpp"
-#include "core_warp.hpp"
 
 #include <cstring>
 
@@ -29,27 +29,53 @@ void read_special(context &c, const instruction &i, lane_mask mask)
     u64 steps = c.g->steps;
     const u32 *x = c.thread_ids[0], *y = c.thread_ids[1], *z = c.thread_ids[2];
     switch (s) {
-    case special::tid_x: every(d, mask, [=](int l) { return x[l]; }); break;
-    case special::tid_y: every(d, mask, [=](int l) { return y[l]; }); break;
-    case special::tid_z: every(d, mask, [=](int l) { return z[l]; }); break;
-    case special::laneid: every(d, mask, [](int l) { return static_cast<u32>(l); }); break;
-    case special::lanemask_eq: every(d, mask, [](int l) { return bit_of[l]; }); break;
-    case special::lanemask_lt: every(d, mask, [](int l) { return bit_of[l] - 1; }); break;
-    case special::lanemask_le: every(d, mask, [](int l) { return 2 * bit_of[l] - 1; }); break;
-    case special::lanemask_ge: every(d, mask, [](int l) { return 0 - bit_of[l]; }); break;
-    case special::lanemask_gt: every(d, mask, [](int l) { return 0 - 2 * bit_of[l]; }); break;
+    case special::tid_x:
+        every(d, mask, [=](int l) { return x[l]; });
+        break;
+    case special::tid_y:
+        every(d, mask, [=](int l) { return y[l]; });
+        break;
+    case special::tid_z:
+        every(d, mask, [=](int l) { return z[l]; });
+        break;
+    case special::laneid:
+        every(d, mask, [](int l) { return static_cast<u32>(l); });
+        break;
+    case special::lanemask_eq:
+        every(d, mask, [](int l) { return bit_of[l]; });
+        break;
+    case special::lanemask_lt:
+        every(d, mask, [](int l) { return bit_of[l] - 1; });
+        break;
+    case special::lanemask_le:
+        every(d, mask, [](int l) { return 2 * bit_of[l] - 1; });
+        break;
+    case special::lanemask_ge:
+        every(d, mask, [](int l) { return 0 - bit_of[l]; });
+        break;
+    case special::lanemask_gt:
+        every(d, mask, [](int l) { return 0 - 2 * bit_of[l]; });
+        break;
     case special::clock:
-    case special::globaltimer_lo: every(d, mask, [=](int) { return static_cast<u32>(steps); }); break;
-    case special::clock_hi: every(d, mask, [=](int) { return static_cast<u32>(steps >> 32); }); break;
-    default: every(d, mask, [](int) { return u32{0}; }); break;
+    case special::globaltimer_lo:
+        every(d, mask, [=](int) { return static_cast<u32>(steps); });
+        break;
+    case special::clock_hi:
+        every(d, mask, [=](int) { return static_cast<u32>(steps >> 32); });
+        break;
+    default:
+        every(d, mask, [](int) { return u32{0}; });
+        break;
     }
 }
 
 void local_address(context &c, const instruction &i, lane_mask mask)
 {
     u64 v = c.local_base + static_cast<u64>(i.offset);
-    if (i.wide != 0) every(lanes_of<u64>(c, i.d), mask, [=](int) { return v; });
-    else every(lanes_of<u32>(c, i.d), mask, [=](int) { return static_cast<u32>(v); });
+    if (i.wide != 0)
+        every(lanes_of<u64>(c, i.d), mask, [=](int) { return v; });
+    else
+        every(lanes_of<u32>(c, i.d), mask, [=](int) { return static_cast<u32>(v); });
 }
 
 void unsupported(context &c, const instruction &i, lane_mask mask)
@@ -99,10 +125,18 @@ template <shuffle mode> void shuffle_lanes(context &c, const instruction &i, lan
         int last = (lane & segment) | (limit & ~segment), from = lane;
         bool in = false;
         switch (mode) {
-        case shuffle::up: in = (from = lane - distance) >= last; break;
-        case shuffle::down: in = (from = lane + distance) <= last; break;
-        case shuffle::bfly: in = (from = lane ^ distance) <= last; break;
-        case shuffle::idx: in = (from = (lane & segment) | (distance & ~segment)) <= last; break;
+        case shuffle::up:
+            in = (from = lane - distance) >= last;
+            break;
+        case shuffle::down:
+            in = (from = lane + distance) <= last;
+            break;
+        case shuffle::bfly:
+            in = (from = lane ^ distance) <= last;
+            break;
+        case shuffle::idx:
+            in = (from = (lane & segment) | (distance & ~segment)) <= last;
+            break;
         }
         result[lane] = value[in ? from : lane];
         inside |= in ? bit_of[lane] : 0;
@@ -128,7 +162,8 @@ template <vote mode> void vote_lanes(context &c, const instruction &i, lane_mask
 template <bool all> void match_lanes(context &c, const instruction &i, lane_mask mask)
 {
     u64 value[32];
-    for (int l = 0; l < 32; ++l) value[l] = i.wide != 0 ? lanes_of<u64>(c, i.a)[l] : lanes_of<u32>(c, i.a)[l];
+    for (int l = 0; l < 32; ++l)
+        value[l] = i.wide != 0 ? lanes_of<u64>(c, i.a)[l] : lanes_of<u32>(c, i.a)[l];
     u32 *d = lanes_of<u32>(c, i.d);
     lane_mask equal = all_lanes;
     active(mask, [&](int l) {
@@ -139,24 +174,38 @@ template <bool all> void match_lanes(context &c, const instruction &i, lane_mask
     if constexpr (all) {
         bool yes = (equal & mask) == mask;
         active(mask, [&](int l) { d[l] = yes ? mask : 0; });
-        if (i.offset >= 0) set_predicate(c, static_cast<operand>(i.offset), mask, yes ? all_lanes : 0);
+        if (i.offset >= 0)
+            set_predicate(c, static_cast<operand>(i.offset), mask, yes ? all_lanes : 0);
     }
 }
 
 enum class reduction { add, min, max, logic_and, logic_or, logic_xor };
-template <reduction how, class T> void reduce_lanes(context &c, const instruction &i, lane_mask mask)
+template <reduction how, class T>
+void reduce_lanes(context &c, const instruction &i, lane_mask mask)
 {
     const u32 *a = lanes_of<u32>(c, i.a);
     T r = static_cast<T>(a[__builtin_ctz(mask)]);
     active(mask & (mask - 1), [&](int l) {
         T v = static_cast<T>(a[l]);
         switch (how) {
-        case reduction::add: r = static_cast<T>(static_cast<u32>(r) + a[l]); break;
-        case reduction::min: r = v < r ? v : r; break;
-        case reduction::max: r = r < v ? v : r; break;
-        case reduction::logic_and: r &= v; break;
-        case reduction::logic_or: r |= v; break;
-        case reduction::logic_xor: r ^= v; break;
+        case reduction::add:
+            r = static_cast<T>(static_cast<u32>(r) + a[l]);
+            break;
+        case reduction::min:
+            r = v < r ? v : r;
+            break;
+        case reduction::max:
+            r = r < v ? v : r;
+            break;
+        case reduction::logic_and:
+            r &= v;
+            break;
+        case reduction::logic_or:
+            r |= v;
+            break;
+        case reduction::logic_xor:
+            r ^= v;
+            break;
         }
     });
     every(lanes_of<u32>(c, i.d), mask, [=](int) { return static_cast<u32>(r); });
