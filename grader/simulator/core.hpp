@@ -107,6 +107,7 @@ struct code {
     std::vector<basic_block> blocks;
     std::vector<std::byte> constants;
     std::vector<std::vector<operand>> lists;
+    std::vector<const operand *> list_pointers; // to the same
     std::vector<call_site> calls;
     std::uint32_t register_bytes = 0;
     std::uint32_t local_bytes = 0;    // a thread, without callees
@@ -124,13 +125,17 @@ struct code {
     std::vector<site_memo> memos;               // by site
 };
 
+struct alignas(64) cache_line {
+    std::byte bytes[64];
+};
+
 struct frame { // one activation of a function by some lanes of a warp
     code *of = nullptr;
     std::byte *registers = nullptr;
-    std::vector<std::byte> own; // registers of a called function
+    std::vector<cache_line> own;      // registers of a called function
     std::vector<std::byte> arguments; // lane-major: lane * argument_bytes + offset
     std::uint32_t local_base = 0;
-    int users = 0;
+    int users = 0; // lanes
 };
 
 // Lanes of one warp that run together. When they part, the path becomes a join that waits for its children.
@@ -162,20 +167,17 @@ struct warp {
 
 struct barrier_state {
     std::uint32_t arrived = 0, expected = 0; // threads; expected 0: all of the block
-    int statement = -1;                      // the first arrival's
-    bool any = false, all = true;            // of bar.red
-    std::uint32_t count = 0;
+    std::uint32_t true_threads = 0;          // of bar.red
 };
 
 struct thread_block {
     dim index;
     std::uint32_t threads = 0, live = 0;
     std::vector<warp> warps;
-    std::vector<std::byte> registers;
+    std::vector<cache_line> registers;
     std::vector<std::byte> shared;
     std::vector<std::uint8_t> shared_shadow;
     std::array<barrier_state, 16> barriers;
-    bool progressed = false;
 };
 
 // The sectors one launch touched: a bit each, in pages made on demand.
@@ -208,7 +210,7 @@ private:
     std::deque<std::vector<std::uint64_t>> storage_;
 };
 
-struct grid; // of core_run.cpp
+struct grid; // of core_grid.hpp
 
 // What a handler sees while a path of a warp runs. Pointers are plain so that no library code is compiled
 // into the files that are built for several instruction sets.
