@@ -60,6 +60,7 @@ public:
         if (r.what == command::run) run(r, a);
         if (r.what == command::store) store(r);
         if (r.what == command::drop) sets_.erase(r.set);
+        if (r.what == command::report) report(r.offset);
         return a;
     }
 
@@ -131,6 +132,26 @@ private:
     double call_ms() const
     {
         return kind_ == "naive" || kind_ == "slow" || kind_ == "lies" ? naive_ms : 1;
+    }
+
+    // No findings; counters in which naive's loads are strided.
+    void report(std::uint64_t offset)
+    {
+        std::string none = R"({"requests":0,"sectors":0,"ideal_sectors":0,"bytes":0})";
+        std::string loads = R"({"requests":4,"ideal_sectors":16,"bytes":512,"sectors":)";
+        loads += kind_ == "naive" ? "128}" : "16}";
+        std::string shared = R"({"wavefronts":0,"ideal_wavefronts":0})";
+        std::string text =
+            R"({"kernels":[{"kernel":"add","launches":1,"threads":128,"sectors_read":0,)"
+            R"("sectors_written":0,"sites":[{"file":"stub.cu","line":4,"global_load":)" +
+            loads + R"(,"global_store":)" + none + R"(,"local_load":)" + none +
+            R"(,"local_store":)" + none + R"(,"shared_load":)" + shared + R"(,"shared_store":)" +
+            shared + R"(,"global_atomics":0,"barriers":0}]}]})";
+        if (kind_ == "garbled") text = text.substr(0, 100);
+        std::uint64_t findings = 0, length = text.size();
+        std::memcpy(out_ + offset, &findings, 8);
+        std::memcpy(out_ + offset + 8, &length, 8);
+        std::memcpy(out_ + offset + 16, text.data(), length);
     }
 
     // A device of 10 GB/s and 10 GFMA/s.
@@ -279,6 +300,18 @@ std::unique_ptr<workload> in_place(std::mt19937_64 &random)
 
 } // namespace
 
+// The same on what says that it is a simulator.
+void count_against(const std::string &kind)
+{
+    restart_workers();
+    options().worker = folder / kind;
+    speed_gates gates;
+    gates.speedup = 3;
+    gates.counted = {used_by_loads(0.95), used_by_stores(0.95)};
+    gates.counted[0].required.excellent = 1;
+    race(moving(), gates);
+}
+
 SPEED_CASE("race: fast", 4) { race_against("fast", moving()); }
 SPEED_CASE("race: fast in place", 4) { race_against("fast", in_place); }
 SPEED_CASE("race: slow", 4) { race_against("slow", moving()); }
@@ -298,12 +331,17 @@ SPEED_CASE("race: twice", 4)
     race(moving(), {});
 }
 
+SPEED_CASE("count: fast", 4) { count_against("fast"); }
+SPEED_CASE("count: naive", 4) { count_against("naive"); }
+SPEED_CASE("count: garbled", 4) { count_against("garbled"); }
+SPEED_CASE("count: writes nothing", 4) { count_against("writes nothing"); }
+
 namespace {
 
 const case_record &record(const std::string &name)
 {
     auto at = std::find_if(records().begin(), records().end(),
-                           [&](const case_record &r) { return r.name == "race: " + name; });
+                           [&](const case_record &r) { return r.name == name; });
     REQUIRE(at != records().end());
     return *at;
 }
@@ -321,7 +359,7 @@ void check_verdict(const std::string &name, verdict expected, const std::string 
 
 TEST_CASE("verdict: a fast submission passes, in place or not, and leaves its figures")
 {
-    for (const char *name : {"fast", "fast in place", "twice"}) {
+    for (const char *name : {"race: fast", "race: fast in place", "race: twice"}) {
         check_verdict(name, verdict::PASS);
         const case_record &r = record(name);
         REQUIRE(r.speed);
@@ -335,29 +373,48 @@ TEST_CASE("verdict: a fast submission passes, in place or not, and leaves its fi
 
 TEST_CASE("verdict: a slow one does not")
 {
-    check_verdict("slow", verdict::TOO_SLOW, "at least 3 times");
-    CHECK(record("slow").hint == "try harder");
-    CHECK(record("slow").points == 0);
+    check_verdict("race: slow", verdict::TOO_SLOW, "at least 3 times");
+    CHECK(record("race: slow").hint == "try harder");
+    CHECK(record("race: slow").points == 0);
 }
 
 TEST_CASE("verdict: clocks and rooflines")
 {
-    check_verdict("lies", verdict::CLOCK_MISMATCH);
-    check_verdict("implausible", verdict::IMPLAUSIBLE, "copy bandwidth");
+    check_verdict("race: lies", verdict::CLOCK_MISMATCH);
+    check_verdict("race: implausible", verdict::IMPLAUSIBLE, "copy bandwidth");
 }
 
 TEST_CASE("verdict: every timed output is verified")
 {
-    check_verdict("replays", verdict::WRONG_ANSWER);
-    check_verdict("replays in place", verdict::WRONG_ANSWER);
-    check_verdict("goes wrong later", verdict::WRONG_ANSWER, "7");
-    check_verdict("writes nothing", verdict::NOT_WRITTEN, "add_one");
-    check_verdict("writes past the end", verdict::OUT_OF_BOUNDS, "`out`");
+    check_verdict("race: replays", verdict::WRONG_ANSWER);
+    check_verdict("race: replays in place", verdict::WRONG_ANSWER);
+    check_verdict("race: goes wrong later", verdict::WRONG_ANSWER, "7");
+    check_verdict("race: writes nothing", verdict::NOT_WRITTEN, "add_one");
+    check_verdict("race: writes past the end", verdict::OUT_OF_BOUNDS, "`out`");
 }
 
 TEST_CASE("verdict: a crash in a timed run is a crash")
 {
-    check_verdict("crashes", verdict::CRASH, "timing add_one");
+    check_verdict("race: crashes", verdict::CRASH, "timing add_one");
+}
+
+TEST_CASE("verdict: on the simulator counters decide, and nothing is called a time")
+{
+    check_verdict("count: fast", verdict::PASS);
+    check_verdict("count: naive", verdict::TOO_SLOW, "12.5 %, at least 95 % is required");
+    check_verdict("count: garbled", verdict::PROTOCOL_ERROR, "cannot be read");
+    check_verdict("count: writes nothing", verdict::NOT_WRITTEN);
+    REQUIRE(record("count: fast").speed);
+    REQUIRE(record("count: naive").speed);
+    const speed_result &fast = *record("count: fast").speed, &naive = *record("count: naive").speed;
+    CHECK(fast.counters.at("sector bytes used by loads") == 1);
+    CHECK(fast.naive_counters.at("sector bytes used by loads") == 0.125);
+    CHECK(fast.reached == 2);
+    CHECK(fast.offered == 2);
+    CHECK(naive.reached == 0);
+    CHECK(std::isnan(fast.median));
+    CHECK(std::isnan(fast.ms));
+    CHECK(fast.pairs == 0);
 }
 
 int main(int count, char **arguments)
@@ -373,7 +430,7 @@ int main(int count, char **arguments)
     if (!mkdtemp(name)) return 2;
     folder = name;
     for (const char *kind : {"naive", "fast", "slow", "lies", "replays", "writes nothing",
-                             "writes past the end", "goes wrong later", "crashes"})
+                             "writes past the end", "goes wrong later", "crashes", "garbled"})
         std::filesystem::create_symlink(std::filesystem::canonical("/proc/self/exe"),
                                         folder / kind);
     options().simulated = false;
@@ -381,16 +438,19 @@ int main(int count, char **arguments)
     options().naive = folder / "naive";
     options().seed = 1;
 
-    doctest::Context races;
-    races.setOption("reporters", "records");
-    races.setOption("order-by", "file");
-    races.addFilter("test-case", "race:*");
-    races.run(); // their failures are what the tests are about
+    for (const char *which : {"race:*", "count:*"}) {
+        options().simulated = which[0] == 'c';
+        doctest::Context races;
+        races.setOption("reporters", "records");
+        races.setOption("order-by", "file");
+        races.addFilter("test-case", which);
+        races.run(); // their failures are what the tests are about
+    }
     restart_workers();
     std::filesystem::remove_all(folder);
 
     doctest::Context tests(count, arguments);
     tests.setOption("reporters", "console");
-    tests.addFilter("test-case-exclude", "race:*");
+    tests.addFilter("test-case", "verdict:*");
     return tests.run();
 }
