@@ -308,7 +308,6 @@ static counted_gate sectors_an_element(bool stores, int offset, double most)
     };
     gate.at_least = false;
     gate.required.pass = most;
-    gate.unit = "sectors an element";
     gate.meaning = stores ? "A store of a warp that begins within a sector touches five for four. "
                             "Let every warp begin its stores at a sector boundary."
                           : "A load of a warp that begins within a sector touches five for four. "
@@ -320,9 +319,9 @@ static counted_gate sectors_an_element(bool stores, int offset, double most)
 static speed_gates offset_gates(int offset)
 {
     speed_gates gates;
-    gates.counted = {used_by_loads(0.97), used_by_stores(0.97),
-                     sectors_an_element(false, offset, 0.27),
-                     sectors_an_element(true, offset, 0.13)};
+    gates.counted = {sectors_an_element(false, offset, 0.27),
+                     sectors_an_element(true, offset, 0.13), used_by_loads(0.97),
+                     used_by_stores(0.97)};
     gates.too_slow = "Some requests begin within a sector. Load and store from sector boundaries, "
                      "realign between the lanes of a warp, and handle both ends one by one.";
     return gates;
@@ -336,7 +335,6 @@ static counted_gate bytes_loaded_a_thread(double least)
         return c.threads ? double(c.load_bytes) / double(c.threads) : 0;
     };
     gate.required.pass = least;
-    gate.unit = "bytes a thread";
     gate.meaning = "Too few bytes are on their way at a time to keep the memory busy. Let each "
                    "thread load several elements, or float4, before it uses the first.";
     return gate;
