@@ -1039,9 +1039,9 @@ private:
     static void check_closer_parts(const statement &s)
     {
         static const std::set<std::string_view> known = {
-            "uni", "idx", "sync", "cta",  "warp", "arrive", "red", "aligned", "popc", "and", "or",
-            "xor", "add", "min",  "max",  "up",   "down",   "bfly", "any",    "all",  "ballot",
-            "b32", "b64", "u32",  "s32",  "pred"};
+            "uni", "idx", "sync",   "cta", "warp", "arrive", "red", "aligned", "popc",
+            "and", "or",  "xor",    "add", "min",  "max",    "up",  "down",    "bfly",
+            "any", "all", "ballot", "b32", "b64",  "u32",    "s32", "pred"};
         for (std::size_t k = 1; k < s.op.size(); ++k)
             if (known.count(s.op[k]) == 0) throw unknown{};
     }
