@@ -1039,9 +1039,9 @@ private:
     static void check_closer_parts(const statement &s)
     {
         static const std::set<std::string_view> known = {
-            "uni", "idx", "sync", "cta",  "warp", "arrive", "red", "aligned", "popc", "and", "or",
-            "xor", "add", "min",  "max",  "up",   "down",   "bfly", "any",    "all",  "ballot",
-            "b32", "b64", "u32",  "s32",  "pred"};
+            "uni", "idx", "sync",   "cta", "warp", "arrive", "red", "aligned", "popc",
+            "and", "or",  "xor",    "add", "min",  "max",    "up",  "down",    "bfly",
+            "any", "all", "ballot", "b32", "b64",  "u32",    "s32", "pred"};
         for (std::size_t k = 1; k < s.op.size(); ++k)
             if (known.count(s.op[k]) == 0) throw unknown{};
     }
@@ -1288,6 +1288,9 @@ special special_named(std::string_view name)
         {"globaltimer_lo", special::globaltimer_lo},
         {"globaltimer_hi", special::zero},
         {"gridid", special::zero},
+        // Where cooperative groups look for what a cooperative launch gave them.
+        {"envreg1", special::grid_workspace_high},
+        {"envreg2", special::grid_workspace_low},
     };
     if (auto it = names.find(name); it != names.end()) return it->second;
     return name.starts_with("envreg") ? special::zero : special::unknown;
