@@ -30,7 +30,8 @@ int line_with(const std::string &text)
 
 std::string one_kernel(const std::string &parameters, const std::string &body)
 {
-    return ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(" + parameters + ")\n{\n" + body + "\n}\n";
+    return ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(" + parameters +
+           ")\n{\n" + body + "\n}\n";
 }
 
 bool contains(const std::string &text, const char *part) { return text.find(part) != text.npos; }
@@ -39,7 +40,8 @@ bool contains(const std::string &text, const char *part) { return text.find(part
 
 TEST_CASE("a write past the end names kernel, line, block, thread and allocation")
 {
-    buffer<float> a(std::vector<float>(1024, 1)), b(std::vector<float>(1024, 1)), c(std::size_t(1000));
+    buffer<float> a(std::vector<float>(1024, 1)), b(std::vector<float>(1024, 1)),
+        c(std::size_t(1000));
     memory::instance().label(c.at, c.bytes(), "out");
     outcome o = run(kernels(), "vector_add", {4, 1, 1}, {256, 1, 1}, 0, a, b, c, 1024);
     CHECK(o.error == 700);
@@ -120,7 +122,8 @@ TEST_CASE("shared memory is checked by its size")
 TEST_CASE("writing constant memory")
 {
     module m(".version 8.0\n.target sm_80\n.address_size 64\n.const .align 4 .b8 fixed[4] = {1};\n"
-             ".visible .entry k()\n{ .reg .b64 %rd<3>;\n mov.u64 %rd1, fixed;\n cvta.const.u64 %rd2, %rd1;\n"
+             ".visible .entry k()\n{ .reg .b64 %rd<3>;\n mov.u64 %rd1, fixed;\n cvta.const.u64 "
+             "%rd2, %rd1;\n"
              " st.u32 [%rd2], 5;\n ret;\n}\n",
              0);
     CHECK(run(m, "k", {1, 1, 1}, {1, 1, 1}, 0).error == 700);
@@ -130,10 +133,11 @@ TEST_CASE("writing constant memory")
 
 TEST_CASE("local memory is checked by its size and for values")
 {
-    module m(one_kernel(".param .u32 at", ".local .align 4 .b8 mine[16];\n.reg .b64 %rd<4>; .reg .b32 %r<4>;\n"
-                                          "mov.u64 %rd1, mine; ld.param.u32 %r1, [at];\n"
-                                          "st.local.u32 [%rd1], 3; cvt.u64.u32 %rd2, %r1;\n"
-                                          "add.s64 %rd3, %rd1, %rd2; ld.local.u32 %r2, [%rd3]; ret;"),
+    module m(one_kernel(".param .u32 at",
+                        ".local .align 4 .b8 mine[16];\n.reg .b64 %rd<4>; .reg .b32 %r<4>;\n"
+                        "mov.u64 %rd1, mine; ld.param.u32 %r1, [at];\n"
+                        "st.local.u32 [%rd1], 3; cvt.u64.u32 %rd2, %r1;\n"
+                        "add.s64 %rd3, %rd1, %rd2; ld.local.u32 %r2, [%rd3]; ret;"),
              0);
     CHECK(run(m, "k", {1, 1, 1}, {32, 1, 1}, 0, 0).error == 0);
     CHECK(findings::instance().empty());
@@ -172,9 +176,12 @@ TEST_CASE("warps that wait at different barriers")
 TEST_CASE("a block whose threads wait for each other for ever is ended")
 {
     // Half of the block waits at barrier 0, the other half at barrier 1.
-    module m(one_kernel("", ".reg .pred %p<2>; .reg .b32 %r<3>;\nmov.u32 %r1, %tid.x; setp.lt.u32 %p1, %r1, 32;\n"
-                            "@%p1 bra A; bar.sync 1; ret;\nA: bar.sync 0; ret;"),
-             0);
+    module m(
+        one_kernel(
+            "",
+            ".reg .pred %p<2>; .reg .b32 %r<3>;\nmov.u32 %r1, %tid.x; setp.lt.u32 %p1, %r1, 32;\n"
+            "@%p1 bra A; bar.sync 1; ret;\nA: bar.sync 0; ret;"),
+        0);
     CHECK(run(m, "k", {1, 1, 1}, {64, 1, 1}, 0).error == 702);
     CHECK(only_finding().kind == finding_kind::barrier);
     CHECK(contains(only_finding().detail, "32 threads wait at barrier 1"));
@@ -191,7 +198,8 @@ TEST_CASE("a loop that waits for what nobody writes is ended at once")
 
 TEST_CASE("a kernel beyond the step budget is ended")
 {
-    module m(one_kernel("", ".reg .b32 %r<3>;\nmov.u32 %r1, 0;\nL: add.u32 %r1, %r1, 1; bra L;"), 0);
+    module m(one_kernel("", ".reg .b32 %r<3>;\nmov.u32 %r1, 0;\nL: add.u32 %r1, %r1, 1; bra L;"),
+             0);
     settings().step_budget = 100000;
     outcome o = run(m, "k", {1, 1, 1}, {64, 1, 1}, 0);
     settings().step_budget = options{}.step_budget;
@@ -218,10 +226,13 @@ TEST_CASE("a trap, and instructions nobody knows")
     module t(one_kernel("", "trap;"), 0);
     CHECK(run(t, "k", {1, 1, 1}, {1, 1, 1}, 0).error == 719);
     CHECK(only_finding().kind == finding_kind::trap);
-    for (const char *unknown : {"frobnicate.u32 %r1, %r2;", "add.q32 %r1, %r2, %r1;", "ld.global.v3.u32 %r1, [%rd1];",
-                                "call strange, ();", "bar.frob 0;", "cvt.rx.u32.f32 %r1, %r2;"}) {
+    for (const char *unknown :
+         {"frobnicate.u32 %r1, %r2;", "add.q32 %r1, %r2, %r1;", "ld.global.v3.u32 %r1, [%rd1];",
+          "call strange, ();", "bar.frob 0;", "cvt.rx.u32.f32 %r1, %r2;"}) {
         CAPTURE(unknown);
-        module m(one_kernel("", std::string(".reg .b32 %r<4>; .reg .b64 %rd<4>;\n") + unknown + "\nret;"), 0);
+        module m(one_kernel("", std::string(".reg .b32 %r<4>; .reg .b64 %rd<4>;\n") + unknown +
+                                    "\nret;"),
+                 0);
         CHECK(run(m, "k", {1, 1, 1}, {1, 1, 1}, 0).error == 801);
         CHECK(only_finding().kind == finding_kind::unsupported);
         CHECK(only_finding().kernel == "k");
@@ -229,7 +240,8 @@ TEST_CASE("a trap, and instructions nobody knows")
     }
 }
 
-TEST_CASE("a warp instruction whose mask does not name the caller, or waits for lanes that never come")
+TEST_CASE(
+    "a warp instruction whose mask does not name the caller, or waits for lanes that never come")
 {
     std::string start = ".reg .pred %p<2>; .reg .b32 %r<3>;\nmov.u32 %r1, %tid.x;\n";
     module unnamed(one_kernel("", start + "bar.warp.sync 65535; ret;"), 0);
@@ -237,15 +249,17 @@ TEST_CASE("a warp instruction whose mask does not name the caller, or waits for 
     CHECK(only_finding().kind == finding_kind::barrier);
     CHECK(only_finding().thread.x == 16);
     // Both sides of a branch wait for the whole warp, at different exchanges.
-    module crossed(one_kernel("", start + "setp.lt.u32 %p1, %r1, 8;\n@%p1 bra A;\n"
-                                          "shfl.sync.idx.b32 %r2, %r1, 0, 31, -1; ret;\n"
-                                          "A: shfl.sync.idx.b32 %r2, %r1, 0, 31, -1; bar.warp.sync -1; ret;"),
-                   0);
+    module crossed(
+        one_kernel("", start + "setp.lt.u32 %p1, %r1, 8;\n@%p1 bra A;\n"
+                               "shfl.sync.idx.b32 %r2, %r1, 0, 31, -1; ret;\n"
+                               "A: shfl.sync.idx.b32 %r2, %r1, 0, 31, -1; bar.warp.sync -1; ret;"),
+        0);
     CHECK(run(crossed, "k", {1, 1, 1}, {32, 1, 1}, 0).error == 702);
     CHECK(only_finding().kind == finding_kind::barrier);
     // A plain warp barrier may be met in both branches.
-    module met(one_kernel("", start + "setp.lt.u32 %p1, %r1, 8;\n@%p1 bra A;\nbar.warp.sync -1; ret;\n"
-                                      "A: bar.warp.sync -1; ret;"),
+    module met(one_kernel("", start +
+                                  "setp.lt.u32 %p1, %r1, 8;\n@%p1 bra A;\nbar.warp.sync -1; ret;\n"
+                                  "A: bar.warp.sync -1; ret;"),
                0);
     CHECK(run(met, "k", {1, 1, 1}, {32, 1, 1}, 0).error == 0);
     CHECK(findings::instance().empty());
@@ -257,6 +271,7 @@ TEST_CASE("checks can be turned off, and wild pointers still end the grid")
     settings().check_memory = settings().check_initialised = false;
     CHECK(run(kernels(), "vector_add", {1, 1, 1}, {64, 1, 1}, 0, a, a, c, 64).error == 0);
     CHECK(findings::instance().empty());
-    CHECK(run(kernels(), "vector_add", {1, 1, 1}, {64, 1, 1}, 0, a, a, address{64}, 64).error == 700);
+    CHECK(run(kernels(), "vector_add", {1, 1, 1}, {64, 1, 1}, 0, a, a, address{64}, 64).error ==
+          700);
     settings().check_memory = settings().check_initialised = true;
 }

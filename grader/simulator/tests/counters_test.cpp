@@ -16,17 +16,20 @@ const kernel_counts &counted()
 }
 
 // One warp; each lane loads or stores `bytes` at lane * step + offset of shared memory.
-shared_counts shared_pattern(int step, int vector, bool store, int lanes = 32, const char *index = "%r1")
+shared_counts shared_pattern(int step, int vector, bool store, int lanes = 32,
+                             const char *index = "%r1")
 {
     std::string v = vector == 1 ? "" : ".v" + std::to_string(vector);
     std::string data = vector == 1 ? "%r5" : vector == 2 ? "{%r5, %r6}" : "{%r5, %r6, %r7, %r8}";
-    std::string access = store ? "st.shared" + v + ".u32 [%r4], " + data : "ld.shared" + v + ".u32 " + data + ", [%r4]";
-    std::string ptx = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n"
-                      ".shared .align 16 .b8 tile[32768]; .reg .b32 %r<9>; .reg .pred %p<2>;\n"
-                      "mov.u32 %r1, %tid.x; mov.u32 %r5, 0; mov.u32 %r6, 0; mov.u32 %r7, 0; mov.u32 %r8, 0;\n"
-                      "shr.u32 %r2, %r1, 1; and.b32 %r3, %r1, 15;\n"
-                      "mul.lo.u32 %r4, " + std::string(index) + ", " + std::to_string(step) + ";\n" + access +
-                      ";\nret;\n}\n";
+    std::string access = store ? "st.shared" + v + ".u32 [%r4], " + data
+                               : "ld.shared" + v + ".u32 " + data + ", [%r4]";
+    std::string ptx =
+        ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n"
+        ".shared .align 16 .b8 tile[32768]; .reg .b32 %r<9>; .reg .pred %p<2>;\n"
+        "mov.u32 %r1, %tid.x; mov.u32 %r5, 0; mov.u32 %r6, 0; mov.u32 %r7, 0; mov.u32 %r8, 0;\n"
+        "shr.u32 %r2, %r1, 1; and.b32 %r3, %r1, 15;\n"
+        "mul.lo.u32 %r4, " +
+        std::string(index) + ", " + std::to_string(step) + ";\n" + access + ";\nret;\n}\n";
     module m(ptx, 0);
     settings().check_initialised = false;
     CHECK(run(m, "k", {1, 1, 1}, {static_cast<std::uint32_t>(lanes), 1, 1}, 0).error == 0);
@@ -138,7 +141,8 @@ TEST_CASE("a tile read by columns, with and without padding")
 TEST_CASE("a tiled matrix product")
 {
     const int n = 64;
-    buffer<float> m(std::vector<float>(n * n, 1)), k(std::vector<float>(n * n, 1)), p(std::size_t(n * n));
+    buffer<float> m(std::vector<float>(n * n, 1)), k(std::vector<float>(n * n, 1)),
+        p(std::size_t(n * n));
     run(kernels(), "tiled_matmul", {4, 4, 1}, {16, 16, 1}, 0, m, k, p, n);
     const auto &t = counted().total;
     CHECK(t.global_load.requests == 16 * 4 * 8 * 2);
