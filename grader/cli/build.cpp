@@ -1,0 +1,118 @@
+// Has ninja build exactly what a command needs, and shows how far it is.
+#include "build.hpp"
+
+#include "errors.hpp"
+#include "files.hpp"
+#include "process.hpp"
+
+#include <fmt/format.h>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace cli {
+
+namespace {
+
+constexpr const char *ours = "workbook-step ";
+
+std::string first_failure(const std::string &text)
+{
+    std::size_t at = text.find("FAILED: ");
+    std::string from = at == text.npos ? text : text.substr(at);
+    std::string result;
+    int shown = 0;
+    for (const std::string &line : lines(from)) {
+        bool noise = line.rfind(ours, 0) == 0 || line.rfind("ninja: build stopped", 0) == 0;
+        if (noise) continue;
+        if (++shown > 40) break;
+        result += "    " + line.substr(0, 400) + "\n";
+    }
+    return result;
+}
+
+} // namespace
+
+progress_line::progress_line(bool wanted) : terminal_(detect_terminal(2)), wanted_(wanted) {}
+
+progress_line::~progress_line() { clear(); }
+
+void progress_line::say(const std::string &text)
+{
+    if (!wanted_ || text == last_) return;
+    last_ = text;
+    if (!terminal_.interactive) {
+        // A log keeps every line: no counters that change many times a second.
+        if (text.find('/') == text.npos) fmt::print(stderr, "{}\n", text);
+        return;
+    }
+    std::string cut = text.substr(0, static_cast<std::size_t>(terminal_.width - 1));
+    fmt::print(stderr, "\r\033[K{}", dim(terminal_, cut));
+    std::fflush(stderr);
+    shown_ = true;
+}
+
+void progress_line::clear()
+{
+    if (shown_) fmt::print(stderr, "\r\033[K");
+    std::fflush(stderr);
+    shown_ = false;
+}
+
+void build_targets(const toolchain &t, const std::vector<std::string> &targets,
+                   progress_line &progress)
+{
+    file_lock lock(t.build_root + "/.cuda-workbook.lock",
+                   [&] { progress.say("waiting for another build in this folder"); });
+    child c;
+    c.arguments = {t.ninja, "-C", t.build_root};
+    std::string inside = t.build_root + "/";
+    for (const std::string &target : targets) {
+        std::string name = target.rfind(inside, 0) == 0 ? target.substr(inside.size()) : target;
+        if (std::find(c.arguments.begin(), c.arguments.end(), name) == c.arguments.end())
+            c.arguments.push_back(name);
+    }
+    c.environment.emplace();
+    for (char **e = environ; *e; ++e)
+        if (std::string_view(*e).rfind("NINJA_STATUS=", 0) != 0) c.environment->push_back(*e);
+    c.environment->push_back(std::string("NINJA_STATUS=") + ours + "%f/%t ");
+    c.keep = 1 << 20;
+    c.wall = std::chrono::seconds(1800);
+    bool announced = false;
+    c.each_line = [&](const std::string_view line) {
+        if (line.rfind(ours, 0) != 0) return;
+        std::string step(line.substr(std::string_view(ours).size()));
+        if (!announced) progress.say("building the grader and the worked versions");
+        announced = true;
+        progress.say("building " + step);
+    };
+    ending e = run(c);
+    if (e.what == ending::not_started)
+        throw machine_error(fmt::format("ninja {}: see ./workbook doctor", e.words()));
+    if (!e.ok())
+        throw machine_error(
+            fmt::format("the workbook itself did not build (ninja {}); this is not about your "
+                        "file:\n{}  what to do: undo changes outside labs/*/stub.cu, then "
+                        "./workbook doctor",
+                        e.words(), first_failure(e.text)));
+}
+
+std::vector<std::string> submission_targets(const toolchain &t, const lab &l,
+                                            const std::string &backend)
+{
+    std::vector<std::string> targets = {l.worker_library, l.keep};
+    if (backend == "sim") targets.push_back(t.simulator_library);
+    return targets;
+}
+
+std::vector<std::string> grading_targets(const toolchain &t, const lab &l,
+                                         const std::string &backend)
+{
+    std::vector<std::string> targets = {t.grader(l), t.program(l, "naive", backend)};
+    if (l.library && backend == "gpu") targets.push_back(t.program(l, "library", backend));
+    return targets;
+}
+
+} // namespace cli

@@ -1,0 +1,219 @@
+// The check command: the grader graded on implementations whose verdicts are known.
+#include "check.hpp"
+
+#include "errors.hpp"
+#include "expectation.hpp"
+#include "files.hpp"
+#include "lab_names.hpp"
+#include "pool.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+namespace cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr double most_core_seconds = 100; // a lab
+
+enum class role { naive, rung, solution, stub, wrong };
+
+struct finding {
+    std::string what; // "naive is right"
+    std::string fault; // empty: it holds
+};
+
+struct task {
+    const lab *of;
+    role as;
+    subject what;
+    std::vector<finding> findings;
+    double cpu_seconds = 0;
+};
+
+std::string failures(const lab_view &l, bool (*counts)(const case_view &))
+{
+    std::string result;
+    for (const case_view &c : l.cases)
+        if (counts(c) && !c.passed() && c.verdict != "SKIPPED")
+            result += fmt::format("{}{}  {}: {}", result.empty() ? "" : "\n      ", c.verdict,
+                                  c.name, c.message);
+    return result;
+}
+
+bool any_case(const case_view &) { return true; }
+bool correctness(const case_view &c)
+{
+    // A speed case whose answer is wrong is no question of speed.
+    static const std::vector<std::string> about_speed = {"PASS", "TOO_SLOW", "INCONCLUSIVE"};
+    return c.kind != "speed" || std::find(about_speed.begin(), about_speed.end(), c.verdict) ==
+                                    about_speed.end();
+}
+
+std::string any_right(const lab_view &l)
+{
+    bool some = std::any_of(l.cases.begin(), l.cases.end(), [](const case_view &c) {
+        return c.kind == "correctness" && c.passed();
+    });
+    return some ? "" : "no correctness case was graded";
+}
+
+double required_of(const json &c, const char *gate)
+{
+    auto at = c.find(gate);
+    return at != c.end() && at->is_object() && at->contains("required") &&
+                   at->at("required").is_number()
+               ? at->at("required").get<double>()
+               : 0;
+}
+
+bool has_gate(const case_view &c, const std::string &backend)
+{
+    if (c.kind != "speed" || c.verdict == "SKIPPED") return false;
+    if (backend == "gpu")
+        return required_of(*c.whole, "speedup") > 0 || required_of(*c.whole, "fraction") > 0;
+    return c.whole->contains("counters") && !c.whole->at("counters").empty();
+}
+
+// Every gate must hold naive back, or it gates nothing.
+finding gates_separate(const lab_view &naive, const std::string &backend)
+{
+    finding f{"naive misses every speed gate that the solution must reach", {}};
+    for (const case_view &c : naive.cases)
+        if (has_gate(c, backend) && c.passed())
+            f.fault += fmt::format("{}{} passes", f.fault.empty() ? "" : "; ", c.name);
+    return f;
+}
+
+std::string stub_fault(const toolchain &t, const task &work, const lab_view &l,
+                       const std::string &backend)
+{
+    std::string source = read_text(work.what.source);
+    if (states_expectation(source))
+        return unmet(read_expectation(source, t.shown(work.what.source), backend), l);
+    if (l.status != "fail") return fmt::format("its status is {}", l.status);
+    for (const case_view &c : l.cases)
+        if (!c.passed() && c.verdict != "NOT_WRITTEN" && c.verdict != "SKIPPED")
+            return fmt::format("{}  {}: {}", c.verdict, c.name, c.message);
+    return {};
+}
+
+std::vector<finding> judge(const toolchain &t, const task &work, const lab_view &l,
+                           const std::string &backend)
+{
+    std::string right = failures(l, correctness);
+    if (right.empty()) right = any_right(l);
+    switch (work.as) {
+    case role::naive:
+        return {{"naive is right", right}, gates_separate(l, backend)};
+    case role::rung:
+        return {{work.what.name + " is right", right}};
+    case role::solution: {
+        std::string fault = failures(l, any_case);
+        return {{"solution passes everything", fault.empty() ? any_right(l) : fault}};
+    }
+    case role::stub:
+        return {{"stub compiles and is not written", stub_fault(t, work, l, backend)}};
+    case role::wrong: {
+        expectation e =
+            read_expectation(read_text(work.what.source), t.shown(work.what.source), backend);
+        std::string gets = e.passes ? "passes here" : fmt::format("{} in {}", e.verdict, e.case_name);
+        return {{fmt::format("wrong/{}: {}", work.what.name, gets), unmet(e, l)}};
+    }
+    }
+    return {};
+}
+
+void carry_out(const toolchain &t, task &work, const grade_options &options)
+{
+    try {
+        graded g = grade_one(t, *work.of, work.what, options, false);
+        work.cpu_seconds = g.cpu_seconds;
+        for (const lab_view &l : labs_of(g.document))
+            work.findings = judge(t, work, l, options.backend);
+        if (work.findings.empty()) work.findings = {{work.what.name, "there is no result"}};
+    } catch (const machine_error &e) {
+        work.findings = {{work.what.name, e.what()}};
+    }
+}
+
+std::vector<task> tasks_of(const toolchain &t, const lab &l)
+{
+    std::vector<task> tasks;
+    auto add = [&](role as, subject what) { tasks.push_back({&l, as, std::move(what), {}, 0}); };
+    add(role::naive, implementation_of(t, l, "naive"));
+    if (l.solutions) {
+        for (const std::string &name : l.rungs) add(role::rung, implementation_of(t, l, name));
+        add(role::solution, implementation_of(t, l, "solution"));
+    }
+    if (fs::exists(t.stub(l))) add(role::stub, stub_of(t, l));
+    std::vector<std::string> wrong;
+    if (fs::is_directory(t.wrong_folder(l)))
+        for (const fs::directory_entry &e : fs::directory_iterator(t.wrong_folder(l)))
+            if (e.path().extension() == ".cu") wrong.push_back(e.path().string());
+    std::sort(wrong.begin(), wrong.end());
+    for (const std::string &path : wrong) add(role::wrong, file_of(path));
+    return tasks;
+}
+
+struct tally {
+    std::size_t passed = 0, failed = 0;
+    void count(const std::string &lab, const finding &f)
+    {
+        terminal out = detect_terminal(1);
+        (f.fault.empty() ? passed : failed) += 1;
+        if (f.fault.empty())
+            fmt::print("{}    {}  {}\n", good(out, "ok"), lab, f.what);
+        else
+            fmt::print("{}  {}  {}\n      {}\n", bad(out, "FAIL"), lab, f.what, f.fault);
+    }
+};
+
+} // namespace
+
+int check_command(const toolchain &t, const std::vector<std::string> &words, grade_options options)
+{
+    std::vector<task> tasks;
+    std::vector<std::string> targets;
+    progress_line progress;
+    std::vector<std::string> names = find_labs(words, t.lab_names(true));
+    if (names.empty()) throw usage_error("this workbook has no labs yet");
+    options.seed = choose_seed(options.seed);
+    options.backend = choose_backend(t, lab_called(t, names[0]), options, progress).backend;
+    for (const std::string &name : names)
+        for (task &work : tasks_of(t, lab_called(t, name))) {
+            for (const std::string &target : grade_targets(t, *work.of, work.what, options.backend))
+                targets.push_back(target);
+            tasks.push_back(std::move(work));
+        }
+    build_targets(t, targets, progress);
+
+    tally result;
+    std::map<std::string, double> core_seconds;
+    // Two graders on one GPU would spoil each other's times.
+    unsigned at_once = options.backend == "gpu" ? 1 : cores();
+    progress.say(fmt::format("checking, seed {}", options.seed));
+    auto report = [&](std::size_t i) {
+        progress.clear();
+        core_seconds[tasks[i].of->name] += tasks[i].cpu_seconds;
+        for (const finding &f : tasks[i].findings) result.count(tasks[i].of->name, f);
+        if (i + 1 < tasks.size())
+            progress.say(fmt::format("{}: {} ({}/{})", tasks[i + 1].of->name,
+                                     tasks[i + 1].what.name, i + 2, tasks.size()));
+    };
+    run_all(tasks.size(), at_once, [&](std::size_t i) { carry_out(t, tasks[i], options); }, report);
+    progress.clear();
+    for (const auto &[name, seconds] : core_seconds)
+        result.count(name, {fmt::format("took {:.1f} core-seconds, at most {:.0f}", seconds,
+                                        most_core_seconds),
+                            seconds <= most_core_seconds ? "" : "make its cases smaller"});
+    fmt::print("{} passed, {} failed\n", result.passed, result.failed);
+    return result.failed == 0 ? passed : failed;
+}
+
+} // namespace cli

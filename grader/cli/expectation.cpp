@@ -1,0 +1,109 @@
+// What the first lines of a wrong submission say that it must get.
+#include "expectation.hpp"
+
+#include "errors.hpp"
+#include "text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace cli {
+
+namespace {
+
+constexpr std::string_view fails = "// Fails: ", on_gpu = "// On gpu: ";
+
+std::string trimmed(std::string_view s)
+{
+    std::size_t first = s.find_first_not_of(" \r"), last = s.find_last_not_of(" \r");
+    return first == s.npos ? std::string() : std::string(s.substr(first, last - first + 1));
+}
+
+std::vector<std::string> parts_of(const std::string &line)
+{
+    std::vector<std::string> parts;
+    std::size_t from = 0;
+    for (std::size_t at; (at = line.find(" | ", from)) != line.npos && parts.size() < 2; from = at + 3)
+        parts.push_back(trimmed(line.substr(from, at - from)));
+    parts.push_back(trimmed(line.substr(from)));
+    return parts;
+}
+
+// The rest of the first line among the first three that starts with `start`.
+bool find_line(const std::string &source, std::string_view start, std::string &rest)
+{
+    std::vector<std::string> all = lines(source.substr(0, 4096));
+    for (std::size_t i = 0; i < std::min<std::size_t>(3, all.size()); ++i) {
+        if (all[i].rfind(start, 0) != 0) continue;
+        rest = trimmed(all[i].substr(start.size()));
+        return true;
+    }
+    return false;
+}
+
+std::string list_of_failures(const lab_view &graded)
+{
+    std::string result;
+    std::size_t shown = 0;
+    for (const case_view &c : graded.cases) {
+        if (c.passed() || ++shown > 4) continue;
+        result += fmt::format("\n      {}  {}: {}", c.verdict, c.name, c.message);
+        if (!c.hint.empty()) result += " / " + c.hint;
+    }
+    return result.empty() ? "\n      every case passed" : result;
+}
+
+} // namespace
+
+bool states_expectation(const std::string &source)
+{
+    std::string rest;
+    return find_line(source, fails, rest);
+}
+
+expectation read_expectation(const std::string &source, const std::string &file,
+                             const std::string &backend)
+{
+    std::string text;
+    bool found = backend == "gpu" && find_line(source, on_gpu, text);
+    if (found && (text == "passes" || text.rfind("passes ", 0) == 0)) {
+        expectation e;
+        e.passes = true;
+        return e;
+    }
+    if (!found && !find_line(source, fails, text))
+        throw machine_error(
+            fmt::format("{}: the first line must be \"// Fails: CASE | VERDICT | WORDS\"", file));
+    std::vector<std::string> parts = parts_of(text);
+    grading::verdict v;
+    if (parts.size() != 3 || parts[0].empty() || parts[2].empty())
+        throw machine_error(fmt::format("{}: \"{}\" is not CASE | VERDICT | WORDS", file, text));
+    if (!grading::parse(parts[1], v))
+        throw machine_error(fmt::format("{}: \"{}\" is no verdict", file, parts[1]));
+    return {false, parts[0], parts[1], parts[2]};
+}
+
+std::string unmet(const expectation &e, const lab_view &graded)
+{
+    for (const case_view &c : graded.cases)
+        if (c.verdict == "INFRA_ERROR")
+            return fmt::format("the grader itself failed in {}: {}", c.name, c.message);
+    if (e.passes)
+        return graded.status == "pass" ? "" : "it must pass here, but" + list_of_failures(graded);
+    auto at = std::find_if(graded.cases.begin(), graded.cases.end(),
+                           [&](const case_view &c) { return c.name == e.case_name; });
+    if (at == graded.cases.end())
+        return fmt::format("no case is called \"{}\"; got{}", e.case_name, list_of_failures(graded));
+    if (at->verdict != e.verdict)
+        return fmt::format("{} must be {}, but is {}: {}; all failures:{}", e.case_name, e.verdict,
+                           at->verdict, at->message, list_of_failures(graded));
+    bool said = at->message.find(e.words) != std::string::npos ||
+                at->hint.find(e.words) != std::string::npos;
+    if (!said)
+        return fmt::format("{} must say \"{}\", but says: {} / {}", e.case_name, e.words,
+                           at->message, at->hint);
+    return graded.status == "fail" ? "" : fmt::format("the lab's status is {}", graded.status);
+}
+
+} // namespace cli

@@ -1,0 +1,74 @@
+// Files read whole, written whole, and locked between processes.
+#include "files.hpp"
+
+#include "errors.hpp"
+#include "process.hpp"
+
+#include <fmt/format.h>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace cli {
+
+namespace fs = std::filesystem;
+
+std::string read_text(const std::string &path)
+{
+    std::ifstream file(path, std::ios::binary);
+    std::ostringstream text;
+    if (!file || !(text << file.rdbuf())) {
+        if (file && fs::is_regular_file(path) && fs::file_size(path) == 0) return {};
+        throw machine_error(fmt::format("cannot read {}: {}", path, std::strerror(errno)));
+    }
+    return text.str();
+}
+
+void write_atomically(const std::string &path, const std::string &text)
+{
+    std::string name = path + ".XXXXXX";
+    int fd = mkostemp(name.data(), O_CLOEXEC);
+    if (fd < 0)
+        throw machine_error(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
+    std::string_view left = text;
+    while (!left.empty()) {
+        ssize_t n = write(fd, left.data(), left.size());
+        if (n < 0 && errno != EINTR) break;
+        if (n > 0) left.remove_prefix(static_cast<std::size_t>(n));
+    }
+    bool right = left.empty() && fchmod(fd, 0644) == 0;
+    right = close(fd) == 0 && right;
+    if (right && rename(name.c_str(), path.c_str()) == 0) return;
+    std::string reason = std::strerror(errno);
+    unlink(name.c_str());
+    throw machine_error(fmt::format("cannot write {}: {}", path, reason));
+}
+
+file_lock::file_lock(const std::string &path, const std::function<void()> &waiting)
+    : fd_(open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0644))
+{
+    if (fd_ < 0)
+        throw machine_error(fmt::format("cannot write {}: {}. Does the folder belong to another "
+                                        "user?",
+                                        path, std::strerror(errno)));
+    if (flock(fd_, LOCK_EX | LOCK_NB) == 0) return;
+    if (waiting) waiting();
+    while (flock(fd_, LOCK_EX) != 0) { // Ctrl-C interrupts the wait
+        if (!stop_was_requested()) continue;
+        close(fd_);
+        throw stop_requested();
+    }
+}
+
+file_lock::~file_lock() { close(fd_); }
+
+} // namespace cli

@@ -1,0 +1,29 @@
+// Files read whole, written whole, and locked between processes.
+#pragma once
+
+#include <functional>
+#include <string>
+
+namespace cli {
+
+// The whole file; throws machine_error with the reason.
+std::string read_text(const std::string &path);
+// Written beside and renamed: a reader sees the old file or the new one, never half. Throws
+// machine_error.
+void write_atomically(const std::string &path, const std::string &text);
+
+// Held by one process at a time. The kernel lets go of it when the process ends, however it ends.
+class file_lock {
+public:
+    // `waiting` is called once if another process holds it. Throws machine_error when the file
+    // cannot be made, stop_requested when asked to stop while waiting.
+    explicit file_lock(const std::string &path, const std::function<void()> &waiting = {});
+    ~file_lock();
+    file_lock(const file_lock &) = delete;
+    file_lock &operator=(const file_lock &) = delete;
+
+private:
+    int fd_;
+};
+
+} // namespace cli

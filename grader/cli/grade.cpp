@@ -1,0 +1,418 @@
+// Runs a lab's grader on one implementation; the `grade` command.
+#include "grade.hpp"
+
+#include "errors.hpp"
+#include "files.hpp"
+#include "lab_names.hpp"
+#include "process.hpp"
+#include "progress.hpp"
+#include "text.hpp"
+
+#include <fmt/format.h>
+
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+
+namespace cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// A name for the grader's result file; the file goes when this does.
+class result_file {
+public:
+    explicit result_file(const std::string &folder) : path_(folder + "/result.XXXXXX")
+    {
+        int fd = mkstemp(path_.data());
+        if (fd < 0)
+            throw machine_error(
+                fmt::format("cannot write in {}: is the disk full?", folder));
+        close(fd);
+        unlink(path_.c_str());
+    }
+    ~result_file() { unlink(path_.c_str()); }
+    result_file(const result_file &) = delete;
+    const std::string &path() const { return path_; }
+
+private:
+    std::string path_;
+};
+
+std::string replay_folder(const toolchain &t)
+{
+    std::string folder = t.source_root + "/.workbook/replays";
+    fs::create_directories(folder);
+    return folder;
+}
+
+std::vector<std::string> grader_command(const toolchain &t, const lab &l, const subject &what,
+                                        const std::string &worker, const grade_options &options,
+                                        const std::string &json_file, bool show)
+{
+    std::vector<std::string> c = {t.grader(l), "--backend", options.backend, "--worker", worker,
+                                  "--naive", t.program(l, "naive", options.backend)};
+    auto add = [&](std::initializer_list<std::string> more) { c.insert(c.end(), more); };
+    if (l.library && options.backend == "gpu")
+        add({"--library", t.program(l, "library", options.backend)});
+    add({"--submission", what.name, "--source", t.shown(what.source), "--seed", options.seed, "--json", json_file, "--replay-dir",
+         replay_folder(t)});
+    if (!options.pattern.empty()) add({"--case", options.pattern});
+    if (!show) c.push_back("--quiet");
+    if (!detect_terminal(1).colour) c.push_back("--no-color");
+    return c;
+}
+
+// A grader that ended in no way it may, or left no result.
+graded fault(const lab &l, const subject &what, const ending &e, const std::string &why)
+{
+    graded g;
+    g.status = infrastructure;
+    std::string said = printable(e.text, 4000);
+    g.document = grader_fault(l.name, what.name,
+                              fmt::format("the grader of {} {}{}", l.name, why,
+                                          said.empty() ? "" : ". It said:\n" + said));
+    return g;
+}
+
+graded read_result(const lab &l, const subject &what, const ending &e, const std::string &path)
+{
+    graded g;
+    g.report = printable(e.text, 64 << 10);
+    g.status = e.status;
+    bool exited = e.what == ending::exited;
+    if (exited && e.status == wrong_usage) return g; // --case names no case of this lab
+    if (exited && e.status == nothing_graded && !fs::exists(path)) {
+        g.document = skipped_lab(l.name, what.name, g.report);
+        return g;
+    }
+    bool expected = exited && (e.status == passed || e.status == failed ||
+                               e.status == nothing_graded || e.status == infrastructure);
+    if (!expected) return fault(l, what, e, e.words());
+    if (!fs::exists(path))
+        return fault(l, what, e, fmt::format("{} and wrote no result", e.words()));
+    g.document = json::parse(read_text(path), nullptr, false);
+    std::string wrong = invalid(g.document);
+    if (!wrong.empty()) return fault(l, what, e, fmt::format("wrote a result that {}", wrong));
+    return g;
+}
+
+graded run_grader(const toolchain &t, const lab &l, const subject &what, const std::string &worker,
+                  const grade_options &options, bool show)
+{
+    std::string folder = t.build_root + "/submissions";
+    fs::create_directories(folder);
+    result_file result(folder);
+    child c;
+    c.arguments = grader_command(t, l, what, worker, options, result.path(), show);
+    c.show = show;
+    c.directory = t.source_root;
+    c.wall = std::chrono::seconds(900);
+    c.keep = 256 << 10;
+    ending e = run(c);
+    if (e.what == ending::not_started)
+        throw machine_error(fmt::format("{} {}", t.grader(l), e.words()));
+    graded g = read_result(l, what, e, result.path());
+    g.reported = show && e.what == ending::exited && g.status == e.status;
+    g.seconds = e.seconds;
+    g.cpu_seconds = e.cpu_seconds;
+    return g;
+}
+
+// The points that a lab's grader has to give, by its own list.
+double points_offered(const toolchain &t, const lab &l)
+{
+    child c;
+    c.arguments = {t.grader(l), "--list"};
+    c.wall = std::chrono::seconds(60);
+    ending e = run(c);
+    std::vector<std::string> said = lines(e.text);
+    int points = 0, cases = 0;
+    bool right = e.ok() && !said.empty() &&
+                 std::sscanf(said.back().c_str(), "%d points in %d cases", &points, &cases) == 2;
+    if (!right) throw machine_error(fmt::format("{} --list {}", t.grader(l), e.words()));
+    return points;
+}
+
+std::string run_probe(const toolchain &t, const lab &any)
+{
+    child c;
+    c.arguments = {t.program(any, "naive", "gpu"), "--probe"};
+    c.wall = std::chrono::seconds(60);
+    ending e = run(c);
+    if (e.ok()) return {};
+    std::string said = printable(e.text, 500);
+    while (!said.empty() && said.back() == '\n') said.pop_back();
+    return said.empty() ? "a trial kernel " + e.words() : said;
+}
+
+std::string retry_command(const lab &l, const subject &what, const std::string &case_name)
+{
+    std::string command = "./workbook grade " + l.name.substr(0, l.name.find('_'));
+    if (what.name == "solution")
+        command += " --solutions";
+    else if (what.name != "stub")
+        command += " --submission " + what.source;
+    return case_name.empty() ? command : fmt::format("{} --case '{}'", command, case_name);
+}
+
+void print_case(const terminal &out, const case_view &c)
+{
+    fmt::print("{}  {}\n", bad(out, c.verdict), c.name);
+    fmt::print("  {}\n", wrapped(c.message, out.width, 2));
+    if (!c.hint.empty()) fmt::print("  {}\n", wrapped(c.hint, out.width, 2));
+}
+
+// A submission that did not become a program: the compiler's words, then what to do.
+void print_refused_build(const toolchain &t, const lab &l, const subject &what, const graded &g)
+{
+    terminal out = detect_terminal(1);
+    std::vector<lab_view> labs = labs_of(g.document);
+    const case_view &c = labs.at(0).cases.at(0);
+    fmt::print("{}: {}\n\n", bold(out, l.name), t.shown(what.source));
+    std::string said = c.whole->value("output", std::string());
+    for (const std::string &line : lines(said)) fmt::print("  {}\n", line);
+    if (!said.empty()) fmt::print("\n");
+    print_case(out, c);
+    fmt::print("\nNext: mend it, then {}\n", bold(out, retry_command(l, what, {})));
+}
+
+void print_table(const std::vector<lab_view> &labs)
+{
+    terminal out = detect_terminal(1);
+    std::size_t width = 3;
+    for (const lab_view &l : labs) width = std::max(width, l.lab.size());
+    int name = static_cast<int>(width) + 2;
+    fmt::print("{}{}{}\n", padded("lab", name), padded("points", 12), "first failure");
+    for (const lab_view &l : labs) {
+        const case_view *f = l.first_failure();
+        std::string what = l.status == "skipped" ? "skipped"
+                           : f                   ? f->verdict + "  " + f->name
+                                                 : good(out, "passed");
+        std::string row = padded(l.lab, name) + padded(points_words(l.points, l.max_points), 12);
+        std::size_t room = static_cast<std::size_t>(out.width) - row.size();
+        if (f && what.size() > room) what = what.substr(0, room - 3) + "...";
+        fmt::print("{}{}\n", row, what);
+    }
+}
+
+struct item {
+    const lab *of;
+    subject what;
+};
+
+std::vector<item> items(const toolchain &t, const std::vector<std::string> &words,
+                        const grade_options &options)
+{
+    if (!options.submission.empty() && options.solutions)
+        throw usage_error("--submission and --solutions exclude each other: which one is to be graded?");
+    if (!options.submission.empty() && words.size() != 1)
+        throw usage_error(fmt::format("--submission needs exactly one lab: ./workbook grade LAB "
+                                      "--submission {}",
+                                      options.submission));
+    std::vector<std::string> names = t.lab_names(false);
+    // A test lab must be named in full.
+    std::vector<std::string> all = t.lab_names(true);
+    std::vector<item> result;
+    bool whole_names = !words.empty() && std::all_of(words.begin(), words.end(), [&](auto &w) {
+        return std::find(all.begin(), all.end(), w) != all.end();
+    });
+    for (const std::string &name : find_labs(words, whole_names ? all : names)) {
+        const lab &l = lab_called(t, name);
+        if (options.solutions && !l.solutions)
+            throw usage_error("this edition has no solutions; grade your own file: ./workbook grade");
+        subject s = !options.submission.empty() ? file_of(options.submission)
+                    : options.solutions         ? implementation_of(t, l, "solution")
+                                                : stub_of(t, l);
+        result.push_back({&l, s});
+    }
+    return result;
+}
+
+void check_json_file(const std::string &path)
+{
+    if (path.empty()) return;
+    fs::path folder = fs::absolute(path).parent_path();
+    if (fs::is_directory(path) || access(folder.c_str(), W_OK) != 0)
+        throw usage_error(fmt::format("--json {}: no file can be written there", path));
+}
+
+// What a lone grader has not said itself.
+void print_unreported(const toolchain &t, const item &i, const graded &g)
+{
+    if (g.status == failed) return print_refused_build(t, *i.of, i.what, g);
+    for (const lab_view &l : labs_of(g.document))
+        for (const case_view &c : l.cases) print_case(detect_terminal(1), c);
+}
+
+// After several labs: the table, the first failure, and what to type next.
+void print_summary(const std::vector<item> &all, const json &document)
+{
+    terminal out = detect_terminal(1);
+    std::vector<lab_view> labs = labs_of(document);
+    print_table(labs);
+    for (const lab_view &l : labs) {
+        const case_view *f = l.first_failure();
+        if (!f) continue;
+        auto graded = std::find_if(all.begin(), all.end(),
+                                   [&](const item &i) { return i.of->name == l.lab; });
+        fmt::print("\n{}: ", bold(out, l.lab));
+        print_case(out, *f);
+        fmt::print("\nNext: {}\n", bold(out, retry_command(*graded->of, graded->what, {})));
+        return;
+    }
+}
+
+std::string reason_no_gpu(const toolchain &t, const lab &any, progress_line &progress)
+{
+    if (!gpu_device_present()) return "no NVIDIA device is present";
+    build_targets(t, {t.program(any, "naive", "gpu")}, progress);
+    return run_probe(t, any);
+}
+
+} // namespace
+
+subject stub_of(const toolchain &t, const lab &l) { return {"stub", t.stub(l), false}; }
+
+subject implementation_of(const toolchain &t, const lab &l, const std::string &name)
+{
+    return {name, t.source(l, name), true};
+}
+
+subject file_of(const std::string &path)
+{
+    return {printable(fs::path(path).filename().string(), 200), path, false};
+}
+
+std::vector<std::string> grade_targets(const toolchain &t, const lab &l, const subject &what,
+                                       const std::string &backend)
+{
+    std::vector<std::string> targets = grading_targets(t, l, backend);
+    if (what.ours)
+        targets.push_back(t.program(l, what.name, backend));
+    else
+        for (const std::string &more : submission_targets(t, l, backend)) targets.push_back(more);
+    return targets;
+}
+
+graded grade_one(const toolchain &t, const lab &l, const subject &what,
+                 const grade_options &options, bool show)
+{
+    if (what.ours)
+        return run_grader(t, l, what, t.program(l, what.name, options.backend), options, show);
+    built_submission built = build_submission(t, {&l, what.source, {options.backend}});
+    if (!built.built()) {
+        graded g;
+        g.status = failed;
+        g.document = refused_build(l.name, what.name, built, points_offered(t, l));
+        g.cpu_seconds = built.cpu_seconds;
+        return g;
+    }
+    graded g = run_grader(t, l, what, built.workers.at(0), options, show);
+    g.cpu_seconds += built.cpu_seconds;
+    return g;
+}
+
+bool gpu_device_present()
+{
+    for (const char *path : {"/dev/nvidiactl", "/dev/dxg", "/dev/nvhost-ctrl-gpu", "/dev/nvgpu"})
+        if (access(path, F_OK) == 0) return true;
+    return false;
+}
+
+backend_choice choose_backend(const toolchain &t, const lab &any, const grade_options &options,
+                              progress_line &progress)
+{
+    if (options.backend == "sim") {
+        if (options.require_gpu)
+            throw usage_error("--require-gpu and --backend sim exclude each other");
+        return {"sim", "asked for"};
+    }
+    std::string reason = reason_no_gpu(t, any, progress);
+    if (reason.empty()) return {"gpu", "a GPU is here"};
+    if (options.require_gpu || options.backend == "gpu")
+        throw machine_error(fmt::format(
+            "no GPU can be used: {}.\n  what to do: ./workbook doctor says what is missing; "
+            "--backend sim grades in the simulator",
+            reason));
+    return {"sim", reason};
+}
+
+std::string choose_seed(const std::string &wanted)
+{
+    if (wanted.empty()) {
+        std::uint64_t seed = 0;
+        if (getrandom(&seed, sizeof seed, 0) != sizeof seed)
+            throw machine_error("the system gives no random numbers");
+        return fmt::format("{:016x}", seed);
+    }
+    std::string digits = wanted.rfind("0x", 0) == 0 ? wanted.substr(2) : wanted;
+    bool right = !digits.empty() && digits.size() <= 16 &&
+                 std::all_of(digits.begin(), digits.end(),
+                             [](unsigned char c) { return std::isxdigit(c); });
+    if (!right)
+        throw usage_error(fmt::format(
+            "--seed {}: give 1 to 16 hexadecimal digits, as a report prints them", wanted));
+    return digits;
+}
+
+const lab &lab_called(const toolchain &t, const std::string &name)
+{
+    auto at = std::find_if(t.labs.begin(), t.labs.end(), [&](const lab &l) { return l.name == name; });
+    if (at == t.labs.end()) throw usage_error(fmt::format("no lab is called {}", name));
+    return *at;
+}
+
+int grade_command(const toolchain &t, const std::vector<std::string> &words, grade_options options)
+{
+    std::vector<item> all = items(t, words, options);
+    if (all.empty()) throw usage_error("this workbook has no labs yet");
+    check_json_file(options.json_file);
+    options.seed = choose_seed(options.seed);
+    progress_line progress;
+    backend_choice choice = choose_backend(t, *all[0].of, options, progress);
+    options.backend = choice.backend;
+
+    std::vector<std::string> targets;
+    for (const item &i : all)
+        for (const std::string &target : grade_targets(t, *i.of, i.what, options.backend))
+            targets.push_back(target);
+    build_targets(t, targets, progress);
+
+    std::vector<json> documents;
+    std::vector<int> statuses;
+    std::string unmatched; // what a grader said about --case
+    bool alone = all.size() == 1;
+    for (const item &i : all) {
+        progress.say(fmt::format("grading {}", i.of->name));
+        if (alone) progress.clear();
+        graded g = grade_one(t, *i.of, i.what, options, alone);
+        if (g.status == wrong_usage) {
+            unmatched += g.report;
+            continue;
+        }
+        if (alone && !g.reported) print_unreported(t, i, g);
+        if (i.what.name == "stub" && options.pattern.empty())
+            keep_progress(t, labs_of(g.document).at(0), options.backend);
+        documents.push_back(std::move(g.document));
+        statuses.push_back(g.status);
+    }
+    progress.clear();
+    if (documents.empty()) { // a lone grader has said it itself
+        if (!alone) fmt::print(stderr, "{}", unmatched);
+        return wrong_usage;
+    }
+    json document = merged(documents, options.seed, options.backend);
+    if (!alone) print_summary(all, document);
+    if (!options.json_file.empty()) write_atomically(options.json_file, document.dump(2) + "\n");
+    int status = merged_status(statuses);
+    return status == nothing_graded && options.require_gpu ? infrastructure : status;
+}
+
+} // namespace cli

@@ -1,0 +1,67 @@
+// One grade: a lab's grader run on one implementation, and everything that can stop it.
+#pragma once
+
+#include "build.hpp"
+#include "result.hpp"
+#include "toolchain.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace cli {
+
+struct grade_options {
+    std::string backend = "auto"; // auto, gpu, sim; settled by choose_backend
+    std::string pattern;          // only cases whose name contains it
+    std::string seed;             // hexadecimal; settled by choose_seed
+    bool require_gpu = false;
+    bool solutions = false;
+    std::string submission; // a file instead of the stub
+    std::string json_file;
+};
+
+// What is graded: a file that must be built first, or an implementation of ours.
+struct subject {
+    std::string name;   // as results call it: "stub", "solution", "1_coalesced", a file's name
+    std::string source; // its file
+    bool ours = false;  // the build makes its worker
+};
+subject stub_of(const toolchain &t, const lab &l);
+subject implementation_of(const toolchain &t, const lab &l, const std::string &name);
+subject file_of(const std::string &path);
+
+struct graded {
+    json document;   // one lab, always valid
+    int status = 0;  // passed, failed, nothing_graded, infrastructure
+    std::string report; // what the grader said, when it was not shown
+    bool reported = false; // the grader itself said everything to the person already
+    double seconds = 0, cpu_seconds = 0;
+};
+
+// Builds what is missing (but for what ninja makes: see grade_targets) and grades. `show`: the
+// grader's own report goes to the terminal. Throws stop_requested and machine_error.
+graded grade_one(const toolchain &t, const lab &l, const subject &what,
+                 const grade_options &options, bool show);
+std::vector<std::string> grade_targets(const toolchain &t, const lab &l, const subject &what,
+                                       const std::string &backend);
+
+// gpu or sim. "auto" is gpu where a worker of ours runs a real kernel. Throws machine_error, in
+// words, when a GPU is asked for and none can be used.
+struct backend_choice {
+    std::string backend, why;
+};
+backend_choice choose_backend(const toolchain &t, const lab &any, const grade_options &options,
+                              progress_line &progress);
+// Whether the machine has a GPU at all, without building anything.
+bool gpu_device_present();
+
+std::string choose_seed(const std::string &wanted); // throws usage_error
+
+const lab &lab_called(const toolchain &t, const std::string &name);
+
+// The command: grades stubs, solutions or one file. Returns the exit status.
+int grade_command(const toolchain &t, const std::vector<std::string> &words,
+                  grade_options options);
+
+} // namespace cli

@@ -1,0 +1,249 @@
+// A lab's ladder drawn for a terminal.
+#include "ladder.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <set>
+
+namespace cli {
+
+namespace {
+
+constexpr int margin = 4;
+
+std::optional<double> number_at(const json *o, std::initializer_list<const char *> path)
+{
+    for (const char *key : path) {
+        if (!o || !o->is_object()) return {};
+        auto at = o->find(key);
+        o = at == o->end() ? nullptr : &*at;
+    }
+    if (!o || !o->is_number()) return {};
+    return o->get<double>();
+}
+
+std::string text_at(const json &o, const char *outer, const char *inner)
+{
+    auto at = o.find(outer);
+    if (at == o.end() || !at->is_object()) return {};
+    auto value = at->find(inner);
+    return value != at->end() && value->is_string() ? value->get<std::string>() : std::string();
+}
+
+// Three figures where they mean something: 0.125, 12.5, 1250.
+std::string figure(double v)
+{
+    if (v != 0 && (std::abs(v) < 0.001 || std::abs(v) >= 1e6)) return fmt::format("{:.2e}", v);
+    int digits = v == 0 ? 0 : 2 - static_cast<int>(std::floor(std::log10(std::abs(v))));
+    std::string text = fmt::format("{:.{}f}", v, std::max(0, digits));
+    if (text.find('.') != text.npos) {
+        text.erase(text.find_last_not_of('0') + 1);
+        if (text.back() == '.') text.pop_back();
+    }
+    return text;
+}
+
+// A rung's view, and its speed case of one name, if it has one.
+struct row {
+    const rung *of;
+    lab_view lab;
+    const case_view *speed(const std::string &name) const
+    {
+        for (const case_view &c : lab.cases)
+            if (c.name == name && c.kind == "speed") return &c;
+        return nullptr;
+    }
+};
+
+int name_width(const std::vector<row> &rows)
+{
+    int width = 0;
+    for (const row &r : rows) width = std::max(width, columns(r.of->name));
+    return std::min(width, 24);
+}
+
+std::string shown_name(const row &r, int width)
+{
+    return padded(r.of->name.substr(0, static_cast<std::size_t>(width)), width);
+}
+
+std::size_t correct_cases(const lab_view &l, std::size_t &all)
+{
+    std::size_t right = 0;
+    all = 0;
+    for (const case_view &c : l.cases) {
+        if (c.kind != "correctness" || c.verdict == "SKIPPED") continue;
+        ++all;
+        right += c.passed();
+    }
+    return right;
+}
+
+std::string introduction(const std::vector<row> &rows, const terminal &out)
+{
+    std::string text;
+    int width = name_width(rows);
+    for (const row &r : rows) {
+        std::size_t all = 0, right = correct_cases(r.lab, all);
+        std::string marks = right == all && all > 0
+                                ? fmt::format("{:>2} right", right)
+                                : fmt::format("{:>2} of {} right", right, all);
+        std::string start = fmt::format("  {}  {}  ", shown_name(r, width), padded(marks, 8));
+        text += start + wrapped(r.of->about, out.width, columns(start)) + "\n";
+    }
+    return text;
+}
+
+std::string timed_case(const std::vector<row> &rows, const std::string &name, const terminal &out)
+{
+    struct line {
+        std::string head, verdict;
+        double ratio;
+    };
+    std::vector<line> drawn;
+    std::string of;
+    int width = name_width(rows);
+    double most = 0;
+    for (const row &r : rows) {
+        const case_view *c = r.speed(name);
+        auto ms = c ? number_at(c->whole, {"measured", "ms"}) : std::nullopt;
+        if (!ms) continue;
+        auto ratio = number_at(c->whole, {"speedup", "median"});
+        auto share = number_at(c->whole, {"fraction", "value"});
+        if (share) of = text_at(*c->whole, "fraction", "of");
+        std::string head = fmt::format(
+            "{}{}  {:>9} ms {:>7} {:>6}  ", std::string(margin, ' '), shown_name(r, width),
+            fmt::format("{:.3f}", *ms), ratio ? fmt::format("{:.2f}x", *ratio) : "",
+            share ? fmt::format("{:.0f} %", 100 * *share) : "");
+        drawn.push_back({head, c->verdict, ratio.value_or(0)});
+        most = std::max(most, ratio.value_or(0));
+    }
+    if (drawn.empty()) return {};
+    std::string caption = "time, ratio to naive" + (of.empty() ? "" : ", share of " + of);
+    std::string text = fmt::format("\n  {}\n{}{}\n", bold(out, name), std::string(margin, ' '), caption);
+    for (const line &l : drawn) {
+        int room = std::max(8, out.width - columns(l.head));
+        text += l.head + bar(out, most > 0 ? l.ratio / most : 0, room) + "\n";
+    }
+    return text;
+}
+
+// The measures of a case, in order, as any rung has them.
+std::vector<std::string> measures_of(const std::vector<row> &rows, const std::string &name)
+{
+    std::vector<std::string> names;
+    for (const row &r : rows) {
+        const case_view *c = r.speed(name);
+        if (!c || !c->whole->contains("counters")) continue;
+        for (const auto &[key, value] : c->whole->at("counters").items())
+            if (value.is_number() && std::find(names.begin(), names.end(), key) == names.end())
+                names.push_back(key);
+    }
+    return names;
+}
+
+std::string counted_measure(const std::vector<row> &rows, const std::string &name,
+                            const std::string &measure, const terminal &out)
+{
+    struct line {
+        const row *of;
+        double value;
+    };
+    std::vector<line> drawn;
+    double most = 0;
+    for (const row &r : rows) {
+        const case_view *c = r.speed(name);
+        auto value = c ? number_at(c->whole, {"counters", measure.c_str()}) : std::nullopt;
+        if (!value) continue;
+        drawn.push_back({&r, *value});
+        most = std::max(most, *value);
+    }
+    std::string text = fmt::format("{}{}\n", std::string(margin, ' '), measure);
+    int width = name_width(rows);
+    for (const line &l : drawn) {
+        std::string head = fmt::format("{}{}  {:>9}  ", std::string(margin, ' '),
+                                       shown_name(*l.of, width), figure(l.value));
+        text += head + bar(out, most > 0 ? l.value / most : 0, out.width - columns(head)) + "\n";
+    }
+    return text;
+}
+
+std::string counted_case(const std::vector<row> &rows, const std::string &name,
+                         const terminal &out)
+{
+    std::string text;
+    for (const std::string &measure : measures_of(rows, name))
+        text += counted_measure(rows, name, measure, out);
+    return text.empty() ? text : fmt::format("\n  {}\n{}", bold(out, name), text);
+}
+
+std::vector<std::string> speed_cases(const std::vector<row> &rows)
+{
+    std::vector<std::string> names;
+    for (const row &r : rows)
+        for (const case_view &c : r.lab.cases)
+            if (c.kind == "speed" && std::find(names.begin(), names.end(), c.name) == names.end())
+                names.push_back(c.name);
+    return names;
+}
+
+std::vector<row> rows_of(const ladder &l)
+{
+    std::vector<row> rows;
+    for (const rung &r : l.rungs)
+        for (lab_view &view : labs_of(r.document)) rows.push_back({&r, std::move(view)});
+    return rows;
+}
+
+std::string where(const ladder &l)
+{
+    if (l.backend == "sim") return "simulated: counted, not timed";
+    for (const rung &r : l.rungs)
+        if (std::string gpu = text_at(r.document, "env", "gpu"); !gpu.empty())
+            return "measured on " + gpu;
+    return "measured";
+}
+
+} // namespace
+
+std::string first_comment(const std::string &source)
+{
+    for (const std::string &line : lines(source)) {
+        std::size_t at = line.find("//");
+        if (at == line.npos) continue;
+        std::size_t start = line.find_first_not_of("/ ", at);
+        return start == line.npos ? std::string() : printable(line.substr(start), 400);
+    }
+    return {};
+}
+
+std::string draw(const ladder &l, const terminal &out)
+{
+    std::vector<row> rows = rows_of(l);
+    std::string text = fmt::format("{}   {}\n\n", bold(out, l.lab), where(l));
+    text += introduction(rows, out);
+    for (const std::string &name : speed_cases(rows))
+        text += l.backend == "sim" ? counted_case(rows, name, out) : timed_case(rows, name, out);
+    return text;
+}
+
+std::vector<std::string> ladder_faults(const ladder &l)
+{
+    std::vector<std::string> faults;
+    for (const row &r : rows_of(l)) {
+        bool all_must_pass = r.of->name == "solution";
+        for (const case_view &c : r.lab.cases) {
+            bool counts = c.kind != "speed" || all_must_pass || c.verdict == "INFRA_ERROR" ||
+                          c.verdict == "WRONG_ANSWER";
+            if (counts && !c.passed() && c.verdict != "SKIPPED")
+                faults.push_back(fmt::format("{}: {}  {}: {}", r.of->name, c.verdict, c.name,
+                                             c.message));
+        }
+    }
+    return faults;
+}
+
+} // namespace cli

@@ -1,0 +1,175 @@
+// cuda-workbook: the commands of the workbook. ./workbook prepares the machine and hands over to it.
+#include "check.hpp"
+#include "demo.hpp"
+#include "doctor.hpp"
+#include "errors.hpp"
+#include "grade.hpp"
+#include "process.hpp"
+#include "progress.hpp"
+#include "text.hpp"
+#include "toolchain.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <exception>
+
+namespace {
+
+using namespace cli;
+
+constexpr const char *about = "CUDA labs, graded: on your GPU, or in the workbook's simulator.";
+constexpr const char *examples = R"(
+LAB is a number (2, 02) or any part of one lab's name (coal). No LAB: all of them.
+Without a command: where am I, and what next.
+
+Examples:
+  ./workbook demo              see every lab's ladder, from naive to the full solution
+  ./workbook grade 2           grade labs/02_*/stub.cu, the file you edit
+  ./workbook grade 2 --case offset      only the cases with "offset" in their name
+  ./workbook grade 2 --submission ~/mine.cu --json result.json
+  ./workbook doctor            what this machine has, and what that enables
+  ./workbook test              the project's own tests
+
+Exit status: 0 passed, 1 the submission failed, 2 wrong usage, 77 nothing could be
+graded, 99 a fault of the machine or the workbook.)";
+
+struct command_options {
+    std::vector<std::string> labs;
+    grade_options grade;
+};
+
+void add_labs(CLI::App &command, command_options &o)
+{
+    command.add_option("LAB", o.labs, "number or part of a name; none: all labs");
+}
+
+void add_backend(CLI::App &command, command_options &o)
+{
+    command.add_option("--backend", o.grade.backend, "auto (default): gpu where there is one, else sim")
+        ->check(CLI::IsMember({"auto", "gpu", "sim"}));
+}
+
+void add_seed(CLI::App &command, command_options &o)
+{
+    command.add_option("--seed", o.grade.seed, "hexadecimal: repeat the inputs of an earlier run");
+}
+
+struct commands {
+    CLI::App app{about, "./workbook"};
+    CLI::App *demo, *grade, *doctor, *check;
+};
+
+void describe(commands &c, command_options &o)
+{
+    c.app.footer(examples);
+    c.app.require_subcommand(0, 1);
+    c.app.set_help_flag("-h,--help", "print this help and exit");
+    c.demo = c.app.add_subcommand("demo", "grade the worked solutions and draw each lab's ladder");
+    add_labs(*c.demo, o);
+    add_backend(*c.demo, o);
+    add_seed(*c.demo, o);
+
+    c.grade = c.app.add_subcommand("grade", "grade your labs/LAB/stub.cu");
+    add_labs(*c.grade, o);
+    c.grade->add_option("--case", o.grade.pattern, "only cases whose name contains this");
+    c.grade->add_option("--submission", o.grade.submission, "grade this .cu file instead");
+    c.grade->add_flag("--solutions", o.grade.solutions, "grade the worked solutions instead");
+    add_backend(*c.grade, o);
+    add_seed(*c.grade, o);
+    c.grade->add_option("--json", o.grade.json_file, "also write the results to this file");
+    c.grade->add_flag("--require-gpu", o.grade.require_gpu, "without a GPU: exit status 99, not 77");
+
+    c.doctor = c.app.add_subcommand("doctor", "what this machine has, and what that enables");
+
+    c.check = c.app.add_subcommand("check", "maintainers: prove that each grader grades rightly");
+    add_labs(*c.check, o);
+    add_backend(*c.check, o);
+    add_seed(*c.check, o);
+}
+
+// CLI11 says that a word was not expected; this says which one was probably meant.
+std::string near_miss(const CLI::App &command, const std::string &word)
+{
+    std::vector<std::string> known;
+    if (word.rfind("-", 0) == 0) {
+        for (const CLI::Option *option : command.get_options())
+            if (!option->get_lnames().empty()) known.push_back("--" + option->get_lnames()[0]);
+    } else {
+        for (const CLI::App *sub : command.get_subcommands({})) known.push_back(sub->get_name());
+        known.push_back("test");
+    }
+    std::string near = nearest(word.substr(0, word.find('=')), known);
+    return near.empty() ? "" : fmt::format(" Did you mean {}?", near);
+}
+
+int refuse(const commands &c, const CLI::ParseError &e)
+{
+    const CLI::App *command = &c.app;
+    if (!c.app.get_subcommands().empty()) command = c.app.get_subcommands()[0];
+    std::string help = command == &c.app ? "" : command->get_name() + " ";
+    std::vector<std::string> extra = command->remaining();
+    if (extra.empty()) extra = c.app.remaining();
+    std::string what = e.what();
+    if (!extra.empty())
+        what = fmt::format("{} \"{}\".{}",
+                           extra[0].rfind("-", 0) == 0 ? "there is no option" : "there is no command",
+                           printable(extra[0], 100), near_miss(*command, extra[0]));
+    fmt::print(stderr, "{}\nSee: ./workbook {}--help\n", what, help);
+    return wrong_usage;
+}
+
+int where_am_i_command(const toolchain &t)
+{
+    fmt::print("{}", where_am_i(t, read_progress(t), detect_terminal(1)));
+    return passed;
+}
+
+int run_command(const commands &c, const command_options &o)
+{
+    if (c.doctor->parsed()) return doctor_command();
+    toolchain t = read_toolchain(toolchain_path());
+    if (c.demo->parsed()) return demo_command(t, o.labs, o.grade);
+    if (c.grade->parsed()) return grade_command(t, o.labs, o.grade);
+    if (c.check->parsed()) return check_command(t, o.labs, o.grade);
+    return where_am_i_command(t);
+}
+
+int guarded(const commands &c, const command_options &o)
+{
+    try {
+        return run_command(c, o);
+    } catch (const usage_error &e) {
+        fmt::print(stderr, "{}\n", e.what());
+        return wrong_usage;
+    } catch (const stop_requested &) {
+        fmt::print(stderr, "\nstopped\n");
+        return stopped;
+    } catch (const std::exception &e) { // machine_error, and what the system threw
+        fmt::print(stderr, "{}\n", e.what());
+        return infrastructure;
+    }
+}
+
+} // namespace
+
+int main(int count, char **words)
+{
+    commands c;
+    command_options o;
+    describe(c, o);
+    try {
+        c.app.parse(count, words);
+    } catch (const CLI::CallForHelp &e) {
+        return c.app.exit(e);
+    } catch (const CLI::ParseError &e) {
+        return refuse(c, e);
+    }
+    cli::handle_signals();
+    // Reports of children and ours go to one place, in order.
+    std::setvbuf(stdout, nullptr, _IOLBF, 0);
+    int status = guarded(c, o);
+    cli::end_orphans();
+    return status;
+}

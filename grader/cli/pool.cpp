@@ -1,0 +1,58 @@
+// Tasks spread over the cores.
+#include "pool.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+namespace cli {
+
+unsigned cores()
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
+    return std::max(1, CPU_COUNT(&set));
+}
+
+void run_all(std::size_t count, unsigned threads, const std::function<void(std::size_t)> &task,
+             const std::function<void(std::size_t)> &done)
+{
+    std::atomic<std::size_t> next = 0;
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::vector<char> finished(count, 0);
+    std::exception_ptr error;
+    auto work = [&] {
+        for (std::size_t i; (i = next++) < count;) {
+            std::exception_ptr mine;
+            try {
+                task(i);
+            } catch (...) {
+                mine = std::current_exception();
+                next = count; // nobody starts another
+            }
+            std::lock_guard lock(mutex);
+            finished[i] = 1;
+            if (mine && !error) error = mine;
+            changed.notify_one();
+        }
+    };
+    std::vector<std::jthread> pool;
+    for (unsigned t = 0; t < std::min<std::size_t>(threads, count); ++t) pool.emplace_back(work);
+    for (std::size_t i = 0; i < count; ++i) {
+        std::unique_lock lock(mutex);
+        changed.wait(lock, [&] { return finished[i] || error; });
+        if (error) break;
+        lock.unlock();
+        if (done) done(i);
+    }
+    pool.clear(); // joins
+    if (error) std::rethrow_exception(error);
+}
+
+} // namespace cli

@@ -1,0 +1,58 @@
+// Child processes under limits: none outlives its call, none outlives this program.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace cli {
+
+// The part of the file system a child may see, in a mount namespace of its own; everything else is
+// absent. Needs user namespaces (see cell_available).
+struct cell {
+    std::string root; // an empty folder of ours that the cell is built on
+    std::vector<std::pair<std::string, std::string>> binds; // what is there -> where the child sees it
+};
+bool cell_available(); // tried once a process, with a real child
+
+struct child {
+    std::vector<std::string> arguments; // the program first: a path, or a name looked up on PATH
+    std::string directory;              // empty: ours
+    std::optional<std::vector<std::string>> environment; // none: ours
+    bool show = false;              // writes to our own output instead of being kept
+    std::size_t keep = 64 << 10;    // bytes of its output kept, stdout and stderr together
+    std::function<void(std::string_view)> each_line; // called for each whole line as it comes
+    std::chrono::seconds wall{600};
+    std::uint64_t cpu_seconds = 0, memory = 0, file_size = 0; // rlimits; 0: none
+    const cell *inside = nullptr;
+};
+
+struct ending {
+    enum how { exited, signalled, timed_out, not_started } what = not_started;
+    int status = 0;      // exit status, or the signal's number; for not_started an errno
+    std::string text;    // output kept
+    bool cut = false;    // there was more
+    double seconds = 0, cpu_seconds = 0; // its own and its waited-for children's
+    bool ok() const { return what == exited && status == 0; }
+    std::string words() const; // "exited with status 3", "was killed by SIGSEGV"
+};
+
+// Runs to the end or the limit; then kills whatever is left of its process group. Throws
+// stop_requested after ending the child when the program was asked to stop.
+ending run(const child &c);
+
+// From here on SIGINT, SIGTERM and SIGHUP end running children and make run() throw
+// stop_requested. Orphans of children come to us, and end with us.
+void handle_signals();
+bool stop_was_requested();
+void end_orphans();
+
+std::string find_program(std::string_view name); // on PATH; empty when it is not there
+
+} // namespace cli

@@ -1,0 +1,145 @@
+// Result documents: made where no grader ran, read, and merged into one.
+#include "result.hpp"
+
+#include "errors.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace cli {
+
+namespace {
+
+std::string text_of(const json &o, const char *key)
+{
+    auto at = o.find(key);
+    return at != o.end() && at->is_string() ? at->get<std::string>() : std::string();
+}
+
+double number_of(const json &o, const char *key)
+{
+    auto at = o.find(key);
+    return at != o.end() && at->is_number() ? at->get<double>() : 0;
+}
+
+json one_lab(const std::string &lab, const std::string &submission, const char *status,
+             double max_points, json only_case)
+{
+    json document = {{"schema", result_schema}, {"tool", tool_version}};
+    document["labs"] = json::array({{{"lab", lab},
+                                     {"submission", submission},
+                                     {"status", status},
+                                     {"points", 0},
+                                     {"max_points", max_points},
+                                     {"cases", json::array({std::move(only_case)})}}});
+    return document;
+}
+
+json no_points_case(const char *name, std::string_view verdict, const std::string &message,
+                    const std::string &hint)
+{
+    return {{"name", name},   {"kind", "correctness"}, {"verdict", verdict}, {"points", 0},
+            {"max_points", 0}, {"message", message},    {"hint", hint},       {"duration_ms", 0}};
+}
+
+} // namespace
+
+const case_view *lab_view::first_failure() const
+{
+    for (const case_view &c : cases)
+        if (!c.passed() && c.verdict != "SKIPPED") return &c;
+    return nullptr;
+}
+
+std::vector<lab_view> labs_of(const json &document)
+{
+    std::vector<lab_view> result;
+    if (!document.is_object() || !document.contains("labs")) return result;
+    for (const json &l : document.at("labs")) {
+        lab_view lab{text_of(l, "lab"),      text_of(l, "submission"),  text_of(l, "status"),
+                     number_of(l, "points"), number_of(l, "max_points"), {}};
+        auto cases = l.find("cases");
+        if (cases != l.end())
+            for (const json &c : *cases)
+                lab.cases.push_back({text_of(c, "name"), text_of(c, "kind"), text_of(c, "verdict"),
+                                     text_of(c, "message"), text_of(c, "hint"),
+                                     number_of(c, "points"), number_of(c, "max_points"), &c});
+        result.push_back(std::move(lab));
+    }
+    return result;
+}
+
+json refused_build(const std::string &lab, const std::string &submission,
+                   const built_submission &built, double max_points)
+{
+    json c = no_points_case("build", grading::name(built.verdict), built.message, built.hint);
+    if (!built.diagnostics.empty()) c["output"] = built.diagnostics;
+    return one_lab(lab, submission, "fail", max_points, std::move(c));
+}
+
+json grader_fault(const std::string &lab, const std::string &submission,
+                  const std::string &message)
+{
+    return one_lab(lab, submission, "error", 0,
+                   no_points_case("grader", "INFRA_ERROR", message,
+                                  "this is no fault of the submission"));
+}
+
+json skipped_lab(const std::string &lab, const std::string &submission, const std::string &message)
+{
+    return one_lab(lab, submission, "skipped", 0,
+                   no_points_case("grader", "SKIPPED", message, {}));
+}
+
+std::string invalid(const json &document)
+{
+    if (!document.is_object()) return "is not a JSON object";
+    if (text_of(document, "schema") != result_schema)
+        return fmt::format("is not of schema {}", result_schema);
+    auto labs = document.find("labs");
+    if (labs == document.end() || !labs->is_array() || labs->empty()) return "has no labs";
+    for (const json &l : *labs) {
+        if (!l.is_object() || text_of(l, "lab").empty()) return "has a lab without a name";
+        auto cases = l.find("cases");
+        if (cases == l.end() || !cases->is_array()) return "has a lab without cases";
+        for (const json &c : *cases) {
+            grading::verdict v;
+            if (!c.is_object() || !grading::parse(text_of(c, "verdict"), v))
+                return fmt::format("has a case with the unknown verdict \"{}\"",
+                                   c.is_object() ? text_of(c, "verdict") : "");
+        }
+    }
+    return {};
+}
+
+json merged(const std::vector<json> &documents, const std::string &seed,
+            const std::string &backend)
+{
+    json result = {{"schema", result_schema},
+                   {"tool", tool_version},
+                   {"seed", seed},
+                   {"backend", backend},
+                   {"env", json::object()},
+                   {"labs", json::array()}};
+    for (const json &d : documents) {
+        if (result["env"].empty() && d.contains("env")) result["env"] = d["env"];
+        for (const json &l : d.at("labs")) result["labs"].push_back(l);
+    }
+    return result;
+}
+
+int merged_status(const std::vector<int> &statuses)
+{
+    auto any = [&](int s) { return std::find(statuses.begin(), statuses.end(), s) != statuses.end(); };
+    if (any(infrastructure)) return infrastructure;
+    if (any(failed)) return failed;
+    return statuses.empty() || any(passed) ? passed : nothing_graded;
+}
+
+std::string points_words(double points, double max_points)
+{
+    return fmt::format("{:g} / {:g}", points, max_points);
+}
+
+} // namespace cli

@@ -1,0 +1,54 @@
+// Result documents of schema cuda-workbook/1: made where no grader ran, read, and merged into one.
+#pragma once
+
+#include "submission.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+#include <vector>
+
+namespace cli {
+
+using json = nlohmann::json;
+
+constexpr const char *result_schema = "cuda-workbook/1";
+constexpr const char *tool_version = "0.1.0";
+
+// A case of a result, with everything a broken document may lack filled in.
+struct case_view {
+    std::string name, kind, verdict, message, hint;
+    double points = 0, max_points = 0;
+    const json *whole = nullptr; // lives as long as the document
+    bool passed() const { return verdict == "PASS"; }
+};
+struct lab_view {
+    std::string lab, submission, status;
+    double points = 0, max_points = 0;
+    std::vector<case_view> cases;
+    const case_view *first_failure() const; // not PASS and not SKIPPED; null when there is none
+};
+std::vector<lab_view> labs_of(const json &document);
+
+// A document of one lab whose only case says why nothing could be run.
+json refused_build(const std::string &lab, const std::string &submission,
+                   const built_submission &built, double max_points);
+json grader_fault(const std::string &lab, const std::string &submission,
+                  const std::string &message);
+// A missing GPU, and nothing to take its place.
+json skipped_lab(const std::string &lab, const std::string &submission, const std::string &message);
+
+// What is wrong with a document that a grader wrote; empty: nothing.
+std::string invalid(const json &document);
+
+// One document of all the labs, in order; the environment is the first that says anything.
+json merged(const std::vector<json> &documents, const std::string &seed,
+            const std::string &backend);
+
+// Of several graders' exit statuses, the one for all: ours (99) before the submission's (1); 77
+// only when nothing at all could be graded.
+int merged_status(const std::vector<int> &statuses);
+
+std::string points_words(double points, double max_points); // "7 / 10", "6.5 / 10"
+
+} // namespace cli

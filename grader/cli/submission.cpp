@@ -1,0 +1,661 @@
+// Compiles a submission in a folder that holds the contract and that file and nothing else.
+#include "submission.hpp"
+
+#include "errors.hpp"
+#include "files.hpp"
+#include "process.hpp"
+
+#include <fmt/format.h>
+
+#include <cxxabi.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <set>
+#include <sstream>
+
+namespace cli {
+
+namespace fs = std::filesystem;
+using grading::verdict;
+
+namespace {
+
+// Something the student did: becomes the verdict of the build.
+struct refusal {
+    verdict what;
+    std::string message, hint, diagnostics;
+};
+
+// A folder of our own under /tmp, removed with everything in it.
+class scratch_folder {
+public:
+    scratch_folder()
+    {
+        const char *temporary = std::getenv("TMPDIR");
+        path_ = std::string(temporary && *temporary ? temporary : "/tmp") + "/cuda-workbook.XXXXXX";
+        if (!mkdtemp(path_.data()))
+            throw machine_error(fmt::format("cannot make a folder {}: {}. Is the disk full?", path_,
+                                            std::strerror(errno)));
+    }
+    ~scratch_folder()
+    {
+        std::error_code ignored; // a leftover in /tmp harms nobody
+        fs::remove_all(path_, ignored);
+    }
+    scratch_folder(const scratch_folder &) = delete;
+    const std::string &path() const { return path_; }
+
+private:
+    std::string path_;
+};
+
+// The bytes of a submission, read through one descriptor so that what was checked is what is
+// compiled.
+std::string read_submission(const std::string &path, const std::string &shown, std::size_t most)
+{
+    auto refuse = [&](const std::string &why) -> refusal {
+        return {verdict::SUBMISSION_INVALID, fmt::format("{} {}", shown, why),
+                "hand in one ordinary .cu file", {}};
+    };
+    struct stat s {};
+    if (lstat(path.c_str(), &s) != 0)
+        throw refuse(fmt::format("cannot be read: {}", std::strerror(errno)));
+    if (S_ISLNK(s.st_mode)) throw refuse("is a symbolic link");
+    if (S_ISDIR(s.st_mode)) throw refuse("is a folder");
+    if (!S_ISREG(s.st_mode)) throw refuse("is not a regular file");
+    int fd = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0) throw refuse(fmt::format("cannot be read: {}", std::strerror(errno)));
+    std::string text(most + 1, '\0');
+    std::size_t size = 0;
+    bool regular = fstat(fd, &s) == 0 && S_ISREG(s.st_mode);
+    for (ssize_t n; regular && size <= most; size += std::size_t(n))
+        if ((n = read(fd, text.data() + size, text.size() - size)) <= 0) break;
+    close(fd);
+    if (!regular) throw refuse("is not a regular file");
+    if (size > most)
+        throw refuse(fmt::format("is larger than {} KiB", most >> 10));
+    text.resize(size);
+    return text;
+}
+
+// Which file it is, for files of ours that only the build changes.
+std::string stamp(const std::string &path)
+{
+    struct stat s {};
+    if (stat(path.c_str(), &s) != 0) return path + " is not there\n";
+    return fmt::format("{} {} {}.{:09}\n", path, s.st_size, s.st_mtim.tv_sec, s.st_mtim.tv_nsec);
+}
+
+std::string hashed(std::string_view text) // FNV-1a; only names a folder, the bytes are compared
+{
+    std::uint64_t h = 0xcbf29ce484222325;
+    for (unsigned char c : text) h = (h ^ c) * 0x100000001b3;
+    return fmt::format("{:016x}", h);
+}
+
+// Results by content: a folder a key, which appears whole by a rename, and holds the key itself
+// beside what was made from it.
+class cache {
+public:
+    explicit cache(std::string folder) : folder_(std::move(folder))
+    {
+        fs::create_directories(folder_);
+    }
+    // The folder of an equal key, or where to put it: with `found` false nothing is there.
+    std::string find(const std::string &key, bool &found) const
+    {
+        for (int i = 0;; ++i) { // equal hashes of different keys take the next number
+            std::string at = fmt::format("{}/{}{}", folder_, hashed(key), i ? fmt::format("-{}", i) : "");
+            if (!fs::exists(at + "/key")) {
+                found = false;
+                return at;
+            }
+            if (read_text(at + "/key") == key) {
+                std::error_code ignored; // only says that it is still in use
+                fs::last_write_time(at, fs::file_time_type::clock::now(), ignored);
+                found = true;
+                return at;
+            }
+        }
+    }
+    // A folder beside the others, to be filled and handed to `keep`.
+    std::string prepare(const std::string &key) const
+    {
+        std::string name = folder_ + "/.new.XXXXXX";
+        if (!mkdtemp(name.data()))
+            throw machine_error(
+                fmt::format("cannot write in {}: {}", folder_, std::strerror(errno)));
+        write_atomically(name + "/key", key);
+        return name;
+    }
+    // Another process may have kept the same meanwhile: then that one stays.
+    void keep(const std::string &prepared, const std::string &at) const
+    {
+        std::error_code error;
+        fs::rename(prepared, at, error);
+        if (error) fs::remove_all(prepared);
+        if (!fs::exists(at + "/key"))
+            throw machine_error(fmt::format("cannot write {}: {}", at, error.message()));
+        forget_oldest();
+    }
+
+private:
+    static constexpr std::size_t most_entries = 200;
+    void forget_oldest() const
+    {
+        std::vector<std::pair<fs::file_time_type, fs::path>> entries;
+        std::error_code ignored; // another process may be tidying too
+        for (const fs::directory_entry &e : fs::directory_iterator(folder_, ignored))
+            entries.emplace_back(e.last_write_time(ignored), e.path());
+        if (entries.size() <= most_entries) return;
+        std::sort(entries.begin(), entries.end());
+        auto an_hour_ago = fs::file_time_type::clock::now() - std::chrono::hours(1);
+        for (std::size_t i = 0; i + most_entries < entries.size(); ++i)
+            if (entries[i].first < an_hour_ago) fs::remove_all(entries[i].second, ignored);
+    }
+    std::string folder_;
+};
+
+// One compile of one file.
+struct job {
+    const toolchain &tools;
+    const submission_request &request;
+    const build_limits &limits;
+    std::string file, shown, text; // the file's name, its path as the student knows it, its bytes
+    std::string tree_name;         // where in the tree it is compiled: "labs/02_coalescing/stub.cu"
+
+    std::string contract_folder() const
+    {
+        return fs::path(tools.shown(tools.header(*request.of))).parent_path().string();
+    }
+    std::string key() const
+    {
+        std::ostringstream k;
+        k << "1\n" << tree_name << "\n" << stamp(fs::canonical(tools.nvcc)) << tools.cxx[0] << "\n";
+        for (const std::string &flag : flags()) k << flag << "\n";
+        for (const std::string &path :
+             {tools.compile_script, tools.header(*request.of), request.of->keep})
+            k << "--- " << path << "\n" << read_text(path);
+        k << "--- submission\n" << text;
+        return k.str();
+    }
+    std::vector<std::string> flags() const
+    {
+        std::vector<std::string> result = tools.nvcc_flags;
+        result.insert(result.end(), request.of->nvcc.begin(), request.of->nvcc.end());
+        return result;
+    }
+};
+
+// Where the compile happens: /tmp/cuda-workbook.X/tree holds the two files and our tools. In a cell
+// the tree stands where the project does, so that names in messages and line tables are the
+// student's own; the project itself is absent.
+struct workplace {
+    std::string tree;    // as we see it
+    std::string visible; // as the compiler sees it
+    cell inside;
+    bool closed = false;
+};
+
+void lay_out(const job &j, const std::string &scratch, workplace &w)
+{
+    w.tree = scratch + "/tree";
+    auto put = [&](const std::string &name, const std::string &text) {
+        fs::path path = fs::path(w.tree) / name;
+        fs::create_directories(path.parent_path());
+        write_atomically(path.string(), text);
+    };
+    put(j.contract_folder() + "/lab.hpp", read_text(j.tools.header(*j.request.of)));
+    put(j.tree_name, j.text);
+    put(".tools/compile.sh", read_text(j.tools.compile_script));
+    put(".tools/keep", read_text(j.request.of->keep));
+    fs::create_directories(w.tree + "/.made");
+}
+
+// The compiler's own files, wherever they were installed.
+void close_off(const job &j, const std::string &scratch, workplace &w)
+{
+    w.inside.root = scratch + "/root";
+    fs::create_directory(w.inside.root);
+    w.visible = j.tools.source_root;
+    std::set<std::string> seen;
+    auto show = [&](const fs::path &path) {
+        if (fs::exists(path) && seen.insert(path.string()).second)
+            w.inside.binds.emplace_back(path.string(), path.string());
+    };
+    for (const char *path : {"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/alternatives",
+                             "/etc/ld.so.cache", "/opt", "/nix/store", "/dev/null", "/dev/zero",
+                             "/dev/urandom"})
+        show(path);
+    w.inside.binds.emplace_back(w.tree, w.visible);
+    // A toolkit installed by pip lies inside the project.
+    show(j.tools.source_root + "/.venv");
+    show(fs::path(j.tools.nvcc).parent_path().parent_path());
+    show(fs::canonical(j.tools.nvcc).parent_path().parent_path());
+    if (!j.tools.cuda_include.empty()) show(j.tools.cuda_include);
+    std::string compiler = j.tools.cxx[0].find('/') == std::string::npos
+                               ? find_program(j.tools.cxx[0])
+                               : j.tools.cxx[0];
+    if (!compiler.empty()) show(fs::canonical(compiler).parent_path().parent_path());
+    w.closed = true;
+}
+
+std::vector<std::string> minimal_environment(const job &j, const workplace &w)
+{
+    std::string path = fs::path(j.tools.nvcc).parent_path().string();
+    std::string compiler = fs::path(j.tools.cxx[0]).parent_path().string();
+    if (!compiler.empty()) path += ":" + compiler;
+    return {"PATH=" + path + ":/usr/local/bin:/usr/bin:/bin", "LC_ALL=C", "HOME=/nonexistent",
+            "TMPDIR=" + w.visible + "/.made"};
+}
+
+ending compile(const job &j, const workplace &w)
+{
+    child c;
+    std::string made = w.visible + "/.made/";
+    c.arguments = {"/bin/sh", w.visible + "/.tools/compile.sh", j.tools.nvcc, j.tree_name,
+                   made + "object.o", made + "depends", w.visible + "/.tools/keep"};
+    for (const std::string &flag : j.flags()) c.arguments.push_back(flag);
+    c.arguments.push_back("-I" + j.contract_folder());
+    c.directory = w.visible;
+    c.environment = minimal_environment(j, w);
+    c.keep = j.limits.diagnostics * 4; // cut again once it is made safe
+    c.wall = j.limits.wall;
+    c.cpu_seconds = j.limits.cpu_seconds;
+    c.memory = j.limits.memory;
+    c.file_size = j.limits.object_bytes;
+    if (w.closed) c.inside = &w.inside;
+    return run(c);
+}
+
+void replace_all(std::string &text, const std::string &from, const std::string &to)
+{
+    for (std::size_t at = 0; (at = text.find(from, at)) != text.npos; at += to.size())
+        text.replace(at, from.size(), to);
+}
+
+// The compiler's words with the student's own path, without what is about our tools.
+std::string diagnostics(const job &j, const workplace &w, const ending &e)
+{
+    std::string text = e.text;
+    for (const std::string &root : {w.tree, w.visible}) replace_all(text, root + "/", "");
+    if (j.tree_name != j.shown) replace_all(text, j.tree_name, j.shown);
+    std::string kept;
+    for (const std::string &line : lines(text))
+        if (line.find(".tools/") == line.npos && line.find(".made/") == line.npos)
+            kept += line + "\n";
+    std::string safe = printable(kept, j.limits.diagnostics);
+    return e.cut ? safe + "\n[the compiler said more]" : safe;
+}
+
+bool contains_any(const std::string &text, std::initializer_list<const char *> words)
+{
+    return std::any_of(words.begin(), words.end(),
+                       [&](const char *word) { return text.find(word) != text.npos; });
+}
+
+std::string first_error(const std::string &text)
+{
+    // compile.sh names a contract function that is missing.
+    for (const std::string &line : lines(text))
+        if (contains_any(line, {"error", "declares"})) return line;
+    return text.empty() ? "the compiler gave no reason" : lines(text)[0];
+}
+
+[[noreturn]] void refuse_compile(const job &j, const workplace &w, const ending &e)
+{
+    std::string said = diagnostics(j, w, e);
+    if (e.what == ending::not_started)
+        throw machine_error(fmt::format("the compiler {}: see ./workbook doctor", e.words()));
+    bool time_over = e.what == ending::timed_out ||
+                     (e.what == ending::signalled && e.status == SIGXCPU) ||
+                     contains_any(said, {"CPU time limit", "signal 24"});
+    if (time_over)
+        throw refusal{verdict::BUILD_TIMEOUT,
+                      fmt::format("{} was still compiling after {} s", j.shown,
+                                  j.limits.wall.count()),
+                      "look for templates, constexpr functions or macros that expand without end",
+                      said};
+    if (contains_any(said, {"virtual memory exhausted", "out of memory", "bad_alloc"}))
+        throw refusal{verdict::BUILD_FAILED,
+                      fmt::format("{} needs more than {} GiB of memory to compile", j.shown,
+                                  j.limits.memory >> 30),
+                      "look for huge static arrays and for templates that expand without end", said};
+    if (contains_any(said, {"No space left on device"}))
+        throw machine_error("the disk is full: the compiler could not write. Free some space in "
+                            "/tmp and in the build folder");
+    throw refusal{verdict::BUILD_FAILED, first_error(said),
+                  "mend the first error; the ones after it often follow from it", said};
+}
+
+// Whether the compiler itself got as far as the student's text: then the cell lacks nothing.
+bool about_the_file(const job &j, const ending &e)
+{
+    return e.what != ending::exited || e.text.find(j.file) != std::string::npos;
+}
+
+std::string normal(const std::string &path) { return fs::path(path).lexically_normal().string(); }
+
+bool inside(const std::string &path, const std::string &folder)
+{
+    return path.rfind(normal(folder) + "/", 0) == 0;
+}
+
+// The project may itself lie in /opt or /usr: of its own tree only an installed toolkit counts.
+bool belongs_to_compiler(const toolchain &t, const std::string &path)
+{
+    fs::path nvcc(t.nvcc);
+    std::vector<std::string> folders = {nvcc.parent_path().parent_path(),
+                                        fs::canonical(nvcc).parent_path().parent_path(),
+                                        t.source_root + "/.venv"};
+    if (!t.cuda_include.empty())
+        folders.insert(folders.end(), {t.cuda_include, fs::canonical(t.cuda_include)});
+    if (!inside(path, t.source_root))
+        folders.insert(folders.end(), {"/usr", "/lib", "/opt", "/nix/store"});
+    return std::any_of(folders.begin(), folders.end(),
+                       [&](const std::string &folder) { return inside(path, folder); });
+}
+
+// Every file that was read must be the compiler's, the contract, or the submission.
+void check_dependencies(const job &j, const workplace &w)
+{
+    std::string text = read_text(w.tree + "/.made/depends");
+    replace_all(text, "\\\n", " ");
+    std::size_t colon = text.find(": ");
+    std::istringstream names(colon == text.npos ? "" : text.substr(colon + 1));
+    for (std::string name; names >> name;) {
+        if (name.back() == ':') break; // the rules without a recipe for headers that vanish
+        std::string path = normal(name[0] == '/' ? name : w.visible + "/" + name);
+        if (path == normal(w.visible + "/" + j.tree_name)) continue;
+        if (path == normal(w.visible + "/" + j.contract_folder() + "/lab.hpp")) continue;
+        bool known = belongs_to_compiler(j.tools, path);
+        if (!known)
+            throw refusal{verdict::BUILD_REJECTED,
+                          fmt::format("{} includes {}; a submission may include lab.hpp and the "
+                                      "headers of the compiler and the CUDA Toolkit",
+                                      j.shown, printable(j.tools.shown(path), 400)),
+                          "copy what you need into your file", {}};
+    }
+}
+
+// Without a cell the assembler could read any file; the names of these directives are then refused.
+void check_directives(const job &j)
+{
+    if (contains_any(j.text, {".incbin", ".include"}))
+        throw refusal{verdict::BUILD_REJECTED,
+                      fmt::format("{} tells the assembler to read a file (.incbin or .include)",
+                                  j.shown),
+                      "write the data into your file", {}};
+}
+
+std::string symbols(const std::string &object)
+{
+    child c;
+    c.arguments = {"nm", object};
+    c.keep = 4 << 20;
+    ending e = run(c);
+    if (!e.ok()) throw machine_error(fmt::format("nm {}. It is part of binutils", e.words()));
+    return e.text;
+}
+
+std::string compiled(const job &j, const std::string &made_at, double &cpu_seconds)
+{
+    scratch_folder scratch;
+    workplace w;
+    lay_out(j, scratch.path(), w);
+    w.visible = w.tree;
+    ending e;
+    if (cell_available()) {
+        workplace closed = w;
+        close_off(j, scratch.path(), closed);
+        e = compile(j, closed);
+        cpu_seconds += e.cpu_seconds;
+        if (e.ok() || about_the_file(j, e)) w = closed;
+    }
+    if (!w.closed) { // no cell here, or one in which the compiler lacks something
+        check_directives(j);
+        e = compile(j, w);
+        cpu_seconds += e.cpu_seconds;
+    }
+    if (!e.ok()) refuse_compile(j, w, e);
+    check_dependencies(j, w);
+    std::string object = w.tree + "/.made/object.o";
+    std::string wrong = lint_symbols(symbols(object), j.shown);
+    if (!wrong.empty())
+        throw refusal{verdict::BUILD_REJECTED, wrong, "rename or remove it", {}};
+    fs::copy_file(object, made_at + "/object.o");
+    return diagnostics(j, w, e);
+}
+
+// The folder with object.o and the compiler's warnings.
+std::string object_for(const job &j, built_submission &result)
+{
+    cache objects(j.tools.build_root + "/submissions/" + j.request.of->name + "/objects");
+    std::string key = j.key();
+    bool found = false;
+    std::string at = objects.find(key, found);
+    result.from_cache = found;
+    if (!found) {
+        std::string fresh = objects.prepare(key);
+        try {
+            write_atomically(fresh + "/warnings", compiled(j, fresh, result.cpu_seconds));
+        } catch (...) {
+            fs::remove_all(fresh);
+            throw;
+        }
+        objects.keep(fresh, at);
+    }
+    result.diagnostics = read_text(at + "/warnings");
+    return at;
+}
+
+std::vector<std::string> link_command(const job &j, const std::string &object,
+                                      const std::string &backend)
+{
+    const toolchain &t = j.tools;
+    std::vector<std::string> c = t.cxx;
+    c.insert(c.end(), {object, "-Wl,--whole-archive", j.request.of->worker_library});
+    if (backend == "sim") c.push_back(t.simulator_library);
+    c.push_back("-Wl,--no-whole-archive");
+    if (backend == "gpu") c.push_back(t.cudart_static);
+    c.insert(c.end(), t.link_flags.begin(), t.link_flags.end());
+    return c;
+}
+
+// A worker that does not link: a name that only the grader or nothing has.
+refusal link_refusal(const job &j, const ending &e)
+{
+    std::string said = printable(e.text, j.limits.diagnostics);
+    static const std::string marker = "undefined reference to `";
+    std::set<std::string> names;
+    for (std::size_t at = 0; (at = said.find(marker, at)) != said.npos;) {
+        at += marker.size();
+        names.insert(said.substr(at, said.find('\'', at) - at));
+    }
+    if (names.empty())
+        return {verdict::BUILD_FAILED, fmt::format("{} does not link", j.shown), {}, said};
+    std::string all;
+    for (const std::string &name : names) all += (all.empty() ? "" : ", ") + name;
+    return {verdict::BUILD_FAILED,
+            fmt::format("{} uses {}, which neither it nor the CUDA runtime defines", j.shown,
+                        printable(all, 1000)),
+            "define it in your file, or correct its name", said};
+}
+
+std::string linked(const job &j, const std::string &object_folder, const std::string &backend,
+                   built_submission &result)
+{
+    cache workers(j.tools.build_root + "/submissions/" + j.request.of->name + "/workers");
+    std::string runtime = backend == "sim" ? j.tools.simulator_library : j.tools.cudart_static;
+    std::vector<std::string> command = link_command(j, object_folder + "/object.o", backend);
+    std::string key = backend + "\n" + read_text(object_folder + "/key") + "\n";
+    for (const std::string &word : command) key += word + " ";
+    key += "\n" + stamp(j.request.of->worker_library) + stamp(runtime);
+    std::string name = "/" + j.request.of->name + "." + fs::path(j.file).stem().string() + "." + backend;
+    bool found = false;
+    std::string at = workers.find(key, found);
+    if (found) return at + name;
+    result.from_cache = false;
+    std::string fresh = workers.prepare(key);
+    child c;
+    c.arguments = command;
+    c.arguments.insert(c.arguments.end(), {"-o", fresh + name});
+    c.wall = std::chrono::seconds(120);
+    try {
+        ending e = run(c);
+        result.cpu_seconds += e.cpu_seconds;
+        if (e.what == ending::not_started)
+            throw machine_error(fmt::format("{} {}", command[0], e.words()));
+        if (!e.ok()) throw link_refusal(j, e);
+    } catch (...) {
+        fs::remove_all(fresh);
+        throw;
+    }
+    workers.keep(fresh, at);
+    return at + name;
+}
+
+// "labs/02_coalescing/stub.cu" for a file of the project; the bare name for any other.
+std::string name_in_tree(const toolchain &t, const std::string &path)
+{
+    std::string shown = t.shown(fs::weakly_canonical(fs::path(path).parent_path()).string() + "/" +
+                                fs::path(path).filename().string());
+    return shown[0] == '/' ? fs::path(path).filename().string() : shown;
+}
+
+// A name that make rules, shells and our own messages can carry.
+bool ordinary_name(const std::string &name)
+{
+    return !name.empty() && name[0] != '-' && name[0] != '.' &&
+           std::all_of(name.begin(), name.end(), [](unsigned char c) {
+               return std::isalnum(c) || c == '_' || c == '-' || c == '.' || c == '+';
+           });
+}
+
+job make_job(const toolchain &t, const submission_request &request, const build_limits &limits)
+{
+    job j{t, request, limits, {}, {}, {}, {}};
+    std::string path = fs::absolute(request.path).lexically_normal().string();
+    j.file = fs::path(path).filename().string();
+    j.shown = t.shown(path);
+    if (j.shown[0] == '/') j.shown = request.path;
+    j.shown = printable(j.shown, 400);
+    if (!ordinary_name(j.file))
+        throw refusal{verdict::SUBMISSION_INVALID,
+                      fmt::format("\"{}\" is no name for a submission", j.shown),
+                      "use letters, digits, _, - and . in the file's name", {}};
+    j.text = read_submission(path, j.shown, limits.file_bytes);
+    if (fs::path(j.file).extension() != ".cu")
+        throw refusal{verdict::SUBMISSION_INVALID, fmt::format("{} is not a .cu file", j.shown),
+                      "name the file you edit, e.g. stub.cu", {}};
+    j.tree_name = name_in_tree(t, path);
+    return j;
+}
+
+std::string demangled(const std::string &symbol)
+{
+    int status = 0;
+    char *name = abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status);
+    std::string result = status == 0 ? name : symbol;
+    std::free(name);
+    return result;
+}
+
+bool is_cuda_name(const std::string &s)
+{
+    auto upper = [](char c) { return c >= 'A' && c <= 'Z'; };
+    return (s.size() > 4 && s.rfind("cuda", 0) == 0 && upper(s[4])) ||
+           (s.size() > 2 && s.rfind("cu", 0) == 0 && upper(s[2]));
+}
+
+// Names of the C and C++ libraries that nobody needs to replace to write a kernel.
+bool is_library_name(const std::string &s)
+{
+    static const std::set<std::string> names = {
+        "malloc",       "calloc",      "realloc",  "free",   "memcpy",  "memset",   "memcmp",
+        "memmove",      "exit",        "_exit",    "abort",  "read",    "write",    "clock",
+        "clock_gettime", "gettimeofday", "time",   "recv",   "send",    "recvmsg",  "sendmsg",
+        "mmap",         "munmap",      "open",     "close",  "dlopen",  "dlsym",    "_start",
+        "_init",        "_fini",       "__libc_start_main"};
+    static const char *const operators[] = {"_Znwm", "_Znam", "_ZdlPv", "_ZdaPv", "_ZNSt6chrono"};
+    if (names.count(s)) return true;
+    return std::any_of(std::begin(operators), std::end(operators),
+                       [&](const char *start) { return s.rfind(start, 0) == 0; });
+}
+
+std::string wrong_definition(const std::string &symbol)
+{
+    if (symbol == "main") return "defines main; the grader has its own and calls your functions";
+    if (is_cuda_name(symbol))
+        return fmt::format("defines {}, which is a name of the CUDA API", symbol);
+    if (symbol.rfind("simulator_", 0) == 0 || symbol.rfind("yardstick_", 0) == 0)
+        return fmt::format("defines {}, which is a name of the grader", symbol);
+    if (is_library_name(symbol))
+        return fmt::format("replaces {}, which belongs to the system", demangled(symbol));
+    return {};
+}
+
+std::string wrong_use(const std::string &symbol)
+{
+    std::string name = demangled(symbol);
+    for (const char *part : {"grading::", "doctest::"})
+        if (name.find(part) != name.npos)
+            return fmt::format("uses {}, which belongs to the grader", name);
+    for (const char *start : {"simulator_", "simulator::", "yardstick_"})
+        if (name.rfind(start, 0) == 0)
+            return fmt::format("uses {}, which belongs to the grader", name);
+    return {};
+}
+
+} // namespace
+
+std::string lint_symbols(const std::string &nm_output, const std::string &file)
+{
+    for (const std::string &line : lines(nm_output)) {
+        std::istringstream words(line);
+        std::vector<std::string> parts;
+        for (std::string word; words >> word;) parts.push_back(word);
+        if (parts.size() < 2) continue;
+        const std::string &symbol = parts.back(), &type = parts[parts.size() - 2];
+        bool undefined = type == "U" || type == "w" || type == "v";
+        // Weak definitions are inline functions of headers: std::chrono and the like.
+        bool ordinary = type == "T" || type == "t" || type == "D" || type == "d" || type == "B" || type == "b";
+        std::string wrong = undefined  ? wrong_use(symbol)
+                            : ordinary ? wrong_definition(symbol)
+                                       : std::string();
+        if (!wrong.empty()) return fmt::format("{} {}", file, printable(wrong, 1000));
+    }
+    return {};
+}
+
+built_submission build_submission(const toolchain &t, const submission_request &request,
+                                  const build_limits &limits)
+{
+    built_submission result;
+    try {
+        job j = make_job(t, request, limits);
+        std::string object = object_for(j, result);
+        for (const std::string &backend : request.backends)
+            result.workers.push_back(linked(j, object, backend, result));
+    } catch (const refusal &r) {
+        result.verdict = r.what;
+        result.message = printable(r.message, 1000);
+        result.hint = r.hint;
+        result.diagnostics = r.diagnostics;
+        result.workers.clear();
+    } catch (const fs::filesystem_error &e) {
+        throw machine_error(fmt::format("building {}: {}", request.path, e.what()));
+    }
+    return result;
+}
+
+} // namespace cli

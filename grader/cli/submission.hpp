@@ -1,0 +1,50 @@
+// From a student's .cu file to worker programs: checked, compiled apart from everything of ours,
+// linked, and kept by content.
+#pragma once
+
+#include "text.hpp"
+#include "toolchain.hpp"
+#include "../verdict.hpp"
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace cli {
+
+struct build_limits {
+    std::size_t file_bytes = 256 << 10;
+    std::size_t diagnostics = 16 << 10;
+    std::chrono::seconds wall{60};
+    std::uint64_t cpu_seconds = 60;         // of any one process of the compiler
+    std::uint64_t memory = 8ull << 30;      // address space of any one process
+    std::uint64_t object_bytes = 256 << 20; // of any one file written
+};
+
+struct submission_request {
+    const lab *of = nullptr;
+    std::string path;                  // the file
+    std::vector<std::string> backends; // "sim", "gpu": which workers to link
+};
+
+struct built_submission {
+    grading::verdict verdict = grading::verdict::PASS; // PASS: built
+    std::string message, hint;  // when it was not
+    std::string diagnostics;    // the compiler's words, made safe; warnings when it was built
+    std::vector<std::string> workers; // programs, in the order of `backends`
+    bool from_cache = false;
+    double cpu_seconds = 0;
+    bool built() const { return verdict == grading::verdict::PASS; }
+};
+
+// Compiles and links under build_root/submissions/LAB. The contract's libraries must be built
+// already. Safe to call from several threads and processes at once. Throws machine_error when the
+// machine is at fault (no compiler, disk full), stop_requested on Ctrl-C; what the student did
+// wrong is a verdict.
+built_submission build_submission(const toolchain &t, const submission_request &request,
+                                  const build_limits &limits = {});
+
+// What is wrong with the symbols of an object as `nm` lists them; empty: nothing. Exposed for tests.
+std::string lint_symbols(const std::string &nm_output, const std::string &file);
+
+} // namespace cli

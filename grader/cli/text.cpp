@@ -1,0 +1,203 @@
+// Text for people: wrapping, bars, near misses, and other people's text made safe.
+#include "text.hpp"
+
+#include <fmt/format.h>
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <numeric>
+
+namespace cli {
+
+namespace {
+
+std::string_view variable(const char *name)
+{
+    const char *value = std::getenv(name);
+    return value ? value : "";
+}
+
+bool locale_is_utf8()
+{
+    for (const char *name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+        std::string value(variable(name));
+        if (value.empty()) continue;
+        std::transform(value.begin(), value.end(), value.begin(),
+                       [](unsigned char c) { return std::tolower(c); });
+        return value.find("utf-8") != value.npos || value.find("utf8") != value.npos;
+    }
+    return false;
+}
+
+std::string styled(const terminal &t, std::string_view code, std::string_view text)
+{
+    return t.colour ? fmt::format("\033[{}m{}\033[0m", code, text) : std::string(text);
+}
+
+bool continues(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
+
+// Bytes of the valid UTF-8 character at the start of `s` that may be shown; 0 when there is none.
+std::size_t character(std::string_view s)
+{
+    unsigned char c = static_cast<unsigned char>(s[0]);
+    if (c < 0x80) return c >= 0x20 && c != 0x7f ? 1 : 0;
+    std::size_t n = c >= 0xf5 ? 0 : c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : c >= 0xc2 ? 2 : 0;
+    if (n == 0 || s.size() < n) return 0;
+    unsigned value = c & (0xff >> (n + 1));
+    for (std::size_t i = 1; i < n; ++i) {
+        if (!continues(s[i])) return 0;
+        value = value << 6 | (static_cast<unsigned char>(s[i]) & 0x3f);
+    }
+    bool too_long = (n == 3 && value < 0x800) || (n == 4 && value < 0x10000);
+    bool surrogate = value >= 0xd800 && value < 0xe000;
+    // Control characters of Latin-1 and those that turn the direction of writing.
+    bool steering = value < 0xa0 || (value >= 0x200b && value <= 0x200f) ||
+                    (value >= 0x2028 && value <= 0x202e) || (value >= 0x2066 && value <= 0x2069);
+    return too_long || surrogate || steering || value > 0x10ffff ? 0 : n;
+}
+
+std::size_t distance(std::string_view a, std::string_view b)
+{
+    std::vector<std::size_t> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), 0);
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        std::size_t diagonal = row[0];
+        row[0] = i + 1;
+        for (std::size_t j = 0; j < b.size(); ++j) {
+            std::size_t changed = diagonal + (a[i] != b[j]);
+            diagonal = row[j + 1];
+            row[j + 1] = std::min({row[j] + 1, row[j + 1] + 1, changed});
+        }
+    }
+    return row.back();
+}
+
+} // namespace
+
+terminal detect_terminal(int descriptor)
+{
+    terminal t;
+    t.interactive = isatty(descriptor) && variable("TERM") != "dumb";
+    t.colour = t.interactive && variable("NO_COLOR").empty();
+    t.utf8 = locale_is_utf8();
+    winsize size{};
+    if (t.interactive && ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        t.width = std::clamp<int>(size.ws_col, 40, 80);
+    return t;
+}
+
+std::string bold(const terminal &t, std::string_view text) { return styled(t, "1", text); }
+std::string dim(const terminal &t, std::string_view text) { return styled(t, "2", text); }
+std::string good(const terminal &t, std::string_view text) { return styled(t, "32", text); }
+std::string bad(const terminal &t, std::string_view text) { return styled(t, "31", text); }
+
+int columns(std::string_view text)
+{
+    return static_cast<int>(
+        std::count_if(text.begin(), text.end(), [](char c) { return !continues(c); }));
+}
+
+std::string padded(std::string_view text, int width)
+{
+    return std::string(text) + std::string(std::max(0, width - columns(text)), ' ');
+}
+
+std::string wrapped(std::string_view text, int width, int indent)
+{
+    std::string result, blanks(indent, ' ');
+    bool first_line = true;
+    for (const std::string &line : lines(text)) {
+        if (!first_line) result += "\n" + blanks;
+        int used = indent;
+        std::size_t at = 0;
+        // Leading blanks are layout (a quoted source line): they stay.
+        while (at < line.size() && line[at] == ' ') ++at;
+        result.append(at, ' ');
+        used += static_cast<int>(at);
+        bool first_word = true;
+        while (at < line.size()) {
+            std::size_t end = std::min(line.find(' ', at), line.size());
+            std::string_view word = std::string_view(line).substr(at, end - at);
+            bool fits = used + !first_word + columns(word) <= width;
+            if (!first_word) result += fits ? " " : "\n" + blanks;
+            used = (fits ? used + !first_word : indent) + columns(word);
+            result += word;
+            first_word = false;
+            at = end + 1;
+        }
+        first_line = false;
+    }
+    return result;
+}
+
+std::string bar(const terminal &t, double fraction, int width)
+{
+    fraction = std::isfinite(fraction) ? std::clamp(fraction, 0.0, 1.0) : 0;
+    if (!t.utf8) {
+        int n = static_cast<int>(std::lround(fraction * width));
+        return std::string(fraction > 0 ? std::max(n, 1) : 0, '#');
+    }
+    static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+    int n = static_cast<int>(std::lround(fraction * width * 8));
+    if (fraction > 0) n = std::max(n, 1);
+    std::string result;
+    for (int i = 0; i < n / 8; ++i) result += "█";
+    return result + eighths[n % 8];
+}
+
+std::string printable(std::string_view raw, std::size_t most)
+{
+    std::string result;
+    while (!raw.empty()) {
+        if (result.size() + 4 > most)
+            return result + fmt::format("\n[cut: {} more bytes]", raw.size());
+        std::size_t n = 1;
+        if (raw[0] == '\n')
+            result += '\n';
+        else if (raw[0] == '\t')
+            result += "    ";
+        else if (raw[0] == '\r' && raw.size() > 1 && raw[1] == '\n')
+            ;
+        else if ((n = character(raw)) > 0)
+            result += raw.substr(0, n);
+        else {
+            result += '?';
+            n = 1;
+        }
+        raw.remove_prefix(n);
+    }
+    return result;
+}
+
+std::vector<std::string> lines(std::string_view text)
+{
+    std::vector<std::string> result;
+    while (!text.empty()) {
+        std::size_t end = std::min(text.find('\n'), text.size());
+        result.emplace_back(text.substr(0, end));
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return result;
+}
+
+std::string nearest(std::string_view word, const std::vector<std::string> &candidates)
+{
+    std::string best;
+    std::size_t least = std::max<std::size_t>(1, word.size() / 3) + 1;
+    for (const std::string &candidate : candidates) {
+        std::size_t d = distance(word, candidate);
+        if (d < least) least = d, best = candidate;
+    }
+    return best;
+}
+
+std::string plural(std::size_t n, std::string_view one)
+{
+    return fmt::format("{} {}{}", n, one, n == 1 ? "" : "s");
+}
+
+} // namespace cli

@@ -1,0 +1,47 @@
+// Text for people: what the terminal can show, wrapping, bars, and other people's text made safe.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cli {
+
+// What may be written where output goes. Plain ASCII, no colour and 80 columns when in doubt.
+struct terminal {
+    bool colour = false;
+    bool utf8 = false;
+    bool interactive = false; // a person watches: a progress line may rewrite itself
+    int width = 80;
+};
+terminal detect_terminal(int descriptor); // respects NO_COLOR, TERM=dumb, LC_ALL/LC_CTYPE/LANG
+
+std::string bold(const terminal &t, std::string_view text);
+std::string dim(const terminal &t, std::string_view text);
+std::string good(const terminal &t, std::string_view text);
+std::string bad(const terminal &t, std::string_view text);
+
+// Columns that UTF-8 text takes, one a code point.
+int columns(std::string_view text);
+std::string padded(std::string_view text, int width); // at least one column a code point
+
+// Breaks at blanks so that no line is longer than `width`; every line but the first starts with
+// `indent` blanks. Line ends in the text stay.
+std::string wrapped(std::string_view text, int width, int indent);
+
+// `fraction` of `width` columns, at least one mark for anything above zero.
+std::string bar(const terminal &t, double fraction, int width);
+
+// Text from a compiler or a submission: control characters, escape sequences and invalid UTF-8
+// become '?', tabs blanks; at most `most` bytes, whole characters, and a note when it was cut.
+std::string printable(std::string_view raw, std::size_t most);
+
+std::vector<std::string> lines(std::string_view text);
+
+// The candidate that a mistyped word most likely meant; empty when none is near.
+std::string nearest(std::string_view word, const std::vector<std::string> &candidates);
+
+std::string plural(std::size_t n, std::string_view one); // "1 case", "3 cases"
+
+} // namespace cli

@@ -1,0 +1,45 @@
+// What the build wrote down for us: the labs, and everything needed to compile a submission.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace cli {
+
+struct lab {
+    std::string name;               // "02_coalescing"
+    bool test = false;              // proves the machinery; not listed to students
+    bool solutions = true;          // false in the student edition
+    bool library = false;           // reference/LAB/library.cu exists
+    std::vector<std::string> rungs; // in teaching order, by stem: "1_coalesced"
+    std::vector<std::string> nvcc;  // more flags: -rdc=true
+    std::string keep;               // file with the contract's symbols, one a line
+    std::string worker_library;     // worker main and table of contract functions
+};
+
+struct toolchain {
+    std::string source_root, build_root;
+    std::string ninja, nvcc, cuda_version, compile_script;
+    std::vector<std::string> cxx, nvcc_flags, gpu_archs, link_flags;
+    std::string cuda_include, cudart_static, cudadevrt, simulator_library;
+    std::vector<lab> labs;
+
+    // Absolute paths. A test lab has all its parts in one folder.
+    std::string header(const lab &l) const;
+    std::string stub(const lab &l) const;
+    std::string source(const lab &l, const std::string &implementation) const; // naive, 1_..., solution
+    std::string wrong_folder(const lab &l) const;
+    std::string program(const lab &l, const std::string &implementation,
+                        const std::string &backend) const; // LAB.IMPL.sim
+    std::string grader(const lab &l) const;                // grade.LAB
+    // The path as a student would type it: relative to the project where it lies inside.
+    std::string shown(const std::string &path) const;
+    std::vector<std::string> lab_names(bool test_too) const;
+};
+
+// Throws machine_error naming the file and the missing or wrong key.
+toolchain read_toolchain(const std::string &path);
+// Beside this executable, or where CUDA_WORKBOOK_TOOLCHAIN says.
+std::string toolchain_path();
+
+} // namespace cli
