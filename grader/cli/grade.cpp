@@ -177,7 +177,12 @@ void print_refused_build(const toolchain &t, const lab &l, const subject &what, 
     const case_view &c = labs.at(0).cases.at(0);
     fmt::print("{}: {}\n\n", bold(out, l.name), t.shown(what.source));
     std::string said = c.whole->value("output", std::string());
-    for (const std::string &line : lines(said)) fmt::print("  {}\n", line);
+    constexpr std::size_t most_lines = 40;
+    std::vector<std::string> all = lines(said);
+    for (std::size_t n = 0; n < std::min(all.size(), most_lines); ++n)
+        fmt::print("  {}\n", all[n]);
+    if (all.size() > most_lines)
+        fmt::print("  [{} more]\n", plural(all.size() - most_lines, "line"));
     if (!said.empty()) fmt::print("\n");
     print_case(out, c);
     fmt::print("\nNext: mend it, then {}\n", bold(out, retry_command(l, what, {})));

@@ -482,7 +482,9 @@ refusal link_refusal(const job &j, const ending &e)
         names.insert(said.substr(at, said.find('\'', at) - at));
     }
     if (names.empty())
-        return {verdict::BUILD_FAILED, fmt::format("{} does not link", j.shown), {}, said};
+        throw machine_error(fmt::format("{} compiled, but its worker does not link; this is no "
+                                        "fault of the submission:\n{}",
+                                        j.shown, said));
     std::string all;
     for (const std::string &name : names) all += (all.empty() ? "" : ", ") + name;
     return {verdict::BUILD_FAILED,
