@@ -290,13 +290,13 @@ std::string doctor_report(const std::vector<diagnosis> &all, const terminal &out
 {
     std::string text;
     std::size_t wanting = 0;
-    constexpr int indent = 26;
+    constexpr int indent = 28;
     for (const diagnosis &d : all) {
         std::string mark = d.what == diagnosis::there     ? good(out, "ok     ")
                            : d.what == diagnosis::missing ? bad(out, "MISSING")
                                                           : "absent ";
         std::string blanks(indent, ' ');
-        text += fmt::format("{}  {}{}\n", mark, padded(d.part, indent - 9),
+        text += fmt::format("{}  {} {}\n", mark, padded(d.part, indent - 10),
                             wrapped(d.found, out.width, indent));
         text += blanks + wrapped(d.effect, out.width, indent) + "\n";
         if (!d.remedy.empty())

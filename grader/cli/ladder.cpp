@@ -223,7 +223,8 @@ std::string first_comment(const std::string &source)
 std::string draw(const ladder &l, const terminal &out)
 {
     std::vector<row> rows = rows_of(l);
-    std::string text = fmt::format("{}   {}\n\n", bold(out, l.lab), where(l));
+    std::string text = bold(out, l.lab) + "   " +
+                       wrapped(where(l), out.width - columns(l.lab) - 3, 2) + "\n\n";
     text += introduction(rows, out);
     for (const std::string &name : speed_cases(rows))
         text += l.backend == "sim" ? counted_case(rows, name, out) : timed_case(rows, name, out);

@@ -122,7 +122,8 @@ bool enter_cell(plan &p)
         if (mount(b.from.c_str(), b.to.c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0)
             return false;
     }
-    return chroot(p.root.c_str()) == 0;
+    // A working folder outside the new root would be a way out.
+    return chroot(p.root.c_str()) == 0 && chdir("/") == 0;
 }
 
 [[noreturn]] void give_up(const plan &p)
