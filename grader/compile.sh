@@ -28,6 +28,16 @@ trap 'exit 130' INT
 trap 'exit 143' TERM
 export TMPDIR="$work" # nvcc's own temporaries
 
+case " $* " in
+*" -rdc=true "* | *" -dc "* | *" --relocatable-device-code=true "*) relocatable=yes ;;
+*) relocatable=no ;;
+esac
+# A device link keeps PTX, which the simulator runs, only beside machine code.
+case "$relocatable $* " in
+no* | *code=sm_*) ;;
+*) set -- "$@" -gencode=arch=compute_80,code=sm_80 ;;
+esac
+
 raw=$work/raw.o
 "$nvcc" -c -MD -MF "$work/d" -MT "$out" "$@" "$in" -o "$raw"
 
@@ -48,8 +58,7 @@ if [ -n "$missing" ]; then
     exit 3
 fi
 
-case " $* " in
-*" -rdc=true "* | *" -dc "* | *" --relocatable-device-code=true "*)
+if [ $relocatable = yes ]; then
     # objcopy before the device link, or without it, breaks the registration of the modules.
     "$nvcc" -dlink "$@" "$raw" -o "$work/linked.o" -lcudadevrt
     folders=$("$nvcc" -dryrun -c x.cu 2>&1 | sed -n 's/^#$ LIBRARIES=//p' | tr '"' '\n' | sed -n 's/^-L//p')
@@ -65,11 +74,9 @@ case " $* " in
         exit 1
     fi
     ld -r --force-group-allocation -o "$work/o" "$raw" "$work/linked.o" "$device_runtime"
-    ;;
-*)
+else
     ld -r --force-group-allocation -o "$work/o" "$raw"
-    ;;
-esac
+fi
 objcopy --keep-global-symbols="$keep" "$work/o"
 mv "$work/d" "$dep"
 mv "$work/o" "$out"

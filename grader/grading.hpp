@@ -51,8 +51,8 @@ using extents = std::vector<std::size_t>;
 
 // What a wrong answer looks like when it comes from a known misconception.
 template <class T> struct misconception {
-    std::string cause;                          // a sentence: "Each row was scaled by its own factor."
-    std::string next;                           // a sentence: "Index `factor` by the column."
+    std::string cause; // a sentence: "Each row was scaled by its own factor."
+    std::string next;  // a sentence: "Index `factor` by the column."
     std::function<std::vector<T>()> looks_like; // all elements; compared where the answer is wrong
 };
 
@@ -133,7 +133,9 @@ public:
 using make_workload = std::function<std::unique_ptr<workload>(std::mt19937_64 &)>;
 
 // On gpu: naive and the submission alternate, timed (see speed.hpp). On the simulator: one call,
-// counted. `make` is called for each of the inputs; it sizes them by simulated() and device().
+// counted. `make` is called for each of the inputs, and several at a time: it draws from its own
+// argument only, and sizes them by simulated() and device(). check() of several workloads may run
+// at a time too. What a call writes in place, change() puts back to what it was to be called with.
 void race(const make_workload &make, const speed_gates &gates);
 
 enum class kind : std::uint8_t { correctness, speed };

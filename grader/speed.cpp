@@ -11,6 +11,7 @@
 #include "worker/yardstick_work.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <deque>
@@ -31,6 +32,23 @@ constexpr double least_run_ms = 2;
 constexpr std::size_t least_sets = 5;
 constexpr std::uint64_t device_budget = std::uint64_t{16} << 30; // of all sets in all workers
 constexpr std::uint64_t images_start = 1 << 20;
+
+// Adds the time until its end to `sum`, in seconds.
+class stopwatch {
+public:
+    explicit stopwatch(double &sum) : sum_(sum), start_(std::chrono::steady_clock::now()) {}
+    ~stopwatch()
+    {
+        std::chrono::duration<double> took = std::chrono::steady_clock::now() - start_;
+        sum_ += took.count();
+    }
+    stopwatch(const stopwatch &) = delete;
+    stopwatch &operator=(const stopwatch &) = delete;
+
+private:
+    double &sum_;
+    std::chrono::steady_clock::time_point start_;
+};
 
 // Calls f(i) for i < n on as many threads as help. The first failure, by index, is thrown once all
 // are done.
@@ -83,6 +101,7 @@ public:
 
     std::uint64_t end() const { return at_ + copy_bytes_ + values_bytes; }
     std::uint64_t device_bytes() const { return 4 * copy_bytes_; }
+    double device_seconds() const { return device_s_; } // spent so far
 
     void load()
     {
@@ -109,14 +128,15 @@ public:
     void drop()
     {
         for (std::uint32_t set : {copy_sets[0], copy_sets[1], fma_set, null_set})
-            ask(frame(command::drop, set));
+            naive_worker().ask(frame(command::drop, set), seconds(10));
     }
 
     // Bytes read and written a millisecond.
     double copy_rate()
     {
-        constexpr int calls = 8;
+        constexpr int calls = 16; // about as long as the contestants' runs, and as cold
         request r = run("yardstick_copy", calls);
+        r.flags = flush_l2;
         for (int i = 0; i < calls; ++i) r.sets[i] = copy_sets[i % 2];
         return 2.0 * calls * static_cast<double>(copy_bytes_) / timed(r);
     }
@@ -169,13 +189,14 @@ private:
     {
         require_trusted(naive_worker().ask(r, seconds(60)), "preparing the grader's own kernels");
     }
-    static double timed(const request &r)
+    double timed(const request &r)
     {
         answer a = naive_worker().ask(r, seconds(10));
         require_trusted(a, "timing the grader's own kernels");
         if (!(a.value.event_ms > 0))
             end_case(verdict::INFRA_ERROR, "The grader's own kernels took no time.",
                      "Run ./workbook doctor.");
+        device_s_ += a.parent_ms / 1e3;
         return a.value.event_ms;
     }
 
@@ -203,6 +224,7 @@ private:
 
     std::uint64_t at_, copy_bytes_ = 0;
     int blocks_ = 0;
+    double device_s_ = 0;
 };
 
 // The race on a GPU, as race.hpp wants it run.
@@ -211,6 +233,7 @@ public:
     explicit gpu_track(const make_workload &make)
         : make_(make), clocks_(device().name), random_(case_seed()), yardsticks_(images_start)
     {
+        stopwatch watch(prepare_s_);
         image_end_ = yardsticks_.end();
         add_sets(least_sets);
     }
@@ -222,6 +245,7 @@ public:
 
     void prepare() override
     {
+        stopwatch watch(prepare_s_);
         if (prepared_++ > 0) restart_workers();
         for (contestant who : contestants()) {
             request r; // the submission's worker learns the size of the L2
@@ -266,7 +290,14 @@ public:
 
     double copy_rate() override { return yardsticks_.copy_rate(); }
 
-    // Frees the sets; the workers stay warm for the next case.
+    void add_costs(speed_result &r) const
+    {
+        r.device_s = device_s_ + yardsticks_.device_seconds();
+        r.prepare_s = prepare_s_;
+        r.verify_s = verify_s_;
+    }
+
+    // Frees the sets in workers that still answer: they stay warm for the next case.
     void leave()
     {
         for (contestant who : contestants()) {
@@ -274,10 +305,10 @@ public:
             r.what = command::drop;
             for (const race_set &s : sets_) {
                 r.set = s.number();
-                require(who, ask(who, r), "freeing the inputs");
+                if (answers_[index(who)]) ask(who, r);
             }
         }
-        yardsticks_.drop();
+        if (answers_[index(contestant::naive)]) yardsticks_.drop();
     }
 
 private:
@@ -293,7 +324,12 @@ private:
         if (who == contestant::naive) return naive_worker();
         return who == contestant::submission ? submission_worker() : library_worker();
     }
-    static answer ask(contestant who, const request &r) { return of(who).ask(r, seconds(60)); }
+    answer ask(contestant who, const request &r, seconds limit = seconds(60))
+    {
+        answer a = of(who).ask(r, limit);
+        answers_[index(who)] = a.how == ending::answered;
+        return a;
+    }
     static void require(contestant who, const answer &a, const std::string &doing)
     {
         if (who == contestant::submission)
@@ -348,8 +384,9 @@ private:
     std::size_t most_sets() const
     {
         const race_set &s = sets_[0];
-        std::uint64_t device_bytes =
-            std::min(device_budget, device().memory_free / 10 * 9 - yardsticks_.device_bytes());
+        std::uint64_t free = device().memory_free / 10 * 9;
+        free -= std::min(free, yardsticks_.device_bytes());
+        std::uint64_t device_bytes = std::min(device_budget, free);
         std::uint64_t by_device = device_bytes / (contestants().size() * s.image_bytes());
         std::uint64_t by_region = (inputs().size() - yardsticks_.end()) / s.image_bytes();
         // The workload's vectors, the image, and what two workers store.
@@ -395,8 +432,9 @@ private:
         r.calls = static_cast<std::uint32_t>(calls);
         for (int i = 0; i < calls; ++i) r.sets[i] = in_round(static_cast<std::size_t>(i)).number();
         std::strncpy(r.function, sets_[0].work().function(), sizeof r.function - 1);
-        answer a = of(who).ask(r, seconds(10));
+        answer a = ask(who, r, seconds(10));
         require(who, a, fmt::format("timing {}", function()));
+        device_s_ += a.parent_ms / 1e3;
         return {own_time(a.value), std::max(a.parent_ms - overhead_ms_, 1e-3), calls};
     }
 
@@ -408,26 +446,24 @@ private:
         return elsewhere ? r.host_ms : r.event_ms;
     }
 
+    // Outputs are checked side by side while the next are read, as many as have places of their own
+    // in the output region.
     void verify(contestant who, std::size_t calls)
     {
-        std::size_t first = 0;
-        while (first < calls) {
-            // As many as have places of their own in the output region.
-            std::size_t end = first;
-            std::vector<std::uint64_t> places;
-            for (; end < calls; ++end) {
-                std::uint64_t at = in_round(end).stored_at();
-                if (std::find(places.begin(), places.end(), at) != places.end()) break;
-                places.push_back(at);
-                require(who, ask(who, in_round(end).store()), "reading the results");
-            }
-            in_parallel(end - first, [&](std::size_t i) {
-                race_set &s = in_round(first + i);
-                s.take(of(who).output(), word_);
+        stopwatch watch(verify_s_);
+        const region &out = of(who).output();
+        std::map<std::uint64_t, std::future<void>> running; // by place
+        for (std::size_t i = 0; i < calls; ++i) {
+            race_set &s = in_round(i);
+            auto &place = running[s.stored_at()];
+            if (place.valid()) place.get();
+            require(who, ask(who, s.store()), "reading the results");
+            place = std::async(std::launch::async, [&s, &out, word = word_] {
+                s.take(out, word);
                 s.work().check();
             });
-            first = end;
         }
+        for (auto &[at, checked] : running) checked.get();
     }
 
     const make_workload &make_;
@@ -438,22 +474,25 @@ private:
     std::uint64_t image_end_ = 0;
     std::size_t first_ = 0; // set of the round
     std::uint32_t word_ = 0;
+    double device_s_ = 0, prepare_s_ = 0, verify_s_ = 0;
     int calls_[3] = {1, 1, 1}, prepared_ = 0;
+    bool answers_[3] = {};
     double overhead_ms_ = 0;
 };
 
 void timed_race(const make_workload &make, const speed_gates &gates)
 {
+    gpu_track track(make);
     try {
-        gpu_track track(make);
         judgement j = judge(track, gates);
+        track.add_costs(j.result);
         record_speed(j.result);
         if (j.what != verdict::PASS) end_case(j.what, j.message, j.hint);
-        track.leave();
     } catch (...) {
-        restart_workers(); // whatever they still hold goes with them
+        track.leave();
         throw;
     }
+    track.leave();
 }
 
 counted counters_of(worker &w, bool trusted)

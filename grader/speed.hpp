@@ -41,8 +41,11 @@ struct speed_result {
     bool by_median = false;      // nor did the second: the median alone decided
     std::map<std::string, double> counters;       // a gate's name -> the submission's value
     std::map<std::string, double> naive_counters; // the same -> naive's
-    int reached = 0,
-        offered = 1; // steps: 1 pass, 2 good, 3 excellent; points are worth their ratio
+    // What measuring took, in seconds: runs on the device, making and handing over the inputs, and
+    // checking the outputs.
+    double device_s = 0, prepare_s = 0, verify_s = 0;
+    // Steps reached and offered, a step of 0 not counted: the points are worth reached / offered.
+    int reached = 0, offered = 1;
 };
 
 // Keeps it with the current case. Called once, before the case ends; defined in report.cpp.

@@ -1,8 +1,10 @@
-// The machine's insides: decoded instructions, warps, and what a handler sees. Not for use outside the core.
+// The machine's insides: decoded instructions, warps, and what a handler sees. Not for use outside
+// the core.
 //
-// A register is 32 lanes side by side, 4 bytes each (up to 32 bits) or 8 bytes each; a predicate is one
-// 32-bit mask. An operand is an offset into the frame's registers or, with its top bit set, into the code's
-// constants, so that a handler never asks which. Handlers change only the lanes in the mask they are given.
+// A register is 32 lanes side by side, 4 bytes each (up to 32 bits) or 8 bytes each; a predicate is
+// one 32-bit mask. An operand is an offset into the frame's registers or, with its top bit set,
+// into the code's constants, so that a handler never asks which. Handlers change only the lanes in
+// the mask they are given.
 #pragma once
 
 #include "counters.hpp"
@@ -27,7 +29,8 @@ inline constexpr lane_mask all_lanes = ~lane_mask{0};
 inline constexpr std::uint64_t shared_window = std::uint64_t{1} << 56;
 inline constexpr std::uint64_t local_window = std::uint64_t{2} << 56;
 inline constexpr std::uint64_t param_window = std::uint64_t{3} << 56;
-inline constexpr std::uint64_t code_window = std::uint64_t{4} << 56; // "addresses" of device functions
+inline constexpr std::uint64_t code_window = std::uint64_t{4}
+                                             << 56; // "addresses" of device functions
 inline constexpr std::uint64_t window_bytes = std::uint64_t{1} << 32;
 
 struct context;
@@ -50,11 +53,12 @@ struct instruction {
     operand d = no_operand, a = no_operand, b = no_operand, c = no_operand;
     operand guard = no_operand; // predicate
     std::uint32_t guard_flip = 0;
-    std::int64_t offset = 0;     // of an address; or a selector of the handler's own
-    std::uint32_t extra = 0;     // index into code::lists (vector elements, call arguments), or a selector
+    std::int64_t offset = 0; // of an address; or a selector of the handler's own
+    std::uint32_t extra =
+        0; // index into code::lists (vector elements, call arguments), or a selector
     std::uint32_t site = 0;      // index into code::sites for memory instructions
     std::uint32_t statement = 0; // index into code::statements
-    std::uint8_t wide = 0;       // bit 0: registers moved are 8 bytes a lane; bit 1: so is the address
+    std::uint8_t wide = 0; // bit 0: registers moved are 8 bytes a lane; bit 1: so is the address
     std::uint8_t bytes = 0, count = 0; // one element, elements
     std::uint8_t flags = 0;
 };
@@ -71,7 +75,7 @@ enum instruction_flags : std::uint8_t { // of `flags`
 struct basic_block {
     std::uint32_t first = 0, last = 0; // straight instructions [first, last)
     ending end = ending::fall;
-    std::uint32_t closer = 0; // the closing instruction, at index `last`; unused for fall
+    std::uint32_t closer = 0;   // the closing instruction, at index `last`; unused for fall
     int next = -1, target = -1; // -1: the end of the function
     int meets = -1;             // where a divergence here meets again
     bool spins = false;         // its backward branch closes a loop that only waits
@@ -94,9 +98,10 @@ struct place_name {
 };
 
 struct call_site {
-    int callee = -1;                 // index into state's functions; -1: indirect
-    std::string builtin;             // vprintf, __assertfail, malloc, free
-    std::vector<std::uint32_t> in, in_bytes, out, out_bytes; // offsets in the caller's argument area
+    int callee = -1;     // index into state's functions; -1: indirect
+    std::string builtin; // vprintf, __assertfail, malloc, free
+    std::vector<std::uint32_t> in, in_bytes, out,
+        out_bytes; // offsets in the caller's argument area
 };
 
 struct code {
@@ -107,6 +112,7 @@ struct code {
     std::vector<basic_block> blocks;
     std::vector<std::byte> constants;
     std::vector<std::vector<operand>> lists;
+    std::vector<const operand *> list_pointers; // to the same
     std::vector<call_site> calls;
     std::uint32_t register_bytes = 0;
     std::uint32_t local_bytes = 0;    // a thread, without callees
@@ -124,25 +130,30 @@ struct code {
     std::vector<site_memo> memos;               // by site
 };
 
+struct alignas(64) cache_line {
+    std::byte bytes[64];
+};
+
 struct frame { // one activation of a function by some lanes of a warp
     code *of = nullptr;
     std::byte *registers = nullptr;
-    std::vector<std::byte> own; // registers of a called function
+    std::vector<cache_line> own;      // registers of a called function
     std::vector<std::byte> arguments; // lane-major: lane * argument_bytes + offset
     std::uint32_t local_base = 0;
-    int users = 0;
+    int users = 0; // lanes
 };
 
-// Lanes of one warp that run together. When they part, the path becomes a join that waits for its children.
+// Lanes of one warp that run together. When they part, the path becomes a join that waits for its
+// children.
 struct path {
     enum class state : std::uint8_t { unused, ready, joining, at_barrier, at_sync };
     state now = state::unused;
-    bool is_call = false;   // a join that lanes reach by `ret`
-    lane_mask mask = 0;     // running; of a join: those that have arrived
-    int block = 0;          // next basic block
-    int join = -1;          // the block where these lanes wait for their siblings
+    bool is_call = false; // a join that lanes reach by `ret`
+    lane_mask mask = 0;   // running; of a join: those that have arrived
+    int block = 0;        // next basic block
+    int join = -1;        // the block where these lanes wait for their siblings
     int parent = -1, children = 0;
-    int in = 0;             // index into warp::frames
+    int in = 0;              // index into warp::frames
     std::uint32_t waits = 0; // barrier's number, or the mask of a warp-synchronous instruction
     std::uint32_t spun = 0;
 };
@@ -156,26 +167,23 @@ struct warp {
     int current = 0;
     std::vector<path> paths;
     std::vector<frame> frames;
-    std::vector<std::byte> local;          // word-interleaved: (word * 32 + lane) * 4
+    std::vector<std::byte> local; // word-interleaved: (word * 32 + lane) * 4
     std::vector<std::uint8_t> local_shadow;
 };
 
 struct barrier_state {
     std::uint32_t arrived = 0, expected = 0; // threads; expected 0: all of the block
-    int statement = -1;                      // the first arrival's
-    bool any = false, all = true;            // of bar.red
-    std::uint32_t count = 0;
+    std::uint32_t true_threads = 0;          // of bar.red
 };
 
 struct thread_block {
     dim index;
     std::uint32_t threads = 0, live = 0;
     std::vector<warp> warps;
-    std::vector<std::byte> registers;
+    std::vector<cache_line> registers;
     std::vector<std::byte> shared;
     std::vector<std::uint8_t> shared_shadow;
     std::array<barrier_state, 16> barriers;
-    bool progressed = false;
 };
 
 // The sectors one launch touched: a bit each, in pages made on demand.
@@ -208,10 +216,10 @@ private:
     std::deque<std::vector<std::uint64_t>> storage_;
 };
 
-struct grid; // of core_run.cpp
+struct grid; // of core_grid.hpp
 
-// What a handler sees while a path of a warp runs. Pointers are plain so that no library code is compiled
-// into the files that are built for several instruction sets.
+// What a handler sees while a path of a warp runs. Pointers are plain so that no library code is
+// compiled into the files that are built for several instruction sets.
 struct context {
     std::byte *bases[2]; // the frame's registers, the code's constants
     std::uint64_t base;  // device memory: first address, its bytes, their shadow
@@ -241,8 +249,8 @@ struct context {
     thread_block *b;
     grid *g;
     code *running;
-    const std::uint32_t *thread_ids[3]; // 32 lanes of this warp
-    std::uint32_t specials[16];         // see special_index
+    const std::uint32_t *thread_ids[3];       // 32 lanes of this warp
+    std::uint32_t specials[16];               // see special_index
     const std::uint64_t *addresses = nullptr; // of the access that `report` is told about
 };
 
@@ -252,12 +260,16 @@ enum class access_problem : std::uint8_t { outside, misaligned, uninitialised, r
 void report(context &, const instruction &, access_problem, int lane, std::uint64_t address,
             std::uint32_t bytes, ptx::space, bool write, std::uint64_t lanes);
 // Ends the grid with a CUDA error code and a finding.
-void stop_grid(context &, const instruction &, finding_kind, int error, int lane, std::string detail);
+void stop_grid(context &, const instruction &, finding_kind, int error, int lane,
+               std::string detail);
 
 // Handlers by opcode as written, without cache and ordering hints: "add.s32", "ld.global.f32".
 // null: not known.
 handler find_handler(std::string_view opcode);
 
-__attribute__((always_inline)) inline lane_mask low_lanes(std::uint32_t n) { return n >= 32 ? all_lanes : (lane_mask{1} << n) - 1; }
+__attribute__((always_inline)) inline lane_mask low_lanes(std::uint32_t n)
+{
+    return n >= 32 ? all_lanes : (lane_mask{1} << n) - 1;
+}
 
 } // namespace simulator::core

@@ -1,7 +1,7 @@
 // Loads, stores and atomics: the checks on each lane's address, the counts, and the bytes moved.
 //
-// Compiled once for each instruction set, like core_arithmetic.cpp. Device memory and shared memory are both
-// a `window` of bytes with a shadow; local memory is interleaved by words, as on hardware.
+// Compiled once for each instruction set, like core_arithmetic.cpp. Device memory and shared memory
+// are both a `window` of bytes with a shadow; local memory is interleaved by words, as on hardware.
 #include "core_lanes.hpp"
 #include "core_levels.hpp"
 
@@ -17,7 +17,10 @@ struct window {
 };
 
 inline window device_window(context &c) { return {c.data, c.shadow, c.base, c.reserved}; }
-inline window shared_at(context &c, u64 base) { return {c.shared, c.shared_shadow, base, c.shared_bytes}; }
+inline window shared_at(context &c, u64 base)
+{
+    return {c.shared, c.shared_shadow, base, c.shared_bytes};
+}
 
 template <class T> inline T read_as(const void *p)
 {
@@ -28,12 +31,25 @@ template <class T> inline T read_as(const void *p)
 template <class T> inline void write_as(void *p, T v) { __builtin_memcpy(p, &v, sizeof v); }
 
 template <int bytes> struct bytes_as;
-template <> struct bytes_as<1> { using type = u8; using sign = s8; };
-template <> struct bytes_as<2> { using type = u16; using sign = s16; };
-template <> struct bytes_as<4> { using type = u32; using sign = s32; };
-template <> struct bytes_as<8> { using type = u64; using sign = s64; };
+template <> struct bytes_as<1> {
+    using type = u8;
+    using sign = s8;
+};
+template <> struct bytes_as<2> {
+    using type = u16;
+    using sign = s16;
+};
+template <> struct bytes_as<4> {
+    using type = u32;
+    using sign = s32;
+};
+template <> struct bytes_as<8> {
+    using type = u64;
+    using sign = s64;
+};
 
-// ---- addresses ---------------------------------------------------------------------------------------
+// ---- addresses
+// ---------------------------------------------------------------------------------------
 
 inline void addresses_of(context &c, const instruction &i, u64 *address)
 {
@@ -62,14 +78,16 @@ inline bool evenly_spaced(const u64 *address, u64 step)
 inline bool all_have(const u8 *shadow, u32 bytes, u8 need, u8 never)
 {
     u8 lacks = 0;
-    for (u32 k = 0; k < bytes; ++k) lacks |= static_cast<u8>((~shadow[k] & need) | (shadow[k] & never));
+    for (u32 k = 0; k < bytes; ++k)
+        lacks |= static_cast<u8>((~shadow[k] & need) | (shadow[k] & never));
     return lacks == 0;
 }
 
 template <int bytes> inline bool fixed_have(const u8 *shadow, u8 need, u8 never)
 {
     u8 lacks = 0;
-    for (int k = 0; k < bytes; ++k) lacks |= static_cast<u8>((~shadow[k] & need) | (shadow[k] & never));
+    for (int k = 0; k < bytes; ++k)
+        lacks |= static_cast<u8>((~shadow[k] & need) | (shadow[k] & never));
     return lacks == 0;
 }
 
@@ -77,13 +95,16 @@ inline bool lane_has(const u8 *shadow, u32 bytes, u8 need, u8 never)
 {
     constexpr u64 each = 0x0101010101010101u;
     switch (bytes) {
-    case 1: return (~shadow[0] & need) == 0 && (shadow[0] & never) == 0;
+    case 1:
+        return (~shadow[0] & need) == 0 && (shadow[0] & never) == 0;
     case 2: {
-        u32 s = read_as<u16>(shadow), n = static_cast<u16>(each * need), v = static_cast<u16>(each * never);
+        u32 s = read_as<u16>(shadow), n = static_cast<u16>(each * need),
+            v = static_cast<u16>(each * never);
         return (~s & n) == 0 && (s & v) == 0;
     }
     case 4: {
-        u32 s = read_as<u32>(shadow), n = static_cast<u32>(each * need), v = static_cast<u32>(each * never);
+        u32 s = read_as<u32>(shadow), n = static_cast<u32>(each * need),
+            v = static_cast<u32>(each * never);
         return (~s & n) == 0 && (s & v) == 0;
     }
     default:
@@ -100,7 +121,8 @@ inline void fill_initialised(u8 *shadow, u32 bytes)
     for (u32 k = 0; k < bytes; ++k) shadow[k] |= initialised;
 }
 
-// ---- checks ------------------------------------------------------------------------------------------
+// ---- checks
+// ------------------------------------------------------------------------------------------
 
 struct access {
     ptx::space space;
@@ -145,7 +167,8 @@ __attribute__((noinline)) bool check_lanes(context &c, const instruction &i, lan
     return !c.stop;
 }
 
-// ---- counts ------------------------------------------------------------------------------------------
+// ---- counts
+// ------------------------------------------------------------------------------------------
 
 // How many different values the active lanes hold.
 u32 distinct(const u64 *value, lane_mask mask)
@@ -174,9 +197,10 @@ u32 distinct(const u64 *value, lane_mask mask)
     return n;
 }
 
-// Whether the site saw the same pattern last time; else remembers it. `phase_bits` is where the pattern's
-// cost depends on the first address.
-inline bool same_pattern(site_memo &m, const u64 *address, lane_mask mask, u32 lanes_bytes, u64 phase_bits)
+// Whether the site saw the same pattern last time; else remembers it. `phase_bits` is where the
+// pattern's cost depends on the first address.
+inline bool same_pattern(site_memo &m, const u64 *address, lane_mask mask, u32 lanes_bytes,
+                         u64 phase_bits)
 {
     u64 first = address[__builtin_ctz(mask)];
     u32 phase = static_cast<u32>(first & phase_bits);
@@ -219,8 +243,8 @@ inline void mark_sectors(context &c, const u64 *address, lane_mask mask, sector_
 }
 
 // An aligned access of at most 32 bytes lies in one sector.
-void count_device(context &c, const instruction &i, lane_mask mask, const u64 *address, const access &how,
-                  bool contiguous)
+void count_device(context &c, const instruction &i, lane_mask mask, const u64 *address,
+                  const access &how, bool contiguous)
 {
     site_counts &s = c.counted[i.statement];
     access_counts &a = how.write ? s.global_store : s.global_load;
@@ -255,8 +279,10 @@ u32 bank_passes(const u64 *address, lane_mask mask, u32 words)
             bool seen = false;
             for (u32 j = 0; j < n[bank] && j < 8; ++j) seen |= word[bank][j] == w;
             if (seen) continue;
-            if (n[bank] < 8) word[bank][n[bank]] = w;
-            else spill = 1;
+            if (n[bank] < 8)
+                word[bank][n[bank]] = w;
+            else
+                spill = 1;
             ++n[bank];
             if (n[bank] > most) most = n[bank];
         }
@@ -283,13 +309,14 @@ bool paired(const u64 *address, lane_mask mask, int distance)
 {
     for (int l = 0; l < 32; ++l) {
         int o = l ^ distance;
-        if ((mask & bit_of[l]) != 0 && (mask & bit_of[o]) != 0 && address[l] != address[o]) return false;
+        if ((mask & bit_of[l]) != 0 && (mask & bit_of[o]) != 0 && address[l] != address[o])
+            return false;
     }
     return true;
 }
 
-// 4 bytes a lane go as one group of 32 lanes, 8 bytes as two of 16, 16 bytes as four of 8, or two of 16 when
-// lanes pair up. Each group takes as many passes as its busiest bank has words.
+// 4 bytes a lane go as one group of 32 lanes, 8 bytes as two of 16, 16 bytes as four of 8, or two
+// of 16 when lanes pair up. Each group takes as many passes as its busiest bank has words.
 u32 wavefronts_of(const u64 *address, lane_mask mask, u32 bytes)
 {
     u32 words = bytes <= 4 ? 1 : bytes / 4, group = 32 / words;
@@ -302,8 +329,8 @@ u32 wavefronts_of(const u64 *address, lane_mask mask, u32 bytes)
     return sum;
 }
 
-void count_shared(context &c, const instruction &i, lane_mask mask, const u64 *address, const access &how,
-                  bool contiguous)
+void count_shared(context &c, const instruction &i, lane_mask mask, const u64 *address,
+                  const access &how, bool contiguous)
 {
     site_counts &s = c.counted[i.statement];
     shared_counts &a = how.write ? s.shared_store : s.shared_load;
@@ -337,12 +364,16 @@ inline void count_window(context &c, const instruction &i, lane_mask mask, const
                          const access &how, bool contiguous)
 {
     if (!c.count) return;
-    if (how.space == space::shared) count_shared(c, i, mask, address, how, contiguous);
-    else if (how.space == space::constant) count_constant(c, i, mask, address);
-    else count_device(c, i, mask, address, how, contiguous);
+    if (how.space == space::shared)
+        count_shared(c, i, mask, address, how, contiguous);
+    else if (how.space == space::constant)
+        count_constant(c, i, mask, address);
+    else
+        count_device(c, i, mask, address, how, contiguous);
 }
 
-// ---- device and shared memory -------------------------------------------------------------------------
+// ---- device and shared memory
+// -------------------------------------------------------------------------
 
 template <int bytes, class R> inline R extended(const std::byte *p, bool sign)
 {
@@ -371,9 +402,8 @@ template <int bytes> inline bool contiguous_and_clean(const instruction &i, cons
     return all_have(w.shadow + at, static_cast<u32>(32 * step), need, never);
 }
 
-template <int bytes, class R>
-void load_window(context &c, const instruction &i, lane_mask mask, const u64 *address, const window &w,
-                 ptx::space s)
+template <int bytes, class R> void load_window(context &c, const instruction &i, lane_mask mask,
+                                               const u64 *address, const window &w, ptx::space s)
 {
     access how{s, false, static_cast<u32>(bytes) * i.count};
     bool sign = (i.flags & signed_value) != 0;
@@ -402,14 +432,14 @@ void load_window(context &c, const instruction &i, lane_mask mask, const u64 *ad
     count_window(c, i, mask, address, how, contiguous);
 }
 
-template <int bytes, class R>
-void store_window(context &c, const instruction &i, lane_mask mask, const u64 *address, const window &w,
-                  ptx::space s)
+template <int bytes, class R> void store_window(context &c, const instruction &i, lane_mask mask,
+                                                const u64 *address, const window &w, ptx::space s)
 {
     using T = typename bytes_as<bytes>::type;
     access how{s, true, static_cast<u32>(bytes) * i.count};
     u8 never = c.check_memory ? u8{read_only} : u8{0};
-    bool contiguous = mask == all_lanes && contiguous_and_clean<bytes>(i, address, w, bits_needed(c), never);
+    bool contiguous =
+        mask == all_lanes && contiguous_and_clean<bytes>(i, address, w, bits_needed(c), never);
     if (!contiguous && !check_lanes(c, i, mask, address, w, how, false)) return;
     c.changed = true;
     for (int k = 0; k < i.count; ++k) {
@@ -430,17 +460,22 @@ void store_window(context &c, const instruction &i, lane_mask mask, const u64 *a
         }
     }
     if (c.check_initialised) {
-        if (contiguous) fill_initialised(w.shadow + (address[0] - w.base), 32 * how.bytes);
-        else active(mask, [&](int l) { fill_initialised(w.shadow + (address[l] - w.base), how.bytes); });
+        if (contiguous)
+            fill_initialised(w.shadow + (address[0] - w.base), 32 * how.bytes);
+        else
+            active(mask,
+                   [&](int l) { fill_initialised(w.shadow + (address[l] - w.base), how.bytes); });
     }
     count_window(c, i, mask, address, how, contiguous);
 }
 
-// ---- local memory ---------------------------------------------------------------------------------------
+// ---- local memory
+// ---------------------------------------------------------------------------------------
 
 inline u64 local_position(u64 byte, int lane) { return (byte >> 2) * 128 + lane * 4 + (byte & 3); }
 
-void count_local(context &c, const instruction &i, lane_mask mask, const u64 *at, u32 bytes, bool write)
+void count_local(context &c, const instruction &i, lane_mask mask, const u64 *at, u32 bytes,
+                 bool write)
 {
     if (!c.count) return;
     site_counts &s = c.counted[i.statement];
@@ -455,7 +490,8 @@ void count_local(context &c, const instruction &i, lane_mask mask, const u64 *at
 }
 
 // Checks a lane's local bytes; `at` counts from the start of the thread's local memory.
-bool check_local(context &c, const instruction &i, lane_mask mask, const u64 *at, u32 bytes, bool write)
+bool check_local(context &c, const instruction &i, lane_mask mask, const u64 *at, u32 bytes,
+                 bool write)
 {
     lane_mask misaligned = 0, outside = 0, uninitialised = 0;
     active(mask, [&](int l) {
@@ -472,7 +508,8 @@ bool check_local(context &c, const instruction &i, lane_mask mask, const u64 *at
         if (lanes == 0 || c.stop) return;
         int l = __builtin_ctz(lanes);
         c.addresses = at;
-        report(c, i, p, l, at[l], bytes, space::local, write, static_cast<u64>(__builtin_popcount(lanes)));
+        report(c, i, p, l, at[l], bytes, space::local, write,
+               static_cast<u64>(__builtin_popcount(lanes)));
     };
     tell(access_problem::misaligned, misaligned);
     tell(access_problem::outside, outside);
@@ -494,7 +531,8 @@ void load_local(context &c, const instruction &i, lane_mask mask, const u64 *at)
             std::byte buffer[8];
             u64 from = at[l] + static_cast<u64>(k) * bytes;
             for (int part = 0; part < bytes; part += 4)
-                __builtin_memcpy(buffer + part, c.local + local_position(from + part, l), bytes < 4 ? bytes : 4);
+                __builtin_memcpy(buffer + part, c.local + local_position(from + part, l),
+                                 bytes < 4 ? bytes : 4);
             d[l] = extended<bytes, R>(buffer, sign);
         });
     }
@@ -522,21 +560,26 @@ void store_local(context &c, const instruction &i, lane_mask mask, const u64 *at
     count_local(c, i, mask, at, total, true);
 }
 
-// ---- handlers by space -------------------------------------------------------------------------------------
+// ---- handlers by space
+// -------------------------------------------------------------------------------------
 
 template <bool store, int bytes, class R>
 inline void move_window(context &c, const instruction &i, lane_mask mask, const u64 *address,
                         const window &w, ptx::space s)
 {
-    if constexpr (store) store_window<bytes, R>(c, i, mask, address, w, s);
-    else load_window<bytes, R>(c, i, mask, address, w, s);
+    if constexpr (store)
+        store_window<bytes, R>(c, i, mask, address, w, s);
+    else
+        load_window<bytes, R>(c, i, mask, address, w, s);
 }
 
 template <bool store, int bytes, class R>
 inline void move_local(context &c, const instruction &i, lane_mask mask, const u64 *at)
 {
-    if constexpr (store) store_local<bytes, R>(c, i, mask, at);
-    else load_local<bytes, R>(c, i, mask, at);
+    if constexpr (store)
+        store_local<bytes, R>(c, i, mask, at);
+    else
+        load_local<bytes, R>(c, i, mask, at);
 }
 
 // Lanes of a generic access may lie in different spaces: one pass for each.
@@ -592,7 +635,8 @@ void move_in_local(context &c, const instruction &i, lane_mask mask)
     move_local<store, bytes, R>(c, i, mask, at);
 }
 
-template <class R> void load_parameter_bytes(context &, const instruction &, lane_mask, const u64 *);
+template <class R>
+void load_parameter_bytes(context &, const instruction &, lane_mask, const u64 *);
 
 template <bool store, int bytes, class R>
 void move_generic(context &c, const instruction &i, lane_mask mask)
@@ -603,7 +647,8 @@ void move_generic(context &c, const instruction &i, lane_mask mask)
     if (lanes.device != 0)
         move_window<store, bytes, R>(c, i, lanes.device, address, device_window(c), space::global);
     if (lanes.shared != 0 && !c.stop)
-        move_window<store, bytes, R>(c, i, lanes.shared, address, shared_at(c, shared_window), space::shared);
+        move_window<store, bytes, R>(c, i, lanes.shared, address, shared_at(c, shared_window),
+                                     space::shared);
     if (lanes.local != 0 && !c.stop) {
         u64 at[32];
         for (int l = 0; l < 32; ++l) at[l] = address[l] - local_window;
@@ -612,7 +657,8 @@ void move_generic(context &c, const instruction &i, lane_mask mask)
     if (lanes.param != 0 && !c.stop) {
         int first = __builtin_ctz(lanes.param);
         if constexpr (store) {
-            report(c, i, access_problem::read_only, first, address[first], bytes, space::param, true, 1);
+            report(c, i, access_problem::read_only, first, address[first], bytes, space::param,
+                   true, 1);
         } else {
             u64 at[32];
             for (int l = 0; l < 32; ++l) at[l] = address[l] - param_window;
@@ -621,15 +667,20 @@ void move_generic(context &c, const instruction &i, lane_mask mask)
     }
 }
 
-// ---- parameters and call arguments ---------------------------------------------------------------------------
+// ---- parameters and call arguments
+// ---------------------------------------------------------------------------
 
 template <class R> inline R part_of(const std::byte *p, u32 bytes, bool sign)
 {
     switch (bytes) {
-    case 1: return extended<1, R>(p, sign);
-    case 2: return extended<2, R>(p, sign);
-    case 4: return extended<4, R>(p, sign);
-    default: return extended<8, R>(p, sign);
+    case 1:
+        return extended<1, R>(p, sign);
+    case 2:
+        return extended<2, R>(p, sign);
+    case 4:
+        return extended<4, R>(p, sign);
+    default:
+        return extended<8, R>(p, sign);
     }
 }
 
@@ -646,7 +697,8 @@ void load_parameter_bytes(context &c, const instruction &i, lane_mask mask, cons
         for (int k = 0; k < i.count; ++k) {
             operand o = element(c, i, i.d, k);
             if (o == no_operand) continue;
-            lanes_of<R>(c, o)[l] = part_of<R>(c.params + at[l] + k * i.bytes, i.bytes, (i.flags & signed_value) != 0);
+            lanes_of<R>(c, o)[l] =
+                part_of<R>(c.params + at[l] + k * i.bytes, i.bytes, (i.flags & signed_value) != 0);
         }
     });
 }
@@ -691,34 +743,55 @@ template <class R> void store_argument(context &c, const instruction &i, lane_ma
     }
 }
 
-// ---- atomics ----------------------------------------------------------------------------------------------------
+// ---- atomics
+// ----------------------------------------------------------------------------------------------------
 
 struct atomic_add {
     static constexpr bool blind = false;
     template <class T> static T of(T old, T b, T)
     {
-        if constexpr (T(1) / T(2) == T(0)) return static_cast<T>(static_cast<u64>(old) + static_cast<u64>(b));
-        else return old + b;
+        if constexpr (T(1) / T(2) == T(0))
+            return static_cast<T>(static_cast<u64>(old) + static_cast<u64>(b));
+        else
+            return old + b;
     }
 };
 struct atomic_min {
-    static constexpr bool blind = false; template <class T> static T of(T old, T b, T) { return b < old ? b : old; } };
+    static constexpr bool blind = false;
+    template <class T> static T of(T old, T b, T) { return b < old ? b : old; }
+};
 struct atomic_max {
-    static constexpr bool blind = false; template <class T> static T of(T old, T b, T) { return old < b ? b : old; } };
+    static constexpr bool blind = false;
+    template <class T> static T of(T old, T b, T) { return old < b ? b : old; }
+};
 struct atomic_and {
-    static constexpr bool blind = false; template <class T> static T of(T old, T b, T) { return old & b; } };
+    static constexpr bool blind = false;
+    template <class T> static T of(T old, T b, T) { return old & b; }
+};
 struct atomic_or {
-    static constexpr bool blind = false; template <class T> static T of(T old, T b, T) { return old | b; } };
+    static constexpr bool blind = false;
+    template <class T> static T of(T old, T b, T) { return old | b; }
+};
 struct atomic_xor {
-    static constexpr bool blind = false; template <class T> static T of(T old, T b, T) { return old ^ b; } };
+    static constexpr bool blind = false;
+    template <class T> static T of(T old, T b, T) { return old ^ b; }
+};
 struct atomic_exchange { // does not need the old value
-    static constexpr bool blind = true; template <class T> static T of(T, T b, T) { return b; } };
+    static constexpr bool blind = true;
+    template <class T> static T of(T, T b, T) { return b; }
+};
 struct atomic_compare {
-    static constexpr bool blind = false; template <class T> static T of(T old, T b, T c) { return old == b ? c : old; } };
+    static constexpr bool blind = false;
+    template <class T> static T of(T old, T b, T c) { return old == b ? c : old; }
+};
 struct atomic_inc {
-    static constexpr bool blind = false; template <class T> static T of(T old, T b, T) { return old >= b ? T(0) : old + 1; } };
+    static constexpr bool blind = false;
+    template <class T> static T of(T old, T b, T) { return old >= b ? T(0) : old + 1; }
+};
 struct atomic_dec {
-    static constexpr bool blind = false; template <class T> static T of(T old, T b, T) { return old == 0 || old > b ? b : old - 1; } };
+    static constexpr bool blind = false;
+    template <class T> static T of(T old, T b, T) { return old == 0 || old > b ? b : old - 1; }
+};
 
 // Most lanes that meet at one address.
 u32 most_on_one(const u64 *address, lane_mask mask)
@@ -734,7 +807,8 @@ u32 most_on_one(const u64 *address, lane_mask mask)
     return most;
 }
 
-void count_atomic(context &c, const instruction &i, lane_mask mask, const u64 *address, ptx::space s)
+void count_atomic(context &c, const instruction &i, lane_mask mask, const u64 *address,
+                  ptx::space s)
 {
     if (!c.count) return;
     site_counts &n = c.counted[i.statement];
@@ -747,14 +821,21 @@ void count_atomic(context &c, const instruction &i, lane_mask mask, const u64 *a
     mark_sectors(c, address, mask, *c.written);
 }
 
-template <class T> struct lane_bits { using type = u32; };
-template <> struct lane_bits<u64> { using type = u64; };
-template <> struct lane_bits<s64> { using type = u64; };
-template <> struct lane_bits<double> { using type = u64; };
+template <class T> struct lane_bits {
+    using type = u32;
+};
+template <> struct lane_bits<u64> {
+    using type = u64;
+};
+template <> struct lane_bits<s64> {
+    using type = u64;
+};
+template <> struct lane_bits<double> {
+    using type = u64;
+};
 
-template <class Op, class T>
-void atomic_window(context &c, const instruction &i, lane_mask mask, const u64 *address, const window &w,
-                   ptx::space s)
+template <class Op, class T> void atomic_window(context &c, const instruction &i, lane_mask mask,
+                                                const u64 *address, const window &w, ptx::space s)
 {
     using R = typename lane_bits<T>::type;
     access how{s, true, sizeof(T)};
@@ -802,10 +883,12 @@ template <class Op, class T> void atomic_generic(context &c, const instruction &
     if (lanes.device != 0)
         atomic_window<Op, T>(c, i, lanes.device, address, device_window(c), space::global);
     if (lanes.shared != 0 && !c.stop)
-        atomic_window<Op, T>(c, i, lanes.shared, address, shared_at(c, shared_window), space::shared);
+        atomic_window<Op, T>(c, i, lanes.shared, address, shared_at(c, shared_window),
+                             space::shared);
 }
 
-// ---- the table --------------------------------------------------------------------------------------------------
+// ---- the table
+// --------------------------------------------------------------------------------------------------
 
 template <bool store, int bytes, class R>
 void move_rows(handler_sink &out, const char *op, const char *size)
@@ -857,7 +940,8 @@ void atomic_rows(handler_sink &out)
 
 } // namespace
 
-// Rows are "load.SPACE.BYTESxREGISTER": load.global.4x4 moves 4 bytes into registers of 4 bytes a lane.
+// Rows are "load.SPACE.BYTESxREGISTER": load.global.4x4 moves 4 bytes into registers of 4 bytes a
+// lane.
 void list_accesses(handler_sink &out)
 {
     move_rows<false, 1, u32>(out, "load", "1x4");

@@ -1,7 +1,7 @@
 // Arithmetic, logic, comparison and conversion: one handler for each PTX opcode and type.
 //
-// Compiled once for each instruction set (SIMULATOR_LEVEL names it) without contraction of a * b + c.
-// Floating point follows IEEE where PTX does; the approximate forms are computed accurately.
+// Compiled once for each instruction set (SIMULATOR_LEVEL names it) without contraction of a * b +
+// c. Floating point follows IEEE where PTX does; the approximate forms are computed accurately.
 #include "core_lanes.hpp"
 #include "core_levels.hpp"
 
@@ -12,25 +12,54 @@
 namespace simulator::core::SIMULATOR_LEVEL {
 namespace {
 
-// ---- values in lanes -----------------------------------------------------------------------------
+// ---- values in lanes
+// -----------------------------------------------------------------------------
 
-struct half { u16 bits; };
+struct half {
+    u16 bits;
+};
 
 template <class T> struct named;
-template <> struct named<u8> { static constexpr const char *u = "u8", *b = "b8"; };
-template <> struct named<u16> { static constexpr const char *u = "u16", *b = "b16"; };
-template <> struct named<u32> { static constexpr const char *u = "u32", *b = "b32"; };
-template <> struct named<u64> { static constexpr const char *u = "u64", *b = "b64"; };
-template <> struct named<s8> { static constexpr const char *u = "s8"; };
-template <> struct named<s16> { static constexpr const char *u = "s16"; };
-template <> struct named<s32> { static constexpr const char *u = "s32"; };
-template <> struct named<s64> { static constexpr const char *u = "s64"; };
-template <> struct named<float> { static constexpr const char *u = "f32"; };
-template <> struct named<double> { static constexpr const char *u = "f64"; };
-template <> struct named<half> { static constexpr const char *u = "f16"; };
+template <> struct named<u8> {
+    static constexpr const char *u = "u8", *b = "b8";
+};
+template <> struct named<u16> {
+    static constexpr const char *u = "u16", *b = "b16";
+};
+template <> struct named<u32> {
+    static constexpr const char *u = "u32", *b = "b32";
+};
+template <> struct named<u64> {
+    static constexpr const char *u = "u64", *b = "b64";
+};
+template <> struct named<s8> {
+    static constexpr const char *u = "s8";
+};
+template <> struct named<s16> {
+    static constexpr const char *u = "s16";
+};
+template <> struct named<s32> {
+    static constexpr const char *u = "s32";
+};
+template <> struct named<s64> {
+    static constexpr const char *u = "s64";
+};
+template <> struct named<float> {
+    static constexpr const char *u = "f32";
+};
+template <> struct named<double> {
+    static constexpr const char *u = "f64";
+};
+template <> struct named<half> {
+    static constexpr const char *u = "f16";
+};
 
-template <int bytes> struct storage_of { using type = u32; };
-template <> struct storage_of<8> { using type = u64; };
+template <int bytes> struct storage_of {
+    using type = u32;
+};
+template <> struct storage_of<8> {
+    using type = u64;
+};
 template <class T> using storage = typename storage_of<sizeof(T)>::type;
 
 template <class T> constexpr bool is_float = false;
@@ -40,8 +69,12 @@ template <> constexpr bool is_float<half> = true;
 template <class T> constexpr bool is_signed = T(-1) < T(0);
 template <> constexpr bool is_signed<half> = true;
 
-template <class A, class B> struct same { static constexpr bool value = false; };
-template <class A> struct same<A, A> { static constexpr bool value = true; };
+template <class A, class B> struct same {
+    static constexpr bool value = false;
+};
+template <class A> struct same<A, A> {
+    static constexpr bool value = true;
+};
 template <class A, class B> constexpr bool is_same = same<A, B>::value;
 
 template <class T> inline T value_of(storage<T> s)
@@ -91,8 +124,10 @@ inline float flushed(float f)
 inline double flushed(double f) { return f; }
 template <bool on, class T> inline T flush_if(T v)
 {
-    if constexpr (on) return flushed(v);
-    else return v;
+    if constexpr (on)
+        return flushed(v);
+    else
+        return v;
 }
 
 inline float widen(half h)
@@ -104,7 +139,8 @@ inline float widen(half h)
     return sign ? -f : f;
 }
 
-// Rounds to a half; mode as in convert_mode below. Works on a double so that every narrower value fits.
+// Rounds to a half; mode as in convert_mode below. Works on a double so that every narrower value
+// fits.
 half narrow(double v, int mode = 0)
 {
     u64 b = bits_of(v);
@@ -127,16 +163,20 @@ half narrow(double v, int mode = 0)
 
 template <class T> inline auto wide_value(T v)
 {
-    if constexpr (is_same<T, half>) return widen(v);
-    else return v;
+    if constexpr (is_same<T, half>)
+        return widen(v);
+    else
+        return v;
 }
 
-// ---- shapes of instructions ------------------------------------------------------------------------
+// ---- shapes of instructions
+// ------------------------------------------------------------------------
 
 template <class Op, class T> void unary(context &c, const instruction &i, lane_mask mask)
 {
     auto a = lanes_of<storage<T>>(c, i.a);
-    every(lanes_of<storage<T>>(c, i.d), mask, [=](int l) { return bits_of<T>(Op::of(value_of<T>(a[l]))); });
+    every(lanes_of<storage<T>>(c, i.d), mask,
+          [=](int l) { return bits_of<T>(Op::of(value_of<T>(a[l]))); });
 }
 
 template <class Op, class T> void binary(context &c, const instruction &i, lane_mask mask)
@@ -187,12 +227,24 @@ template <class Op, class T> void to_u32(context &c, const instruction &i, lane_
 }
 
 template <class T> struct doubled;
-template <> struct doubled<u16> { using type = u32; };
-template <> struct doubled<s16> { using type = s32; };
-template <> struct doubled<u32> { using type = u64; };
-template <> struct doubled<s32> { using type = s64; };
-template <> struct doubled<u64> { using type = unsigned __int128; };
-template <> struct doubled<s64> { using type = __int128; };
+template <> struct doubled<u16> {
+    using type = u32;
+};
+template <> struct doubled<s16> {
+    using type = s32;
+};
+template <> struct doubled<u32> {
+    using type = u64;
+};
+template <> struct doubled<s32> {
+    using type = s64;
+};
+template <> struct doubled<u64> {
+    using type = unsigned __int128;
+};
+template <> struct doubled<s64> {
+    using type = __int128;
+};
 
 template <class T, bool accumulate>
 void multiply_wide(context &c, const instruction &i, lane_mask mask)
@@ -208,21 +260,36 @@ void multiply_wide(context &c, const instruction &i, lane_mask mask)
     });
 }
 
-// ---- integer operations ------------------------------------------------------------------------------
+// ---- integer operations
+// ------------------------------------------------------------------------------
 
-template <class T> struct unsigned_of { using type = T; };
-template <> struct unsigned_of<s16> { using type = u16; };
-template <> struct unsigned_of<s32> { using type = u32; };
-template <> struct unsigned_of<s64> { using type = u64; };
+template <class T> struct unsigned_of {
+    using type = T;
+};
+template <> struct unsigned_of<s16> {
+    using type = u16;
+};
+template <> struct unsigned_of<s32> {
+    using type = u32;
+};
+template <> struct unsigned_of<s64> {
+    using type = u64;
+};
 template <class T> using bare = typename unsigned_of<T>::type;
 
-struct add { template <class T> static T of(T a, T b) { return static_cast<T>(bare<T>(a) + bare<T>(b)); } };
-struct sub { template <class T> static T of(T a, T b) { return static_cast<T>(bare<T>(a) - bare<T>(b)); } };
+struct add {
+    template <class T> static T of(T a, T b) { return static_cast<T>(bare<T>(a) + bare<T>(b)); }
+};
+struct sub {
+    template <class T> static T of(T a, T b) { return static_cast<T>(bare<T>(a) - bare<T>(b)); }
+};
 struct mul_lo {
     template <class T> static T of(T a, T b)
     {
-        if constexpr (sizeof(T) == 2) return static_cast<T>(u32(bare<T>(a)) * u32(bare<T>(b)));
-        else return static_cast<T>(bare<T>(a) * bare<T>(b));
+        if constexpr (sizeof(T) == 2)
+            return static_cast<T>(u32(bare<T>(a)) * u32(bare<T>(b)));
+        else
+            return static_cast<T>(bare<T>(a) * bare<T>(b));
     }
 };
 struct mul_hi {
@@ -232,21 +299,29 @@ struct mul_hi {
         return static_cast<T>((static_cast<W>(a) * static_cast<W>(b)) >> (8 * sizeof(T)));
     }
 };
-struct mad_lo { template <class T> static T of(T a, T b, T c) { return add::of(mul_lo::of(a, b), c); } };
-struct mad_hi { template <class T> static T of(T a, T b, T c) { return add::of(mul_hi::of(a, b), c); } };
+struct mad_lo {
+    template <class T> static T of(T a, T b, T c) { return add::of(mul_lo::of(a, b), c); }
+};
+struct mad_hi {
+    template <class T> static T of(T a, T b, T c) { return add::of(mul_hi::of(a, b), c); }
+};
 template <class T> inline T low24(T a)
 {
     return is_signed<T> ? static_cast<T>(static_cast<s32>(static_cast<u32>(a) << 8) >> 8)
                         : static_cast<T>(a & 0xffffff);
 }
-struct mul24_lo { template <class T> static T of(T a, T b) { return mul_lo::of(low24(a), low24(b)); } };
+struct mul24_lo {
+    template <class T> static T of(T a, T b) { return mul_lo::of(low24(a), low24(b)); }
+};
 struct mul24_hi {
     template <class T> static T of(T a, T b)
     {
         return static_cast<T>((typename doubled<T>::type(low24(a)) * low24(b)) >> 16);
     }
 };
-struct mad24_lo { template <class T> static T of(T a, T b, T c) { return add::of(mul24_lo::of(a, b), c); } };
+struct mad24_lo {
+    template <class T> static T of(T a, T b, T c) { return add::of(mul24_lo::of(a, b), c); }
+};
 struct sad {
     template <class T> static T of(T a, T b, T c)
     {
@@ -273,16 +348,36 @@ struct remainder {
         return static_cast<T>(a % b);
     }
 };
-struct least { template <class T> static T of(T a, T b) { return a < b ? a : b; } };
-struct most { template <class T> static T of(T a, T b) { return a < b ? b : a; } };
-struct absolute { template <class T> static T of(T a) { return a < 0 ? sub::of(T(0), a) : a; } };
-struct negative { template <class T> static T of(T a) { return sub::of(T(0), a); } };
-struct logic_and { template <class T> static T of(T a, T b) { return a & b; } };
-struct logic_or { template <class T> static T of(T a, T b) { return a | b; } };
-struct logic_xor { template <class T> static T of(T a, T b) { return a ^ b; } };
-struct logic_not { template <class T> static T of(T a) { return static_cast<T>(~a); } };
-struct logic_cnot { template <class T> static T of(T a) { return a == 0; } };
-struct same_value { template <class T> static T of(T a) { return a; } };
+struct least {
+    template <class T> static T of(T a, T b) { return a < b ? a : b; }
+};
+struct most {
+    template <class T> static T of(T a, T b) { return a < b ? b : a; }
+};
+struct absolute {
+    template <class T> static T of(T a) { return a < 0 ? sub::of(T(0), a) : a; }
+};
+struct negative {
+    template <class T> static T of(T a) { return sub::of(T(0), a); }
+};
+struct logic_and {
+    template <class T> static T of(T a, T b) { return a & b; }
+};
+struct logic_or {
+    template <class T> static T of(T a, T b) { return a | b; }
+};
+struct logic_xor {
+    template <class T> static T of(T a, T b) { return a ^ b; }
+};
+struct logic_not {
+    template <class T> static T of(T a) { return static_cast<T>(~a); }
+};
+struct logic_cnot {
+    template <class T> static T of(T a) { return a == 0; }
+};
+struct same_value {
+    template <class T> static T of(T a) { return a; }
+};
 struct shift_left {
     template <class T> static T of(T a, u32 n)
     {
@@ -293,11 +388,15 @@ struct shift_right {
     template <class T> static T of(T a, u32 n)
     {
         constexpr u32 bits = 8 * sizeof(T);
-        if constexpr (is_signed<T>) return static_cast<T>(a >> (n >= bits ? bits - 1 : n));
-        else return n >= bits ? T(0) : static_cast<T>(a >> (n & (bits - 1)));
+        if constexpr (is_signed<T>)
+            return static_cast<T>(a >> (n >= bits ? bits - 1 : n));
+        else
+            return n >= bits ? T(0) : static_cast<T>(a >> (n & (bits - 1)));
     }
 };
-struct population { template <class T> static u32 of(T a) { return static_cast<u32>(__builtin_popcountll(a)); } };
+struct population {
+    template <class T> static u32 of(T a) { return static_cast<u32>(__builtin_popcountll(a)); }
+};
 struct leading_zeros {
     template <class T> static u32 of(T a)
     {
@@ -342,11 +441,13 @@ template <class T> void bit_field_extract(context &c, const instruction &i, lane
             u32 top = position + length - 1;
             sign = length != 0 && (v >> (top < bits ? top : bits - 1) & 1);
         }
-        u64 field = position >= bits ? 0 : (v & (bits == 64 ? ~u64{0} : (u64{1} << bits) - 1)) >> position;
+        u64 field =
+            position >= bits ? 0 : (v & (bits == 64 ? ~u64{0} : (u64{1} << bits) - 1)) >> position;
         u64 keep = length >= 64 ? ~u64{0} : (u64{1} << length) - 1;
         d[l] = static_cast<storage<T>>((field & keep) | (sign ? ~keep : 0));
         if (is_signed<T> && sign && position < bits && position + length > bits)
-            d[l] = static_cast<storage<T>>(field | (position ? ~((u64{1} << (bits - position)) - 1) : 0));
+            d[l] = static_cast<storage<T>>(field |
+                                           (position ? ~((u64{1} << (bits - position)) - 1) : 0));
     });
 }
 
@@ -359,8 +460,10 @@ template <class T> void bit_field_insert(context &c, const instruction &i, lane_
     active(mask, [=](int l) {
         u32 position = p[l] & 255, length = n[l] & 255;
         T keep = length >= bits ? ~T{0} : (T{1} << length) - 1;
-        if (position >= bits) keep = 0;
-        else keep <<= position;
+        if (position >= bits)
+            keep = 0;
+        else
+            keep <<= position;
         d[l] = (b[l] & ~keep) | ((position < bits ? a[l] << position : 0) & keep);
     });
 }
@@ -398,7 +501,15 @@ void logic3(context &c, const instruction &i, lane_mask mask)
     });
 }
 
-enum byte_mode : u32 { by_index, forward4, backward4, replicate8, edge_left, edge_right, replicate16 };
+enum byte_mode : u32 {
+    by_index,
+    forward4,
+    backward4,
+    replicate8,
+    edge_left,
+    edge_right,
+    replicate16
+};
 void permute_bytes(context &c, const instruction &i, lane_mask mask)
 {
     auto a = lanes_of<u32>(c, i.a), b = lanes_of<u32>(c, i.b), e = lanes_of<u32>(c, i.c),
@@ -410,13 +521,27 @@ void permute_bytes(context &c, const instruction &i, lane_mask mask)
         for (u32 k = 0; k < 4; ++k) {
             u32 pick = 0;
             switch (mode) {
-            case by_index: pick = e[l] >> (4 * k) & 15; break;
-            case forward4: pick = s + k; break;
-            case backward4: pick = (s - k) & 7; break;
-            case replicate8: pick = s; break;
-            case edge_left: pick = k < s ? s : k; break;
-            case edge_right: pick = k < s ? k : s; break;
-            default: pick = (s & 1) * 2 + (k & 1); break;
+            case by_index:
+                pick = e[l] >> (4 * k) & 15;
+                break;
+            case forward4:
+                pick = s + k;
+                break;
+            case backward4:
+                pick = (s - k) & 7;
+                break;
+            case replicate8:
+                pick = s;
+                break;
+            case edge_left:
+                pick = k < s ? s : k;
+                break;
+            case edge_right:
+                pick = k < s ? k : s;
+                break;
+            default:
+                pick = (s & 1) * 2 + (k & 1);
+                break;
             }
             u32 byte = static_cast<u32>(v >> (8 * (pick & 7))) & 255;
             if ((pick & 8) != 0) byte = (byte & 128) != 0 ? 255 : 0;
@@ -452,8 +577,9 @@ void with_carry(context &c, const instruction &i, lane_mask mask)
         using S = storage<T>;
         S x = a[l], y = b[l];
         if constexpr (is_mad) {
-            x = static_cast<S>(kind == chain::mad_lo ? mul_lo::of(value_of<T>(a[l]), value_of<T>(b[l]))
-                                                     : mul_hi::of(value_of<T>(a[l]), value_of<T>(b[l])));
+            x = static_cast<S>(kind == chain::mad_lo
+                                   ? mul_lo::of(value_of<T>(a[l]), value_of<T>(b[l]))
+                                   : mul_hi::of(value_of<T>(a[l]), value_of<T>(b[l])));
             y = e[l];
         }
         S carried = in ? carry >> l & 1 : 0, r;
@@ -473,7 +599,8 @@ void with_carry(context &c, const instruction &i, lane_mask mask)
     if constexpr (out) set_predicate(c, i.extra, mask, result);
 }
 
-// ---- floating point -----------------------------------------------------------------------------------
+// ---- floating point
+// -----------------------------------------------------------------------------------
 
 enum class rounding { nearest, zero, down, up };
 constexpr int round_flag(rounding r)
@@ -498,10 +625,18 @@ template <bool ftz, bool sat, class T> inline T finish(T v)
     return v;
 }
 
-struct float_add { template <class T> static T of(T a, T b) { return a + b; } };
-struct float_sub { template <class T> static T of(T a, T b) { return a - b; } };
-struct float_mul { template <class T> static T of(T a, T b) { return a * b; } };
-struct float_div { template <class T> static T of(T a, T b) { return a / b; } };
+struct float_add {
+    template <class T> static T of(T a, T b) { return a + b; }
+};
+struct float_sub {
+    template <class T> static T of(T a, T b) { return a - b; }
+};
+struct float_mul {
+    template <class T> static T of(T a, T b) { return a * b; }
+};
+struct float_div {
+    template <class T> static T of(T a, T b) { return a / b; }
+};
 struct float_fma {
     static float of(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
     static double of(double a, double b, double c) { return __builtin_fma(a, b, c); }
@@ -522,24 +657,59 @@ struct float_max {
         return b != b ? a : m;
     }
 };
-struct float_min_nan { template <class T> static T of(T a, T b) { return a != a || b != b ? a + b : float_min::of(a, b); } };
-struct float_max_nan { template <class T> static T of(T a, T b) { return a != a || b != b ? a + b : float_max::of(a, b); } };
+struct float_min_nan {
+    template <class T> static T of(T a, T b)
+    {
+        return a != a || b != b ? a + b : float_min::of(a, b);
+    }
+};
+struct float_max_nan {
+    template <class T> static T of(T a, T b)
+    {
+        return a != a || b != b ? a + b : float_max::of(a, b);
+    }
+};
 struct float_sqrt {
     static float of(float a) { return __builtin_sqrtf(a); }
     static double of(double a) { return __builtin_sqrt(a); }
 };
-struct float_rcp { template <class T> static T of(T a) { return T(1) / a; } };
+struct float_rcp {
+    template <class T> static T of(T a) { return T(1) / a; }
+};
 struct float_rsqrt {
-    static float of(float a) { return static_cast<float>(1.0 / __builtin_sqrt(static_cast<double>(a))); }
+    static float of(float a)
+    {
+        return static_cast<float>(1.0 / __builtin_sqrt(static_cast<double>(a)));
+    }
     static double of(double a) { return 1.0 / __builtin_sqrt(a); }
 };
-struct float_sin { static float of(float a) { return std::sin(a); } };
-struct float_cos { static float of(float a) { return std::cos(a); } };
-struct float_ex2 { static float of(float a) { return std::exp2(a); } };
-struct float_lg2 { static float of(float a) { return std::log2(a); } };
-struct float_tanh { static float of(float a) { return std::tanh(a); } };
-struct float_abs { template <class T> static T of(T a) { return value_of<T>(bits_of(a) & ~(storage<T>{1} << (8 * sizeof(T) - 1))); } };
-struct float_neg { template <class T> static T of(T a) { return value_of<T>(bits_of(a) ^ (storage<T>{1} << (8 * sizeof(T) - 1))); } };
+struct float_sin {
+    static float of(float a) { return std::sin(a); }
+};
+struct float_cos {
+    static float of(float a) { return std::cos(a); }
+};
+struct float_ex2 {
+    static float of(float a) { return std::exp2(a); }
+};
+struct float_lg2 {
+    static float of(float a) { return std::log2(a); }
+};
+struct float_tanh {
+    static float of(float a) { return std::tanh(a); }
+};
+struct float_abs {
+    template <class T> static T of(T a)
+    {
+        return value_of<T>(bits_of(a) & ~(storage<T>{1} << (8 * sizeof(T) - 1)));
+    }
+};
+struct float_neg {
+    template <class T> static T of(T a)
+    {
+        return value_of<T>(bits_of(a) ^ (storage<T>{1} << (8 * sizeof(T) - 1)));
+    }
+};
 struct copy_sign { // of a to b
     template <class T> static T of(T a, T b)
     {
@@ -549,7 +719,8 @@ struct copy_sign { // of a to b
 };
 
 // NaNs pass through sign operations as they are.
-template <class Op, class T, bool ftz> void float_sign(context &c, const instruction &i, lane_mask mask)
+template <class Op, class T, bool ftz>
+void float_sign(context &c, const instruction &i, lane_mask mask)
 {
     auto a = lanes_of<storage<T>>(c, i.a);
     every(lanes_of<storage<T>>(c, i.d), mask,
@@ -572,9 +743,9 @@ inline void float_loop3(context &c, const instruction &i, lane_mask mask)
     auto a = lanes_of<storage<T>>(c, i.a), b = lanes_of<storage<T>>(c, i.b),
          e = lanes_of<storage<T>>(c, i.c);
     every(lanes_of<storage<T>>(c, i.d), mask, [=](int l) {
-        return bits_of<T>(
-            finish<ftz, sat>(Op::of(flush_if<ftz>(value_of<T>(a[l])), flush_if<ftz>(value_of<T>(b[l])),
-                                    flush_if<ftz>(value_of<T>(e[l])))));
+        return bits_of<T>(finish<ftz, sat>(Op::of(flush_if<ftz>(value_of<T>(a[l])),
+                                                  flush_if<ftz>(value_of<T>(b[l])),
+                                                  flush_if<ftz>(value_of<T>(e[l])))));
     });
 }
 
@@ -604,7 +775,9 @@ template <class Op, class T, rounding r, bool ftz>
 void float_unary(context &c, const instruction &i, lane_mask mask)
 {
     auto a = lanes_of<storage<T>>(c, i.a);
-    auto f = [=](int l) { return bits_of<T>(finish<ftz, false>(Op::of(flush_if<ftz>(value_of<T>(a[l]))))); };
+    auto f = [=](int l) {
+        return bits_of<T>(finish<ftz, false>(Op::of(flush_if<ftz>(value_of<T>(a[l])))));
+    };
     if constexpr (r == rounding::nearest) {
         every(lanes_of<storage<T>>(c, i.d), mask, f);
     } else {
@@ -642,14 +815,30 @@ template <class T, number_test t> void test_number(context &c, const instruction
 }
 
 // Halves, one or two in a register: computed wider, rounded once.
-struct half_add { static double of(double a, double b, double) { return a + b; } };
-struct half_sub { static double of(double a, double b, double) { return a - b; } };
-struct half_mul { static double of(double a, double b, double) { return a * b; } };
-struct half_fma { static double of(double a, double b, double c) { return a * b + c; } };
-struct half_min { static double of(double a, double b, double) { return float_min::of(a, b); } };
-struct half_max { static double of(double a, double b, double) { return float_max::of(a, b); } };
-struct half_neg { static double of(double a, double, double) { return -a; } };
-struct half_abs { static double of(double a, double, double) { return std::fabs(a); } };
+struct half_add {
+    static double of(double a, double b, double) { return a + b; }
+};
+struct half_sub {
+    static double of(double a, double b, double) { return a - b; }
+};
+struct half_mul {
+    static double of(double a, double b, double) { return a * b; }
+};
+struct half_fma {
+    static double of(double a, double b, double c) { return a * b + c; }
+};
+struct half_min {
+    static double of(double a, double b, double) { return float_min::of(a, b); }
+};
+struct half_max {
+    static double of(double a, double b, double) { return float_max::of(a, b); }
+};
+struct half_neg {
+    static double of(double a, double, double) { return -a; }
+};
+struct half_abs {
+    static double of(double a, double, double) { return std::fabs(a); }
+};
 template <class Op, int halves, int operands>
 void half_operation(context &c, const instruction &i, lane_mask mask)
 {
@@ -658,29 +847,60 @@ void half_operation(context &c, const instruction &i, lane_mask mask)
     active(mask, [=](int l) {
         u32 r = 0;
         for (int h = 0; h < halves; ++h) {
-            auto part = [=](u32 v) { return static_cast<double>(widen({static_cast<u16>(v >> (16 * h))})); };
+            auto part = [=](u32 v) {
+                return static_cast<double>(widen({static_cast<u16>(v >> (16 * h))}));
+            };
             r |= u32{narrow(Op::of(part(a[l]), part(b[l]), part(e[l]))).bits} << (16 * h);
         }
         d[l] = r;
     });
 }
 
-// ---- comparison and selection ---------------------------------------------------------------------------
+// ---- comparison and selection
+// ---------------------------------------------------------------------------
 
-struct eq { template <class T> static bool of(T a, T b) { return a == b; } };
-struct ne { template <class T> static bool of(T a, T b) { return (a < b) | (a > b); } };
-struct lt { template <class T> static bool of(T a, T b) { return a < b; } };
-struct le { template <class T> static bool of(T a, T b) { return a <= b; } };
-struct gt { template <class T> static bool of(T a, T b) { return a > b; } };
-struct ge { template <class T> static bool of(T a, T b) { return a >= b; } };
-struct equ { template <class T> static bool of(T a, T b) { return !ne::of(a, b); } };
-struct neu { template <class T> static bool of(T a, T b) { return !(a == b); } };
-struct ltu { template <class T> static bool of(T a, T b) { return !(a >= b); } };
-struct leu { template <class T> static bool of(T a, T b) { return !(a > b); } };
-struct gtu { template <class T> static bool of(T a, T b) { return !(a <= b); } };
-struct geu { template <class T> static bool of(T a, T b) { return !(a < b); } };
-struct num { template <class T> static bool of(T a, T b) { return (a == a) & (b == b); } };
-struct not_num { template <class T> static bool of(T a, T b) { return (a != a) | (b != b); } };
+struct eq {
+    template <class T> static bool of(T a, T b) { return a == b; }
+};
+struct ne {
+    template <class T> static bool of(T a, T b) { return (a < b) | (a > b); }
+};
+struct lt {
+    template <class T> static bool of(T a, T b) { return a < b; }
+};
+struct le {
+    template <class T> static bool of(T a, T b) { return a <= b; }
+};
+struct gt {
+    template <class T> static bool of(T a, T b) { return a > b; }
+};
+struct ge {
+    template <class T> static bool of(T a, T b) { return a >= b; }
+};
+struct equ {
+    template <class T> static bool of(T a, T b) { return !ne::of(a, b); }
+};
+struct neu {
+    template <class T> static bool of(T a, T b) { return !(a == b); }
+};
+struct ltu {
+    template <class T> static bool of(T a, T b) { return !(a >= b); }
+};
+struct leu {
+    template <class T> static bool of(T a, T b) { return !(a > b); }
+};
+struct gtu {
+    template <class T> static bool of(T a, T b) { return !(a <= b); }
+};
+struct geu {
+    template <class T> static bool of(T a, T b) { return !(a < b); }
+};
+struct num {
+    template <class T> static bool of(T a, T b) { return (a == a) & (b == b); }
+};
+struct not_num {
+    template <class T> static bool of(T a, T b) { return (a != a) | (b != b); }
+};
 
 template <class Op, class T> inline lane_mask compared(context &c, const instruction &i)
 {
@@ -689,11 +909,15 @@ template <class Op, class T> inline lane_mask compared(context &c, const instruc
     if (ftz) {
         return where([=](int l) {
             auto x = wide_value(value_of<T>(a[l])), y = wide_value(value_of<T>(b[l]));
-            if constexpr (is_same<T, float>) return Op::of(flushed(x), flushed(y));
-            else return Op::of(x, y);
+            if constexpr (is_same<T, float>)
+                return Op::of(flushed(x), flushed(y));
+            else
+                return Op::of(x, y);
         });
     }
-    return where([=](int l) { return Op::of(wide_value(value_of<T>(a[l])), wide_value(value_of<T>(b[l]))); });
+    return where([=](int l) {
+        return Op::of(wide_value(value_of<T>(a[l])), wide_value(value_of<T>(b[l])));
+    });
 }
 
 inline lane_mask combined(context &c, const instruction &i, lane_mask v)
@@ -715,7 +939,8 @@ template <class Op, class T> void set_compare(context &c, const instruction &i, 
     }
     lane_mask first = combined(c, i, v), second = combined(c, i, ~v);
     set_predicate(c, i.d, mask, first);
-    if ((i.extra & combine_second) != 0) set_predicate(c, static_cast<operand>(i.offset), mask, second);
+    if ((i.extra & combine_second) != 0)
+        set_predicate(c, static_cast<operand>(i.offset), mask, second);
 }
 
 template <class Op, class T, bool to_float>
@@ -730,7 +955,8 @@ template <class T> void select(context &c, const instruction &i, lane_mask mask)
 {
     auto a = lanes_of<storage<T>>(c, i.a), b = lanes_of<storage<T>>(c, i.b);
     lane_mask p = predicate(c, i.c) ^ ((i.flags & negate_c) != 0 ? all_lanes : 0);
-    every(lanes_of<storage<T>>(c, i.d), mask, [=](int l) { return (p & bit_of[l]) != 0 ? a[l] : b[l]; });
+    every(lanes_of<storage<T>>(c, i.d), mask,
+          [=](int l) { return (p & bit_of[l]) != 0 ? a[l] : b[l]; });
 }
 
 template <class T, class By> void select_by_sign(context &c, const instruction &i, lane_mask mask)
@@ -744,29 +970,45 @@ template <class T, class By> void select_by_sign(context &c, const instruction &
 template <class Op> void predicate_operation(context &c, const instruction &i, lane_mask mask)
 {
     lane_mask a = predicate(c, i.a) ^ ((i.flags & negate_a) != 0 ? all_lanes : 0);
-    lane_mask b = i.b == no_operand ? 0 : predicate(c, i.b) ^ ((i.flags & negate_b) != 0 ? all_lanes : 0);
+    lane_mask b =
+        i.b == no_operand ? 0 : predicate(c, i.b) ^ ((i.flags & negate_b) != 0 ? all_lanes : 0);
     set_predicate(c, i.d, mask, Op::of(a, b));
 }
-struct first_of { static lane_mask of(lane_mask a, lane_mask) { return a; } };
-struct not_first { static lane_mask of(lane_mask a, lane_mask) { return ~a; } };
+struct first_of {
+    static lane_mask of(lane_mask a, lane_mask) { return a; }
+};
+struct not_first {
+    static lane_mask of(lane_mask a, lane_mask) { return ~a; }
+};
 
-// ---- conversion -------------------------------------------------------------------------------------------
+// ---- conversion
+// -------------------------------------------------------------------------------------------
 
 template <class T> inline T rounded(T v, u32 mode)
 {
     switch (mode) {
-    case convert_nearest: return std::nearbyint(v);
-    case convert_zero: return std::trunc(v);
-    case convert_down: return std::floor(v);
-    case convert_up: return std::ceil(v);
-    default: return v;
+    case convert_nearest:
+        return std::nearbyint(v);
+    case convert_zero:
+        return std::trunc(v);
+    case convert_down:
+        return std::floor(v);
+    case convert_up:
+        return std::ceil(v);
+    default:
+        return v;
     }
 }
 
-template <class D> constexpr D largest = is_signed<D> ? static_cast<D>(~(u64{1} << (8 * sizeof(D) - 1)) & (~u64{0} >> (64 - 8 * sizeof(D)))) : static_cast<D>(-1);
-template <class D> constexpr D smallest = is_signed<D> ? static_cast<D>(u64{1} << (8 * sizeof(D) - 1)) : D(0);
+template <class D> constexpr D largest = is_signed<D>
+                                             ? static_cast<D>(~(u64{1} << (8 * sizeof(D) - 1)) &
+                                                              (~u64{0} >> (64 - 8 * sizeof(D))))
+                                             : static_cast<D>(-1);
+template <class D>
+constexpr D smallest = is_signed<D> ? static_cast<D>(u64{1} << (8 * sizeof(D) - 1)) : D(0);
 
-// Clamps; NaN becomes 0 up to 32 bits and the lowest bit pattern with the sign set beyond, as on hardware.
+// Clamps; NaN becomes 0 up to 32 bits and the lowest bit pattern with the sign set beyond, as on
+// hardware.
 template <class D, class S> inline D float_to_integer(S v)
 {
     constexpr S high = static_cast<S>(largest<D>), low = static_cast<S>(smallest<D>);
@@ -791,7 +1033,8 @@ template <class D, class S> inline D convert_value(S v, u32 mode, bool saturate)
         double w = static_cast<double>(wide_value(v));
         if constexpr (is_same<S, half>) w = rounded(w, mode);
         if (saturate) w = saturated(w);
-        return narrow(w, is_same<S, half> || mode == 0 ? 0 : static_cast<int>(mode - convert_nearest));
+        return narrow(w,
+                      is_same<S, half> || mode == 0 ? 0 : static_cast<int>(mode - convert_nearest));
     } else if constexpr (is_float<D> && is_float<S>) {
         D r = static_cast<D>(wide_value(v));
         if constexpr (is_same<D, S>) r = rounded(r, mode);
@@ -814,19 +1057,25 @@ template <class D, class S> void convert(context &c, const instruction &i, lane_
     bool saturate = (i.extra & convert_saturate) != 0, ftz = (i.extra & convert_ftz) != 0;
     auto get = [=](int l) {
         auto v = value_of<S>(a[l]);
-        if constexpr (is_same<S, float>) return ftz ? flushed(v) : v;
-        else return v;
+        if constexpr (is_same<S, float>)
+            return ftz ? flushed(v) : v;
+        else
+            return v;
     };
     constexpr bool simple = !is_same<D, half> && !is_same<S, half>;
     if constexpr (simple && is_float<S> && !is_float<D>) {
         if (mode == convert_zero && !ftz) {
-            every(d, mask, [=](int l) { return bits_of<D>(float_to_integer<D>(__builtin_trunc(value_of<S>(a[l])))); });
+            every(d, mask, [=](int l) {
+                return bits_of<D>(float_to_integer<D>(__builtin_trunc(value_of<S>(a[l]))));
+            });
             return;
         }
     } else if constexpr (simple) {
         bool plain = mode == convert_exact || (mode == convert_nearest && !is_same<D, S>);
         if (plain && !saturate && !ftz) {
-            every(d, mask, [=](int l) { return bits_of<D>(convert_value<D, S>(value_of<S>(a[l]), 0, false)); });
+            every(d, mask, [=](int l) {
+                return bits_of<D>(convert_value<D, S>(value_of<S>(a[l]), 0, false));
+            });
             return;
         }
     }
@@ -839,7 +1088,9 @@ template <class D, class S> void convert(context &c, const instruction &i, lane_
     };
     bool directed = mode > convert_nearest && is_float<D> && !is_same<D, half> && !is_same<D, S>;
     if (!directed) return each();
-    rounding_scope scope(mode == convert_zero ? FE_TOWARDZERO : mode == convert_down ? FE_DOWNWARD : FE_UPWARD);
+    rounding_scope scope(mode == convert_zero   ? FE_TOWARDZERO
+                         : mode == convert_down ? FE_DOWNWARD
+                                                : FE_UPWARD);
     each();
 }
 
@@ -859,7 +1110,8 @@ void convert_from_bfloat(context &c, const instruction &i, lane_mask mask)
     every(lanes_of<u32>(c, i.d), mask, [=](int l) { return a[l] << 16; });
 }
 
-// ---- moves ---------------------------------------------------------------------------------------------------
+// ---- moves
+// ---------------------------------------------------------------------------------------------------
 
 // Registers of different width: `wide` bit 0 is the destination, bit 1 the source.
 void resize(context &c, const instruction &i, lane_mask mask)
@@ -868,7 +1120,9 @@ void resize(context &c, const instruction &i, lane_mask mask)
         auto a = lanes_of<u32>(c, i.a);
         auto d = lanes_of<u64>(c, i.d);
         if ((i.flags & signed_value) != 0)
-            every(d, mask, [=](int l) { return static_cast<u64>(static_cast<s64>(static_cast<s32>(a[l]))); });
+            every(d, mask, [=](int l) {
+                return static_cast<u64>(static_cast<s64>(static_cast<s32>(a[l])));
+            });
         else
             every(d, mask, [=](int l) { return u64{a[l]}; });
     } else {
@@ -883,12 +1137,14 @@ void extend(context &c, const instruction &i, lane_mask mask)
     auto a = lanes_of<u32>(c, i.a);
     int unused = 32 - 8 * i.bytes;
     if ((i.flags & signed_value) != 0)
-        every(lanes_of<u32>(c, i.d), mask, [=](int l) { return static_cast<u32>(static_cast<s32>(a[l] << unused) >> unused); });
+        every(lanes_of<u32>(c, i.d), mask,
+              [=](int l) { return static_cast<u32>(static_cast<s32>(a[l] << unused) >> unused); });
     else
         every(lanes_of<u32>(c, i.d), mask, [=](int l) { return a[l] << unused >> unused; });
 }
 
-// mov d, {a, b, ...}: elements of i.bytes each, listed at i.extra; bit 0 of `wide`: d is 8 bytes a lane.
+// mov d, {a, b, ...}: elements of i.bytes each, listed at i.extra; bit 0 of `wide`: d is 8 bytes a
+// lane.
 void pack(context &c, const instruction &i, lane_mask mask)
 {
     const operand *parts = c.lists[i.extra];
@@ -899,8 +1155,10 @@ void pack(context &c, const instruction &i, lane_mask mask)
             if (i.bytes < 4) part &= (u64{1} << (8 * i.bytes)) - 1;
             v |= part << (8 * i.bytes * k);
         }
-        if (i.wide != 0) lanes_of<u64>(c, i.d)[l] = v;
-        else lanes_of<u32>(c, i.d)[l] = static_cast<u32>(v);
+        if (i.wide != 0)
+            lanes_of<u64>(c, i.d)[l] = v;
+        else
+            lanes_of<u32>(c, i.d)[l] = static_cast<u32>(v);
     });
 }
 
@@ -918,7 +1176,8 @@ void unpack(context &c, const instruction &i, lane_mask mask)
     });
 }
 
-// ---- the table -------------------------------------------------------------------------------------------------
+// ---- the table
+// -------------------------------------------------------------------------------------------------
 
 template <class Op, class... T> void unaries(handler_sink &out, const char *op)
 {
@@ -943,7 +1202,8 @@ template <class Op> void logic(handler_sink &out, const char *op)
     out.add(op, "b64", binary<Op, u64>);
 }
 
-template <class Op, bool ftz, bool sat> void float2_row(handler_sink &out, const char *op, const char *tail)
+template <class Op, bool ftz, bool sat>
+void float2_row(handler_sink &out, const char *op, const char *tail)
 {
     out.add_rounded(op, "", tail, float_binary<Op, float, rounding::nearest, ftz, sat>);
     out.add_rounded(op, ".rn", tail, float_binary<Op, float, rounding::nearest, ftz, sat>);
@@ -963,7 +1223,8 @@ template <class Op> void float2(handler_sink &out, const char *op)
     out.add_rounded(op, ".rm", ".f64", float_binary<Op, double, rounding::down, false, false>);
     out.add_rounded(op, ".rp", ".f64", float_binary<Op, double, rounding::up, false, false>);
 }
-template <class Op, bool ftz, bool sat> void float3_row(handler_sink &out, const char *op, const char *tail)
+template <class Op, bool ftz, bool sat>
+void float3_row(handler_sink &out, const char *op, const char *tail)
 {
     out.add_rounded(op, ".rn", tail, float_ternary<Op, float, rounding::nearest, ftz, sat>);
     out.add_rounded(op, ".rz", tail, float_ternary<Op, float, rounding::zero, ftz, sat>);
@@ -1007,7 +1268,8 @@ template <class Op> void function1(handler_sink &out, const char *op)
 template <class Op> void extreme(handler_sink &out, const char *op, const char *modifier)
 {
     out.add_rounded(op, modifier, ".f32", float_binary<Op, float, rounding::nearest, false, false>);
-    out.add_rounded(op, modifier, ".f64", float_binary<Op, double, rounding::nearest, false, false>);
+    out.add_rounded(op, modifier, ".f64",
+                    float_binary<Op, double, rounding::nearest, false, false>);
 }
 template <class Op, int operands> void halves(handler_sink &out, const char *op)
 {
@@ -1177,8 +1439,10 @@ void float_rows(handler_sink &out)
     float3<float_fma>(out, "mad");
     float2<float_div>(out, "div");
     for (const char *how : {".approx", ".full"}) {
-        out.add_rounded("div", how, ".f32", float_binary<float_div, float, rounding::nearest, false, false>);
-        out.add_rounded("div", how, ".ftz.f32", float_binary<float_div, float, rounding::nearest, true, false>);
+        out.add_rounded("div", how, ".f32",
+                        float_binary<float_div, float, rounding::nearest, false, false>);
+        out.add_rounded("div", how, ".ftz.f32",
+                        float_binary<float_div, float, rounding::nearest, true, false>);
     }
     float1<float_rcp>(out, "rcp");
     float1<float_sqrt>(out, "sqrt");

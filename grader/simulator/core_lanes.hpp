@@ -1,5 +1,6 @@
-// Loops over the lanes of a warp, written so that the compiler makes vector code of them. Compiled once for
-// each instruction set: everything here lives in the namespace SIMULATOR_LEVEL and uses no library templates.
+// Loops over the lanes of a warp, written so that the compiler makes vector code of them. Compiled
+// once for each instruction set: everything here lives in the namespace SIMULATOR_LEVEL and uses no
+// library templates.
 #pragma once
 
 #include "core.hpp"
@@ -35,7 +36,8 @@ template <class T> inline T *lanes_of(context &c, operand o)
 
 inline lane_mask &predicate(context &c, operand o) { return *lanes_of<lane_mask>(c, o); }
 
-// d[lane] = f(lane) for the lanes of `mask`; f is computed for all lanes, so it must be cheap and safe.
+// d[lane] = f(lane) for the lanes of `mask`; f is computed for all lanes, so it must be cheap and
+// safe.
 template <class T, class F> inline void every(T *d, lane_mask mask, F f)
 {
     if (mask == all_lanes) {

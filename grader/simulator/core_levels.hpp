@@ -31,7 +31,8 @@ class handler_sink {
 public:
     virtual ~handler_sink() = default;
     virtual void add(const char *op, const char *type, handler) = 0;
-    virtual void add_rounded(const char *op, const char *how, const char *tail, handler) = 0; // dots given
+    virtual void add_rounded(const char *op, const char *how, const char *tail,
+                             handler) = 0; // dots given
     virtual void add_pair(const char *op, const char *a, const char *b, handler) = 0;
     virtual void add_pair(const char *op, const char *a, const char *b, const char *c, handler) = 0;
 };

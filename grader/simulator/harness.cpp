@@ -81,6 +81,7 @@ void simulator_label(const void *at, size_t bytes, const char *name)
 
 void simulator_begin(void)
 {
+    runtime::leave_faults_to_harness();
     findings::instance().clear();
     counters::instance().clear();
 }

@@ -225,6 +225,7 @@ void **__cudaRegisterFatBinary(void *wrapper)
 {
     std::lock_guard guard(lock());
     link_harness();
+    report_at_exit();
     auto &all = registered().binaries;
     all.push_back(std::make_unique<binary>());
     all.back()->wrapper = wrapper;

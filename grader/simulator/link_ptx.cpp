@@ -2,10 +2,12 @@
 #include "fatbin.hpp"
 
 #include <cctype>
+#include <charconv>
 #include <map>
 #include <set>
 #include <stdexcept>
 #include <string_view>
+#include <system_error>
 
 namespace simulator {
 
@@ -131,6 +133,15 @@ std::vector<item> split(std::string_view text)
     return items;
 }
 
+int file_number(std::string_view token)
+{
+    int n = 0;
+    const auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), n);
+    if (error != std::errc() || end != token.data() + token.size() || n > 1 << 20)
+        throw std::runtime_error("PTX: \"" + std::string(token) + "\" is no number of a file");
+    return n;
+}
+
 // Replaces whole names, and shifts the file numbers of `.loc` and `inlined_at`.
 std::string rewrite(std::string_view text, const std::map<std::string, std::string> &names,
                     int shift)
@@ -144,7 +155,7 @@ std::string rewrite(std::string_view text, const std::map<std::string, std::stri
         const auto start = static_cast<std::size_t>(token.data() - text.data());
         std::string replacement;
         if (number_is_file && std::isdigit(static_cast<unsigned char>(token[0])))
-            replacement = std::to_string(std::stoi(std::string(token)) + shift);
+            replacement = std::to_string(file_number(token) + shift);
         else if (auto it = names.find(std::string(token)); it != names.end())
             replacement = it->second;
         number_is_file = token == ".loc" || token == "inlined_at" || token == ".file";
@@ -163,14 +174,15 @@ int highest_file(const std::vector<item> &items)
         if (it.kind != item_kind::file) continue;
         std::size_t at = 0;
         next_token(it.text, at);
-        highest = std::max(highest, std::stoi(std::string(next_token(it.text, at))));
+        highest = std::max(highest, file_number(next_token(it.text, at)));
     }
     return highest;
 }
 
 // Names that belong to one part alone and are taken already get a new one in this part.
 std::map<std::string, std::string> new_names(const std::vector<item> &items,
-                                             const std::set<std::string> &taken, std::size_t part)
+                                             const std::map<std::string, linkage> &taken,
+                                             std::size_t part)
 {
     std::map<std::string, std::string> names;
     for (const item &it : items)
@@ -180,11 +192,12 @@ std::map<std::string, std::string> new_names(const std::vector<item> &items,
     return names;
 }
 
-// `.extern .func f ...;` as a plain prototype: the definition stands in the same text now.
-std::string without_extern(std::string text)
+// `.extern .func f ...;` as a prototype of what the same text defines: with the same linkage.
+std::string prototype(std::string text, linkage of_definition)
 {
     const auto at = text.find(".extern");
-    return at == text.npos ? text : text.erase(at, 7);
+    if (at == text.npos) return text;
+    return text.replace(at, 7, of_definition == linkage::weak ? ".weak" : ".visible");
 }
 
 bool defines(const item &it)
@@ -201,7 +214,7 @@ std::string link_ptx(const std::vector<std::string> &texts)
     if (texts.size() == 1) return texts.front();
 
     std::vector<std::vector<item>> parts;
-    std::set<std::string> taken;
+    std::map<std::string, linkage> taken; // by the names that parts define
     int files = 0;
     for (const std::string &text : texts) {
         auto items = split(text);
@@ -213,7 +226,7 @@ std::string link_ptx(const std::vector<std::string> &texts)
             it.text = rewrite(it.text, names, files);
             it.head_end += it.text.size();
             if (auto n = names.find(it.name); n != names.end()) it.name = n->second;
-            if (defines(it)) taken.insert(it.name);
+            if (defines(it)) taken.emplace(it.name, it.visibility);
         }
         files += here;
         parts.push_back(std::move(items));
@@ -244,7 +257,11 @@ std::string link_ptx(const std::vector<std::string> &texts)
                 if (first) {
                     functions += it.text + "\n";
                 } else if (!defines(it) && declared.insert(it.name).second) {
-                    prototypes += (taken.count(it.name) ? without_extern(it.text) : it.text) + "\n";
+                    const auto definition = taken.find(it.name);
+                    prototypes +=
+                        (definition == taken.end() ? it.text
+                                                   : prototype(it.text, definition->second)) +
+                        "\n";
                 } else if (defines(it) && it.visibility == linkage::visible) {
                     throw std::runtime_error("PTX: two parts define " + it.name);
                 }

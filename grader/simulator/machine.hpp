@@ -91,6 +91,9 @@ private:
 struct options {
     bool check_memory = true, check_initialised = true, count = true;
     std::uint64_t step_budget = 4'000'000'000; // warp instructions a grid
+    // Hardware lets a barrier pass when the threads that miss it have ended; the rule of the
+    // language is that all threads of the block come to it.
+    bool ended_threads_miss_barriers = true;
     bool random_schedule = false;
     std::uint64_t seed = 1;
 };

@@ -20,6 +20,8 @@ std::recursive_mutex &lock(); // held by every call: host threads take turns
 cudaError_t standing_fault();           // surfaces the fault of an earlier kernel, if any
 cudaError_t record(cudaError_t result); // remembers an error for cudaGetLastError; returns it
 void fault(cudaError_t kernel_error, const std::string &message);
+void leave_faults_to_harness(); // no more messages about the faults of kernels
+bool has_harness();
 void complain(const std::string &message); // one line on stderr, prefixed with "simulator: "
 cudaError_t refuse(const char *function); // what the simulator does not offer: said, found, refused
 
@@ -59,6 +61,8 @@ cudaError_t resolve_symbol(const void *symbol, module::variable &out);
 bool valid(cudaStream_t stream); // created and not destroyed, or one of the default streams
 
 void free_all(int device); // every allocation made on a device
+
+void report_at_exit(); // SIMULATOR_COUNTERS=1 adds the counters
 
 void link_harness(); // draws harness.h's functions into every program
 

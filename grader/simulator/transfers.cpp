@@ -269,6 +269,15 @@ bool overlaps_registered(std::uintptr_t first, std::uintptr_t end)
     });
 }
 
+// Whether other processes or mappings share these pages: only such a mapping can be seen twice.
+bool is_shared(std::uintptr_t first, std::uint64_t bytes)
+{
+    void *again = mremap(reinterpret_cast<void *>(first), 0, bytes, MREMAP_MAYMOVE);
+    if (again == MAP_FAILED) return false;
+    munmap(again, bytes);
+    return true;
+}
+
 // Moves the pages behind a host range into the device's range, where kernels can see them; both
 // addresses then show the same bytes. Only whole pages can move.
 cudaError_t register_host(void *p, std::size_t bytes)
@@ -277,6 +286,7 @@ cudaError_t register_host(void *p, std::size_t bytes)
     const std::uintptr_t first = at / page * page;
     const std::uintptr_t end = (at + bytes + page - 1) / page * page;
     if (overlaps_registered(first, end)) return cudaErrorHostMemoryAlreadyRegistered;
+    if (is_shared(first, end - first)) return refuse("cudaHostRegister of a shared mapping");
     memory &m = memory::instance();
     const auto start = m.allocate(end - first, memory_kind::pinned, current_device());
     if (!start) return cudaErrorMemoryAllocation;

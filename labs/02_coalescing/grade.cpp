@@ -185,6 +185,16 @@ static std::span<std::byte> renew(floats &values, std::mt19937_64 &random)
     return std::as_writable_bytes(stretch);
 }
 
+// Whether got[first + i] is want(i) for 0 <= i < count. Needs no memory and goes with the speed of
+// memory, for outputs of a hundred million elements; NaN is never right.
+template <class F>
+static bool holds(const output<float> &got, std::size_t first, std::size_t count, F want)
+{
+    bool right = true;
+    for (std::size_t i = 0; i < count; ++i) right &= got.values[first + i] == want(i);
+    return right;
+}
+
 namespace {
 
 class scaling : public workload {
@@ -210,6 +220,8 @@ public:
     }
     void check() override
     {
+        auto want = [this](std::size_t i) { return in_[i] * factor_[i % cols]; };
+        if (holds(out_, 0, in_.size(), want)) return;
         expect_equal(out_, oracle::scale_columns(in_, rows_, cols, factor_),
                      {std::size_t(rows_), std::size_t(cols)});
     }
@@ -261,12 +273,13 @@ public:
     }
     void check() override
     {
-        if (what_ == sum_of::reading)
-            expect_equal(c_, put_at(0, oracle::read_offset(a_, b_, offset_), n_));
-        else if (what_ == sum_of::writing)
-            expect_equal(c_, put_at(offset_, oracle::write_offset(a_, b_, offset_), n_));
-        else
-            expect_equal(c_, oracle::add(a_, b_));
+        std::size_t from = what_ == sum_of::reading ? offset_ : 0;
+        auto want = [this, from](std::size_t i) { return a_[i + from] + b_[i + from]; };
+        if (holds(c_, c_.first, c_.count, want)) return;
+        floats sums = what_ == sum_of::reading   ? oracle::read_offset(a_, b_, offset_)
+                      : what_ == sum_of::writing ? oracle::write_offset(a_, b_, offset_)
+                                                 : oracle::add(a_, b_);
+        expect_equal(c_, put_at(c_.first, sums, n_));
     }
     double bytes() const override { return 12.0 * (n_ - offset_); }
 
@@ -403,7 +416,7 @@ CORRECTNESS_CASE("scale_columns: more rows than columns", 1)
 {
     try_scale(1021, 3);
     // More rows than a grid has blocks in its second dimension.
-    try_scale(simulated() ? 4099 : 2100001, 1);
+    try_scale(simulated() ? 70001 : 2100001, 1);
     try_scale(311, 37);
 }
 
@@ -436,7 +449,8 @@ CORRECTNESS_CASE("read_offset: a small array", 1) { try_read(10, 3); }
 
 CORRECTNESS_CASE("read_offset: every offset within a line", 1)
 {
-    for (int offset = 0; offset <= 33; ++offset) try_read(1000, offset);
+    // Downwards: at 33 more mistakes can be told apart than at 1.
+    for (int offset = 33; offset >= 0; --offset) try_read(1000, offset);
 }
 
 CORRECTNESS_CASE("read_offset: sizes around a warp and a block", 1)
@@ -461,12 +475,7 @@ CORRECTNESS_CASE("read_offset: arrays that begin anywhere", 2)
         for (int offset : {0, 6, 11}) try_read(1237, offset, at);
 }
 
-SPEED_CASE("read_offset: sectors at offset 1", 2)
-{
-    race(sums_at(sum_of::reading, 1), offset_gates(1));
-}
-
-SPEED_CASE("read_offset: sectors at offset 11", 2)
+SPEED_CASE("read_offset: sectors at offset 11", 4)
 {
     race(sums_at(sum_of::reading, 11), offset_gates(11));
 }
@@ -475,7 +484,8 @@ CORRECTNESS_CASE("write_offset: a small array", 1) { try_write(10, 3); }
 
 CORRECTNESS_CASE("write_offset: every offset within a line", 1)
 {
-    for (int offset = 0; offset <= 33; ++offset) try_write(1000, offset);
+    // Downwards: at 33 more mistakes can be told apart than at 1.
+    for (int offset = 33; offset >= 0; --offset) try_write(1000, offset);
 }
 
 CORRECTNESS_CASE("write_offset: sizes around a warp and a block", 1)
@@ -500,12 +510,7 @@ CORRECTNESS_CASE("write_offset: arrays that begin anywhere", 2)
         for (int offset : {0, 6, 11}) try_write(1237, offset, at);
 }
 
-SPEED_CASE("write_offset: sectors at offset 1", 2)
-{
-    race(sums_at(sum_of::writing, 1), offset_gates(1));
-}
-
-SPEED_CASE("write_offset: sectors at offset 11", 2)
+SPEED_CASE("write_offset: sectors at offset 11", 4)
 {
     race(sums_at(sum_of::writing, 11), offset_gates(11));
 }

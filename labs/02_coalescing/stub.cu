@@ -15,14 +15,13 @@ static int blocks_for(int n, int elements_a_block)
     return (n + elements_a_block - 1) / elements_a_block;
 }
 
-// A block owns block_size * per_thread elements of the matrix, which is one array of n = rows *
-// cols.
+// The matrix is one array of n elements; a block owns block_size * per_thread of them.
 static __global__ void scale_elements(const float *in, float *out, int n, int cols,
                                       const float *factor)
 {
-    // TODO 1: Share the block's elements out among its threads, so that at every step the 32 lanes
-    // of a warp handle 32 neighbours. Scale each element by the factor of its column; leave out
-    // what lies beyond n.
+    // TODO 1 (scale_columns): Share the block's elements out among its threads, so that at every
+    // step the 32 lanes of a warp handle 32 neighbours. Scale each element by the factor of its
+    // column; leave out what lies beyond n.
 }
 
 void scale_columns(const float *in, float *out, int rows, int cols, const float *factor)
@@ -36,12 +35,13 @@ void scale_columns(const float *in, float *out, int rows, int cols, const float 
 // A thread an element of the result.
 static __global__ void read_elements(const float *a, const float *b, float *c, int n, int offset)
 {
-    // TODO 2: Compute this thread's i and write c[i] = a[i + offset] + b[i + offset], if both are
-    // inside the arrays.
+    // TODO 2 (read_offset): Compute this thread's i and write c[i] = a[i + offset] + b[i +
+    // offset], if both are inside the arrays.
     //
-    // TODO 3: When everything else passes: load from sector boundaries only. Let a warp load
-    // several rows of 32 neighbours from the boundary before a + offset, and let each lane take its
-    // float from the lane that holds it, with __shfl_sync. Do the ends as in TODO 2.
+    // TODO 3 (read_offset): When everything else passes: load whole sectors only. Let a warp load
+    // several rows of 32 neighbours, from the sector boundary before the first float it needs, and
+    // let each lane take its float from the lane that holds it, with __shfl_sync. Do the ends as
+    // in TODO 2.
 }
 
 void read_offset(const float *a, const float *b, float *c, int n, int offset)
@@ -53,9 +53,9 @@ void read_offset(const float *a, const float *b, float *c, int n, int offset)
 // A thread an element of the result.
 static __global__ void write_elements(const float *a, const float *b, float *c, int n, int offset)
 {
-    // TODO 4: Write c[i + offset] = a[i] + b[i], if both are inside the arrays. When everything
-    // else passes: let every warp begin its stores at a sector boundary, and realign what it reads
-    // as in TODO 3.
+    // TODO 4 (write_offset): Write c[i + offset] = a[i] + b[i], if both are inside the arrays.
+    // When everything else passes: let every warp begin its stores at a sector boundary, and
+    // realign what it loads as in TODO 3.
 }
 
 void write_offset(const float *a, const float *b, float *c, int n, int offset)
@@ -67,8 +67,9 @@ void write_offset(const float *a, const float *b, float *c, int n, int offset)
 // A block owns block_size * per_thread elements.
 static __global__ void add_several(const float *a, const float *b, float *c, int n)
 {
-    // TODO 5: Let each thread load per_thread elements of a and of b before it stores the first
-    // sum, lanes side by side as in TODO 1. The last block has a tail: n may be anything.
+    // TODO 5 (add_unrolled): Let each thread load per_thread elements of a and of b before it
+    // stores the first sum, lanes side by side as in TODO 1. The last block has a tail: n may be
+    // anything.
 }
 
 void add_unrolled(const float *a, const float *b, float *c, int n)
@@ -83,13 +84,14 @@ void predict(const access_pattern *patterns_host, prediction *out_host, int coun
         [[maybe_unused]] int p = patterns_host[i].parameter;
         [[maybe_unused]] prediction &answer = out_host[i];
         switch (patterns_host[i].kind) {
-            // TODO 6: Answer the kinds whose lanes read neighbours: contiguous, reversed, shuffled,
-            // one_address, bytes, float2_each, float4_each. A case looks like this:
+            // TODO 6 (predict): Answer the kinds whose lanes read neighbours: contiguous,
+            // reversed, shuffled, one_address, bytes, float2_each, float4_each. A case looks like
+            // this:
             //     case pattern_kind::contiguous: answer = {sectors, lines}; break;
 
-            // TODO 7: Answer the kinds whose lanes read far apart: strided, scattered.
+            // TODO 7 (predict): Answer the kinds whose lanes read far apart: strided, scattered.
 
-            // TODO 8: Answer first_lanes, even_lanes and two_rows.
+            // TODO 8 (predict): Answer first_lanes, even_lanes and two_rows.
 
         default: // a kind without an answer yet
             break;

@@ -199,4 +199,22 @@ $L__info_string0:
     CHECK(link_ptx({a}) == a);
     CHECK_THROWS_AS(link_ptx({b, b}), std::runtime_error);
     CHECK_THROWS_AS(link_ptx({a, ".visible .func f() { ret;"}), std::runtime_error);
+    CHECK_THROWS_AS(link_ptx({a, ".file 99999999999 \"a\""}), std::runtime_error);
+
+    // Broken text is refused or passed on, never more: an address sanitizer finds nothing here.
+    std::mt19937 random(11);
+    int refused = 0;
+    for (int i = 0; i < 2000; ++i) {
+        auto broken = a;
+        for (int k = 0; k < 4; ++k)
+            broken[random() % broken.size()] = " {}();=[]\"./*x0"[random() % 15];
+        broken.resize(random() % broken.size() + 1);
+        try {
+            link_ptx({b, broken});
+        } catch (const std::runtime_error &) {
+            ++refused;
+        }
+    }
+    CHECK(refused > 100);
+    CHECK(refused < 2000);
 }

@@ -12,6 +12,11 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <stdexcept>
+#include <string>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <vector>
 
 using namespace simulator;
@@ -30,6 +35,23 @@ bool host_can_read(address a)
         volatile char c = *reinterpret_cast<volatile char *>(a);
     sigaction(SIGSEGV, &old, nullptr);
     return fine;
+}
+
+// Runs another test case of this program under a limit on its addresses.
+bool limited(const char *test_case, rlim_t addresses)
+{
+    const pid_t child = fork();
+    if (child == 0) {
+        const rlimit limit = {addresses, addresses};
+        setrlimit(RLIMIT_AS, &limit);
+        const std::string filter = std::string("--test-case=") + test_case;
+        execl("/proc/self/exe", "memory_test", filter.c_str(), "--no-skip", "-m",
+              static_cast<char *>(nullptr));
+        _exit(2);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 address get(std::uint64_t bytes, memory_kind kind = memory_kind::device)
@@ -88,6 +110,28 @@ TEST_CASE("released memory is known, not addressable and never given out again")
     REQUIRE(m.find(a + 10));
     CHECK(!m.find(a + 10)->live);
     CHECK(m.find(a + 10)->start == a);
+}
+
+TEST_CASE("a limited process gets fewer addresses, or an error that says what to do")
+{
+    CHECK(limited("a range of 128 GiB", std::uint64_t{500} << 30));
+    CHECK(limited("no range at all", std::uint64_t{100} << 30));
+}
+
+TEST_CASE("a range of 128 GiB" * doctest::skip())
+{
+    memory &m = memory::instance();
+    CHECK(m.reserved() == std::uint64_t{128} << 30);
+    const address a = get(1000);
+    m.at(a)[999] = std::byte{1};
+    CHECK(*m.shadow_at(a + 999) == addressable);
+    CHECK(!m.contains(m.base() + m.reserved()));
+}
+
+TEST_CASE("no range at all" * doctest::skip())
+{
+    CHECK_THROWS_WITH_AS(memory::instance(), doctest::Contains("ulimit -v unlimited"),
+                         std::runtime_error);
 }
 
 TEST_CASE("find prefers the holder, then the nearest within a red zone")

@@ -13,6 +13,7 @@
 #include <fatbinary_section.h>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -443,6 +444,12 @@ TEST_CASE("pinned, managed and registered memory")
     CHECK(cudaHostUnregister(own.data()) == cudaErrorHostMemoryNotRegistered);
     CHECK(own[10] == 78);
     CHECK(own[4999] == 3);
+
+    void *shared = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    REQUIRE(shared != MAP_FAILED);
+    CHECK(cudaHostRegister(shared, 4096, cudaHostRegisterDefault) == cudaErrorNotSupported);
+    CHECK(found().size() == 1);
+    munmap(shared, 4096);
     cudaGetLastError();
 }
 

@@ -1,0 +1,1285 @@
+// Decodes a function: splits it into basic blocks and finds each instruction's handler and
+// operands.
+#include "core_decode.hpp"
+#include "core_levels.hpp"
+#include "core_specials.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+#include <stdexcept>
+#include <unordered_map>
+
+namespace simulator::core {
+namespace {
+
+using ptx::statement;
+using ptx::type;
+using kind = ptx::operand::kind;
+
+std::uint32_t round_up(std::uint32_t at, std::uint32_t to) { return (at + to - 1) / to * to; }
+
+bool is_signed(type t)
+{
+    return t == type::s8 || t == type::s16 || t == type::s32 || t == type::s64;
+}
+bool is_wide(type t) { return ptx::size_of(t) == 8; }
+
+bool has_part(const statement &s, std::string_view part)
+{
+    return std::find(s.op.begin(), s.op.end(), part) != s.op.end();
+}
+
+type last_type(const statement &s) { return ptx::type_named(s.op.back()); }
+
+class decoder {
+public:
+    decoder(code &out, const decode_input &input) : out_(out), in_(input) {}
+
+    void run()
+    {
+        for (auto t : out_.body.registers) classes_.push_back(class_of(t));
+        types_ = out_.body.registers;
+        lay_out_variables();
+        find_leaders();
+        for (std::size_t s = 0; s <= out_.body.statements.size(); ++s) decode_at(s);
+        link_blocks();
+        finish();
+    }
+
+private:
+    // ---- variables of the function ----
+
+    void lay_out_variables()
+    {
+        std::uint32_t at = 0;
+        auto place = [&](const ptx::variable &v) {
+            at = round_up(at, std::max(v.align, 1u));
+            std::uint32_t mine = at;
+            at += static_cast<std::uint32_t>(v.bytes);
+            return mine;
+        };
+        for (const auto &v : in_.source->parameters) {
+            out_.parameter_offsets.push_back(place(v));
+            own_parameters_[v.name] = out_.parameter_offsets.back();
+        }
+        if (in_.source->entry) at = 0;
+        for (const auto &v : in_.source->results) {
+            out_.result_offsets.push_back(place(v));
+            arguments_[v.name] = {out_.result_offsets.back(), static_cast<std::uint32_t>(v.bytes)};
+        }
+        std::uint32_t local = 0;
+        for (const auto &v : out_.body.variables) {
+            if (v.space == ptx::space::param) {
+                auto &slot = arguments_[v.name];
+                if (slot.second < v.bytes) slot = {place(v), static_cast<std::uint32_t>(v.bytes)};
+            } else if (v.space == ptx::space::local) {
+                local = round_up(local, std::max(v.align, 1u));
+                locals_[v.name] = local;
+                local += static_cast<std::uint32_t>(v.bytes);
+            }
+        }
+        out_.local_bytes = round_up(local, 16);
+        out_.argument_bytes = round_up(at, 16);
+    }
+
+    // ---- blocks ----
+
+    static ending ending_of(const statement &s)
+    {
+        auto op = s.op[0];
+        if (op == "bra") return ending::branch;
+        if (op == "brx") return ending::table;
+        if (op == "call") return ending::call;
+        if (op == "ret" || op == "exit") return ending::leave;
+        if (op == "nanosleep") return ending::pause;
+        if (op == "bar" || op == "barrier")
+            return s.op.size() > 1 && s.op[1] == "warp" ? ending::warp_sync : ending::barrier;
+        if ((op == "shfl" || op == "vote" || op == "match" || op == "redux") && has_part(s, "sync"))
+            return ending::warp_sync;
+        return ending::fall;
+    }
+
+    void find_leaders()
+    {
+        leaders_.assign(out_.body.statements.size() + 1, 0);
+        leaders_[0] = 1;
+        for (std::size_t s = 0; s < out_.body.statements.size(); ++s) {
+            for (int t : out_.body.statements[s].targets) leaders_[t] = 1;
+            if (ending_of(out_.body.statements[s]) != ending::fall) leaders_[s + 1] = 1;
+        }
+        leaders_.back() = 1;
+        block_of_.assign(leaders_.size(), -1);
+    }
+
+    basic_block &block() { return out_.blocks.back(); }
+
+    void open_block(std::size_t s)
+    {
+        if (!out_.blocks.empty() && !closed_) close(ending::fall, s);
+        basic_block b;
+        b.first = static_cast<std::uint32_t>(drafts_.size());
+        b.first_statement = b.last_statement = static_cast<std::uint32_t>(s);
+        out_.blocks.push_back(b);
+        closed_ = false;
+    }
+
+    // Closes the open block; `next` and `target` are statements until link_blocks.
+    void close(ending end, std::size_t next, int target = -1)
+    {
+        block().end = end;
+        block().last = static_cast<std::uint32_t>(drafts_.size()) - (end == ending::fall ? 0 : 1);
+        block().next = end == ending::leave || end == ending::table ? -1 : static_cast<int>(next);
+        block().target = target;
+        closed_ = true;
+    }
+
+    void decode_at(std::size_t s)
+    {
+        if (leaders_[s]) {
+            open_block(s);
+            block_of_[s] = static_cast<int>(out_.blocks.size()) - 1;
+        }
+        current_ = static_cast<std::uint32_t>(s);
+        if (s == out_.body.statements.size()) { // the end without `ret`
+            drafts_.push_back({});
+            drafts_.back().ins.statement = s == 0 ? 0 : current_ - 1;
+            close(ending::leave, s);
+            return;
+        }
+        const statement &st = out_.body.statements[s];
+        ending end = ending_of(st);
+        if (st.guard >= 0 && end != ending::branch && end != ending::leave && end != ending::fall)
+            skip_by_branch(st, s);
+        if (end == ending::fall) {
+            decode_straight(st);
+        } else {
+            decode_closer(st, end);
+            close_with(st, end, s);
+        }
+        block().last_statement = static_cast<std::uint32_t>(s + 1);
+    }
+
+    // @p bar.sync 0; becomes a branch around an unguarded bar.sync.
+    void skip_by_branch(const statement &st, std::size_t s)
+    {
+        draft d;
+        d.ins.guard = static_cast<operand>(st.guard);
+        d.ins.guard_flip = st.guard_negated ? 0 : all_lanes;
+        d.ins.statement = current_;
+        drafts_.push_back(d);
+        close(ending::branch, s, static_cast<int>(s + 1));
+        block().next = -2; // the block that follows
+        open_block(s);
+    }
+
+    void close_with(const statement &st, ending end, std::size_t s)
+    {
+        int target = -1;
+        if (end == ending::branch) {
+            target = st.targets.at(0);
+            if (st.guard < 0) { // an unconditional branch only names the next block
+                drafts_.pop_back();
+                close(ending::fall, static_cast<std::size_t>(target));
+                return;
+            }
+        }
+        close(end, s + 1, target);
+        if (end == ending::table) block().targets = st.targets;
+        if (end == ending::leave && st.guard >= 0) block().next = static_cast<int>(s + 1);
+    }
+
+    void link_blocks()
+    {
+        flow_graph g;
+        for (std::size_t b = 0; b < out_.blocks.size(); ++b) {
+            auto &k = out_.blocks[b];
+            if (k.next == -2)
+                k.next = static_cast<int>(b) + 1;
+            else if (k.next >= 0)
+                k.next = block_of_[k.next];
+            if (k.target >= 0) k.target = block_of_[k.target];
+            for (int &t : k.targets) t = block_of_[t];
+            auto &to = g.successors.emplace_back();
+            if (k.next >= 0) to.push_back(k.next);
+            if (k.target >= 0 && k.target != k.next) to.push_back(k.target);
+            for (int t : k.targets)
+                if (std::find(to.begin(), to.end(), t) == to.end()) to.push_back(t);
+            bool only_ends = k.end == ending::leave && k.next < 0 && k.first == k.last;
+            g.leaves.push_back(only_ends);
+        }
+        auto meets = meeting_points(g);
+        for (std::size_t b = 0; b < out_.blocks.size(); ++b) out_.blocks[b].meets = meets[b];
+        mark_spinning(g);
+    }
+
+    // A loop that changes nothing but what it reads from memory: no register carries a value from
+    // one iteration to the next, and nothing is stored. Its branch back ends the warp's turn.
+    void mark_spinning(const flow_graph &g)
+    {
+        for (auto [from, header] : back_edges(g)) {
+            auto inside = loop_blocks(g, from, header);
+            if (only_waits(inside, header)) out_.blocks[from].spins = true;
+        }
+    }
+
+    static std::vector<int> loop_blocks(const flow_graph &g, int from, int header)
+    {
+        std::vector<std::vector<int>> in(g.successors.size());
+        for (std::size_t b = 0; b < g.successors.size(); ++b)
+            for (int s : g.successors[b]) in[s].push_back(static_cast<int>(b));
+        std::set<int> inside{header};
+        std::vector<int> work{from};
+        while (!work.empty()) {
+            int b = work.back();
+            work.pop_back();
+            if (!inside.insert(b).second) continue;
+            for (int p : in[b]) work.push_back(p);
+        }
+        return {inside.begin(), inside.end()};
+    }
+
+    bool only_waits(const std::vector<int> &inside, int header) const
+    {
+        std::set<operand> written, read_first;
+        bool reads_memory = false;
+        std::set<operand> fresh; // written in the header's own straight part before being read
+        for (int b : inside) {
+            const auto &k = out_.blocks[b];
+            if (k.end == ending::call || k.end == ending::barrier) return false;
+            std::uint32_t end = k.last + (k.end == ending::fall ? 0 : 1);
+            for (std::uint32_t i = k.first; i < end; ++i) {
+                const draft &d = drafts_[i];
+                const auto &s = out_.body.statements[d.ins.statement];
+                if (s.op[0] == "st" || s.op[0] == "red") return false;
+                for (const auto &o : s.operands)
+                    if (o.name.starts_with("clock") || o.name.starts_with("globaltimer"))
+                        return false;
+                if (s.op[0] == "ld" || s.op[0] == "atom") reads_memory = true;
+                auto read = [&](operand o) {
+                    if (o != no_operand && (o & constant_bit) == 0 && !fresh.count(o))
+                        read_first.insert(o);
+                };
+                read(d.ins.a);
+                read(d.ins.b);
+                read(d.ins.c);
+                read(d.ins.guard);
+                if (d.extra_reads) read(d.ins.extra);
+                if (d.list == draft::list_role::reads)
+                    for (operand o : out_.lists[d.ins.extra]) read(o);
+                auto write = [&](operand o) {
+                    if (o == no_operand || (o & constant_bit) != 0) return;
+                    written.insert(o);
+                    if (b == header || inside.size() <= 2) fresh.insert(o);
+                };
+                write(d.ins.d);
+                if (d.list == draft::list_role::writes)
+                    for (operand o : out_.lists[d.ins.extra]) write(o);
+            }
+        }
+        if (!reads_memory) return false;
+        for (operand o : read_first)
+            if (written.count(o)) return false;
+        return true;
+    }
+
+    void finish()
+    {
+        out_.register_bytes = place_registers(drafts_, out_.lists, out_.blocks, classes_);
+        out_.instructions.reserve(drafts_.size());
+        for (auto &d : drafts_) out_.instructions.push_back(d.ins);
+        for (auto &list : out_.lists) out_.list_pointers.push_back(list.data());
+        for (auto &b : out_.blocks) b.closer = b.last;
+        name_places();
+        std::size_t n = out_.body.statements.size() + 1;
+        out_.lanes_off.assign(n, 0);
+        out_.counted.assign(n, {});
+        out_.memos.assign(out_.sites, {});
+        out_.runs.assign(out_.blocks.size(), 0);
+        out_.lanes_run.assign(out_.blocks.size(), 0);
+    }
+
+    void name_places()
+    {
+        int first = -1;
+        for (const auto &s : out_.body.statements)
+            if (first < 0 && s.place >= 0) first = s.place;
+        std::unordered_map<int, int> known;
+        for (const auto &s : out_.body.statements) {
+            auto [it, fresh] = known.try_emplace(s.place, static_cast<int>(out_.places.size()));
+            if (fresh) out_.places.push_back(place_shown(out_.body, *in_.module, s.place, first));
+            out_.statement_place.push_back(it->second);
+        }
+        if (out_.places.empty()) out_.places.push_back({});
+        out_.statement_place.push_back(out_.statement_place.empty() ? 0
+                                                                    : out_.statement_place.back());
+    }
+
+    // ---- operands ----
+
+    draft &emit(handler run)
+    {
+        draft d;
+        d.ins.run = run;
+        d.ins.statement = current_;
+        if (guard_ != no_operand) {
+            d.ins.guard = guard_;
+            d.ins.guard_flip = guard_flip_;
+        }
+        drafts_.push_back(d);
+        return drafts_.back();
+    }
+
+    handler need(const std::string &opcode)
+    {
+        handler h = find_handler(opcode);
+        if (h == nullptr) throw unknown{};
+        return h;
+    }
+
+    struct unknown {}; // the instruction at hand is not known
+
+    operand new_register(type t)
+    {
+        classes_.push_back(class_of(t));
+        types_.push_back(t);
+        return static_cast<operand>(classes_.size() - 1);
+    }
+
+    operand constant(std::uint64_t bits, register_class c)
+    {
+        auto key = std::pair(bits, static_cast<int>(c));
+        if (auto it = constants_.find(key); it != constants_.end()) return it->second;
+        std::size_t element = c == register_class::wide ? 8 : 4,
+                    count = c == register_class::predicate ? 1 : 32;
+        std::size_t at = (out_.constants.size() + 63) / 64 * 64;
+        out_.constants.resize(at + element * count);
+        for (std::size_t l = 0; l < count; ++l)
+            std::memcpy(out_.constants.data() + at + l * element, &bits, element);
+        return constants_[key] = static_cast<operand>(at) | constant_bit;
+    }
+
+    std::uint64_t immediate_bits(const ptx::operand &o, type t) const
+    {
+        std::uint64_t bits = o.bits;
+        if (t == type::f32 && o.real == 'd') {
+            double d;
+            std::memcpy(&d, &bits, 8);
+            float f = static_cast<float>(d);
+            bits = 0;
+            std::memcpy(&bits, &f, 4);
+        }
+        std::uint32_t size = ptx::size_of(t);
+        if (size < 8) bits &= (std::uint64_t{1} << (8 * size)) - 1;
+        return bits;
+    }
+
+    // The operand as a register or constant of the class that `t` needs.
+    operand source(const ptx::operand &o, type t)
+    {
+        switch (o.what) {
+        case kind::reg:
+            return source_register(o, t);
+        case kind::immediate:
+            if (t == type::pred)
+                return constant(o.bits != 0 ? all_lanes : 0, register_class::predicate);
+            return constant(immediate_bits(o, t), class_of(t));
+        case kind::special:
+            return source_special(o, t);
+        case kind::symbol:
+            return source_symbol(o, t);
+        default:
+            throw unknown{};
+        }
+    }
+
+    operand source_register(const ptx::operand &o, type t)
+    {
+        auto id = static_cast<operand>(o.id);
+        if (classes_[id] == class_of(t)) return id;
+        if (classes_[id] == register_class::predicate || t == type::pred) throw unknown{};
+        operand r = new_register(t);
+        draft &d = emit(need("core.resize"));
+        d.ins.d = r;
+        d.ins.a = id;
+        d.ins.wide = class_of(t) == register_class::wide ? 1 : 2;
+        d.ins.flags = is_signed(t) ? signed_value : 0;
+        return r;
+    }
+
+    operand source_special(const ptx::operand &o, type t)
+    {
+        special s = special_named(o.name);
+        if (s == special::unknown) throw unknown{};
+        type natural = core::is_wide(s) ? type::u64 : type::u32;
+        operand r = new_register(natural);
+        draft &d = emit(need("core.special"));
+        d.ins.d = r;
+        d.ins.extra = static_cast<std::uint32_t>(s);
+        if (class_of(natural) == class_of(t)) return r;
+        ptx::operand as;
+        as.what = kind::reg;
+        as.id = static_cast<int>(r);
+        return source_register(as, t);
+    }
+
+    operand source_symbol(const ptx::operand &o, type t)
+    {
+        if (auto l = locals_.find(o.name); l != locals_.end()) {
+            operand r = new_register(t);
+            draft &d = emit(need("core.local_address"));
+            d.ins.d = r;
+            d.ins.offset = static_cast<std::int64_t>(l->second + o.bits);
+            d.ins.wide = is_wide(t) ? 1 : 0;
+            return r;
+        }
+        if (auto p = own_parameters_.find(o.name); p != own_parameters_.end())
+            return constant(p->second + o.bits, class_of(t));
+        auto s = in_.find(o.name);
+        if (!s)
+            throw std::runtime_error("PTX line " + std::to_string(at_line()) + ": no symbol " +
+                                     o.name);
+        return constant(s->value + o.bits, class_of(t));
+    }
+
+    int at_line() const { return out_.body.statements[current_].text_line; }
+
+    // Where an instruction of type `t` may write so that register `o` holds the result afterwards.
+    operand destination(const ptx::operand &o, type t)
+    {
+        if (o.what == kind::discard) return new_register(t);
+        if (o.what != kind::reg) throw unknown{};
+        auto id = static_cast<operand>(o.id);
+        if (classes_[id] == class_of(t)) return id;
+        if (classes_[id] == register_class::predicate || t == type::pred) throw unknown{};
+        operand r = new_register(t);
+        pending_resize_.push_back({id, r, t});
+        return r;
+    }
+
+    void finish_destinations()
+    {
+        for (auto [to, from, t] : pending_resize_) {
+            draft &d = emit(need("core.resize"));
+            d.ins.d = to;
+            d.ins.a = from;
+            d.ins.wide = classes_[to] == register_class::wide ? 1 : 2;
+            d.ins.flags = is_signed(t) ? signed_value : 0;
+        }
+        pending_resize_.clear();
+    }
+
+    // ---- straight instructions ----
+
+    void decode_straight(const statement &s)
+    {
+        std::size_t before = drafts_.size();
+        guard_ = s.guard < 0 ? no_operand : static_cast<operand>(s.guard);
+        guard_flip_ = s.guard_negated ? all_lanes : 0;
+        try {
+            decode_known(s);
+            finish_destinations();
+        } catch (const unknown &) {
+            drafts_.resize(before);
+            pending_resize_.clear();
+            emit(find_handler("core.unsupported"));
+        }
+        guard_ = no_operand;
+    }
+
+    void decode_known(const statement &s)
+    {
+        auto op = s.op[0];
+        if (op == "ld" || op == "ldu" || op == "st") return decode_move(s);
+        if (op == "atom" || op == "red") return decode_atomic(s);
+        if (op == "mov") return decode_mov(s);
+        if (op == "cvta") return decode_cvta(s);
+        if (op == "cvt") return decode_cvt(s);
+        if (op == "setp" || op == "set") return decode_compare(s);
+        if (op == "fence" || op == "membar" || op == "prefetch" || op == "prefetchu" ||
+            op == "discard" || op == "applypriority" || op == "griddepcontrol")
+            return; // nothing to do where memory is one and everything is in order
+        if (op == "isspacep") return decode_isspacep(s);
+        if (op == "trap" || op == "brkpt") {
+            emit(need("core." + std::string(op)));
+            return;
+        }
+        if (op == "activemask") {
+            draft &d = emit(need("core.activemask"));
+            d.ins.d = destination(s.operands.at(0), type::u32);
+            return;
+        }
+        decode_plain(s);
+    }
+
+    // The types of an arithmetic instruction's sources, where they are not all the same.
+    static type source_type(const statement &s, type t, std::size_t k)
+    {
+        auto op = s.op[0];
+        if ((op == "shl" || op == "shr") && k == 1) return type::u32;
+        if (op == "selp" && k == 2) return type::pred;
+        if (op == "slct" && k == 2) return last_type(s);
+        if (op == "bfe" && k >= 1) return type::u32;
+        if (op == "bfi" && k >= 2) return type::u32;
+        if (op == "mad" && s.op.size() > 1 && s.op[1] == "wide" && k == 2) return doubled(t);
+        return t;
+    }
+    static type doubled(type t)
+    {
+        switch (t) {
+        case type::u16:
+            return type::u32;
+        case type::s16:
+            return type::s32;
+        case type::u32:
+            return type::u64;
+        default:
+            return type::s64;
+        }
+    }
+    static type result_type(const statement &s, type t)
+    {
+        auto op = s.op[0];
+        if (op == "popc" || op == "clz" || op == "bfind") return type::u32;
+        if (op == "testp") return type::pred;
+        if ((op == "mul" || op == "mad") && s.op.size() > 1 && s.op[1] == "wide") return doubled(t);
+        return t;
+    }
+
+    void decode_plain(const statement &s)
+    {
+        auto op = s.op[0];
+        std::string name = s.opcode();
+        std::size_t operands = s.operands.size();
+        if (operands < 2) throw unknown{};
+        type t = last_type(s);
+        if (op == "slct") t = ptx::type_named(s.op[s.op.size() - 2]);
+        if (op == "dp4a") t = type::u32;
+        std::uint32_t extra = 0;
+        if (op == "lop3") {
+            if (operands != 5 || s.operands[4].what != kind::immediate) throw unknown{};
+            extra = static_cast<std::uint32_t>(s.operands[4].bits);
+            operands = 4;
+        }
+        if (op == "prmt") {
+            static constexpr std::string_view modes[] = {"",    "f4e", "b4e", "rc8",
+                                                         "ecl", "ecr", "rc16"};
+            auto m = std::find(std::begin(modes), std::end(modes), s.op.size() > 2 ? s.op[2] : "");
+            if (m == std::end(modes)) throw unknown{};
+            extra = static_cast<std::uint32_t>(m - std::begin(modes));
+            name = "prmt.b32";
+            t = type::b32;
+        }
+        handler h = need(name);
+        if (t == type::none) throw unknown{};
+        operand in[4] = {no_operand, no_operand, no_operand, no_operand};
+        std::uint8_t flags = 0;
+        for (std::size_t k = 1; k < operands; ++k) {
+            if (k > 4) throw unknown{};
+            in[k - 1] = source(s.operands[k], source_type(s, t, k - 1));
+            if (s.operands[k].negated) flags |= k == 1 ? negate_a : k == 2 ? negate_b : negate_c;
+        }
+        operand d = destination(s.operands[0], result_type(s, t));
+        draft &x = emit(h);
+        x.ins.d = d;
+        x.ins.a = in[0];
+        x.ins.b = in[1];
+        x.ins.c = in[2];
+        x.ins.flags = flags;
+        x.ins.extra = extra;
+        bool carries = op == "addc" || op == "subc" || op == "madc" || has_part(s, "cc");
+        if (carries) x.ins.extra = carry_operand;
+        if (operands == 5) {
+            if (op != "bfi") throw unknown{};
+            x.ins.extra = in[3];
+            x.extra_reads = (in[3] & constant_bit) == 0;
+        }
+    }
+
+    void decode_mov(const statement &s)
+    {
+        const auto &to = s.operands.at(0), &from = s.operands.at(1);
+        type t = last_type(s);
+        if (to.what == kind::vector) {
+            draft parts = vector_move(to, t, true);
+            parts.ins.a = source(from, t);
+            keep(parts, "core.unpack");
+        } else if (from.what == kind::vector) {
+            draft parts = vector_move(from, t, false);
+            parts.ins.d = destination(to, t);
+            keep(parts, "core.pack");
+        } else {
+            handler h = need(s.opcode());
+            operand a = source(from, t);
+            draft &d = emit(h);
+            d.ins.a = a;
+            if (from.negated) d.ins.flags = negate_a;
+            std::size_t me = drafts_.size() - 1;
+            operand dest = destination(to, t);
+            drafts_[me].ins.d = dest;
+        }
+    }
+
+    void keep(const draft &parts, const char *name)
+    {
+        draft &d = emit(need(name));
+        instruction ins = parts.ins;
+        ins.run = d.ins.run;
+        ins.guard = d.ins.guard;
+        ins.guard_flip = d.ins.guard_flip;
+        ins.statement = d.ins.statement;
+        d.ins = ins;
+        d.list = parts.list;
+    }
+
+    draft vector_move(const ptx::operand &v, type t, bool writes)
+    {
+        draft d;
+        std::uint32_t total = ptx::size_of(t),
+                      count = static_cast<std::uint32_t>(v.elements.size());
+        if (count == 0 || total % count != 0 || total / count > 4) throw unknown{};
+        type part = total / count == 4 ? type::b32 : total / count == 2 ? type::b16 : type::b8;
+        std::vector<operand> list;
+        for (const auto &e : v.elements) {
+            if (e.what == kind::discard)
+                list.push_back(no_operand);
+            else
+                list.push_back(writes ? destination(e, part) : source(e, part));
+        }
+        d.ins.extra = add_list(list);
+        d.ins.count = static_cast<std::uint8_t>(count);
+        d.ins.bytes = static_cast<std::uint8_t>(total / count);
+        d.ins.wide = total == 8 ? 1 : 0;
+        d.list = writes ? draft::list_role::writes : draft::list_role::reads;
+        return d;
+    }
+
+    std::uint32_t add_list(std::vector<operand> list)
+    {
+        out_.lists.push_back(std::move(list));
+        return static_cast<std::uint32_t>(out_.lists.size() - 1);
+    }
+
+    void decode_cvta(const statement &s)
+    {
+        type t = last_type(s);
+        bool to = has_part(s, "to");
+        std::uint64_t window = has_part(s, "shared") || has_part(s, "shared::cta") ? shared_window
+                               : has_part(s, "local")                              ? local_window
+                               : has_part(s, "param")                              ? param_window
+                                                                                   : 0;
+        operand a = source(s.operands.at(1), t), d = destination(s.operands.at(0), t);
+        draft &x = emit(need(window == 0 ? "mov.u64" : to ? "sub.u64" : "add.u64"));
+        x.ins.d = d;
+        x.ins.a = a;
+        if (window != 0) x.ins.b = constant(window, register_class::wide);
+    }
+
+    void decode_isspacep(const statement &s)
+    {
+        operand a = source(s.operands.at(1), type::u64);
+        draft &d = emit(need("core.isspacep"));
+        d.ins.a = a;
+        auto where = s.op.at(1);
+        d.ins.extra = where.starts_with("shared") ? 1
+                      : where == "local"          ? 2
+                      : where == "param"          ? 3
+                                                  : 0;
+        if (where == "const") d.ins.extra = 4;
+        d.ins.d = destination(s.operands.at(0), type::pred);
+    }
+
+    void decode_cvt(const statement &s)
+    {
+        type from = last_type(s), to = ptx::type_named(s.op.at(s.op.size() - 2));
+        std::uint32_t extra = 0;
+        for (std::size_t k = 1; k + 2 < s.op.size(); ++k) extra |= convert_flag(s.op[k]);
+        if (from == type::none || to == type::none) throw unknown{};
+        if (to == type::f16x2 || to == type::bf16x2) return decode_cvt_pair(s, to, extra);
+        handler h =
+            need("cvt." + std::string(s.op[s.op.size() - 2]) + "." + std::string(s.op.back()));
+        operand a = source(s.operands.at(1), from), d = destination(s.operands.at(0), to);
+        draft &x = emit(h);
+        x.ins.a = a;
+        x.ins.d = d;
+        x.ins.extra = extra;
+        std::uint32_t size = ptx::size_of(to);
+        bool wider =
+            s.operands[0].what == kind::reg && ptx::size_of(types_[s.operands[0].id]) > size;
+        if (size < 4 && is_signed(to) && wider) {
+            draft &e = emit(need("core.extend"));
+            e.ins.a = e.ins.d = d;
+            e.ins.bytes = static_cast<std::uint8_t>(size);
+            e.ins.flags = signed_value;
+        }
+    }
+
+    // cvt.rn.f16x2.f32 d, a, b: a is the upper half.
+    void decode_cvt_pair(const statement &s, type to, std::uint32_t extra)
+    {
+        handler h = need(to == type::f16x2 ? "cvt.f16.f32" : "cvt.bf16.f32");
+        operand halves[2];
+        for (int k = 0; k < 2; ++k) {
+            operand a = source(s.operands.at(2 - k), type::f32);
+            halves[k] = new_register(type::b16);
+            draft &x = emit(h);
+            x.ins.a = a;
+            x.ins.d = halves[k];
+            x.ins.extra = extra;
+        }
+        draft p;
+        p.ins.extra = add_list({halves[0], halves[1]});
+        p.ins.count = 2;
+        p.ins.bytes = 2;
+        p.list = draft::list_role::reads;
+        p.ins.d = destination(s.operands.at(0), type::b32);
+        keep(p, "core.pack");
+    }
+
+    std::uint32_t convert_flag(std::string_view part)
+    {
+        if (part == "rn" || part == "rni") return convert_nearest;
+        if (part == "rz" || part == "rzi") return convert_zero;
+        if (part == "rm" || part == "rmi") return convert_down;
+        if (part == "rp" || part == "rpi") return convert_up;
+        if (part == "sat") return convert_saturate;
+        if (part == "ftz") return convert_ftz;
+        throw unknown{};
+    }
+
+    void decode_compare(const statement &s)
+    {
+        bool set = s.op[0] == "set";
+        type t = last_type(s);
+        std::string name = std::string(s.op[0]) + "." + std::string(s.op.at(1));
+        std::uint32_t extra = 0;
+        std::size_t types = set ? 2 : 1;
+        for (std::size_t k = 2; k + types < s.op.size(); ++k) {
+            auto part = s.op[k];
+            if (part == "and")
+                extra |= combine_and;
+            else if (part == "or")
+                extra |= combine_or;
+            else if (part == "xor")
+                extra |= combine_xor;
+            else if (part == "ftz")
+                extra |= combine_ftz;
+            else
+                throw unknown{};
+        }
+        for (std::size_t k = s.op.size() - types; k < s.op.size(); ++k)
+            name += "." + std::string(s.op[k]);
+        handler h = need(name);
+        std::size_t first = s.paired ? 2 : 1;
+        operand a = source(s.operands.at(first), t), b = source(s.operands.at(first + 1), t);
+        operand c = no_operand;
+        bool negated = false;
+        if ((extra & combine_mask) != 0) {
+            c = source(s.operands.at(first + 2), type::pred);
+            negated = s.operands[first + 2].negated;
+        }
+        type result = set ? ptx::type_named(s.op[s.op.size() - 2]) : type::pred;
+        operand d = destination(s.operands[0], result);
+        draft &x = emit(h);
+        x.ins.a = a;
+        x.ins.b = b;
+        x.ins.c = c;
+        x.ins.d = d;
+        if (negated) x.ins.flags = negate_c;
+        if (s.paired && s.operands[1].what == kind::reg) {
+            extra |= combine_second;
+            x.ins.offset = s.operands[1].id;
+            x.offset_writes = true;
+        }
+        x.ins.extra = extra;
+    }
+
+    // ---- memory ----
+
+    struct move_parts {
+        ptx::space space = ptx::space::generic;
+        int count = 1;
+        ptx::type type = ptx::type::none;
+        std::string operation;
+    };
+
+    move_parts parts_of(const statement &s)
+    {
+        move_parts p;
+        for (std::size_t k = 1; k < s.op.size(); ++k) {
+            auto part = s.op[k];
+            if (part == "global")
+                p.space = ptx::space::global;
+            else if (part == "shared" || part == "shared::cta")
+                p.space = ptx::space::shared;
+            else if (part == "local")
+                p.space = ptx::space::local;
+            else if (part == "const")
+                p.space = ptx::space::constant;
+            else if (part == "param" || part == "param::entry" || part == "param::func")
+                p.space = ptx::space::param;
+            else if (part == "v2")
+                p.count = 2;
+            else if (part == "v4")
+                p.count = 4;
+            else if (auto t = ptx::type_named(part); t != type::none)
+                p.type = t;
+            else if (is_operation(part))
+                p.operation = part;
+            else if (!is_hint(part))
+                throw unknown{};
+        }
+        if (p.type == type::none || p.type == type::pred || p.type == type::b128) throw unknown{};
+        return p;
+    }
+    static bool is_operation(std::string_view p)
+    {
+        static const std::set<std::string_view> names = {"add", "min",  "max", "and", "or",
+                                                         "xor", "exch", "cas", "inc", "dec"};
+        return names.count(p) != 0;
+    }
+    // Order and caching change nothing where memory is sequentially consistent and has no caches.
+    static bool is_hint(std::string_view p)
+    {
+        static const std::set<std::string_view> names = {
+            "volatile", "relaxed", "acquire", "release", "acq_rel", "weak", "gpu",
+            "sys",      "cta",     "cluster", "ca",      "cg",      "cs",   "lu",
+            "cv",       "wb",      "wt",      "nc",      "noftz",   "mmio"};
+        return names.count(p) != 0 || p.starts_with("L1::") || p.starts_with("L2::");
+    }
+
+    static const char *space_name(ptx::space s)
+    {
+        switch (s) {
+        case ptx::space::global:
+            return "global";
+        case ptx::space::shared:
+            return "shared";
+        case ptx::space::local:
+            return "local";
+        case ptx::space::constant:
+            return "const";
+        default:
+            return "generic";
+        }
+    }
+
+    void set_address(draft &d, operand a)
+    {
+        d.ins.a = a;
+        bool wide =
+            (a & constant_bit) != 0 ? constant_is_wide(a) : classes_[a] == register_class::wide;
+        if (wide) d.ins.wide |= 2;
+    }
+    bool constant_is_wide(operand a) const
+    {
+        for (const auto &[key, o] : constants_)
+            if (o == a) return key.second == static_cast<int>(register_class::wide);
+        return false;
+    }
+
+    operand address_source(const ptx::operand &o, std::int64_t &offset)
+    {
+        if (o.what != kind::address) throw unknown{};
+        if (!o.name.empty()) {
+            ptx::operand symbol;
+            symbol.what = kind::symbol;
+            symbol.name = o.name;
+            offset = static_cast<std::int64_t>(o.bits);
+            return source_symbol(symbol, type::u64);
+        }
+        if (o.id < 0) {
+            offset = 0;
+            return constant(o.bits, register_class::wide);
+        }
+        offset = static_cast<std::int64_t>(o.bits);
+        return static_cast<operand>(o.id);
+    }
+
+    // Fills the data side: one register or a list, and how wide they are.
+    void set_data(draft &d, const ptx::operand &data, const move_parts &p, bool store)
+    {
+        std::vector<operand> regs;
+        bool wide = is_wide(p.type);
+        auto note = [&](const ptx::operand &e) {
+            if (e.what == kind::reg && classes_[e.id] == register_class::wide) wide = true;
+        };
+        if (data.what == kind::vector)
+            for (const auto &e : data.elements) note(e);
+        else
+            note(data);
+        type as = wide ? (is_signed(p.type) ? type::s64 : type::u64) : p.type;
+        if (!wide && ptx::size_of(p.type) < 4) as = is_signed(p.type) ? type::s32 : type::u32;
+        auto one = [&](const ptx::operand &e) {
+            if (e.what == kind::discard) return no_operand;
+            if (!store) return destination(e, as);
+            if (e.what == kind::immediate) return constant(immediate_bits(e, p.type), class_of(as));
+            return source(e, as);
+        };
+        if (data.what == kind::vector) {
+            if (static_cast<int>(data.elements.size()) != p.count) throw unknown{};
+            for (const auto &e : data.elements) regs.push_back(one(e));
+            d.ins.extra = add_list(regs);
+            d.list = store ? draft::list_role::reads : draft::list_role::writes;
+        } else {
+            (store ? d.ins.b : d.ins.d) = one(data);
+        }
+        d.ins.count = static_cast<std::uint8_t>(p.count);
+        d.ins.bytes = static_cast<std::uint8_t>(ptx::size_of(p.type));
+        if (wide) d.ins.wide |= 1;
+        if (is_signed(p.type)) d.ins.flags |= signed_value;
+    }
+
+    void decode_move(const statement &s)
+    {
+        move_parts p = parts_of(s);
+        bool store = s.op[0] == "st";
+        const auto &place = s.operands.at(store ? 0 : 1), &data = s.operands.at(store ? 1 : 0);
+        draft d;
+        d.ins.site = out_.sites++;
+        set_data(d, data, p, store);
+        std::string width = (d.ins.wide & 1) != 0 ? "8" : "4";
+        if (p.space == ptx::space::param) {
+            place_param(d, place, store, width);
+            return;
+        }
+        std::int64_t offset = 0;
+        set_address(d, address_source(place, offset));
+        d.ins.offset = offset;
+        std::string name = std::string(store ? "store." : "load.") + space_name(p.space) + "." +
+                           std::to_string(d.ins.bytes) + "x" + width;
+        keep(d, name.c_str());
+    }
+
+    void place_param(draft &d, const ptx::operand &place, bool store, const std::string &width)
+    {
+        if (auto a = arguments_.find(place.name); a != arguments_.end()) {
+            d.ins.offset = static_cast<std::int64_t>(a->second.first + place.bits);
+            keep(d, (std::string(store ? "argument.store." : "argument.load.") + width).c_str());
+        } else if (auto p = own_parameters_.find(place.name); p != own_parameters_.end()) {
+            d.ins.offset = static_cast<std::int64_t>(p->second + place.bits);
+            bool entry = in_.source->entry;
+            if (entry && store) throw unknown{};
+            std::string name = entry ? "parameter." : store ? "argument.store." : "argument.load.";
+            keep(d, (name + width).c_str());
+        } else if (place.name.empty() && !store && in_.source->entry) {
+            std::int64_t offset = 0;
+            set_address(d, address_source(place, offset));
+            d.ins.offset = offset;
+            keep(d, ("parameter_at." + width).c_str());
+        } else {
+            throw unknown{};
+        }
+    }
+
+    void decode_atomic(const statement &s)
+    {
+        move_parts p = parts_of(s);
+        bool result = s.op[0] == "atom";
+        std::size_t at = result ? 1 : 0;
+        type t = p.type;
+        std::string type_name;
+        for (auto part : s.op)
+            if (ptx::type_named(part) == t) type_name = part;
+        bool bitwise = p.operation == "and" || p.operation == "or" || p.operation == "xor" ||
+                       p.operation == "exch" || p.operation == "cas";
+        if (bitwise) type_name = "b" + std::to_string(8 * ptx::size_of(t));
+        draft d;
+        d.ins.site = out_.sites++;
+        std::int64_t offset = 0;
+        set_address(d, address_source(s.operands.at(at), offset));
+        d.ins.offset = offset;
+        d.ins.b = source(s.operands.at(at + 1), t);
+        if (p.operation == "cas") d.ins.c = source(s.operands.at(at + 2), t);
+        if (result && s.operands[0].what != kind::discard) d.ins.d = destination(s.operands[0], t);
+        d.ins.bytes = static_cast<std::uint8_t>(ptx::size_of(t));
+        d.ins.count = 1;
+        keep(d, (std::string("atomic.") + space_name(p.space) + "." + p.operation + "." + type_name)
+                    .c_str());
+    }
+
+    // ---- instructions that end a block ----
+
+    void decode_closer(const statement &s, ending end)
+    {
+        std::size_t before = drafts_.size();
+        try {
+            switch (end) {
+            case ending::branch:
+                closer_branch(s);
+                break;
+            case ending::table:
+                closer_table(s);
+                break;
+            case ending::call:
+                closer_call(s);
+                break;
+            case ending::leave:
+                closer_leave(s);
+                break;
+            case ending::barrier:
+                closer_barrier(s);
+                break;
+            case ending::warp_sync:
+                closer_warp_sync(s);
+                break;
+            default:
+                emit(nullptr);
+                break;
+            }
+        } catch (const unknown &) {
+            drafts_.resize(before);
+            emit(find_handler("core.unsupported"));
+            emit(nullptr); // closes the block, never reached: the grid has stopped
+        }
+        pending_resize_.clear();
+    }
+
+    void closer_branch(const statement &s)
+    {
+        draft &d = emit(nullptr);
+        if (s.guard >= 0) {
+            d.ins.guard = static_cast<operand>(s.guard);
+            d.ins.guard_flip = s.guard_negated ? all_lanes : 0;
+        }
+    }
+
+    void closer_table(const statement &s)
+    {
+        operand a = source(s.operands.at(0), type::u32);
+        emit(nullptr).ins.a = a;
+    }
+
+    void closer_leave(const statement &s)
+    {
+        draft &d = emit(nullptr);
+        if (s.op[0] == "exit") d.ins.flags = leaves_kernel;
+        if (s.guard >= 0) {
+            d.ins.guard = static_cast<operand>(s.guard);
+            d.ins.guard_flip = s.guard_negated ? all_lanes : 0;
+        }
+    }
+
+    void closer_barrier(const statement &s)
+    {
+        bool arrive = has_part(s, "arrive"), reduce = has_part(s, "red");
+        std::size_t at = reduce ? 1 : 0, left = s.operands.size() - at;
+        operand a = source(s.operands.at(at), type::u32), b = no_operand, p = no_operand,
+                d = no_operand;
+        std::size_t counted = reduce ? 3 : 2;
+        if (left == counted) b = source(s.operands.at(at + 1), type::u32);
+        std::uint32_t what = arrive ? 1 : 0;
+        std::uint8_t flags = s.op[0] == "bar" || has_part(s, "aligned") ? core::aligned : 0;
+        if (reduce) {
+            what = has_part(s, "popc") ? 2 : has_part(s, "and") ? 3 : 4;
+            p = source(s.operands.back(), type::pred);
+            if (s.operands.back().negated) flags |= negate_c;
+            d = destination(s.operands[0], what == 2 ? type::u32 : type::pred);
+            if (!pending_resize_.empty()) throw unknown{};
+        }
+        draft &x = emit(nullptr);
+        x.ins.a = a;
+        x.ins.b = b;
+        x.ins.c = p;
+        x.ins.d = d;
+        x.ins.extra = what;
+        x.ins.flags = flags;
+    }
+
+    void closer_warp_sync(const statement &s)
+    {
+        auto op = s.op[0];
+        draft d;
+        operand mask;
+        std::string name = "core." + std::string(op);
+        if (op == "shfl") {
+            mask = source(s.operands.back(), type::u32);
+            std::size_t first = s.paired ? 2 : 1;
+            d.ins.a = source(s.operands.at(first), type::b32);
+            d.ins.b = source(s.operands.at(first + 1), type::u32);
+            d.ins.c = source(s.operands.at(first + 2), type::u32);
+            d.ins.d = destination(s.operands[0], type::b32);
+            if (s.paired && s.operands[1].what == kind::reg) {
+                d.ins.offset = s.operands[1].id;
+                d.offset_writes = true;
+            } else {
+                d.ins.offset = -1;
+            }
+            name += "." + mode_of(s, {"up", "down", "bfly", "idx"});
+        } else if (op == "vote") {
+            mask = source(s.operands.at(2), type::u32);
+            d.ins.a = source(s.operands.at(1), type::pred);
+            if (s.operands[1].negated) d.ins.flags = negate_a;
+            std::string mode = mode_of(s, {"ballot", "any", "all", "uni"});
+            d.ins.d = destination(s.operands[0], mode == "ballot" ? type::u32 : type::pred);
+            name += "." + mode;
+        } else if (op == "match") {
+            mask = source(s.operands.back(), type::u32);
+            type t = last_type(s);
+            d.ins.a = source(s.operands.at(s.paired ? 2 : 1), t);
+            d.ins.wide = is_wide(t) ? 1 : 0;
+            d.ins.d = destination(s.operands[0], type::u32);
+            d.ins.offset = -1;
+            if (s.paired && s.operands[1].what == kind::reg) {
+                d.ins.offset = s.operands[1].id;
+                d.offset_writes = true;
+            }
+            name += "." + mode_of(s, {"any", "all"});
+        } else if (op == "redux") {
+            mask = source(s.operands.at(2), type::u32);
+            d.ins.a = source(s.operands.at(1), type::u32);
+            d.ins.d = destination(s.operands[0], type::u32);
+            name += "." + mode_of(s, {"add", "min", "max", "and", "or", "xor"}) + "." +
+                    std::string(s.op.back());
+        } else {
+            mask = source(s.operands.at(0), type::u32);
+            name = "core.warp_barrier";
+        }
+        if (!pending_resize_.empty()) throw unknown{};
+        d.ins.extra = mask;
+        bool reads = (mask & constant_bit) == 0, second = d.offset_writes;
+        keep(d, name.c_str());
+        drafts_.back().extra_reads = reads;
+        drafts_.back().offset_writes = second;
+    }
+
+    std::string mode_of(const statement &s, std::initializer_list<const char *> modes)
+    {
+        for (const char *m : modes)
+            if (has_part(s, m)) return m;
+        throw unknown{};
+    }
+
+    void closer_call(const statement &s)
+    {
+        call_site site;
+        std::size_t k = 0;
+        auto take_list = [&](std::vector<std::uint32_t> &at, std::vector<std::uint32_t> &bytes) {
+            for (const auto &e : s.operands[k].elements) {
+                auto a = arguments_.find(e.name);
+                if (a == arguments_.end()) throw unknown{};
+                at.push_back(a->second.first);
+                bytes.push_back(a->second.second);
+            }
+            ++k;
+        };
+        if (s.operands.at(k).what == kind::list) take_list(site.out, site.out_bytes);
+        const auto &target = s.operands.at(k++);
+        if (k < s.operands.size() && s.operands[k].what == kind::list)
+            take_list(site.in, site.in_bytes);
+        operand a = no_operand;
+        if (target.what == kind::reg) {
+            a = source(target, type::u64);
+        } else if (target.what == kind::symbol) {
+            site.callee = in_.function_index(target.name);
+            if (site.callee < 0) site.builtin = target.name;
+        } else {
+            throw unknown{};
+        }
+        if (site.callee < 0 && a == no_operand) {
+            static const std::set<std::string_view> known = {"vprintf", "__assertfail", "malloc",
+                                                             "free"};
+            if (known.count(site.builtin) == 0) throw unknown{};
+        }
+        draft &d = emit(nullptr);
+        d.ins.a = a;
+        d.ins.extra = static_cast<std::uint32_t>(out_.calls.size());
+        out_.calls.push_back(std::move(site));
+        out_.has_calls = true;
+    }
+
+    struct resize_request {
+        operand to, from;
+        ptx::type type;
+    };
+
+    code &out_;
+    const decode_input &in_;
+    std::vector<draft> drafts_;
+    std::vector<register_class> classes_;
+    std::vector<type> types_;
+    std::vector<char> leaders_;
+    std::vector<int> block_of_;
+    std::map<std::pair<std::uint64_t, int>, operand> constants_;
+    std::unordered_map<std::string, std::uint32_t> own_parameters_, locals_;
+    std::unordered_map<std::string, std::pair<std::uint32_t, std::uint32_t>> arguments_;
+    std::vector<resize_request> pending_resize_;
+    std::uint32_t current_ = 0;
+    operand guard_ = no_operand;
+    std::uint32_t guard_flip_ = 0;
+    bool closed_ = false;
+};
+
+} // namespace
+
+register_class class_of(ptx::type t)
+{
+    if (t == type::pred) return register_class::predicate;
+    return ptx::size_of(t) == 8 ? register_class::wide : register_class::narrow;
+}
+
+void decode(code &out, ptx::body body, const decode_input &input)
+{
+    out.source = input.source;
+    out.name = input.source->name;
+    out.body = std::move(body);
+    decoder(out, input).run();
+}
+
+// Innermost place in the directory of the function's own file, so that a helper in the program's
+// own header counts at its own line and the toolkit's inline functions at the line that calls them.
+place_name place_shown(const ptx::body &b, const ptx::module_text &m, int place, int first_place)
+{
+    if (place < 0) return {};
+    auto file_of = [&](int p) {
+        auto f = m.files.find(b.places[p].file);
+        return f == m.files.end() ? std::string() : f->second;
+    };
+    auto directory = [](const std::string &f) { return f.substr(0, f.rfind('/') + 1); };
+    std::string home = first_place < 0 ? "" : directory(file_of(first_place));
+    int p = place;
+    while (b.places[p].parent >= 0 && b.places[p].parent != p && directory(file_of(p)) != home)
+        p = b.places[p].parent;
+    return {file_of(p), b.places[p].line};
+}
+
+special special_named(std::string_view name)
+{
+    static const std::map<std::string_view, special> names = {
+        {"ntid.x", special::ntid_x},
+        {"ntid.y", special::ntid_y},
+        {"ntid.z", special::ntid_z},
+        {"ctaid.x", special::ctaid_x},
+        {"ctaid.y", special::ctaid_y},
+        {"ctaid.z", special::ctaid_z},
+        {"nctaid.x", special::nctaid_x},
+        {"nctaid.y", special::nctaid_y},
+        {"nctaid.z", special::nctaid_z},
+        {"warpid", special::warpid},
+        {"nwarpid", special::nwarpid},
+        {"smid", special::smid},
+        {"nsmid", special::nsmid},
+        {"dynamic_smem_size", special::dynamic_smem_size},
+        {"total_smem_size", special::total_smem_size},
+        {"tid.x", special::tid_x},
+        {"tid.y", special::tid_y},
+        {"tid.z", special::tid_z},
+        {"laneid", special::laneid},
+        {"lanemask_eq", special::lanemask_eq},
+        {"lanemask_le", special::lanemask_le},
+        {"lanemask_lt", special::lanemask_lt},
+        {"lanemask_ge", special::lanemask_ge},
+        {"lanemask_gt", special::lanemask_gt},
+        {"clock", special::clock},
+        {"clock_hi", special::clock_hi},
+        {"clock64", special::clock64},
+        {"globaltimer", special::globaltimer},
+        {"globaltimer_lo", special::globaltimer_lo},
+        {"globaltimer_hi", special::zero},
+        {"gridid", special::zero},
+    };
+    if (auto it = names.find(name); it != names.end()) return it->second;
+    return name.starts_with("envreg") ? special::zero : special::unknown;
+}
+
+} // namespace simulator::core

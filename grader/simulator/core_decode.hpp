@@ -1,0 +1,54 @@
+// From PTX statements to instructions that the machine runs.
+#pragma once
+
+#include "core.hpp"
+#include "flow.hpp"
+
+#include <functional>
+#include <optional>
+
+namespace simulator::core {
+
+// What a name outside the function stands for.
+struct symbol {
+    enum class kind : std::uint8_t { device, constant, shared, function } what = kind::device;
+    std::uint64_t value = 0; // address; offset in shared memory; code_window address
+};
+
+struct decode_input {
+    const ptx::function *source = nullptr;
+    const ptx::module_text *module = nullptr;
+    std::function<std::optional<symbol>(std::string_view)> find; // module-level and shared names
+    std::function<int(std::string_view)> function_index;         // of a defined function; -1
+};
+
+// Throws std::runtime_error for a function that cannot be understood as a whole; an instruction
+// that is not known becomes one that ends the grid when it is reached.
+void decode(code &out, ptx::body body, const decode_input &);
+
+// A statement's file and line for people: inlined library code counts at the line that called it.
+place_name place_shown(const ptx::body &, const ptx::module_text &, int place, int first_place);
+
+// One instruction before registers have places: operand fields hold register numbers.
+struct draft {
+    instruction ins;
+    bool extra_reads = false;   // ins.extra is an operand that is read
+    bool offset_writes = false; // ins.offset is an operand that is written
+    enum class list_role : std::uint8_t { none, writes, reads } list = list_role::none;
+    bool writes_d = true; // false: d is read (nothing of the kind today) or unused
+};
+
+enum class register_class : std::uint8_t { predicate, narrow, wide }; // 4 bytes; 32 x 4; 32 x 8
+register_class class_of(ptx::type);
+
+// Gives every register a place; registers whose values never live at the same time share one.
+// Rewrites the drafts' operands and the lists; returns the bytes a frame needs. Blocks hold draft
+// indices.
+std::uint32_t place_registers(std::vector<draft> &, std::vector<std::vector<operand>> &lists,
+                              const std::vector<basic_block> &,
+                              const std::vector<register_class> &);
+
+// The carry of add.cc and its like: a predicate at the start of every frame.
+inline constexpr operand carry_operand = 0;
+
+} // namespace simulator::core

@@ -1,0 +1,66 @@
+// One running grid: its blocks, its warps' paths, and what they share.
+#pragma once
+
+#include "core.hpp"
+
+#include <functional>
+#include <memory>
+#include <random>
+#include <unordered_map>
+
+namespace simulator::core {
+
+// A kernel with the functions it may call, decoded for it: the place of dynamic shared memory is
+// its own.
+struct program {
+    kernel_info info;
+    const ptx::function *entry = nullptr;
+    int entry_index = -1;
+    std::string shown; // demangled, without parameters
+    std::map<std::string, std::uint32_t, std::less<>> shared_at;
+    std::uint32_t dynamic_at = 0;
+    std::vector<std::unique_ptr<code>> functions; // by index in the module; null until needed
+};
+
+struct grid {
+    context seen; // what handlers see
+    program *running = nullptr;
+    const launch *how = nullptr;
+    std::function<code *(int)> function; // decodes at first use
+    std::size_t function_count = 0;
+    outcome result;
+    std::uint64_t steps = 0, budget = 0;
+    std::uint32_t shared_bytes = 0;
+    std::vector<std::uint32_t> thread_ids[3]; // by thread of a block
+    std::vector<std::unique_ptr<thread_block>> resident, spare;
+    std::uint64_t next_block = 0, blocks = 0;
+    std::mt19937_64 random;
+    bool shuffled = false;
+};
+
+enum class turn : std::uint8_t { ended, blocked, waiting, paused, used_up, stopped };
+
+// Runs one warp until it ends, must wait, or has run `quantum` instructions.
+turn run_warp(grid &, warp &, std::uint64_t quantum);
+
+// Runs all blocks; the outcome is in grid::result.
+void run_blocks(grid &);
+
+// Creates the paths and frame of a warp that starts.
+void start_warp(grid &, warp &);
+// Makes the frame of a path the one that handlers see.
+void enter(grid &, warp &, const path &);
+
+// vprintf, __assertfail, malloc, free; writes results into the caller's argument area.
+void call_builtin(grid &, warp &, const instruction &, const call_site &, lane_mask);
+
+// Lets waiting paths of the block pass a barrier that has all its arrivals. True: some passed.
+bool release_barriers(grid &, thread_block &);
+// Says which threads wait where, and ends the grid: nobody in the block can go on.
+void report_stuck(grid &, thread_block &);
+
+std::string place_text(const code &, std::uint32_t statement); // "a.cu:12"
+dim thread_of(const grid &, const warp &, int lane);
+std::string demangled_name(const std::string &mangled); // without parameters and return type
+
+} // namespace simulator::core

@@ -1,0 +1,66 @@
+// The opcode table, filled with the handlers of the best instruction set this processor has.
+#include "core_levels.hpp"
+#include "core_warp.hpp"
+
+#include <string>
+#include <unordered_map>
+
+namespace simulator::core {
+namespace {
+
+class table final : public handler_sink {
+public:
+    table()
+    {
+        list_warp_handlers(*this);
+#if defined(__x86_64__)
+        if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+            __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("f16c")) {
+            x86_64_v3::list_arithmetic(*this);
+            x86_64_v3::list_accesses(*this);
+        } else {
+            x86_64_v2::list_arithmetic(*this);
+            x86_64_v2::list_accesses(*this);
+        }
+#else
+        baseline::list_arithmetic(*this);
+        baseline::list_accesses(*this);
+#endif
+    }
+
+    handler find(std::string_view name) const
+    {
+        auto it = rows_.find(std::string(name));
+        return it == rows_.end() ? nullptr : it->second;
+    }
+
+    void add(const char *op, const char *type, handler h) override
+    {
+        rows_.emplace(std::string(op) + "." + type, h);
+    }
+    void add_rounded(const char *op, const char *how, const char *tail, handler h) override
+    {
+        rows_.emplace(std::string(op) + how + tail, h);
+    }
+    void add_pair(const char *op, const char *a, const char *b, handler h) override
+    {
+        rows_.emplace(std::string(op) + "." + a + "." + b, h);
+    }
+    void add_pair(const char *op, const char *a, const char *b, const char *c, handler h) override
+    {
+        rows_.emplace(std::string(op) + "." + a + "." + b + "." + c, h);
+    }
+
+private:
+    std::unordered_map<std::string, handler> rows_;
+};
+
+} // namespace
+
+handler find_handler(std::string_view opcode)
+{
+    static const table rows;
+    return rows.find(opcode);
+}
+
+} // namespace simulator::core

@@ -1,0 +1,420 @@
+// A module: its variables in device memory, its kernels, and the counts of what they did.
+#include "core_decode.hpp"
+#include "core_grid.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+#include <stdexcept>
+
+namespace simulator {
+
+using core::code;
+using core::program;
+
+options &settings()
+{
+    static options o;
+    return o;
+}
+
+namespace core {
+
+std::uint64_t *sector_set::page(std::uint64_t sector)
+{
+    std::uint64_t number = sector >> page_shift;
+    if (number >= pages_.size()) pages_.resize(number + 1, nullptr);
+    if (pages_[number] == nullptr) {
+        storage_.emplace_back(page_sectors / 64, 0);
+        pages_[number] = storage_.back().data();
+    }
+    touched_.push_back(number);
+    last_page_ = number;
+    return last_ = pages_[number];
+}
+
+void sector_set::clear()
+{
+    for (auto number : touched_) std::memset(pages_[number], 0, page_sectors / 8);
+    touched_.clear();
+    last_page_ = ~std::uint64_t{0};
+    count_ = 0;
+}
+
+} // namespace core
+
+struct module::state {
+    ptx::module_text text;
+    int device = 0;
+    std::map<std::string, variable, std::less<>> variables;
+    std::map<std::string, core::symbol, std::less<>>
+        symbols; // device and constant variables, functions
+    std::map<std::string, const ptx::variable *, std::less<>> shared; // of the module
+    std::map<std::string, std::unique_ptr<program>, std::less<>> programs;
+    core::sector_set read, written;
+    std::vector<std::unique_ptr<core::thread_block>> spare;
+
+    void place_variables();
+    void fill(const ptx::variable &, address at);
+    std::uint64_t value_of(const ptx::initial_value &, const ptx::variable &);
+    int function_index(std::string_view name) const;
+    std::unique_ptr<program> prepare(const ptx::function &);
+    code *function(program &, int index);
+    void decode_function(program &, int index, ptx::body body);
+    outcome run(program &, const launch &);
+    void add_counts(program &, const launch &, std::uint64_t read, std::uint64_t written);
+};
+
+namespace {
+
+std::uint32_t aligned(std::uint32_t at, std::uint32_t to) { return (at + to - 1) / to * to; }
+
+[[noreturn]] void fail(int line, const std::string &what)
+{
+    throw std::runtime_error("PTX line " + std::to_string(line) + ": " + what);
+}
+
+// Names a function's statements mention, outside registers: variables and functions.
+std::set<std::string> names_in(const ptx::body &b)
+{
+    std::set<std::string> names;
+    auto visit = [&](auto &self, const ptx::operand &o) -> void {
+        using kind = ptx::operand::kind;
+        if ((o.what == kind::symbol || o.what == kind::address) && !o.name.empty())
+            names.insert(o.name);
+        for (const auto &e : o.elements) self(self, e);
+    };
+    for (const auto &s : b.statements)
+        for (const auto &o : s.operands) visit(visit, o);
+    return names;
+}
+
+} // namespace
+
+// ---- variables
+// ---------------------------------------------------------------------------------------------
+
+void module::state::place_variables()
+{
+    auto &device_memory = memory::instance();
+    for (std::size_t f = 0; f < text.functions.size(); ++f)
+        symbols[text.functions[f].name] = {core::symbol::kind::function,
+                                           core::code_window + 16 * f};
+    std::vector<const ptx::variable *> filled;
+    for (const auto &v : text.variables) {
+        if (v.space == ptx::space::shared) {
+            shared[v.name] = &v;
+            continue;
+        }
+        if (v.external) continue; // defined elsewhere; an access to it fails by name
+        bool is_constant = v.space == ptx::space::constant;
+        auto at = device_memory.allocate(
+            v.bytes, is_constant ? memory_kind::constant : memory_kind::variable, device);
+        if (!at) fail(v.text_line, "no device memory left for " + v.name);
+        device_memory.label(*at, v.bytes, core::demangled_name(v.name));
+        variables[v.name] = {*at, v.bytes};
+        symbols[v.name] = {is_constant ? core::symbol::kind::constant : core::symbol::kind::device,
+                           *at};
+        filled.push_back(&v);
+    }
+    for (const auto *v : filled) fill(*v, variables[v->name].start);
+}
+
+std::uint64_t module::state::value_of(const ptx::initial_value &i, const ptx::variable &v)
+{
+    if (i.symbol.empty()) return i.bits;
+    auto it = symbols.find(i.symbol);
+    if (it == symbols.end())
+        fail(v.text_line, "no symbol " + i.symbol + " for the value of " + v.name);
+    return it->second.value + i.bits;
+}
+
+// Variables without a value start as zero, on hardware too.
+void module::state::fill(const ptx::variable &v, address at)
+{
+    auto &device_memory = memory::instance();
+    std::uint32_t size = ptx::size_of(v.type);
+    if (v.values.size() * size > v.bytes) fail(v.text_line, v.name + " has more values than bytes");
+    std::memset(device_memory.at(at), 0, v.bytes);
+    for (std::size_t k = 0; k < v.values.size(); ++k) {
+        std::uint64_t value = value_of(v.values[k], v);
+        std::memcpy(device_memory.at(at) + k * size, &value, size);
+    }
+    std::uint8_t bits = initialised;
+    if (v.space == ptx::space::constant) bits |= read_only;
+    device_memory.mark(at, v.bytes, bits, 0);
+}
+
+// ---- kernels
+// ------------------------------------------------------------------------------------------------
+
+int module::state::function_index(std::string_view name) const
+{
+    if (auto a = text.aliases.find(std::string(name)); a != text.aliases.end()) name = a->second;
+    for (std::size_t f = 0; f < text.functions.size(); ++f)
+        if (text.functions[f].name == name && text.functions[f].defined) return static_cast<int>(f);
+    return -1;
+}
+
+std::unique_ptr<program> module::state::prepare(const ptx::function &entry)
+{
+    auto p = std::make_unique<program>();
+    p->entry = &entry;
+    p->entry_index = function_index(entry.name);
+    p->shown = core::demangled_name(entry.name);
+    p->functions.resize(text.functions.size());
+    std::map<int, ptx::body> bodies;
+    std::vector<int> work{p->entry_index};
+    std::uint32_t shared_end = 0, dynamic_align = 16;
+    auto add_shared = [&](const ptx::variable &v) {
+        if (v.bytes == 0) {
+            dynamic_align = std::max(dynamic_align, v.align);
+        } else if (!p->shared_at.count(v.name)) {
+            shared_end = aligned(shared_end, std::max(v.align, 1u));
+            p->shared_at[v.name] = shared_end;
+            shared_end += static_cast<std::uint32_t>(v.bytes);
+        }
+    };
+    bool calls_pointers = false;
+    std::set<std::string> dynamic;
+    auto reach = [&](int index) {
+        if (index >= 0 && !bodies.count(index)) work.push_back(index);
+    };
+    auto visit = [&](int index) {
+        auto &b = bodies[index] = ptx::parse_body(text.functions[index]);
+        for (const auto &v : b.variables)
+            if (v.space == ptx::space::shared) add_shared(v);
+        for (const auto &name : names_in(b)) {
+            if (auto s = shared.find(name); s != shared.end()) {
+                add_shared(*s->second);
+                if (s->second->bytes == 0) dynamic.insert(name);
+            }
+            reach(function_index(name));
+        }
+        for (const auto &s : b.statements)
+            if (s.op[0] == "call")
+                for (const auto &o : s.operands)
+                    calls_pointers |= o.what == ptx::operand::kind::reg;
+    };
+    bool added_pointers = false;
+    while (!work.empty()) {
+        int index = work.back();
+        work.pop_back();
+        if (!bodies.count(index)) visit(index);
+        if (calls_pointers && !added_pointers && work.empty()) {
+            added_pointers = true;
+            for (std::size_t f = 0; f < text.functions.size(); ++f)
+                if (text.functions[f].defined && !text.functions[f].entry)
+                    reach(static_cast<int>(f));
+        }
+    }
+    p->dynamic_at = aligned(shared_end, dynamic_align);
+    for (const auto &name : dynamic) p->shared_at[name] = p->dynamic_at;
+    for (auto &[index, body] : bodies) decode_function(*p, index, std::move(body));
+
+    auto &info = p->info;
+    info.name = entry.name;
+    info.max_threads = entry.max_threads;
+    info.static_shared = shared_end;
+    const code &main = *p->functions[p->entry_index];
+    for (std::size_t k = 0; k < entry.parameters.size(); ++k) {
+        auto bytes = static_cast<std::uint32_t>(entry.parameters[k].bytes);
+        info.parameters.push_back({main.parameter_offsets[k], bytes});
+        info.parameter_bytes = main.parameter_offsets[k] + bytes;
+    }
+    for (const auto &f : p->functions)
+        if (f) info.local_bytes += f->local_bytes;
+    return p;
+}
+
+void module::state::decode_function(program &p, int index, ptx::body body)
+{
+    core::decode_input in;
+    in.source = &text.functions[index];
+    in.module = &text;
+    in.find = [&](std::string_view name) -> std::optional<core::symbol> {
+        if (auto s = p.shared_at.find(name); s != p.shared_at.end())
+            return core::symbol{core::symbol::kind::shared, s->second};
+        if (auto it = symbols.find(name); it != symbols.end()) return it->second;
+        return std::nullopt;
+    };
+    in.function_index = [&](std::string_view name) { return function_index(name); };
+    auto c = std::make_unique<code>();
+    core::decode(*c, std::move(body), in);
+    c->shown = p.shown;
+    p.functions[index] = std::move(c);
+}
+
+code *module::state::function(program &p, int index)
+{
+    return p.functions[static_cast<std::size_t>(index)].get();
+}
+
+// ---- a run
+// -----------------------------------------------------------------------------------------------------
+
+outcome module::state::run(program &p, const launch &how)
+{
+    auto &device_memory = memory::instance();
+    core::grid g;
+    core::context &c = g.seen;
+    std::memset(c.specials, 0, sizeof c.specials);
+    c.base = device_memory.base();
+    c.reserved = device_memory.reserved();
+    c.data = device_memory.data();
+    c.shadow = device_memory.shadow();
+    g.shared_bytes =
+        how.dynamic_shared != 0 ? p.dynamic_at + how.dynamic_shared : p.info.static_shared;
+    c.shared_bytes = g.shared_bytes;
+    c.params = how.parameters.data();
+    c.param_bytes = static_cast<std::uint32_t>(how.parameters.size());
+    c.read = &read;
+    c.written = &written;
+    c.count = settings().count;
+    c.check_memory = settings().check_memory;
+    c.check_initialised = settings().check_initialised;
+    c.g = &g;
+    g.running = &p;
+    g.how = &how;
+    g.function = [&](int index) { return function(p, index); };
+    g.function_count = p.functions.size();
+    g.budget = settings().step_budget;
+    g.blocks = std::uint64_t{how.grid.x} * how.grid.y * how.grid.z;
+    g.shuffled = settings().random_schedule;
+    g.random.seed(settings().seed);
+    if (how.parameters.size() < p.info.parameter_bytes)
+        return {1, p.shown + ": the launch gives fewer bytes of parameters than the kernel takes"};
+    std::uint32_t threads = how.block.x * how.block.y * how.block.z,
+                  padded = (threads + 31) / 32 * 32;
+    for (auto &ids : g.thread_ids) ids.resize(padded);
+    for (std::uint32_t t = 0; t < padded; ++t) {
+        g.thread_ids[0][t] = t % how.block.x;
+        g.thread_ids[1][t] = t / how.block.x % how.block.y;
+        g.thread_ids[2][t] = t / how.block.x / how.block.y;
+    }
+    const std::uint32_t specials[] = {how.block.x, how.block.y, how.block.z, 0, 0,          0,
+                                      how.grid.x,  how.grid.y,  how.grid.z,  0, padded / 32};
+    std::copy(std::begin(specials), std::end(specials), c.specials);
+    c.specials[12] = static_cast<std::uint32_t>(profile().multiprocessors); // special::nsmid
+    c.specials[13] = how.dynamic_shared;
+    c.specials[14] = g.shared_bytes;
+    g.spare = std::move(spare);
+    core::run_blocks(g);
+    spare = std::move(g.spare);
+    if (c.count) add_counts(p, how, read.count(), written.count());
+    read.clear();
+    written.clear();
+    return g.result;
+}
+
+namespace {
+
+bool is_exact_division(const ptx::statement &s)
+{
+    bool real = s.op.back() == "f32" || s.op.back() == "f64";
+    bool exact = s.op.size() > 1 &&
+                 (s.op[1] == "rn" || s.op[1] == "rz" || s.op[1] == "rm" || s.op[1] == "rp");
+    return real && exact && (s.op[0] == "div" || s.op[0] == "rcp");
+}
+
+bool is_exact_root(const ptx::statement &s)
+{
+    return s.op[0] == "sqrt" && s.op.size() > 1 && s.op[1] != "approx";
+}
+
+// Turns counts by basic block and statement into counts by place, and starts over.
+void take_counts(code &k, kernel_counts &total)
+{
+    for (std::size_t b = 0; b < k.blocks.size(); ++b) {
+        if (k.runs[b] == 0) continue;
+        for (auto s = k.blocks[b].first_statement; s < k.blocks[b].last_statement; ++s) {
+            const auto &st = k.body.statements[s];
+            site_counts &c = k.counted[s];
+            std::uint64_t lanes = k.lanes_run[b] - std::min(k.lanes_off[s], k.lanes_run[b]);
+            c.warp_instructions += k.runs[b];
+            c.thread_instructions += lanes;
+            if (is_exact_division(st)) c.exact_divisions += lanes;
+            if (is_exact_root(st)) c.exact_square_roots += lanes;
+        }
+    }
+    for (std::size_t s = 0; s < k.body.statements.size(); ++s) {
+        if (k.counted[s].warp_instructions == 0) continue;
+        const auto &place = k.places[k.statement_place[s]];
+        total.sites[{place.file, place.line}] += k.counted[s];
+        total.total += k.counted[s];
+    }
+    std::fill(k.runs.begin(), k.runs.end(), 0);
+    std::fill(k.lanes_run.begin(), k.lanes_run.end(), 0);
+    std::fill(k.lanes_off.begin(), k.lanes_off.end(), 0);
+    std::fill(k.counted.begin(), k.counted.end(), site_counts{});
+}
+
+} // namespace
+
+void module::state::add_counts(program &p, const launch &how, std::uint64_t sectors_read,
+                               std::uint64_t sectors_written)
+{
+    auto &all = counters::instance().kernels;
+    auto it =
+        std::find_if(all.begin(), all.end(), [&](const auto &k) { return k.kernel == p.shown; });
+    if (it == all.end()) {
+        it = all.insert(all.end(), kernel_counts{});
+        it->kernel = p.shown;
+    }
+    std::uint64_t blocks = std::uint64_t{how.grid.x} * how.grid.y * how.grid.z;
+    it->launches += 1;
+    it->blocks += blocks;
+    it->threads += blocks * how.block.x * how.block.y * how.block.z;
+    it->sectors_read += sectors_read;
+    it->sectors_written += sectors_written;
+    for (auto &f : p.functions)
+        if (f) take_counts(*f, *it);
+}
+
+// ---- the boundary
+// -----------------------------------------------------------------------------------------------
+
+module::module(std::string_view ptx, int device) :state_(std::make_unique<state>())
+{
+    state_->text = ptx::parse_module(ptx);
+    state_->device = device;
+    state_->place_variables();
+}
+
+module::~module() = default;
+module::module(module &&) noexcept = default;
+
+std::vector<std::string> module::kernels() const
+{
+    std::vector<std::string> names;
+    for (const auto &f : state_->text.functions)
+        if (f.entry && f.defined) names.push_back(f.name);
+    return names;
+}
+
+const kernel_info *module::find_kernel(std::string_view mangled) const
+{
+    auto it = state_->programs.find(mangled);
+    if (it == state_->programs.end()) {
+        const auto *f = state_->text.find(mangled);
+        if (f == nullptr || !f->entry || !f->defined) return nullptr;
+        it = state_->programs.emplace(std::string(mangled), state_->prepare(*f)).first;
+    }
+    return &it->second->info;
+}
+
+const module::variable *module::find_variable(std::string_view mangled) const
+{
+    auto it = state_->variables.find(mangled);
+    return it == state_->variables.end() ? nullptr : &it->second;
+}
+
+outcome module::run(const kernel_info &kernel, const launch &how)
+{
+    auto it = state_->programs.find(kernel.name);
+    if (it == state_->programs.end())
+        throw std::runtime_error("kernel " + kernel.name + " is not of this module");
+    return state_->run(*it->second, how);
+}
+
+} // namespace simulator

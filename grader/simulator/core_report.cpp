@@ -1,0 +1,184 @@
+// Says in words what went wrong in a kernel, where, and to whose memory.
+#include "core_grid.hpp"
+
+#include <cxxabi.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace simulator::core {
+namespace {
+
+finding at_lane(context &c, const instruction &i, int lane)
+{
+    finding f;
+    const code &k = *c.running;
+    const place_name &p = k.places[k.statement_place[i.statement]];
+    f.kernel = c.g->running->shown;
+    f.file = p.file;
+    f.line = p.line;
+    f.block = c.b->index;
+    f.thread = thread_of(*c.g, *c.w, lane);
+    return f;
+}
+
+std::string hexadecimal(std::uint64_t v)
+{
+    char text[24];
+    std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(v));
+    return text;
+}
+
+std::string bytes_text(std::uint64_t n)
+{
+    return std::to_string(n) + (n == 1 ? " byte" : " bytes");
+}
+
+void describe_shared(context &c, finding &f, std::uint64_t address)
+{
+    std::uint64_t at = address >= shared_window ? address - shared_window : address;
+    const program &p = *c.g->running;
+    f.address = at;
+    f.where = "shared memory, byte " + std::to_string(at) + " of " + std::to_string(c.shared_bytes);
+    if (at >= c.shared_bytes) return;
+    const std::string *name = nullptr;
+    std::uint32_t start = 0;
+    for (const auto &[n, s] : p.shared_at)
+        if (s <= at && (name == nullptr || s >= start)) {
+            name = &n;
+            start = s;
+        }
+    if (at >= p.dynamic_at && c.shared_bytes > p.dynamic_at)
+        f.where += " (dynamic)";
+    else if (name != nullptr)
+        f.where += " (in `" + demangled_name(*name) + "`)";
+}
+
+void describe_global(finding &f, std::uint64_t address, std::uint32_t bytes, access_problem p)
+{
+    auto &device = memory::instance();
+    f.address = address;
+    if (!device.contains(address)) {
+        bool null = address < 4096;
+        f.where =
+            null ? "a null pointer" : "address " + hexadecimal(address) + ", no device memory";
+        if (p == access_problem::outside)
+            f.kind = null                 ? finding_kind::null_pointer
+                     : address >> 47 == 0 ? finding_kind::host_pointer
+                                          : finding_kind::out_of_bounds;
+        return;
+    }
+    f.where = device.describe(address, bytes);
+    const allocation *a = device.find(address);
+    if (p == access_problem::outside && a != nullptr && !a->live && address - a->start < a->bytes)
+        f.kind = finding_kind::use_after_free;
+}
+
+const char *reason(finding_kind k)
+{
+    switch (k) {
+    case finding_kind::null_pointer:
+        return "through a null pointer";
+    case finding_kind::host_pointer:
+        return "through a pointer that is no device pointer: is it host memory?";
+    case finding_kind::use_after_free:
+        return "of memory that has been freed";
+    case finding_kind::misaligned:
+        return "at an address that is no multiple of its size";
+    case finding_kind::uninitialised:
+        return "of memory that nobody has written";
+    case finding_kind::read_only:
+        return "to memory that a kernel may only read";
+    default:
+        return "outside its memory";
+    }
+}
+
+} // namespace
+
+dim thread_of(const grid &g, const warp &w, int lane)
+{
+    std::size_t t = 32 * w.index + static_cast<std::size_t>(lane);
+    return {g.thread_ids[0][t], g.thread_ids[1][t], g.thread_ids[2][t]};
+}
+
+std::string place_text(const code &k, std::uint32_t statement)
+{
+    const place_name &p = k.places[k.statement_place[statement]];
+    if (p.line == 0) return "PTX line " + std::to_string(k.body.statements[statement].text_line);
+    return p.file.substr(p.file.rfind('/') + 1) + ":" + std::to_string(p.line);
+}
+
+void report(context &c, const instruction &i, access_problem p, int lane, std::uint64_t address,
+            std::uint32_t bytes, ptx::space s, bool write, std::uint64_t lanes)
+{
+    finding f = at_lane(c, i, lane);
+    f.write = write;
+    f.bytes = bytes;
+    f.threads = lanes;
+    f.address = address;
+    f.kind = p == access_problem::outside      ? finding_kind::out_of_bounds
+             : p == access_problem::misaligned ? finding_kind::misaligned
+             : p == access_problem::read_only  ? finding_kind::read_only
+                                               : finding_kind::uninitialised;
+    if (s == ptx::space::shared)
+        describe_shared(c, f, address);
+    else if (s == ptx::space::local)
+        f.where = "local memory, byte " + std::to_string(address) + " of " +
+                  std::to_string(c.local_bytes);
+    else if (s == ptx::space::param)
+        f.where = "the kernel's parameters";
+    else
+        describe_global(f, address, bytes, p);
+    f.detail = std::string(write ? "a write" : "a read") + " of " + bytes_text(bytes) + " " +
+               reason(f.kind);
+    if (p != access_problem::uninitialised) {
+        c.stop = true;
+        int error = p == access_problem::misaligned ? 716 : 700;
+        c.g->result = {error,
+                       f.kernel + ", " + place_text(*c.running, i.statement) + ": " + f.detail};
+    }
+    findings::instance().add(std::move(f));
+}
+
+void stop_grid(context &c, const instruction &i, finding_kind kind, int error, int lane,
+               std::string detail)
+{
+    finding f = at_lane(c, i, lane);
+    f.kind = kind;
+    f.detail = std::move(detail);
+    c.stop = true;
+    c.g->result = {error, f.kernel + ", " + place_text(*c.running, i.statement) + ": " + f.detail};
+    findings::instance().add(std::move(f));
+}
+
+// "void scale<int>(int*, int)" becomes "scale<int>".
+std::string demangled_name(const std::string &mangled)
+{
+    int status = 0;
+    char *text = abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status);
+    if (text == nullptr) return mangled;
+    std::string s = text;
+    std::free(text);
+    if (auto last = s.rfind(')');
+        last != s.npos && last + 8 > s.size()) { // perhaps followed by " const"
+        int depth = 0;
+        for (std::size_t k = last + 1; k-- > 0;) {
+            depth += s[k] == ')' ? 1 : s[k] == '(' ? -1 : 0;
+            if (depth == 0) {
+                s.resize(k);
+                break;
+            }
+        }
+    }
+    int depth = 0;
+    std::size_t start = 0;
+    for (std::size_t k = 0; k < s.size(); ++k) {
+        if (s[k] == '<' || s[k] == '(') ++depth;
+        if (s[k] == '>' || s[k] == ')') --depth;
+        if (s[k] == ' ' && depth == 0) start = k + 1;
+    }
+    return s.substr(start);
+}
+
+} // namespace simulator::core

@@ -1,0 +1,307 @@
+// Runs a grid: which blocks are resident, whose turn it is, and when a barrier lets threads pass.
+//
+// All blocks of a grid count as resident. To keep memory small, blocks start in order and only as
+// many run at a time as are needed: when nobody among them can go on without others, more start.
+#include "core_grid.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+
+namespace simulator::core {
+namespace {
+
+using state = path::state;
+
+constexpr std::uint64_t quantum = 1 << 14;             // instructions a turn
+constexpr std::uint64_t most_resident_bytes = 1 << 30; // of running blocks' state
+constexpr int busy_rounds = 32; // before more blocks start although all are busy
+constexpr int still_rounds = 4; // of pure waiting before it counts as endless
+
+void place_block(thread_block &b, std::uint64_t number, const dim &of)
+{
+    b.index.x = static_cast<std::uint32_t>(number % of.x);
+    b.index.y = static_cast<std::uint32_t>(number / of.x % of.y);
+    b.index.z = static_cast<std::uint32_t>(number / of.x / of.y);
+}
+
+std::unique_ptr<thread_block> start_block(grid &g, std::uint64_t number)
+{
+    std::unique_ptr<thread_block> b;
+    if (g.spare.empty()) {
+        b = std::make_unique<thread_block>();
+    } else {
+        b = std::move(g.spare.back());
+        g.spare.pop_back();
+    }
+    const dim &size = g.how->block;
+    code &k = *g.running->functions[g.running->entry_index];
+    b->threads = b->live = size.x * size.y * size.z;
+    place_block(*b, number, g.how->grid);
+    b->barriers = {};
+    std::size_t warps = (b->threads + 31) / 32, lines = (k.register_bytes + 63) / 64;
+    b->registers.resize(warps * lines);
+    b->shared.resize(g.shared_bytes);
+    b->shared_shadow.assign(g.shared_bytes, addressable);
+    b->warps.resize(warps);
+    for (std::size_t i = 0; i < warps; ++i) {
+        warp &w = b->warps[i];
+        w.block = b.get();
+        w.index = static_cast<std::uint32_t>(i);
+        w.live = w.born = low_lanes(b->threads - static_cast<std::uint32_t>(32 * i));
+        start_warp(g, w);
+        w.frames[0].registers = b->registers[i * lines].bytes;
+    }
+    return b;
+}
+
+std::uint64_t block_bytes(const grid &g)
+{
+    const thread_block &b = *g.resident.front();
+    return b.registers.size() * 64 + b.shared.size() * 2 +
+           b.warps.size() * (sizeof(warp) + b.warps[0].local.size() * 2);
+}
+
+void admit(grid &g, std::uint64_t wanted)
+{
+    while (wanted-- > 0 && g.next_block < g.blocks)
+        g.resident.push_back(start_block(g, g.next_block++));
+}
+
+struct round_result {
+    bool moved = false;  // somebody ended, passed a barrier or was interrupted while working
+    bool ended = false;  // a block ended
+    bool paused = false; // somebody slept: time may pass differently next time
+};
+
+// Each warp of the block gets turns until all have ended or wait.
+void run_block(grid &g, thread_block &b, round_result &r)
+{
+    std::vector<std::size_t> order(b.warps.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    for (bool again = true; again && b.live != 0;) {
+        again = false;
+        bool others = false; // some warp waits for memory or was interrupted
+        if (g.shuffled) std::shuffle(order.begin(), order.end(), g.random);
+        for (std::size_t i : order) {
+            warp &w = b.warps[i];
+            if (w.live == 0) continue;
+            turn t = run_warp(g, w, g.shuffled ? 1 + g.random() % 256 : quantum);
+            if (t == turn::stopped || g.seen.stop) return;
+            if (t == turn::ended || t == turn::used_up) r.moved = true;
+            if (t == turn::paused) r.paused = true;
+            others |= t == turn::waiting || t == turn::paused || t == turn::used_up;
+        }
+        if (release_barriers(g, b)) {
+            r.moved = again = true;
+        } else if (!others && b.live != 0) {
+            report_stuck(g, b);
+            return;
+        }
+        if (g.seen.stop) return;
+    }
+}
+
+void stop_endless(grid &g, const std::string &why)
+{
+    for (auto &b : g.resident)
+        for (auto &w : b->warps)
+            for (auto &p : w.paths)
+                if (p.now == state::ready && p.mask != 0) {
+                    enter(g, w, p);
+                    const code &k = *w.frames[p.in].of;
+                    const basic_block &at = k.blocks[p.block];
+                    instruction i;
+                    i.statement = at.first_statement;
+                    stop_grid(g.seen, i, finding_kind::step_budget, 702, __builtin_ctz(p.mask),
+                              why);
+                    return;
+                }
+    g.seen.stop = true;
+    g.result = {702, why};
+}
+
+} // namespace
+
+void run_blocks(grid &g)
+{
+    int busy = 0, still = 0;
+    admit(g, g.shuffled ? 8 : 1);
+    while (!g.resident.empty()) {
+        round_result r;
+        g.seen.changed = false;
+        if (g.shuffled) std::shuffle(g.resident.begin(), g.resident.end(), g.random);
+        for (auto &b : g.resident) {
+            run_block(g, *b, r);
+            if (g.seen.stop) return;
+            if (g.steps >= g.budget)
+                return stop_endless(
+                    g, "the kernel ran " + std::to_string(g.steps) +
+                           " warp instructions without ending: is there an endless loop?");
+        }
+        for (std::size_t i = 0; i < g.resident.size();) {
+            if (g.resident[i]->live != 0) {
+                ++i;
+                continue;
+            }
+            g.spare.push_back(std::move(g.resident[i]));
+            g.resident.erase(g.resident.begin() + static_cast<std::ptrdiff_t>(i));
+            r.ended = true;
+        }
+        if (g.resident.empty()) {
+            admit(g, g.shuffled ? 8 : 1);
+            continue;
+        }
+        busy = r.ended ? 0 : busy + 1;
+        bool waiting = !r.moved && !r.ended;
+        if ((waiting || busy >= busy_rounds) && g.next_block < g.blocks &&
+            block_bytes(g) * g.resident.size() < most_resident_bytes) {
+            admit(g, g.resident.size());
+            busy = still = 0;
+            continue;
+        }
+        still = waiting && !r.paused && !g.seen.changed ? still + 1 : 0;
+        if (still >= still_rounds)
+            return stop_endless(
+                g, "every thread waits in a loop for memory that nobody changes any more");
+    }
+}
+
+// ---- barriers
+// ------------------------------------------------------------------------------------------------
+
+namespace {
+
+// Calls f(warp, path) for each path that waits at barrier `id`.
+template <class F> void each_waiting(thread_block &b, std::uint32_t id, F f)
+{
+    for (auto &w : b.warps)
+        for (auto &p : w.paths)
+            if (p.now == state::at_barrier && p.waits == id && p.mask != 0) f(w, p);
+}
+
+const instruction &closer_of(const warp &w, const path &p)
+{
+    const code &k = *w.frames[p.in].of;
+    return k.instructions[k.blocks[p.block].closer];
+}
+
+// Threads that pass one barrier should have come to the same one.
+void check_arrivals(grid &g, thread_block &b, std::uint32_t id)
+{
+    warp *first_warp = nullptr;
+    path *first = nullptr;
+    std::string other;
+    std::uint32_t here = 0, elsewhere = 0;
+    each_waiting(b, id, [&](warp &w, path &p) {
+        auto text = place_text(*w.frames[p.in].of, closer_of(w, p).statement);
+        if (first == nullptr) {
+            first_warp = &w;
+            first = &p;
+        }
+        auto mine =
+            place_text(*first_warp->frames[first->in].of, closer_of(*first_warp, *first).statement);
+        std::uint32_t n = static_cast<std::uint32_t>(__builtin_popcount(p.mask));
+        if (text == mine) {
+            here += n;
+        } else {
+            elsewhere += n;
+            other = text;
+        }
+    });
+    if (first == nullptr) return;
+    std::string detail;
+    if (elsewhere != 0)
+        detail = std::to_string(here) + " threads of the block wait at this barrier while " +
+                 std::to_string(elsewhere) + " wait at the one at " + other;
+    else if (b.live < b.threads && settings().ended_threads_miss_barriers)
+        detail = std::to_string(here) + " threads of the block wait at this barrier; " +
+                 std::to_string(b.threads - b.live) + " had ended without reaching it";
+    if (detail.empty()) return;
+    finding f;
+    f.kind = finding_kind::barrier;
+    f.kernel = g.running->shown;
+    const code &k = *first_warp->frames[first->in].of;
+    const auto &at = k.places[k.statement_place[closer_of(*first_warp, *first).statement]];
+    f.file = at.file;
+    f.line = at.line;
+    f.block = b.index;
+    f.thread = thread_of(g, *first_warp, __builtin_ctz(first->mask));
+    f.threads = here;
+    f.where = "barrier " + std::to_string(id);
+    f.detail = detail + ": every thread of a block must come to the same barrier";
+    findings::instance().add(std::move(f));
+}
+
+void write_reduction(warp &w, const path &p, const instruction &i, const barrier_state &bar)
+{
+    if (i.d == no_operand) return;
+    std::byte *at = w.frames[p.in].registers + i.d;
+    if (i.extra == 2) { // popc
+        for (lane_mask m = p.mask; m != 0; m &= m - 1)
+            std::memcpy(at + 4 * __builtin_ctz(m), &bar.true_threads, 4);
+        return;
+    }
+    bool yes = i.extra == 3 ? bar.true_threads == bar.arrived : bar.true_threads != 0;
+    lane_mask v;
+    std::memcpy(&v, at, 4);
+    v = yes ? v | p.mask : v & ~p.mask;
+    std::memcpy(at, &v, 4);
+}
+
+} // namespace
+
+bool release_barriers(grid &g, thread_block &b)
+{
+    bool any = false;
+    for (std::uint32_t id = 0; id < b.barriers.size(); ++id) {
+        barrier_state &bar = b.barriers[id];
+        if (bar.arrived == 0) continue;
+        std::uint32_t expected = bar.expected != 0 ? bar.expected : b.live;
+        if (bar.arrived < expected) continue;
+        if (bar.expected == 0) check_arrivals(g, b, id);
+        each_waiting(b, id, [&](warp &w, path &p) {
+            write_reduction(w, p, closer_of(w, p), bar);
+            p.block = w.frames[p.in].of->blocks[p.block].next;
+            p.now = state::ready;
+        });
+        bar = {};
+        any = true;
+    }
+    return any;
+}
+
+void report_stuck(grid &g, thread_block &b)
+{
+    std::map<std::string, std::uint32_t> places;
+    warp *at_warp = nullptr;
+    path *at = nullptr;
+    for (auto &w : b.warps)
+        for (auto &p : w.paths) {
+            bool waits = p.now == state::at_barrier || p.now == state::at_sync;
+            if (!waits || p.mask == 0) continue;
+            if (at == nullptr || (at->now == state::at_sync && p.now == state::at_barrier)) {
+                at_warp = &w;
+                at = &p;
+            }
+            std::string what = p.now == state::at_barrier
+                                   ? "at barrier " + std::to_string(p.waits) + " at "
+                                   : "for lanes of their warp at ";
+            places[what + place_text(*w.frames[p.in].of, closer_of(w, p).statement)] +=
+                static_cast<std::uint32_t>(__builtin_popcount(p.mask));
+        }
+    std::string detail = "nobody in the block can go on:";
+    for (const auto &[text, n] : places)
+        detail += " " + std::to_string(n) + " threads wait " + text + ";";
+    detail += " " + std::to_string(b.threads - b.live) + " have ended";
+    if (at == nullptr) {
+        g.seen.stop = true;
+        g.result = {702, detail};
+        return;
+    }
+    enter(g, *at_warp, *at);
+    stop_grid(g.seen, closer_of(*at_warp, *at), finding_kind::barrier, 702, __builtin_ctz(at->mask),
+              std::move(detail));
+}
+
+} // namespace simulator::core

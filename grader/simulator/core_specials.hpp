@@ -1,0 +1,45 @@
+// Special registers by number: what instruction::extra holds for the handler "core.special".
+#pragma once
+
+#include <string_view>
+
+namespace simulator::core {
+
+enum class special : unsigned {
+    ntid_x, // from here to nctaid_z: values in context::specials
+    ntid_y,
+    ntid_z,
+    ctaid_x,
+    ctaid_y,
+    ctaid_z,
+    nctaid_x,
+    nctaid_y,
+    nctaid_z,
+    warpid,
+    nwarpid,
+    smid,
+    nsmid,
+    dynamic_smem_size,
+    total_smem_size,
+    zero,
+    tid_x,
+    tid_y,
+    tid_z,
+    laneid,
+    lanemask_eq,
+    lanemask_le,
+    lanemask_lt,
+    lanemask_ge,
+    lanemask_gt,
+    clock, // steps of this grid so far
+    clock_hi,
+    clock64,
+    globaltimer,
+    globaltimer_lo,
+    unknown,
+};
+
+special special_named(std::string_view name); // "tid.x"
+inline bool is_wide(special s) { return s == special::clock64 || s == special::globaltimer; }
+
+} // namespace simulator::core

@@ -1,0 +1,70 @@
+// Checks for the small programs that run on the simulator, and the findings that it made meanwhile.
+#pragma once
+
+#include "../../finding.hpp"
+#include "../../harness.h"
+
+#include <cstdio>
+#include <cstring>
+#include <cuda_runtime.h>
+#include <vector>
+
+inline int failures = 0;
+
+inline void expect(bool good, const char *what, const char *file, int line)
+{
+    if (good) return;
+    std::printf("%s:%d: failed: %s\n", file, line, what);
+    ++failures;
+}
+
+inline void expect_error(cudaError_t wanted, cudaError_t got, const char *what, const char *file,
+                         int line)
+{
+    if (got == wanted) return;
+    std::printf("%s:%d: failed: %s gave %s, not %s\n", file, line, what, cudaGetErrorName(got),
+                cudaGetErrorName(wanted));
+    ++failures;
+}
+
+#define CHECK(...) expect((__VA_ARGS__), #__VA_ARGS__, __FILE__, __LINE__)
+#define CHECK_ERROR(error, call) expect_error(error, call, #call, __FILE__, __LINE__)
+#define CHECK_CUDA(call) CHECK_ERROR(cudaSuccess, call)
+
+inline std::vector<simulator_finding> found()
+{
+    std::vector<simulator_finding> all(64);
+    all.resize(std::min(simulator_findings(all.data(), all.size()), all.size()));
+    return all;
+}
+
+inline bool is(const simulator_finding &f, simulator::finding_kind kind)
+{
+    return f.kind == static_cast<unsigned char>(kind);
+}
+
+// The last line of a program in which everything is right: no failed check, no finding.
+inline int done()
+{
+    for (const auto &f : found()) {
+        std::printf("finding of kind %d in %s, %s:%d: %s; %s\n", f.kind, f.kernel, f.file, f.line,
+                    f.where, f.detail);
+        ++failures;
+    }
+    return failures != 0;
+}
+
+template <typename T> T *upload(const std::vector<T> &from)
+{
+    T *to = nullptr;
+    CHECK_CUDA(cudaMalloc(&to, from.size() * sizeof(T)));
+    CHECK_CUDA(cudaMemcpy(to, from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice));
+    return to;
+}
+
+template <typename T> std::vector<T> download(const T *from, std::size_t n)
+{
+    std::vector<T> to(n);
+    CHECK_CUDA(cudaMemcpy(to.data(), from, n * sizeof(T), cudaMemcpyDeviceToHost));
+    return to;
+}

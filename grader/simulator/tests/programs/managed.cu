@@ -1,0 +1,36 @@
+// Managed allocations and variables, touched by host and kernel in turn.
+#include "check.hpp"
+
+__managed__ int shared_count = 5;
+__managed__ float squares[64];
+
+__global__ void work(int *p, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) p[i] *= 2;
+    if (i < 64) squares[i] = float(i) * i;
+    if (i == 0) shared_count += 10;
+}
+
+int main()
+{
+    const int n = 3000;
+    int *p = nullptr;
+    CHECK_CUDA(cudaMallocManaged(&p, n * sizeof(int)));
+    for (int i = 0; i < n; ++i) p[i] = i;
+    shared_count += 1;
+    const cudaMemLocation gpu = {cudaMemLocationTypeDevice, 0};
+    const cudaMemLocation host = {cudaMemLocationTypeHost, 0};
+    CHECK_CUDA(cudaMemAdvise(p, n * sizeof(int), cudaMemAdviseSetPreferredLocation, gpu));
+    CHECK_CUDA(cudaMemPrefetchAsync(p, n * sizeof(int), gpu, 0, nullptr));
+    work<<<(n + 63) / 64, 64>>>(p, n);
+    CHECK_CUDA(cudaMemPrefetchAsync(p, n * sizeof(int), host, 0, nullptr));
+    CHECK_CUDA(cudaDeviceSynchronize());
+    bool doubled = true;
+    for (int i = 0; i < n; ++i) doubled = doubled && p[i] == 2 * i;
+    CHECK(doubled);
+    CHECK(shared_count == 16);
+    CHECK(squares[63] == 3969);
+    CHECK_CUDA(cudaFree(p));
+    return done();
+}

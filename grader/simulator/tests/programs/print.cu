@@ -1,0 +1,33 @@
+// Device printf goes to standard output, with its formats.
+#include "check.hpp"
+
+#include <string>
+#include <unistd.h>
+
+__global__ void say(int n, double x, const char *word)
+{
+    if (threadIdx.x == 3)
+        printf("thread %d of %u: %d%% %.3f [%5s] %llx %c\n", threadIdx.x, blockDim.x, n, x, "abc",
+               0x123456789abcull, 'q');
+    if (threadIdx.x == 40) printf("plain\n");
+    if (word) printf("%s", word);
+}
+
+int main()
+{
+    std::fflush(stdout);
+    const int saved = dup(STDOUT_FILENO);
+    std::FILE *file = std::tmpfile();
+    dup2(fileno(file), STDOUT_FILENO);
+    say<<<1, 64>>>(42, 2.5, nullptr);
+    const cudaError_t result = cudaDeviceSynchronize();
+    std::fflush(stdout);
+    dup2(saved, STDOUT_FILENO);
+    CHECK_CUDA(result);
+    std::string text(200, '\0');
+    std::rewind(file);
+    text.resize(std::fread(text.data(), 1, text.size(), file));
+    CHECK(text == "thread 3 of 64: 42% 2.500 [  abc] 123456789abc q\nplain\n");
+    if (failures) std::printf("got: %s\n", text.c_str());
+    return done();
+}

@@ -1,0 +1,154 @@
+// Reading the simulator's counters, whatever a submission's worker made of them, and what is said.
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include "../counted.hpp"
+#include "../simulator/harness.h"
+
+#include <cstring>
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <random>
+#include <vector>
+
+using namespace grading;
+
+namespace {
+
+struct access {
+    int requests = 0, sectors = 0, ideal = 0, bytes = 0;
+};
+
+std::string to_json(const access &a)
+{
+    return fmt::format(R"({{"requests":{},"sectors":{},"ideal_sectors":{},"bytes":{},"lanes":0}})",
+                       a.requests, a.sectors, a.ideal, a.bytes);
+}
+
+std::string site(int line, const access &load, const access &store)
+{
+    std::string none = to_json({});
+    std::string shared = R"({"requests":1,"wavefronts":4,"ideal_wavefronts":2,"lanes":32})";
+    return fmt::format(
+        R"({{"file":"labs/x/stub.cu","line":{},"global_load":{},"global_store":{},"local_load":{},)"
+        R"("local_store":{},"shared_load":{},"shared_store":{},"global_atomics":3,"barriers":5}})",
+        line, to_json(load), to_json(store), none, none, shared, shared);
+}
+
+std::string document(const std::string &sites)
+{
+    return fmt::format(
+        R"({{"kernels":[{{"kernel":"scale","launches":2,"blocks":4,"threads":1024,)"
+        R"("sectors_read":10,"sectors_written":20,"sites":[{}]}}],"transfers":{{}}}})",
+        sites);
+}
+
+const std::string strided = site(12, {8, 256, 32, 1024}, {});
+const std::string broadcast = site(14, {8, 8, 8, 1024}, {});
+const std::string contiguous = site(15, {}, {8, 32, 32, 1024});
+
+} // namespace
+
+TEST_CASE("totals over kernels and lines")
+{
+    counted c = parse_counters(document(strided + "," + contiguous));
+    CHECK(c.launches == 2);
+    CHECK(c.threads == 1024);
+    CHECK(c.compulsory_bytes == 32 * 30);
+    CHECK(c.load_requests == 8);
+    CHECK(c.load_sectors == 256);
+    CHECK(c.load_ideal_sectors == 32);
+    CHECK(c.load_bytes == 1024);
+    CHECK(c.store_sectors == 32);
+    CHECK(c.shared_wavefronts == 16);
+    CHECK(c.shared_ideal_wavefronts == 8);
+    CHECK(c.global_atomics == 6);
+    CHECK(c.barriers == 10);
+    CHECK(used_by_loads(0.95).value(c) == 0.125);
+    CHECK(used_by_stores(0.95).value(c) == 1);
+}
+
+TEST_CASE("a word that all lanes ask for does not make up for a strided load")
+{
+    counted c = parse_counters(document(strided + "," + broadcast));
+    CHECK(c.load_bytes == 1024 + 8 * 32);
+    CHECK(used_by_loads(0.95).value(c) < 0.16);
+    CHECK(used_by_loads(0.95).value(parse_counters(document(broadcast))) == 1);
+}
+
+TEST_CASE("no loads waste no bytes")
+{
+    CHECK(used_by_loads(0.95).value(parse_counters(R"({"kernels":[]})")) == 1);
+}
+
+TEST_CASE("a lane alone in its request wastes the rest of its sector")
+{
+    counted c = parse_counters(document(site(9, {32, 32, 32, 128}, {})));
+    CHECK(used_by_loads(0.95).value(c) == 0.125);
+}
+
+TEST_CASE("the message has the measure, naive's beside it, and the worst line")
+{
+    counted mine = parse_counters(document(broadcast + "," + strided + "," + contiguous));
+    counted naive = parse_counters(document(strided));
+    counted_gate gate = used_by_loads(0.95);
+    CHECK_FALSE(passes(gate, gate.value(mine)));
+    std::string text = missed_message(gate, mine, naive);
+    CHECK(text.find("at least 95 % is required; naive: 12.5 %") != std::string::npos);
+    CHECK(text.find("stub.cu:12, in scale: a load") != std::string::npos);
+    CHECK(text.find("32.0 sectors a request, where 4.0 would do") != std::string::npos);
+    CHECK(text.find("labs/") == std::string::npos);
+}
+
+TEST_CASE("gates at most, and gates without a pass step")
+{
+    counted_gate gate = used_by_loads(0);
+    CHECK(passes(gate, 0));
+    gate.at_least = false;
+    gate.required.pass = 2;
+    CHECK(passes(gate, 2));
+    CHECK_FALSE(passes(gate, 2.1));
+}
+
+TEST_CASE("anything but counters is refused, not believed and not fatal")
+{
+    std::string good = document(strided + "," + contiguous);
+    REQUIRE_NOTHROW(parse_counters(good));
+    for (std::size_t n = 0; n < good.size(); ++n)
+        CHECK_THROWS_AS(parse_counters(good.substr(0, n)), std::exception);
+    for (const char *bad : {"", "null", "7", "[]", "{}", R"({"kernels":7})", R"({"kernels":[7]})",
+                            R"({"kernels":[{"kernel":null}]})", "\xff\xfe", "{\"kernels\":[}"})
+        CHECK_THROWS_AS(parse_counters(bad), std::exception);
+    CHECK_THROWS_AS(parse_counters(std::string(100000, '[')), std::exception);
+
+    std::mt19937 random(3);
+    for (int i = 0; i < 3000; ++i) { // must come back, one way or the other
+        std::string text = good;
+        for (int k = 0; k < 3; ++k) text[random() % text.size()] = static_cast<char>(random());
+        try {
+            used_by_loads(0.5).value(parse_counters(text));
+        } catch (const std::exception &) {
+        }
+    }
+}
+
+TEST_CASE("the report holds findings, then counters")
+{
+    std::uint64_t findings = 2, length = 5;
+    std::vector<std::byte> report(8 + 2 * sizeof(simulator_finding) + 8 + 5 + 100);
+    auto write = [&] {
+        std::memcpy(report.data(), &findings, 8);
+        std::size_t at = 8 + 2 * sizeof(simulator_finding);
+        std::memcpy(report.data() + at, &length, 8);
+        std::memcpy(report.data() + at + 8, "hello", 5);
+    };
+    write();
+    CHECK(report_counters(report) == "hello");
+    CHECK_THROWS_AS(report_counters(std::span(report).first(4)), std::exception);
+    CHECK_THROWS_AS(report_counters(std::span(report).first(report.size() - 101)), std::exception);
+    length = ~std::uint64_t{0};
+    write();
+    CHECK_THROWS_AS(report_counters(report), std::exception);
+    length = 5;
+    findings = ~std::uint64_t{0} / sizeof(simulator_finding);
+    write();
+    CHECK_THROWS_AS(report_counters(report), std::exception);
+}

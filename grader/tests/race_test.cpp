@@ -1,0 +1,398 @@
+// The rule of a race, on a track with simulated times and honest, slow, lying and cheating
+// contestants.
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include "../race.hpp"
+#include "../statistics.hpp"
+
+#include <cmath>
+#include <doctest/doctest.h>
+#include <functional>
+#include <random>
+
+using namespace grading;
+
+namespace {
+
+struct wrong_output {
+    int round;
+};
+
+// One number is the input, its square the right output. Times are those of one call; a RUN takes as
+// many calls as fill 2 ms.
+class simulated_track : public track {
+public:
+    double naive_ms = 3, submission_ms = 1, library_ms = 0; // library_ms 0: no library
+    double work_bytes = 0, work_fma = 0, device_copy = 4e9, device_fma = 3e10; // a millisecond
+    // What the machine and the submission's worker do to a time, an output, and a condition.
+    std::function<double()> noise = [] { return 1.0; };
+    std::function<double(double)> claimed = [](double ms) { return ms; };
+    std::function<double(double)> naive_claimed = [](double ms) { return ms; };
+    std::function<long(simulated_track &)> submitted = [](simulated_track &t) {
+        return t.input * t.input;
+    };
+    std::function<condition(int look)> now = [](int) { return condition{1980, false, 3e10}; };
+
+    long input = 0;
+    int round = 0, prepared = 0, looks = 0, naive_first = 0, verified_naive = 0;
+
+    bool has_library() const override { return library_ms > 0; }
+    void prepare() override { ++prepared; }
+    void next_round() override
+    {
+        input = 1000 + ++round;
+        output_[0] = output_[1] = -1; // spoilt
+        order_.clear();
+    }
+    lap run(contestant who) override
+    {
+        order_ += who == contestant::naive ? 'n' : who == contestant::submission ? 's' : 'l';
+        naive_first += order_ == "n";
+        if (who == contestant::naive) {
+            output_[0] = input * input;
+            return timed(naive_ms, naive_claimed);
+        }
+        if (who == contestant::library) return timed(library_ms, [](double ms) { return ms; });
+        output_[1] = submitted(*this);
+        return timed(submission_ms, claimed);
+    }
+    void verify(contestant who) override
+    {
+        verified_naive += who == contestant::naive;
+        if (output_[who == contestant::submission] != input * input) throw wrong_output{round};
+    }
+    condition look() override { return now(looks++); }
+    double copy_rate() override { return device_copy * noise(); }
+    double bytes() const override { return work_bytes; }
+    double multiply_adds() const override { return work_fma; }
+    std::string function() const override { return "square"; }
+
+private:
+    lap timed(double ms, const std::function<double(double)> &claim)
+    {
+        int calls = static_cast<int>(std::ceil(2 / ms));
+        double took = ms * noise();
+        return {calls * claim(took), calls * took + 0.02, calls};
+    }
+    long output_[2] = {};
+    std::string order_;
+};
+
+speed_gates at_least(double s)
+{
+    speed_gates g;
+    g.speedup = s;
+    g.too_slow = "try harder";
+    return g;
+}
+
+bool contains(const std::string &text, const std::string &part)
+{
+    return text.find(part) != std::string::npos;
+}
+
+// Jitter and rare long spikes.
+std::function<double()> restless(std::mt19937_64 &random, double jitter, double spikes)
+{
+    return [&random, jitter, spikes] {
+        std::normal_distribution<double> normal;
+        std::uniform_real_distribution<double> uniform;
+        double t = std::exp(jitter * normal(random));
+        return uniform(random) < spikes ? t * (1 - std::log(1 - uniform(random))) : t;
+    };
+}
+
+} // namespace
+
+TEST_CASE("code as slow as naive is TOO_SLOW after ten pairs, with the lab's hint")
+{
+    simulated_track t;
+    t.submission_ms = 3.1;
+    judgement j = judge(t, at_least(2));
+    CHECK(j.what == verdict::TOO_SLOW);
+    CHECK(j.result.pairs == 10);
+    CHECK(j.result.median == doctest::Approx(3 / 3.1));
+    CHECK(j.result.required == 2);
+    CHECK(j.result.reached == 0);
+    CHECK(j.hint == "try harder");
+    CHECK(contains(j.message, "3.1 ms"));
+    CHECK(contains(j.message, "at least 2 times"));
+}
+
+TEST_CASE("a solution passes after ten pairs")
+{
+    simulated_track t;
+    t.submission_ms = 0.25;
+    judgement j = judge(t, at_least(3));
+    CHECK(j.what == verdict::PASS);
+    CHECK(j.result.pairs == 10);
+    CHECK(j.result.median == doctest::Approx(12));
+    CHECK(j.result.low == doctest::Approx(12));
+    CHECK(j.result.ms == doctest::Approx(0.25));
+    CHECK(j.result.naive_ms == doctest::Approx(3));
+    CHECK(j.result.parent_ratio == doctest::Approx(12).epsilon(0.02));
+    CHECK(j.result.reached == 1);
+    CHECK(j.result.offered == 1);
+    CHECK_FALSE(j.result.measured_again);
+    CHECK(t.prepared == 1);
+}
+
+TEST_CASE("every pair changes the inputs, takes the other order, and verifies")
+{
+    simulated_track t;
+    judge(t, at_least(2));
+    CHECK(t.round == 10);
+    CHECK(t.naive_first == 5);
+    CHECK(t.verified_naive == 1);
+}
+
+TEST_CASE("noise neither fails a solution nor passes naive code")
+{
+    std::mt19937_64 random(5);
+    int wrong = 0;
+    for (int i = 0; i < 300; ++i) {
+        simulated_track fast, slow;
+        fast.noise = slow.noise = restless(random, 0.03, 0.1);
+        fast.submission_ms = 1 / 1.25;
+        slow.submission_ms = 3;
+        wrong += judge(fast, at_least(3)).what != verdict::PASS;
+        wrong += judge(slow, at_least(3)).what == verdict::PASS;
+    }
+    CHECK(wrong == 0);
+}
+
+TEST_CASE(
+    "a ratio at the required one is measured again in fresh processes, then the median decides")
+{
+    // The ratio is above and below by turns, so that no interval ever clears the requirement.
+    simulated_track t;
+    t.naive_claimed = [&t](double ms) { return ms * (t.round % 2 ? 1.02 : 0.99); };
+    judgement j = judge(t, at_least(3));
+    CHECK(t.prepared == 2);
+    CHECK(t.round == 2 * last_look);
+    CHECK(j.result.measured_again);
+    CHECK(j.result.by_median);
+    CHECK(j.result.pairs == last_look);
+    CHECK(j.what == verdict::PASS); // the median, 3.015, is enough
+    CHECK(contains(j.message, "the median decided"));
+}
+
+TEST_CASE("what a restless machine leaves open is not the submission's fail")
+{
+    simulated_track t;
+    // Naive's own time has two values, so that every ratio is well above or well below.
+    t.naive_ms = 10;
+    t.submission_ms = 10 / 3.0;
+    t.naive_claimed = [&t](double ms) { return ms * (t.round % 2 ? 0.9 : 1.05); };
+    judgement j = judge(t, at_least(3));
+    CHECK(j.what == verdict::INFRA_ERROR);
+    CHECK(contains(j.message, "restless"));
+}
+
+TEST_CASE("pairs spoilt by a fallen clock are thrown away")
+{
+    simulated_track t;
+    // The clock falls in every third pair, and the submission, bound by it, is four times slower.
+    t.now = [](int look) {
+        bool fell = look / 2 % 3 == 2 && look % 2 == 1;
+        return condition{fell ? 900.0 : 1980.0, false, 3e10};
+    };
+    t.claimed = [&t](double ms) { return t.round % 3 == 0 ? 4 * ms : ms; };
+    judgement j = judge(t, at_least(2));
+    CHECK(j.what == verdict::PASS);
+    CHECK(j.result.pairs == 10);
+    CHECK(j.result.discarded == 4);
+    CHECK(j.result.low == doctest::Approx(3)); // no spoilt pair is among them
+}
+
+TEST_CASE("without the driver's word the multiply-add rate tells that the clock fell")
+{
+    simulated_track t;
+    t.now = [](int look) {
+        bool fell = look / 2 % 3 == 2;
+        return condition{std::nan(""), false, fell ? 1.5e10 : 3e10};
+    };
+    t.claimed = [&t](double ms) { return t.round % 3 == 0 ? 4 * ms : ms; };
+    judgement j = judge(t, at_least(2));
+    CHECK(j.what == verdict::PASS);
+    CHECK(j.result.discarded == 4);
+    CHECK(j.result.low == doctest::Approx(3));
+}
+
+TEST_CASE("a throttled or shared machine is an infrastructure error, not a fail")
+{
+    simulated_track t;
+    t.submission_ms = 2.9;
+    SUBCASE("the driver says so")
+    {
+        t.now = [](int) { return condition{1980, true, 3e10}; };
+    }
+    SUBCASE("the clock never holds still")
+    {
+        t.now = [](int look) { return condition{look % 2 ? 1000.0 : 1980.0, false, 3e10}; };
+    }
+    SUBCASE("somebody else takes half of the device, now and then")
+    {
+        t.now = [](int look) { return condition{std::nan(""), false, look % 2 ? 1.5e10 : 3e10}; };
+    }
+    SUBCASE("the clocks of naive's own worker disagree")
+    {
+        t.naive_claimed = [](double ms) { return ms / 2; };
+    }
+    judgement j = judge(t, at_least(2));
+    CHECK(j.what == verdict::INFRA_ERROR);
+    CHECK(j.result.pairs == 0);
+    CHECK(t.round < 20); // given up, not tried for ever
+    CHECK(contains(j.hint, "Grade again"));
+}
+
+TEST_CASE("a worker whose events lie is a clock mismatch")
+{
+    simulated_track t;
+    t.submission_ms = 3;
+    SUBCASE("ten times faster")
+    {
+        t.claimed = [](double ms) { return ms / 10; };
+    }
+    SUBCASE("no time at all")
+    {
+        t.claimed = [](double) { return 0.0; };
+    }
+    SUBCASE("not a number")
+    {
+        t.claimed = [](double) { return std::nan(""); };
+    }
+    SUBCASE("infinite")
+    {
+        t.claimed = [](double) { return std::numeric_limits<double>::infinity(); };
+    }
+    SUBCASE("negative")
+    {
+        t.claimed = [](double ms) { return -ms; };
+    }
+    CHECK(judge(t, at_least(2)).what == verdict::CLOCK_MISMATCH);
+}
+
+TEST_CASE("a lie too small to see in one run does not help across the requirement")
+{
+    simulated_track t;
+    t.submission_ms = 3 / 2.4; // 2.4 times, where 3 are required
+    t.claimed = [](double ms) { return ms * 2.4 / 3.1; };
+    judgement j = judge(t, at_least(3));
+    CHECK(j.what == verdict::CLOCK_MISMATCH);
+    CHECK(contains(j.message, "grader's own"));
+}
+
+TEST_CASE("a wrong output in round 7 ends the race in round 7")
+{
+    simulated_track t;
+    t.submitted = [](simulated_track &s) { return s.input * s.input + (s.round == 7); };
+    try {
+        judge(t, at_least(2));
+        FAIL("the wrong output went unseen");
+    } catch (const wrong_output &w) {
+        CHECK(w.round == 7);
+    }
+}
+
+TEST_CASE("a wrong output counts although the pair does not")
+{
+    simulated_track t;
+    t.now = [](int) { return condition{1980, true, 3e10}; };
+    t.submitted = [](simulated_track &s) { return s.input * s.input + (s.round == 3); };
+    CHECK_THROWS_AS(judge(t, at_least(2)), wrong_output);
+}
+
+TEST_CASE("an output replayed from an earlier round, or left as it is, is wrong")
+{
+    simulated_track t;
+    long first = 0;
+    SUBCASE("replayed")
+    {
+        t.submitted = [&first](simulated_track &s) {
+            if (s.round == 1) first = s.input * s.input;
+            return first;
+        };
+    }
+    SUBCASE("left")
+    {
+        t.submitted = [](simulated_track &) { return -1L; };
+    }
+    CHECK_THROWS_AS(judge(t, at_least(2)), wrong_output);
+}
+
+TEST_CASE("faster than the device can move or compute is implausible")
+{
+    simulated_track t;
+    t.submission_ms = 0.25;
+    SUBCASE("copy bandwidth") { t.work_bytes = 1.1 * 0.25 * t.device_copy; }
+    SUBCASE("multiply-add rate") { t.work_fma = 1.1 * 0.25 * t.device_fma; }
+    judgement j = judge(t, at_least(3));
+    CHECK(j.what == verdict::IMPLAUSIBLE);
+    CHECK(contains(j.message, "1.10 times"));
+}
+
+TEST_CASE("a fraction of the device's own rate is required beside the speedup")
+{
+    simulated_track t;
+    t.submission_ms = 0.25;
+    speed_gates g = at_least(3);
+    g.copy = {0.65, 0, 0.90};
+    auto at_fraction = [&](double f) {
+        t.work_bytes = f * 0.25 * t.device_copy;
+        return judge(t, g);
+    };
+    judgement low = at_fraction(0.6), middle = at_fraction(0.7), high = at_fraction(0.95);
+    CHECK(low.what == verdict::TOO_SLOW);
+    CHECK(contains(low.message, "60 % of this device's copy bandwidth, at least 65 %"));
+    CHECK(low.result.reached == 0);
+    CHECK(middle.what == verdict::PASS);
+    CHECK(middle.result.reached == 1);
+    CHECK(middle.result.offered == 2);
+    CHECK(middle.result.of == "copy bandwidth");
+    CHECK(middle.result.fraction == doctest::Approx(0.7));
+    CHECK(middle.result.required_fraction == 0.65);
+    CHECK(middle.result.gbps == doctest::Approx(0.7 * 4000));
+    CHECK(high.result.reached == 2);
+}
+
+TEST_CASE("the fraction of the multiply-add rate is judged likewise")
+{
+    simulated_track t;
+    t.submission_ms = 0.25;
+    t.work_fma = 0.5 * 0.25 * t.device_fma;
+    speed_gates g = at_least(3);
+    g.fma = {0.55, 0, 0};
+    judgement j = judge(t, g);
+    CHECK(j.what == verdict::TOO_SLOW);
+    CHECK(j.result.of == "multiply-add rate");
+    CHECK(j.result.fraction == doctest::Approx(0.5));
+    g.fma.pass = 0.45;
+    CHECK(judge(t, g).what == verdict::PASS);
+}
+
+TEST_CASE("a ratio that is only shown fails nobody, and the library's is shown beside it")
+{
+    simulated_track t;
+    t.submission_ms = 6;
+    t.library_ms = 3;
+    judgement j = judge(t, at_least(0));
+    CHECK(j.what == verdict::PASS);
+    CHECK(j.result.pairs == 10);
+    CHECK(j.result.median == doctest::Approx(0.5));
+    CHECK(j.result.library_ratio == doctest::Approx(0.5));
+}
+
+TEST_CASE("steps are counted where they are offered")
+{
+    step_tally t;
+    CHECK(t.offered() == 1);
+    CHECK(t.reached() == 1);
+    t.add({0.6, 0.8, 0}, 0.85);
+    CHECK(t.offered() == 2);
+    CHECK(t.reached() == 2);
+    t.add({2, 1, 0.5}, 0.7, false); // at most
+    CHECK(t.offered() == 3);
+    CHECK(t.reached() == 2);
+    t.add({0.9, 0, 0}, 0.5); // without pass nothing is reached
+    CHECK(t.reached() == 0);
+}

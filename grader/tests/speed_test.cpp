@@ -1,0 +1,456 @@
+// Whole races between processes, without a GPU: this program is also the workers that it races,
+// which keep their buffers in host memory and let time pass where a device would work.
+//
+// Each race below is a speed case of the grader's own; the tests then read the records it left.
+#define DOCTEST_CONFIG_IMPLEMENT
+#include "../case_run.hpp"
+#include "../report.hpp"
+#include "../worker/yardstick_work.hpp"
+
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <string_view>
+#include <thread>
+
+namespace grading {
+
+// The contract of these races, as the parent's table of names has it.
+extern const entry contract[] = {{"add_one", "in,out,n", nullptr, 0},
+                                 {"add_one_in_place", "data,n", nullptr, 0}};
+extern const int contract_size = 2;
+
+} // namespace grading
+
+using namespace grading;
+
+void add_one(const int *in, int *out, int n);
+void add_one_in_place(int *data, int n);
+
+namespace {
+
+constexpr double naive_ms = 8;
+
+// The worker. What it is like stands in the name it was started by.
+class imitation {
+public:
+    imitation(std::string kind, std::byte *in, std::byte *out)
+        : kind_(std::move(kind)), in_(in), out_(out)
+    {
+    }
+
+    reply handle(const request &r)
+    {
+        reply a;
+        a.what = r.what;
+        std::copy(r.nonce, r.nonce + 2, a.nonce);
+        if (r.what == command::facts) facts(r.offset);
+        if (r.what == command::load) load(r);
+        if (r.what == command::patch)
+            std::memcpy(payload(r.set, r.index) + r.at, in_ + r.offset, r.bytes);
+        if (r.what == command::poison) poison(r);
+        if (r.what == command::run) run(r, a);
+        if (r.what == command::store) store(r);
+        if (r.what == command::drop) sets_.erase(r.set);
+        if (r.what == command::report) report(r.offset);
+        return a;
+    }
+
+private:
+    struct set {
+        std::vector<slot> slots;
+        std::vector<std::vector<std::byte>> images;
+    };
+
+    void facts(std::uint64_t offset)
+    {
+        device_facts f;
+        f.present = 1;
+        std::strcpy(f.name, "an imitation");
+        f.multiprocessors = 2;
+        f.l2_bytes = 1 << 20;
+        f.memory_bytes = f.memory_free = 64 << 20;
+        std::memcpy(out_ + offset, &f, sizeof f);
+    }
+
+    void load(const request &r)
+    {
+        set s;
+        for (std::uint32_t i = 0; i < r.slots; ++i) {
+            const slot &a = r.arguments[i];
+            s.slots.push_back(a);
+            s.images.emplace_back(in_ + a.input, in_ + a.input + a.bytes + 2 * a.guard);
+        }
+        sets_[r.set] = s;
+    }
+
+    std::byte *payload(std::uint32_t number, std::size_t index)
+    {
+        set &s = sets_.at(number);
+        return s.images.at(index).data() + s.slots.at(index).guard;
+    }
+
+    void poison(const request &r)
+    {
+        set &s = sets_.at(r.set);
+        for (std::size_t i = 0; i < s.slots.size(); ++i)
+            for (std::size_t at = 0; s.slots[i].output && at + 4 <= s.slots[i].bytes; at += 4)
+                std::memcpy(payload(r.set, i) + at, &r.pattern, 4);
+    }
+
+    void store(const request &r)
+    {
+        set &s = sets_.at(r.set);
+        for (std::size_t i = 0; i < s.slots.size(); ++i)
+            if (!((r.flags & writable_only) && s.slots[i].read_only))
+                std::copy(s.images[i].begin(), s.images[i].end(), out_ + s.slots[i].output_at);
+    }
+
+    void run(const request &r, reply &a)
+    {
+        std::string_view function = r.function;
+        if (function.starts_with("yardstick")) return measure(function, r.calls, a);
+        ++runs_;
+        if (kind_ == "crashes" && runs_ == 9) std::abort();
+        auto start = std::chrono::steady_clock::now();
+        for (std::uint32_t i = 0; i < r.calls; ++i) {
+            std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(call_ms()));
+            call(r.sets[i], function == "add_one");
+        }
+        std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
+        a.event_ms = a.host_ms = kind_ == "lies" ? took.count() / 10 : took.count();
+    }
+
+    double call_ms() const
+    {
+        return kind_ == "naive" || kind_ == "slow" || kind_ == "lies" ? naive_ms : 1;
+    }
+
+    // No findings; counters in which naive's loads are strided.
+    void report(std::uint64_t offset)
+    {
+        std::string none = R"({"requests":0,"sectors":0,"ideal_sectors":0,"bytes":0})";
+        std::string loads = R"({"requests":4,"ideal_sectors":16,"bytes":512,"sectors":)";
+        loads += kind_ == "naive" ? "128}" : "16}";
+        std::string shared = R"({"wavefronts":0,"ideal_wavefronts":0})";
+        std::string text =
+            R"({"kernels":[{"kernel":"add","launches":1,"threads":128,"sectors_read":0,)"
+            R"("sectors_written":0,"sites":[{"file":"stub.cu","line":4,"global_load":)" +
+            loads + R"(,"global_store":)" + none + R"(,"local_load":)" + none +
+            R"(,"local_store":)" + none + R"(,"shared_load":)" + shared + R"(,"shared_store":)" +
+            shared + R"(,"global_atomics":0,"barriers":0}]}]})";
+        if (kind_ == "garbled") text = text.substr(0, 100);
+        std::uint64_t findings = 0, length = text.size();
+        std::memcpy(out_ + offset, &findings, 8);
+        std::memcpy(out_ + offset + 8, &length, 8);
+        std::memcpy(out_ + offset + 16, text.data(), length);
+    }
+
+    // A device of 10 GB/s and 10 GFMA/s.
+    void measure(std::string_view function, std::uint32_t calls, reply &a) const
+    {
+        double ms = 0.001;
+        if (function == "yardstick_copy") ms = 2 * 2 / 10.0; // 2 MiB, read and written
+        if (function == "yardstick_fma") ms = yardstick::multiply_adds(16, 512) / 1e7;
+        a.event_ms = a.host_ms = calls * ms;
+    }
+
+    void call(std::uint32_t number, bool apart)
+    {
+        if (kind_ == "writes nothing") return;
+        const int *from = reinterpret_cast<int *>(payload(number, 0));
+        int *to = reinterpret_cast<int *>(payload(number, apart));
+        int n = 0;
+        std::memcpy(&n, payload(number, 1 + apart), sizeof n);
+        if (kind_ == "replays" && kept_.count(number)) {
+            std::copy(kept_[number].begin(), kept_[number].end(), to);
+            return;
+        }
+        std::transform(from, from + n, to, [](int x) { return x + 1; });
+        if (kind_ == "replays") kept_[number].assign(to, to + n);
+        if (kind_ == "writes past the end") to[n] = 1;
+        if (kind_ == "goes wrong later" && runs_ == 10) to[7] = 0;
+    }
+
+    std::string kind_;
+    std::byte *in_, *out_;
+    std::map<std::uint32_t, set> sets_;
+    std::map<std::uint32_t, std::vector<int>> kept_;
+    int runs_ = 0;
+};
+
+std::byte *map(int fd, int protection)
+{
+    struct stat facts = {};
+    if (fstat(fd, &facts) != 0) return nullptr;
+    void *at =
+        mmap(nullptr, static_cast<std::size_t>(facts.st_size), protection, MAP_SHARED, fd, 0);
+    return at == MAP_FAILED ? nullptr : static_cast<std::byte *>(at);
+}
+
+int serve(std::string kind)
+{
+    std::byte *in = map(input_fd, PROT_READ), *out = map(output_fd, PROT_READ | PROT_WRITE);
+    if (!in || !out) return 2;
+    imitation w(std::move(kind), in, out);
+    request r;
+    while (recv(socket_fd, &r, sizeof r, 0) == sizeof r) {
+        reply a = w.handle(r);
+        if (send(socket_fd, &a, sizeof a, MSG_NOSIGNAL) != sizeof a) break;
+    }
+    return 0;
+}
+
+// What is raced: add_one, or the same in place.
+constexpr int elements = 5000;
+
+std::span<std::byte> renew(std::vector<int> &values, std::mt19937_64 &random)
+{
+    for (int i = 0; i < 16; ++i) values[100 + i] = static_cast<int>(random() % 1000000);
+    return std::as_writable_bytes(std::span(values).subspan(100, 16));
+}
+
+class adding : public workload {
+public:
+    explicit adding(std::mt19937_64 &random, double bytes)
+        : in_(elements), out_(elements), bytes_(bytes)
+    {
+        for (int &x : in_) x = static_cast<int>(random() % 1000000);
+    }
+    const char *function() const override { return "add_one"; }
+    std::vector<argument> arguments() override
+    {
+        return remote<decltype(add_one)>::arguments(in_, out_, int(elements));
+    }
+    std::vector<std::span<std::byte>> change(std::mt19937_64 &random) override
+    {
+        return {renew(in_, random)};
+    }
+    void check() override
+    {
+        std::vector<int> want(in_);
+        for (int &x : want) ++x;
+        expect_equal(out_, want);
+    }
+    double bytes() const override { return bytes_; }
+
+private:
+    std::vector<int> in_;
+    output<int> out_;
+    double bytes_;
+};
+
+class adding_in_place : public workload {
+public:
+    explicit adding_in_place(std::mt19937_64 &random) : in_(elements)
+    {
+        for (int &x : in_) x = static_cast<int>(random() % 1000000);
+        data_ = in_;
+    }
+    const char *function() const override { return "add_one_in_place"; }
+    std::vector<argument> arguments() override
+    {
+        return remote<decltype(add_one_in_place)>::arguments(data_, int(elements));
+    }
+    std::vector<std::span<std::byte>> change(std::mt19937_64 &random) override
+    {
+        renew(in_, random);
+        data_ = in_;
+        return {std::as_writable_bytes(std::span(data_))};
+    }
+    void check() override
+    {
+        for (int i = 0; i < elements; ++i)
+            expect(data_[i] == in_[i] + 1, verdict::WRONG_ANSWER,
+                   "element " + std::to_string(i) + " is wrong");
+    }
+
+private:
+    std::vector<int> in_, data_;
+};
+
+std::filesystem::path folder; // of links to this program, one a kind of worker
+
+void race_against(const std::string &kind, const make_workload &make, double speedup = 3)
+{
+    restart_workers();
+    options().worker = folder / kind;
+    speed_gates gates;
+    gates.speedup = speedup;
+    gates.too_slow = "try harder";
+    race(make, gates);
+}
+
+make_workload moving(double bytes = 0)
+{
+    return [bytes](std::mt19937_64 &random) { return std::make_unique<adding>(random, bytes); };
+}
+std::unique_ptr<workload> in_place(std::mt19937_64 &random)
+{
+    return std::make_unique<adding_in_place>(random);
+}
+
+} // namespace
+
+// The same on what says that it is a simulator.
+void count_against(const std::string &kind)
+{
+    restart_workers();
+    options().worker = folder / kind;
+    speed_gates gates;
+    gates.speedup = 3;
+    gates.counted = {used_by_loads(0.95), used_by_stores(0.95)};
+    gates.counted[0].required.excellent = 1;
+    race(moving(), gates);
+}
+
+SPEED_CASE("race: fast", 4) { race_against("fast", moving()); }
+SPEED_CASE("race: fast in place", 4) { race_against("fast", in_place); }
+SPEED_CASE("race: slow", 4) { race_against("slow", moving()); }
+SPEED_CASE("race: lies", 4) { race_against("lies", moving()); }
+SPEED_CASE("race: replays", 4) { race_against("replays", moving()); }
+SPEED_CASE("race: replays in place", 4) { race_against("replays", in_place); }
+SPEED_CASE("race: writes nothing", 4) { race_against("writes nothing", moving()); }
+SPEED_CASE("race: writes past the end", 4) { race_against("writes past the end", moving()); }
+SPEED_CASE("race: goes wrong later", 4) { race_against("goes wrong later", moving()); }
+SPEED_CASE("race: crashes", 4) { race_against("crashes", moving()); }
+// A call of 1 ms that should have moved 20 MB, on a device of 10 GB/s.
+SPEED_CASE("race: implausible", 4) { race_against("fast", moving(20e6)); }
+// Two races in the same workers: the first leaves nothing behind.
+SPEED_CASE("race: twice", 4)
+{
+    race_against("fast", moving());
+    race(moving(), {});
+}
+
+SPEED_CASE("count: fast", 4) { count_against("fast"); }
+SPEED_CASE("count: naive", 4) { count_against("naive"); }
+SPEED_CASE("count: garbled", 4) { count_against("garbled"); }
+SPEED_CASE("count: writes nothing", 4) { count_against("writes nothing"); }
+
+namespace {
+
+const case_record &record(const std::string &name)
+{
+    auto at = std::find_if(records().begin(), records().end(),
+                           [&](const case_record &r) { return r.name == name; });
+    REQUIRE(at != records().end());
+    return *at;
+}
+
+void check_verdict(const std::string &name, verdict expected, const std::string &words = {})
+{
+    const case_record &r = record(name);
+    CAPTURE(name);
+    CAPTURE(r.message);
+    CHECK(std::string(grading::name(r.result)) == std::string(grading::name(expected)));
+    CHECK(r.message.find(words) != std::string::npos);
+}
+
+} // namespace
+
+TEST_CASE("verdict: a fast submission passes, in place or not, and leaves its figures")
+{
+    for (const char *name : {"race: fast", "race: fast in place", "race: twice"}) {
+        check_verdict(name, verdict::PASS);
+        const case_record &r = record(name);
+        REQUIRE(r.speed);
+        CHECK(r.points == 4);
+        CHECK(r.speed->pairs >= 10);
+        CHECK(r.speed->median > 3);
+        CHECK(r.speed->ms >= 1);
+        CHECK(r.speed->naive_ms >= naive_ms);
+    }
+}
+
+TEST_CASE("verdict: a slow one does not")
+{
+    check_verdict("race: slow", verdict::TOO_SLOW, "at least 3 times");
+    CHECK(record("race: slow").hint == "try harder");
+    CHECK(record("race: slow").points == 0);
+}
+
+TEST_CASE("verdict: clocks and rooflines")
+{
+    check_verdict("race: lies", verdict::CLOCK_MISMATCH);
+    check_verdict("race: implausible", verdict::IMPLAUSIBLE, "copy bandwidth");
+}
+
+TEST_CASE("verdict: every timed output is verified")
+{
+    check_verdict("race: replays", verdict::WRONG_ANSWER);
+    check_verdict("race: replays in place", verdict::WRONG_ANSWER);
+    check_verdict("race: goes wrong later", verdict::WRONG_ANSWER, "7");
+    check_verdict("race: writes nothing", verdict::NOT_WRITTEN, "add_one");
+    check_verdict("race: writes past the end", verdict::OUT_OF_BOUNDS, "`out`");
+}
+
+TEST_CASE("verdict: a crash in a timed run is a crash")
+{
+    check_verdict("race: crashes", verdict::CRASH, "timing add_one");
+}
+
+TEST_CASE("verdict: on the simulator counters decide, and nothing is called a time")
+{
+    check_verdict("count: fast", verdict::PASS);
+    check_verdict("count: naive", verdict::TOO_SLOW, "12.5 %, at least 95 % is required");
+    check_verdict("count: garbled", verdict::PROTOCOL_ERROR, "cannot be read");
+    check_verdict("count: writes nothing", verdict::NOT_WRITTEN);
+    REQUIRE(record("count: fast").speed);
+    REQUIRE(record("count: naive").speed);
+    const speed_result &fast = *record("count: fast").speed, &naive = *record("count: naive").speed;
+    CHECK(fast.counters.at("sector bytes used by loads") == 1);
+    CHECK(fast.naive_counters.at("sector bytes used by loads") == 0.125);
+    CHECK(fast.reached == 2);
+    CHECK(fast.offered == 2);
+    CHECK(naive.reached == 0);
+    CHECK(std::isnan(fast.median));
+    CHECK(std::isnan(fast.ms));
+    CHECK(fast.pairs == 0);
+}
+
+int main(int count, char **arguments)
+{
+    std::filesystem::path self = arguments[0];
+    int type = 0;
+    socklen_t length = sizeof type;
+    if (count == 1 && getsockopt(socket_fd, SOL_SOCKET, SO_TYPE, &type, &length) == 0 &&
+        type == SOCK_SEQPACKET)
+        return serve(self.filename());
+
+    char name[] = "/tmp/race-XXXXXX";
+    if (!mkdtemp(name)) return 2;
+    folder = name;
+    for (const char *kind : {"naive", "fast", "slow", "lies", "replays", "writes nothing",
+                             "writes past the end", "goes wrong later", "crashes", "garbled"})
+        std::filesystem::create_symlink(std::filesystem::canonical("/proc/self/exe"),
+                                        folder / kind);
+    options().simulated = false;
+    options().sandbox = false;
+    options().naive = folder / "naive";
+    options().seed = 1;
+
+    for (const char *which : {"race:*", "count:*"}) {
+        options().simulated = which[0] == 'c';
+        doctest::Context races;
+        races.setOption("reporters", "records");
+        races.setOption("order-by", "file");
+        races.addFilter("test-case", which);
+        races.run(); // their failures are what the tests are about
+    }
+    restart_workers();
+    std::filesystem::remove_all(folder);
+
+    doctest::Context tests(count, arguments);
+    tests.setOption("reporters", "console");
+    tests.addFilter("test-case", "verdict:*");
+    return tests.run();
+}
