@@ -19,15 +19,19 @@ struct machine : project {
         script("bin/nvcc", "echo 'Cuda compilation tools, release 13.0, V13.0.48'");
         script("bin/meson", "echo 1.0.1");
         script("bin/ninja", "echo 1.11.1");
-        for (const char *name : {"nm", "objcopy", "ld"}) script(std::string("bin/") + name, "exit 0");
-        for (const char *file : {"doctest/doctest.h", "CLI/CLI.hpp", "nlohmann/json.hpp", "fmt/format.h"})
+        for (const char *name : {"nm", "objcopy", "ld"})
+            script(std::string("bin/") + name, "exit 0");
+        for (const char *file :
+             {"doctest/doctest.h", "CLI/CLI.hpp", "nlohmann/json.hpp", "fmt/format.h"})
             put(std::string("include/") + file, "");
         script("bin/nvidia-smi", "echo 'NVIDIA H200, 580.65.06, 143771 MiB'");
         script("bin/unshare", "echo right");
         script("build/02_scaling.naive.sim", "exit 0");
         script("build/02_scaling.naive.gpu", "exit 0");
-        put("build/toolchain.json", R"({"source_root": ")" + root + R"(", "build_root": ")" + root + R"(/build", "nvcc": ")" + root +
-                                        R"(/bin/nvcc", "compile_script": "x", "cxx": ["c++"], "nvcc_flags": [], "cudart_static": "x",
+        put("build/toolchain.json",
+            R"({"source_root": ")" + root + R"(", "build_root": ")" + root +
+                R"(/build", "nvcc": ")" + root +
+                R"(/bin/nvcc", "compile_script": "x", "cxx": ["c++"], "nvcc_flags": [], "cudart_static": "x",
             "simulator_library": "x", "gpu_archs": ["90"], "labs": [{"lab": "02_scaling", "keep": "x", "worker_library": "x"}]})");
         places.device_folder = root + "/dev";
         places.include_folders = {root + "/include"};
@@ -46,7 +50,8 @@ struct machine : project {
     std::size_t count(diagnosis::state s)
     {
         std::vector<diagnosis> all = diagnose(places);
-        return std::count_if(all.begin(), all.end(), [&](const diagnosis &d) { return d.what == s; });
+        return std::count_if(all.begin(), all.end(),
+                             [&](const diagnosis &d) { return d.what == s; });
     }
 };
 
@@ -69,9 +74,10 @@ TEST_CASE("each required part, missing alone, is the only one missing and says h
     struct loss {
         const char *part, *file;
     };
-    for (loss l : {loss{"C++ compiler", "bin/c++"}, loss{"nvcc", "bin/nvcc"}, loss{"Meson", "bin/meson"},
-                   loss{"Ninja", "bin/ninja"}, loss{"binutils", "bin/objcopy"}, loss{"binutils", "bin/nm"},
-                   loss{"build", "build/toolchain.json"}}) {
+    for (loss l :
+         {loss{"C++ compiler", "bin/c++"}, loss{"nvcc", "bin/nvcc"}, loss{"Meson", "bin/meson"},
+          loss{"Ninja", "bin/ninja"}, loss{"binutils", "bin/objcopy"}, loss{"binutils", "bin/nm"},
+          loss{"build", "build/toolchain.json"}}) {
         CAPTURE(l.file);
         machine m;
         m.lose(l.file);
@@ -86,8 +92,9 @@ TEST_CASE("each optional part, missing alone, is absent and costs what it says")
     struct loss {
         const char *part, *file;
     };
-    for (loss l : {loss{"doctest", "include/doctest"}, loss{"CLI11", "include/CLI"}, loss{"nlohmann/json", "include/nlohmann"},
-                   loss{"fmt", "include/fmt"}, loss{"GPU", "bin/nvidia-smi"}, loss{"simulator", "build/02_scaling.naive.sim"},
+    for (loss l : {loss{"doctest", "include/doctest"}, loss{"CLI11", "include/CLI"},
+                   loss{"nlohmann/json", "include/nlohmann"}, loss{"fmt", "include/fmt"},
+                   loss{"GPU", "bin/nvidia-smi"}, loss{"simulator", "build/02_scaling.naive.sim"},
                    loss{"trial kernel", "build/02_scaling.naive.gpu"}}) {
         CAPTURE(l.file);
         machine m;
@@ -150,6 +157,7 @@ TEST_CASE("the report is readable at 80 columns and ends with what to do")
     text = doctor_report(diagnose(m.places), plain);
     CHECK(text.find("1 part missing") != std::string::npos);
     CHECK(text.find("get it: install meson") != std::string::npos);
-    std::vector<diagnosis> fixed = {{diagnosis::there, "a part with a long name", std::string(300, 'x') + " y", "z", ""}};
+    std::vector<diagnosis> fixed = {
+        {diagnosis::there, "a part with a long name", std::string(300, 'x') + " y", "z", ""}};
     CHECK(doctor_report(fixed, plain).find("a part with a long name ") != std::string::npos);
 }

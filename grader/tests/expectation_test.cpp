@@ -15,7 +15,11 @@ const std::string source = "// Fails: scale: a | b row | WRONG_ANSWER | its own 
 
 lab_view got(const char *verdict, const char *message, const char *status = "fail")
 {
-    return {"02_scaling", "x.cu", status, 0, 1,
+    return {"02_scaling",
+            "x.cu",
+            status,
+            0,
+            1,
             {{"scale: one", "correctness", "PASS", "", "", 1, 1, nullptr},
              {"scale: row", "correctness", verdict, message, "index by column", 0, 1, nullptr}}};
 }
@@ -36,15 +40,18 @@ TEST_CASE("the first line is read on both backends, the second on the GPU")
     CHECK(e.verdict == "WRONG_ANSWER");
     CHECK(e.words == "its own factor");
     CHECK(of(ordinary, "gpu").verdict == "WRONG_ANSWER");
-    CHECK(of(ordinary + "// On gpu: scale: row | CUDA_ERROR | misaligned\n", "gpu").verdict == "CUDA_ERROR");
-    CHECK(of(ordinary + "// On gpu: scale: row | CUDA_ERROR | misaligned\n").verdict == "WRONG_ANSWER");
+    CHECK(of(ordinary + "// On gpu: scale: row | CUDA_ERROR | misaligned\n", "gpu").verdict ==
+          "CUDA_ERROR");
+    CHECK(of(ordinary + "// On gpu: scale: row | CUDA_ERROR | misaligned\n").verdict ==
+          "WRONG_ANSWER");
     CHECK(of(ordinary + "// On gpu: passes - no checks there\n", "gpu").passes);
 }
 
 TEST_CASE("a malformed line is an error that names the file")
 {
-    for (const char *text : {"// Wrong on purpose.\n", "// Fails: scale: row | WRONG_ANSWER\n",
-                             "// Fails: scale: row | BAD_ANSWER | words\n", "// Fails:  | PASS | words\n", ""})
+    for (const char *text :
+         {"// Wrong on purpose.\n", "// Fails: scale: row | WRONG_ANSWER\n",
+          "// Fails: scale: row | BAD_ANSWER | words\n", "// Fails:  | PASS | words\n", ""})
         CHECK_THROWS_WITH_AS(of(text), doctest::Contains("wrong/x.cu"), machine_error);
     CHECK_FALSE(states_expectation("// A stub.\n"));
     CHECK(states_expectation(source));
@@ -54,7 +61,8 @@ TEST_CASE("case, verdict and words must all be right")
 {
     expectation e = of(ordinary);
     CHECK(unmet(e, got("WRONG_ANSWER", "row 3 has its own factor")) == "");
-    CHECK(unmet(of("// Fails: scale: row | WRONG_ANSWER | by column\n"), got("WRONG_ANSWER", "")) == "");
+    CHECK(unmet(of("// Fails: scale: row | WRONG_ANSWER | by column\n"), got("WRONG_ANSWER", "")) ==
+          "");
     CHECK(unmet(e, got("WRONG_ANSWER", "something else")) != "");
     CHECK(unmet(e, got("CRASH", "its own factor")) != "");
     CHECK(unmet(e, got("PASS", "its own factor", "pass")) != "");

@@ -11,7 +11,7 @@ using namespace cli;
 namespace {
 
 const std::vector<std::string> names = {"01_memory_spaces", "02_coalescing", "04_tiled_matmul",
-                                        "06_scan", "10_radix_sort", "12_multi_gpu"};
+                                        "06_scan",          "10_radix_sort", "12_multi_gpu"};
 
 std::string refusal(const std::string &word)
 {
@@ -31,9 +31,9 @@ bool contains(const std::string &text, const std::string &part)
 
 TEST_CASE("a number, a part of a name, a whole name and a path all find the lab")
 {
-    for (const char *word : {"2", "02", "coal", "COAL", "02_coalescing", "02_c",
-                             "labs/02_coalescing/stub.cu", "./labs/02_coalescing/",
-                             "/home/me/labs/02_coalescing"})
+    for (const char *word :
+         {"2", "02", "coal", "COAL", "02_coalescing", "02_c", "labs/02_coalescing/stub.cu",
+          "./labs/02_coalescing/", "/home/me/labs/02_coalescing"})
         CHECK(find_lab(word, names) == "02_coalescing");
     CHECK(find_lab("10", names) == "10_radix_sort");
     CHECK(find_lab("1", names) == "01_memory_spaces"); // not 10 and not 12

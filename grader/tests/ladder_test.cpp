@@ -1,4 +1,5 @@
-// The ladder as a terminal shows it: what is in it, how wide it is, and that counts and times never mix.
+// The ladder as a terminal shows it: what is in it, how wide it is, and that counts and times never
+// mix.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "../cli/ladder.hpp"
 
@@ -10,18 +11,27 @@ namespace {
 
 json graded(const json &speed, const char *correctness = "PASS")
 {
-    json cases = json::array({{{"name", "scale: one"}, {"kind", "correctness"}, {"verdict", correctness}, {"message", "said so"}}});
+    json cases = json::array({{{"name", "scale: one"},
+                               {"kind", "correctness"},
+                               {"verdict", correctness},
+                               {"message", "said so"}}});
     json s = speed;
     s.update({{"name", "scale: many"}, {"kind", "speed"}});
     if (!s.contains("verdict")) s["verdict"] = "PASS";
     cases.push_back(s);
-    return {{"schema", "cuda-workbook/1"}, {"env", {{"gpu", "NVIDIA H200"}}},
-            {"labs", json::array({{{"lab", "02_scaling"}, {"submission", "x"}, {"status", "pass"}, {"cases", cases}}})}};
+    return {{"schema", "cuda-workbook/1"},
+            {"env", {{"gpu", "NVIDIA H200"}}},
+            {"labs", json::array({{{"lab", "02_scaling"},
+                                   {"submission", "x"},
+                                   {"status", "pass"},
+                                   {"cases", cases}}})}};
 }
 
 json timed(double ms, double ratio, double share)
 {
-    return graded({{"measured", {{"ms", ms}}}, {"speedup", {{"median", ratio}}}, {"fraction", {{"value", share}, {"of", "copy bandwidth"}}},
+    return graded({{"measured", {{"ms", ms}}},
+                   {"speedup", {{"median", ratio}}},
+                   {"fraction", {{"value", share}, {"of", "copy bandwidth"}}},
                    {"counters", {{"used by loads", 0.125}}}});
 }
 
@@ -32,15 +42,22 @@ json counted(double used)
 
 ladder on_gpu()
 {
-    return {"02_scaling", "gpu",
+    return {"02_scaling",
+            "gpu",
             {{"naive", "A thread a row.", timed(8, 1, 0.1)},
-             {"1_coalesced", "Lanes walk along the row, which takes a rather long line to explain to anybody who reads it here.", timed(1, 8, 0.8)},
+             {"1_coalesced",
+              "Lanes walk along the row, which takes a rather long line to explain to anybody who "
+              "reads it here.",
+              timed(1, 8, 0.8)},
              {"solution", "Everything.", timed(0.8, 10, 0.98)}}};
 }
 
 ladder on_sim()
 {
-    return {"02_scaling", "sim", {{"naive", "A thread a row.", counted(0.125)}, {"solution", "Everything.", counted(1)}}};
+    return {
+        "02_scaling",
+        "sim",
+        {{"naive", "A thread a row.", counted(0.125)}, {"solution", "Everything.", counted(1)}}};
 }
 
 bool contains(const std::string &text, const std::string &part)
@@ -130,6 +147,7 @@ TEST_CASE("what is wrong with our own versions is said, and a slow naive is not 
 
 TEST_CASE("what a file is for is its first comment")
 {
-    CHECK(first_comment("// Lanes walk along the row.\n#include <x>\n") == "Lanes walk along the row.");
+    CHECK(first_comment("// Lanes walk along the row.\n#include <x>\n") ==
+          "Lanes walk along the row.");
     CHECK(first_comment("int i;\n") == "");
 }

@@ -8,7 +8,8 @@ using namespace cli;
 
 namespace {
 
-const char *passing = R"({"schema": "cuda-workbook/1", "backend": "sim", "env": {"sandbox": "limits"}, "labs": [
+const char *passing =
+    R"({"schema": "cuda-workbook/1", "backend": "sim", "env": {"sandbox": "limits"}, "labs": [
   {"lab": "02_scaling", "submission": "solution", "status": "pass", "points": 3, "max_points": 3, "cases": [
     {"name": "scale: one", "kind": "correctness", "verdict": "PASS", "points": 3, "max_points": 3, "message": "", "hint": ""}]}]})";
 
@@ -19,13 +20,19 @@ struct fake_grader : project {
     {
         std::string file = put("result.json", result);
         script("build/grade.02_scaling",
-               "echo \"$@\" > '" + root + "/arguments'\n"
-               "while [ $# -gt 0 ]; do [ \"$1\" = --json ] && to=$2; shift; done\n"
-               "[ -s '" + file + "' ] && cp '" + file + "' \"$to\"\n" + more);
+               "echo \"$@\" > '" + root +
+                   "/arguments'\n"
+                   "while [ $# -gt 0 ]; do [ \"$1\" = --json ] && to=$2; shift; done\n"
+                   "[ -s '" +
+                   file + "' ] && cp '" + file + "' \"$to\"\n" + more);
         options.backend = "sim";
         options.seed = "1f";
     }
-    graded grade() { return grade_one(tools, only_lab(), implementation_of(tools, only_lab(), "solution"), options, false); }
+    graded grade()
+    {
+        return grade_one(tools, only_lab(), implementation_of(tools, only_lab(), "solution"),
+                         options, false);
+    }
 };
 
 bool contains(const std::string &text, const std::string &part)
@@ -67,11 +74,13 @@ TEST_CASE("a grader that misbehaves is our fault, said in words")
     CHECK(contains(fault_of(fake_grader(passing, "kill -SEGV $$").grade()), "killed by SIGSEGV"));
     CHECK(contains(fault_of(fake_grader(passing, "exit 5").grade()), "exited with status 5"));
     CHECK(contains(fault_of(fake_grader("{\"schema\":", "exit 0").grade()), "not a JSON object"));
-    CHECK(contains(fault_of(fake_grader("{\"schema\": \"other\"}", "exit 1").grade()), "not of schema"));
+    CHECK(contains(fault_of(fake_grader("{\"schema\": \"other\"}", "exit 1").grade()),
+                   "not of schema"));
     std::string odd = passing;
     odd.replace(odd.find("PASS"), 4, "FINE");
     CHECK(contains(fault_of(fake_grader(odd, "exit 0").grade()), "unknown verdict \"FINE\""));
-    CHECK(contains(fault_of(fake_grader("", "echo 'no \x1b[31mmemory'; exit 99").grade()), "no ?[31mmemory"));
+    CHECK(contains(fault_of(fake_grader("", "echo 'no \x1b[31mmemory'; exit 99").grade()),
+                   "no ?[31mmemory"));
 }
 
 TEST_CASE("a grader without a device skips the lab")
@@ -159,5 +168,6 @@ TEST_CASE("only what a lab needs is built")
     p.tools.ninja = p.script("build/ninja", "echo \"$@\" > '" + p.root + "/targets'");
     CHECK(grade_command(p.tools, {"2"}, p.options) == passed);
     CHECK(read_text(p.root + "/targets") ==
-          "-C " + p.root + "/build grade.02_scaling 02_scaling.naive.sim 02_scaling.solution.sim\n");
+          "-C " + p.root +
+              "/build grade.02_scaling 02_scaling.naive.sim 02_scaling.solution.sim\n");
 }

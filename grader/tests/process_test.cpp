@@ -94,7 +94,8 @@ TEST_CASE("limits hold")
     ending e = run(busy);
     CHECK(e.what == ending::signalled);
     CHECK(e.cpu_seconds >= 0.9);
-    child big = shell("head -c 1000000 /dev/zero > /tmp/cuda-workbook-limit." + std::to_string(getpid()));
+    child big =
+        shell("head -c 1000000 /dev/zero > /tmp/cuda-workbook-limit." + std::to_string(getpid()));
     big.file_size = 1000;
     CHECK_FALSE(run(big).ok());
     std::string left = "/tmp/cuda-workbook-limit." + std::to_string(getpid());
@@ -115,7 +116,8 @@ TEST_CASE("in a cell only what was bound is there" * doctest::skip(!cell_availab
     char name[] = "/tmp/cuda-workbook-cell.XXXXXX";
     REQUIRE(mkdtemp(name) != nullptr);
     cell inside{name, {}};
-    for (const char *path : {"/usr", "/bin", "/lib", "/lib64"}) inside.binds.push_back({path, path});
+    for (const char *path : {"/usr", "/bin", "/lib", "/lib64"})
+        inside.binds.push_back({path, path});
     child c = shell("echo /*; ls /etc 2>/dev/null; cat /etc/passwd /proc/self/status");
     c.inside = &inside;
     ending e = run(c);
@@ -191,7 +193,9 @@ TEST_CASE("a pool runs everything, reports in order, and stops at the first exce
 {
     std::vector<int> order;
     std::atomic<int> sum = 0;
-    run_all(20, 4, [&](std::size_t i) { sum += int(i); }, [&](std::size_t i) { order.push_back(int(i)); });
+    run_all(
+        20, 4, [&](std::size_t i) { sum += int(i); },
+        [&](std::size_t i) { order.push_back(int(i)); });
     CHECK(sum == 190);
     REQUIRE(order.size() == 20);
     CHECK(std::is_sorted(order.begin(), order.end()));

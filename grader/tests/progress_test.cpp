@@ -77,8 +77,9 @@ TEST_CASE("a damaged file is put aside, not overwritten")
 TEST_CASE("what other versions wrote is read as far as it goes")
 {
     project p;
-    p.put(".workbook/progress.json",
-          R"({"schema": "cuda-workbook-progress/1", "labs": [7, {"lab": "02_scaling", "points": "x", "best": 3}]})");
+    p.put(
+        ".workbook/progress.json",
+        R"({"schema": "cuda-workbook-progress/1", "labs": [7, {"lab": "02_scaling", "points": "x", "best": 3}]})");
     const progress_record record = read_progress(p.tools);
     REQUIRE(record.find("02_scaling") != nullptr);
     CHECK(record.find("02_scaling")->best == 3);

@@ -1,7 +1,8 @@
-// The submission builder: what it accepts, what it says about the rest, and what a file cannot reach.
+// The submission builder: what it accepts, what it says about the rest, and what a file cannot
+// reach.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
-#include "../cli/submission.hpp"
 #include "../cli/errors.hpp"
+#include "../cli/submission.hpp"
 #include "cli_project.hpp"
 
 #include <sys/stat.h>
@@ -87,7 +88,8 @@ TEST_CASE("a compile error names the student's file and line")
 {
     built_project p;
     std::size_t before = temporary_folders();
-    built_submission b = p.build("#include \"lab.hpp\"\n\nvoid scale(float *data, int n) { dta[0] = 1; }\n");
+    built_submission b =
+        p.build("#include \"lab.hpp\"\n\nvoid scale(float *data, int n) { dta[0] = 1; }\n");
     CHECK(b.verdict == verdict::BUILD_FAILED);
     CHECK_MESSAGE(contains(b.message, "labs/02_scaling/stub.cu(3): error"), b.message);
     CHECK(contains(b.message, "dta"));
@@ -116,7 +118,8 @@ TEST_CASE("a missing contract function is named")
     CHECK_MESSAGE(contains(b.message, "does not define it"), b.message);
     SUBCASE("static, it is not the contract's")
     {
-        built_submission s = p.build("static void scale(float *, int) {}\nvoid (*used)(float *, int) = scale;\n");
+        built_submission s =
+            p.build("static void scale(float *, int) {}\nvoid (*used)(float *, int) = scale;\n");
         CHECK(s.verdict == verdict::BUILD_FAILED);
         CHECK_MESSAGE(contains(s.diagnostics, "static"), s.diagnostics);
     }
@@ -132,7 +135,8 @@ TEST_CASE("names that are not the student's are refused in words")
         CHECK_FALSE(contains(b.message, "ld:"));
     };
     refused("int main() { return 0; }\n", "defines main");
-    refused("cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t, cudaEvent_t) { *ms = 0; return cudaSuccess; }\n",
+    refused("cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t, cudaEvent_t) { *ms = 0; "
+            "return cudaSuccess; }\n",
             "defines cudaEventElapsedTime, which is a name of the CUDA API");
     refused("extern \"C\" void simulator_begin(); void f() { simulator_begin(); }\n",
             "uses simulator_begin, which belongs to the grader");
@@ -141,11 +145,15 @@ TEST_CASE("names that are not the student's are refused in words")
 TEST_CASE("ordinary C++ is not refused")
 {
     built_project p;
-    built_submission b = p.build(right + "#include <algorithm>\n#include <chrono>\n#include <new>\n#include <string>\n#include <vector>\n"
-                                         "double now() { return double(std::chrono::steady_clock::now().time_since_epoch().count()); }\n"
-                                         "int cudas, cuda_main; static int main_(); int main_() { return cudas; }\n"
-                                         "std::vector<std::string> f() { return {\"a\", std::to_string(main_())}; }\n"
-                                         "void g() { float *p; cudaMalloc(&p, 4); cudaFuncSetAttribute(twice, cudaFuncAttributeMaxDynamicSharedMemorySize, 1); }\n");
+    built_submission b = p.build(
+        right + "#include <algorithm>\n#include <chrono>\n#include <new>\n#include "
+                "<string>\n#include <vector>\n"
+                "double now() { return "
+                "double(std::chrono::steady_clock::now().time_since_epoch().count()); }\n"
+                "int cudas, cuda_main; static int main_(); int main_() { return cudas; }\n"
+                "std::vector<std::string> f() { return {\"a\", std::to_string(main_())}; }\n"
+                "void g() { float *p; cudaMalloc(&p, 4); cudaFuncSetAttribute(twice, "
+                "cudaFuncAttributeMaxDynamicSharedMemorySize, 1); }\n");
     CHECK_MESSAGE(b.built(), b.message << b.diagnostics);
 }
 
@@ -192,7 +200,8 @@ TEST_CASE("what is no ordinary file is invalid")
     invalid(p.root + "/link.cu", "symbolic link");
     REQUIRE(mkfifo((p.root + "/pipe.cu").c_str(), 0600) == 0);
     invalid(p.root + "/pipe.cu", "not a regular file");
-    CHECK(p.build_at(p.put("exact.cu", right + std::string((256 << 10) - right.size(), '\n'))).built());
+    CHECK(p.build_at(p.put("exact.cu", right + std::string((256 << 10) - right.size(), '\n')))
+              .built());
 }
 
 TEST_CASE("a compile without end is stopped")
@@ -202,7 +211,8 @@ TEST_CASE("a compile without end is stopped")
     limits.wall = std::chrono::seconds(2);
     auto start = std::chrono::steady_clock::now();
     built_submission b = p.build("#include \"lab.hpp\"\n"
-                                 "template <int N, int M> struct f { static const long v = f<N - 1, M>::v + f<N - 1, M + N>::v; };\n"
+                                 "template <int N, int M> struct f { static const long v = f<N - "
+                                 "1, M>::v + f<N - 1, M + N>::v; };\n"
                                  "template <int M> struct f<0, M> { static const long v = M; };\n"
                                  "void scale(float *data, int) { *data = f<190, 1>::v; }\n",
                                  limits);
@@ -261,13 +271,15 @@ TEST_CASE("two builds of one file at once agree")
     }
     CHECK(results[0].built());
     CHECK(results[0].workers == results[1].workers);
-    for (const auto &e : std::filesystem::recursive_directory_iterator(p.root + "/build/submissions"))
+    for (const auto &e :
+         std::filesystem::recursive_directory_iterator(p.root + "/build/submissions"))
         CHECK_FALSE(contains(e.path().string(), ".new."));
 }
 
 TEST_CASE("the lint reads nm's lines")
 {
-    CHECK(lint_symbols("                 U cudaMalloc\n0000000000000000 T _Z5scalePfi\n", "f.cu") == "");
+    CHECK(lint_symbols("                 U cudaMalloc\n0000000000000000 T _Z5scalePfi\n", "f.cu") ==
+          "");
     CHECK(lint_symbols("0000000000000000 W _ZNSt6chrono3_V212steady_clock3nowEv\n", "f.cu") == "");
     CHECK(lint_symbols("0000000000000000 t main\n", "f.cu") ==
           "f.cu defines main; the grader has its own and calls your functions");

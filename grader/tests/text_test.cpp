@@ -21,7 +21,10 @@ TEST_CASE("other people's text loses escapes, controls and broken UTF-8")
     CHECK(printable("\x1b[31mred\x07", 100) == "?[31mred?");
     CHECK(printable("a\r\nb\rc", 100) == "a\nb?c");
     CHECK(printable("\xff\xc0\xaf é", 100) == "??? é");
-    CHECK(printable("\xe2\x80\xae" "right to left", 100).find("\xe2\x80\xae") == std::string::npos);
+    CHECK(printable("\xe2\x80\xae"
+                    "right to left",
+                    100)
+              .find("\xe2\x80\xae") == std::string::npos);
     CHECK(printable(std::string("nul\0x", 5), 100) == "nul?x");
     std::string cut = printable(std::string(1000, 'x'), 100);
     CHECK(cut.size() < 150);
