@@ -1304,6 +1304,9 @@ special special_named(std::string_view name)
         {"globaltimer_lo", special::globaltimer_lo},
         {"globaltimer_hi", special::zero},
         {"gridid", special::zero},
+        // Where cooperative groups look for what a cooperative launch gave them.
+        {"envreg1", special::grid_workspace_high},
+        {"envreg2", special::grid_workspace_low},
     };
     if (auto it = names.find(name); it != names.end()) return it->second;
     return name.starts_with("envreg") ? special::zero : special::unknown;
