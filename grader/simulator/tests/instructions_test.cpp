@@ -623,3 +623,29 @@ TEST_CASE("barriers with reductions")
     CHECK(any == std::vector<u64>(64, 1));
     CHECK(all == std::vector<u64>(64, 0));
 }
+
+TEST_CASE("lanes of one instruction may name different sets: tiles of a warp")
+{
+    auto v = integers();
+    // The mask of the caller's eight neighbours, then a ballot and a sum within them.
+    std::string mask =
+        "and.b32 %b, %t, 24; mov.u32 %c, 255; shl.b32 %c, %c, %b; setp.gt.u32 %p, %a, 1000;\n";
+    auto d = run_body(mask + "vote.sync.ballot.b32 %d, %p, %c; redux.sync.add.u32 %e, %a, %c; "
+                             "mov.b64 %rdd, {%d, %e};",
+                      v, v, v);
+    // Half of the tiles arrive by another way; the sets must find each other there too.
+    auto parted =
+        run_body(mask + "and.b32 %e, %t, 1; setp.eq.u32 %q, %e, 0; @%q bra L; add.u32 %e, %e, 0;\n"
+                        "L: vote.sync.ballot.b32 %d, %p, %c; cvt.u64.u32 %rdd, %d;",
+                 v, v, v);
+    for (int l = 0; l < 64; ++l) {
+        u32 ballot = 0, sum = 0;
+        for (int k = l & ~7; k < (l & ~7) + 8; ++k) {
+            ballot |= u32(u32(v[k]) > 1000) << (k % 32);
+            sum += u32(v[k]);
+        }
+        REQUIRE(u32(d[l]) == ballot);
+        REQUIRE(u32(d[l] >> 32) == sum);
+        REQUIRE(u32(parted[l]) == ballot);
+    }
+}
