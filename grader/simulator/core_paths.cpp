@@ -510,10 +510,9 @@ void start_warp(grid &g, warp &w)
     f.users = count(w.live);
     f.local_base = 0;
     f.arguments.resize(std::size_t{32} * k.argument_bytes);
-    if (std::size_t bytes = std::size_t{k.local_bytes} * 32; bytes != 0) {
-        if (w.local.size() < bytes) w.local.resize(bytes);
-        w.local_shadow.assign(w.local.size(), 0);
-    }
+    std::size_t bytes = std::size_t{k.local_bytes} * 32;
+    w.local.resize(bytes);
+    w.local_shadow.assign(bytes, 0);
 }
 
 void enter(grid &g, warp &w, const path &p)
