@@ -426,6 +426,7 @@ struct reversed_bits {
     }
 };
 
+// A signed field is extended by its top bit, or by the operand's where the field reaches beyond it.
 template <class T> void bit_field_extract(context &c, const instruction &i, lane_mask mask)
 {
     auto a = lanes_of<storage<T>>(c, i.a);
@@ -433,21 +434,18 @@ template <class T> void bit_field_extract(context &c, const instruction &i, lane
     auto d = lanes_of<storage<T>>(c, i.d);
     constexpr u32 bits = 8 * sizeof(T);
     active(mask, [=](int l) {
-        u32 position = b[l] & 255, length = e[l] & 255;
-        u64 v = static_cast<u64>(static_cast<s64>(value_of<T>(a[l])));
-        if constexpr (!is_signed<T>) v = value_of<T>(a[l]);
-        bool sign = false;
+        u32 position = b[l] & 255, length = e[l] & 255, top = position + length - 1;
+        T v = value_of<T>(a[l]);
+        u64 keep = length >= 64 ? ~u64{0} : (u64{1} << length) - 1, field;
         if constexpr (is_signed<T>) {
-            u32 top = position + length - 1;
-            sign = length != 0 && (v >> (top < bits ? top : bits - 1) & 1);
+            s64 wide = v;
+            bool sign = length != 0 && (wide >> (top < bits ? top : bits - 1) & 1) != 0;
+            field = (static_cast<u64>(wide >> (position < 63 ? position : 63)) & keep) |
+                    (sign ? ~keep : 0);
+        } else {
+            field = position >= bits ? 0 : v >> position & keep;
         }
-        u64 field =
-            position >= bits ? 0 : (v & (bits == 64 ? ~u64{0} : (u64{1} << bits) - 1)) >> position;
-        u64 keep = length >= 64 ? ~u64{0} : (u64{1} << length) - 1;
-        d[l] = static_cast<storage<T>>((field & keep) | (sign ? ~keep : 0));
-        if (is_signed<T> && sign && position < bits && position + length > bits)
-            d[l] = static_cast<storage<T>>(field |
-                                           (position ? ~((u64{1} << (bits - position)) - 1) : 0));
+        d[l] = static_cast<storage<T>>(field);
     });
 }
 

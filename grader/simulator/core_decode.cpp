@@ -48,6 +48,19 @@ public:
     }
 
 private:
+    struct unknown {}; // the instruction at hand is not known
+
+    static const ptx::operand &operand_at(const statement &s, std::size_t k)
+    {
+        if (k >= s.operands.size()) throw unknown{};
+        return s.operands[k];
+    }
+    static std::string_view part(const statement &s, std::size_t k)
+    {
+        if (k >= s.op.size()) throw unknown{};
+        return s.op[k];
+    }
+
     // ---- variables of the function ----
 
     void lay_out_variables()
@@ -177,7 +190,10 @@ private:
     {
         int target = -1;
         if (end == ending::branch) {
-            target = st.targets.at(0);
+            if (st.targets.empty())
+                throw std::runtime_error("PTX line " + std::to_string(st.text_line) +
+                                         ": a branch to nowhere");
+            target = st.targets[0];
             if (st.guard < 0) { // an unconditional branch only names the next block
                 drafts_.pop_back();
                 close(ending::fall, static_cast<std::size_t>(target));
@@ -336,8 +352,6 @@ private:
         if (h == nullptr) throw unknown{};
         return h;
     }
-
-    struct unknown {}; // the instruction at hand is not known
 
     operand new_register(type t)
     {
@@ -506,7 +520,7 @@ private:
         }
         if (op == "activemask") {
             draft &d = emit(need("core.activemask"));
-            d.ins.d = destination(s.operands.at(0), type::u32);
+            d.ins.d = destination(operand_at(s, 0), type::u32);
             return;
         }
         decode_plain(s);
@@ -598,7 +612,7 @@ private:
 
     void decode_mov(const statement &s)
     {
-        const auto &to = s.operands.at(0), &from = s.operands.at(1);
+        const auto &to = operand_at(s, 0), &from = operand_at(s, 1);
         type t = last_type(s);
         if (to.what == kind::vector) {
             draft parts = vector_move(to, t, true);
@@ -668,7 +682,7 @@ private:
                                : has_part(s, "local")                              ? local_window
                                : has_part(s, "param")                              ? param_window
                                                                                    : 0;
-        operand a = source(s.operands.at(1), t), d = destination(s.operands.at(0), t);
+        operand a = source(operand_at(s, 1), t), d = destination(operand_at(s, 0), t);
         draft &x = emit(need(window == 0 ? "mov.u64" : to ? "sub.u64" : "add.u64"));
         x.ins.d = d;
         x.ins.a = a;
@@ -677,28 +691,28 @@ private:
 
     void decode_isspacep(const statement &s)
     {
-        operand a = source(s.operands.at(1), type::u64);
+        operand a = source(operand_at(s, 1), type::u64);
         draft &d = emit(need("core.isspacep"));
         d.ins.a = a;
-        auto where = s.op.at(1);
+        auto where = part(s, 1);
         d.ins.extra = where.starts_with("shared") ? 1
                       : where == "local"          ? 2
                       : where == "param"          ? 3
                                                   : 0;
         if (where == "const") d.ins.extra = 4;
-        d.ins.d = destination(s.operands.at(0), type::pred);
+        d.ins.d = destination(operand_at(s, 0), type::pred);
     }
 
     void decode_cvt(const statement &s)
     {
-        type from = last_type(s), to = ptx::type_named(s.op.at(s.op.size() - 2));
+        type from = last_type(s), to = ptx::type_named(part(s, s.op.size() - 2));
         std::uint32_t extra = 0;
         for (std::size_t k = 1; k + 2 < s.op.size(); ++k) extra |= convert_flag(s.op[k]);
         if (from == type::none || to == type::none) throw unknown{};
         if (to == type::f16x2 || to == type::bf16x2) return decode_cvt_pair(s, to, extra);
         handler h =
             need("cvt." + std::string(s.op[s.op.size() - 2]) + "." + std::string(s.op.back()));
-        operand a = source(s.operands.at(1), from), d = destination(s.operands.at(0), to);
+        operand a = source(operand_at(s, 1), from), d = destination(operand_at(s, 0), to);
         draft &x = emit(h);
         x.ins.a = a;
         x.ins.d = d;
@@ -720,7 +734,7 @@ private:
         handler h = need(to == type::f16x2 ? "cvt.f16.f32" : "cvt.bf16.f32");
         operand halves[2];
         for (int k = 0; k < 2; ++k) {
-            operand a = source(s.operands.at(2 - k), type::f32);
+            operand a = source(operand_at(s, 2 - k), type::f32);
             halves[k] = new_register(type::b16);
             draft &x = emit(h);
             x.ins.a = a;
@@ -732,7 +746,7 @@ private:
         p.ins.count = 2;
         p.ins.bytes = 2;
         p.list = draft::list_role::reads;
-        p.ins.d = destination(s.operands.at(0), type::b32);
+        p.ins.d = destination(operand_at(s, 0), type::b32);
         keep(p, "core.pack");
     }
 
@@ -751,7 +765,7 @@ private:
     {
         bool set = s.op[0] == "set";
         type t = last_type(s);
-        std::string name = std::string(s.op[0]) + "." + std::string(s.op.at(1));
+        std::string name = std::string(s.op[0]) + "." + std::string(part(s, 1));
         std::uint32_t extra = 0;
         std::size_t types = set ? 2 : 1;
         for (std::size_t k = 2; k + types < s.op.size(); ++k) {
@@ -771,11 +785,11 @@ private:
             name += "." + std::string(s.op[k]);
         handler h = need(name);
         std::size_t first = s.paired ? 2 : 1;
-        operand a = source(s.operands.at(first), t), b = source(s.operands.at(first + 1), t);
+        operand a = source(operand_at(s, first), t), b = source(operand_at(s, first + 1), t);
         operand c = no_operand;
         bool negated = false;
         if ((extra & combine_mask) != 0) {
-            c = source(s.operands.at(first + 2), type::pred);
+            c = source(operand_at(s, first + 2), type::pred);
             negated = s.operands[first + 2].negated;
         }
         type result = set ? ptx::type_named(s.op[s.op.size() - 2]) : type::pred;
@@ -934,7 +948,7 @@ private:
     {
         move_parts p = parts_of(s);
         bool store = s.op[0] == "st";
-        const auto &place = s.operands.at(store ? 0 : 1), &data = s.operands.at(store ? 1 : 0);
+        const auto &place = operand_at(s, store ? 0 : 1), &data = operand_at(s, store ? 1 : 0);
         draft d;
         d.ins.site = out_.sites++;
         set_data(d, data, p, store);
@@ -987,10 +1001,10 @@ private:
         draft d;
         d.ins.site = out_.sites++;
         std::int64_t offset = 0;
-        set_address(d, address_source(s.operands.at(at), offset));
+        set_address(d, address_source(operand_at(s, at), offset));
         d.ins.offset = offset;
-        d.ins.b = source(s.operands.at(at + 1), t);
-        if (p.operation == "cas") d.ins.c = source(s.operands.at(at + 2), t);
+        d.ins.b = source(operand_at(s, at + 1), t);
+        if (p.operation == "cas") d.ins.c = source(operand_at(s, at + 2), t);
         if (result && s.operands[0].what != kind::discard) d.ins.d = destination(s.operands[0], t);
         d.ins.bytes = static_cast<std::uint8_t>(ptx::size_of(t));
         d.ins.count = 1;
@@ -1005,6 +1019,8 @@ private:
         std::size_t before = drafts_.size();
         try {
             check_closer_parts(s);
+            if (s.operands.empty() && end != ending::branch && end != ending::leave)
+                throw unknown{};
             switch (end) {
             case ending::branch:
                 closer_branch(s);
@@ -1057,7 +1073,7 @@ private:
 
     void closer_table(const statement &s)
     {
-        operand a = source(s.operands.at(0), type::u32);
+        operand a = source(operand_at(s, 0), type::u32);
         emit(nullptr).ins.a = a;
     }
 
@@ -1075,10 +1091,10 @@ private:
     {
         bool arrive = has_part(s, "arrive"), reduce = has_part(s, "red");
         std::size_t at = reduce ? 1 : 0, left = s.operands.size() - at;
-        operand a = source(s.operands.at(at), type::u32), b = no_operand, p = no_operand,
+        operand a = source(operand_at(s, at), type::u32), b = no_operand, p = no_operand,
                 d = no_operand;
         std::size_t counted = reduce ? 3 : 2;
-        if (left == counted) b = source(s.operands.at(at + 1), type::u32);
+        if (left == counted) b = source(operand_at(s, at + 1), type::u32);
         std::uint32_t what = arrive ? 1 : 0;
         std::uint8_t flags = s.op[0] == "bar" || has_part(s, "aligned") ? core::aligned : 0;
         if (reduce) {
@@ -1106,9 +1122,9 @@ private:
         if (op == "shfl") {
             mask = source(s.operands.back(), type::u32);
             std::size_t first = s.paired ? 2 : 1;
-            d.ins.a = source(s.operands.at(first), type::b32);
-            d.ins.b = source(s.operands.at(first + 1), type::u32);
-            d.ins.c = source(s.operands.at(first + 2), type::u32);
+            d.ins.a = source(operand_at(s, first), type::b32);
+            d.ins.b = source(operand_at(s, first + 1), type::u32);
+            d.ins.c = source(operand_at(s, first + 2), type::u32);
             d.ins.d = destination(s.operands[0], type::b32);
             if (s.paired && s.operands[1].what == kind::reg) {
                 d.ins.offset = s.operands[1].id;
@@ -1118,8 +1134,8 @@ private:
             }
             name += "." + mode_of(s, {"up", "down", "bfly", "idx"});
         } else if (op == "vote") {
-            mask = source(s.operands.at(2), type::u32);
-            d.ins.a = source(s.operands.at(1), type::pred);
+            mask = source(operand_at(s, 2), type::u32);
+            d.ins.a = source(operand_at(s, 1), type::pred);
             if (s.operands[1].negated) d.ins.flags = negate_a;
             std::string mode = mode_of(s, {"ballot", "any", "all", "uni"});
             d.ins.d = destination(s.operands[0], mode == "ballot" ? type::u32 : type::pred);
@@ -1127,7 +1143,7 @@ private:
         } else if (op == "match") {
             mask = source(s.operands.back(), type::u32);
             type t = last_type(s);
-            d.ins.a = source(s.operands.at(s.paired ? 2 : 1), t);
+            d.ins.a = source(operand_at(s, s.paired ? 2 : 1), t);
             d.ins.wide = is_wide(t) ? 1 : 0;
             d.ins.d = destination(s.operands[0], type::u32);
             d.ins.offset = -1;
@@ -1137,13 +1153,13 @@ private:
             }
             name += "." + mode_of(s, {"any", "all"});
         } else if (op == "redux") {
-            mask = source(s.operands.at(2), type::u32);
-            d.ins.a = source(s.operands.at(1), type::u32);
+            mask = source(operand_at(s, 2), type::u32);
+            d.ins.a = source(operand_at(s, 1), type::u32);
             d.ins.d = destination(s.operands[0], type::u32);
             name += "." + mode_of(s, {"add", "min", "max", "and", "or", "xor"}) + "." +
                     std::string(s.op.back());
         } else {
-            mask = source(s.operands.at(0), type::u32);
+            mask = source(operand_at(s, 0), type::u32);
             name = "core.warp_barrier";
         }
         if (!pending_resize_.empty()) throw unknown{};
@@ -1174,8 +1190,8 @@ private:
             }
             ++k;
         };
-        if (s.operands.at(k).what == kind::list) take_list(site.out, site.out_bytes);
-        const auto &target = s.operands.at(k++);
+        if (operand_at(s, k).what == kind::list) take_list(site.out, site.out_bytes);
+        const auto &target = operand_at(s, k++);
         if (k < s.operands.size() && s.operands[k].what == kind::list)
             take_list(site.in, site.in_bytes);
         operand a = no_operand;

@@ -430,25 +430,50 @@ bool barrier(grid &g, warp &w, int p, const basic_block &b, const instruction &i
     return i.extra != 1;
 }
 
-// A warp-synchronous instruction. True: the path waits.
-bool synchronise(grid &g, warp &w, int p, const basic_block &b, const instruction &i)
+// The lanes of `mask` that name the same lanes as its first one does.
+lane_mask same_members(const std::uint32_t *members, lane_mask mask)
 {
-    path &n = w.paths[p];
-    lane_mask member = lanes_of<std::uint32_t>(g.seen, i.extra)[__builtin_ctz(n.mask)];
-    if ((n.mask & ~member) != 0) {
-        lane_mask wrong = n.mask & ~member;
-        stop_at(g, i, finding_kind::barrier, 719, wrong,
-                "a thread executes a warp-synchronous instruction whose mask does not name it");
-        return true;
+    std::uint32_t first = members[__builtin_ctz(mask)];
+    lane_mask same = 0;
+    for (lane_mask m = mask; m != 0; m &= m - 1)
+        if (members[__builtin_ctz(m)] == first) same |= m & -m;
+    return same;
+}
+
+// A warp-synchronous instruction. Lanes that name different sets (tiles of a warp) are served set
+// by set; when a set is not complete, each set waits by itself.
+void synchronise(grid &g, warp &w, int p, const basic_block &b, const instruction &i)
+{
+    const std::uint32_t *members = lanes_of<std::uint32_t>(g.seen, i.extra);
+    lane_mask mask = w.paths[p].mask, left = mask, wrong = 0;
+    way sets[32];
+    std::size_t n = 0;
+    bool complete = true;
+    while (left != 0) {
+        std::uint32_t named = members[__builtin_ctz(left)];
+        lane_mask same = (i.extra & constant_bit) != 0 ? left : same_members(members, left);
+        wrong |= same & ~named;
+        complete &= (named & w.live & ~same) == 0;
+        sets[n++] = {w.paths[p].block, same};
+        left &= ~same;
     }
-    if ((member & w.live & ~n.mask) == 0) {
-        i.run(g.seen, i, n.mask);
-        n.block = b.next;
-        return false;
+    if (wrong != 0)
+        return stop_at(
+            g, i, finding_kind::barrier, 719, wrong,
+            "a thread executes a warp-synchronous instruction whose mask does not name it");
+    if (complete) {
+        for (std::size_t k = 0; k < n; ++k) i.run(g.seen, i, sets[k].mask);
+        w.paths[p].block = b.next;
+        return;
     }
-    n.now = state::at_sync;
-    n.waits = member;
-    return true;
+    std::uint32_t named[32];
+    std::memcpy(named, members, sizeof named);
+    if (n > 1) part(w, p, -1, sets, n);
+    for (path &o : w.paths)
+        if (o.now == state::ready && (o.mask & mask) != 0) {
+            o.now = state::at_sync;
+            o.waits = named[__builtin_ctz(o.mask)];
+        }
 }
 
 void run_straight(context &c, const code &k, const basic_block &b, lane_mask mask,
@@ -485,10 +510,9 @@ void start_warp(grid &g, warp &w)
     f.users = count(w.live);
     f.local_base = 0;
     f.arguments.resize(std::size_t{32} * k.argument_bytes);
-    if (std::size_t bytes = std::size_t{k.local_bytes} * 32; bytes != 0) {
-        if (w.local.size() < bytes) w.local.resize(bytes);
-        w.local_shadow.assign(w.local.size(), 0);
-    }
+    std::size_t bytes = std::size_t{k.local_bytes} * 32;
+    w.local.resize(bytes);
+    w.local_shadow.assign(bytes, 0);
 }
 
 void enter(grid &g, warp &w, const path &p)

@@ -222,7 +222,7 @@ variable take_variable(lexer &in, ptx::space where)
 initial_value take_initial_value(lexer &in)
 {
     initial_value v;
-    if (in.at("-") || is_digit(in.token()[0])) {
+    if (in.at("-") || in.token().empty() || is_digit(in.token()[0])) {
         char real = 0;
         v.bits = take_number(in, &real);
         return v;

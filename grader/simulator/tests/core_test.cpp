@@ -2,9 +2,12 @@
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "fixture.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <doctest/doctest.h>
 #include <numeric>
+#include <unistd.h>
 
 using namespace simulator;
 using namespace simulator::tests;
@@ -25,7 +28,33 @@ void check_clean(const outcome &o)
         FAIL_CHECK(f.kernel << " line " << f.line << ": " << f.detail << ", " << f.where);
 }
 
+// What a call prints to standard output.
+template <class F> std::string printed(F f)
+{
+    std::fflush(stdout);
+    std::FILE *file = std::tmpfile();
+    REQUIRE(file != nullptr);
+    int before = dup(STDOUT_FILENO);
+    dup2(fileno(file), STDOUT_FILENO);
+    f();
+    std::fflush(stdout);
+    dup2(before, STDOUT_FILENO);
+    close(before);
+    std::rewind(file);
+    std::string text(4096, 0);
+    text.resize(std::fread(text.data(), 1, text.size(), file));
+    std::fclose(file);
+    return text;
+}
+
 } // namespace
+
+TEST_CASE("device printf")
+{
+    auto text = printed([] { check_clean(run(kernels(), "say", {1, 1, 1}, {64, 1, 1}, 0, 2)); });
+    CHECK(text == "even thread 0 of 64:  0.00|123456789012|x\n"
+                  "odd thread 1 of 64:  0.50|123456789012|x\n");
+}
 
 TEST_CASE("vector add, with a tail")
 {

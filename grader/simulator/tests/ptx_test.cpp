@@ -1,0 +1,173 @@
+// The parser: what nvcc writes, scopes of inline assembly, initialisers, and texts that are broken.
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include "fixture.hpp"
+
+#include "../ptx.hpp"
+
+#include <doctest/doctest.h>
+#include <random>
+
+using namespace simulator;
+using namespace simulator::tests;
+using kind = ptx::operand::kind;
+
+namespace {
+
+const std::string head = ".version 8.0\n.target sm_80\n.address_size 64\n";
+
+ptx::body body_of(const std::string &text)
+{
+    static ptx::module_text m;
+    m = ptx::parse_module(head + ".entry k()\n{\n" + text + "\n}\n");
+    return ptx::parse_body(*m.find("k"));
+}
+
+std::string error_of(const std::string &text)
+{
+    try {
+        auto m = ptx::parse_module(text);
+        for (const auto &f : m.functions)
+            if (f.defined) ptx::parse_body(f);
+    } catch (const std::runtime_error &e) {
+        return e.what();
+    }
+    return "";
+}
+
+} // namespace
+
+TEST_CASE("everything nvcc wrote for the test kernels is understood")
+{
+    auto m = ptx::parse_module(kernels_ptx());
+    CHECK(m.files.at(1) == "kernels.cu");
+    const auto *f = m.find("vector_add");
+    REQUIRE(f != nullptr);
+    CHECK(f->entry);
+    REQUIRE(f->parameters.size() == 4);
+    CHECK(f->parameters[0].bytes == 8);
+    CHECK(f->parameters[3].type == ptx::type::u32);
+    std::size_t statements = 0;
+    for (const auto &g : m.functions)
+        if (g.defined) statements += ptx::parse_body(g).statements.size();
+    CHECK(statements > 500);
+}
+
+TEST_CASE("operands of every kind")
+{
+    auto b = body_of(".reg .b32 %r<9>; .reg .b64 %rd<4>; .reg .f32 %f<3>; .reg .pred %p<3>;\n"
+                     "ld.global.v2.u32 {%r1, _}, [%rd1+-8];\n"
+                     "@!%p1 setp.lt.and.s32 %p1|%p2, %r1, -5, !%p2;\n"
+                     "mov.f32 %f1, 0f3F800000;\n mov.f64 %rd2, 0d4000000000000000;\n"
+                     "mov.u32 %r2, %tid.x;\n mov.u32 %r3, 0xFFU;\n st.shared.u32 [there+4], %r3;");
+    REQUIRE(b.statements.size() == 7);
+    const auto &ld = b.statements[0];
+    CHECK(ld.opcode() == "ld.global.v2.u32");
+    CHECK(ld.operands[0].what == kind::vector);
+    CHECK(ld.operands[0].elements[1].what == kind::discard);
+    CHECK(ld.operands[1].what == kind::address);
+    CHECK(static_cast<std::int64_t>(ld.operands[1].bits) == -8);
+    const auto &setp = b.statements[1];
+    CHECK(setp.guard_negated);
+    CHECK(setp.paired);
+    CHECK(setp.operands.size() == 5);
+    CHECK(static_cast<std::int64_t>(setp.operands[3].bits) == -5);
+    CHECK(setp.operands[4].negated);
+    CHECK(b.statements[2].operands[1].bits == 0x3f800000);
+    CHECK(b.statements[3].operands[1].real == 'd');
+    CHECK(b.statements[4].operands[1].name == "tid.x");
+    CHECK(b.statements[5].operands[1].bits == 255);
+    CHECK(b.statements[6].operands[0].name == "there");
+    CHECK(b.statements[6].operands[0].bits == 4);
+}
+
+TEST_CASE("names in braces hide those outside, labels too")
+{
+    auto b = body_of(
+        ".reg .b32 %r<3>;\nmov.u32 %r1, 1;\n{ .reg .b32 %r1, x; mov.u32 %r1, 2; L: bra L; }\n"
+        "L: mov.u32 %r1, 3; bra L;");
+    REQUIRE(b.statements.size() == 5);
+    CHECK(b.statements[0].operands[0].id == b.statements[3].operands[0].id);
+    CHECK(b.statements[0].operands[0].id != b.statements[1].operands[0].id);
+    CHECK(b.statements[2].targets == std::vector<int>{2});
+    CHECK(b.statements[4].targets == std::vector<int>{3});
+}
+
+TEST_CASE("branch tables")
+{
+    auto b =
+        body_of(".reg .b32 %r<2>;\nT: .branchtargets A, B;\nbrx.idx %r1, T;\nA: ret;\nB: ret;");
+    REQUIRE(b.statements.size() == 3);
+    CHECK(b.statements[0].targets == std::vector<int>{1, 2});
+}
+
+TEST_CASE("places know where they were inlined")
+{
+    auto b = body_of(".reg .b32 %r<2>;\n.loc 1 10 3\nmov.u32 %r1, 1;\n.loc 2 99 1, function_name "
+                     "$L__info_string0, "
+                     "inlined_at 1 10 3\nmov.u32 %r1, 2;");
+    const auto &p = b.places.at(b.statements[1].place);
+    CHECK(p.line == 99);
+    CHECK(b.places.at(p.parent).line == 10);
+}
+
+TEST_CASE("variables with values and addresses of others")
+{
+    module m(head + ".global .align 4 .u32 a[3] = {1, 0x10, 5};\n.global .u64 at = generic(a)+8;\n"
+                    ".const .f32 pi = 0f40490FDB;\n.global .align 8 .b8 room[24];\n",
+             0);
+    auto &memory = memory::instance();
+    const auto *a = m.find_variable("a"), *at = m.find_variable("at"),
+               *room = m.find_variable("room");
+    REQUIRE((a && at && room && m.find_variable("pi")));
+    CHECK(room->bytes == 24);
+    std::uint64_t pointer;
+    std::memcpy(&pointer, memory.at(at->start), 8);
+    CHECK(pointer == a->start + 8);
+    std::uint32_t third;
+    std::memcpy(&third, memory.at(pointer), 4);
+    CHECK(third == 5);
+    CHECK(m.find_variable("none") == nullptr);
+    CHECK((*memory.shadow_at(m.find_variable("pi")->start) & read_only) != 0);
+}
+
+TEST_CASE("broken texts are refused with line and cause")
+{
+    CHECK(error_of("int main() {}") == "PTX line 1: expected .version: this is not PTX");
+    CHECK(error_of("") != "");
+    CHECK(error_of(head + ".entry k()\n{\nmov.u32 %r1, 1;").find("brace is never closed") !=
+          std::string::npos);
+    CHECK(error_of(head + ".entry k() {\nbra nowhere;\n}") == "PTX line 5: no label nowhere");
+    CHECK(error_of(head + ".entry k() {\n@%p1 ret;\n}") == "PTX line 5: unknown predicate %p1");
+    CHECK(error_of(head + ".entry k() {\n.reg .q32 %r1;\n}").find("PTX line 5") == 0);
+    CHECK(error_of(head + ".global .u32 x = {1;").find("PTX line 4") == 0);
+    CHECK(error_of(head + "nonsense;").find("PTX line 4") == 0);
+    CHECK_THROWS_AS(module(head + ".global .u32 x[1] = {1, 2};", 0), std::runtime_error);
+    CHECK_THROWS_AS(module(head + ".global .u64 x = nobody;", 0), std::runtime_error);
+}
+
+TEST_CASE("texts damaged at random end in an error or are understood, never worse")
+{
+    std::string whole = kernels_ptx();
+    whole = whole.substr(0, whole.find(".section"));
+    std::mt19937 random(1);
+    int refused = 0;
+    for (int round = 0; round < 150; ++round) {
+        std::string text = whole;
+        for (int k = 0; k < 3; ++k) {
+            std::size_t at = random() % text.size(), length = 1 + random() % 20;
+            if (round % 3 == 0)
+                text.erase(at, length);
+            else if (round % 3 == 1)
+                text[at] = static_cast<char>(32 + random() % 95);
+            else
+                text = text.substr(0, text.size() - random() % (text.size() / 4));
+        }
+        try {
+            module m(text, 0);
+            for (const auto &name : m.kernels()) m.find_kernel(name);
+        } catch (const std::runtime_error &) {
+            ++refused;
+        }
+    }
+    CHECK(refused > 50);
+}
