@@ -24,7 +24,7 @@ constexpr double most_core_seconds = 100; // a lab
 enum class role { naive, rung, solution, stub, wrong };
 
 struct finding {
-    std::string what; // "naive is right"
+    std::string what;  // "naive is right"
     std::string fault; // empty: it holds
 };
 
@@ -51,8 +51,8 @@ bool correctness(const case_view &c)
 {
     // A speed case whose answer is wrong is no question of speed.
     static const std::vector<std::string> about_speed = {"PASS", "TOO_SLOW", "INCONCLUSIVE"};
-    return c.kind != "speed" || std::find(about_speed.begin(), about_speed.end(), c.verdict) ==
-                                    about_speed.end();
+    return c.kind != "speed" ||
+           std::find(about_speed.begin(), about_speed.end(), c.verdict) == about_speed.end();
 }
 
 std::string any_right(const lab_view &l)
@@ -122,7 +122,8 @@ std::vector<finding> judge(const toolchain &t, const task &work, const lab_view 
     case role::wrong: {
         expectation e =
             read_expectation(read_text(work.what.source), t.shown(work.what.source), backend);
-        std::string gets = e.passes ? "passes here" : fmt::format("{} in {}", e.verdict, e.case_name);
+        std::string gets =
+            e.passes ? "passes here" : fmt::format("{} in {}", e.verdict, e.case_name);
         return {{fmt::format("wrong/{}: {}", work.what.name, gets), unmet(e, l)}};
     }
     }
@@ -206,7 +207,8 @@ int check_command(const toolchain &t, const std::vector<std::string> &words, gra
             progress.say(fmt::format("{}: {} ({}/{})", tasks[i + 1].of->name,
                                      tasks[i + 1].what.name, i + 2, tasks.size()));
     };
-    run_all(tasks.size(), at_once, [&](std::size_t i) { carry_out(t, tasks[i], options); }, report);
+    run_all(
+        tasks.size(), at_once, [&](std::size_t i) { carry_out(t, tasks[i], options); }, report);
     progress.clear();
     for (const auto &[name, seconds] : core_seconds)
         result.count(name, {fmt::format("took {:.1f} core-seconds, at most {:.0f}", seconds,

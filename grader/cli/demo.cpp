@@ -78,7 +78,8 @@ int demo_command(const toolchain &t, const std::vector<std::string> &words, grad
         ladder drawn = climb(t, l, options, progress);
         fmt::print("{}\n", draw(drawn, out));
         for (const std::string &fault : ladder_faults(drawn)) {
-            fmt::print("{}\n\n", bad(out, wrapped("A fault of the workbook: " + fault, out.width, 2)));
+            fmt::print("{}\n\n",
+                       bad(out, wrapped("A fault of the workbook: " + fault, out.width, 2)));
             right = false;
         }
     }

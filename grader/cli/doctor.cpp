@@ -141,18 +141,18 @@ std::vector<diagnosis> gpus(const machine_places &places)
 {
     const std::string grades = "labs are graded by measured time";
     std::string smi = find_program("nvidia-smi");
-    std::string text = smi.empty() ? ""
-                                   : said({smi, "--query-gpu=name,driver_version,memory.total",
-                                           "--format=csv,noheader"});
+    std::string text =
+        smi.empty()
+            ? ""
+            : said({smi, "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader"});
     std::vector<diagnosis> result;
     for (const std::string &line : lines(text)) {
         auto driver = first_version(line, ", ");
         bool old = driver && driver->major < 580;
-        result.push_back({old ? diagnosis::optional_missing : diagnosis::there, "GPU",
-                          printable(line, 200),
-                          old ? "its driver is too old for CUDA 13; the simulator grades instead"
-                              : grades,
-                          old ? "install driver 580 or later" : ""});
+        result.push_back(
+            {old ? diagnosis::optional_missing : diagnosis::there, "GPU", printable(line, 200),
+             old ? "its driver is too old for CUDA 13; the simulator grades instead" : grades,
+             old ? "install driver 580 or later" : ""});
     }
     if (!result.empty()) return result;
     bool device = fs::exists(places.device_folder + "/nvidiactl") ||
@@ -290,22 +290,23 @@ std::string doctor_report(const std::vector<diagnosis> &all, const terminal &out
 {
     std::string text;
     std::size_t wanting = 0;
-    constexpr int indent = 26;
+    constexpr int indent = 28;
     for (const diagnosis &d : all) {
         std::string mark = d.what == diagnosis::there     ? good(out, "ok     ")
                            : d.what == diagnosis::missing ? bad(out, "MISSING")
                                                           : "absent ";
         std::string blanks(indent, ' ');
-        text += fmt::format("{}  {}{}\n", mark, padded(d.part, indent - 9),
+        text += fmt::format("{}  {} {}\n", mark, padded(d.part, indent - 10),
                             wrapped(d.found, out.width, indent));
         text += blanks + wrapped(d.effect, out.width, indent) + "\n";
         if (!d.remedy.empty())
             text += blanks + wrapped("get it: " + d.remedy, out.width, indent) + "\n";
         wanting += d.what == diagnosis::missing;
     }
-    text += wanting == 0 ? "\nEverything required is here. Next: ./workbook demo\n"
-                         : fmt::format("\n{} missing that the workbook needs: see \"get it\" above.\n",
-                                       plural(wanting, "part"));
+    text += wanting == 0
+                ? "\nEverything required is here. Next: ./workbook demo\n"
+                : fmt::format("\n{} missing that the workbook needs: see \"get it\" above.\n",
+                              plural(wanting, "part"));
     return text;
 }
 
@@ -313,9 +314,8 @@ int doctor_command()
 {
     std::vector<diagnosis> all = diagnose(ordinary_places());
     fmt::print("{}", doctor_report(all, detect_terminal(1)));
-    bool complete = std::none_of(all.begin(), all.end(), [](const diagnosis &d) {
-        return d.what == diagnosis::missing;
-    });
+    bool complete = std::none_of(all.begin(), all.end(),
+                                 [](const diagnosis &d) { return d.what == diagnosis::missing; });
     return complete ? passed : infrastructure;
 }
 

@@ -8,11 +8,11 @@ namespace cli {
 
 enum exit_status : int {
     passed = 0,
-    failed = 1,        // the submission's doing
-    wrong_usage = 2,   // the command line's
+    failed = 1,      // the submission's doing
+    wrong_usage = 2, // the command line's
     nothing_graded = 77,
     infrastructure = 99, // ours or the machine's, never the student's
-    stopped = 130,     // Ctrl-C
+    stopped = 130,       // Ctrl-C
 };
 
 // What was wrong, where, and what to do next, in that order.

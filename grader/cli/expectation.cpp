@@ -24,7 +24,8 @@ std::vector<std::string> parts_of(const std::string &line)
 {
     std::vector<std::string> parts;
     std::size_t from = 0;
-    for (std::size_t at; (at = line.find(" | ", from)) != line.npos && parts.size() < 2; from = at + 3)
+    for (std::size_t at; (at = line.find(" | ", from)) != line.npos && parts.size() < 2;
+         from = at + 3)
         parts.push_back(trimmed(line.substr(from, at - from)));
     parts.push_back(trimmed(line.substr(from)));
     return parts;
@@ -94,7 +95,8 @@ std::string unmet(const expectation &e, const lab_view &graded)
     auto at = std::find_if(graded.cases.begin(), graded.cases.end(),
                            [&](const case_view &c) { return c.name == e.case_name; });
     if (at == graded.cases.end())
-        return fmt::format("no case is called \"{}\"; got{}", e.case_name, list_of_failures(graded));
+        return fmt::format("no case is called \"{}\"; got{}", e.case_name,
+                           list_of_failures(graded));
     if (at->verdict != e.verdict)
         return fmt::format("{} must be {}, but is {}: {}; all failures:{}", e.case_name, e.verdict,
                            at->verdict, at->message, list_of_failures(graded));

@@ -37,8 +37,7 @@ void write_atomically(const std::string &path, const std::string &text)
 {
     std::string name = path + ".XXXXXX";
     int fd = mkostemp(name.data(), O_CLOEXEC);
-    if (fd < 0)
-        throw machine_error(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
+    if (fd < 0) throw machine_error(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
     std::string_view left = text;
     while (!left.empty()) {
         ssize_t n = write(fd, left.data(), left.size());

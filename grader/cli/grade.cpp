@@ -32,8 +32,7 @@ public:
     {
         int fd = mkstemp(path_.data());
         if (fd < 0)
-            throw machine_error(
-                fmt::format("cannot write in {}: is the disk full?", folder));
+            throw machine_error(fmt::format("cannot write in {}: is the disk full?", folder));
         close(fd);
         unlink(path_.c_str());
     }
@@ -56,13 +55,18 @@ std::vector<std::string> grader_command(const toolchain &t, const lab &l, const 
                                         const std::string &worker, const grade_options &options,
                                         const std::string &json_file, bool show)
 {
-    std::vector<std::string> c = {t.grader(l), "--backend", options.backend, "--worker", worker,
-                                  "--naive", t.program(l, "naive", options.backend)};
+    std::vector<std::string> c = {t.grader(l),
+                                  "--backend",
+                                  options.backend,
+                                  "--worker",
+                                  worker,
+                                  "--naive",
+                                  t.program(l, "naive", options.backend)};
     auto add = [&](std::initializer_list<std::string> more) { c.insert(c.end(), more); };
     if (l.library && options.backend == "gpu")
         add({"--library", t.program(l, "library", options.backend)});
-    add({"--submission", what.name, "--source", t.shown(what.source), "--seed", options.seed, "--json", json_file, "--replay-dir",
-         replay_folder(t)});
+    add({"--submission", what.name, "--source", t.shown(what.source), "--seed", options.seed,
+         "--json", json_file, "--replay-dir", replay_folder(t)});
     if (!options.pattern.empty()) add({"--case", options.pattern});
     if (!show) c.push_back("--quiet");
     if (!detect_terminal(1).colour) c.push_back("--no-color");
@@ -177,7 +181,11 @@ void print_refused_build(const toolchain &t, const lab &l, const subject &what, 
     const case_view &c = labs.at(0).cases.at(0);
     fmt::print("{}: {}\n\n", bold(out, l.name), t.shown(what.source));
     std::string said = c.whole->value("output", std::string());
-    for (const std::string &line : lines(said)) fmt::print("  {}\n", line);
+    constexpr std::size_t most_lines = 40;
+    std::vector<std::string> all = lines(said);
+    for (std::size_t n = 0; n < std::min(all.size(), most_lines); ++n) fmt::print("  {}\n", all[n]);
+    if (all.size() > most_lines)
+        fmt::print("  [{} more]\n", plural(all.size() - most_lines, "line"));
     if (!said.empty()) fmt::print("\n");
     print_case(out, c);
     fmt::print("\nNext: mend it, then {}\n", bold(out, retry_command(l, what, {})));
@@ -211,7 +219,8 @@ std::vector<item> items(const toolchain &t, const std::vector<std::string> &word
                         const grade_options &options)
 {
     if (!options.submission.empty() && options.solutions)
-        throw usage_error("--submission and --solutions exclude each other: which one is to be graded?");
+        throw usage_error(
+            "--submission and --solutions exclude each other: which one is to be graded?");
     if (!options.submission.empty() && words.size() != 1)
         throw usage_error(fmt::format("--submission needs exactly one lab: ./workbook grade LAB "
                                       "--submission {}",
@@ -226,7 +235,8 @@ std::vector<item> items(const toolchain &t, const std::vector<std::string> &word
     for (const std::string &name : find_labs(words, whole_names ? all : names)) {
         const lab &l = lab_called(t, name);
         if (options.solutions && !l.solutions)
-            throw usage_error("this edition has no solutions; grade your own file: ./workbook grade");
+            throw usage_error(
+                "this edition has no solutions; grade your own file: ./workbook grade");
         subject s = !options.submission.empty() ? file_of(options.submission)
                     : options.solutions         ? implementation_of(t, l, "solution")
                                                 : stub_of(t, l);
@@ -353,9 +363,9 @@ std::string choose_seed(const std::string &wanted)
         return fmt::format("{:016x}", seed);
     }
     std::string digits = wanted.rfind("0x", 0) == 0 ? wanted.substr(2) : wanted;
-    bool right = !digits.empty() && digits.size() <= 16 &&
-                 std::all_of(digits.begin(), digits.end(),
-                             [](unsigned char c) { return std::isxdigit(c); });
+    bool right =
+        !digits.empty() && digits.size() <= 16 &&
+        std::all_of(digits.begin(), digits.end(), [](unsigned char c) { return std::isxdigit(c); });
     if (!right)
         throw usage_error(fmt::format(
             "--seed {}: give 1 to 16 hexadecimal digits, as a report prints them", wanted));
@@ -364,7 +374,8 @@ std::string choose_seed(const std::string &wanted)
 
 const lab &lab_called(const toolchain &t, const std::string &name)
 {
-    auto at = std::find_if(t.labs.begin(), t.labs.end(), [&](const lab &l) { return l.name == name; });
+    auto at =
+        std::find_if(t.labs.begin(), t.labs.end(), [&](const lab &l) { return l.name == name; });
     if (at == t.labs.end()) throw usage_error(fmt::format("no lab is called {}", name));
     return *at;
 }

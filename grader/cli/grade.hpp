@@ -32,9 +32,9 @@ subject implementation_of(const toolchain &t, const lab &l, const std::string &n
 subject file_of(const std::string &path);
 
 struct graded {
-    json document;   // one lab, always valid
-    int status = 0;  // passed, failed, nothing_graded, infrastructure
-    std::string report; // what the grader said, when it was not shown
+    json document;         // one lab, always valid
+    int status = 0;        // passed, failed, nothing_graded, infrastructure
+    std::string report;    // what the grader said, when it was not shown
     bool reported = false; // the grader itself said everything to the person already
     double seconds = 0, cpu_seconds = 0;
 };
@@ -61,7 +61,6 @@ std::string choose_seed(const std::string &wanted); // throws usage_error
 const lab &lab_called(const toolchain &t, const std::string &name);
 
 // The command: grades stubs, solutions or one file. Returns the exit status.
-int grade_command(const toolchain &t, const std::vector<std::string> &words,
-                  grade_options options);
+int grade_command(const toolchain &t, const std::vector<std::string> &words, grade_options options);
 
 } // namespace cli

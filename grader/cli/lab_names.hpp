@@ -12,7 +12,8 @@ namespace cli {
 // several.
 std::string find_lab(std::string_view word, const std::vector<std::string> &names);
 
-// The labs that `words` mean, each once, in the order of `names`; all of `names` when there are no words.
+// The labs that `words` mean, each once, in the order of `names`; all of `names` when there are no
+// words.
 std::vector<std::string> find_labs(const std::vector<std::string> &words,
                                    const std::vector<std::string> &names);
 

@@ -88,9 +88,8 @@ std::string introduction(const std::vector<row> &rows, const terminal &out)
     int width = name_width(rows);
     for (const row &r : rows) {
         std::size_t all = 0, right = correct_cases(r.lab, all);
-        std::string marks = right == all && all > 0
-                                ? fmt::format("{:>2} right", right)
-                                : fmt::format("{:>2} of {} right", right, all);
+        std::string marks = right == all && all > 0 ? fmt::format("{:>2} right", right)
+                                                    : fmt::format("{:>2} of {} right", right, all);
         std::string start = fmt::format("  {}  {}  ", shown_name(r, width), padded(marks, 8));
         text += start + wrapped(r.of->about, out.width, columns(start)) + "\n";
     }
@@ -114,16 +113,17 @@ std::string timed_case(const std::vector<row> &rows, const std::string &name, co
         auto ratio = number_at(c->whole, {"speedup", "median"});
         auto share = number_at(c->whole, {"fraction", "value"});
         if (share) of = text_at(*c->whole, "fraction", "of");
-        std::string head = fmt::format(
-            "{}{}  {:>9} ms {:>7} {:>6}  ", std::string(margin, ' '), shown_name(r, width),
-            fmt::format("{:.3f}", *ms), ratio ? fmt::format("{:.2f}x", *ratio) : "",
-            share ? fmt::format("{:.0f} %", 100 * *share) : "");
+        std::string head = fmt::format("{}{}  {:>9} ms {:>7} {:>6}  ", std::string(margin, ' '),
+                                       shown_name(r, width), fmt::format("{:.3f}", *ms),
+                                       ratio ? fmt::format("{:.2f}x", *ratio) : "",
+                                       share ? fmt::format("{:.0f} %", 100 * *share) : "");
         drawn.push_back({head, c->verdict, ratio.value_or(0)});
         most = std::max(most, ratio.value_or(0));
     }
     if (drawn.empty()) return {};
     std::string caption = "time, ratio to naive" + (of.empty() ? "" : ", share of " + of);
-    std::string text = fmt::format("\n  {}\n{}{}\n", bold(out, name), std::string(margin, ' '), caption);
+    std::string text =
+        fmt::format("\n  {}\n{}{}\n", bold(out, name), std::string(margin, ' '), caption);
     for (const line &l : drawn) {
         int room = std::max(8, out.width - columns(l.head));
         text += l.head + bar(out, most > 0 ? l.ratio / most : 0, room) + "\n";
@@ -171,8 +171,7 @@ std::string counted_measure(const std::vector<row> &rows, const std::string &nam
     return text;
 }
 
-std::string counted_case(const std::vector<row> &rows, const std::string &name,
-                         const terminal &out)
+std::string counted_case(const std::vector<row> &rows, const std::string &name, const terminal &out)
 {
     std::string text;
     for (const std::string &measure : measures_of(rows, name))
@@ -223,7 +222,8 @@ std::string first_comment(const std::string &source)
 std::string draw(const ladder &l, const terminal &out)
 {
     std::vector<row> rows = rows_of(l);
-    std::string text = fmt::format("{}   {}\n\n", bold(out, l.lab), where(l));
+    std::string text =
+        bold(out, l.lab) + "   " + wrapped(where(l), out.width - columns(l.lab) - 3, 2) + "\n\n";
     text += introduction(rows, out);
     for (const std::string &name : speed_cases(rows))
         text += l.backend == "sim" ? counted_case(rows, name, out) : timed_case(rows, name, out);
@@ -239,8 +239,8 @@ std::vector<std::string> ladder_faults(const ladder &l)
             bool counts = c.kind != "speed" || all_must_pass || c.verdict == "INFRA_ERROR" ||
                           c.verdict == "WRONG_ANSWER";
             if (counts && !c.passed() && c.verdict != "SKIPPED")
-                faults.push_back(fmt::format("{}: {}  {}: {}", r.of->name, c.verdict, c.name,
-                                             c.message));
+                faults.push_back(
+                    fmt::format("{}: {}  {}: {}", r.of->name, c.verdict, c.name, c.message));
         }
     }
     return faults;

@@ -1,4 +1,5 @@
-// cuda-workbook: the commands of the workbook. ./workbook prepares the machine and hands over to it.
+// cuda-workbook: the commands of the workbook. ./workbook prepares the machine and hands over to
+// it.
 #include "check.hpp"
 #include "demo.hpp"
 #include "doctor.hpp"
@@ -47,7 +48,9 @@ void add_labs(CLI::App &command, command_options &o)
 
 void add_backend(CLI::App &command, command_options &o)
 {
-    command.add_option("--backend", o.grade.backend, "auto (default): gpu where there is one, else sim")
+    command
+        .add_option("--backend", o.grade.backend,
+                    "auto (default): gpu where there is one, else sim")
         ->check(CLI::IsMember({"auto", "gpu", "sim"}));
 }
 
@@ -79,7 +82,8 @@ void describe(commands &c, command_options &o)
     add_backend(*c.grade, o);
     add_seed(*c.grade, o);
     c.grade->add_option("--json", o.grade.json_file, "also write the results to this file");
-    c.grade->add_flag("--require-gpu", o.grade.require_gpu, "without a GPU: exit status 99, not 77");
+    c.grade->add_flag("--require-gpu", o.grade.require_gpu,
+                      "without a GPU: exit status 99, not 77");
 
     c.doctor = c.app.add_subcommand("doctor", "what this machine has, and what that enables");
 
@@ -113,9 +117,10 @@ int refuse(const commands &c, const CLI::ParseError &e)
     if (extra.empty()) extra = c.app.remaining();
     std::string what = e.what();
     if (!extra.empty())
-        what = fmt::format("{} \"{}\".{}",
-                           extra[0].rfind("-", 0) == 0 ? "there is no option" : "there is no command",
-                           printable(extra[0], 100), near_miss(*command, extra[0]));
+        what =
+            fmt::format("{} \"{}\".{}",
+                        extra[0].rfind("-", 0) == 0 ? "there is no option" : "there is no command",
+                        printable(extra[0], 100), near_miss(*command, extra[0]));
     fmt::print(stderr, "{}\nSee: ./workbook {}--help\n", what, help);
     return wrong_usage;
 }

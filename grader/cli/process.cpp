@@ -122,7 +122,8 @@ bool enter_cell(plan &p)
         if (mount(b.from.c_str(), b.to.c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0)
             return false;
     }
-    return chroot(p.root.c_str()) == 0;
+    // A working folder outside the new root would be a way out.
+    return chroot(p.root.c_str()) == 0 && chdir("/") == 0;
 }
 
 [[noreturn]] void give_up(const plan &p)
@@ -149,8 +150,7 @@ bool enter_cell(plan &p)
     set_limit(RLIMIT_FSIZE, c.file_size);
     rlimit none{0, 0};
     setrlimit(RLIMIT_CORE, &none);
-    execve(p.program.c_str(), p.arguments.data(),
-           c.environment ? p.environment.data() : environ);
+    execve(p.program.c_str(), p.arguments.data(), c.environment ? p.environment.data() : environ);
     give_up(p);
 }
 
@@ -300,14 +300,17 @@ ending run(const child &c)
 std::string ending::words() const
 {
     switch (what) {
-    case exited: return fmt::format("exited with status {}", status);
+    case exited:
+        return fmt::format("exited with status {}", status);
     case signalled: {
         const char *name = sigabbrev_np(status);
         return name ? fmt::format("was killed by SIG{}", name)
                     : fmt::format("was killed by signal {}", status);
     }
-    case timed_out: return fmt::format("had not ended after {:.0f} s", seconds);
-    case not_started: return fmt::format("could not be started: {}", strerror(status));
+    case timed_out:
+        return fmt::format("had not ended after {:.0f} s", seconds);
+    case not_started:
+        return fmt::format("could not be started: {}", strerror(status));
     }
     return {};
 }

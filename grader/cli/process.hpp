@@ -17,7 +17,8 @@ namespace cli {
 // absent. Needs user namespaces (see cell_available).
 struct cell {
     std::string root; // an empty folder of ours that the cell is built on
-    std::vector<std::pair<std::string, std::string>> binds; // what is there -> where the child sees it
+    std::vector<std::pair<std::string, std::string>>
+        binds; // what is there -> where the child sees it
 };
 bool cell_available(); // tried once a process, with a real child
 
@@ -25,8 +26,8 @@ struct child {
     std::vector<std::string> arguments; // the program first: a path, or a name looked up on PATH
     std::string directory;              // empty: ours
     std::optional<std::vector<std::string>> environment; // none: ours
-    bool show = false;              // writes to our own output instead of being kept
-    std::size_t keep = 64 << 10;    // bytes of its output kept, stdout and stderr together
+    bool show = false;           // writes to our own output instead of being kept
+    std::size_t keep = 64 << 10; // bytes of its output kept, stdout and stderr together
     std::function<void(std::string_view)> each_line; // called for each whole line as it comes
     std::chrono::seconds wall{600};
     std::uint64_t cpu_seconds = 0, memory = 0, file_size = 0; // rlimits; 0: none
@@ -35,9 +36,9 @@ struct child {
 
 struct ending {
     enum how { exited, signalled, timed_out, not_started } what = not_started;
-    int status = 0;      // exit status, or the signal's number; for not_started an errno
-    std::string text;    // output kept
-    bool cut = false;    // there was more
+    int status = 0;   // exit status, or the signal's number; for not_started an errno
+    std::string text; // output kept
+    bool cut = false; // there was more
     double seconds = 0, cpu_seconds = 0; // its own and its waited-for children's
     bool ok() const { return what == exited && status == 0; }
     std::string words() const; // "exited with status 3", "was killed by SIGSEGV"

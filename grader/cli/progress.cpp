@@ -120,7 +120,8 @@ void keep_progress(const toolchain &t, const lab_view &graded, const std::string
     if (!record.warning.empty()) fs::rename(path, path + ".damaged");
     auto at = std::find_if(record.labs.begin(), record.labs.end(),
                            [&](const progress_entry &e) { return e.lab == graded.lab; });
-    if (at == record.labs.end()) at = record.labs.insert(at, progress_entry{graded.lab, 0, 0, 0, {}, {}, {}, {}});
+    if (at == record.labs.end())
+        at = record.labs.insert(at, progress_entry{graded.lab, 0, 0, 0, {}, {}, {}, {}});
     at->points = graded.points;
     if (graded.max_points > 0) at->max_points = graded.max_points;
     at->best = std::max(at->best, graded.points);
@@ -147,8 +148,8 @@ std::string where_am_i(const toolchain &t, const progress_record &record, const 
         done += e && e->done();
         points += e ? e->best : 0;
         all += e ? e->max_points : 0;
-        screen += fmt::format("  {}  {}  {}\n", padded(name, static_cast<int>(width)), marks(out, e),
-                              state_of(e));
+        screen += fmt::format("  {}  {}  {}\n", padded(name, static_cast<int>(width)),
+                              marks(out, e), state_of(e));
     }
     screen += fmt::format("\n{} of {} done", done, plural(count, "lab"));
     if (all > 0) screen += fmt::format(", {} points of those graded", points_words(points, all));

@@ -39,7 +39,7 @@ json one_lab(const std::string &lab, const std::string &submission, const char *
 json no_points_case(const char *name, std::string_view verdict, const std::string &message,
                     const std::string &hint)
 {
-    return {{"name", name},   {"kind", "correctness"}, {"verdict", verdict}, {"points", 0},
+    return {{"name", name},    {"kind", "correctness"}, {"verdict", verdict}, {"points", 0},
             {"max_points", 0}, {"message", message},    {"hint", hint},       {"duration_ms", 0}};
 }
 
@@ -57,7 +57,7 @@ std::vector<lab_view> labs_of(const json &document)
     std::vector<lab_view> result;
     if (!document.is_object() || !document.contains("labs")) return result;
     for (const json &l : document.at("labs")) {
-        lab_view lab{text_of(l, "lab"),      text_of(l, "submission"),  text_of(l, "status"),
+        lab_view lab{text_of(l, "lab"),      text_of(l, "submission"),   text_of(l, "status"),
                      number_of(l, "points"), number_of(l, "max_points"), {}};
         auto cases = l.find("cases");
         if (cases != l.end())
@@ -78,18 +78,16 @@ json refused_build(const std::string &lab, const std::string &submission,
     return one_lab(lab, submission, "fail", max_points, std::move(c));
 }
 
-json grader_fault(const std::string &lab, const std::string &submission,
-                  const std::string &message)
+json grader_fault(const std::string &lab, const std::string &submission, const std::string &message)
 {
-    return one_lab(lab, submission, "error", 0,
-                   no_points_case("grader", "INFRA_ERROR", message,
-                                  "this is no fault of the submission"));
+    return one_lab(
+        lab, submission, "error", 0,
+        no_points_case("grader", "INFRA_ERROR", message, "this is no fault of the submission"));
 }
 
 json skipped_lab(const std::string &lab, const std::string &submission, const std::string &message)
 {
-    return one_lab(lab, submission, "skipped", 0,
-                   no_points_case("grader", "SKIPPED", message, {}));
+    return one_lab(lab, submission, "skipped", 0, no_points_case("grader", "SKIPPED", message, {}));
 }
 
 std::string invalid(const json &document)
@@ -113,15 +111,10 @@ std::string invalid(const json &document)
     return {};
 }
 
-json merged(const std::vector<json> &documents, const std::string &seed,
-            const std::string &backend)
+json merged(const std::vector<json> &documents, const std::string &seed, const std::string &backend)
 {
-    json result = {{"schema", result_schema},
-                   {"tool", tool_version},
-                   {"seed", seed},
-                   {"backend", backend},
-                   {"env", json::object()},
-                   {"labs", json::array()}};
+    json result = {{"schema", result_schema}, {"tool", tool_version},  {"seed", seed},
+                   {"backend", backend},      {"env", json::object()}, {"labs", json::array()}};
     for (const json &d : documents) {
         if (result["env"].empty() && d.contains("env")) result["env"] = d["env"];
         for (const json &l : d.at("labs")) result["labs"].push_back(l);
@@ -131,7 +124,9 @@ json merged(const std::vector<json> &documents, const std::string &seed,
 
 int merged_status(const std::vector<int> &statuses)
 {
-    auto any = [&](int s) { return std::find(statuses.begin(), statuses.end(), s) != statuses.end(); };
+    auto any = [&](int s) {
+        return std::find(statuses.begin(), statuses.end(), s) != statuses.end();
+    };
     if (any(infrastructure)) return infrastructure;
     if (any(failed)) return failed;
     return statuses.empty() || any(passed) ? passed : nothing_graded;

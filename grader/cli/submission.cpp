@@ -63,8 +63,10 @@ private:
 std::string read_submission(const std::string &path, const std::string &shown, std::size_t most)
 {
     auto refuse = [&](const std::string &why) -> refusal {
-        return {verdict::SUBMISSION_INVALID, fmt::format("{} {}", shown, why),
-                "hand in one ordinary .cu file", {}};
+        return {verdict::SUBMISSION_INVALID,
+                fmt::format("{} {}", shown, why),
+                "hand in one ordinary .cu file",
+                {}};
     };
     struct stat s {};
     if (lstat(path.c_str(), &s) != 0)
@@ -81,8 +83,7 @@ std::string read_submission(const std::string &path, const std::string &shown, s
         if ((n = read(fd, text.data() + size, text.size() - size)) <= 0) break;
     close(fd);
     if (!regular) throw refuse("is not a regular file");
-    if (size > most)
-        throw refuse(fmt::format("is larger than {} KiB", most >> 10));
+    if (size > most) throw refuse(fmt::format("is larger than {} KiB", most >> 10));
     text.resize(size);
     return text;
 }
@@ -114,7 +115,8 @@ public:
     std::string find(const std::string &key, bool &found) const
     {
         for (int i = 0;; ++i) { // equal hashes of different keys take the next number
-            std::string at = fmt::format("{}/{}{}", folder_, hashed(key), i ? fmt::format("-{}", i) : "");
+            std::string at =
+                fmt::format("{}/{}{}", folder_, hashed(key), i ? fmt::format("-{}", i) : "");
             if (!fs::exists(at + "/key")) {
                 found = false;
                 return at;
@@ -232,9 +234,9 @@ void close_off(const job &j, const std::string &scratch, workplace &w)
         if (fs::exists(path) && seen.insert(path.string()).second)
             w.inside.binds.emplace_back(path.string(), path.string());
     };
-    for (const char *path : {"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/alternatives",
-                             "/etc/ld.so.cache", "/opt", "/nix/store", "/dev/null", "/dev/zero",
-                             "/dev/urandom"})
+    for (const char *path :
+         {"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/alternatives",
+          "/etc/ld.so.cache", "/opt", "/nix/store", "/dev/null", "/dev/zero", "/dev/urandom"})
         show(path);
     w.inside.binds.emplace_back(w.tree, w.visible);
     // A toolkit installed by pip lies inside the project.
@@ -262,8 +264,13 @@ ending compile(const job &j, const workplace &w)
 {
     child c;
     std::string made = w.visible + "/.made/";
-    c.arguments = {"/bin/sh", w.visible + "/.tools/compile.sh", j.tools.nvcc, j.tree_name,
-                   made + "object.o", made + "depends", w.visible + "/.tools/keep"};
+    c.arguments = {"/bin/sh",
+                   w.visible + "/.tools/compile.sh",
+                   j.tools.nvcc,
+                   j.tree_name,
+                   made + "object.o",
+                   made + "depends",
+                   w.visible + "/.tools/keep"};
     for (const std::string &flag : j.flags()) c.arguments.push_back(flag);
     c.arguments.push_back("-I" + j.contract_folder());
     c.directory = w.visible;
@@ -320,16 +327,16 @@ std::string first_error(const std::string &text)
                      (e.what == ending::signalled && e.status == SIGXCPU) ||
                      contains_any(said, {"CPU time limit", "signal 24"});
     if (time_over)
-        throw refusal{verdict::BUILD_TIMEOUT,
-                      fmt::format("{} was still compiling after {} s", j.shown,
-                                  j.limits.wall.count()),
-                      "look for templates, constexpr functions or macros that expand without end",
-                      said};
+        throw refusal{
+            verdict::BUILD_TIMEOUT,
+            fmt::format("{} was still compiling after {} s", j.shown, j.limits.wall.count()),
+            "look for templates, constexpr functions or macros that expand without end", said};
     if (contains_any(said, {"virtual memory exhausted", "out of memory", "bad_alloc"}))
         throw refusal{verdict::BUILD_FAILED,
                       fmt::format("{} needs more than {} GiB of memory to compile", j.shown,
                                   j.limits.memory >> 30),
-                      "look for huge static arrays and for templates that expand without end", said};
+                      "look for huge static arrays and for templates that expand without end",
+                      said};
     if (contains_any(said, {"No space left on device"}))
         throw machine_error("the disk is full: the compiler could not write. Free some space in "
                             "/tmp and in the build folder");
@@ -383,7 +390,8 @@ void check_dependencies(const job &j, const workplace &w)
                           fmt::format("{} includes {}; a submission may include lab.hpp and the "
                                       "headers of the compiler and the CUDA Toolkit",
                                       j.shown, printable(j.tools.shown(path), 400)),
-                          "copy what you need into your file", {}};
+                          "copy what you need into your file",
+                          {}};
     }
 }
 
@@ -391,10 +399,11 @@ void check_dependencies(const job &j, const workplace &w)
 void check_directives(const job &j)
 {
     if (contains_any(j.text, {".incbin", ".include"}))
-        throw refusal{verdict::BUILD_REJECTED,
-                      fmt::format("{} tells the assembler to read a file (.incbin or .include)",
-                                  j.shown),
-                      "write the data into your file", {}};
+        throw refusal{
+            verdict::BUILD_REJECTED,
+            fmt::format("{} tells the assembler to read a file (.incbin or .include)", j.shown),
+            "write the data into your file",
+            {}};
 }
 
 std::string symbols(const std::string &object)
@@ -430,8 +439,7 @@ std::string compiled(const job &j, const std::string &made_at, double &cpu_secon
     check_dependencies(j, w);
     std::string object = w.tree + "/.made/object.o";
     std::string wrong = lint_symbols(symbols(object), j.shown);
-    if (!wrong.empty())
-        throw refusal{verdict::BUILD_REJECTED, wrong, "rename or remove it", {}};
+    if (!wrong.empty()) throw refusal{verdict::BUILD_REJECTED, wrong, "rename or remove it", {}};
     fs::copy_file(object, made_at + "/object.o");
     return diagnostics(j, w, e);
 }
@@ -482,7 +490,9 @@ refusal link_refusal(const job &j, const ending &e)
         names.insert(said.substr(at, said.find('\'', at) - at));
     }
     if (names.empty())
-        return {verdict::BUILD_FAILED, fmt::format("{} does not link", j.shown), {}, said};
+        throw machine_error(fmt::format("{} compiled, but its worker does not link; this is no "
+                                        "fault of the submission:\n{}",
+                                        j.shown, said));
     std::string all;
     for (const std::string &name : names) all += (all.empty() ? "" : ", ") + name;
     return {verdict::BUILD_FAILED,
@@ -500,7 +510,8 @@ std::string linked(const job &j, const std::string &object_folder, const std::st
     std::string key = backend + "\n" + read_text(object_folder + "/key") + "\n";
     for (const std::string &word : command) key += word + " ";
     key += "\n" + stamp(j.request.of->worker_library) + stamp(runtime);
-    std::string name = "/" + j.request.of->name + "." + fs::path(j.file).stem().string() + "." + backend;
+    std::string name =
+        "/" + j.request.of->name + "." + fs::path(j.file).stem().string() + "." + backend;
     bool found = false;
     std::string at = workers.find(key, found);
     if (found) return at + name;
@@ -552,11 +563,14 @@ job make_job(const toolchain &t, const submission_request &request, const build_
     if (!ordinary_name(j.file))
         throw refusal{verdict::SUBMISSION_INVALID,
                       fmt::format("\"{}\" is no name for a submission", j.shown),
-                      "use letters, digits, _, - and . in the file's name", {}};
+                      "use letters, digits, _, - and . in the file's name",
+                      {}};
     j.text = read_submission(path, j.shown, limits.file_bytes);
     if (fs::path(j.file).extension() != ".cu")
-        throw refusal{verdict::SUBMISSION_INVALID, fmt::format("{} is not a .cu file", j.shown),
-                      "name the file you edit, e.g. stub.cu", {}};
+        throw refusal{verdict::SUBMISSION_INVALID,
+                      fmt::format("{} is not a .cu file", j.shown),
+                      "name the file you edit, e.g. stub.cu",
+                      {}};
     j.tree_name = name_in_tree(t, path);
     return j;
 }
@@ -580,12 +594,37 @@ bool is_cuda_name(const std::string &s)
 // Names of the C and C++ libraries that nobody needs to replace to write a kernel.
 bool is_library_name(const std::string &s)
 {
-    static const std::set<std::string> names = {
-        "malloc",       "calloc",      "realloc",  "free",   "memcpy",  "memset",   "memcmp",
-        "memmove",      "exit",        "_exit",    "abort",  "read",    "write",    "clock",
-        "clock_gettime", "gettimeofday", "time",   "recv",   "send",    "recvmsg",  "sendmsg",
-        "mmap",         "munmap",      "open",     "close",  "dlopen",  "dlsym",    "_start",
-        "_init",        "_fini",       "__libc_start_main"};
+    static const std::set<std::string> names = {"malloc",
+                                                "calloc",
+                                                "realloc",
+                                                "free",
+                                                "memcpy",
+                                                "memset",
+                                                "memcmp",
+                                                "memmove",
+                                                "exit",
+                                                "_exit",
+                                                "abort",
+                                                "read",
+                                                "write",
+                                                "clock",
+                                                "clock_gettime",
+                                                "gettimeofday",
+                                                "time",
+                                                "recv",
+                                                "send",
+                                                "recvmsg",
+                                                "sendmsg",
+                                                "mmap",
+                                                "munmap",
+                                                "open",
+                                                "close",
+                                                "dlopen",
+                                                "dlsym",
+                                                "_start",
+                                                "_init",
+                                                "_fini",
+                                                "__libc_start_main"};
     static const char *const operators[] = {"_Znwm", "_Znam", "_ZdlPv", "_ZdaPv", "_ZNSt6chrono"};
     if (names.count(s)) return true;
     return std::any_of(std::begin(operators), std::end(operators),
@@ -628,7 +667,8 @@ std::string lint_symbols(const std::string &nm_output, const std::string &file)
         const std::string &symbol = parts.back(), &type = parts[parts.size() - 2];
         bool undefined = type == "U" || type == "w" || type == "v";
         // Weak definitions are inline functions of headers: std::chrono and the like.
-        bool ordinary = type == "T" || type == "t" || type == "D" || type == "d" || type == "B" || type == "b";
+        bool ordinary =
+            type == "T" || type == "t" || type == "D" || type == "d" || type == "B" || type == "b";
         std::string wrong = undefined  ? wrong_use(symbol)
                             : ordinary ? wrong_definition(symbol)
                                        : std::string();

@@ -2,9 +2,9 @@
 // linked, and kept by content.
 #pragma once
 
+#include "../verdict.hpp"
 #include "text.hpp"
 #include "toolchain.hpp"
-#include "../verdict.hpp"
 
 #include <chrono>
 #include <string>
@@ -29,8 +29,8 @@ struct submission_request {
 
 struct built_submission {
     grading::verdict verdict = grading::verdict::PASS; // PASS: built
-    std::string message, hint;  // when it was not
-    std::string diagnostics;    // the compiler's words, made safe; warnings when it was built
+    std::string message, hint;                         // when it was not
+    std::string diagnostics;          // the compiler's words, made safe; warnings when it was built
     std::vector<std::string> workers; // programs, in the order of `backends`
     bool from_cache = false;
     double cpu_seconds = 0;
@@ -44,7 +44,8 @@ struct built_submission {
 built_submission build_submission(const toolchain &t, const submission_request &request,
                                   const build_limits &limits = {});
 
-// What is wrong with the symbols of an object as `nm` lists them; empty: nothing. Exposed for tests.
+// What is wrong with the symbols of an object as `nm` lists them; empty: nothing. Exposed for
+// tests.
 std::string lint_symbols(const std::string &nm_output, const std::string &file);
 
 } // namespace cli

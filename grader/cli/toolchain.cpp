@@ -43,8 +43,8 @@ private:
     }
     [[noreturn]] void fail(const char *key, const char *what) const
     {
-        throw machine_error(fmt::format("{}: \"{}\" {}. Configure the build again: ./workbook",
-                                        where_, key, what));
+        throw machine_error(
+            fmt::format("{}: \"{}\" {}. Configure the build again: ./workbook", where_, key, what));
     }
     const json &value_;
     std::string where_;
@@ -82,7 +82,8 @@ std::string toolchain::header(const lab &l) const
 
 std::string toolchain::stub(const lab &l) const
 {
-    return l.test ? test_folder(*this, l) + "stub.cu" : source_root + "/labs/" + l.name + "/stub.cu";
+    return l.test ? test_folder(*this, l) + "stub.cu"
+                  : source_root + "/labs/" + l.name + "/stub.cu";
 }
 
 std::string toolchain::source(const lab &l, const std::string &implementation) const
@@ -143,8 +144,7 @@ toolchain read_toolchain(const std::string &path)
     t.cudart_static = o.need<std::string>("cudart_static");
     t.cudadevrt = o.get<std::string>("cudadevrt", "");
     t.simulator_library = o.need<std::string>("simulator_library");
-    for (const json &row : o.need<std::vector<json>>("labs"))
-        t.labs.push_back(read_lab(row, path));
+    for (const json &row : o.need<std::vector<json>>("labs")) t.labs.push_back(read_lab(row, path));
     if (t.cxx.empty()) throw machine_error(fmt::format("{}: \"cxx\" is empty", path));
     return t;
 }

@@ -27,7 +27,8 @@ struct toolchain {
     // Absolute paths. A test lab has all its parts in one folder.
     std::string header(const lab &l) const;
     std::string stub(const lab &l) const;
-    std::string source(const lab &l, const std::string &implementation) const; // naive, 1_..., solution
+    std::string source(const lab &l,
+                       const std::string &implementation) const; // naive, 1_..., solution
     std::string wrong_folder(const lab &l) const;
     std::string program(const lab &l, const std::string &implementation,
                         const std::string &backend) const; // LAB.IMPL.sim

@@ -1,0 +1,296 @@
+// The submission builder: what it accepts, what it says about the rest, and what a file cannot
+// reach.
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include "../cli/errors.hpp"
+#include "../cli/submission.hpp"
+#include "cli_project.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <thread>
+
+using namespace cli;
+using grading::verdict;
+
+namespace {
+
+const std::string right = "#include \"lab.hpp\"\n"
+                          "__global__ void twice(float *data, int n)\n"
+                          "{\n"
+                          "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                          "    if (i < n) data[i] *= 2;\n"
+                          "}\n"
+                          "void scale(float *data, int n) { if (n) twice<<<(n + 255) / 256, "
+                          "256>>>(data, n); }\n";
+
+bool contains(const std::string &text, const std::string &part)
+{
+    return text.find(part) != text.npos;
+}
+
+struct built_project : project {
+    built_project() { use_real_compiler(); }
+    built_submission build_at(const std::string &path, const build_limits &limits = {})
+    {
+        return build_submission(tools, {&only_lab(), path, {"gpu"}}, limits);
+    }
+    built_submission build(const std::string &text, const build_limits &limits = {})
+    {
+        return build_at(put("labs/02_scaling/stub.cu", text), limits);
+    }
+};
+
+std::size_t temporary_folders()
+{
+    std::size_t n = 0;
+    for (const auto &e : std::filesystem::directory_iterator("/tmp"))
+        n += contains(e.path().filename().string(), "cuda-workbook.");
+    return n;
+}
+
+} // namespace
+
+TEST_CASE("a right submission becomes a worker that runs, and is kept by content")
+{
+    built_project p;
+    built_submission first = p.build(right);
+    CHECK_MESSAGE(first.built(), first.message << first.diagnostics);
+    REQUIRE(first.workers.size() == 1);
+    CHECK_FALSE(first.from_cache);
+    child worker;
+    worker.arguments = {first.workers[0]};
+    CHECK(run(worker).ok());
+
+    CHECK(p.build(right).from_cache);
+    built_submission changed = p.build(right + "// more\n");
+    CHECK(changed.built());
+    CHECK_FALSE(changed.from_cache);
+    CHECK(p.build(right).workers == first.workers);
+    SUBCASE("a changed contract is another submission")
+    {
+        p.put("labs/02_scaling/lab.hpp", "void scale(float *data, int n); // changed\n");
+        CHECK_FALSE(p.build(right).from_cache);
+    }
+    SUBCASE("a changed worker library is linked again")
+    {
+        p.make_worker_library("int main() { scale(nullptr, 0); return 7; }\n");
+        built_submission again = p.build(right);
+        CHECK(again.built());
+        CHECK_FALSE(again.from_cache);
+        REQUIRE(again.workers.size() == 1);
+        worker.arguments = {again.workers[0]};
+        CHECK(run(worker).status == 7);
+    }
+}
+
+TEST_CASE("a compile error names the student's file and line")
+{
+    built_project p;
+    std::size_t before = temporary_folders();
+    built_submission b =
+        p.build("#include \"lab.hpp\"\n\nvoid scale(float *data, int n) { dta[0] = 1; }\n");
+    CHECK(b.verdict == verdict::BUILD_FAILED);
+    CHECK_MESSAGE(contains(b.message, "labs/02_scaling/stub.cu(3): error"), b.message);
+    CHECK(contains(b.message, "dta"));
+    CHECK_FALSE(contains(b.diagnostics, "/tmp/"));
+    CHECK(b.workers.empty());
+    CHECK(temporary_folders() == before);
+}
+
+TEST_CASE("a file from elsewhere is named as it was given")
+{
+    built_project p;
+    std::string path = p.root + "-mine.cu";
+    write_atomically(path, "#include \"lab.hpp\"\nvoid scale(float *, int) { wrong(); }\n");
+    built_submission b = p.build_at(path);
+    std::filesystem::remove(path);
+    CHECK(b.verdict == verdict::BUILD_FAILED);
+    CHECK_MESSAGE(contains(b.message, path + "(2): error"), b.message);
+}
+
+TEST_CASE("a missing contract function is named")
+{
+    built_project p;
+    built_submission b = p.build("#include \"lab.hpp\"\n");
+    CHECK(b.verdict == verdict::BUILD_FAILED);
+    CHECK_MESSAGE(contains(b.message, "lab.hpp declares scale(float*, int)"), b.message);
+    CHECK_MESSAGE(contains(b.message, "does not define it"), b.message);
+    SUBCASE("static, it is not the contract's")
+    {
+        built_submission s =
+            p.build("static void scale(float *, int) {}\nvoid (*used)(float *, int) = scale;\n");
+        CHECK(s.verdict == verdict::BUILD_FAILED);
+        CHECK_MESSAGE(contains(s.diagnostics, "static"), s.diagnostics);
+    }
+}
+
+TEST_CASE("names that are not the student's are refused in words")
+{
+    built_project p;
+    auto refused = [&](const std::string &more, const std::string &words) {
+        built_submission b = p.build(right + more);
+        CHECK(b.verdict == verdict::BUILD_REJECTED);
+        CHECK_MESSAGE(contains(b.message, words), b.message);
+        CHECK_FALSE(contains(b.message, "ld:"));
+    };
+    refused("int main() { return 0; }\n", "defines main");
+    refused("cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t, cudaEvent_t) { *ms = 0; "
+            "return cudaSuccess; }\n",
+            "defines cudaEventElapsedTime, which is a name of the CUDA API");
+    refused("extern \"C\" void simulator_begin(); void f() { simulator_begin(); }\n",
+            "uses simulator_begin, which belongs to the grader");
+}
+
+TEST_CASE("ordinary C++ is not refused")
+{
+    built_project p;
+    built_submission b = p.build(
+        right + "#include <algorithm>\n#include <chrono>\n#include <new>\n#include "
+                "<string>\n#include <vector>\n"
+                "double now() { return "
+                "double(std::chrono::steady_clock::now().time_since_epoch().count()); }\n"
+                "int cudas, cuda_main; static int main_(); int main_() { return cudas; }\n"
+                "std::vector<std::string> f() { return {\"a\", std::to_string(main_())}; }\n"
+                "void g() { float *p; cudaMalloc(&p, 4); cudaFuncSetAttribute(twice, "
+                "cudaFuncAttributeMaxDynamicSharedMemorySize, 1); }\n");
+    CHECK_MESSAGE(b.built(), b.message << b.diagnostics);
+}
+
+TEST_CASE("the solution, the grader and the machine's files cannot be included")
+{
+    built_project p;
+    p.put("solutions/02_scaling/solution.cu", right);
+    p.put("grader/secret.hpp", "#define secret 1\n");
+    std::string secret = p.root + "/solutions/02_scaling/solution.cu";
+    auto refused = [&](const std::string &text) {
+        built_submission b = p.build(text);
+        CHECK_FALSE(b.built());
+        bool known = b.verdict == verdict::BUILD_FAILED || b.verdict == verdict::BUILD_REJECTED;
+        CHECK(known);
+        CHECK_MESSAGE(!contains(b.message + b.diagnostics, "secret 1"), b.diagnostics);
+    };
+    refused("#include \"../../solutions/02_scaling/solution.cu\"\n");
+    refused("#include \"" + secret + "\"\n");
+    refused("#include \"lab.hpp\"\n#include \"../../grader/secret.hpp\"\n" + right);
+    refused("asm(\".incbin \\\"" + secret + "\\\"\");\n" + right);
+    refused("#if __has_include(\"" + secret + "\")\nvoid scale(float *, int) {}\n#endif\n");
+    // A header that only the machine has.
+    std::string outside = "/var/tmp/cuda-workbook-test-" + std::to_string(getpid()) + ".hpp";
+    write_atomically(outside, "#define twice_from_elsewhere 1\n");
+    refused("#include \"" + outside + "\"\n" + right);
+    std::filesystem::remove(outside);
+}
+
+TEST_CASE("what is no ordinary file is invalid")
+{
+    built_project p;
+    auto invalid = [&](const std::string &path, const std::string &words) {
+        built_submission b = p.build_at(path);
+        CHECK(b.verdict == verdict::SUBMISSION_INVALID);
+        CHECK_MESSAGE(contains(b.message, words), b.message);
+    };
+    std::string good_file = p.put("labs/02_scaling/good.cu", right);
+    invalid(p.root + "/none.cu", "No such file");
+    invalid(p.root + "/labs", "is a folder");
+    invalid(p.put("big.cu", std::string((256 << 10) + 1, ' ')), "larger than 256 KiB");
+    invalid(p.put("text.txt", right), "not a .cu file");
+    invalid(p.put("bad name;.cu", right), "no name for a submission");
+    REQUIRE(symlink(good_file.c_str(), (p.root + "/link.cu").c_str()) == 0);
+    invalid(p.root + "/link.cu", "symbolic link");
+    REQUIRE(mkfifo((p.root + "/pipe.cu").c_str(), 0600) == 0);
+    invalid(p.root + "/pipe.cu", "not a regular file");
+    CHECK(p.build_at(p.put("exact.cu", right + std::string((256 << 10) - right.size(), '\n')))
+              .built());
+}
+
+TEST_CASE("a compile without end is stopped")
+{
+    built_project p;
+    build_limits limits;
+    limits.wall = std::chrono::seconds(2);
+    auto start = std::chrono::steady_clock::now();
+    built_submission b = p.build("#include \"lab.hpp\"\n"
+                                 "template <int N, int M> struct f { static const long v = f<N - "
+                                 "1, M>::v + f<N - 1, M + N>::v; };\n"
+                                 "template <int M> struct f<0, M> { static const long v = M; };\n"
+                                 "void scale(float *data, int) { *data = f<190, 1>::v; }\n",
+                                 limits);
+    CHECK_MESSAGE(b.verdict == verdict::BUILD_TIMEOUT, b.message << b.diagnostics);
+    CHECK(contains(b.message, "after 2 s"));
+    CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(8));
+}
+
+TEST_CASE("what the compiler says is capped and made safe")
+{
+    built_project p;
+    std::string text;
+    for (int i = 0; i < 3000; ++i)
+        text += "#warning \x1b[2Jclear <script>" + std::to_string(i) + "\n";
+    built_submission b = p.build(text + "#error the end\n");
+    CHECK(b.verdict == verdict::BUILD_FAILED);
+    CHECK(b.diagnostics.size() <= (16 << 10) + 100);
+    CHECK_FALSE(contains(b.diagnostics, "\x1b"));
+}
+
+TEST_CASE("the environment does not reach the compiler")
+{
+    built_project p;
+    setenv("NVCC_APPEND_FLAGS", "--no-such-flag", 1);
+    setenv("CPATH", (p.root + "/grader").c_str(), 1);
+    p.put("grader/secret.hpp", "\n");
+    CHECK(p.build(right).built());
+    CHECK_FALSE(p.build("#include <secret.hpp>\n" + right).built());
+    unsetenv("NVCC_APPEND_FLAGS");
+    unsetenv("CPATH");
+}
+
+TEST_CASE("a name that nothing defines is said by name")
+{
+    built_project p;
+    built_submission b = p.build("void helper();\n" + right + "void more() { helper(); }\n");
+    CHECK(b.verdict == verdict::BUILD_FAILED);
+    CHECK_MESSAGE(contains(b.message, "uses helper()"), b.message);
+}
+
+TEST_CASE("a broken worker library is no fault of the submission")
+{
+    built_project p;
+    p.put("build/libworker.a", "no archive\n");
+    CHECK_THROWS_AS(p.build(right), machine_error);
+}
+
+TEST_CASE("two builds of one file at once agree")
+{
+    built_project p;
+    std::string path = p.put("labs/02_scaling/stub.cu", right);
+    built_submission results[2];
+    {
+        std::jthread a([&] { results[0] = p.build_at(path); });
+        std::jthread b([&] { results[1] = p.build_at(path); });
+    }
+    CHECK(results[0].built());
+    CHECK(results[0].workers == results[1].workers);
+    for (const auto &e :
+         std::filesystem::recursive_directory_iterator(p.root + "/build/submissions"))
+        CHECK_FALSE(contains(e.path().string(), ".new."));
+}
+
+TEST_CASE("the lint reads nm's lines")
+{
+    CHECK(lint_symbols("                 U cudaMalloc\n0000000000000000 T _Z5scalePfi\n", "f.cu") ==
+          "");
+    CHECK(lint_symbols("0000000000000000 W _ZNSt6chrono3_V212steady_clock3nowEv\n", "f.cu") == "");
+    CHECK(lint_symbols("0000000000000000 t main\n", "f.cu") ==
+          "f.cu defines main; the grader has its own and calls your functions");
+    CHECK(lint_symbols("                 U _ZN7doctest5reachEv\n", "f.cu") != "");
+    CHECK(lint_symbols("0000000000000000 t cuLaunchKernel\n", "f.cu") != "");
+    CHECK(lint_symbols("0000000000000000 t clock_gettime\n", "f.cu") ==
+          "f.cu replaces clock_gettime, which belongs to the system");
+    CHECK(lint_symbols("0000000000000000 t _Znwm\n", "f.cu") ==
+          "f.cu replaces operator new(unsigned long), which belongs to the system");
+    CHECK(lint_symbols("                 U _ZN7grading4passEv\n", "f.cu") ==
+          "f.cu uses grading::pass(), which belongs to the grader");
+    CHECK(lint_symbols("                 U _Z14yardstick_nullv\n", "f.cu") != "");
+    CHECK(lint_symbols("0000000000000000 t cudalike\n0000000000000000 b current\n", "f.cu") == "");
+}

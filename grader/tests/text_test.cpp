@@ -1,0 +1,53 @@
+// Text for terminals: wrapped, safe, in proportion.
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include "../cli/text.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace cli;
+
+TEST_CASE("text wraps at blanks, keeps line ends and leading blanks, and cuts no word")
+{
+    CHECK(wrapped("one two three", 9, 2) == "one two\n  three");
+    CHECK(wrapped("a\n    b c", 80, 2) == "a\n      b c");
+    CHECK(wrapped("averyverylongword b", 8, 0) == "averyverylongword\nb");
+    CHECK(wrapped("", 80, 2) == "");
+    CHECK(wrapped("äöü äöü", 7, 0) == "äöü äöü");
+}
+
+TEST_CASE("other people's text loses escapes, controls and broken UTF-8")
+{
+    CHECK(printable("plain\n\ttext", 100) == "plain\n    text");
+    CHECK(printable("\x1b[31mred\x07", 100) == "?[31mred?");
+    CHECK(printable("a\r\nb\rc", 100) == "a\nb?c");
+    CHECK(printable("\xff\xc0\xaf é", 100) == "??? é");
+    CHECK(printable("\xe2\x80\xae"
+                    "right to left",
+                    100)
+              .find("\xe2\x80\xae") == std::string::npos);
+    CHECK(printable(std::string("nul\0x", 5), 100) == "nul?x");
+    std::string cut = printable(std::string(1000, 'x'), 100);
+    CHECK(cut.size() < 150);
+    CHECK(cut.find("[cut: ") != std::string::npos);
+    CHECK(printable("\xc3", 100) == "?");
+}
+
+TEST_CASE("bars are in proportion and never vanish or overflow")
+{
+    terminal plain, rich;
+    rich.utf8 = true;
+    CHECK(bar(plain, 0.5, 10) == "#####");
+    CHECK(bar(plain, 0.0001, 10) == "#");
+    CHECK(bar(plain, 0, 10) == "");
+    CHECK(bar(plain, 7, 10) == "##########");
+    CHECK(bar(plain, 0.0 / 0.0 * 1, 10) == "");
+    CHECK(bar(rich, 0.55, 10) == "█████▌");
+    CHECK(columns(bar(rich, 1, 10)) == 10);
+}
+
+TEST_CASE("near misses")
+{
+    CHECK(nearest("grad", {"demo", "grade", "doctor"}) == "grade");
+    CHECK(nearest("--jsn", {"--json", "--seed"}) == "--json");
+    CHECK(nearest("xyzzy", {"demo", "grade"}) == "");
+}
