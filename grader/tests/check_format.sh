@@ -22,6 +22,6 @@ done)
 if [ -n "$unformatted" ]; then
     echo "These files are not laid out by .clang-format:"
     echo "$unformatted"
-    echo "Run: $format -i" $unformatted
+    echo "Run $format -i on them."
     exit 1
 fi
