@@ -23,10 +23,13 @@ struct processes {
     device_facts facts;
     bool have_facts = false;
 };
-processes &all()
+processes of_backend[2];
+processes &all() { return of_backend[options().simulated]; }
+
+// The program of a role, linked for the backend in use.
+const std::string &program(const std::string &main, const std::string &counting)
 {
-    static processes p;
-    return p;
+    return options().counting ? counting : main;
 }
 
 std::size_t physical_memory()
@@ -105,16 +108,24 @@ region &inputs()
     return *all().inputs;
 }
 
-worker &submission_worker() { return started(all().submission, options().worker); }
-worker &naive_worker() { return started(all().naive, options().naive); }
+worker &submission_worker()
+{
+    return started(all().submission, program(options().worker, options().counting_worker));
+}
+worker &naive_worker()
+{
+    return started(all().naive, program(options().naive, options().counting_naive));
+}
 bool have_library() { return !options().library.empty(); }
 worker &library_worker() { return started(all().library, options().library); }
 
 void restart_workers()
 {
-    all().submission = worker();
-    all().naive = worker();
-    all().library = worker();
+    for (processes &p : of_backend) {
+        p.submission = worker();
+        p.naive = worker();
+        p.library = worker();
+    }
 }
 
 void take_submission_text(case_record &r)
@@ -123,6 +134,24 @@ void take_submission_text(case_record &r)
     if (!w.started()) return;
     r.text = w.take_text();
     r.text_cut = w.text_was_cut();
+}
+
+on_simulator::on_simulator() : was_(options().simulated)
+{
+    options().counting = !was_;
+    options().simulated = true;
+}
+
+on_simulator::~on_simulator()
+{
+    options().counting = false;
+    options().simulated = was_;
+}
+
+bool can_count()
+{
+    return options().simulated ||
+           (!options().counting_worker.empty() && !options().counting_naive.empty());
 }
 
 bool simulated() { return options().simulated; }

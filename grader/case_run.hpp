@@ -15,8 +15,11 @@ namespace grading {
 struct run_options {
     bool simulated = true;
     std::string worker, naive, library; // programs; library may be empty
-    std::string submission;             // "stub", "solution", or a file's name
-    std::string source;                 // the submission's file, for messages; may be empty
+    // On gpu: the same two linked with the simulator, for what is counted. May be empty.
+    std::string counting_worker, counting_naive;
+    bool counting = false;  // set while an on_simulator lives
+    std::string submission; // "stub", "solution", or a file's name
+    std::string source;     // the submission's file, for messages; may be empty
     std::uint64_t seed = 0;
     std::string replay_folder; // where replay files of failed cases go; empty: nowhere
     bool keep_replays = false; // of passed cases too
@@ -32,6 +35,19 @@ worker &naive_worker();
 bool have_library();
 worker &library_worker();
 region &inputs();
+// While one lives, everything happens on the simulator, in workers of its own.
+class on_simulator {
+public:
+    on_simulator();
+    ~on_simulator();
+    on_simulator(const on_simulator &) = delete;
+    on_simulator &operator=(const on_simulator &) = delete;
+
+private:
+    bool was_;
+};
+bool can_count(); // whether the run has workers linked with the simulator
+
 struct case_record;
 void take_submission_text(case_record &r); // what it has printed since the last case
 void restart_workers();                    // the next request goes to fresh processes

@@ -168,8 +168,7 @@ std::optional<recognised> recognise(const mistake<T> &m, const std::vector<misco
         std::vector<T> alternative = k.looks_like();
         if (alternative.size() != m.got.size()) continue;
         auto fits = [&](std::size_t i) { return same(m.got[i], alternative[i]); };
-        if (std::all_of(m.wrong.begin(), m.wrong.end(), fits))
-            return recognised{k.cause, k.next};
+        if (std::all_of(m.wrong.begin(), m.wrong.end(), fits)) return recognised{k.cause, k.next};
     }
     using general = std::optional<recognised> (*)(const mistake<T> &);
     for (general look : {general(transposed<T>), general(shifted<T>), general(all_zero<T>),

@@ -90,6 +90,11 @@ int main(int count, char **arguments)
     app.add_option("--naive", o.naive, "the worker of the naive reference")->check(check_program);
     app.add_option("--library", o.library, "the worker of the vendor library")
         ->check(check_program);
+    app.add_option("--counting-worker", o.counting_worker,
+                   "on gpu: the worker to grade, linked with the simulator, for what is counted")
+        ->check(check_program);
+    app.add_option("--counting-naive", o.counting_naive, "the same of the naive reference")
+        ->check(check_program);
     app.add_option("--submission", o.submission,
                    "what the worker holds: stub, solution, a file's name");
     app.add_option("--source", o.source, "the submission's file, for messages");

@@ -68,7 +68,8 @@ private:
         while (kept_.size() < last_look) {
             bool kept = one_pair();
             if (std::optional<judgement> j = spoilt()) return j;
-            if (!kept || !is_look(static_cast<int>(kept_.size()))) continue;
+            bool last_shown = !gates_time(gates_) && kept_.size() == shown_pairs;
+            if (!kept || !(last_shown || is_look(static_cast<int>(kept_.size())))) continue;
             if (std::optional<judgement> j = implausible()) return j;
             if (std::optional<judgement> j = conclude(look(decide))) return j;
         }
@@ -377,6 +378,8 @@ int step_tally::reached() const
     for (int i = 0; i < 3 && reached_[i]; ++i) count += offered_[i];
     return count;
 }
+
+bool gates_time(const speed_gates &g) { return g.speedup > 0 || offers(g.copy) || offers(g.fma); }
 
 judgement judge(track &t, const speed_gates &gates) { return judging(t, gates).run(); }
 

@@ -14,6 +14,18 @@ template <class T> __global__ void fill_words(T *to, size_t n, T value)
     for (size_t i = size_t(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += step) to[i] = value;
 }
 
+// Reads everything. No sum of what stands there is the number, but the compiler cannot know.
+__global__ void read_all(uint4 *from, size_t n)
+{
+    size_t step = size_t(gridDim.x) * blockDim.x;
+    unsigned sum = 0;
+    for (size_t i = size_t(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += step) {
+        uint4 v = from[i];
+        sum += v.x ^ v.y ^ v.z ^ v.w;
+    }
+    if (sum == 0x5bd1e995u) from[0].x = sum;
+}
+
 // A block copies one contiguous piece. All loads come before the first store, and both pass by the
 // caches' retention: no byte is used twice.
 __global__ void __launch_bounds__(threads)
@@ -68,7 +80,8 @@ void yardstick_fill(unsigned *to, size_t words, unsigned pattern) { fill(to, wor
 
 void yardstick_flush(void *buffer, size_t bytes)
 {
-    fill(static_cast<uint4 *>(buffer), bytes / sizeof(uint4), make_uint4(1, 2, 3, 4));
+    if (size_t n = bytes / sizeof(uint4))
+        read_all<<<2048, threads>>>(static_cast<uint4 *>(buffer), n);
 }
 
 void yardstick_copy(const float4 *from, float4 *to, size_t n)

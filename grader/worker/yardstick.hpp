@@ -18,8 +18,8 @@ void yardstick_null();
 // to[i] = pattern for i < words.
 void yardstick_fill(unsigned *to, size_t words, unsigned pattern);
 
-// Writes all of `buffer`, whose size is a multiple of 16: with at least twice the L2, nothing else
-// stays in it.
+// Reads all of `buffer`, whose size is a multiple of 16: with at least twice the L2, nothing else
+// stays in it. Reading leaves no modified lines, whose writing back a timed kernel would pay for.
 void yardstick_flush(void *buffer, size_t bytes);
 
 // to[i] = from[i] for i < n: 32 n bytes moved.

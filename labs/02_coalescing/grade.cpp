@@ -156,7 +156,7 @@ static const places odd_places[] = {{1, 1, 1}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, 
 // that seven sets of arguments for each of two workers fit the device.
 static double bytes_of_a_call()
 {
-    double bytes = std::max(7.0 * (1 << 20) * device().multiprocessors, 4.0 * device().l2_bytes);
+    double bytes = std::max(2.0 * (1 << 20) * device().multiprocessors, 4.0 * device().l2_bytes);
     return std::min(bytes, device().memory_bytes / 14.0);
 }
 
