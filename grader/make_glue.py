@@ -49,8 +49,9 @@ def statements(text):
             depth, body = depth + 1, True
         elif c == "}":
             depth -= 1
-        ends_function = c == "}" and depth == 0 and ")" in text[start:i].split("{")[0]
-        if depth == 0 and (c == ";" or ends_function):
+        head = text[start:i].split("{")[0]
+        ends_body = c == "}" and depth == 0 and (")" in head or head.split()[:1] == ["namespace"])
+        if depth == 0 and (c == ";" or ends_body):
             piece = text[start : i + 1]
             line = text.count("\n", 0, start + len(piece) - len(piece.lstrip())) + 1
             if piece.strip(" \n\t;"):

@@ -1,3 +1,160 @@
 #!/usr/bin/env python3
 # Checks that every lab has its parts, every part its lab, and every file a first line that says what it is for.
+"""usage: check_layout.py --rows LAB...     the labs that meson.build lists against the files that are there
+       check_layout.py --files LAB...    the same, and every tracked file: first lines, TODOs, words, sources listed
+"""
+
+import re
+import subprocess
 import sys
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[2]
+VERDICT = re.compile(r"// (?:Fails|On gpu): (.+?) \| ([A-Z_]+) \|(.*)")
+EXEMPT = {"LICENSE", ".gitignore"}  # their form is fixed by others
+SPOKEN_OF_ITSELF = re.compile(r"\b(?:TODO|FIXME|XXX|HACK)\b")
+
+problems = []
+
+
+def problem(path, text):
+    shown = path.relative_to(TOP) if isinstance(path, Path) and path.is_absolute() else path
+    problems.append(f"{shown}: {text}")
+
+
+def required(lab):
+    """The parts of a lab, by path; those of solutions/ only where that folder is (not in the student edition)."""
+    parts = [f"labs/{lab}/{name}" for name in ("lab.hpp", "stub.cu", "grade.cpp", "hints.md")]
+    parts += [f"reference/{lab}/{name}" for name in ("naive.cu", "oracle.hpp", "oracle.cpp")]
+    parts += [f"handouts/{lab}.md"]
+    if (TOP / "solutions").is_dir():
+        parts += [f"solutions/{lab}/solution.cu"]
+    return parts
+
+
+def check_rows(labs):
+    for lab in labs:
+        for part in required(lab):
+            if not (TOP / part).is_file():
+                problem(part, f"is missing; meson.build lists {lab}, so write it or take the row out")
+    for root in ("labs", "reference", "solutions"):
+        for folder in sorted((TOP / root).glob("*/")):
+            if folder.name not in labs:
+                problem(folder, "has no row in meson.build; add one or remove the folder")
+    for handout in sorted((TOP / "handouts").glob("*.md")):
+        if handout.stem not in labs:
+            problem(handout, "belongs to no lab that meson.build lists")
+
+
+def first_line(path, lines):
+    """The line that says what a file is for: the first after a `#!` line or an include guard."""
+    if lines and lines[0].startswith("#!"):
+        lines = lines[1:]
+    return lines[0] if lines else ""
+
+
+def check_first_line(path, lines):
+    line = first_line(path, lines).strip()
+    words = re.findall(r"[A-Za-z]{2,}", line)
+    if path.suffix in (".json", ".ptx"):
+        return
+    if path.suffix == ".md":
+        good = line.startswith("# ")
+    else:
+        good = line.startswith(("//", "#", "/*", "<!--", "option(")) and not line.startswith(("#include", "#pragma"))
+    if not good or len(words) < (1 if path.suffix == ".md" else 3):
+        problem(path, f"its first line does not say what it is for: `{line[:60]}`")
+
+
+def check_stub(path, text):
+    numbers = [int(n) for n in re.findall(r"\bTODO (\d+)", text)]
+    if not numbers:
+        problem(path, "has no numbered TODO")
+    elif sorted(set(numbers)) != list(range(1, max(numbers) + 1)):
+        problem(path, f"its TODOs are numbered {sorted(set(numbers))}, not 1 to {max(numbers)}")
+
+
+def check_wrong(path, lines, cases, verdicts):
+    match = VERDICT.fullmatch(lines[0]) if lines else None
+    if not match:
+        problem(path, "its first line is not `// Fails: <case> | <VERDICT> | <words of the message>`")
+        return
+    if match[2] not in verdicts:
+        problem(path, f"names the verdict {match[2]}, which grader/verdict.hpp does not know")
+    if cases and match[1] != "build" and not any(match[1] in case or case in match[1] for case in cases):
+        problem(path, f"names the case `{match[1]}`, which its lab's grade.cpp does not have")
+
+
+def case_names(grade):
+    if not grade.is_file():
+        return set()
+    text = re.sub(r'"\s*\n\s*"', "", grade.read_text(encoding="utf-8"))
+    return set(re.findall(r'\w*CASE\w*\(\s*"((?:[^"\\]|\\.)*)"', text))
+
+
+def tracked_files():
+    listing = subprocess.run(["git", "ls-files", "-z"], cwd=TOP, capture_output=True, text=True)
+    if listing.returncode == 0:
+        names = [name for name in listing.stdout.split("\0") if name]
+    else:  # an unpacked archive has no index
+        ignored = (".venv/", "build", ".workbook/", ".git/")
+        names = [str(p.relative_to(TOP)) for p in TOP.rglob("*") if p.is_file()]
+        names = [n for n in names if not n.startswith(ignored) and "__pycache__" not in n]
+    return [TOP / name for name in names if (TOP / name).is_file()]
+
+
+def check_files():
+    verdicts = set(re.findall(r"^    ([A-Z_]+),", (TOP / "grader/verdict.hpp").read_text(encoding="utf-8"), re.M))
+    build = (TOP / "meson.build").read_text(encoding="utf-8")
+    for path in tracked_files():
+        name = path.relative_to(TOP).as_posix()
+        try:
+            text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            if not name.startswith("data/"):
+                problem(path, "is no UTF-8 text")
+            continue
+        lines = text.splitlines()
+        if name.startswith("data/"):
+            continue
+        if path.name not in EXEMPT:
+            check_first_line(path, lines)
+        if text and not text.endswith("\n"):
+            problem(path, "has no newline at its end")
+        stub = name.startswith("labs/") and path.name == "stub.cu"
+        if stub:
+            check_stub(path, text)
+        elif path.suffix in (".cpp", ".hpp", ".cu", ".h") and SPOKEN_OF_ITSELF.search(text) and "hints" not in name:
+            check_todo_words(path, text)
+        if path.parent.name == "wrong" and path.suffix == ".cu":
+            lab = path.parents[1].name
+            grade = path.parents[1] / "grade.cpp" if "tests/labs" in name else TOP / "labs" / lab / "grade.cpp"
+            check_wrong(path, lines, case_names(grade), verdicts)
+        if path.suffix == ".cpp" and name.startswith("grader/") and "/labs/" not in name:
+            stem = path.stem.removesuffix("_test")
+            if not re.search(rf"\b{re.escape(stem)}\b", build):
+                problem(path, "is not listed in meson.build")
+
+
+def check_todo_words(path, text):
+    """Only stubs have TODOs; graders may name a stub's by number."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if SPOKEN_OF_ITSELF.search(line) and not re.search(r"\bTODO (?:\d|%|\{|@)|TODOs?\b", line):
+            problem(path, f"line {number} has a note to its writer; only stubs have TODOs")
+
+
+def main():
+    if len(sys.argv) < 2 or sys.argv[1] not in ("--rows", "--files"):
+        sys.exit(__doc__)
+    check_rows(sys.argv[2:])
+    if sys.argv[1] == "--files":
+        check_files()
+    for text in problems:
+        print(text)
+    if sys.argv[1] == "--files":
+        print(f"{0 if problems else 1} passed, {len(problems)} failed")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+# Tests meson.build: an edited header makes stale what reads it, and bad rows are named.
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[2]
+BUILD = {}
+
+
+class configuring(unittest.TestCase):
+    """Configures a copy of the tree, with one thing changed."""
+
+    def setUp(self):
+        self.holder = tempfile.TemporaryDirectory()
+        self.tree = Path(self.holder.name) / "tree"
+        ignore = shutil.ignore_patterns("build*", ".git", ".venv", "__pycache__", ".workbook")
+        shutil.copytree(TOP, self.tree, ignore=ignore)
+        self.lab = next(lab for lab in BUILD["labs"] if not lab["test"])["lab"]
+
+    def tearDown(self):
+        self.holder.cleanup()
+
+    def configure(self):
+        command = ["meson", "setup", self.tree / "build", self.tree, f"-Dnvcc={BUILD['nvcc']}"]
+        result = subprocess.run(command, capture_output=True, text=True)
+        return result.returncode, result.stdout + result.stderr
+
+    def stale(self, target):
+        """What ninja would do for a target now."""
+        command = [BUILD["ninja"], "-C", self.tree / "build", "-n", "-v", target]
+        return subprocess.run(command, capture_output=True, text=True).stdout
+
+    def test_an_edited_header_makes_stale_what_reads_it_and_nothing_else(self):
+        status, text = self.configure()
+        self.assertEqual(status, 0, text[-2000:])
+        target = f"{self.lab}.naive.o"
+        made = subprocess.run([BUILD["ninja"], "-C", self.tree / "build", target], capture_output=True, text=True)
+        self.assertEqual(made.returncode, 0, made.stdout)
+        self.assertIn("no work to do", self.stale(target))
+        os.utime(self.tree / "grader/session.hpp")
+        self.assertIn("no work to do", self.stale(target))
+        for name in (f"labs/{self.lab}/lab.hpp", f"reference/{self.lab}/naive.cu", "grader/compile.sh"):
+            os.utime(self.tree / name)
+            self.assertIn(f"compile.sh {BUILD['nvcc']}", self.stale(target), name)
+            subprocess.run([BUILD["ninja"], "-C", self.tree / "build", target], capture_output=True)
+            self.assertIn("no work to do", self.stale(target))
+
+    def test_a_row_without_files_stops_the_configuration_in_words(self):
+        (self.tree / "labs" / self.lab / "stub.cu").unlink()
+        status, text = self.configure()
+        self.assertNotEqual(status, 0)
+        self.assertIn(f"labs/{self.lab}/stub.cu: is missing; meson.build lists {self.lab}", text)
+
+    def test_files_without_a_row_stop_the_configuration_in_words(self):
+        (self.tree / "labs" / "99_unlisted").mkdir()
+        status, text = self.configure()
+        self.assertNotEqual(status, 0)
+        self.assertIn("labs/99_unlisted: has no row in meson.build", text)
+
+    def test_the_student_edition_configures_without_solutions(self):
+        shutil.rmtree(self.tree / "solutions")
+        status, text = self.configure()
+        self.assertEqual(status, 0, text[-2000:])
+        made = json.loads((self.tree / "build/toolchain.json").read_text())
+        self.assertFalse(next(lab for lab in made["labs"] if lab["lab"] == self.lab)["solutions"])
+
+    def test_an_unusable_nvcc_is_named(self):
+        BUILD["nvcc"], good = "/no/such/nvcc", BUILD["nvcc"]
+        try:
+            status, text = self.configure()
+        finally:
+            BUILD["nvcc"] = good
+        self.assertNotEqual(status, 0)
+        self.assertIn("/no/such/nvcc: it is not there", text)
+
+
+if __name__ == "__main__":
+    BUILD.update(json.loads(Path(sys.argv[1]).read_text()))
+    unittest.main(argv=sys.argv[:1])

@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+# Tests compile.sh: which names leave an object, what it says of missing functions, and that what it made links.
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+GRADER = Path(__file__).resolve().parents[1]
+BUILD = {}
+
+SCALE = """#include "lab.hpp"
+__device__ int calls;
+static __global__ void scale_all(float *data, int n) { if (threadIdx.x < n) data[threadIdx.x] *= 2; }
+void helper() {}
+int counter;
+void scale(float *data, int n) { scale_all<<<1, 32>>>(data, n); }
+"""
+NESTED = """#include "lab.hpp"
+static __global__ void child(float *data) { data[threadIdx.x] *= 2; }
+static __global__ void parent(float *data, int n) { child<<<1, n>>>(data); }
+void scale(float *data, int n) { parent<<<1, 1>>>(data, n); }
+"""
+
+
+class compiling(unittest.TestCase):
+    def setUp(self):
+        self.holder = tempfile.TemporaryDirectory()
+        self.folder = Path(self.holder.name)
+        self.put("lab.hpp", "void scale(float *data, int n);\n")
+        self.put("kept", "_Z5scalePfi\n")
+
+    def tearDown(self):
+        self.holder.cleanup()
+
+    def put(self, name, text):
+        path = self.folder / name
+        path.write_text(text)
+        return path
+
+    def compile(self, text, *flags, name="scale.cu"):
+        self.put(name, text)
+        command = [GRADER / "compile.sh", BUILD["nvcc"], name, "scale.o", "scale.d", "kept"]
+        command += [*BUILD["nvcc_flags"], *flags]
+        environment = {**os.environ, "NVCC_APPEND_FLAGS": "--no-such-flag", "CPATH": "/nowhere"}
+        return subprocess.run(command, cwd=self.folder, capture_output=True, text=True, env=environment)
+
+    def names(self, *options):
+        text = subprocess.run(["nm", *options, "scale.o"], cwd=self.folder, capture_output=True, text=True).stdout
+        return {line.split()[-1] for line in text.splitlines()}
+
+    def link(self, *libraries):
+        self.put("main.cpp", '#include "lab.hpp"\nint main(int n, char **) { if (n > 1) scale(nullptr, 0); }\n')
+        command = [*BUILD["cxx"], "main.cpp", "scale.o", *libraries, *BUILD["link_flags"], "-o", "program"]
+        result = subprocess.run(command, cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual(result.stderr, "")
+        self.assertEqual(subprocess.run([self.folder / "program"]).returncode, 0)
+
+    def test_only_the_contract_is_global(self):
+        self.assertEqual(self.compile(SCALE).stderr, "")
+        self.assertEqual(self.names("-g", "--defined-only"), {"_Z5scalePfi"})
+
+    def test_the_object_links_with_either_runtime(self):
+        self.compile(SCALE)
+        self.link(BUILD["cudart_static"])
+        self.link(BUILD["simulator_library"])
+
+    def test_a_kernel_that_launches_a_kernel_links_with_either_runtime(self):
+        self.assertEqual(self.compile(NESTED, "-rdc=true").stderr, "")
+        self.assertEqual(self.names("-g", "--defined-only"), {"_Z5scalePfi"})
+        self.link(BUILD["cudart_static"])
+        self.link(BUILD["simulator_library"])
+
+    def test_uncompressed_ptx_for_the_simulated_device_is_inside(self):
+        for flags in ((), ("-rdc=true",)):
+            self.compile(SCALE, *flags)
+            self.assertIn(b".target sm_80", (self.folder / "scale.o").read_bytes())
+
+    def test_a_missing_function_is_named(self):
+        result = self.compile('#include "lab.hpp"\n')
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("lab.hpp declares scale(float*, int); scale.cu does not define it", result.stderr)
+        self.assertFalse((self.folder / "scale.o").exists())
+
+    def test_an_overload_in_its_place_is_named(self):
+        result = self.compile('#include "lab.hpp"\nvoid scale(double *data, int n) { *data = n; }\n')
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("it defines scale(double*, int), which is another function", result.stderr)
+
+    def test_a_static_function_is_told_from_a_missing_one(self):
+        result = self.compile("static void scale(float *, int) {}\nvoid use(float *p) { scale(p, 1); }\n"
+                              "void (*kept)(float *, int) = scale;\n")
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("leave the word static out", result.stderr)
+
+    def test_an_error_names_file_and_line_and_leaves_nothing(self):
+        result = self.compile("\nint f() { return nothing; }\n")
+        self.assertNotIn(result.returncode, (0, 3))
+        self.assertIn("scale.cu(2)", result.stderr.replace("scale.cu:2:", "scale.cu(2)"))
+        self.assertEqual(sorted(p.name for p in self.folder.iterdir()), ["kept", "lab.hpp", "scale.cu"])
+
+    def test_an_old_object_survives_a_failed_compilation(self):
+        self.compile(SCALE)
+        before = (self.folder / "scale.o").read_bytes()
+        self.compile("error\n")
+        self.assertEqual((self.folder / "scale.o").read_bytes(), before)
+
+    def test_dependencies_name_the_object_and_every_header(self):
+        self.compile(SCALE)
+        text = (self.folder / "scale.d").read_text()
+        self.assertTrue(text.startswith("scale.o"))
+        for name in ("scale.cu", "lab.hpp", "cuda_runtime.h"):
+            self.assertIn(name, text)
+        self.assertEqual({p.name for p in self.folder.iterdir()}, {"kept", "lab.hpp", "scale.cu", "scale.o", "scale.d"})
+
+    def test_too_few_arguments_are_answered_with_the_usage(self):
+        result = subprocess.run([GRADER / "compile.sh", "nvcc"], capture_output=True, text=True)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("usage: compile.sh NVCC IN OUT DEPFILE KEEP", result.stderr)
+
+
+if __name__ == "__main__":
+    BUILD = json.loads(Path(sys.argv[1]).read_text())
+    unittest.main(argv=sys.argv[:1])
