@@ -72,12 +72,6 @@ double used(std::uint64_t bytes, std::uint64_t sectors)
     return sectors ? static_cast<double>(bytes) / static_cast<double>(sector_bytes * sectors) : 1;
 }
 
-std::string shown(double value, const std::string &unit)
-{
-    if (unit == "%") return fmt::format("{:.4g} %", 100 * value);
-    return unit.empty() ? fmt::format("{:.4g}", value) : fmt::format("{:.4g} {}", value, unit);
-}
-
 enum class accesses { loads, stores, both };
 
 // The source line that moved most sectors for nothing; null when none did.
@@ -146,6 +140,12 @@ std::string report_counters(std::span<const std::byte> report)
     return {reinterpret_cast<const char *>(report.data()) + at, length};
 }
 
+std::string show_counted(double value, const std::string &unit)
+{
+    if (unit == "%") return fmt::format("{:.4g} %", 100 * value);
+    return unit.empty() ? fmt::format("{:.4g}", value) : fmt::format("{:.4g} {}", value, unit);
+}
+
 bool passes(const counted_gate &gate, double value)
 {
     double pass = gate.required.pass;
@@ -157,8 +157,8 @@ std::string missed_message(const counted_gate &gate, const counted &submission,
 {
     std::string text = fmt::format(
         "{}: {}, {} {} is required; naive: {}.", gate.name,
-        shown(gate.value(submission), gate.unit), gate.at_least ? "at least" : "at most",
-        shown(gate.required.pass, gate.unit), shown(gate.value(naive), gate.unit));
+        show_counted(gate.value(submission), gate.unit), gate.at_least ? "at least" : "at most",
+        show_counted(gate.required.pass, gate.unit), show_counted(gate.value(naive), gate.unit));
     if (gate.name.find("sector") == std::string::npos) return text;
     accesses about = gate.name == loads_name    ? accesses::loads
                      : gate.name == stores_name ? accesses::stores

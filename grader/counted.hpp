@@ -21,6 +21,9 @@ counted parse_counters(std::string_view json);
 // simulator_finding, a length, so many bytes of text. Throws std::exception when it is cut short.
 std::string report_counters(std::span<const std::byte> report);
 
+// "12.5 %" of 0.125 in "%", "4 sectors a request" of 4; the number alone where there is no unit.
+std::string show_counted(double value, const std::string &unit);
+
 // Is the gate's pass step reached, or none asked for?
 bool passes(const counted_gate &gate, double value);
 

@@ -1,6 +1,7 @@
 // Records of a run; the report that people read; result.json.
 #include "report.hpp"
 #include "case_run.hpp"
+#include "counted.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -92,9 +93,14 @@ std::string gates(const speed_result &s)
     }
     for (const auto &[what, value] : s.counters) {
         if (!text.empty()) text += "; ";
-        text += fmt::format("{}: {:.4g}", what, value);
+        auto unit = s.units.find(what);
+        auto shown = [&](double v) {
+            return show_counted(v, unit == s.units.end() ? "" : unit->second);
+        };
+        text += fmt::format("{}: {}", what, shown(value));
         auto naive = s.naive_counters.find(what);
-        if (naive != s.naive_counters.end()) text += fmt::format(" (naive {:.4g})", naive->second);
+        if (naive != s.naive_counters.end())
+            text += fmt::format(" (naive {})", shown(naive->second));
     }
     return text;
 }

@@ -560,6 +560,7 @@ void counted_race(const make_workload &make, const speed_gates &gates)
         double value = gate.value(submission);
         result.counters[gate.name] = value;
         result.naive_counters[gate.name] = gate.value(naive);
+        result.units[gate.name] = gate.unit;
         tally.add(gate.required, value, gate.at_least);
         if (passes(gate, value)) continue;
         missed += (missed.empty() ? "" : " ") + missed_message(gate, submission, naive);

@@ -41,6 +41,7 @@ struct speed_result {
     bool by_median = false;      // nor did the second: the median alone decided
     std::map<std::string, double> counters;       // a gate's name -> the submission's value
     std::map<std::string, double> naive_counters; // the same -> naive's
+    std::map<std::string, std::string> units;     // the same -> its unit; "%": values are of 1
     // What measuring took, in seconds: runs on the device, making and handing over the inputs, and
     // checking the outputs.
     double device_s = 0, prepare_s = 0, verify_s = 0;

@@ -250,7 +250,7 @@ struct context {
     grid *g;
     code *running;
     const std::uint32_t *thread_ids[3];       // 32 lanes of this warp
-    std::uint32_t specials[16];               // see special_index
+    std::uint32_t specials[18];               // see special_index
     const std::uint64_t *addresses = nullptr; // of the access that `report` is told about
 };
 

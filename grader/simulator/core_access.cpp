@@ -5,6 +5,10 @@
 #include "core_lanes.hpp"
 #include "core_levels.hpp"
 
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
 namespace simulator::core::SIMULATOR_LEVEL {
 namespace {
 
@@ -402,6 +406,54 @@ template <int bytes> inline bool contiguous_and_clean(const instruction &i, cons
     return all_have(w.shadow + at, static_cast<u32>(32 * step), need, never);
 }
 
+// Scattered lanes of 4 bytes each, when nothing is wrong and they lie within 2 GiB of each other:
+// their distances from the first active lane, which stands in for the inactive ones.
+struct near_lanes {
+    alignas(64) s32 distance[32];
+    u64 first;
+};
+
+// value[lane] = the 4 bytes at from + distance[lane].
+#if defined(__AVX2__)
+inline void gather(u32 *value, const std::byte *from, const s32 *distance)
+{
+    const int *base = reinterpret_cast<const int *>(from);
+    for (int l = 0; l < 32; l += 8) {
+        __m256i at = _mm256_load_si256(reinterpret_cast<const __m256i *>(distance + l));
+        __m256i v = _mm256_i32gather_epi32(base, at, 1);
+        _mm256_store_si256(reinterpret_cast<__m256i *>(value + l), v);
+    }
+}
+#else
+inline void gather(u32 *value, const std::byte *from, const s32 *distance)
+{
+    for (int l = 0; l < 32; ++l) value[l] = read_as<u32>(from + distance[l]);
+}
+#endif
+
+inline bool near_and_clean(near_lanes &n, lane_mask mask, const u64 *address, const window &w,
+                           u8 need, u8 never)
+{
+    n.first = address[__builtin_ctz(mask)];
+    u64 limit = w.bytes - 4, wrong = 0, far = 0, low = 0;
+#pragma GCC ivdep
+    for (int l = 0; l < 32; ++l) {
+        u64 a = (mask & bit_of[l]) != 0 ? address[l] : n.first, at = a - w.base;
+        wrong |= at | (limit - at); // the top bit of either: outside
+        far |= a - n.first + (u64{1} << 30);
+        low |= a;
+        n.distance[l] = static_cast<s32>(a - n.first);
+    }
+    if (w.bytes < 4 || wrong >> 63 != 0 || far >> 31 != 0 || (low & 3) != 0) return false;
+    const u8 *shadow = w.shadow + (n.first - w.base);
+    u32 each = 0x01010101u, lacks = 0, wanted = each * need, unwanted = each * never;
+    alignas(64) u32 found[32];
+    gather(found, reinterpret_cast<const std::byte *>(shadow), n.distance);
+#pragma GCC ivdep
+    for (int l = 0; l < 32; ++l) lacks |= (~found[l] & wanted) | (found[l] & unwanted);
+    return lacks == 0;
+}
+
 template <int bytes, class R> void load_window(context &c, const instruction &i, lane_mask mask,
                                                const u64 *address, const window &w, ptx::space s)
 {
@@ -409,27 +461,46 @@ template <int bytes, class R> void load_window(context &c, const instruction &i,
     bool sign = (i.flags & signed_value) != 0;
     u8 need = bits_needed(c) | (c.check_initialised ? u8{initialised} : u8{0});
     bool contiguous = mask == all_lanes && contiguous_and_clean<bytes>(i, address, w, need, 0);
+    if constexpr (bytes == 4 && sizeof(R) == 4) {
+        near_lanes n;
+        if (!contiguous && i.count == 1 && near_and_clean(n, mask, address, w, need, 0)) {
+            alignas(64) u32 value[32];
+            gather(value, w.data + (n.first - w.base), n.distance);
+            every(lanes_of<u32>(c, i.d), mask, [&](int l) { return value[l]; });
+            count_window(c, i, mask, address, how, false);
+            return;
+        }
+    }
     if (!contiguous && !check_lanes(c, i, mask, address, w, how, true)) return;
+    const std::byte *start = w.data - w.base + (contiguous ? address[0] : 0);
     for (int k = 0; k < i.count; ++k) {
         operand o = element(c, i, i.d, k);
         if (o == no_operand) continue;
         R *d = lanes_of<R>(c, o);
-        const std::byte *from = w.data - w.base + k * bytes;
-        if (contiguous) {
-            from += address[0];
-            u32 step = how.bytes;
-            if (i.count == 1) {
-#pragma GCC ivdep
-                for (int l = 0; l < 32; ++l) d[l] = extended<bytes, R>(from + l * bytes, sign);
-            } else {
-#pragma GCC ivdep
-                for (u32 l = 0; l < 32; ++l) d[l] = extended<bytes, R>(from + l * step, sign);
-            }
-        } else {
+        const std::byte *from = start + k * bytes;
+        u32 step = how.bytes;
+        if (!contiguous) {
             active(mask, [&](int l) { d[l] = extended<bytes, R>(from + address[l], sign); });
+        } else if (i.count == 1) {
+#pragma GCC ivdep
+            for (int l = 0; l < 32; ++l) d[l] = extended<bytes, R>(from + l * bytes, sign);
+        } else {
+#pragma GCC ivdep
+            for (u32 l = 0; l < 32; ++l) d[l] = extended<bytes, R>(from + l * step, sign);
         }
     }
     count_window(c, i, mask, address, how, contiguous);
+}
+
+template <int bytes> inline bool may_store(context &c, const instruction &i, lane_mask mask,
+                                           const u64 *address, const window &w, const access &how,
+                                           u8 never)
+{
+    if (bytes == 4 && i.count == 1) {
+        near_lanes n;
+        if (near_and_clean(n, mask, address, w, bits_needed(c), never)) return true;
+    }
+    return check_lanes(c, i, mask, address, w, how, false);
 }
 
 template <int bytes, class R> void store_window(context &c, const instruction &i, lane_mask mask,
@@ -440,31 +511,27 @@ template <int bytes, class R> void store_window(context &c, const instruction &i
     u8 never = c.check_memory ? u8{read_only} : u8{0};
     bool contiguous =
         mask == all_lanes && contiguous_and_clean<bytes>(i, address, w, bits_needed(c), never);
-    if (!contiguous && !check_lanes(c, i, mask, address, w, how, false)) return;
+    if (!contiguous && !may_store<bytes>(c, i, mask, address, w, how, never)) return;
     c.changed = true;
+    std::byte *start = w.data - w.base + (contiguous ? address[0] : 0);
     for (int k = 0; k < i.count; ++k) {
         const R *v = lanes_of<R>(c, element(c, i, i.b, k));
-        std::byte *to = w.data - w.base + k * bytes;
-        if (contiguous) {
-            to += address[0];
-            u32 step = how.bytes;
-            if (i.count == 1) {
-#pragma GCC ivdep
-                for (int l = 0; l < 32; ++l) write_as(to + l * bytes, static_cast<T>(v[l]));
-            } else {
-#pragma GCC ivdep
-                for (u32 l = 0; l < 32; ++l) write_as(to + l * step, static_cast<T>(v[l]));
-            }
-        } else {
+        std::byte *to = start + k * bytes;
+        u32 step = how.bytes;
+        if (!contiguous) {
             active(mask, [&](int l) { write_as(to + address[l], static_cast<T>(v[l])); });
+        } else if (i.count == 1) {
+#pragma GCC ivdep
+            for (int l = 0; l < 32; ++l) write_as(to + l * bytes, static_cast<T>(v[l]));
+        } else {
+#pragma GCC ivdep
+            for (u32 l = 0; l < 32; ++l) write_as(to + l * step, static_cast<T>(v[l]));
         }
     }
-    if (c.check_initialised) {
-        if (contiguous)
-            fill_initialised(w.shadow + (address[0] - w.base), 32 * how.bytes);
-        else
-            active(mask,
-                   [&](int l) { fill_initialised(w.shadow + (address[l] - w.base), how.bytes); });
+    if (contiguous) {
+        fill_initialised(w.shadow + (address[0] - w.base), 32 * how.bytes);
+    } else {
+        active(mask, [&](int l) { fill_initialised(w.shadow + (address[l] - w.base), how.bytes); });
     }
     count_window(c, i, mask, address, how, contiguous);
 }

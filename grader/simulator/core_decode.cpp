@@ -1004,6 +1004,7 @@ private:
     {
         std::size_t before = drafts_.size();
         try {
+            check_closer_parts(s);
             switch (end) {
             case ending::branch:
                 closer_branch(s);
@@ -1033,6 +1034,16 @@ private:
             emit(nullptr); // closes the block, never reached: the grid has stopped
         }
         pending_resize_.clear();
+    }
+
+    static void check_closer_parts(const statement &s)
+    {
+        static const std::set<std::string_view> known = {
+            "uni", "idx", "sync",   "cta", "warp", "arrive", "red", "aligned", "popc",
+            "and", "or",  "xor",    "add", "min",  "max",    "up",  "down",    "bfly",
+            "any", "all", "ballot", "b32", "b64",  "u32",    "s32", "pred"};
+        for (std::size_t k = 1; k < s.op.size(); ++k)
+            if (known.count(s.op[k]) == 0) throw unknown{};
     }
 
     void closer_branch(const statement &s)
@@ -1277,6 +1288,9 @@ special special_named(std::string_view name)
         {"globaltimer_lo", special::globaltimer_lo},
         {"globaltimer_hi", special::zero},
         {"gridid", special::zero},
+        // Where cooperative groups look for what a cooperative launch gave them.
+        {"envreg1", special::grid_workspace_high},
+        {"envreg2", special::grid_workspace_low},
     };
     if (auto it = names.find(name); it != names.end()) return it->second;
     return name.starts_with("envreg") ? special::zero : special::unknown;

@@ -108,8 +108,10 @@ void module::state::place_variables()
         }
         if (v.external) continue; // defined elsewhere; an access to it fails by name
         bool is_constant = v.space == ptx::space::constant;
-        auto at = device_memory.allocate(
-            v.bytes, is_constant ? memory_kind::constant : memory_kind::variable, device);
+        auto kind = is_constant ? memory_kind::constant
+                    : v.managed ? memory_kind::managed
+                                : memory_kind::variable;
+        auto at = device_memory.allocate(v.bytes, kind, device);
         if (!at) fail(v.text_line, "no device memory left for " + v.name);
         device_memory.label(*at, v.bytes, core::demangled_name(v.name));
         variables[v.name] = {*at, v.bytes};
@@ -298,6 +300,8 @@ outcome module::state::run(program &p, const launch &how)
     c.specials[12] = static_cast<std::uint32_t>(profile().multiprocessors); // special::nsmid
     c.specials[13] = how.dynamic_shared;
     c.specials[14] = g.shared_bytes;
+    c.specials[15] = static_cast<std::uint32_t>(how.grid_workspace >> 32);
+    c.specials[16] = static_cast<std::uint32_t>(how.grid_workspace);
     g.spare = std::move(spare);
     core::run_blocks(g);
     spare = std::move(g.spare);

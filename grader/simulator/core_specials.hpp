@@ -21,6 +21,8 @@ enum class special : unsigned {
     nsmid,
     dynamic_smem_size,
     total_smem_size,
+    grid_workspace_high,
+    grid_workspace_low,
     zero,
     tid_x,
     tid_y,

@@ -132,6 +132,19 @@ cudaError_t check_limits(const resolved &k, dim3 grid, dim3 block, std::size_t d
                                                               : cudaSuccess;
 }
 
+address new_grid_workspace()
+{
+    struct {
+        std::uint32_t bytes = 8, arrived = 0;
+    } fresh;
+    memory &m = memory::instance();
+    // Pinned, so that a device whose memory is used up can still launch.
+    const auto at = m.allocate(sizeof fresh, memory_kind::pinned, current_device());
+    if (!at) throw std::runtime_error("simulator: no addresses left for a cooperative launch");
+    std::memcpy(m.at(*at), &fresh, sizeof fresh);
+    return *at;
+}
+
 std::vector<std::byte> pack(const kernel_info &info, void **arguments)
 {
     std::vector<std::byte> bytes(info.parameter_bytes);
@@ -200,7 +213,9 @@ cudaError_t run(const void *function, dim3 grid, dim3 block, void **arguments,
     how.dynamic_shared = static_cast<std::uint32_t>(dynamic_shared);
     how.parameters = parameters;
     how.device = current_device();
+    if (cooperative) how.grid_workspace = new_grid_workspace();
     const outcome end = k.code->run(*k.info, how);
+    if (cooperative) memory::instance().release(how.grid_workspace);
     // As on hardware the launch itself succeeds; the fault comes up in a later call.
     if (end.error != 0) fault(static_cast<cudaError_t>(end.error), end.message);
     return cudaSuccess;

@@ -49,6 +49,9 @@ struct launch {
     std::uint32_t dynamic_shared = 0;
     std::span<const std::byte> parameters; // laid out by kernel_info::parameters
     int device = 0;
+    // Of a cooperative launch, else 0: 8 bytes of device memory, their number and a zero, in which
+    // the blocks of cooperative_groups::this_grid().sync() count themselves.
+    address grid_workspace = 0;
 };
 
 struct kernel_info {

@@ -202,7 +202,7 @@ variable take_variable(lexer &in, ptx::space where)
                    t == ".local" || t.starts_with(".attribute")) {
             if (t.starts_with(".attribute")) {
                 in.expect("(");
-                while (!in.accept(")")) in.take();
+                while (!in.accept(")")) v.managed |= in.take() == ".managed";
             }
         } else if (v.type = type_named(t.substr(1)); v.type == type::none) {
             fail(v.text_line, "`" + std::string(t) + "` is not a type known here");

@@ -57,6 +57,7 @@ struct variable {
     std::uint32_t align = 1;
     std::uint64_t bytes = 0; // 0 for an extern array
     bool external = false;
+    bool managed = false;              // host code reads and writes it too
     std::vector<initial_value> values; // element by element; the rest is zero
     int text_line = 0;
 };

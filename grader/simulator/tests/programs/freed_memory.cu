@@ -12,6 +12,7 @@ template <typename function> bool in_child(function body)
     std::fflush(stdout);
     const pid_t child = fork();
     if (child == 0) {
+        failures = 0;
         body();
         std::fflush(stdout);
         _exit(failures != 0);
@@ -46,7 +47,7 @@ int main()
     }));
     CHECK(in_child([] {
         const std::vector<int> host(32);
-        expect_finding(host.data(), simulator::finding_kind::host_pointer, "host memory");
+        expect_finding(host.data(), simulator::finding_kind::host_pointer, "no device memory");
     }));
     CHECK(in_child(
         [] { expect_finding(nullptr, simulator::finding_kind::null_pointer, "null pointer"); }));

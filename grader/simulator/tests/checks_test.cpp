@@ -1,0 +1,277 @@
+// What the machine finds wrong in kernels, and what it says about it.
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include "fixture.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace simulator;
+using namespace simulator::tests;
+
+namespace {
+
+const finding &only_finding()
+{
+    static std::vector<finding> found;
+    found = findings::instance().all();
+    REQUIRE(found.size() == 1);
+    return found[0];
+}
+
+// The line of kernels.cu that holds `text`, so that tests do not break when lines move.
+int line_with(const std::string &text)
+{
+    std::ifstream in(SIMULATOR_TESTS "/kernels.cu");
+    std::string line;
+    for (int n = 1; std::getline(in, line); ++n)
+        if (line.find(text) != line.npos) return n;
+    FAIL("kernels.cu has no line with " << text);
+    return 0;
+}
+
+std::string one_kernel(const std::string &parameters, const std::string &body)
+{
+    return ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(" + parameters +
+           ")\n{\n" + body + "\n}\n";
+}
+
+bool contains(const std::string &text, const char *part) { return text.find(part) != text.npos; }
+
+} // namespace
+
+TEST_CASE("a write past the end names kernel, line, block, thread and allocation")
+{
+    buffer<float> a(std::vector<float>(1024, 1)), b(std::vector<float>(1024, 1)),
+        c(std::size_t(1000));
+    memory::instance().label(c.at, c.bytes(), "out");
+    outcome o = run(kernels(), "vector_add", {4, 1, 1}, {256, 1, 1}, 0, a, b, c, 1024);
+    CHECK(o.error == 700);
+    const finding &f = only_finding();
+    CHECK(f.kind == finding_kind::out_of_bounds);
+    CHECK(f.kernel == "vector_add");
+    CHECK(f.file == "kernels.cu");
+    CHECK(f.line == line_with("c[i] = a[i] + b[i]"));
+    CHECK(f.block.x == 3);
+    CHECK(f.thread.x == 1000 - 768);
+    CHECK(f.write);
+    CHECK(f.bytes == 4);
+    CHECK(f.threads == 24);
+    CHECK(f.address == c.at + 4000);
+    CHECK(contains(f.where, "out"));
+}
+
+TEST_CASE("null, host and freed pointers are told apart")
+{
+    buffer<float> a(std::vector<float>(64, 1));
+    std::vector<float> host(64);
+    address pointer = 0;
+    CHECK(run(kernels(), "vector_add", {1, 1, 1}, {64, 1, 1}, 0, a, a, pointer, 64).error == 700);
+    CHECK(only_finding().kind == finding_kind::null_pointer);
+    pointer = reinterpret_cast<address>(host.data());
+    CHECK(run(kernels(), "vector_add", {1, 1, 1}, {64, 1, 1}, 0, a, pointer, a, 64).error == 700);
+    CHECK(only_finding().kind == finding_kind::host_pointer);
+    CHECK_FALSE(only_finding().write);
+    {
+        buffer<float> gone(std::vector<float>(64, 1));
+        pointer = gone.at;
+    }
+    CHECK(run(kernels(), "vector_add", {1, 1, 1}, {64, 1, 1}, 0, a, a, pointer, 64).error == 700);
+    CHECK(only_finding().kind == finding_kind::use_after_free);
+}
+
+TEST_CASE("a misaligned vector access")
+{
+    buffer<float> a(std::vector<float>(256, 1)), b(std::size_t(256));
+    CHECK(run(kernels(), "copy4", {1, 1, 1}, {32, 1, 1}, 0, a.at + 4, b).error == 716);
+    CHECK(only_finding().kind == finding_kind::misaligned);
+    CHECK(only_finding().bytes == 16);
+}
+
+TEST_CASE("reading global memory that nobody wrote is found and the grid goes on")
+{
+    buffer<float> a(std::size_t(64)), b(std::vector<float>(64, 1)), c(std::size_t(64));
+    memory::instance().mark(a.at, 100, initialised, 0);
+    CHECK(run(kernels(), "vector_add", {1, 1, 1}, {64, 1, 1}, 0, a, b, c, 64).error == 0);
+    const finding &f = only_finding();
+    CHECK(f.kind == finding_kind::uninitialised);
+    CHECK(f.thread.x == 25);
+    CHECK(f.threads == 39);
+    CHECK((memory::instance().shadow_at(c.at)[255] & initialised) != 0);
+}
+
+TEST_CASE("reading shared memory that nobody wrote")
+{
+    buffer<float> out(std::size_t(64));
+    CHECK(run(kernels(), "unwritten_tile", {2, 1, 1}, {64, 1, 1}, 0, out).error == 0);
+    const finding &f = only_finding();
+    CHECK(f.kind == finding_kind::uninitialised);
+    CHECK(f.thread.x == 5);
+    CHECK(f.line == line_with("out[threadIdx.x] = tile[threadIdx.x]"));
+    CHECK(contains(f.where, "shared memory, byte 20 of 256"));
+    CHECK(contains(f.where, "tile"));
+}
+
+TEST_CASE("shared memory is checked by its size")
+{
+    buffer<int> in(std::vector<int>(256, 1)), out(std::vector<int>{0});
+    CHECK(run(kernels(), "block_sum", {1, 1, 1}, {256, 1, 1}, 7 * 4, in, out, 256).error == 700);
+    CHECK(only_finding().kind == finding_kind::out_of_bounds);
+    CHECK(only_finding().thread.x == 224);
+    CHECK(contains(only_finding().where, "byte 28 of 28"));
+}
+
+TEST_CASE("writing constant memory")
+{
+    module m(".version 8.0\n.target sm_80\n.address_size 64\n.const .align 4 .b8 fixed[4] = {1};\n"
+             ".visible .entry k()\n{ .reg .b64 %rd<3>;\n mov.u64 %rd1, fixed;\n cvta.const.u64 "
+             "%rd2, %rd1;\n"
+             " st.u32 [%rd2], 5;\n ret;\n}\n",
+             0);
+    CHECK(run(m, "k", {1, 1, 1}, {1, 1, 1}, 0).error == 700);
+    CHECK(only_finding().kind == finding_kind::read_only);
+    CHECK(contains(only_finding().where, "fixed"));
+}
+
+TEST_CASE("local memory is checked by its size and for values")
+{
+    module m(one_kernel(".param .u32 at",
+                        ".local .align 4 .b8 mine[16];\n.reg .b64 %rd<4>; .reg .b32 %r<4>;\n"
+                        "mov.u64 %rd1, mine; ld.param.u32 %r1, [at];\n"
+                        "st.local.u32 [%rd1], 3; cvt.u64.u32 %rd2, %r1;\n"
+                        "add.s64 %rd3, %rd1, %rd2; ld.local.u32 %r2, [%rd3]; ret;"),
+             0);
+    CHECK(run(m, "k", {1, 1, 1}, {32, 1, 1}, 0, 0).error == 0);
+    CHECK(findings::instance().empty());
+    CHECK(run(m, "k", {1, 1, 1}, {32, 1, 1}, 0, 4).error == 0);
+    CHECK(only_finding().kind == finding_kind::uninitialised);
+    CHECK(run(m, "k", {1, 1, 1}, {32, 1, 1}, 0, 16).error == 700);
+    CHECK(only_finding().kind == finding_kind::out_of_bounds);
+    CHECK(contains(only_finding().where, "local memory"));
+    CHECK(run(m, "k", {1, 1, 1}, {32, 1, 1}, 0, 2).error == 716);
+}
+
+TEST_CASE("a barrier that some threads never reach")
+{
+    buffer<int> out(std::size_t(64));
+    CHECK(run(kernels(), "barrier_in_branch", {1, 1, 1}, {64, 1, 1}, 0, out).error == 0);
+    const finding &f = only_finding();
+    CHECK(f.kind == finding_kind::barrier);
+    CHECK(f.threads == 40);
+    CHECK(contains(f.detail, "24 had ended without reaching it"));
+    settings().ended_threads_miss_barriers = false;
+    run(kernels(), "barrier_in_branch", {1, 1, 1}, {64, 1, 1}, 0, out);
+    CHECK(findings::instance().empty());
+    settings().ended_threads_miss_barriers = true;
+}
+
+TEST_CASE("warps that wait at different barriers")
+{
+    buffer<int> out(std::size_t(64));
+    run(kernels(), "two_barriers", {1, 1, 1}, {64, 1, 1}, 0, out);
+    auto found = findings::instance().all();
+    REQUIRE(!found.empty());
+    CHECK(found[0].kind == finding_kind::barrier);
+    CHECK(contains(found[0].detail, "32 wait at the one at kernels.cu:"));
+}
+
+TEST_CASE("a block whose threads wait for each other for ever is ended")
+{
+    // Half of the block waits at barrier 0, the other half at barrier 1.
+    module m(
+        one_kernel(
+            "",
+            ".reg .pred %p<2>; .reg .b32 %r<3>;\nmov.u32 %r1, %tid.x; setp.lt.u32 %p1, %r1, 32;\n"
+            "@%p1 bra A; bar.sync 1; ret;\nA: bar.sync 0; ret;"),
+        0);
+    CHECK(run(m, "k", {1, 1, 1}, {64, 1, 1}, 0).error == 702);
+    CHECK(only_finding().kind == finding_kind::barrier);
+    CHECK(contains(only_finding().detail, "32 threads wait at barrier 1"));
+}
+
+TEST_CASE("a loop that waits for what nobody writes is ended at once")
+{
+    buffer<int> flag(std::vector<int>{0});
+    CHECK(run(kernels(), "never_ends", {2, 1, 1}, {64, 1, 1}, 0, flag).error == 702);
+    CHECK(only_finding().kind == finding_kind::step_budget);
+    CHECK(only_finding().line == line_with("while (*flag == 0)"));
+    CHECK(contains(only_finding().detail, "nobody changes"));
+}
+
+TEST_CASE("a kernel beyond the step budget is ended")
+{
+    module m(one_kernel("", ".reg .b32 %r<3>;\nmov.u32 %r1, 0;\nL: add.u32 %r1, %r1, 1; bra L;"),
+             0);
+    settings().step_budget = 100000;
+    outcome o = run(m, "k", {1, 1, 1}, {64, 1, 1}, 0);
+    settings().step_budget = options{}.step_budget;
+    CHECK(o.error == 702);
+    CHECK(only_finding().kind == finding_kind::step_budget);
+}
+
+TEST_CASE("a failed assertion ends the grid with its own code")
+{
+    auto in = std::vector<int>(64, 1);
+    buffer<int> fine(in);
+    CHECK(run(kernels(), "must_be_small", {1, 1, 1}, {64, 1, 1}, 0, fine).error == 0);
+    in[40] = 11;
+    buffer<int> bad(in);
+    outcome o = run(kernels(), "must_be_small", {1, 1, 1}, {64, 1, 1}, 0, bad);
+    CHECK(o.error == 710);
+    CHECK(only_finding().kind == finding_kind::trap);
+    CHECK(only_finding().thread.x == 40);
+    CHECK(contains(o.message, "in[threadIdx.x] < 10"));
+}
+
+TEST_CASE("a trap, and instructions nobody knows")
+{
+    module t(one_kernel("", "trap;"), 0);
+    CHECK(run(t, "k", {1, 1, 1}, {1, 1, 1}, 0).error == 719);
+    CHECK(only_finding().kind == finding_kind::trap);
+    for (const char *unknown :
+         {"frobnicate.u32 %r1, %r2;", "add.q32 %r1, %r2, %r1;", "ld.global.v3.u32 %r1, [%rd1];",
+          "call strange, ();", "bar.frob 0;", "cvt.rx.u32.f32 %r1, %r2;"}) {
+        CAPTURE(unknown);
+        module m(one_kernel("", std::string(".reg .b32 %r<4>; .reg .b64 %rd<4>;\n") + unknown +
+                                    "\nret;"),
+                 0);
+        CHECK(run(m, "k", {1, 1, 1}, {1, 1, 1}, 0).error == 801);
+        CHECK(only_finding().kind == finding_kind::unsupported);
+        CHECK(only_finding().kernel == "k");
+        CHECK(contains(only_finding().detail, "PTX line 7"));
+    }
+}
+
+TEST_CASE(
+    "a warp instruction whose mask does not name the caller, or waits for lanes that never come")
+{
+    std::string start = ".reg .pred %p<2>; .reg .b32 %r<3>;\nmov.u32 %r1, %tid.x;\n";
+    module unnamed(one_kernel("", start + "bar.warp.sync 65535; ret;"), 0);
+    CHECK(run(unnamed, "k", {1, 1, 1}, {32, 1, 1}, 0).error == 719);
+    CHECK(only_finding().kind == finding_kind::barrier);
+    CHECK(only_finding().thread.x == 16);
+    // Both sides of a branch wait for the whole warp, at different exchanges.
+    module crossed(
+        one_kernel("", start + "setp.lt.u32 %p1, %r1, 8;\n@%p1 bra A;\n"
+                               "shfl.sync.idx.b32 %r2, %r1, 0, 31, -1; ret;\n"
+                               "A: shfl.sync.idx.b32 %r2, %r1, 0, 31, -1; bar.warp.sync -1; ret;"),
+        0);
+    CHECK(run(crossed, "k", {1, 1, 1}, {32, 1, 1}, 0).error == 702);
+    CHECK(only_finding().kind == finding_kind::barrier);
+    // A plain warp barrier may be met in both branches.
+    module met(one_kernel("", start +
+                                  "setp.lt.u32 %p1, %r1, 8;\n@%p1 bra A;\nbar.warp.sync -1; ret;\n"
+                                  "A: bar.warp.sync -1; ret;"),
+               0);
+    CHECK(run(met, "k", {1, 1, 1}, {32, 1, 1}, 0).error == 0);
+    CHECK(findings::instance().empty());
+}
+
+TEST_CASE("checks can be turned off, and wild pointers still end the grid")
+{
+    buffer<float> a(std::size_t(64)), c(std::size_t(60));
+    settings().check_memory = settings().check_initialised = false;
+    CHECK(run(kernels(), "vector_add", {1, 1, 1}, {64, 1, 1}, 0, a, a, c, 64).error == 0);
+    CHECK(findings::instance().empty());
+    CHECK(run(kernels(), "vector_add", {1, 1, 1}, {64, 1, 1}, 0, a, a, address{64}, 64).error ==
+          700);
+    settings().check_memory = settings().check_initialised = true;
+}
