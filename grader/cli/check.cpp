@@ -84,9 +84,13 @@ bool has_gate(const case_view &c, const std::string &backend)
 finding gates_separate(const lab_view &naive, const std::string &backend)
 {
     finding f{"naive misses every speed gate that the solution must reach", {}};
-    for (const case_view &c : naive.cases)
+    bool any = false;
+    for (const case_view &c : naive.cases) {
+        any = any || has_gate(c, backend);
         if (has_gate(c, backend) && c.passed())
             f.fault += fmt::format("{}{} passes", f.fault.empty() ? "" : "; ", c.name);
+    }
+    if (!any) f.fault = "no speed case has a gate";
     return f;
 }
 
@@ -110,6 +114,8 @@ std::vector<finding> judge(const toolchain &t, const task &work, const lab_view 
     if (right.empty()) right = any_right(l);
     switch (work.as) {
     case role::naive:
+        // Labs that prove the machinery need no race.
+        if (work.of->test) return {{"naive is right", right}};
         return {{"naive is right", right}, gates_separate(l, backend)};
     case role::rung:
         return {{work.what.name + " is right", right}};

@@ -44,9 +44,10 @@ private:
     std::string path_;
 };
 
-std::string replay_folder(const toolchain &t)
+// One a submission, so that graders side by side do not write the same files.
+std::string replay_folder(const toolchain &t, const subject &what)
 {
-    std::string folder = t.source_root + "/.workbook/replays";
+    std::string folder = t.source_root + "/.workbook/replays/" + what.name;
     fs::create_directories(folder);
     return folder;
 }
@@ -66,7 +67,8 @@ std::vector<std::string> grader_command(const toolchain &t, const lab &l, const 
     if (l.library && options.backend == "gpu")
         add({"--library", t.program(l, "library", options.backend)});
     add({"--submission", what.name, "--source", t.shown(what.source), "--seed", options.seed,
-         "--json", json_file, "--replay-dir", replay_folder(t)});
+         "--json", json_file});
+    if (options.replays) add({"--replay-dir", replay_folder(t, what)});
     if (!options.pattern.empty()) add({"--case", options.pattern});
     if (!show) c.push_back("--quiet");
     if (!detect_terminal(1).colour) c.push_back("--no-color");
@@ -386,6 +388,7 @@ int grade_command(const toolchain &t, const std::vector<std::string> &words, gra
     if (all.empty()) throw usage_error("this workbook has no labs yet");
     check_json_file(options.json_file);
     options.seed = choose_seed(options.seed);
+    options.replays = true;
     progress_line progress;
     backend_choice choice = choose_backend(t, *all[0].of, options, progress);
     options.backend = choice.backend;

@@ -19,6 +19,7 @@ struct grade_options {
     bool solutions = false;
     std::string submission; // a file instead of the stub
     std::string json_file;
+    bool replays = false; // failed calls are kept in .workbook/replays, to be repeated alone
 };
 
 // What is graded: a file that must be built first, or an implementation of ours.

@@ -145,37 +145,67 @@ std::vector<std::string> measures_of(const std::vector<row> &rows, const std::st
     return names;
 }
 
-std::string counted_measure(const std::vector<row> &rows, const std::string &name,
-                            const std::string &measure, const terminal &out)
+struct measured_row {
+    const row *of;
+    double value;
+};
+
+std::vector<measured_row> values_of(const std::vector<row> &rows, const std::string &name,
+                                    const std::string &measure)
 {
-    struct line {
-        const row *of;
-        double value;
-    };
-    std::vector<line> drawn;
-    double most = 0;
+    std::vector<measured_row> values;
     for (const row &r : rows) {
         const case_view *c = r.speed(name);
         auto value = c ? number_at(c->whole, {"counters", measure.c_str()}) : std::nullopt;
-        if (!value) continue;
-        drawn.push_back({&r, *value});
-        most = std::max(most, *value);
+        if (value) values.push_back({&r, *value});
     }
+    return values;
+}
+
+double largest(const std::vector<measured_row> &values)
+{
+    double most = 0;
+    for (const measured_row &v : values) most = std::max(most, v.value);
+    return most;
+}
+
+// Whether no version differs from another by more than a hundredth: bars would show nothing.
+bool all_alike(const std::vector<measured_row> &values)
+{
+    double most = largest(values);
+    return std::all_of(values.begin(), values.end(), [&](const measured_row &v) {
+        return std::abs(v.value - most) <= 0.01 * std::abs(most);
+    });
+}
+
+std::string counted_measure(const std::vector<row> &rows, const std::string &measure,
+                            const std::vector<measured_row> &values, const terminal &out)
+{
+    double most = largest(values);
     std::string text = fmt::format("{}{}\n", std::string(margin, ' '), measure);
     int width = name_width(rows);
-    for (const line &l : drawn) {
+    for (const measured_row &v : values) {
         std::string head = fmt::format("{}{}  {:>9}  ", std::string(margin, ' '),
-                                       shown_name(*l.of, width), figure(l.value));
-        text += head + bar(out, most > 0 ? l.value / most : 0, out.width - columns(head)) + "\n";
+                                       shown_name(*v.of, width), figure(v.value));
+        text += head + bar(out, most > 0 ? v.value / most : 0, out.width - columns(head)) + "\n";
     }
     return text;
 }
 
 std::string counted_case(const std::vector<row> &rows, const std::string &name, const terminal &out)
 {
-    std::string text;
-    for (const std::string &measure : measures_of(rows, name))
-        text += counted_measure(rows, name, measure, out);
+    std::string text, alike;
+    for (const std::string &measure : measures_of(rows, name)) {
+        std::vector<measured_row> values = values_of(rows, name, measure);
+        if (values.size() > 1 && all_alike(values))
+            alike +=
+                fmt::format("{}{} {}", alike.empty() ? "" : ", ", measure, figure(largest(values)));
+        else
+            text += counted_measure(rows, measure, values, out);
+    }
+    if (!alike.empty())
+        text += std::string(margin, ' ') +
+                wrapped("the same in all: " + alike, out.width, margin + 2) + "\n";
     return text.empty() ? text : fmt::format("\n  {}\n{}", bold(out, name), text);
 }
 
@@ -210,13 +240,15 @@ std::string where(const ladder &l)
 
 std::string first_comment(const std::string &source)
 {
+    std::string text;
     for (const std::string &line : lines(source)) {
-        std::size_t at = line.find("//");
-        if (at == line.npos) continue;
-        std::size_t start = line.find_first_not_of("/ ", at);
-        return start == line.npos ? std::string() : printable(line.substr(start), 400);
+        if (line.rfind("//", 0) != 0) break;
+        std::size_t start = line.find_first_not_of("/ ");
+        if (start == line.npos) break; // an empty comment line ends the paragraph
+        text += (text.empty() ? "" : " ") + line.substr(start);
     }
-    return {};
+    std::size_t end = text.find(". ");
+    return printable(end == text.npos ? text : text.substr(0, end + 1), 400);
 }
 
 std::string draw(const ladder &l, const terminal &out)

@@ -11,7 +11,7 @@ namespace cli {
 
 struct rung {
     std::string name;  // "naive", "1_coalesced", "solution", "library"
-    std::string about; // the first comment line of its file
+    std::string about; // the first sentence of its file
     json document;     // its grade
 };
 
@@ -20,11 +20,12 @@ struct ladder {
     std::vector<rung> rungs;  // in climbing order, naive first
 };
 
-// "// Lanes walk along the row." -> "Lanes walk along the row."
+// The first sentence of the comment that a file begins with, however many lines it takes.
 std::string first_comment(const std::string &source);
 
 // At most `out.width` columns. On gpu times, ratios to naive and fractions of the device; on sim
-// what was counted, and no time. ASCII bars where the terminal has no UTF-8.
+// what was counted, and no time; a measure that is the same in all versions takes one line. ASCII
+// bars where the terminal has no UTF-8.
 std::string draw(const ladder &l, const terminal &out);
 
 // Whether naive and all rungs are right and the solution passes everything; else what did not.

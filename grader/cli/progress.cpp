@@ -69,16 +69,16 @@ std::string state_of(const progress_entry *e)
 
 std::string number_of(const std::string &lab) { return lab.substr(0, lab.find('_')); }
 
-std::string what_next(const toolchain &t, const progress_record &record)
+std::string what_next(const toolchain &t, const progress_record &record, const terminal &out)
 {
     for (const lab &l : t.labs) {
         if (l.test) continue;
         const progress_entry *e = record.find(l.name);
         if (e && e->best >= e->max_points && e->max_points > 0) continue;
-        std::string edit = fmt::format("Next: edit labs/{0}/stub.cu (the lesson is "
-                                       "handouts/{0}.md), then\n      ./workbook grade {1}",
-                                       l.name, number_of(l.name));
-        return edit;
+        std::string text =
+            fmt::format("Next: read handouts/{0}.md, edit labs/{0}/stub.cu, then", l.name);
+        return wrapped(text, out.width, 2) + "\n  " +
+               bold(out, "./workbook grade " + number_of(l.name));
     }
     return "Every lab is done. The worked ladders, to compare: ./workbook demo";
 }
@@ -153,7 +153,7 @@ std::string where_am_i(const toolchain &t, const progress_record &record, const 
     }
     screen += fmt::format("\n{} of {} done", done, plural(count, "lab"));
     if (all > 0) screen += fmt::format(", {} points of those graded", points_words(points, all));
-    return screen + "\n" + what_next(t, record) + "\n";
+    return screen + "\n" + what_next(t, record, out) + "\n";
 }
 
 } // namespace cli

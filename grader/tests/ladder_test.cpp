@@ -110,6 +110,15 @@ TEST_CASE("on the simulator: counts with their label, no times")
     CHECK(widest(text) <= 80);
 }
 
+TEST_CASE("a measure that is the same in all versions takes one line")
+{
+    ladder l = on_sim();
+    for (rung &r : l.rungs) r.document["labs"][0]["cases"][1]["counters"]["used by stores"] = 1;
+    std::string text = draw(l, terminal{});
+    CHECK(contains(text, "the same in all: used by stores 1\n"));
+    CHECK(contains(text, "used by loads\n    naive         0.125  ##"));
+}
+
 TEST_CASE("bars are ASCII unless the terminal has UTF-8, and fit either way")
 {
     terminal rich;
@@ -149,5 +158,7 @@ TEST_CASE("what a file is for is its first comment")
 {
     CHECK(first_comment("// Lanes walk along the row.\n#include <x>\n") ==
           "Lanes walk along the row.");
-    CHECK(first_comment("int i;\n") == "");
+    CHECK(first_comment("// Rung 1: lanes\n// walk. The rest\n// is detail.\nint i;\n") ==
+          "Rung 1: lanes walk.");
+    CHECK(first_comment("int i; // no\n") == "");
 }
