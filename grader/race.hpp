@@ -69,7 +69,7 @@ struct judgement {
 // Whether any gate needs a clock. Where none does, the race takes `shown_pairs` and its times are
 // only shown.
 bool gates_time(const speed_gates &gates);
-constexpr int shown_pairs = 5;
+constexpr int shown_pairs = 3;
 
 // Runs pairs until the verdict is clear. Ends the case by itself only through `track::verify`.
 judgement judge(track &t, const speed_gates &gates);

@@ -160,6 +160,9 @@ nlohmann::json speed_json(const speed_result &s, nlohmann::json c)
                         {"measured_again", s.measured_again}};
         c["measured"] = {
             {"naive_ms", number(s.naive_ms)}, {"ms", number(s.ms)}, {"gbps", number(s.gbps)}};
+        c["costs"] = {{"device_s", number(s.device_s)},
+                      {"prepare_s", number(s.prepare_s)},
+                      {"verify_s", number(s.verify_s)}};
         if (!std::isnan(s.library_ratio)) c["measured"]["library_ratio"] = s.library_ratio;
     }
     if (!std::isnan(s.fraction))
