@@ -13,6 +13,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -316,8 +317,10 @@ verdict verdict_of(const simulator_finding &f)
     switch (static_cast<simulator::finding_kind>(f.kind)) {
     // Beside a buffer it is the student's arithmetic; far from any it is what a GPU calls error
     // 700.
+    // Beside a buffer, which has a name, it is the student's arithmetic; far from any it is what a
+    // GPU calls error 700.
     case out_of_bounds:
-        return f.where[0] ? verdict::OUT_OF_BOUNDS : verdict::CUDA_ERROR;
+        return std::strchr(f.where, '`') ? verdict::OUT_OF_BOUNDS : verdict::CUDA_ERROR;
     case use_after_free:
         return verdict::OUT_OF_BOUNDS;
     case uninitialised:
@@ -364,19 +367,25 @@ std::string hint_of(const simulator_finding &f)
 
 std::string sentence(const simulator_finding &f)
 {
+    using enum simulator::finding_kind;
+    auto kind = static_cast<simulator::finding_kind>(f.kind);
     std::string s = fmt::format("Kernel {} {}", f.kernel, kind_name(f.kind));
-    if (f.where[0])
-        s += fmt::format(": {} of {} bytes {}", f.write ? "a write" : "a read", f.bytes, f.where);
-    s += ".";
-    if (f.detail[0]) s += fmt::format(" {}", f.detail);
     if (f.line > 0)
-        s += fmt::format(" At {}:{},", std::filesystem::path(f.file).filename().string(), f.line);
-    else
-        s += " In";
-    s += fmt::format(" block ({}, {}, {}), thread ({}, {}, {})", f.block[0], f.block[1], f.block[2],
+        s += fmt::format(" at {}:{}", std::filesystem::path(f.file).filename().string(), f.line);
+    bool access = f.bytes > 0 && kind != barrier;
+    if (access) s += fmt::format(": a {} of {} bytes", f.write ? "write" : "read", f.bytes);
+    if (f.where[0]) s += fmt::format("{} {}", access ? "," : ":", f.where);
+    s += ".";
+    // Of an access, all has been said.
+    if (f.detail[0] && !access) s += fmt::format(" {}", f.detail);
+    s += fmt::format(" Block ({}, {}, {}), thread ({}, {}, {})", f.block[0], f.block[1], f.block[2],
                      f.thread[0], f.thread[1], f.thread[2]);
     if (f.threads > 1) s += fmt::format(" and {} more", f.threads - 1);
-    return s + ".";
+    s += ".";
+    if (verdict_of(f) == verdict::CUDA_ERROR &&
+        (kind == out_of_bounds || kind == null_pointer || kind == host_pointer))
+        s += " A GPU answers with cudaErrorIllegalAddress (700).";
+    return s;
 }
 
 void terminate_strings(simulator_finding &f)
@@ -457,8 +466,12 @@ void keep_replay(const std::vector<argument> &arguments, const char *function, s
     current_case().replay = path.string();
 }
 
+// A function that once did not end is not waited for again in this run.
+std::map<std::string, std::string> endless; // by function: the case
+
 // Load, run, report, store: one call with fresh poison.
-void once(std::vector<argument> &arguments, call_images &images, const char *function, void *result,
+// Returns whether the call left threads behind.
+bool once(std::vector<argument> &arguments, call_images &images, const char *function, void *result,
           std::size_t result_bytes)
 {
     images.fill();
@@ -467,6 +480,7 @@ void once(std::vector<argument> &arguments, call_images &images, const char *fun
     answer loaded = w.ask(load_request(arguments), std::chrono::seconds(30));
     require_answer(loaded, "handing over the arguments");
     answer ran = w.ask(run_request(function), std::chrono::seconds(10));
+    if (ran.how == ending::timed_out) endless.emplace(function, current_case().name);
     if (options().simulated && ran.how == ending::answered) check_findings(images.report_at());
     require_answer(ran, fmt::format("calling {}", function));
     if (ran.value.returned_bytes != result_bytes)
@@ -475,27 +489,32 @@ void once(std::vector<argument> &arguments, call_images &images, const char *fun
     request store;
     store.what = command::store;
     require_answer(w.ask(store, std::chrono::seconds(30)), "reading the results");
+    return ran.value.threads_left > 0;
 }
 
-// A moment later the outputs must be what they were.
-void check_late_writes(const std::vector<argument> &arguments)
+// Outputs must stay what they were. Where the call left threads behind, they get a moment to show.
+void check_late_writes(const std::vector<argument> &arguments, bool threads_left)
 {
     std::vector<std::vector<std::byte>> first;
     for (const argument &a : arguments) first.emplace_back(returned(a), returned(a) + a.wire.bytes);
-    request store;
-    store.what = command::store;
-    require_answer(submission_worker().ask(store, std::chrono::seconds(30)),
-                   "reading the results again");
-    for (std::size_t j = 0; j < arguments.size(); ++j) {
-        const argument &a = arguments[j];
-        if (a.wire.where == place::value || call_images::parts(a.wire) > 1) continue;
-        if (std::equal(first[j].begin(), first[j].end(), returned(a))) continue;
-        end_case(
-            verdict::LATE_WRITE,
-            fmt::format("{} still changed after the call had returned and the device was idle.",
-                        ordinal_parts(a, 0)),
-            "Finish the work before returning: no thread of yours may go on.");
-    }
+    auto until =
+        std::chrono::steady_clock::now() + std::chrono::milliseconds(threads_left ? 500 : 0);
+    do {
+        request store;
+        store.what = command::store;
+        require_answer(submission_worker().ask(store, std::chrono::seconds(30)),
+                       "reading the results again");
+        for (std::size_t j = 0; j < arguments.size(); ++j) {
+            const argument &a = arguments[j];
+            if (a.wire.where == place::value || call_images::parts(a.wire) > 1) continue;
+            if (std::equal(first[j].begin(), first[j].end(), returned(a))) continue;
+            end_case(
+                verdict::LATE_WRITE,
+                fmt::format("{} still changed after the call had returned and the device was idle.",
+                            ordinal_parts(a, 0)),
+                "Finish the work before returning: no thread of yours may go on.");
+        }
+    } while (std::chrono::steady_clock::now() < until);
 }
 
 void copy_back(std::vector<argument> &arguments)
@@ -552,12 +571,15 @@ void name_arguments(const std::string &function, std::vector<argument> &argument
 void make_call(const char *function, std::vector<argument> arguments, void *result,
                std::size_t result_bytes)
 {
+    if (auto at = endless.find(function); at != endless.end())
+        end_case(verdict::TIMEOUT, fmt::format("Not tried: {} did not end in the case \"{}\".",
+                                               function, at->second));
     current_case().function = function;
     current_case().outputs.clear();
     name_arguments(function, arguments);
     call_images images(arguments);
 
-    once(arguments, images, function, result, result_bytes);
+    bool threads_left = once(arguments, images, function, result, result_bytes);
     check_guards(arguments);
     unwritten_lists unwritten = still_poisoned(arguments);
     bool any =
@@ -566,7 +588,7 @@ void make_call(const char *function, std::vector<argument> arguments, void *resu
         check_inputs_unchanged(arguments);
         check_untouched(arguments);
     }
-    check_late_writes(arguments);
+    check_late_writes(arguments, threads_left);
     copy_back(arguments);
     // Two runs may differ. On the simulator, where a call costs more, large ones only owe a second
     // to elements that may be poison or an answer.

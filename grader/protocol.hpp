@@ -91,6 +91,7 @@ struct reply {
     reply_status status{};
     std::int32_t error = 0; // a cudaError_t
     run_step step{};
+    std::int32_t threads_left = 0;    // of the worker's process after a run, beyond those before it
     std::uint32_t returned_bytes = 0; // of the contract function's result, if it has one
     double event_ms = 0, host_ms = 0; // all `calls` together; 0 on the simulator
     std::uint64_t bytes = 0;          // report: bytes written

@@ -379,14 +379,14 @@ std::string result_json()
 
 int exit_status()
 {
-    bool any = false, failed = false;
+    bool ungraded = false, failed = false;
     for (const case_record &r : records()) {
         if (!r.started) continue;
         if (r.result == verdict::INFRA_ERROR) return 99;
-        any = any || !skipped(r);
+        ungraded = ungraded || skipped(r);
         failed = failed || (!passed(r) && !skipped(r));
     }
-    return !any ? 77 : failed ? 1 : 0;
+    return failed ? 1 : ungraded ? 77 : 0;
 }
 
 // doctest tells this listener where the run is.

@@ -44,7 +44,8 @@ int todo_of(const std::string &source, const std::string &function);
 std::string human_report(bool colour);
 // The canonical document (schema cuda-workbook/1) with this lab in it.
 std::string result_json();
-// 0 passed, 1 the submission failed, 77 nothing was graded, 99 our own machinery failed.
+// 0 passed, 1 the submission failed, 77 something could not be graded and nothing failed, 99 our
+// own machinery failed.
 int exit_status();
 
 // UTF-8 with control characters, invalid bytes and direction overrides shown as escapes.

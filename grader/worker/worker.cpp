@@ -171,6 +171,14 @@ struct argument_set {
     std::vector<void *> pointers;                   // what the entry takes
 };
 
+int threads_of_this_process()
+{
+    std::ifstream file("/proc/self/status");
+    for (std::string line; std::getline(file, line);)
+        if (line.starts_with("Threads:")) return std::atoi(line.c_str() + 8);
+    return 0;
+}
+
 class server {
 public:
     server(const std::byte *input, std::uint64_t input_bytes, std::byte *output,
@@ -393,6 +401,7 @@ private:
             check(cudaEventCreate(&end_));
         }
         a.returned_bytes = e->result_bytes;
+        int threads = r.calls == 1 ? threads_of_this_process() : 0;
         auto start = steady::now();
         check(cudaEventRecord(begin_));
         try {
@@ -409,6 +418,7 @@ private:
         cudaEventRecord(end_);
         cudaError_t sync = cudaDeviceSynchronize();
         a.host_ms = std::chrono::duration<double, std::milli>(steady::now() - start).count();
+        if (r.calls == 1) a.threads_left = threads_of_this_process() - threads;
         if (a.status == reply_status::exception) return;
         // A kernel that failed while running shows up in either call; a sticky error is not a bad
         // launch.

@@ -1,4 +1,4 @@
-// Fails: twice: 1000 elements | PROTOCOL_ERROR |
+// Fails: twice: 1000 elements | EARLY_EXIT | The process ended with status
 #include "lab.hpp"
 
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// Fails: twice: 1000 elements | NOT_WRITTEN |
+// Fails: twice: 1000 elements | NOT_WRITTEN | no element of its output
 #include "lab.hpp"
 
 #include <csignal>

@@ -1,6 +1,7 @@
 // Fails: twice: 1000 elements | LATE_WRITE | still changed after the call had returned
 #include "lab.hpp"
 
+#include <chrono>
 #include <thread>
 
 static __global__ void double_each(const float *x, float *y, int n)
@@ -20,6 +21,7 @@ void twice(const float *x, float *y, int n)
     double_each<<<(n + 255) / 256, 256>>>(x, y, n);
     cudaDeviceSynchronize();
     std::thread([y] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(200));
         for (float v = 0;; ++v) cudaMemcpy(y, &v, sizeof v, cudaMemcpyHostToDevice);
     }).detach();
 }

@@ -1,4 +1,4 @@
-// Fails: twice: 1000 elements | CUDA_ERROR |
+// Fails: twice: 1000 elements | CUDA_ERROR | trap
 #include "lab.hpp"
 
 static __global__ void double_each(const float *x, float *y, int n)
