@@ -16,9 +16,8 @@ fi
 
 files=$(git ls-files '*.cpp' '*.hpp' '*.cu' '*.h' 2>/dev/null) ||
     files=$(find grader labs reference solutions -name '*.[ch]pp' -o -name '*.cu' -o -name '*.h')
-unformatted=$(for file in $files; do
-    "$format" "$file" | cmp -s - "$file" || echo "$file"
-done)
+# shellcheck disable=SC2086 # names are words
+unformatted=$("$format" --dry-run $files 2>&1 | sed -n 's/^\([^:]*\):.*clang-format-violations.*/\1/p' | sort -u)
 if [ -n "$unformatted" ]; then
     echo "These files are not laid out by .clang-format:"
     echo "$unformatted"

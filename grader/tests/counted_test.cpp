@@ -1,5 +1,4 @@
 // Reading the simulator's counters, whatever a submission's worker made of them, and what is said.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "../counted.hpp"
 #include "../simulator/harness.h"
 

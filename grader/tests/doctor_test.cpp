@@ -1,5 +1,4 @@
 // The doctor on machines that lack one thing each.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "../cli/doctor.hpp"
 #include "cli_project.hpp"
 

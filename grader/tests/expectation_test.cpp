@@ -1,5 +1,4 @@
 // What a wrong submission says that it must get, and what counts as getting it.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "../cli/expectation.hpp"
 
 #include "../cli/errors.hpp"

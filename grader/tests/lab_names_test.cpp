@@ -1,5 +1,4 @@
 // Which lab a word means, and what is said when it means none or several.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "../cli/lab_names.hpp"
 
 #include "../cli/errors.hpp"

@@ -1,6 +1,5 @@
 // The ladder as a terminal shows it: what is in it, how wide it is, and that counts and times never
 // mix.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "../cli/ladder.hpp"
 
 #include <doctest/doctest.h>

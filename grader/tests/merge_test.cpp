@@ -1,5 +1,4 @@
 // Results: of several labs merged, of graders that misbehave, and the exit status of it all.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "../cli/errors.hpp"
 #include "../cli/grade.hpp"
 #include "cli_project.hpp"

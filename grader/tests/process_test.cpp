@@ -1,5 +1,4 @@
 // Children under limits: how they end, what they leave, and that none outlives its call.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "../cli/process.hpp"
 
 #include "../cli/errors.hpp"

@@ -1,5 +1,4 @@
 // What a student has reached is kept, and never lost.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "../cli/progress.hpp"
 #include "cli_project.hpp"
 

@@ -1,6 +1,5 @@
 // The rule of a race, on a track with simulated times and honest, slow, lying and cheating
 // contestants.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "../race.hpp"
 #include "../statistics.hpp"
 

@@ -1,5 +1,4 @@
 // What a submission prints can neither break a result file nor pose as the grader's own words.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "../report.hpp"
 
 #include <nlohmann/json.hpp>

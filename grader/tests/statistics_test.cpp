@@ -1,5 +1,4 @@
 // The interval against binomial theory, and the rule against synthetic noise of GPU machines.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "../statistics.hpp"
 
 #include <cmath>

@@ -1,6 +1,5 @@
 // The submission builder: what it accepts, what it says about the rest, and what a file cannot
 // reach.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "../cli/errors.hpp"
 #include "../cli/submission.hpp"
 #include "cli_project.hpp"

@@ -1,5 +1,4 @@
 // Text for terminals: wrapped, safe, in proportion.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "../cli/text.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,4 @@
 // What the machine finds wrong in kernels, and what it says about it.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "fixture.hpp"
 
 #include <doctest/doctest.h>

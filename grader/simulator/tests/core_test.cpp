@@ -1,5 +1,4 @@
 // The machine runs what nvcc makes of ordinary kernels: results compared with C++.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "fixture.hpp"
 
 #include <algorithm>

@@ -1,5 +1,4 @@
 // The counts of known access patterns.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "fixture.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,4 @@
 // Fat binaries, whole and broken, and the merging of separately compiled PTX.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
 #include "../fatbin.hpp"

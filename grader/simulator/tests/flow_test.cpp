@@ -1,5 +1,4 @@
 // Where branches meet, for the shapes that loops, returns and switches make.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "../flow.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,4 @@
 // Each family of instructions by itself: results compared with C++.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "fixture.hpp"
 
 #include <bit>

@@ -1,5 +1,4 @@
 // Device memory, findings and counters.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
 #include "../counters.hpp"

@@ -1,5 +1,4 @@
 // The parser: what nvcc writes, scopes of inline assembly, initialisers, and texts that are broken.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "fixture.hpp"
 
 #include "../ptx.hpp"

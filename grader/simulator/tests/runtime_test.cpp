@@ -1,5 +1,4 @@
 // The CUDA runtime's calls, on a machine that executes nothing (mock_module.cpp).
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
 #include "../counters.hpp"
