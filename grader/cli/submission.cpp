@@ -312,10 +312,20 @@ bool contains_any(const std::string &text, std::initializer_list<const char *> w
 
 std::string first_error(const std::string &text)
 {
-    // compile.sh names a contract function that is missing.
     for (const std::string &line : lines(text))
-        if (contains_any(line, {"error", "declares"})) return line;
+        if (line.find("error") != line.npos) return line;
     return text.empty() ? "the compiler gave no reason" : lines(text)[0];
+}
+
+// compile.sh ends so when the file compiles but lacks a function of the contract.
+constexpr int lacks_a_function = 3;
+
+refusal missing_function(const job &j, const std::string &said)
+{
+    std::string line = lines(said).at(0), prefix = j.shown + ": ";
+    if (line.rfind(prefix, 0) == 0) line = line.substr(prefix.size());
+    return {verdict::BUILD_FAILED, line, "copy its declaration from lab.hpp and write its body",
+            said};
 }
 
 [[noreturn]] void refuse_compile(const job &j, const workplace &w, const ending &e)
@@ -323,6 +333,8 @@ std::string first_error(const std::string &text)
     std::string said = diagnostics(j, w, e);
     if (e.what == ending::not_started)
         throw machine_error(fmt::format("the compiler {}: see ./workbook doctor", e.words()));
+    if (e.what == ending::exited && e.status == lacks_a_function && !said.empty())
+        throw missing_function(j, said);
     bool time_over = e.what == ending::timed_out ||
                      (e.what == ending::signalled && e.status == SIGXCPU) ||
                      contains_any(said, {"CPU time limit", "signal 24"});
