@@ -322,9 +322,14 @@ constexpr int lacks_a_function = 3;
 
 refusal missing_function(const job &j, const std::string &said)
 {
-    std::string line = lines(said).at(0), prefix = j.shown + ": ";
-    if (line.rfind(prefix, 0) == 0) line = line.substr(prefix.size());
-    return {verdict::BUILD_FAILED, line, "copy its declaration from lab.hpp and write its body",
+    std::string message = first_error(said);
+    for (const std::string &line : lines(said)) { // warnings may come first
+        std::size_t at = line.find("lab.hpp declares");
+        if (at == line.npos) continue;
+        message = line.substr(at);
+        break;
+    }
+    return {verdict::BUILD_FAILED, message, "copy its declaration from lab.hpp and write its body",
             said};
 }
 

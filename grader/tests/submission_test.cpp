@@ -115,12 +115,15 @@ TEST_CASE("a missing contract function is named")
     built_submission b = p.build("#include \"lab.hpp\"\n");
     CHECK(b.verdict == verdict::BUILD_FAILED);
     CHECK(b.message == "lab.hpp declares scale(float*, int); stub.cu does not define it");
-    SUBCASE("static, it is not the contract's")
+    SUBCASE("static, it is not the contract's; warnings do not hide it")
     {
         built_submission s =
             p.build("static void scale(float *, int) {}\nvoid (*used)(float *, int) = scale;\n");
         CHECK(s.verdict == verdict::BUILD_FAILED);
-        CHECK_MESSAGE(contains(s.diagnostics, "static"), s.diagnostics);
+        CHECK_MESSAGE(contains(s.diagnostics, "leave the word static out"), s.diagnostics);
+        built_submission w = p.build("static int unused() { return 1; }\n");
+        CHECK_MESSAGE(contains(w.diagnostics, "warning"), w.diagnostics);
+        CHECK(w.message == b.message);
     }
 }
 
