@@ -320,7 +320,7 @@ std::string first_error(const std::string &text)
 // compile.sh ends so when the file compiles but lacks a function of the contract.
 constexpr int lacks_a_function = 3;
 
-refusal missing_function(const job &j, const std::string &said)
+refusal missing_function(const std::string &said)
 {
     std::string message = first_error(said);
     for (const std::string &line : lines(said)) { // warnings may come first
@@ -339,7 +339,7 @@ refusal missing_function(const job &j, const std::string &said)
     if (e.what == ending::not_started)
         throw machine_error(fmt::format("the compiler {}: see ./workbook doctor", e.words()));
     if (e.what == ending::exited && e.status == lacks_a_function && !said.empty())
-        throw missing_function(j, said);
+        throw missing_function(said);
     bool time_over = e.what == ending::timed_out ||
                      (e.what == ending::signalled && e.status == SIGXCPU) ||
                      contains_any(said, {"CPU time limit", "signal 24"});
@@ -440,7 +440,7 @@ std::string compiled(const job &j, const std::string &made_at, double &cpu_secon
     lay_out(j, scratch.path(), w);
     w.visible = w.tree;
     ending e;
-    if (cell_available()) {
+    if (j.limits.closed && cell_available()) {
         workplace closed = w;
         close_off(j, scratch.path(), closed);
         e = compile(j, closed);
