@@ -22,6 +22,10 @@ class usage_error : public std::runtime_error {
 class machine_error : public std::runtime_error {
     using runtime_error::runtime_error;
 };
+// There is nothing to grade on: no GPU where one was asked for.
+class no_device_error : public std::runtime_error {
+    using runtime_error::runtime_error;
+};
 // Someone asked us to stop. Children are already gone when this is thrown.
 class stop_requested : public std::exception {
 public:

@@ -10,7 +10,7 @@ namespace cli {
 struct expectation {
     bool passes = false; // on this backend nothing is to be seen
     std::string case_name, verdict;
-    std::string words; // that the case's message or hint contains
+    std::string words; // that the case's message or hint contains; may be empty
 };
 
 // Reads "// Fails: CASE | VERDICT | WORDS" and, on gpu, "// On gpu: CASE | VERDICT | WORDS" or

@@ -348,11 +348,12 @@ backend_choice choose_backend(const toolchain &t, const lab &any, const grade_op
     }
     std::string reason = reason_no_gpu(t, any, progress);
     if (reason.empty()) return {"gpu", "a GPU is here"};
-    if (options.require_gpu || options.backend == "gpu")
-        throw machine_error(fmt::format(
-            "no GPU can be used: {}.\n  what to do: ./workbook doctor says what is missing; "
-            "--backend sim grades in the simulator",
-            reason));
+    std::string words =
+        fmt::format("no GPU can be used: {}.\n  what to do: ./workbook doctor says what is "
+                    "missing; --backend sim grades in the simulator",
+                    reason);
+    if (options.require_gpu) throw machine_error(words);
+    if (options.backend == "gpu") throw no_device_error(words);
     return {"sim", reason};
 }
 

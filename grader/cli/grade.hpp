@@ -47,8 +47,8 @@ graded grade_one(const toolchain &t, const lab &l, const subject &what,
 std::vector<std::string> grade_targets(const toolchain &t, const lab &l, const subject &what,
                                        const std::string &backend);
 
-// gpu or sim. "auto" is gpu where a worker of ours runs a real kernel. Throws machine_error, in
-// words, when a GPU is asked for and none can be used.
+// gpu or sim. "auto" is gpu where a worker of ours runs a real kernel. When no GPU can be
+// used: throws machine_error if one is required, no_device_error if --backend gpu asks for one.
 struct backend_choice {
     std::string backend, why;
 };

@@ -148,6 +148,9 @@ int guarded(const commands &c, const command_options &o)
     } catch (const usage_error &e) {
         fmt::print(stderr, "{}\n", e.what());
         return wrong_usage;
+    } catch (const no_device_error &e) {
+        fmt::print(stderr, "{}\n", e.what());
+        return nothing_graded;
     } catch (const stop_requested &) {
         fmt::print(stderr, "\nstopped\n");
         return stopped;

@@ -312,10 +312,25 @@ bool contains_any(const std::string &text, std::initializer_list<const char *> w
 
 std::string first_error(const std::string &text)
 {
-    // compile.sh names a contract function that is missing.
     for (const std::string &line : lines(text))
-        if (contains_any(line, {"error", "declares"})) return line;
+        if (line.find("error") != line.npos) return line;
     return text.empty() ? "the compiler gave no reason" : lines(text)[0];
+}
+
+// compile.sh ends so when the file compiles but lacks a function of the contract.
+constexpr int lacks_a_function = 3;
+
+refusal missing_function(const std::string &said)
+{
+    std::string message = first_error(said);
+    for (const std::string &line : lines(said)) { // warnings may come first
+        std::size_t at = line.find("lab.hpp declares");
+        if (at == line.npos) continue;
+        message = line.substr(at);
+        break;
+    }
+    return {verdict::BUILD_FAILED, message, "copy its declaration from lab.hpp and write its body",
+            said};
 }
 
 [[noreturn]] void refuse_compile(const job &j, const workplace &w, const ending &e)
@@ -323,6 +338,8 @@ std::string first_error(const std::string &text)
     std::string said = diagnostics(j, w, e);
     if (e.what == ending::not_started)
         throw machine_error(fmt::format("the compiler {}: see ./workbook doctor", e.words()));
+    if (e.what == ending::exited && e.status == lacks_a_function && !said.empty())
+        throw missing_function(said);
     bool time_over = e.what == ending::timed_out ||
                      (e.what == ending::signalled && e.status == SIGXCPU) ||
                      contains_any(said, {"CPU time limit", "signal 24"});
@@ -423,7 +440,7 @@ std::string compiled(const job &j, const std::string &made_at, double &cpu_secon
     lay_out(j, scratch.path(), w);
     w.visible = w.tree;
     ending e;
-    if (cell_available()) {
+    if (j.limits.closed && cell_available()) {
         workplace closed = w;
         close_off(j, scratch.path(), closed);
         e = compile(j, closed);

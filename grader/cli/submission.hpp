@@ -19,6 +19,7 @@ struct build_limits {
     std::uint64_t cpu_seconds = 60;         // of any one process of the compiler
     std::uint64_t memory = 8ull << 30;      // address space of any one process
     std::uint64_t object_bytes = 256 << 20; // of any one file written
+    bool closed = true; // false: as on a machine that cannot hide the rest of its files
 };
 
 struct submission_request {

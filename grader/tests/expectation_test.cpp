@@ -52,6 +52,7 @@ TEST_CASE("a malformed line is an error that names the file")
          {"// Wrong on purpose.\n", "// Fails: scale: row | WRONG_ANSWER\n",
           "// Fails: scale: row | BAD_ANSWER | words\n", "// Fails:  | PASS | words\n", ""})
         CHECK_THROWS_WITH_AS(of(text), doctest::Contains("wrong/x.cu"), machine_error);
+    CHECK(of("// Fails: scale: row | CRASH |\n").words == "");
     CHECK_FALSE(states_expectation("// A stub.\n"));
     CHECK(states_expectation(source));
 }
@@ -66,6 +67,8 @@ TEST_CASE("case, verdict and words must all be right")
     CHECK(unmet(e, got("CRASH", "its own factor")) != "");
     CHECK(unmet(e, got("PASS", "its own factor", "pass")) != "");
     CHECK(unmet(of("// Fails: scale: other | WRONG_ANSWER | x\n"), got("WRONG_ANSWER", "x")) != "");
+    expectation skipped = of("// Fails: scale: row | SKIPPED | no opcode\n");
+    CHECK(unmet(skipped, got("SKIPPED", "no opcode", "pass")) == "");
     lab_view also = got("WRONG_ANSWER", "its own factor");
     also.cases[0].verdict = "INFRA_ERROR";
     CHECK(unmet(e, also) != "");
