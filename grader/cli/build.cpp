@@ -99,18 +99,24 @@ void build_targets(const toolchain &t, const std::vector<std::string> &targets,
                         e.words(), first_failure(e.text)));
 }
 
-std::vector<std::string> submission_targets(const toolchain &t, const lab &l,
-                                            const std::string &backend)
+std::vector<std::string> linked_with(const std::string &backend)
+{
+    return backend == "gpu" ? std::vector<std::string>{"gpu", "sim"} : std::vector{backend};
+}
+
+std::vector<std::string> submission_targets(const toolchain &t, const lab &l)
 {
     std::vector<std::string> targets = {l.worker_library, l.keep};
-    if (backend == "sim") targets.push_back(t.simulator_library);
+    targets.push_back(t.simulator_library);
     return targets;
 }
 
 std::vector<std::string> grading_targets(const toolchain &t, const lab &l,
                                          const std::string &backend)
 {
-    std::vector<std::string> targets = {t.grader(l), t.program(l, "naive", backend)};
+    std::vector<std::string> targets = {t.grader(l)};
+    for (const std::string &with : linked_with(backend))
+        targets.push_back(t.program(l, "naive", with));
     if (l.library && backend == "gpu") targets.push_back(t.program(l, "library", backend));
     return targets;
 }

@@ -31,7 +31,8 @@ void build_targets(const toolchain &t, const std::vector<std::string> &targets,
 // What grading an implementation of ours, or any submission, of a lab takes.
 std::vector<std::string> grading_targets(const toolchain &t, const lab &l,
                                          const std::string &backend);
-std::vector<std::string> submission_targets(const toolchain &t, const lab &l,
-                                            const std::string &backend);
+std::vector<std::string> submission_targets(const toolchain &t, const lab &l);
+// The backends that a worker is linked for: beside a GPU, the simulator does what is counted.
+std::vector<std::string> linked_with(const std::string &backend);
 
 } // namespace cli

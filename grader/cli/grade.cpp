@@ -52,20 +52,29 @@ std::string replay_folder(const toolchain &t, const subject &what)
     return folder;
 }
 
+// One implementation, linked for the backend; and, on gpu, with the simulator, which does what is
+// counted.
+struct workers_of {
+    std::string graded, counted;
+};
+
 std::vector<std::string> grader_command(const toolchain &t, const lab &l, const subject &what,
-                                        const std::string &worker, const grade_options &options,
+                                        const workers_of &worker, const grade_options &options,
                                         const std::string &json_file, bool show)
 {
     std::vector<std::string> c = {t.grader(l),
                                   "--backend",
                                   options.backend,
                                   "--worker",
-                                  worker,
+                                  worker.graded,
                                   "--naive",
                                   t.program(l, "naive", options.backend)};
     auto add = [&](std::initializer_list<std::string> more) { c.insert(c.end(), more); };
-    if (l.library && options.backend == "gpu")
-        add({"--library", t.program(l, "library", options.backend)});
+    if (options.backend == "gpu") {
+        add({"--counting-worker", worker.counted, "--counting-naive",
+             t.program(l, "naive", "sim")});
+        if (l.library) add({"--library", t.program(l, "library", "gpu")});
+    }
     add({"--submission", what.name, "--source", t.shown(what.source), "--seed", options.seed,
          "--json", json_file});
     if (options.replays) add({"--replay-dir", replay_folder(t, what)});
@@ -109,7 +118,7 @@ graded read_result(const lab &l, const subject &what, const ending &e, const std
     return g;
 }
 
-graded run_grader(const toolchain &t, const lab &l, const subject &what, const std::string &worker,
+graded run_grader(const toolchain &t, const lab &l, const subject &what, const workers_of &worker,
                   const grade_options &options, bool show)
 {
     std::string folder = t.build_root + "/submissions";
@@ -307,9 +316,10 @@ std::vector<std::string> grade_targets(const toolchain &t, const lab &l, const s
 {
     std::vector<std::string> targets = grading_targets(t, l, backend);
     if (what.ours)
-        targets.push_back(t.program(l, what.name, backend));
+        for (const std::string &with : linked_with(backend))
+            targets.push_back(t.program(l, what.name, with));
     else
-        for (const std::string &more : submission_targets(t, l, backend)) targets.push_back(more);
+        for (const std::string &more : submission_targets(t, l)) targets.push_back(more);
     return targets;
 }
 
@@ -317,8 +327,10 @@ graded grade_one(const toolchain &t, const lab &l, const subject &what,
                  const grade_options &options, bool show)
 {
     if (what.ours)
-        return run_grader(t, l, what, t.program(l, what.name, options.backend), options, show);
-    built_submission built = build_submission(t, {&l, what.source, {options.backend}});
+        return run_grader(
+            t, l, what, {t.program(l, what.name, options.backend), t.program(l, what.name, "sim")},
+            options, show);
+    built_submission built = build_submission(t, {&l, what.source, linked_with(options.backend)});
     if (!built.built()) {
         graded g;
         g.status = failed;
@@ -326,7 +338,7 @@ graded grade_one(const toolchain &t, const lab &l, const subject &what,
         g.cpu_seconds = built.cpu_seconds;
         return g;
     }
-    graded g = run_grader(t, l, what, built.workers.at(0), options, show);
+    graded g = run_grader(t, l, what, {built.workers.front(), built.workers.back()}, options, show);
     g.cpu_seconds += built.cpu_seconds;
     return g;
 }
