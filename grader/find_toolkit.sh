@@ -4,7 +4,9 @@
 # usage: find_toolkit.sh [NVCC]
 #
 # Looks at NVCC if given, else on PATH, in $CUDA_HOME, in /usr/local/cuda, the newest /usr/local/cuda-*,
-# /opt/cuda, and the wheels in .venv; $CUDA_WORKBOOK_TOOLKITS, folders, takes the place of these four. Prints nvcc, version, include, cudart_static and cudadevrt. Where none will do it says why and exits with 1.
+# /opt/cuda, and the wheels in .venv; the folders in $CUDA_WORKBOOK_TOOLKITS take the place of those under
+# /usr/local and /opt. Prints nvcc, version, include, cudart_static and cudadevrt. Where none will do it says
+# why and exits with 1.
 set -eu
 
 top=$(cd "$(dirname "$0")/.." && pwd)
@@ -16,8 +18,8 @@ candidates() {
     fi
     command -v nvcc || true
     [ -z "${CUDA_HOME-}" ] || echo "$CUDA_HOME/bin/nvcc"
-    usual="/usr/local/cuda $(printf '%s\n' /usr/local/cuda-* | sort -rV) /opt/cuda $top/.venv/cuda"
-    for folder in ${CUDA_WORKBOOK_TOOLKITS-$usual}; do echo "$folder/bin/nvcc"; done
+    usual="/usr/local/cuda $(printf '%s\n' /usr/local/cuda-* | sort -rV) /opt/cuda"
+    for folder in ${CUDA_WORKBOOK_TOOLKITS-$usual} "$top/.venv/cuda"; do echo "$folder/bin/nvcc"; done
 }
 
 # Prints a toolkit's description, or why this one will not do.
