@@ -1,4 +1,4 @@
-// Fails: twice: 1000 elements | LAUNCH_FAILED | cudaErrorInvalidConfiguration (9)
+// Fails: twice: 1000 elements | LAUNCH_FAILED | cudaErrorInvalidValue (1)
 #include "lab.hpp"
 
 static __global__ void double_each(const float *x, float *y, int n)
