@@ -46,10 +46,7 @@ worker &started(worker &w, const std::string &program)
     o.sandbox = options().sandbox;
     o.output_region = options().simulated ? std::size_t{1} << 30
                                           : std::min(std::size_t{8} << 30, physical_memory() / 4);
-    if (options().simulated)
-        o.memory_limit = std::size_t{4} << 30;
-    else
-        o.memory_limit = std::max(o.memory_limit, physical_memory() / 2);
+    o.memory_limit = std::size_t{4} << 30;
     w = worker(o, inputs());
     return w;
 }

@@ -23,7 +23,8 @@ struct run_options {
     std::uint64_t seed = 0;
     std::string replay_folder; // where replay files of failed cases go; empty: nowhere
     bool keep_replays = false; // of passed cases too
-    bool isolate = false;      // a fresh worker for every case
+    int verdicts = 1;     // of each timed case, in the same warm workers: to calibrate a GPU model
+    bool isolate = false; // a fresh worker for every case
     bool sandbox = true;
 };
 run_options &options();

@@ -154,7 +154,7 @@ std::optional<recognised> less_precise(const mistake<float> &m)
     for (std::size_t i : m.wrong)
         worst = std::max(worst, std::abs(double(m.got[i]) - m.want[i]) /
                                     std::max(1e-30, std::abs(double(m.want[i]))));
-    if (!(worst < 2e-3)) return {};
+    if (!(worst < 2e-3) || worst == 0) return {}; // 0: NaN, which no comparison sees
     return recognised{
         fmt::format("The answer is close (within {:.1e}) but not as precise as float arithmetic.",
                     worst),
@@ -188,13 +188,15 @@ template <class T> [[noreturn]] void end_wrong(const mistake<T> &m, const std::s
                     m.wrong.size(), m.count, m.wrong.size() == 1 ? "is" : "are", name, i,
                     coordinates(i, m.shape), show_element(m.want[i]), show_element(m.got[i]));
     std::string next;
-    if (auto r = recognise(m, known)) {
+    bool is_nan = false;
+    if constexpr (std::is_floating_point_v<T>) is_nan = std::isnan(m.got[i]);
+    if (is_nan) {
+        message += " It is NaN, no number.";
+        next = "Where does the NaN come from? An output or scratch value read before it was "
+               "written is one.";
+    } else if (auto r = recognise(m, known)) {
         message += " " + r->cause;
         next = r->next;
-    } else if constexpr (std::is_floating_point_v<T>) {
-        if (std::isnan(m.got[i]))
-            next = "Where does the NaN come from? An output or scratch value read before it was "
-                   "written is one.";
     }
     if (v == verdict::NONDETERMINISTIC)
         message = "A first call was right and a second, with the same inputs, was not: " + message;

@@ -107,6 +107,9 @@ int main(int count, char **arguments)
     app.add_flag("!--no-sandbox", o.sandbox, "starts workers without namespaces of their own");
     app.add_option("--only", only, "correctness or speed")
         ->check(CLI::IsMember({"correctness", "speed"}));
+    app.add_option("--verdicts", o.verdicts,
+                   "judges each timed case so many times, a line each: to calibrate")
+        ->check(CLI::Range(1, 100000));
     app.add_flag("--list", list, "lists the cases and their points");
     app.add_flag("--quiet", quiet, "prints no report");
     app.add_flag("--no-color", no_color, "no colours, also not in a terminal");

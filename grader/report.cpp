@@ -79,8 +79,11 @@ std::string gates(const speed_result &s)
 {
     std::string text;
     if (!std::isnan(s.median)) {
-        text += fmt::format("{:.2f}x naive ({:.2f} to {:.2f}, {} pairs)", s.median, s.low, s.high,
-                            s.pairs);
+        text += fmt::format("{:.2f}x naive", s.median);
+        if (!std::isnan(s.low))
+            text += fmt::format(" ({:.2f} to {:.2f}, {} pairs)", s.low, s.high, s.pairs);
+        else
+            text += " (shown, not graded)";
         if (s.required > 0) text += fmt::format(", needs {:g}x", s.required);
         if (!std::isnan(s.fraction)) {
             text += fmt::format("; {:.0f} % of {}", 100 * s.fraction, s.of);

@@ -554,6 +554,11 @@ int replay(const char *path)
         return 1;
     }
     std::printf("%s was called once and returned without a CUDA error.\n", run.function);
+    if (simulator_counters) {
+        std::string counts(simulator_counters(nullptr, 0), 0);
+        simulator_counters(counts.data(), counts.size() + 1);
+        std::printf("%s\n", counts.c_str());
+    }
     return 0;
 }
 

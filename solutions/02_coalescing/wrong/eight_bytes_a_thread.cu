@@ -1,5 +1,4 @@
 // Fails: add_unrolled: speed | TOO_SLOW | bytes loaded a thread
-// On gpu: add_unrolled: speed | TOO_SLOW | copy
 // One element a thread: right, and a fifth below what the memory can do.
 #include "lab.hpp"
 

@@ -1,5 +1,4 @@
 // Fails: read_offset: sectors at offset 11 | TOO_SLOW | sectors loaded an element
-// On gpu: passes - a row comes from a cache the second time, and time is not graded here
 // Every load is aligned and every byte of it asked for, but two warps load each row.
 #include "lab.hpp"
 

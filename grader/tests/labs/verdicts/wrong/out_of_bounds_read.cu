@@ -1,5 +1,5 @@
 // Fails: twice: 1000 elements | OUT_OF_BOUNDS | past the end of `x`
-// On gpu: passes - a stray read changes nothing there
+// On gpu: twice: coalesced | OUT_OF_BOUNDS | past the end of `x`
 #include "lab.hpp"
 
 static __global__ void double_each(const float *x, float *y, int n)

@@ -1,5 +1,4 @@
 // Fails: twice: coalesced | TOO_SLOW | sector bytes used by loads
-// On gpu: passes - the gate of this case is counted
 #include "lab.hpp"
 
 static __global__ void double_each(const float *x, float *y, int n)

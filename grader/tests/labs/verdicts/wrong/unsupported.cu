@@ -1,5 +1,5 @@
 // Fails: twice: 1000 elements | SKIPPED | the simulator does not
-// On gpu: passes - only the simulator lacks it
+// On gpu: twice: coalesced | SKIPPED | the simulator does not
 #include "lab.hpp"
 
 static __global__ void double_each(const float *x, float *y, int n)
