@@ -1,5 +1,4 @@
 // Checks the oracle of lab 02 by hand-made examples, and the handout's table by the oracle.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
 #include "oracle.hpp"
