@@ -190,9 +190,15 @@ struct job {
         k << "--- submission\n" << text;
         return k.str();
     }
+    // The simulator reads PTX: without a GPU, machine code would only cost the student's time.
     std::vector<std::string> flags() const
     {
         std::vector<std::string> result = tools.nvcc_flags;
+        const auto &backends = request.backends;
+        if (std::find(backends.begin(), backends.end(), "gpu") == backends.end())
+            std::erase_if(result, [](const std::string &flag) {
+                return flag.starts_with("-gencode=") && flag.find("code=sm_") != std::string::npos;
+            });
         result.insert(result.end(), request.of->nvcc.begin(), request.of->nvcc.end());
         return result;
     }

@@ -4,6 +4,7 @@
 // Each race below is a speed case of the grader's own; the tests then read the records it left.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include "../case_run.hpp"
+#include "../race.hpp"
 #include "../report.hpp"
 #include "../worker/yardstick_work.hpp"
 
