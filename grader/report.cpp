@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <regex>
@@ -126,11 +127,13 @@ std::string failure(const case_record &r, const painter &paint)
             text += "    | " + printable(line).substr(0, width - 6) + "\n";
         if (lines || r.text_cut) text += "    | (more was cut)\n";
     }
-    if (!r.replay.empty())
-        text += fmt::format(
-            "    Repeat this call alone, under a debugger if you like:\n      {} --replay \\\n"
-            "        '{}'\n",
-            options().worker, r.replay);
+    // The simulator has said what a debugger could.
+    if (!r.replay.empty() && !options().simulated)
+        text +=
+            fmt::format("    Repeat this call alone, under cuda-gdb, ncu or compute-sanitizer:\n"
+                        "      {} --replay \\\n        '{}'\n",
+                        std::filesystem::proximate(options().worker).string(),
+                        std::filesystem::proximate(r.replay).string());
     return text;
 }
 
@@ -326,10 +329,14 @@ std::string human_report(bool colour)
             text += wrapped("Skipped: " + r.name + ". " + r.message, 2);
     text += fmt::format("\n{} of {} points", points, max_points);
     text += options().simulated ? " (simulated: efficiency is counted, not timed)\n" : "\n";
+    std::string next;
     if (first)
-        text += fmt::format("Next: {} --case \"{}\"\n", how_to_grade(), first->name);
+        next = fmt::format("{} --case \"{}\"", how_to_grade(), first->name);
     else if (points < max_points)
-        text += fmt::format("Next: edit labs/{}/stub.cu, then {}\n", lab, how_to_grade());
+        next = fmt::format("edit {}, then {}", options().source.empty() ? "it" : options().source,
+                           how_to_grade());
+    if (!next.empty())
+        text += next.size() + 6 <= width ? "Next: " + next + "\n" : "Next:\n  " + next + "\n";
     return text;
 }
 
