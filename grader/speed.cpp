@@ -32,6 +32,7 @@ constexpr double least_run_ms = 0.3;
 constexpr std::size_t graded_sets = 5;
 constexpr std::uint64_t device_budget = std::uint64_t{16} << 30; // of all sets in all workers
 constexpr std::uint64_t images_start = 1 << 20;
+constexpr double least_share = 0.9; // of the bytes that any version must move, by counted kernels
 
 // Adds the time until its end to `sum`, in seconds.
 class stopwatch {
@@ -590,6 +591,15 @@ counted_outcome count_one_call(const make_workload &make, const speed_gates &gat
     make_call(work->function(), work->arguments(), nullptr, 0);
     work->check();
     counted submission = counters_of(submission_worker(), false);
+    // Accesses that no kernel made have no faults to count.
+    if (submission.launches == 0 ||
+        static_cast<double>(submission.compulsory_bytes) < least_share * work->bytes())
+        end_case(
+            verdict::IMPLAUSIBLE,
+            fmt::format("The kernels of {} touched {} bytes, and any version must move {:.0f}: "
+                        "the work was done elsewhere.",
+                        work->function(), submission.compulsory_bytes, work->bytes()),
+            "Do the work in kernels: what this lab counts is how they use the memory.");
     const counted &naive = naive_counters(make);
 
     speed_result result;
