@@ -293,15 +293,19 @@ std::string human_report(bool colour)
     // A function that writes nothing anywhere is not written yet: one line for it, not one a case.
     auto unwritten = [&](const case_record &r) {
         const tally &t = by_function[r.name.substr(0, r.name.find(':'))];
-        return t.not_written > 0 && t.passed == 0;
+        return t.not_written == t.cases;
     };
     for (const case_record &r : records())
         if (r.started && !passed(r) && !skipped(r) && !unwritten(r)) {
-            if (!first)
-                first = &r;
-            else
-                others.push_back(&r);
+            others.push_back(&r);
         }
+    // Right before fast: the first correctness case that failed comes first.
+    std::stable_partition(others.begin(), others.end(),
+                          [](const case_record *r) { return r->what == kind::correctness; });
+    if (!others.empty()) {
+        first = others.front();
+        others.erase(others.begin());
+    }
     if (first) text += failure(*first, paint);
     if (!others.empty()) {
         text += fmt::format("\nAlso not passed:\n");
@@ -314,7 +318,7 @@ std::string human_report(bool colour)
         const tally &t = by_function[f];
         points += t.points;
         max_points += t.max_points;
-        bool all = t.passed == t.cases, none = t.not_written > 0 && t.passed == 0;
+        bool all = t.passed == t.cases, none = t.not_written == t.cases;
         std::string mark = all ? paint("32", "ok  ") : none ? "todo" : paint("31", "FAIL");
         std::string todo = todo_words(f);
         std::string what = none ? "not written yet" + (todo.empty() ? "" : ": " + todo)
