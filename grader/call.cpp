@@ -223,6 +223,46 @@ unwritten_lists still_poisoned(const std::vector<argument> &arguments)
     return lists;
 }
 
+bool on_device(const std::vector<argument> &arguments)
+{
+    return std::any_of(arguments.begin(), arguments.end(), [](const argument &a) {
+        return a.wire.output && a.wire.where != place::host;
+    });
+}
+
+// The period of a list of missing elements of which each period's first few are there; 0: none.
+std::uint64_t period_of(const argument &a, const std::vector<std::uint64_t> &missing)
+{
+    std::uint64_t there = missing.front() - a.written_first, run = 1;
+    while (run < missing.size() && missing[run] == missing[0] + run) ++run;
+    std::uint64_t period = there + run, k = 0;
+    if (there == 0 || period >= a.written_count) return 0;
+    for (std::uint64_t i = 0; i < a.written_count; ++i)
+        if (i % period >= there && (k == missing.size() || missing[k++] != a.written_first + i))
+            return 0;
+    return k == missing.size() ? period : 0;
+}
+
+std::string why_unwritten(const argument &a, const std::vector<std::uint64_t> &missing)
+{
+    if (a.wire.where == place::host) return "Which kinds of element does the function leave out?";
+    bool to_the_end = missing.back() - missing.front() + 1 == missing.size() &&
+                      missing.back() + 1 == a.written_first + a.written_count;
+    // At most a block's worth, and not most of it: else the rounding is not to blame.
+    if (to_the_end && missing.size() <= 1024 && 2 * missing.size() <= a.written_count)
+        return "The end is missing, so the last block is probably cut off: is the grid size "
+               "rounded up?";
+    if (to_the_end && missing.front() > a.written_first)
+        return fmt::format("Only the first {} were written: are there threads for the rest, or "
+                           "should each go on to its next element?",
+                           missing.front() - a.written_first);
+    if (std::uint64_t period = period_of(a, missing))
+        return fmt::format("Of every {} elements only the first {} were written: does each thread "
+                           "go on to its next element?",
+                           period, missing.front() - a.written_first);
+    return "Which threads should write these elements, and what stops them?";
+}
+
 void check_written(const std::vector<argument> &arguments, const unwritten_lists &lists,
                    const char *function)
 {
@@ -236,23 +276,17 @@ void check_written(const std::vector<argument> &arguments, const unwritten_lists
     if (missing == asked)
         end_case(verdict::NOT_WRITTEN,
                  fmt::format("{} returned, and no element of its output was written.", function),
-                 "Does a kernel run at all, and does it write its result? Check cudaGetLastError() "
-                 "after the "
-                 "launch.");
+                 on_device(arguments) ? "Does a kernel run at all, and does it write its result? "
+                                        "Check cudaGetLastError() after the launch."
+                                      : "Does it store its results?");
     for (std::size_t j = 0; j < lists.size(); ++j) {
         if (lists[j].empty()) continue;
         const argument &a = arguments[j];
-        // At most a block's worth, and not most of it: else the grid is not to blame.
-        bool tail = lists[j].size() <= 1024 && 2 * lists[j].size() <= a.written_count &&
-                    lists[j].back() - lists[j].front() + 1 == lists[j].size() &&
-                    lists[j].back() + 1 == a.written_first + a.written_count;
         end_case(verdict::PARTIALLY_WRITTEN,
                  fmt::format("{} of {} of {} {} never written, the first at index {}.",
                              lists[j].size(), elements(a.written_count), ordinal_parts(a, 0),
                              lists[j].size() == 1 ? "was" : "were", lists[j].front()),
-                 tail ? "The end is missing, so the last block is probably cut off: is the grid "
-                        "size rounded up?"
-                      : "Which threads should write these elements, and what stops them?");
+                 why_unwritten(a, lists[j]));
     }
 }
 
@@ -309,6 +343,8 @@ const char *kind_name(std::uint8_t kind)
         return "stopped itself (trap or assert)";
     case unsupported:
         return "needs something the simulator does not offer";
+    case refused_launch:
+        return "was refused its launch";
     }
     return "did something unknown";
 }
@@ -317,8 +353,6 @@ verdict verdict_of(const simulator_finding &f)
 {
     using enum simulator::finding_kind;
     switch (static_cast<simulator::finding_kind>(f.kind)) {
-    // Beside a buffer it is the student's arithmetic; far from any it is what a GPU calls error
-    // 700.
     // Beside a buffer, which has a name, it is the student's arithmetic; far from any it is what a
     // GPU calls error 700.
     case out_of_bounds:
@@ -418,6 +452,14 @@ void check_findings(std::uint64_t report_at)
         return std::find(std::begin(order), std::end(order), verdict_of(f)) - std::begin(order);
     };
     for (simulator_finding &f : found) terminate_strings(f);
+    // A refused launch is the student's to handle; it counts once its error stays unchecked.
+    std::erase_if(found, [](const simulator_finding &f) {
+        bool refused =
+            static_cast<simulator::finding_kind>(f.kind) == simulator::finding_kind::refused_launch;
+        if (refused) current_case().refused = printable(f.detail);
+        return refused;
+    });
+    if (found.empty()) return;
     auto worst = std::min_element(found.begin(), found.end(),
                                   [&](const auto &x, const auto &y) { return rank(x) < rank(y); });
     end_case(verdict_of(*worst), printable(sentence(*worst)), hint_of(*worst));
@@ -573,10 +615,14 @@ void name_arguments(const std::string &function, std::vector<argument> &argument
 void make_call(const char *function, std::vector<argument> arguments, void *result,
                std::size_t result_bytes)
 {
-    if (auto at = endless.find(function); at != endless.end())
+    if (auto at = endless.find(function); at != endless.end()) {
+        current_case().tried = false;
         end_case(verdict::TIMEOUT, fmt::format("Not tried: {} did not end in the case \"{}\".",
                                                function, at->second));
+    }
     current_case().function = function;
+    current_case().repeating = false;
+    current_case().refused.clear();
     current_case().outputs.clear();
     name_arguments(function, arguments);
     call_images images(arguments);
@@ -595,6 +641,8 @@ void make_call(const char *function, std::vector<argument> arguments, void *resu
     // Two runs may differ. On the simulator, where a call costs more, large ones only owe a second
     // to elements that may be poison or an answer.
     if (!any && options().simulated && images.end() - image_start > second_call_below) return;
+    take_submission_text(current_case());
+    current_case().repeating = true;
     once(arguments, images, function, result, result_bytes);
     check_guards(arguments);
     check_written(arguments, both(unwritten, still_poisoned(arguments)), function);

@@ -62,9 +62,8 @@ bool is_launch_error(int error)
 std::string launch_hint(int error)
 {
     if (error == 9 || error == 1)
-        return "A block has at most 1024 threads and a grid at least one block. Check "
-               "cudaGetLastError() after "
-               "the launch.";
+        return "A grid has at least one block: n / block_size is 0 for a small n, so round up, and "
+               "launch nothing where there is nothing to do. A block has at most 1024 threads.";
     if (error == 701) return "The block asks for more registers or shared memory than there are.";
     return "Check cudaGetLastError() after each launch.";
 }
@@ -74,10 +73,10 @@ std::string launch_hint(int error)
     std::string error =
         fmt::format("{} ({}): {}", printable(r.error_name), r.error, printable(r.text));
     if (r.step == run_step::last_error && is_launch_error(r.error))
-        end_case(
-            verdict::LAUNCH_FAILED,
-            fmt::format("A kernel launch was refused and the error left unchecked: {}.", error),
-            launch_hint(r.error));
+        end_case(verdict::LAUNCH_FAILED,
+                 fmt::format("A kernel launch was refused and the error left unchecked: {}. {}",
+                             error, current_case().refused),
+                 launch_hint(r.error));
     if (r.error == 2)
         end_case(verdict::RESOURCE_LIMIT,
                  fmt::format("Device memory ran out while {}: {}.", doing, error),
@@ -132,7 +131,9 @@ void take_submission_text(case_record &r)
 {
     worker &w = all().submission;
     if (!w.started()) return;
-    r.text = w.take_text();
+    std::string said = w.take_text();
+    if (r.repeating) return; // it said so in the first call
+    r.text = std::move(said);
     r.text_cut = w.text_was_cut();
 }
 
@@ -229,7 +230,8 @@ void require_answer(const answer &a, const std::string &doing)
                  fmt::format("The process ended with status {} while {}.", a.status, doing),
                  "A contract function returns to its caller; it must not call exit.");
     case ending::timed_out:
-        end_case(verdict::TIMEOUT, fmt::format("No result in time while {}.", doing),
+        end_case(verdict::TIMEOUT,
+                 fmt::format("No result after {:.0f} s while {}.", a.parent_ms / 1e3, doing),
                  "Look for a loop that cannot end, or threads that wait for each other.");
     case ending::flooded:
         end_case(verdict::OUTPUT_LIMIT, fmt::format("It printed more than 8 MiB while {}.", doing),

@@ -60,9 +60,9 @@ std::string function_of(const case_record &r)
     return r.function.empty() ? r.name.substr(0, r.name.find(':')) : r.function;
 }
 
-std::string todo_words(const std::string &function)
+std::string todo_words(const std::string &function, const std::string &name = {})
 {
-    int n = todo_of(options().source, function);
+    int n = todo_of(options().source, function, name);
     return n ? fmt::format("TODO {}", n) : std::string();
 }
 
@@ -109,24 +109,42 @@ std::string gates(const speed_result &s)
     return text;
 }
 
+// The submission's own words in the case's last call.
+std::string printed_text(const case_record &r)
+{
+    if (r.text.empty()) return {};
+    std::string text = "    It printed:\n";
+    std::istringstream lines(r.text);
+    std::string line;
+    for (int n = 0; n < 12 && std::getline(lines, line); ++n)
+        text += "    | " + printable(line).substr(0, width - 6) + "\n";
+    if (lines || r.text_cut) text += "    | (more was cut)\n";
+    return text;
+}
+
+// What cases printed that the report does not show otherwise.
+std::string printed_in_passing(const std::vector<const case_record *> &printed, std::size_t cases)
+{
+    if (printed.empty()) return {};
+    if (cases == 1) return "\n" + printed_text(*printed[0]);
+    return wrapped(fmt::format("It printed in {} case{} that passed; to read it: {} --case \"{}\"",
+                               printed.size(), printed.size() == 1 ? "" : "s", how_to_grade(),
+                               printed[0]->name),
+                   2);
+}
+
 std::string failure(const case_record &r, const painter &paint)
 {
     std::string text = "\n" + paint("31", fmt::format("{}", name(r.result))) + "  " + r.name + "\n";
     text += wrapped(r.message, 4);
-    std::string todo = todo_words(function_of(r));
+    std::string todo = todo_words(function_of(r), r.name);
     if (!r.hint.empty())
         text += wrapped("Try: " + r.hint + (todo.empty() ? "" : " (" + todo + ")"), 4);
     else if (!todo.empty())
         text += wrapped("It belongs to " + todo + ".", 4);
-    if (r.speed && !gates(*r.speed).empty()) text += wrapped(gates(*r.speed), 4);
-    if (!r.text.empty()) {
-        text += "    It printed:\n";
-        std::istringstream lines(r.text);
-        std::string line;
-        for (int n = 0; n < 12 && std::getline(lines, line); ++n)
-            text += "    | " + printable(line).substr(0, width - 6) + "\n";
-        if (lines || r.text_cut) text += "    | (more was cut)\n";
-    }
+    // What was counted and missed, the message has said.
+    if (r.speed && !std::isnan(r.speed->median)) text += wrapped(gates(*r.speed), 4);
+    text += printed_text(r);
     // The simulator has said what a debugger could.
     if (!r.replay.empty() && !options().simulated)
         text +=
@@ -213,20 +231,21 @@ void worth::fill(doctest::detail::TestCase &test) const
 
 void record_speed(const speed_result &s) { current_case().speed = s; }
 
-int todo_of(const std::string &source, const std::string &function)
+int todo_of(const std::string &source, const std::string &function, const std::string &name)
 {
     static std::map<std::string, std::map<std::string, int>> known;
     auto at = known.find(source);
     if (at == known.end()) {
         at = known.emplace(source, std::map<std::string, int>{}).first;
         std::ifstream file(source);
-        static const std::regex todo(R"(TODO (\d+) \((\w+)\))");
+        static const std::regex todo(R"(TODO (\d+) \((\w[^)]*)\))");
         for (std::string line; std::getline(file, line);) {
             std::smatch m;
             if (std::regex_search(line, m, todo)) at->second.emplace(m[2], std::stoi(m[1]));
         }
     }
-    auto found = at->second.find(function);
+    auto found = at->second.find(name);
+    if (found == at->second.end()) found = at->second.find(function);
     return found == at->second.end() ? 0 : found->second;
 }
 
@@ -273,7 +292,8 @@ std::string human_report(bool colour)
     std::string who =
         options().submission == "stub" ? "labs/" + lab + "/stub.cu" : options().submission;
     std::string text =
-        paint("1", lab) + fmt::format(": {} {}, seed {:x}\n", who, where(), options().seed);
+        wrapped(fmt::format("{}: {} {}, seed {:x}", lab, who, where(), options().seed), 0);
+    text.replace(0, lab.size(), paint("1", lab));
     std::vector<std::string> order;
     std::map<std::string, tally> by_function;
     const case_record *first = nullptr;
@@ -310,7 +330,8 @@ std::string human_report(bool colour)
     if (!others.empty()) {
         text += fmt::format("\nAlso not passed:\n");
         for (const case_record *r : others)
-            text += fmt::format("    {:<18} {}\n", name(r->result), r->name);
+            text += fmt::format("    {:<18} {}{}\n", name(r->result), r->name,
+                                r->tried ? "" : " (not tried)");
     }
     text += "\n";
     int points = 0, max_points = 0;
@@ -331,6 +352,13 @@ std::string human_report(bool colour)
     for (const case_record &r : records())
         if (r.started && r.result == verdict::SKIPPED)
             text += wrapped("Skipped: " + r.name + ". " + r.message, 2);
+    std::vector<const case_record *> printed;
+    std::size_t cases = 0;
+    for (const case_record &r : records()) {
+        cases += r.started;
+        if (r.started && passed(r) && !r.text.empty()) printed.push_back(&r);
+    }
+    text += printed_in_passing(printed, cases);
     text += fmt::format("\n{} of {} points", points, max_points);
     text += options().simulated ? " (simulated: efficiency is counted, not timed)\n" : "\n";
     std::string next;

@@ -18,12 +18,15 @@ struct case_record {
     kind what = kind::correctness;
     int points = 0, max_points = 0;
     bool started = false, ended = false;
+    bool tried = true; // false: the function was known not to end
     verdict result = verdict::PASS;
     std::string message, hint;
     std::string function; // the contract function last called
+    std::string refused;  // of its call: the launches the simulator refused, in a sentence
     std::string text;     // what the submission printed
     bool text_cut = false;
-    std::string replay; // the file that repeats the case's last call
+    bool repeating = false; // the second of two equal calls is running
+    std::string replay;     // the file that repeats the case's last call
     double duration_ms = 0;
     std::optional<speed_result> speed;
     // The last call's outputs, so that comparisons can name them: the caller's elements and the
@@ -36,9 +39,9 @@ case_record &current_case();
 const std::string &lab_name();
 void set_lab_name(std::string name);
 
-// Reads "TODO 3 (scale_columns): ..." comments of a stub: the TODO that belongs to a function, or
-// 0.
-int todo_of(const std::string &source, const std::string &function);
+// The TODO of a stub that belongs to a case, or 0. Its comments say "TODO 2 (read_offset):", the
+// first to do for a function, or name one case: "TODO 3 (read_offset: sectors at offset 11):".
+int todo_of(const std::string &source, const std::string &function, const std::string &name);
 
 // What a person reads, at most 80 columns; the first failure first. `colour`: ANSI colours.
 std::string human_report(bool colour);

@@ -407,6 +407,7 @@ answer worker::ask(request what, std::chrono::milliseconds limit)
         auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - steady::now()).count();
         if (left <= 0) {
             a.how = ending::timed_out;
+            a.parent_ms = std::chrono::duration<double, std::milli>(limit).count();
             return s.finish(a);
         }
         pollfd wait[3] = {

@@ -44,8 +44,9 @@ enum class ending : std::uint8_t {
 struct answer {
     ending how{};
     int status = 0;
-    reply value;          // when answered
-    double parent_ms = 0; // from sending the request to reading the reply, on the parent's clock
+    reply value; // when answered
+    double parent_ms =
+        0; // from sending the request to reading the reply, or giving up, on the parent's clock
 };
 
 struct worker_options {

@@ -17,10 +17,11 @@ enum class finding_kind : std::uint8_t {
     uninitialised,
     read_only, // a kernel wrote constant memory
     race,
-    barrier,     // divergent, missing or mismatched arrivals
-    step_budget, // a kernel ran longer than the simulator allows
-    trap,        // __trap or a failed device assert
-    unsupported, // the simulator does not know an instruction or a runtime call
+    barrier,        // divergent, missing or mismatched arrivals
+    step_budget,    // a kernel ran longer than the simulator allows
+    trap,           // __trap or a failed device assert
+    unsupported,    // the simulator does not know an instruction or a runtime call
+    refused_launch, // a grid or block beyond the limits; the program got an error code for it
 };
 
 struct dim {

@@ -1,6 +1,7 @@
 // Registration of what nvcc embeds, and kernel launches.
 #include "runtime.hpp"
 
+#include "core_grid.hpp"
 #include "fatbin.hpp"
 #include "finding.hpp"
 
@@ -118,6 +119,26 @@ cudaError_t check_shape(dim3 grid, dim3 block)
     return fits ? cudaSuccess : cudaErrorInvalidValue;
 }
 
+std::string text_of(dim3 d)
+{
+    return "(" + std::to_string(d.x) + ", " + std::to_string(d.y) + ", " + std::to_string(d.z) +
+           ")";
+}
+
+// Which launch an error code was for, which the code itself does not say.
+void say_refused(const kernel_info &info, dim3 grid, dim3 block, std::size_t dynamic_shared)
+{
+    finding f;
+    f.kind = finding_kind::refused_launch;
+    f.kernel = core::demangled_name(info.name);
+    f.detail = "Kernel " + f.kernel + " was asked for a grid of " + text_of(grid) + " blocks of " +
+               text_of(block) + " threads";
+    if (dynamic_shared)
+        f.detail += ", with " + std::to_string(dynamic_shared) + " bytes of shared memory each";
+    f.detail += ".";
+    findings::instance().add(std::move(f));
+}
+
 cudaError_t check_limits(const resolved &k, dim3 grid, dim3 block, std::size_t dynamic_shared,
                          bool cooperative)
 {
@@ -205,8 +226,11 @@ cudaError_t run(const void *function, dim3 grid, dim3 block, void **arguments,
     if (!valid(stream)) return cudaErrorInvalidResourceHandle;
     resolved k;
     if (cudaError_t e = resolve(function, k); e != cudaSuccess) return e;
-    if (cudaError_t e = check_limits(k, grid, block, dynamic_shared, cooperative); e != cudaSuccess)
+    if (cudaError_t e = check_limits(k, grid, block, dynamic_shared, cooperative);
+        e != cudaSuccess) {
+        say_refused(*k.info, grid, block, dynamic_shared);
         return e;
+    }
     const auto parameters = pack(*k.info, arguments);
     launch how;
     how.grid = {grid.x, grid.y, grid.z};

@@ -38,6 +38,8 @@ const char *name_of(finding_kind kind)
         return "trap";
     case finding_kind::unsupported:
         return "unsupported";
+    case finding_kind::refused_launch:
+        return "launch refused";
     }
     return "unknown finding";
 }

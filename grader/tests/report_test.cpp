@@ -43,18 +43,19 @@ TEST_CASE("any bytes make a string that JSON takes as it is")
     }
 }
 
-TEST_CASE("a TODO is found by the function it names")
+TEST_CASE("a TODO is found by the case it names, else by the function")
 {
     auto path =
         std::filesystem::temp_directory_path() / ("stub_" + std::to_string(getpid()) + ".cu");
     {
         std::ofstream file(path);
         file << "// TODO 1 (first): do it.\nint x;\n    // TODO 2 (second): and this.\n"
-                "// TODO 3 (first): later.\n";
+                "// TODO 3 (first: with speed): later.\n";
     }
-    CHECK(todo_of(path, "first") == 1);
-    CHECK(todo_of(path, "second") == 2);
-    CHECK(todo_of(path, "third") == 0);
-    CHECK(todo_of("/nonexistent", "first") == 0);
+    CHECK(todo_of(path, "first", "first: small") == 1);
+    CHECK(todo_of(path, "first", "first: with speed") == 3);
+    CHECK(todo_of(path, "second", "second: small") == 2);
+    CHECK(todo_of(path, "third", "third: small") == 0);
+    CHECK(todo_of("/nonexistent", "first", "first: small") == 0);
     std::filesystem::remove(path);
 }

@@ -38,10 +38,10 @@ static __global__ void read_elements(const float *a, const float *b, float *c, i
     // TODO 2 (read_offset): Compute this thread's i and write c[i] = a[i + offset] + b[i +
     // offset], if both are inside the arrays.
     //
-    // TODO 3 (read_offset): When everything else passes: load whole sectors only. Let a warp load
-    // several rows of 32 neighbours, from the sector boundary before the first float it needs, and
-    // let each lane take its float from the lane that holds it, with __shfl_sync. Do the ends as
-    // in TODO 2.
+    // TODO 3 (read_offset: sectors at offset 11): When everything else passes: load whole sectors
+    // only. Let a warp load several rows of 32 neighbours, from the sector boundary before the
+    // first float it needs, and let each lane take its float from the lane that holds it, with
+    // __shfl_sync. Do the ends as in TODO 2.
 }
 
 void read_offset(const float *a, const float *b, float *c, int n, int offset)
@@ -89,9 +89,11 @@ void predict(const access_pattern *patterns_host, prediction *out_host, int coun
             // this:
             //     case pattern_kind::contiguous: answer = {sectors, lines}; break;
 
-            // TODO 7 (predict): Answer the kinds whose lanes read far apart: strided, scattered.
+            // TODO 7 (predict: far apart): Answer the kinds whose lanes read far apart: strided,
+            // scattered.
 
-            // TODO 8 (predict): Answer first_lanes, even_lanes and two_rows.
+            // TODO 8 (predict: part of a warp, and two rows): Answer first_lanes, even_lanes and
+            // two_rows.
 
         default: // a kind without an answer yet
             break;
