@@ -2,6 +2,7 @@
 #define DOCTEST_CONFIG_IMPLEMENT
 #include "case_run.hpp"
 #include "report.hpp"
+#include "whole_file.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -57,19 +58,6 @@ std::string check_program(const std::string &path)
 {
     if (access(path.c_str(), X_OK) == 0) return {};
     return "not an executable file: " + path;
-}
-
-bool write_whole(const std::string &path, const std::string &text)
-{
-    std::string unfinished = path + ".tmp";
-    {
-        std::ofstream file(unfinished, std::ios::binary);
-        file << text;
-        if (!file.flush()) return false;
-    }
-    std::error_code error;
-    std::filesystem::rename(unfinished, path, error);
-    return !error;
 }
 
 } // namespace
@@ -164,7 +152,7 @@ int main(int count, char **arguments)
 
     if (!quiet)
         std::cout << human_report(!no_color && isatty(1) && !getenv("NO_COLOR")) << std::flush;
-    if (!json.empty() && !write_whole(json, result_json())) {
+    if (!json.empty() && !write_whole(json, [](std::ostream &file) { file << result_json(); })) {
         std::cerr << program << ": cannot write " << json << "\n";
         return 99;
     }

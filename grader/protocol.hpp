@@ -50,7 +50,7 @@ enum class command : std::uint32_t {
 };
 
 enum run_flags : std::uint32_t {
-    flush_l2 = 1,       // write twice the L2 and reset persisting lines before the first call
+    flush_l2 = 1,       // read twice the L2 and reset persisting lines before the first call
     begin_counting = 2, // simulator only: forget findings and counters first
     writable_only = 4,  // store: leave out what is read only
 };

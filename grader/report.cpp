@@ -116,9 +116,10 @@ std::string printed_text(const case_record &r)
     std::string text = "    It printed:\n";
     std::istringstream lines(r.text);
     std::string line;
-    for (int n = 0; n < 12 && std::getline(lines, line); ++n)
+    constexpr int most = 12;
+    for (int n = 0; n < most && std::getline(lines, line); ++n)
         text += "    | " + printable(line).substr(0, width - 6) + "\n";
-    if (lines || r.text_cut) text += "    | (more was cut)\n";
+    if (lines.peek() != EOF || r.text_cut) text += "    | (more was cut)\n";
     return text;
 }
 
@@ -411,7 +412,7 @@ std::string result_json()
         env["cuda"] = fmt::format("{}.{}", d.runtime / 1000, d.runtime % 1000 / 10);
     }
     nlohmann::json document{{"schema", "cuda-workbook/1"},
-                            {"tool", "0.1.0"},
+                            {"tool", WORKBOOK_VERSION},
                             {"seed", fmt::format("{:x}", options().seed)},
                             {"backend", options().simulated ? "sim" : "gpu"},
                             {"env", env},
@@ -466,7 +467,8 @@ struct case_listener : doctest::IReporter {
                            ? r.max_points * r.speed->reached / r.speed->offered
                            : r.max_points;
         take_submission_text(r);
-        if (passed(r) && !options().keep_replays) r.replay.clear();
+        if (!passed(r) || options().keep_replays) r.replay = keep_last_call();
+        forget_last_call();
         static const std::set<verdict> harmless{verdict::PASS, verdict::WRONG_ANSWER,
                                                 verdict::NOT_WRITTEN, verdict::PARTIALLY_WRITTEN,
                                                 verdict::TOO_SLOW};

@@ -17,6 +17,7 @@
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -155,7 +156,7 @@ void kill_descendants()
         text[got] = 0;
         for (char *at = text; *at;) {
             pid_t child = static_cast<pid_t>(strtol(at, &at, 10));
-            if (child <= 0) break;
+            if (child <= 0 || *at != ' ') break; // the buffer ends within a number: read again
             kill(child, SIGKILL);
             waitpid(child, nullptr, 0);
             while (*at == ' ') ++at;
@@ -222,22 +223,31 @@ std::vector<std::string> minimal_environment()
                                     "CUDA_MODULE_LOADING=EAGER"};
     // Where the driver is and which devices the grader may use are the machine's business, not the
     // student's.
-    for (const char *name : {"LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES"})
+    for (const char *name : {"LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"})
         if (const char *value = getenv(name)) result.push_back(std::string(name) + "=" + value);
     return result;
 }
 
-std::size_t resident_bytes(pid_t pid)
+// Bytes of memory that a process and its children hold, but for `given`, the regions' pages.
+std::size_t resident_bytes(pid_t pid, std::size_t given)
 {
-    std::ifstream file("/proc/" + std::to_string(pid) + "/statm");
-    std::size_t total = 0, resident = 0, shared = 0;
-    file >> total >> resident >> shared;
-    std::size_t own = resident - std::min(resident, shared); // the regions are the parent's
-    std::ifstream children("/proc/" + std::to_string(pid) + "/task/" + std::to_string(pid) +
-                           "/children");
-    std::size_t bytes = own * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-    for (pid_t child; children >> child;) bytes += resident_bytes(child);
+    std::string folder = "/proc/" + std::to_string(pid);
+    std::ifstream file(folder + "/status");
+    std::size_t anonymous = 0, shared = 0;
+    for (std::string line; std::getline(file, line);) {
+        if (line.starts_with("RssAnon:")) anonymous = std::stoull(line.substr(8)) << 10;
+        if (line.starts_with("RssShmem:")) shared = std::stoull(line.substr(9)) << 10;
+    }
+    std::size_t bytes = anonymous + shared - std::min(shared, given);
+    std::ifstream children(folder + "/task/" + std::to_string(pid) + "/children");
+    for (pid_t child; children >> child;) bytes += resident_bytes(child, given);
     return bytes;
+}
+
+std::size_t held_by(const region &r)
+{
+    struct stat s {};
+    return fstat(r.descriptor(), &s) == 0 ? static_cast<std::size_t>(s.st_blocks) * 512 : 0;
 }
 
 } // namespace
@@ -271,6 +281,7 @@ void region::forget(std::size_t from, std::size_t bytes)
 
 struct worker::state {
     worker_options options;
+    const region *input = nullptr;
     std::unique_ptr<region> output;
     owned_fd socket, text, status, pidfd;
     pid_t keeper = -1;
@@ -281,6 +292,7 @@ struct worker::state {
     void start(const region &input);
     void stop();
     bool read_text(); // false: over the limit
+    std::size_t region_bytes() const { return held_by(*input) + held_by(*output); }
     bool ended(answer &a);
     answer finish(answer a);
     ~state() { stop(); }
@@ -288,6 +300,7 @@ struct worker::state {
 
 void worker::state::start(const region &input)
 {
+    this->input = &input;
     output = std::make_unique<region>(options.output_region, true);
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) fail("socketpair");
@@ -436,7 +449,7 @@ answer worker::ask(request what, std::chrono::milliseconds limit)
             return s.finish(a);
         }
         if (wait[2].revents && s.ended(a)) return s.finish(a);
-        if (resident_bytes(s.keeper) > s.options.memory_limit) {
+        if (resident_bytes(s.keeper, s.region_bytes()) > s.options.memory_limit) {
             a.how = ending::oversized;
             return s.finish(a);
         }

@@ -241,6 +241,7 @@ public:
           yardsticks_(images_start)
     {
         stopwatch watch(prepare_s_);
+        forget_last_call();
         image_end_ = yardsticks_.end();
         add_sets(least_sets_);
     }
@@ -556,12 +557,12 @@ counted counters_of(worker &w, bool trusted)
 const counted &naive_counters(const make_workload &make)
 {
     static std::map<std::string, counted> kept;
-    std::mt19937_64 random(case_seed());
-    race_set set(make(random), inputs(), images_start, 1);
-    std::string key =
-        fmt::format("{}, {} bytes, {}", set.work().function(), set.image_bytes(), case_seed());
+    std::string key = fmt::format("{}, {}", current_case().name, case_seed());
     if (auto at = kept.find(key); at != kept.end()) return at->second;
 
+    forget_last_call();
+    std::mt19937_64 random(case_seed());
+    race_set set(make(random), inputs(), images_start, 1);
     set.fill_image();
     request run, drop;
     run.what = command::run;
@@ -600,6 +601,14 @@ counted_outcome count_one_call(const make_workload &make, const speed_gates &gat
                         "the work was done elsewhere.",
                         work->function(), submission.compulsory_bytes, work->bytes()),
             "Do the work in kernels: what this lab counts is how they use the memory.");
+    if (static_cast<double>(submission.load_bytes + submission.store_bytes) <
+        least_share * work->bytes())
+        end_case(verdict::IMPLAUSIBLE,
+                 fmt::format("The loads and stores of {} moved {} bytes, and any version must move "
+                             "{:.0f}: atomics, which are not counted here, did the rest.",
+                             work->function(), submission.load_bytes + submission.store_bytes,
+                             work->bytes()),
+                 "Read with plain loads and write with plain stores.");
     const counted &naive = naive_counters(make);
 
     speed_result result;

@@ -13,7 +13,7 @@ namespace cli {
 using json = nlohmann::json;
 
 constexpr const char *result_schema = "cuda-workbook/1";
-constexpr const char *tool_version = "0.1.0";
+constexpr const char *tool_version = WORKBOOK_VERSION;
 
 // A case of a result, with everything a broken document may lack filled in.
 struct case_view {

@@ -13,7 +13,7 @@ template <class T> __global__ void fill_words(T *to, size_t n, T value)
     for (size_t i = size_t(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += step) to[i] = value;
 }
 
-// Reads everything. No sum of what stands there is the number, but the compiler cannot know.
+// Reads everything. What stands there hardly sums to the number, and the compiler cannot know.
 __global__ void read_all(uint4 *from, size_t n)
 {
     size_t step = size_t(gridDim.x) * blockDim.x;

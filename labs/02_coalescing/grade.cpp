@@ -438,35 +438,52 @@ SPEED_CASE("scale_columns: speed", 4)
     race([](std::mt19937_64 &random) { return std::make_unique<scaling>(random); }, gates);
 }
 
-CORRECTNESS_CASE("read_offset: a small array", 1) { try_read(10, 3); }
+// The cases of read_offset and write_offset, which differ in the side that is offset.
+using try_offset = void (*)(int n, int offset, const places &at);
 
-CORRECTNESS_CASE("read_offset: every offset within a line", 1)
+static void every_offset(try_offset one)
 {
     // Downwards: at 33 more mistakes can be told apart than at 1.
-    for (int offset = 33; offset >= 0; --offset) try_read(1000, offset);
+    for (int offset = 33; offset >= 0; --offset) one(1000, offset, {});
 }
+
+static void sizes_around_a_warp_and_a_block(try_offset one)
+{
+    for (int n : {1, 31, 32, 33, 255, 256, 257, 1023, 1025, 4099}) {
+        one(n, 0, {});
+        one(n, 1, {});
+        one(n + 5, 5, {});
+    }
+}
+
+static void offsets_at_the_end(try_offset one)
+{
+    for (int offset : {99, 100, 101, 1000}) one(100, offset, {});
+    one(0, 0, {});
+    one(0, 3, {});
+}
+
+static void arrays_anywhere(try_offset one)
+{
+    for (const places &at : odd_places)
+        for (int offset : {0, 6, 11}) one(1237, offset, at);
+}
+
+CORRECTNESS_CASE("read_offset: a small array", 1) { try_read(10, 3); }
+
+CORRECTNESS_CASE("read_offset: every offset within a line", 1) { every_offset(try_read); }
 
 CORRECTNESS_CASE("read_offset: sizes around a warp and a block", 1)
 {
-    for (int n : {1, 31, 32, 33, 255, 256, 257, 1023, 1025, 4099}) {
-        try_read(n, 0);
-        try_read(n, 1);
-        try_read(n + 5, 5);
-    }
+    sizes_around_a_warp_and_a_block(try_read);
 }
 
 CORRECTNESS_CASE("read_offset: an offset at the end or beyond it", 1)
 {
-    for (int offset : {99, 100, 101, 1000}) try_read(100, offset);
-    try_read(0, 0);
-    try_read(0, 3);
+    offsets_at_the_end(try_read);
 }
 
-CORRECTNESS_CASE("read_offset: arrays that begin anywhere", 2)
-{
-    for (const places &at : odd_places)
-        for (int offset : {0, 6, 11}) try_read(1237, offset, at);
-}
+CORRECTNESS_CASE("read_offset: arrays that begin anywhere", 2) { arrays_anywhere(try_read); }
 
 SPEED_CASE("read_offset: sectors at offset 11", 4)
 {
@@ -475,33 +492,19 @@ SPEED_CASE("read_offset: sectors at offset 11", 4)
 
 CORRECTNESS_CASE("write_offset: a small array", 1) { try_write(10, 3); }
 
-CORRECTNESS_CASE("write_offset: every offset within a line", 1)
-{
-    // Downwards: at 33 more mistakes can be told apart than at 1.
-    for (int offset = 33; offset >= 0; --offset) try_write(1000, offset);
-}
+CORRECTNESS_CASE("write_offset: every offset within a line", 1) { every_offset(try_write); }
 
 CORRECTNESS_CASE("write_offset: sizes around a warp and a block", 1)
 {
-    for (int n : {1, 31, 32, 33, 255, 256, 257, 1023, 1025, 4099}) {
-        try_write(n, 0);
-        try_write(n, 1);
-        try_write(n + 5, 5);
-    }
+    sizes_around_a_warp_and_a_block(try_write);
 }
 
 CORRECTNESS_CASE("write_offset: an offset at the end or beyond it", 1)
 {
-    for (int offset : {99, 100, 101, 1000}) try_write(100, offset);
-    try_write(0, 0);
-    try_write(0, 3);
+    offsets_at_the_end(try_write);
 }
 
-CORRECTNESS_CASE("write_offset: arrays that begin anywhere", 2)
-{
-    for (const places &at : odd_places)
-        for (int offset : {0, 6, 11}) try_write(1237, offset, at);
-}
+CORRECTNESS_CASE("write_offset: arrays that begin anywhere", 2) { arrays_anywhere(try_write); }
 
 SPEED_CASE("write_offset: sectors at offset 11", 4)
 {

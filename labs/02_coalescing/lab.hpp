@@ -2,8 +2,8 @@
 //
 // Unless a name ends in _host, pointers are device pointers to float, aligned to 4 bytes and no
 // more: each array may start at its own place within a sector (32 bytes) or a line (128 bytes).
-// Arrays of one call do not overlap. Sizes are at least 0, products of sizes at most 2^30; size 0
-// is legal and does nothing. An element that no function was asked to write keeps its value.
+// Arrays of one call do not overlap. Sizes are at least 0; n and rows * cols are at most 2^30; size
+// 0 is legal and does nothing. An element that no function was asked to write keeps its value.
 //
 // The functions return when their work has been launched; the grader waits for it, and asks the
 // runtime for launch errors. A function may throw a std::exception to report an error of its own.

@@ -1,0 +1,32 @@
+// Fails: twice: coalesced | IMPLAUSIBLE | atomics, which are not counted here
+#include "lab.hpp"
+
+#include <cuda_runtime.h>
+
+static __global__ void double_each(const float *x, float *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) atomicExch(y + i, 2 * atomicAdd(const_cast<float *>(x) + i, -0.0f));
+}
+
+static __global__ void copy_each(const unsigned char *x, unsigned char *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= 1 && i < n) y[i] = x[i];
+}
+
+void twice(const float *x, float *y, int n) { double_each<<<(n + 255) / 256, 256>>>(x, y, n); }
+
+long long sum(const int *values_host, int n)
+{
+    long long total = 0;
+    for (int i = 0; i < n; ++i) total += values_host[i];
+    return total;
+}
+
+void twice_but_last(float *data, int n) { twice(data, data, n - 1); }
+
+void copy_but_first(const unsigned char *x, unsigned char *y, int n)
+{
+    copy_each<<<(n + 255) / 256, 256>>>(x, y, n);
+}

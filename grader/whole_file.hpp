@@ -1,0 +1,14 @@
+// Files that appear whole or not at all.
+#pragma once
+
+#include <functional>
+#include <iosfwd>
+#include <string>
+
+namespace grading {
+
+// Writes beside `path` under a name of this process's own, then renames. False when either failed:
+// then `path` is what it was.
+bool write_whole(const std::string &path, const std::function<void(std::ostream &)> &write);
+
+} // namespace grading
