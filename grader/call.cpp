@@ -1,10 +1,10 @@
 // One call of a contract function in the student's worker: images with poison and guards go in, the
 // bytes that come back are judged here.
 #include "case_run.hpp"
+#include "replay.hpp"
 #include "report.hpp"
 #include "simulator/finding.hpp"
 #include "simulator/harness.h"
-#include "whole_file.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -484,12 +484,6 @@ request run_request(const char *function)
     return r;
 }
 
-// What would repeat the last call: its requests, and how far its images reach in the input region.
-struct {
-    request load, run;
-    std::uint64_t end = 0; // 0: no call yet, or its images are gone
-} last_call;
-
 // A function that once did not end is not waited for again in this run.
 std::map<std::string, std::string> endless; // by function: the case
 
@@ -499,11 +493,12 @@ bool once(std::vector<argument> &arguments, call_images &images, const char *fun
           std::size_t result_bytes)
 {
     images.fill();
-    last_call = {load_request(arguments), run_request(function), images.end()};
+    request load = load_request(arguments), run = run_request(function);
+    remember_call(load, run, image_start, images.end());
     worker &w = submission_worker();
-    answer loaded = w.ask(last_call.load, std::chrono::seconds(30));
+    answer loaded = w.ask(load, std::chrono::seconds(30));
     require_answer(loaded, "handing over the arguments");
-    answer ran = w.ask(last_call.run, std::chrono::seconds(10));
+    answer ran = w.ask(run, std::chrono::seconds(10));
     if (ran.how == ending::timed_out) endless.emplace(function, current_case().name);
     if (options().simulated && ran.how == ending::answered) check_findings(images.report_at());
     require_answer(ran, fmt::format("calling {}", function));
@@ -590,29 +585,6 @@ void name_arguments(const std::string &function, std::vector<argument> &argument
         return;
     }
     end_case(verdict::INFRA_ERROR, fmt::format("lab.hpp declares no {}.", function));
-}
-
-void forget_last_call() { last_call.end = 0; }
-
-// Both requests, then the images with offsets counted from there.
-std::string keep_last_call()
-{
-    if (options().replay_folder.empty() || last_call.end == 0) return {};
-    std::string name = fmt::format("{}.{}", lab_name(), current_case().name);
-    for (char &c : name)
-        if (!std::isalnum(static_cast<unsigned char>(c)) && c != '.' && c != '_') c = '-';
-    std::filesystem::path path =
-        std::filesystem::path(options().replay_folder) / (name + ".replay");
-    std::filesystem::create_directories(path.parent_path());
-    request load = last_call.load;
-    for (std::uint32_t i = 0; i < load.slots; ++i) load.arguments[i].input -= image_start;
-    bool written = write_whole(path.string(), [&](std::ostream &file) {
-        file.write(reinterpret_cast<const char *>(&load), sizeof load);
-        file.write(reinterpret_cast<const char *>(&last_call.run), sizeof last_call.run);
-        file.write(reinterpret_cast<const char *>(inputs().data() + image_start),
-                   static_cast<std::streamsize>(last_call.end - image_start));
-    });
-    return written ? path.string() : std::string();
 }
 
 void make_call(const char *function, std::vector<argument> arguments, void *result,

@@ -53,11 +53,6 @@ struct case_record;
 void take_submission_text(case_record &r); // what it has printed since the last case
 void restart_workers();                    // the next request goes to fresh processes
 
-// The last correctness call's replay file, which `WORKER --replay` takes: its path, or nothing when
-// there is no folder for it, no such call, or no place on the disk.
-std::string keep_last_call();
-void forget_last_call(); // its images are about to be overwritten, or its case is over
-
 // Gives each argument the contract's name for it, which messages use.
 void name_arguments(const std::string &function, std::vector<argument> &arguments);
 

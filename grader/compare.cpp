@@ -8,9 +8,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <future>
 #include <limits>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace grading {
@@ -267,6 +269,19 @@ bool within(float value, double reference, double terms, double magnitude)
     double bound =
         4 * std::max(std::sqrt(terms), 2.0) * u * magnitude + u * std::abs(reference) + tiny;
     return std::abs(static_cast<double>(value) - reference) <= bound; // false for NaN
+}
+
+bool in_ranges(std::size_t n, const std::function<bool(std::size_t, std::size_t)> &right)
+{
+    constexpr std::size_t worth_a_thread = 1 << 20;
+    std::size_t parts = std::clamp<std::size_t>(n / worth_a_thread, 1,
+                                                std::max(1u, std::thread::hardware_concurrency()));
+    std::vector<std::future<bool>> others;
+    for (std::size_t k = 1; k < parts; ++k)
+        others.push_back(std::async(std::launch::async, right, n * k / parts, n * (k + 1) / parts));
+    bool all = right(0, n / parts);
+    for (std::future<bool> &other : others) all &= other.get();
+    return all;
 }
 
 void expect(bool right, verdict otherwise, const std::string &message, const std::string &hint)

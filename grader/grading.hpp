@@ -37,6 +37,8 @@ const device_facts &device();
 // the same inputs as in a full run.
 std::mt19937_64 &random_source();
 std::vector<float> random_floats(std::size_t n, float low = -1, float high = 1);
+// Multiples of 2^-23 in [-1, 1), for inputs of a hundred million elements.
+void fill_random(std::span<float> values, std::mt19937_64 &random);
 std::vector<int> random_ints(std::size_t n, int low, int high); // both ends included
 int random_between(int low, int high);
 
@@ -73,6 +75,18 @@ bool within(float value, double reference, double terms, double magnitude);
 // Anything else: ends the case unless `right`.
 void expect(bool right, verdict otherwise, const std::string &message,
             const std::string &hint = {});
+
+// Whether right(i) for every i < n, asked on all cores: for outputs of a hundred million elements.
+bool in_ranges(std::size_t n,
+               const std::function<bool(std::size_t first, std::size_t last)> &right);
+template <class F> bool for_all(std::size_t n, F right)
+{
+    return in_ranges(n, [&](std::size_t first, std::size_t last) {
+        bool all = true;
+        for (std::size_t i = first; i < last; ++i) all &= right(i);
+        return all;
+    });
+}
 
 // A speed case. Steps of 0 are not offered.
 struct steps {

@@ -29,6 +29,23 @@ std::vector<float> random_floats(std::size_t n, float low, float high)
     return values;
 }
 
+void fill_random(std::span<float> values, std::mt19937_64 &random)
+{
+    auto unit = [](std::uint32_t bits) { // the upper 24
+        return static_cast<float>(static_cast<std::int32_t>(bits) >> 8) * 0x1p-23f;
+    };
+    std::uint64_t state = random();
+    std::size_t n = values.size();
+    for (std::size_t i = 0; i < n; i += 2) { // splitmix64: a draw for two
+        std::uint64_t z = state += 0x9e3779b97f4a7c15;
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+        z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+        z ^= z >> 31;
+        values[i] = unit(static_cast<std::uint32_t>(z));
+        if (i + 1 < n) values[i + 1] = unit(static_cast<std::uint32_t>(z >> 32));
+    }
+}
+
 std::vector<int> random_ints(std::size_t n, int low, int high)
 {
     std::vector<int> values(n);

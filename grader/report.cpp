@@ -2,6 +2,7 @@
 #include "report.hpp"
 #include "case_run.hpp"
 #include "counted.hpp"
+#include "replay.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -467,8 +468,8 @@ struct case_listener : doctest::IReporter {
                            ? r.max_points * r.speed->reached / r.speed->offered
                            : r.max_points;
         take_submission_text(r);
-        if (!passed(r) || options().keep_replays) r.replay = keep_last_call();
-        forget_last_call();
+        if (!passed(r) || options().keep_replays) r.replay = keep_call();
+        forget_call();
         static const std::set<verdict> harmless{verdict::PASS, verdict::WRONG_ANSWER,
                                                 verdict::NOT_WRITTEN, verdict::PARTIALLY_WRITTEN,
                                                 verdict::TOO_SLOW};

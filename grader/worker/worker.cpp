@@ -430,16 +430,17 @@ private:
         if (simulator_begin) a.host_ms = 0;
     }
 
-    // Large results come back faster into pinned memory. Where it cannot be had, slower.
+    // Large results come back faster into pinned memory. In one piece: no copy may cross from one
+    // pinned range to another. Where it cannot be had, results come back slower.
     void pin_output(std::uint64_t end)
     {
-        constexpr std::uint64_t worth_it = 16 << 20, page = 1 << 20;
-        end = std::min((end + page - 1) / page * page, output_bytes_);
-        if (simulator_begin || end < pinned_ + worth_it) return;
-        if (cudaHostRegister(output_ + pinned_, end - pinned_, cudaHostRegisterDefault) !=
-            cudaSuccess)
-            cudaGetLastError();
-        pinned_ = end;
+        constexpr std::uint64_t step = 64 << 20;
+        if (simulator_begin || end <= (pinned_ ? pinned_ : step / 4)) return;
+        if (pinned_ > 0) cudaHostUnregister(output_);
+        pinned_ = std::min((end + step - 1) / step * step, output_bytes_);
+        if (cudaHostRegister(output_, pinned_, cudaHostRegisterDefault) == cudaSuccess) return;
+        cudaGetLastError();
+        pinned_ = output_bytes_; // not tried again
     }
 
     void store(const request &r, reply &a)

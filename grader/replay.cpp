@@ -1,0 +1,48 @@
+// Both requests, then the images with offsets counted from there.
+#include "replay.hpp"
+
+#include "case_run.hpp"
+#include "report.hpp"
+#include "whole_file.hpp"
+
+#include <cctype>
+#include <filesystem>
+#include <ostream>
+
+namespace grading {
+
+namespace {
+struct {
+    request load, run;
+    std::uint64_t from = 0, to = 0; // equal: none
+} last;
+} // namespace
+
+void remember_call(const request &load, const request &run, std::uint64_t from, std::uint64_t to)
+{
+    last = {load, run, from, to};
+}
+
+void forget_call() { last.to = last.from; }
+
+std::string keep_call()
+{
+    if (options().replay_folder.empty() || last.from == last.to) return {};
+    std::string name = lab_name() + "." + current_case().name;
+    for (char &c : name)
+        if (!std::isalnum(static_cast<unsigned char>(c)) && c != '.' && c != '_') c = '-';
+    std::filesystem::path path =
+        std::filesystem::path(options().replay_folder) / (name + ".replay");
+    std::filesystem::create_directories(path.parent_path());
+    request load = last.load;
+    for (std::uint32_t i = 0; i < load.slots; ++i) load.arguments[i].input -= last.from;
+    bool written = write_whole(path.string(), [&](std::ostream &file) {
+        file.write(reinterpret_cast<const char *>(&load), sizeof load);
+        file.write(reinterpret_cast<const char *>(&last.run), sizeof last.run);
+        file.write(reinterpret_cast<const char *>(inputs().data() + last.from),
+                   static_cast<std::streamsize>(last.to - last.from));
+    });
+    return written ? path.string() : std::string();
+}
+
+} // namespace grading
