@@ -53,6 +53,21 @@ private:
 
 std::uint64_t up(std::uint64_t bytes) { return (bytes + 255) / 256 * 256; }
 
+unsigned parts_of(const slot &s) { return s.where == place::per_device ? s.parts : 1; }
+
+// Where an argument's payload went in and came back.
+const std::byte *given(const argument &a, unsigned part = 0)
+{
+    std::uint64_t each = a.wire.bytes / parts_of(a.wire);
+    return inputs().data() + a.wire.input + part * (each + 2 * a.wire.guard) + a.wire.guard;
+}
+const std::byte *returned(const argument &a, unsigned part = 0)
+{
+    std::uint64_t each = a.wire.bytes / parts_of(a.wire);
+    return submission_worker().output().data() + a.wire.output_at +
+           part * (each + 2 * a.wire.guard) + a.wire.guard;
+}
+
 // The images of one call, side by side in both regions.
 class call_images {
 public:
@@ -64,7 +79,7 @@ public:
             s.guard = s.where == place::value ? 0 : guard;
             s.input = in;
             s.output_at = out;
-            std::uint64_t image = up(s.bytes + 2 * s.guard * parts(s));
+            std::uint64_t image = up(s.bytes + 2 * s.guard * parts_of(s));
             in += image;
             out += image;
         }
@@ -77,12 +92,12 @@ public:
                             in >> 20));
     }
 
-    static unsigned parts(const slot &s) { return s.where == place::per_device ? s.parts : 1; }
     std::uint64_t end() const { return end_; }
     std::uint64_t report_at() const { return up(out_end_); }
 
-    // Guards, values, inputs; outputs hold fresh poison.
-    void fill()
+    // Guards, values, inputs; outputs hold fresh poison. In the second of two equal calls it
+    // differs from what came back in the first: what is still there then was not written by chance.
+    void fill(bool second)
     {
         noise random;
         for (const argument &a : arguments_) {
@@ -92,11 +107,13 @@ public:
                 std::memcpy(at, a.value, s.bytes);
                 continue;
             }
-            std::uint64_t each = s.bytes / parts(s);
-            for (unsigned k = 0; k < parts(s); ++k, at += each + 2 * s.guard) {
+            std::uint64_t each = s.bytes / parts_of(s);
+            for (unsigned k = 0; k < parts_of(s); ++k, at += each + 2 * s.guard) {
                 random.fill(at, s.guard);
                 random.fill(at + s.guard + each, s.guard);
-                if (s.output)
+                if (s.output && second && s.element != 4)
+                    differ(at + s.guard, returned(a, k), each, random);
+                else if (s.output)
                     poison(at + s.guard, each, s.element, random);
                 else if (each)
                     std::memcpy(at + s.guard, static_cast<std::byte *>(a.data) + k * each, each);
@@ -115,27 +132,21 @@ private:
         for (std::uint64_t i = 0; i + 4 <= bytes; i += 4) std::memcpy(to + i, &nan, 4);
     }
 
+    static void differ(std::byte *to, const std::byte *from, std::uint64_t bytes, noise &random)
+    {
+        random.fill(to, bytes);
+        for (std::uint64_t i = 0; i < bytes; ++i)
+            to[i] = from[i] ^ (to[i] == std::byte{0} ? std::byte{0x5a} : to[i]);
+    }
+
     std::vector<argument> &arguments_;
     std::uint64_t end_ = 0, out_end_ = 0;
 };
 
-const std::byte *given(const argument &a, unsigned part = 0)
-{
-    std::uint64_t each = a.wire.bytes / call_images::parts(a.wire);
-    return inputs().data() + a.wire.input + part * (each + 2 * a.wire.guard) + a.wire.guard;
-}
-const std::byte *returned(const argument &a, unsigned part = 0)
-{
-    std::uint64_t each = a.wire.bytes / call_images::parts(a.wire);
-    return submission_worker().output().data() + a.wire.output_at +
-           part * (each + 2 * a.wire.guard) + a.wire.guard;
-}
-
 std::string ordinal_parts(const argument &a, unsigned part)
 {
     std::string n = a.wire.name[0] ? a.wire.name : "an argument";
-    return call_images::parts(a.wire) > 1 ? fmt::format("`{}[{}]`", n, part)
-                                          : fmt::format("`{}`", n);
+    return parts_of(a.wire) > 1 ? fmt::format("`{}[{}]`", n, part) : fmt::format("`{}`", n);
 }
 
 std::string elements(std::uint64_t n) { return fmt::format("{} element{}", n, n == 1 ? "" : "s"); }
@@ -146,8 +157,8 @@ void check_guards(const std::vector<argument> &arguments)
     for (const argument &a : arguments) {
         const slot &s = a.wire;
         if (s.where == place::value) continue;
-        std::uint64_t each = s.bytes / call_images::parts(s);
-        for (unsigned k = 0; k < call_images::parts(s); ++k) {
+        std::uint64_t each = s.bytes / parts_of(s);
+        for (unsigned k = 0; k < parts_of(s); ++k) {
             const std::byte *before = given(a, k), *after = returned(a, k);
             auto changed = [&](std::int64_t i) { return before[i] != after[i]; };
             auto g = static_cast<std::int64_t>(s.guard), n = static_cast<std::int64_t>(each);
@@ -188,8 +199,8 @@ void check_inputs_unchanged(const std::vector<argument> &arguments)
     for (const argument &a : arguments) {
         const slot &s = a.wire;
         if (s.where == place::value || !s.read_only) continue;
-        std::uint64_t each = s.bytes / call_images::parts(s);
-        for (unsigned k = 0; k < call_images::parts(s); ++k) {
+        std::uint64_t each = s.bytes / parts_of(s);
+        for (unsigned k = 0; k < parts_of(s); ++k) {
             const std::byte *before = given(a, k), *after = returned(a, k);
             if (each == 0 || std::memcmp(before, after, each) == 0) continue;
             std::uint64_t i = 0;
@@ -492,7 +503,7 @@ std::map<std::string, std::string> endless; // by function: the case
 bool once(std::vector<argument> &arguments, call_images &images, const char *function, void *result,
           std::size_t result_bytes)
 {
-    images.fill();
+    images.fill(current_case().repeating);
     request load = load_request(arguments), run = run_request(function);
     remember_call(load, run, image_start, images.end());
     worker &w = submission_worker();
@@ -525,7 +536,7 @@ void check_late_writes(const std::vector<argument> &arguments, bool threads_left
                        "reading the results again");
         for (std::size_t j = 0; j < arguments.size(); ++j) {
             const argument &a = arguments[j];
-            if (a.wire.where == place::value || call_images::parts(a.wire) > 1) continue;
+            if (a.wire.where == place::value || parts_of(a.wire) > 1) continue;
             if (std::equal(first[j].begin(), first[j].end(), returned(a))) continue;
             end_case(
                 verdict::LATE_WRITE,
@@ -541,8 +552,8 @@ void copy_back(std::vector<argument> &arguments)
     for (argument &a : arguments) {
         const slot &s = a.wire;
         if (s.where == place::value || s.read_only) continue;
-        std::uint64_t each = s.bytes / call_images::parts(s);
-        for (unsigned k = 0; k < call_images::parts(s) && each; ++k)
+        std::uint64_t each = s.bytes / parts_of(s);
+        for (unsigned k = 0; k < parts_of(s) && each; ++k)
             std::memcpy(static_cast<std::byte *>(a.data) + k * each, returned(a, k), each);
         current_case().outputs.emplace_back(a.data, s.name);
     }
