@@ -132,8 +132,11 @@ template <int width> static __global__ void __launch_bounds__(block_size, 2)
     multiply_tiles(const operands o)
 {
     __shared__ __align__(16) slices buffers[2];
+    // Shared memory serves float4 to 16 lanes at once, not 8, when lanes that differ in bit 0, or
+    // in bit 1, ask for the same: bit 0 picks a column only and bit 1 a row.
     int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    int row = warp / 2 * 32 + lane / 8 * 4, col = warp % 2 * 64 + lane % 8 * 4;
+    int row = warp / 2 * 32 + (lane / 16 * 2 + lane / 2 % 2) * 4;
+    int col = warp % 2 * 64 + (lane / 4 % 4 * 2 + lane % 2) * 4;
     float sums[own][own] = {}, a[fetched], b[fetched];
 
     fetch<width>(o, 0, a, b);
