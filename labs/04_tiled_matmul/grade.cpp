@@ -380,7 +380,7 @@ static shape raced(enum function what)
 {
     if (simulated()) {
         if (what == function::square) return {256, 256, 256};
-        return what == function::general ? shape{253, 131, 255} : shape{255, 101, 251};
+        return what == function::general ? shape{253, 125, 255} : shape{255, 93, 251};
     }
     bool large = device().multiprocessors >= 80;
     if (what == function::square) return large ? shape{4096, 4096, 4096} : shape{2048, 2048, 2048};
@@ -446,6 +446,7 @@ static counted_gate accesses_a_multiply_add(enum function what)
                     return double(c.shared_wavefronts + c.load_requests) / multiply_adds(what);
                 });
     gate.required.good = 0.025;
+    gate.required.excellent = 0.012;
     return gate;
 }
 
