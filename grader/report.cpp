@@ -428,7 +428,7 @@ int exit_status()
         if (!r.started) continue;
         if (r.result == verdict::INFRA_ERROR) return 99;
         ungraded = ungraded || skipped(r);
-        failed = failed || (!passed(r) && !skipped(r));
+        failed = failed || r.unsupported || (!passed(r) && !skipped(r));
     }
     return failed ? 1 : ungraded ? 77 : 0;
 }

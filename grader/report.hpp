@@ -18,7 +18,8 @@ struct case_record {
     kind what = kind::correctness;
     int points = 0, max_points = 0;
     bool started = false, ended = false;
-    bool tried = true; // false: the function was known not to end
+    bool tried = true;        // false: the function was known not to end
+    bool unsupported = false; // it used what the simulator lacks: not graded, and not passed over
     verdict result = verdict::PASS;
     std::string message, hint;
     std::string function; // the contract function last called
