@@ -84,13 +84,18 @@ std::size_t correct_cases(const lab_view &l, std::size_t &all)
 
 std::string introduction(const std::vector<row> &rows, const terminal &out)
 {
-    std::string text;
+    std::string text =
+        "  " +
+        wrapped(rows.size() > 1 ? "From the version to beat to the full solution; each step adds "
+                                  "one idea. \"N of M right\": correctness cases passed."
+                                : "The version to beat.",
+                out.width, 2) +
+        "\n\n";
     int width = name_width(rows);
     for (const row &r : rows) {
         std::size_t all = 0, right = correct_cases(r.lab, all);
-        std::string marks = right == all && all > 0 ? fmt::format("{:>2} right", right)
-                                                    : fmt::format("{:>2} of {} right", right, all);
-        std::string start = fmt::format("  {}  {}  ", shown_name(r, width), padded(marks, 8));
+        std::string marks = fmt::format("{:>2} of {} right", right, all);
+        std::string start = fmt::format("  {}  {}  ", shown_name(r, width), marks);
         text += start + wrapped(r.of->about, out.width, columns(start)) + "\n";
     }
     return text;
@@ -121,7 +126,8 @@ std::string timed_case(const std::vector<row> &rows, const std::string &name, co
         most = std::max(most, ratio.value_or(0));
     }
     if (drawn.empty()) return {};
-    std::string caption = "time, ratio to naive" + (of.empty() ? "" : ", share of " + of);
+    std::string caption = "time (less is better), ratio to naive" +
+                          (of.empty() ? "" : ", share of " + of) + " (more is better)";
     std::string text =
         fmt::format("\n  {}\n{}{}\n", bold(out, name), std::string(margin, ' '), caption);
     for (const line &l : drawn) {
@@ -178,11 +184,24 @@ bool all_alike(const std::vector<measured_row> &values)
     });
 }
 
-std::string counted_measure(const std::vector<row> &rows, const std::string &measure,
+// Which way a measure is good, as the grader's gate for it says; nothing where it says nothing.
+std::string good_way(const std::vector<row> &rows, const std::string &name,
+                     const std::string &measure)
+{
+    for (const row &r : rows) {
+        const case_view *c = r.speed(name);
+        if (!c || !c->whole->contains("counted_gates")) continue;
+        std::string way = text_at(c->whole->at("counted_gates"), measure.c_str(), "better");
+        if (!way.empty()) return fmt::format(" ({} is better)", way);
+    }
+    return {};
+}
+
+std::string counted_measure(const std::vector<row> &rows, const std::string &caption,
                             const std::vector<measured_row> &values, const terminal &out)
 {
     double most = largest(values);
-    std::string text = fmt::format("{}{}\n", std::string(margin, ' '), measure);
+    std::string text = fmt::format("{}{}\n", std::string(margin, ' '), caption);
     int width = name_width(rows);
     for (const measured_row &v : values) {
         std::string head = fmt::format("{}{}  {:>9}  ", std::string(margin, ' '),
@@ -201,7 +220,7 @@ std::string counted_case(const std::vector<row> &rows, const std::string &name, 
             alike +=
                 fmt::format("{}{} {}", alike.empty() ? "" : ", ", measure, figure(largest(values)));
         else
-            text += counted_measure(rows, measure, values, out);
+            text += counted_measure(rows, measure + good_way(rows, name, measure), values, out);
     }
     if (!alike.empty())
         text += std::string(margin, ' ') +

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstdlib>
 #include <numeric>
@@ -182,6 +183,18 @@ std::vector<std::string> lines(std::string_view text)
         text.remove_prefix(std::min(end + 1, text.size()));
     }
     return result;
+}
+
+std::string shell_word(std::string_view text)
+{
+    constexpr std::string_view plain = "_-./+:=,@%";
+    bool safe = !text.empty() && std::all_of(text.begin(), text.end(), [&](unsigned char c) {
+        return std::isalnum(c) || plain.find(static_cast<char>(c)) != plain.npos;
+    });
+    if (safe) return std::string(text);
+    std::string result = "'";
+    for (char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return result + "'";
 }
 
 std::string nearest(std::string_view word, const std::vector<std::string> &candidates)

@@ -39,6 +39,9 @@ std::string printable(std::string_view raw, std::size_t most);
 
 std::vector<std::string> lines(std::string_view text);
 
+// A word as a shell must be given it: quoted where it holds blanks or signs of the shell's.
+std::string shell_word(std::string_view text);
+
 // The candidate that a mistyped word most likely meant; empty when none is near.
 std::string nearest(std::string_view word, const std::vector<std::string> &candidates);
 

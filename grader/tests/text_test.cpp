@@ -50,3 +50,12 @@ TEST_CASE("near misses")
     CHECK(nearest("--jsn", {"--json", "--seed"}) == "--json");
     CHECK(nearest("xyzzy", {"demo", "grade"}) == "");
 }
+
+TEST_CASE("a word for a shell is quoted where it must be")
+{
+    CHECK(shell_word("/home/me/a-1.cu") == "/home/me/a-1.cu");
+    CHECK(shell_word("my dir/a.cu") == "'my dir/a.cu'");
+    CHECK(shell_word("it's") == "'it'\\''s'");
+    CHECK(shell_word("$HOME") == "'$HOME'");
+    CHECK(shell_word("") == "''");
+}
