@@ -128,8 +128,8 @@ std::string timed_case(const std::vector<row> &rows, const std::string &name, co
     if (drawn.empty()) return {};
     std::string caption = "time (less is better), ratio to naive" +
                           (of.empty() ? "" : ", share of " + of) + " (more is better)";
-    std::string text =
-        fmt::format("\n  {}\n{}{}\n", bold(out, name), std::string(margin, ' '), caption);
+    std::string text = fmt::format("\n  {}\n{}{}\n", bold(out, name), std::string(margin, ' '),
+                                   wrapped(caption, out.width, margin));
     for (const line &l : drawn) {
         int room = std::max(8, out.width - columns(l.head));
         text += l.head + bar(out, most > 0 ? l.ratio / most : 0, room) + "\n";
