@@ -184,28 +184,6 @@ void print_case(const terminal &out, const case_view &c)
     if (!c.hint.empty()) fmt::print("  {}\n", wrapped(c.hint, out.width, 2));
 }
 
-// What a compiler says, as far as it fits: sentences wrapped; source lines and the marks below them
-// cut, so that they stay in step. Without its count of errors.
-std::string compiler_words(const std::string &said, int width)
-{
-    constexpr std::size_t most_lines = 24;
-    std::string text;
-    std::size_t shown = 0, left = 0;
-    for (const std::string &line : lines(said)) {
-        bool empty = line.find_first_not_of(" ^") == line.npos && line.find('^') == line.npos;
-        if (empty || line.find(" detected in the compilation of ") != line.npos) continue;
-        if (++shown > most_lines) {
-            ++left;
-            continue;
-        }
-        std::size_t room = static_cast<std::size_t>(width) - 2;
-        bool quoted = line[0] == ' ';
-        text += "  " + (quoted ? line.substr(0, room) : wrapped(line, width, 4)) + "\n";
-    }
-    if (left) text += fmt::format("  [{} more]\n", plural(left, "line"));
-    return text;
-}
-
 // A submission that did not become a program: the compiler's words, then what to do.
 void print_refused_build(const toolchain &t, const lab &l, const subject &what, const graded &g)
 {

@@ -573,7 +573,8 @@ refusal link_refusal(const job &j, const std::string &backend, const ending &e)
     return {verdict::BUILD_FAILED,
             fmt::format("{} uses {}, which neither it nor the CUDA runtime defines", j.shown,
                         printable(all, 1000)),
-            "define it in your file, or correct its name", said};
+            "define it in your file, or correct its name",
+            {}};
 }
 
 std::string linked(const job &j, const std::string &object_folder, const std::string &backend,

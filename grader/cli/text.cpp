@@ -77,6 +77,32 @@ std::size_t distance(std::string_view a, std::string_view b)
     return row.back();
 }
 
+// A quoted source line and the mark below it, in step: cut at the right or, where the mark would be
+// lost, at the left.
+std::string quoted(std::string source, std::string mark, std::size_t room)
+{
+    std::size_t caret = mark.find('^');
+    if (caret != mark.npos && caret >= room) {
+        std::size_t cut = caret - room / 2;
+        source = "..." + source.substr(std::min(source.size(), cut + 3));
+        mark.erase(0, cut);
+    }
+    std::string text = "  " + source.substr(0, room) + "\n";
+    return mark.empty() ? text : text + "  " + mark.substr(0, room) + "\n";
+}
+
+bool is_mark(const std::string &line)
+{
+    return line.find('^') != line.npos && line.find_first_not_of(" ^~|") == line.npos;
+}
+
+// The compiler's count of errors, and its advice on its own options.
+bool says_nothing(const std::string &line)
+{
+    return line.find_first_not_of(' ') == line.npos || line.rfind("Remark: ", 0) == 0 ||
+           line.find(" detected in the compilation of ") != line.npos;
+}
+
 } // namespace
 
 terminal detect_terminal(int descriptor)
@@ -183,6 +209,26 @@ std::vector<std::string> lines(std::string_view text)
         text.remove_prefix(std::min(end + 1, text.size()));
     }
     return result;
+}
+
+std::string compiler_words(const std::string &said, int width)
+{
+    constexpr std::size_t most_lines = 24;
+    std::vector<std::string> all = lines(said);
+    std::erase_if(all, says_nothing);
+    std::string text;
+    for (std::size_t i = 0; i < std::min(all.size(), most_lines); ++i) {
+        bool source = all[i][0] == ' ', marked = i + 1 < all.size() && is_mark(all[i + 1]);
+        if (!source) {
+            text += "  " + wrapped(all[i], width, 4) + "\n";
+            continue;
+        }
+        text += quoted(all[i], marked ? all[i + 1] : "", static_cast<std::size_t>(width) - 2);
+        i += marked;
+    }
+    if (all.size() > most_lines)
+        text += fmt::format("  [{} more]\n", plural(all.size() - most_lines, "line"));
+    return text;
 }
 
 std::string shell_word(std::string_view text)

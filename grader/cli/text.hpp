@@ -37,6 +37,10 @@ std::string bar(const terminal &t, double fraction, int width);
 // become '?', tabs blanks; at most `most` bytes, whole characters, and a note when it was cut.
 std::string printable(std::string_view raw, std::size_t most);
 
+// What a compiler says, indented by two and at most `width` columns: sentences wrapped, source
+// lines and the marks below them cut in step, a long tail counted only. `said` is printable.
+std::string compiler_words(const std::string &said, int width);
+
 std::vector<std::string> lines(std::string_view text);
 
 // A word as a shell must be given it: quoted where it holds blanks or signs of the shell's.
