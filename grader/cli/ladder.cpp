@@ -184,28 +184,34 @@ bool all_alike(const std::vector<measured_row> &values)
     });
 }
 
-// Which way a measure is good, as the grader's gate for it says; nothing where it says nothing.
-std::string good_way(const std::vector<row> &rows, const std::string &name,
-                     const std::string &measure)
+// What the grader's gate for a measure says of it: its unit, or which way is better.
+std::string gate_word(const std::vector<row> &rows, const std::string &name,
+                      const std::string &measure, const char *key)
 {
     for (const row &r : rows) {
         const case_view *c = r.speed(name);
         if (!c || !c->whole->contains("counted_gates")) continue;
-        std::string way = text_at(c->whole->at("counted_gates"), measure.c_str(), "better");
-        if (!way.empty()) return fmt::format(" ({} is better)", way);
+        std::string word = text_at(c->whole->at("counted_gates"), measure.c_str(), key);
+        if (!word.empty()) return word;
     }
     return {};
 }
 
+std::string value_words(double value, const std::string &unit)
+{
+    return unit == "%" ? figure(100 * value) + " %" : figure(value);
+}
+
 std::string counted_measure(const std::vector<row> &rows, const std::string &caption,
-                            const std::vector<measured_row> &values, const terminal &out)
+                            const std::vector<measured_row> &values, const std::string &unit,
+                            const terminal &out)
 {
     double most = largest(values);
     std::string text = fmt::format("{}{}\n", std::string(margin, ' '), caption);
     int width = name_width(rows);
     for (const measured_row &v : values) {
         std::string head = fmt::format("{}{}  {:>9}  ", std::string(margin, ' '),
-                                       shown_name(*v.of, width), figure(v.value));
+                                       shown_name(*v.of, width), value_words(v.value, unit));
         text += head + bar(out, most > 0 ? v.value / most : 0, out.width - columns(head)) + "\n";
     }
     return text;
@@ -216,11 +222,15 @@ std::string counted_case(const std::vector<row> &rows, const std::string &name, 
     std::string text, alike;
     for (const std::string &measure : measures_of(rows, name)) {
         std::vector<measured_row> values = values_of(rows, name, measure);
+        std::string unit = gate_word(rows, name, measure, "unit");
+        std::string better = gate_word(rows, name, measure, "better");
         if (values.size() > 1 && all_alike(values))
-            alike +=
-                fmt::format("{}{} {}", alike.empty() ? "" : ", ", measure, figure(largest(values)));
+            alike += fmt::format("{}{} {}", alike.empty() ? "" : ", ", measure,
+                                 value_words(largest(values), unit));
         else
-            text += counted_measure(rows, measure + good_way(rows, name, measure), values, out);
+            text += counted_measure(
+                rows, better.empty() ? measure : fmt::format("{} ({} is better)", measure, better),
+                values, unit, out);
     }
     if (!alike.empty())
         text += std::string(margin, ' ') +

@@ -117,8 +117,9 @@ TEST_CASE("which way a measure is good is said where the grader says it")
     CHECK_FALSE(contains(draw(l, terminal{}), "is better"));
     for (rung &r : l.rungs)
         r.document["labs"][0]["cases"][1]["counted_gates"] = {
-            {"used by loads", {{"better", "more"}}}};
-    CHECK(contains(draw(l, terminal{}), "used by loads (more is better)\n"));
+            {"used by loads", {{"better", "more"}, {"unit", "%"}}}};
+    CHECK(contains(draw(l, terminal{}),
+                   "used by loads (more is better)\n    naive        12.5 %  ##"));
 }
 
 TEST_CASE("a measure that is the same in all versions takes one line")
