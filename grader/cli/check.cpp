@@ -176,22 +176,13 @@ void carry_out(const toolchain &t, task &work, grade_options options)
     }
 }
 
-// The lab's own stub. Where a student has edited it, that is the one git's index has: committed,
-// or staged by a maintainer who wants a new one tested.
 task stub_task(const toolchain &t, const lab &l)
 {
+    original_file stub = original_of(t, t.stub(l));
     task work{&l, role::stub, stub_of(t, l)};
-    std::string name = t.shown(work.what.source);
-    child show;
-    show.arguments = {"git", "-C", t.source_root, "cat-file", "blob", ":./" + name};
-    show.keep = 1 << 20;
-    ending e = run(show);
-    work.known = e.ok() && !e.cut;
-    work.edited = work.known && e.text != read_text(work.what.source);
-    if (!work.edited) return work;
-    work.what.source = t.build_root + "/originals/" + name;
-    fs::create_directories(fs::path(work.what.source).parent_path());
-    write_atomically(work.what.source, e.text);
+    work.what.source = stub.path;
+    work.edited = stub.edited;
+    work.known = stub.known;
     return work;
 }
 
@@ -232,6 +223,22 @@ struct tally {
 };
 
 } // namespace
+
+original_file original_of(const toolchain &t, const std::string &path)
+{
+    std::string name = t.shown(path);
+    child show;
+    show.arguments = {"git", "-C", t.source_root, "cat-file", "blob", ":./" + name};
+    show.keep = 1 << 20;
+    ending e = run(show);
+    original_file original{path, false, e.ok() && !e.cut};
+    original.edited = original.known && e.text != read_text(path);
+    if (!original.edited) return original;
+    original.path = t.build_root + "/originals/" + name;
+    fs::create_directories(fs::path(original.path).parent_path());
+    write_atomically(original.path, e.text);
+    return original;
+}
 
 int check_command(const toolchain &t, const std::vector<std::string> &words, grade_options options)
 {
