@@ -162,7 +162,7 @@ int run_command(const commands &c, const command_options &o)
 
 void complain(const std::exception &e)
 {
-    fmt::print(stderr, "{}\n", wrapped(e.what(), detect_terminal(2).width, 2));
+    fmt::print(stderr, "{}\n", wrapped(e.what(), detect_terminal(2).width, 0));
 }
 
 int guarded(const commands &c, const command_options &o)
