@@ -5,6 +5,7 @@
 #include "grading.hpp"
 #include "speed.hpp"
 #include "verdict.hpp"
+#include "words.hpp"
 
 #include <chrono>
 #include <optional>
@@ -51,8 +52,5 @@ std::string result_json();
 // 0 passed, 1 the submission failed, 77 something could not be graded and nothing failed, 99 our
 // own machinery failed.
 int exit_status();
-
-// UTF-8 with control characters, invalid bytes and direction overrides shown as escapes.
-std::string printable(const std::string &untrusted);
 
 } // namespace grading

@@ -530,6 +530,7 @@ void timed_race(const make_workload &make, const speed_gates &gates, const speed
             j.result.counters = had->counters;
             j.result.naive_counters = had->naive_counters;
             j.result.units = had->units;
+            j.result.more_is_better = had->more_is_better;
             j.result.offered = had->offered;
             j.result.reached = had->reached;
         }
@@ -638,6 +639,7 @@ counted_outcome count_one_call(const make_workload &make, const speed_gates &gat
         result.counters[gate.name] = value;
         result.naive_counters[gate.name] = gate.value(naive);
         result.units[gate.name] = gate.unit;
+        result.more_is_better[gate.name] = gate.at_least;
         tally.add(gate.required, value, gate.at_least);
         if (passes(gate, value)) continue;
         missed += (missed.empty() ? "" : " ") + missed_message(gate, submission, naive);

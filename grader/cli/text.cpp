@@ -1,6 +1,8 @@
 // Text for people: wrapping, bars, near misses, and other people's text made safe.
 #include "text.hpp"
 
+#include "../words.hpp"
+
 #include <fmt/format.h>
 
 #include <sys/ioctl.h>
@@ -40,26 +42,6 @@ std::string styled(const terminal &t, std::string_view code, std::string_view te
 }
 
 bool continues(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
-
-// Bytes of the valid UTF-8 character at the start of `s` that may be shown; 0 when there is none.
-std::size_t character(std::string_view s)
-{
-    unsigned char c = static_cast<unsigned char>(s[0]);
-    if (c < 0x80) return c >= 0x20 && c != 0x7f ? 1 : 0;
-    std::size_t n = c >= 0xf5 ? 0 : c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : c >= 0xc2 ? 2 : 0;
-    if (n == 0 || s.size() < n) return 0;
-    unsigned value = c & (0xff >> (n + 1));
-    for (std::size_t i = 1; i < n; ++i) {
-        if (!continues(s[i])) return 0;
-        value = value << 6 | (static_cast<unsigned char>(s[i]) & 0x3f);
-    }
-    bool too_long = (n == 3 && value < 0x800) || (n == 4 && value < 0x10000);
-    bool surrogate = value >= 0xd800 && value < 0xe000;
-    // Control characters of Latin-1 and those that turn the direction of writing.
-    bool steering = value < 0xa0 || (value >= 0x200b && value <= 0x200f) ||
-                    (value >= 0x2028 && value <= 0x202e) || (value >= 0x2066 && value <= 0x2069);
-    return too_long || surrogate || steering || value > 0x10ffff ? 0 : n;
-}
 
 std::size_t distance(std::string_view a, std::string_view b)
 {
@@ -189,7 +171,7 @@ std::string printable(std::string_view raw, std::size_t most)
             result += "    ";
         else if (raw[0] == '\r' && raw.size() > 1 && raw[1] == '\n')
             ;
-        else if ((n = character(raw)) > 0)
+        else if ((n = grading::safe_character(raw)) > 0)
             result += raw.substr(0, n);
         else {
             result += '?';
@@ -229,18 +211,6 @@ std::string compiler_words(const std::string &said, int width)
     if (all.size() > most_lines)
         text += fmt::format("  [{} more]\n", plural(all.size() - most_lines, "line"));
     return text;
-}
-
-std::string shell_word(std::string_view text)
-{
-    constexpr std::string_view plain = "_-./+:=,@%";
-    bool safe = !text.empty() && std::all_of(text.begin(), text.end(), [&](unsigned char c) {
-        return std::isalnum(c) || plain.find(static_cast<char>(c)) != plain.npos;
-    });
-    if (safe) return std::string(text);
-    std::string result = "'";
-    for (char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    return result + "'";
 }
 
 std::string nearest(std::string_view word, const std::vector<std::string> &candidates)

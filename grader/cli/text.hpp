@@ -1,6 +1,8 @@
 // Text for people: what the terminal can show, wrapping, bars, and other people's text made safe.
 #pragma once
 
+#include "../words.hpp"
+
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -43,8 +45,7 @@ std::string compiler_words(const std::string &said, int width);
 
 std::vector<std::string> lines(std::string_view text);
 
-// A word as a shell must be given it: quoted where it holds blanks or signs of the shell's.
-std::string shell_word(std::string_view text);
+using grading::shell_word;
 
 // The candidate that a mistyped word most likely meant; empty when none is near.
 std::string nearest(std::string_view word, const std::vector<std::string> &candidates);
