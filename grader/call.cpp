@@ -416,7 +416,8 @@ std::string sentence(const simulator_finding &f)
 {
     using enum simulator::finding_kind;
     auto kind = static_cast<simulator::finding_kind>(f.kind);
-    std::string s = fmt::format("Kernel {} {}", f.kernel, kind_name(f.kind));
+    std::string s = f.kernel[0] ? fmt::format("Kernel {}", f.kernel) : "The code";
+    s += fmt::format(" {}", kind_name(f.kind));
     if (f.line > 0)
         s += fmt::format(" at {}:{}", std::filesystem::path(f.file).filename().string(), f.line);
     bool access = f.bytes > 0 && kind != barrier;
@@ -473,6 +474,7 @@ void check_findings(std::uint64_t report_at)
     if (found.empty()) return;
     auto worst = std::min_element(found.begin(), found.end(),
                                   [&](const auto &x, const auto &y) { return rank(x) < rank(y); });
+    current_case().unsupported = verdict_of(*worst) == verdict::SKIPPED;
     end_case(verdict_of(*worst), printable(sentence(*worst)), hint_of(*worst));
 }
 
@@ -495,8 +497,34 @@ request run_request(const char *function)
     return r;
 }
 
-// A function that once did not end is not waited for again in this run.
-std::map<std::string, std::string> endless; // by function: the case
+// A function that once did not end is not waited for again in this run; nor is any, once a worker
+// did not even take its arguments, or all together have taken too long.
+std::map<std::string, std::string> endless; // by function, "" for any: the case
+constexpr double most_waited_ms = 300e3;    // for the submission, in all correctness cases together
+double waited_ms = 0;
+
+answer ask_submission(const request &r, std::chrono::seconds limit, const std::string &function)
+{
+    answer a = submission_worker().ask(r, limit);
+    waited_ms += a.parent_ms;
+    if (a.how == ending::timed_out) endless.emplace(function, current_case().name);
+    if (waited_ms > most_waited_ms) endless.emplace("", current_case().name);
+    return a;
+}
+
+// Ends the case where waiting is known to be in vain.
+void check_worth_trying(const std::string &function)
+{
+    for (const std::string &name : {function, std::string()}) {
+        auto at = endless.find(name);
+        if (at == endless.end()) continue;
+        current_case().tried = false;
+        std::string what = name.empty() ? "the submission" : name;
+        end_case(
+            verdict::TIMEOUT,
+            fmt::format("Not tried: {} did not end in time in the case \"{}\".", what, at->second));
+    }
+}
 
 // Load, run, report, store: one call with fresh poison.
 // Returns whether the call left threads behind.
@@ -506,11 +534,9 @@ bool once(std::vector<argument> &arguments, call_images &images, const char *fun
     images.fill(current_case().repeating);
     request load = load_request(arguments), run = run_request(function);
     remember_call(load, run, image_start, images.end());
-    worker &w = submission_worker();
-    answer loaded = w.ask(load, std::chrono::seconds(30));
+    answer loaded = ask_submission(load, std::chrono::seconds(30), "");
     require_answer(loaded, "handing over the arguments");
-    answer ran = w.ask(run, std::chrono::seconds(10));
-    if (ran.how == ending::timed_out) endless.emplace(function, current_case().name);
+    answer ran = ask_submission(run, std::chrono::seconds(10), function);
     if (options().simulated && ran.how == ending::answered) check_findings(images.report_at());
     require_answer(ran, fmt::format("calling {}", function));
     if (ran.value.returned_bytes != result_bytes)
@@ -518,7 +544,8 @@ bool once(std::vector<argument> &arguments, call_images &images, const char *fun
     if (result_bytes) std::memcpy(result, ran.value.result, result_bytes);
     request store;
     store.what = command::store;
-    require_answer(w.ask(store, std::chrono::seconds(30)), "reading the results");
+    require_answer(ask_submission(store, std::chrono::seconds(30), function),
+                   "reading the results");
     return ran.value.threads_left > 0;
 }
 
@@ -601,11 +628,7 @@ void name_arguments(const std::string &function, std::vector<argument> &argument
 void make_call(const char *function, std::vector<argument> arguments, void *result,
                std::size_t result_bytes)
 {
-    if (auto at = endless.find(function); at != endless.end()) {
-        current_case().tried = false;
-        end_case(verdict::TIMEOUT, fmt::format("Not tried: {} did not end in the case \"{}\".",
-                                               function, at->second));
-    }
+    check_worth_trying(function);
     current_case().function = function;
     current_case().repeating = false;
     current_case().refused.clear();

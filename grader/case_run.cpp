@@ -204,8 +204,8 @@ void end_case(verdict v, std::string message, std::string hint)
     if (!r.ended) {
         r.ended = true;
         r.result = v;
-        r.message = std::move(message);
-        r.hint = std::move(hint);
+        r.message = printable(message); // a worker may have named what it quotes
+        r.hint = printable(hint);
     }
     lock.unlock();
     DOCTEST_FAIL(r.message);

@@ -6,7 +6,7 @@
 # IN is a .cu file; OUT the object; DEPFILE receives make rules that name every file read. KEEP lists the linker
 # names of the contract's functions, one a line, as `nm -u` of the contract's glue prints them. Flags with -rdc=true get their device link here,
 # with the device runtime inside OUT. Exit status: 0; 2 usage; 3 IN compiles but lacks a function of the
-# contract; else that of the tool that failed. OUT and DEPFILE appear whole or not at all.
+# contract; 4 it has other names that cannot be made local; else that of the tool that failed. OUT and DEPFILE appear whole or not at all.
 set -eu
 
 if [ $# -lt 5 ]; then
@@ -78,5 +78,11 @@ else
     ld -r --force-group-allocation -o "$work/o" "$raw"
 fi
 objcopy --keep-global-symbols="$keep" "$work/o"
+# What assembly declared in a way that objcopy leaves global would stand in for names of ours.
+global=$(nm -g --defined-only "$work/o" | awk '{ print $NF }' | grep -vxFf "$keep" || true)
+if [ -n "$global" ]; then
+    echo "$in: defines global names that no contract has:" $global >&2
+    exit 4
+fi
 mv "$work/d" "$dep"
 mv "$work/o" "$out"

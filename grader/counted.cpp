@@ -17,7 +17,12 @@ namespace {
 using json = nlohmann::json;
 constexpr std::uint64_t sector_bytes = 32;
 
-std::uint64_t number(const json &of, const char *key) { return of.at(key).get<std::uint64_t>(); }
+std::uint64_t number(const json &of, const char *key)
+{
+    const json &value = of.at(key);
+    if (!value.is_number_unsigned()) throw std::runtime_error(std::string(key) + " is no count");
+    return value.get<std::uint64_t>();
+}
 
 struct access {
     std::uint64_t requests, sectors, ideal, useful;
@@ -94,6 +99,8 @@ counted parse_counters(std::string_view text)
     counted c;
     const json document = json::parse(text);
     for (const json &k : document.at("kernels")) add_kernel(c, k);
+    const json &copies = document.at("transfers");
+    c.copied_bytes = number(copies, "host_to_device") + number(copies, "device_to_device");
     std::stable_sort(c.worst.begin(), c.worst.end(),
                      [](const auto &a, const auto &b) { return wasted(a) > wasted(b); });
     return c;

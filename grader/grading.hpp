@@ -111,6 +111,7 @@ struct counted { // totals over every kernel of one call, and the source lines b
     std::uint64_t load_requests = 0, load_sectors = 0, load_bytes = 0, load_ideal_sectors = 0;
     std::uint64_t store_requests = 0, store_sectors = 0, store_bytes = 0, store_ideal_sectors = 0;
     std::uint64_t compulsory_bytes = 0; // 32 x distinct sectors a launch, reads and writes
+    std::uint64_t copied_bytes = 0;     // to and within devices, by no kernel
     std::uint64_t shared_wavefronts = 0, shared_ideal_wavefronts = 0;
     std::uint64_t global_atomics = 0, local_requests = 0, barriers = 0;
     struct site {

@@ -74,7 +74,7 @@ std::string how_to_grade()
     std::string command = "./workbook grade " + short_lab();
     if (options().submission == "solution") return command + " --solutions";
     if (options().submission == "stub" || options().source.empty()) return command;
-    return command + " --submission " + options().source;
+    return command + " --submission " + shell_word(options().source);
 }
 
 std::string gates(const speed_result &s)
@@ -195,6 +195,9 @@ nlohmann::json speed_json(const speed_result &s, nlohmann::json c)
         c["fraction"] = {{"value", s.fraction}, {"required", s.required_fraction}, {"of", s.of}};
     c["counters"] = nlohmann::json::object();
     for (const auto &[what, value] : s.counters) c["counters"][what] = number(value);
+    for (const auto &[what, more] : s.more_is_better)
+        c["counted_gates"][what] = {{"better", more ? "more" : "fewer"},
+                                    {"unit", s.units.count(what) ? s.units.at(what) : ""}};
     if (!s.naive_counters.empty()) {
         c["naive_counters"] = nlohmann::json::object();
         for (const auto &[what, value] : s.naive_counters)
@@ -249,43 +252,6 @@ int todo_of(const std::string &source, const std::string &function, const std::s
     auto found = at->second.find(name);
     if (found == at->second.end()) found = at->second.find(function);
     return found == at->second.end() ? 0 : found->second;
-}
-
-std::string printable(const std::string &untrusted)
-{
-    std::string result;
-    for (std::size_t i = 0; i < untrusted.size();) {
-        auto c = static_cast<unsigned char>(untrusted[i]);
-        std::size_t length = c < 0x80                ? 1
-                             : c >= 0xc2 && c < 0xe0 ? 2
-                             : c >= 0xe0 && c < 0xf0 ? 3
-                             : c >= 0xf0 && c < 0xf5 ? 4
-                                                     : 0;
-        bool valid = length != 0 && i + length <= untrusted.size();
-        unsigned code = length == 1 ? c : c & (0x7f >> length);
-        for (std::size_t k = 1; valid && k < length; ++k) {
-            auto d = static_cast<unsigned char>(untrusted[i + k]);
-            valid = (d & 0xc0) == 0x80;
-            code = code << 6 | (d & 0x3f);
-        }
-        // Overlong forms, surrogates, C0 and C1 controls, and what turns text round are shown as
-        // numbers.
-        valid = valid && !(length == 3 && (code < 0x800 || (code >= 0xd800 && code < 0xe000))) &&
-                !(length == 4 && (code < 0x10000 || code > 0x10ffff));
-        bool plain = valid && ((code >= 0x20 && code < 0x7f) || code == '\t' ||
-                               (code >= 0xa0 && !(code >= 0x200b && code <= 0x200f) &&
-                                !(code >= 0x2028 && code <= 0x202e) &&
-                                !(code >= 0x2066 && code <= 0x2069) && code != 0xfeff));
-        if (!valid) length = 1;
-        if (plain)
-            result += untrusted.substr(i, length);
-        else if (valid && length > 1)
-            result += fmt::format("\\u{{{:x}}}", code);
-        else
-            result += fmt::format("\\x{:02x}", c);
-        i += length;
-    }
-    return result;
 }
 
 std::string human_report(bool colour)
@@ -428,7 +394,7 @@ int exit_status()
         if (!r.started) continue;
         if (r.result == verdict::INFRA_ERROR) return 99;
         ungraded = ungraded || skipped(r);
-        failed = failed || (!passed(r) && !skipped(r));
+        failed = failed || r.unsupported || (!passed(r) && !skipped(r));
     }
     return failed ? 1 : ungraded ? 77 : 0;
 }

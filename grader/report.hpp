@@ -5,6 +5,7 @@
 #include "grading.hpp"
 #include "speed.hpp"
 #include "verdict.hpp"
+#include "words.hpp"
 
 #include <chrono>
 #include <optional>
@@ -18,7 +19,8 @@ struct case_record {
     kind what = kind::correctness;
     int points = 0, max_points = 0;
     bool started = false, ended = false;
-    bool tried = true; // false: the function was known not to end
+    bool tried = true;        // false: the function was known not to end
+    bool unsupported = false; // it used what the simulator lacks: not graded, and not passed over
     verdict result = verdict::PASS;
     std::string message, hint;
     std::string function; // the contract function last called
@@ -50,8 +52,5 @@ std::string result_json();
 // 0 passed, 1 the submission failed, 77 something could not be graded and nothing failed, 99 our
 // own machinery failed.
 int exit_status();
-
-// UTF-8 with control characters, invalid bytes and direction overrides shown as escapes.
-std::string printable(const std::string &untrusted);
 
 } // namespace grading

@@ -6,13 +6,14 @@
 // another process.
 #include "session.hpp"
 
+#include "worker_root.hpp"
+
 #include <fcntl.h>
 #include <linux/sched.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/resource.h>
@@ -29,6 +30,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -99,7 +101,7 @@ struct id_maps {
 struct plan {
     const char *program;
     int socket, input, output, text, status, null;
-    bool namespaces;
+    const worker_root *root; // null: without namespaces
     id_maps ids;
     std::vector<std::string> environment;
     std::vector<char *> environment_pointers;
@@ -136,6 +138,7 @@ void limit(__rlimit_resource what, rlim_t most)
     limit(RLIMIT_FSIZE, rlim_t{1} << 30);
     limit(RLIMIT_NOFILE, 1024);
     limit(RLIMIT_CPU, 600);
+    if (p.root) drop_privileges();
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     char *arguments[] = {const_cast<char *>(p.program), nullptr};
     execve(p.program, arguments, p.environment_pointers.data());
@@ -167,23 +170,21 @@ void kill_descendants()
 constexpr std::uint64_t namespaces =
     CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWNS;
 
-// In the new namespaces: the same user, and a /proc of their own, which the CUDA driver needs to
-// see itself in.
-void settle(const char *uid_map, const char *gid_map)
+// In the new namespaces: the same user, and the worker's own root.
+void settle(const char *uid_map, const char *gid_map, const worker_root &root)
 {
     write_file("/proc/self/setgroups", "deny");
     write_file("/proc/self/uid_map", uid_map);
     write_file("/proc/self/gid_map", gid_map);
-    if (mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) _exit(126);
-    if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) != 0) _exit(126);
+    if (!root.enter()) _exit(126);
 }
 
 [[noreturn]] void become_keeper(const plan &p)
 {
     setsid();
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (p.namespaces) {
-        settle(p.ids.uid.data(), p.ids.gid.data());
+    if (p.root) {
+        settle(p.ids.uid.data(), p.ids.gid.data(), *p.root);
     } else {
         prctl(PR_SET_CHILD_SUBREAPER, 1);
     }
@@ -200,7 +201,7 @@ void settle(const char *uid_map, const char *gid_map)
         if (ended < 0 && errno != EINTR) _exit(125);
     }
     if (write(3, &status, sizeof status) != sizeof status) _exit(125);
-    if (!p.namespaces) kill_descendants();
+    if (!p.root) kill_descendants();
     _exit(0); // in a PID namespace this ends everything in it
 }
 
@@ -209,7 +210,7 @@ pid_t clone_keeper(const plan &p, int &pidfd)
 {
     clone_args args{};
     args.flags = CLONE_PIDFD;
-    if (p.namespaces) args.flags |= namespaces;
+    if (p.root) args.flags |= namespaces;
     args.pidfd = reinterpret_cast<std::uint64_t>(&pidfd);
     args.exit_signal = SIGCHLD;
     pid_t pid = static_cast<pid_t>(syscall(SYS_clone3, &args, sizeof args));
@@ -311,14 +312,15 @@ void worker::state::start(const region &input)
     owned_fd null = owned_fd::high(open("/dev/null", O_RDONLY | O_CLOEXEC));
 
     plan p{};
-    p.program = options.program.c_str();
+    std::optional<worker_root> root;
+    if (options.sandbox && sandbox_available()) p.root = &root.emplace(options.program);
+    p.program = p.root ? worker_root::program_path : options.program.c_str();
     p.socket = theirs.get();
     p.input = input.descriptor();
     p.output = output->descriptor();
     p.text = text_out.get();
     p.status = status_out.get();
     p.null = null.get();
-    p.namespaces = options.sandbox && sandbox_available();
     p.environment = minimal_environment();
     for (std::string &e : p.environment) p.environment_pointers.push_back(e.data());
     p.environment_pointers.push_back(nullptr);
@@ -469,10 +471,11 @@ bool sandbox_available()
         clone_args args{};
         args.flags = namespaces;
         id_maps ids;
+        worker_root root("/proc/self/exe");
         args.exit_signal = SIGCHLD;
         pid = static_cast<pid_t>(syscall(SYS_clone3, &args, sizeof args));
         if (pid == 0) {
-            settle(ids.uid.data(), ids.gid.data()); // ends with 126 where it may not
+            settle(ids.uid.data(), ids.gid.data(), root); // ends with 126 where it may not
             _exit(0);
         }
         if (pid < 0) return false;

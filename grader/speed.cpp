@@ -530,6 +530,7 @@ void timed_race(const make_workload &make, const speed_gates &gates, const speed
             j.result.counters = had->counters;
             j.result.naive_counters = had->naive_counters;
             j.result.units = had->units;
+            j.result.more_is_better = had->more_is_better;
             j.result.offered = had->offered;
             j.result.reached = had->reached;
         }
@@ -596,6 +597,29 @@ struct counted_outcome {
     std::string missed, hint;
 };
 
+// What neither a kernel's loads nor its stores moved has no faults to count.
+void check_where_work_was_done(const workload &work, const counted &submission)
+{
+    auto end = [&](const char *did, std::uint64_t bytes, const char *how, const char *next) {
+        end_case(verdict::IMPLAUSIBLE,
+                 fmt::format("{} of {} {} {} bytes, and any version must move {:.0f}: {}.", did,
+                             work.function(), how[0] ? "moved" : "touched", bytes, work.bytes(),
+                             how[0] ? how : "the work was done elsewhere"),
+                 next);
+    };
+    double least = least_share * work.bytes();
+    std::uint64_t moved = submission.load_bytes + submission.store_bytes;
+    if (submission.launches == 0 || static_cast<double>(submission.compulsory_bytes) < least)
+        end("The kernels", submission.compulsory_bytes, "",
+            "Do the work in kernels: what this lab counts is how they use the memory.");
+    if (static_cast<double>(moved) < least)
+        end("The loads and stores", moved, "atomics, which are not counted here, did the rest",
+            "Read with plain loads and write with plain stores.");
+    if (static_cast<double>(submission.copied_bytes) > work.bytes() - least && work.bytes() > 0)
+        end("The copies", submission.copied_bytes, "what cudaMemcpy brought, no kernel computed",
+            "Let kernels read the inputs and write the outputs where they are.");
+}
+
 counted_outcome count_one_call(const make_workload &make, const speed_gates &gates)
 {
     std::mt19937_64 random(case_seed());
@@ -603,23 +627,7 @@ counted_outcome count_one_call(const make_workload &make, const speed_gates &gat
     make_call(work->function(), work->arguments(), nullptr, 0);
     work->check();
     counted submission = counters_of(submission_worker(), false);
-    // Accesses that no kernel made have no faults to count.
-    if (submission.launches == 0 ||
-        static_cast<double>(submission.compulsory_bytes) < least_share * work->bytes())
-        end_case(
-            verdict::IMPLAUSIBLE,
-            fmt::format("The kernels of {} touched {} bytes, and any version must move {:.0f}: "
-                        "the work was done elsewhere.",
-                        work->function(), submission.compulsory_bytes, work->bytes()),
-            "Do the work in kernels: what this lab counts is how they use the memory.");
-    if (static_cast<double>(submission.load_bytes + submission.store_bytes) <
-        least_share * work->bytes())
-        end_case(verdict::IMPLAUSIBLE,
-                 fmt::format("The loads and stores of {} moved {} bytes, and any version must move "
-                             "{:.0f}: atomics, which are not counted here, did the rest.",
-                             work->function(), submission.load_bytes + submission.store_bytes,
-                             work->bytes()),
-                 "Read with plain loads and write with plain stores.");
+    check_where_work_was_done(*work, submission);
     const counted &naive = naive_counters(make);
 
     speed_result result;
@@ -631,6 +639,7 @@ counted_outcome count_one_call(const make_workload &make, const speed_gates &gat
         result.counters[gate.name] = value;
         result.naive_counters[gate.name] = gate.value(naive);
         result.units[gate.name] = gate.unit;
+        result.more_is_better[gate.name] = gate.at_least;
         tally.add(gate.required, value, gate.at_least);
         if (passes(gate, value)) continue;
         missed += (missed.empty() ? "" : " ") + missed_message(gate, submission, naive);

@@ -42,6 +42,7 @@ struct speed_result {
     std::map<std::string, double> counters;       // a gate's name -> the submission's value
     std::map<std::string, double> naive_counters; // the same -> naive's
     std::map<std::string, std::string> units;     // the same -> its unit; "%": values are of 1
+    std::map<std::string, bool> more_is_better;   // the same -> whether its gate says "at least"
     // What measuring took, in seconds: runs on the device, making and handing over the inputs, and
     // checking the outputs.
     double device_s = 0, prepare_s = 0, verify_s = 0;

@@ -24,11 +24,13 @@ std::string first_failure(const std::string &text)
     std::string from = at == text.npos ? text : text.substr(at);
     std::string result;
     int shown = 0;
+    bool command = false; // ninja repeats it below the name of what failed, however long
     for (const std::string &line : lines(from)) {
-        bool noise = line.rfind(ours, 0) == 0 || line.rfind("ninja: build stopped", 0) == 0;
+        bool noise = command || line.rfind(ours, 0) == 0 || line.rfind("ninja: ", 0) == 0;
+        command = line.rfind("FAILED: ", 0) == 0;
         if (noise) continue;
         if (++shown > 40) break;
-        result += "    " + line.substr(0, 400) + "\n";
+        result += "    " + printable(line, 400) + "\n";
     }
     return result;
 }
@@ -49,16 +51,19 @@ void progress_line::say(const std::string &text)
         return;
     }
     std::string cut = text.substr(0, static_cast<std::size_t>(terminal_.width - 1));
-    fmt::print(stderr, "\r\033[K{}", dim(terminal_, cut));
+    int width = columns(cut);
+    fmt::print(stderr, "\r{}{}", dim(terminal_, cut),
+               std::string(std::max(0, shown_ - width), ' '));
     std::fflush(stderr);
-    shown_ = true;
+    shown_ = width;
 }
 
 void progress_line::clear()
 {
-    if (shown_) fmt::print(stderr, "\r\033[K");
+    // Blanks, since not everything that shows text understands an erasing sequence.
+    if (shown_) fmt::print(stderr, "\r{}\r", std::string(shown_, ' '));
     std::fflush(stderr);
-    shown_ = false;
+    shown_ = 0;
 }
 
 void build_targets(const toolchain &t, const std::vector<std::string> &targets,

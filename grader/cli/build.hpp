@@ -19,7 +19,8 @@ public:
 
 private:
     terminal terminal_;
-    bool wanted_, shown_ = false;
+    bool wanted_;
+    int shown_ = 0; // columns of it on the terminal
     std::string last_;
 };
 

@@ -6,6 +6,7 @@
 #include "files.hpp"
 #include "lab_names.hpp"
 #include "pool.hpp"
+#include "process.hpp"
 
 #include <fmt/format.h>
 
@@ -24,15 +25,18 @@ constexpr double most_core_seconds = 100; // a lab
 enum class role { naive, rung, solution, stub, wrong };
 
 struct finding {
-    std::string what;  // "naive is right"
-    std::string fault; // empty: it holds
+    std::string what;         // "naive is right"
+    std::string fault;        // empty: it holds
+    std::string skipped = {}; // why nobody can tell whether it holds; empty: it was tried
 };
 
 struct task {
     const lab *of;
     role as;
     subject what;
-    std::vector<finding> findings;
+    bool edited = false; // a stub: the file in the tree is a student's, another one is graded
+    bool known = true;   // whether git says so
+    std::vector<finding> findings = {};
     double cpu_seconds = 0;
 };
 
@@ -107,6 +111,19 @@ std::string stub_fault(const toolchain &t, const task &work, const lab_view &l,
     return {};
 }
 
+finding judge_stub(const toolchain &t, const task &work, const lab_view &l,
+                   const std::string &backend)
+{
+    finding f{"stub compiles and is not written", stub_fault(t, work, l, backend)};
+    std::string file = t.shown(t.stub(*work.of));
+    if (work.edited) f.what += fmt::format(" (the one git has: {} was edited)", file);
+    if (!work.known && !f.fault.empty()) {
+        f.fault.clear();
+        f.skipped = file + " was edited, and without git nobody has the original";
+    }
+    return f;
+}
+
 std::vector<finding> judge(const toolchain &t, const task &work, const lab_view &l,
                            const std::string &backend)
 {
@@ -124,7 +141,7 @@ std::vector<finding> judge(const toolchain &t, const task &work, const lab_view 
         return {{"solution passes everything", fault.empty() ? any_right(l) : fault}};
     }
     case role::stub:
-        return {{"stub compiles and is not written", stub_fault(t, work, l, backend)}};
+        return {judge_stub(t, work, l, backend)};
     case role::wrong: {
         expectation e =
             read_expectation(read_text(work.what.source), t.shown(work.what.source), backend);
@@ -159,16 +176,26 @@ void carry_out(const toolchain &t, task &work, grade_options options)
     }
 }
 
+task stub_task(const toolchain &t, const lab &l)
+{
+    original_file stub = original_of(t, t.stub(l));
+    task work{&l, role::stub, stub_of(t, l)};
+    work.what.source = stub.path;
+    work.edited = stub.edited;
+    work.known = stub.known;
+    return work;
+}
+
 std::vector<task> tasks_of(const toolchain &t, const lab &l)
 {
     std::vector<task> tasks;
-    auto add = [&](role as, subject what) { tasks.push_back({&l, as, std::move(what), {}, 0}); };
+    auto add = [&](role as, subject what) { tasks.push_back({&l, as, std::move(what)}); };
     add(role::naive, implementation_of(t, l, "naive"));
     if (l.solutions) {
         for (const std::string &name : l.rungs) add(role::rung, implementation_of(t, l, name));
         add(role::solution, implementation_of(t, l, "solution"));
     }
-    if (fs::exists(t.stub(l))) add(role::stub, stub_of(t, l));
+    if (fs::exists(t.stub(l))) tasks.push_back(stub_task(t, l));
     std::vector<std::string> wrong;
     if (fs::is_directory(t.wrong_folder(l)))
         for (const fs::directory_entry &e : fs::directory_iterator(t.wrong_folder(l)))
@@ -183,6 +210,10 @@ struct tally {
     void count(const std::string &lab, const finding &f)
     {
         terminal out = detect_terminal(1);
+        if (!f.skipped.empty()) {
+            fmt::print("skip  {}  {}\n      {}\n", lab, f.what, f.skipped);
+            return;
+        }
         (f.fault.empty() ? passed : failed) += 1;
         if (f.fault.empty())
             fmt::print("{}    {}  {}\n", good(out, "ok"), lab, f.what);
@@ -192,6 +223,22 @@ struct tally {
 };
 
 } // namespace
+
+original_file original_of(const toolchain &t, const std::string &path)
+{
+    std::string name = t.shown(path);
+    child show;
+    show.arguments = {"git", "-C", t.source_root, "cat-file", "blob", ":./" + name};
+    show.keep = 1 << 20;
+    ending e = run(show);
+    original_file original{path, false, e.ok() && !e.cut};
+    original.edited = original.known && e.text != read_text(path);
+    if (!original.edited) return original;
+    original.path = t.build_root + "/originals/" + name;
+    fs::create_directories(fs::path(original.path).parent_path());
+    write_atomically(original.path, e.text);
+    return original;
+}
 
 int check_command(const toolchain &t, const std::vector<std::string> &words, grade_options options)
 {

@@ -106,11 +106,17 @@ diagnosis nvcc(const machine_places &places, const std::optional<toolchain> &t)
                 "install the CUDA Toolkit 13, or run ./workbook, which fetches nvcc into .venv");
 }
 
+// Where ./workbook puts what it fetches, beside the build folder.
+fs::path venv_of(const std::string &toolchain_file)
+{
+    return fs::path(toolchain_file).parent_path().parent_path() / ".venv";
+}
+
 std::string in_venv_or_path(const machine_places &places, const std::string &name)
 {
     std::string found = find_program(name);
     if (!found.empty() || places.toolchain.empty()) return found;
-    fs::path local = fs::path(places.toolchain).parent_path().parent_path() / ".venv/bin" / name;
+    fs::path local = venv_of(places.toolchain) / "bin" / name;
     return access(local.c_str(), X_OK) == 0 ? local.string() : std::string();
 }
 
@@ -128,7 +134,9 @@ diagnosis binutils()
 diagnosis header(const machine_places &places, const std::string &part, const std::string &file,
                  const std::string &enables, const std::string &package)
 {
-    for (const std::string &folder : places.include_folders)
+    std::vector<std::string> folders = places.include_folders;
+    if (!places.toolchain.empty()) folders.push_back(venv_of(places.toolchain) / "include");
+    for (const std::string &folder : folders)
         if (fs::exists(folder + "/" + file))
             return {diagnosis::there, part, folder + "/" + file, enables, ""};
     return {diagnosis::optional_missing, part, file + " not found",

@@ -173,8 +173,8 @@ std::string retry_command(const lab &l, const subject &what, const std::string &
     if (what.name == "solution")
         command += " --solutions";
     else if (what.name != "stub")
-        command += " --submission " + what.source;
-    return case_name.empty() ? command : fmt::format("{} --case '{}'", command, case_name);
+        command += " --submission " + shell_word(what.source);
+    return case_name.empty() ? command : command + " --case " + shell_word(case_name);
 }
 
 void print_case(const terminal &out, const case_view &c)
@@ -192,13 +192,11 @@ void print_refused_build(const toolchain &t, const lab &l, const subject &what, 
     const case_view &c = labs.at(0).cases.at(0);
     fmt::print("{}: {}\n\n", bold(out, l.name), t.shown(what.source));
     std::string said = c.whole->value("output", std::string());
-    constexpr std::size_t most_lines = 40;
-    std::vector<std::string> all = lines(said);
-    for (std::size_t n = 0; n < std::min(all.size(), most_lines); ++n) fmt::print("  {}\n", all[n]);
-    if (all.size() > most_lines)
-        fmt::print("  [{} more]\n", plural(all.size() - most_lines, "line"));
-    if (!said.empty()) fmt::print("\n");
-    print_case(out, c);
+    fmt::print("{}\n", bad(out, c.verdict));
+    if (said.find(c.message) == said.npos) // else the compiler's words have it in its place
+        fmt::print("  {}\n", wrapped(c.message, out.width, 2));
+    fmt::print("{}", compiler_words(said, out.width));
+    if (!c.hint.empty()) fmt::print("  Try: {}\n", wrapped(c.hint, out.width, 2));
     fmt::print("\nNext: mend it, then {}\n", bold(out, retry_command(l, what, {})));
 }
 
@@ -235,7 +233,11 @@ std::vector<item> items(const toolchain &t, const std::vector<std::string> &word
     if (!options.submission.empty() && words.size() != 1)
         throw usage_error(fmt::format("--submission needs exactly one lab: ./workbook grade LAB "
                                       "--submission {}",
-                                      options.submission));
+                                      shell_word(options.submission)));
+    if (!options.submission.empty() && !fs::exists(fs::symlink_status(options.submission)))
+        throw usage_error(fmt::format("--submission {}: there is no such file here ({})",
+                                      shell_word(printable(options.submission, 400)),
+                                      fs::current_path().string()));
     std::vector<std::string> names = t.lab_names(false);
     // A test lab must be named in full.
     std::vector<std::string> all = t.lab_names(true);

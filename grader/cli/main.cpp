@@ -22,28 +22,38 @@ using namespace cli;
 
 constexpr const char *about = "CUDA labs, graded: on your GPU, or in the workbook's simulator.";
 constexpr const char *examples = R"(
-LAB is a number (2, 02) or any part of one lab's name (coal). No LAB: all of them.
-Without a command: where am I, and what next.
+LAB is a number (2, 02) or any part of one lab's name (coal). No LAB: all of
+them. Without a command: where am I, and what next.
 
 Examples:
-  ./workbook demo              see every lab's ladder, from naive to the full solution
-  ./workbook grade 2           grade labs/02_*/stub.cu, the file you edit
-  ./workbook grade 2 --case offset      only the cases with "offset" in their name
+  ./workbook demo                    every lab's ladder, naive to full solution
+  ./workbook grade 2                 grade labs/02_*/stub.cu, the file you edit
+  ./workbook grade 2 --case offset   only cases with "offset" in their name
   ./workbook grade 2 --submission ~/mine.cu --json result.json
-  ./workbook doctor            what this machine has, and what that enables
-  ./workbook test              the project's own tests
 
-Exit status: 0 passed, 1 the submission failed, 2 wrong usage, 77 nothing could be
-graded, 99 a fault of the machine or the workbook.)";
+Exit status: 0 passed, 1 the submission failed, 2 wrong usage, 77 nothing could
+be graded, 99 a fault of the machine or the workbook.)";
+constexpr const char *about_tests = R"(
+Builds everything in build-test/ and runs the tests, or only those whose names
+are given, as meson.build has them: ./workbook test text_test. They are about
+the workbook, not about your answers: where you have edited a stub, they look at
+the one that git has. To grade your stub: ./workbook grade)";
 
 struct command_options {
     std::vector<std::string> labs;
     grade_options grade;
 };
 
+// A word that came out empty was meant to be something: a variable that is not set, mostly.
+const CLI::Validator not_empty(
+    [](const std::string &word) {
+        return word.empty() ? std::string("it was given an empty word") : std::string();
+    },
+    "");
+
 void add_labs(CLI::App &command, command_options &o)
 {
-    command.add_option("LAB", o.labs, "number or part of a name; none: all labs");
+    command.add_option("LAB", o.labs, "number or part of a name; none: all labs")->check(not_empty);
 }
 
 void add_backend(CLI::App &command, command_options &o)
@@ -56,12 +66,13 @@ void add_backend(CLI::App &command, command_options &o)
 
 void add_seed(CLI::App &command, command_options &o)
 {
-    command.add_option("--seed", o.grade.seed, "hexadecimal: repeat the inputs of an earlier run");
+    command.add_option("--seed", o.grade.seed, "hexadecimal: repeat the inputs of an earlier run")
+        ->check(not_empty);
 }
 
 struct commands {
     CLI::App app{about, "./workbook"};
-    CLI::App *demo, *grade, *doctor, *check;
+    CLI::App *demo, *grade, *test, *doctor, *check;
 };
 
 void describe(commands &c, command_options &o)
@@ -69,21 +80,29 @@ void describe(commands &c, command_options &o)
     c.app.footer(examples);
     c.app.require_subcommand(0, 1);
     c.app.set_help_flag("-h,--help", "print this help and exit");
-    c.demo = c.app.add_subcommand("demo", "grade the worked solutions and draw each lab's ladder");
+    c.demo = c.app.add_subcommand("demo", "grade the worked solutions and draw the ladders");
     add_labs(*c.demo, o);
     add_backend(*c.demo, o);
     add_seed(*c.demo, o);
 
     c.grade = c.app.add_subcommand("grade", "grade your labs/LAB/stub.cu");
     add_labs(*c.grade, o);
-    c.grade->add_option("--case", o.grade.pattern, "only cases whose name contains this");
-    c.grade->add_option("--submission", o.grade.submission, "grade this .cu file instead");
+    c.grade->add_option("--case", o.grade.pattern, "only cases whose name contains this")
+        ->check(not_empty);
+    c.grade->add_option("--submission", o.grade.submission, "grade this .cu file instead")
+        ->check(not_empty);
     c.grade->add_flag("--solutions", o.grade.solutions, "grade the worked solutions instead");
     add_backend(*c.grade, o);
     add_seed(*c.grade, o);
-    c.grade->add_option("--json", o.grade.json_file, "also write the results to this file");
+    c.grade->add_option("--json", o.grade.json_file, "also write the results to this file")
+        ->check(not_empty);
     c.grade->add_flag("--require-gpu", o.grade.require_gpu,
                       "without a GPU: exit status 99, not 77");
+
+    // The launcher runs them; it hands over to us for the help alone.
+    c.test = c.app.add_subcommand("test", "run the project's own tests");
+    c.test->footer(about_tests);
+    c.test->add_option("NAME", o.labs, "only these tests; none: all");
 
     c.doctor = c.app.add_subcommand("doctor", "what this machine has, and what that enables");
 
@@ -102,7 +121,6 @@ std::string near_miss(const CLI::App &command, const std::string &word)
             if (!option->get_lnames().empty()) known.push_back("--" + option->get_lnames()[0]);
     } else {
         for (const CLI::App *sub : command.get_subcommands({})) known.push_back(sub->get_name());
-        known.push_back("test");
     }
     std::string near = nearest(word.substr(0, word.find('=')), known);
     return near.empty() ? "" : fmt::format(" Did you mean {}?", near);
@@ -134,6 +152,7 @@ int where_am_i_command(const toolchain &t)
 int run_command(const commands &c, const command_options &o)
 {
     if (c.doctor->parsed()) return doctor_command();
+    if (c.test->parsed()) throw usage_error("the tests are run by the launcher: ./workbook test");
     toolchain t = read_toolchain(toolchain_path());
     if (c.demo->parsed()) return demo_command(t, o.labs, o.grade);
     if (c.grade->parsed()) return grade_command(t, o.labs, o.grade);
@@ -141,21 +160,27 @@ int run_command(const commands &c, const command_options &o)
     return where_am_i_command(t);
 }
 
+void complain(const std::exception &e)
+{
+    fmt::print(stderr, "{}\n", wrapped(e.what(), detect_terminal(2).width, 0));
+}
+
 int guarded(const commands &c, const command_options &o)
 {
     try {
         return run_command(c, o);
     } catch (const usage_error &e) {
-        fmt::print(stderr, "{}\n", e.what());
+        complain(e);
         return wrong_usage;
     } catch (const no_device_error &e) {
-        fmt::print(stderr, "{}\n", e.what());
+        complain(e);
         return nothing_graded;
     } catch (const stop_requested &) {
-        fmt::print(stderr, "\nstopped\n");
+        // A terminal has written ^C where the line begins.
+        fmt::print(stderr, "{}stopped\n", detect_terminal(2).interactive ? "\r" : "");
         return stopped;
     } catch (const std::exception &e) { // machine_error, and what the system threw
-        fmt::print(stderr, "{}\n", e.what());
+        complain(e);
         return infrastructure;
     }
 }

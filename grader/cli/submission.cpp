@@ -19,6 +19,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <mutex>
 #include <set>
 #include <sstream>
 
@@ -79,9 +80,15 @@ std::string read_submission(const std::string &path, const std::string &shown, s
     std::string text(most + 1, '\0');
     std::size_t size = 0;
     bool regular = fstat(fd, &s) == 0 && S_ISREG(s.st_mode);
-    for (ssize_t n; regular && size <= most; size += std::size_t(n))
-        if ((n = read(fd, text.data() + size, text.size() - size)) <= 0) break;
+    ssize_t got = 1;
+    while (regular && size <= most && got != 0) {
+        got = read(fd, text.data() + size, text.size() - size);
+        if (got < 0 && errno != EINTR) break;
+        size += std::size_t(std::max<ssize_t>(got, 0));
+    }
+    int error = errno;
     close(fd);
+    if (got < 0) throw refuse(fmt::format("cannot be read: {}", std::strerror(error)));
     if (!regular) throw refuse("is not a regular file");
     if (size > most) throw refuse(fmt::format("is larger than {} KiB", most >> 10));
     text.resize(size);
@@ -323,8 +330,9 @@ std::string first_error(const std::string &text)
     return text.empty() ? "the compiler gave no reason" : lines(text)[0];
 }
 
-// compile.sh ends so when the file compiles but lacks a function of the contract.
-constexpr int lacks_a_function = 3;
+// compile.sh ends so when the file compiles but lacks a function of the contract, or has global
+// names that objcopy cannot take away.
+constexpr int lacks_a_function = 3, has_other_names = 4;
 
 refusal missing_function(const std::string &said)
 {
@@ -346,6 +354,9 @@ refusal missing_function(const std::string &said)
         throw machine_error(fmt::format("the compiler {}: see ./workbook doctor", e.words()));
     if (e.what == ending::exited && e.status == lacks_a_function && !said.empty())
         throw missing_function(said);
+    if (e.what == ending::exited && e.status == has_other_names)
+        throw refusal{verdict::BUILD_REJECTED, first_error(said),
+                      "declare no symbols in assembly: a kernel and the contract need none", said};
     bool time_over = e.what == ending::timed_out ||
                      (e.what == ending::signalled && e.status == SIGXCPU) ||
                      contains_any(said, {"CPU time limit", "signal 24"});
@@ -360,17 +371,35 @@ refusal missing_function(const std::string &said)
                                   j.limits.memory >> 30),
                       "look for huge static arrays and for templates that expand without end",
                       said};
-    if (contains_any(said, {"No space left on device"}))
+    // The words alone may be the submission's own.
+    if (contains_any(said, {"No space left on device"}) &&
+        fs::space(w.tree).available < (std::uintmax_t{256} << 20))
         throw machine_error("the disk is full: the compiler could not write. Free some space in "
                             "/tmp and in the build folder");
     throw refusal{verdict::BUILD_FAILED, first_error(said),
                   "mend the first error; the ones after it often follow from it", said};
 }
 
-// Whether the compiler itself got as far as the student's text: then the cell lacks nothing.
-bool about_the_file(const job &j, const ending &e)
+// Whether the compiler finds all it needs in a cell: tried once, and not with the submission, whose
+// words may be made to look like anything.
+bool cell_suffices(const job &j)
 {
-    return e.what != ending::exited || e.text.find(j.file) != std::string::npos;
+    static std::mutex one_at_a_time;
+    std::lock_guard lock(one_at_a_time);
+    std::string marker = j.tools.build_root + "/submissions/cell";
+    std::string tried = stamp(fs::canonical(j.tools.nvcc)) + j.tools.cxx[0] + "\n";
+    for (const std::string &flag : j.flags()) tried += flag + "\n";
+    if (fs::exists(marker) && read_text(marker) == tried) return true;
+    job empty = j;
+    empty.text = "\n";
+    scratch_folder scratch;
+    workplace w;
+    lay_out(empty, scratch.path(), w);
+    close_off(empty, scratch.path(), w);
+    ending e = compile(empty, w);
+    bool suffices = e.what == ending::exited && e.status == lacks_a_function;
+    if (suffices) write_atomically(marker, tried);
+    return suffices;
 }
 
 std::string normal(const std::string &path) { return fs::path(path).lexically_normal().string(); }
@@ -436,6 +465,11 @@ std::string symbols(const std::string &object)
     c.keep = 4 << 20;
     ending e = run(c);
     if (!e.ok()) throw machine_error(fmt::format("nm {}. It is part of binutils", e.words()));
+    if (e.cut)
+        throw refusal{verdict::BUILD_REJECTED,
+                      "the file defines or uses too many names to check",
+                      "leave out the assembly or the macros that make them",
+                      {}};
     return e.text;
 }
 
@@ -451,7 +485,7 @@ std::string compiled(const job &j, const std::string &made_at, double &cpu_secon
         close_off(j, scratch.path(), closed);
         e = compile(j, closed);
         cpu_seconds += e.cpu_seconds;
-        if (e.ok() || about_the_file(j, e)) w = closed;
+        if (e.ok() || e.what != ending::exited || cell_suffices(j)) w = closed;
     }
     if (!w.closed) { // no cell here, or one in which the compiler lacks something
         check_directives(j);
@@ -502,8 +536,21 @@ std::vector<std::string> link_command(const job &j, const std::string &object,
     return c;
 }
 
+// Whether a file that is right, the naive reference, links here.
+bool naive_links(const job &j, const std::string &backend)
+{
+    std::string object = j.tools.build_root + "/" + j.request.of->name + ".naive.o";
+    if (!fs::exists(object)) return false;
+    scratch_folder scratch;
+    child c;
+    c.arguments = link_command(j, object, backend);
+    c.arguments.insert(c.arguments.end(), {"-o", scratch.path() + "/naive"});
+    c.wall = std::chrono::seconds(120);
+    return run(c).ok();
+}
+
 // A worker that does not link: a name that only the grader or nothing has.
-refusal link_refusal(const job &j, const ending &e)
+refusal link_refusal(const job &j, const std::string &backend, const ending &e)
 {
     std::string said = printable(e.text, j.limits.diagnostics);
     static const std::string marker = "undefined reference to `";
@@ -512,6 +559,11 @@ refusal link_refusal(const job &j, const ending &e)
         at += marker.size();
         names.insert(said.substr(at, said.find('\'', at) - at));
     }
+    if (names.empty() && naive_links(j, backend))
+        return {verdict::BUILD_FAILED,
+                fmt::format("{} compiled but does not link: {}", j.shown,
+                            printable(lines(e.text).empty() ? "" : lines(e.text)[0], 400)),
+                "look for huge static arrays, and for assembly", said};
     if (names.empty())
         throw machine_error(fmt::format("{} compiled, but its worker does not link; this is no "
                                         "fault of the submission:\n{}",
@@ -521,7 +573,8 @@ refusal link_refusal(const job &j, const ending &e)
     return {verdict::BUILD_FAILED,
             fmt::format("{} uses {}, which neither it nor the CUDA runtime defines", j.shown,
                         printable(all, 1000)),
-            "define it in your file, or correct its name", said};
+            "define it in your file, or correct its name",
+            {}};
 }
 
 std::string linked(const job &j, const std::string &object_folder, const std::string &backend,
@@ -549,7 +602,7 @@ std::string linked(const job &j, const std::string &object_folder, const std::st
         result.cpu_seconds += e.cpu_seconds;
         if (e.what == ending::not_started)
             throw machine_error(fmt::format("{} {}", command[0], e.words()));
-        if (!e.ok()) throw link_refusal(j, e);
+        if (!e.ok()) throw link_refusal(j, backend, e);
     } catch (...) {
         fs::remove_all(fresh);
         throw;
@@ -690,11 +743,10 @@ std::string lint_symbols(const std::string &nm_output, const std::string &file)
         const std::string &symbol = parts.back(), &type = parts[parts.size() - 2];
         bool undefined = type == "U" || type == "w" || type == "v";
         // Weak definitions are inline functions of headers: std::chrono and the like.
-        bool ordinary =
-            type == "T" || type == "t" || type == "D" || type == "d" || type == "B" || type == "b";
-        std::string wrong = undefined  ? wrong_use(symbol)
-                            : ordinary ? wrong_definition(symbol)
-                                       : std::string();
+        bool header = type == "W" && is_library_name(symbol);
+        std::string wrong = undefined ? wrong_use(symbol)
+                            : header  ? std::string()
+                                      : wrong_definition(symbol);
         if (!wrong.empty()) return fmt::format("{} {}", file, printable(wrong, 1000));
     }
     return {};

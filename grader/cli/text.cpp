@@ -1,12 +1,15 @@
 // Text for people: wrapping, bars, near misses, and other people's text made safe.
 #include "text.hpp"
 
+#include "../words.hpp"
+
 #include <fmt/format.h>
 
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstdlib>
 #include <numeric>
@@ -40,26 +43,6 @@ std::string styled(const terminal &t, std::string_view code, std::string_view te
 
 bool continues(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
 
-// Bytes of the valid UTF-8 character at the start of `s` that may be shown; 0 when there is none.
-std::size_t character(std::string_view s)
-{
-    unsigned char c = static_cast<unsigned char>(s[0]);
-    if (c < 0x80) return c >= 0x20 && c != 0x7f ? 1 : 0;
-    std::size_t n = c >= 0xf5 ? 0 : c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : c >= 0xc2 ? 2 : 0;
-    if (n == 0 || s.size() < n) return 0;
-    unsigned value = c & (0xff >> (n + 1));
-    for (std::size_t i = 1; i < n; ++i) {
-        if (!continues(s[i])) return 0;
-        value = value << 6 | (static_cast<unsigned char>(s[i]) & 0x3f);
-    }
-    bool too_long = (n == 3 && value < 0x800) || (n == 4 && value < 0x10000);
-    bool surrogate = value >= 0xd800 && value < 0xe000;
-    // Control characters of Latin-1 and those that turn the direction of writing.
-    bool steering = value < 0xa0 || (value >= 0x200b && value <= 0x200f) ||
-                    (value >= 0x2028 && value <= 0x202e) || (value >= 0x2066 && value <= 0x2069);
-    return too_long || surrogate || steering || value > 0x10ffff ? 0 : n;
-}
-
 std::size_t distance(std::string_view a, std::string_view b)
 {
     std::vector<std::size_t> row(b.size() + 1);
@@ -74,6 +57,32 @@ std::size_t distance(std::string_view a, std::string_view b)
         }
     }
     return row.back();
+}
+
+// A quoted source line and the mark below it, in step: cut at the right or, where the mark would be
+// lost, at the left.
+std::string quoted(std::string source, std::string mark, std::size_t room)
+{
+    std::size_t caret = mark.find('^');
+    if (caret != mark.npos && caret >= room) {
+        std::size_t cut = caret - room / 2;
+        source = "..." + source.substr(std::min(source.size(), cut + 3));
+        mark.erase(0, cut);
+    }
+    std::string text = "  " + source.substr(0, room) + "\n";
+    return mark.empty() ? text : text + "  " + mark.substr(0, room) + "\n";
+}
+
+bool is_mark(const std::string &line)
+{
+    return line.find('^') != line.npos && line.find_first_not_of(" ^~|") == line.npos;
+}
+
+// The compiler's count of errors, and its advice on its own options.
+bool says_nothing(const std::string &line)
+{
+    return line.find_first_not_of(' ') == line.npos || line.rfind("Remark: ", 0) == 0 ||
+           line.find(" detected in the compilation of ") != line.npos;
 }
 
 } // namespace
@@ -162,7 +171,7 @@ std::string printable(std::string_view raw, std::size_t most)
             result += "    ";
         else if (raw[0] == '\r' && raw.size() > 1 && raw[1] == '\n')
             ;
-        else if ((n = character(raw)) > 0)
+        else if ((n = grading::safe_character(raw)) > 0)
             result += raw.substr(0, n);
         else {
             result += '?';
@@ -182,6 +191,26 @@ std::vector<std::string> lines(std::string_view text)
         text.remove_prefix(std::min(end + 1, text.size()));
     }
     return result;
+}
+
+std::string compiler_words(const std::string &said, int width)
+{
+    constexpr std::size_t most_lines = 24;
+    std::vector<std::string> all = lines(said);
+    std::erase_if(all, says_nothing);
+    std::string text;
+    for (std::size_t i = 0; i < std::min(all.size(), most_lines); ++i) {
+        bool source = all[i][0] == ' ', marked = i + 1 < all.size() && is_mark(all[i + 1]);
+        if (!source) {
+            text += "  " + wrapped(all[i], width, 4) + "\n";
+            continue;
+        }
+        text += quoted(all[i], marked ? all[i + 1] : "", static_cast<std::size_t>(width) - 2);
+        i += marked;
+    }
+    if (all.size() > most_lines)
+        text += fmt::format("  [{} more]\n", plural(all.size() - most_lines, "line"));
+    return text;
 }
 
 std::string nearest(std::string_view word, const std::vector<std::string> &candidates)

@@ -1,6 +1,8 @@
 // Text for people: what the terminal can show, wrapping, bars, and other people's text made safe.
 #pragma once
 
+#include "../words.hpp"
+
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -37,7 +39,13 @@ std::string bar(const terminal &t, double fraction, int width);
 // become '?', tabs blanks; at most `most` bytes, whole characters, and a note when it was cut.
 std::string printable(std::string_view raw, std::size_t most);
 
+// What a compiler says, indented by two and at most `width` columns: sentences wrapped, source
+// lines and the marks below them cut in step, a long tail counted only. `said` is printable.
+std::string compiler_words(const std::string &said, int width);
+
 std::vector<std::string> lines(std::string_view text);
+
+using grading::shell_word;
 
 // The candidate that a mistyped word most likely meant; empty when none is near.
 std::string nearest(std::string_view word, const std::vector<std::string> &candidates);

@@ -64,6 +64,15 @@ struct launch_configuration {
 };
 thread_local std::vector<launch_configuration> pushed;
 
+void say_unsupported(const std::string &why)
+{
+    complain(why);
+    finding f;
+    f.kind = finding_kind::unsupported;
+    f.detail = why;
+    findings::instance().add(std::move(f));
+}
+
 // The code of a binary on a device, loaded at first use; null and its error when that fails.
 module *load(binary &from, int device)
 {
@@ -71,11 +80,7 @@ module *load(binary &from, int device)
     if (from.error != cudaSuccess) return nullptr;
     const auto failed = [&from](cudaError_t error, const std::string &why) {
         from.error = error;
-        complain(why);
-        finding f;
-        f.kind = finding_kind::unsupported;
-        f.detail = why;
-        findings::instance().add(std::move(f));
+        say_unsupported(why);
         return nullptr;
     };
 
@@ -184,7 +189,12 @@ cudaError_t resolve(const void *function, resolved &out)
     if (!out.handle) return cudaErrorInvalidDeviceFunction;
     out.code = load(*out.handle->from, current_device());
     if (!out.code) return out.handle->from->error;
-    out.info = out.code->find_kernel(out.handle->name);
+    try {
+        out.info = out.code->find_kernel(out.handle->name);
+    } catch (const std::runtime_error &e) { // its code cannot be decoded
+        say_unsupported(e.what());
+        return cudaErrorInvalidPtx;
+    }
     return out.info ? cudaSuccess : cudaErrorInvalidDeviceFunction;
 }
 

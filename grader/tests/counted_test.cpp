@@ -36,7 +36,7 @@ std::string document(const std::string &sites)
 {
     return fmt::format(
         R"({{"kernels":[{{"kernel":"scale","launches":2,"blocks":4,"threads":1024,)"
-        R"("sectors_read":10,"sectors_written":20,"sites":[{}]}}],"transfers":{{}}}})",
+        R"("sectors_read":10,"sectors_written":20,"sites":[{}]}}],"transfers":{{"host_to_device":64,"device_to_device":32}}}})",
         sites);
 }
 
@@ -75,7 +75,8 @@ TEST_CASE("a word that all lanes ask for does not make up for a strided load")
 
 TEST_CASE("no loads waste no bytes")
 {
-    CHECK(used_by_loads(0.95).value(parse_counters(R"({"kernels":[]})")) == 1);
+    CHECK(used_by_loads(0.95).value(parse_counters(
+              R"({"kernels":[],"transfers":{"host_to_device":0,"device_to_device":0}})")) == 1);
 }
 
 TEST_CASE("a lane alone in its request wastes the rest of its sector")
@@ -113,8 +114,10 @@ TEST_CASE("anything but counters is refused, not believed and not fatal")
     REQUIRE_NOTHROW(parse_counters(good));
     for (std::size_t n = 0; n < good.size(); ++n)
         CHECK_THROWS_AS(parse_counters(good.substr(0, n)), std::exception);
-    for (const char *bad : {"", "null", "7", "[]", "{}", R"({"kernels":7})", R"({"kernels":[7]})",
-                            R"({"kernels":[{"kernel":null}]})", "\xff\xfe", "{\"kernels\":[}"})
+    for (const char *bad :
+         {"", "null", "7", "[]", "{}", R"({"kernels":7})", R"({"kernels":[7]})",
+          R"({"kernels":[{"kernel":null}]})", R"({"kernels":[],"transfers":{"host_to_device":-1}})",
+          R"({"kernels":[],"transfers":{"host_to_device":1e300}})", "\xff\xfe", "{\"kernels\":[}"})
         CHECK_THROWS_AS(parse_counters(bad), std::exception);
     CHECK_THROWS_AS(parse_counters(std::string(100000, '[')), std::exception);
 

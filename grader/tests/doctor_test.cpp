@@ -102,6 +102,10 @@ TEST_CASE("each optional part, missing alone, is absent and costs what it says")
         CHECK(m.about(l.part).what == diagnosis::optional_missing);
         CHECK(m.count(diagnosis::missing) == 0);
     }
+    machine fetched; // by ./workbook, where the system has none
+    fetched.lose("include/fmt");
+    fetched.put(".venv/include/fmt/format.h", "");
+    CHECK(fetched.about("fmt").found == fetched.root + "/.venv/include/fmt/format.h");
     machine m;
     m.places.try_sandbox = false;
     CHECK(m.about("sandbox").what == diagnosis::optional_missing);

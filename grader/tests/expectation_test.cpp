@@ -1,6 +1,9 @@
 // What a wrong submission says that it must get, and what counts as getting it.
 #include "../cli/expectation.hpp"
 
+#include "../cli/check.hpp"
+#include "cli_project.hpp"
+
 #include "../cli/errors.hpp"
 
 #include <doctest/doctest.h>
@@ -79,4 +82,35 @@ TEST_CASE("what must pass must pass")
     expectation e = of(ordinary + "// On gpu: passes - no checks there\n", "gpu");
     CHECK(unmet(e, got("PASS", "", "pass")) == "");
     CHECK(unmet(e, got("WRONG_ANSWER", "its own factor")) != "");
+}
+
+TEST_CASE("of a file that a student has edited, the one in git's index is looked at")
+{
+    project p;
+    std::string stub = p.tools.stub(p.only_lab()), ours = read_text(stub);
+    CHECK_FALSE(original_of(p.tools, stub).known);
+    CHECK(original_of(p.tools, stub).path == stub);
+    if (find_program("git").empty()) return;
+
+    auto git = [&](std::vector<std::string> words) {
+        child c;
+        c.arguments = {"git", "-C", p.root};
+        c.arguments.insert(c.arguments.end(), words.begin(), words.end());
+        REQUIRE(run(c).ok());
+    };
+    git({"init", "--quiet"});
+    git({"add", "labs"});
+    original_file same = original_of(p.tools, stub);
+    CHECK(same.known);
+    CHECK_FALSE(same.edited);
+    CHECK(same.path == stub);
+
+    p.put("labs/02_scaling/stub.cu", "// A student's.\n");
+    original_file kept = original_of(p.tools, stub);
+    CHECK(kept.edited);
+    CHECK(kept.path != stub);
+    CHECK(read_text(kept.path) == ours);
+
+    git({"add", "labs"});
+    CHECK_FALSE(original_of(p.tools, stub).edited);
 }

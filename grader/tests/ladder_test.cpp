@@ -79,6 +79,7 @@ TEST_CASE("on a GPU: times, ratios, fractions, bars in proportion, no counts")
     std::string text = draw(on_gpu(), plain);
     CHECK(contains(text, "measured on NVIDIA H200"));
     CHECK(contains(text, "share of copy bandwidth"));
+    CHECK(contains(text, "less is better"));
     CHECK(contains(text, "naive            8.000 ms   1.00x   10 %  ###"));
     CHECK(contains(text, "solution         0.800 ms  10.00x   98 %  "));
     CHECK(contains(text, "A thread a row."));
@@ -104,9 +105,21 @@ TEST_CASE("on the simulator: counts with their label, no times")
     CHECK(contains(text, "simulated: counted, not timed"));
     CHECK(contains(text, "used by loads"));
     CHECK(contains(text, "0.125"));
+    CHECK(contains(text, "1 of 1 right"));
     CHECK_FALSE(contains(text, " ms"));
     CHECK_FALSE(contains(text, "H200"));
     CHECK(widest(text) <= 80);
+}
+
+TEST_CASE("which way a measure is good is said where the grader says it")
+{
+    ladder l = on_sim();
+    CHECK_FALSE(contains(draw(l, terminal{}), "is better"));
+    for (rung &r : l.rungs)
+        r.document["labs"][0]["cases"][1]["counted_gates"] = {
+            {"used by loads", {{"better", "more"}, {"unit", "%"}}}};
+    CHECK(contains(draw(l, terminal{}),
+                   "used by loads (more is better)\n    naive        12.5 %  ##"));
 }
 
 TEST_CASE("a measure that is the same in all versions takes one line")

@@ -9,6 +9,7 @@ in its report, by a crash or a time limit, adds one failure. The last line is `N
 
 import json
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -51,7 +52,19 @@ def main():
     log = Path(build) / "meson-logs" / "testlog.json"
     log.unlink(missing_ok=True)
     command = ["meson", "test", "-C", build, "--no-rebuild", "--print-errorlogs", *names]
-    status = subprocess.run(command).returncode
+    meson = subprocess.Popen(command)
+    stopped = []
+
+    def stop(number, _):  # meson ends the tests and what they started
+        stopped.append(number)
+        meson.terminate()
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, stop)
+    status = meson.wait()
+    if stopped:
+        print("stopped", file=sys.stderr)
+        return 128 + stopped[0]
     if not log.exists():
         print("No test ran: meson test gave up before the first one.")
         print("0 passed, 1 failed")

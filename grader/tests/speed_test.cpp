@@ -147,7 +147,8 @@ private:
             R"("sectors_written":0,"sites":[{"file":"stub.cu","line":4,"global_load":)" +
             loads + R"(,"global_store":)" + none + R"(,"local_load":)" + none +
             R"(,"local_store":)" + none + R"(,"shared_load":)" + shared + R"(,"shared_store":)" +
-            shared + R"(,"global_atomics":0,"barriers":0}]}]})";
+            shared + R"(,"global_atomics":0,"barriers":0}]}],)" +
+            R"("transfers":{"host_to_device":0,"device_to_device":0}})";
         if (kind_ == "garbled") text = text.substr(0, 100);
         std::uint64_t findings = 0, length = text.size();
         std::memcpy(out_ + offset, &findings, 8);

@@ -50,3 +50,33 @@ TEST_CASE("near misses")
     CHECK(nearest("--jsn", {"--json", "--seed"}) == "--json");
     CHECK(nearest("xyzzy", {"demo", "grade"}) == "");
 }
+
+TEST_CASE("a word for a shell is quoted where it must be")
+{
+    CHECK(shell_word("/home/me/a-1.cu") == "/home/me/a-1.cu");
+    CHECK(shell_word("my dir/a.cu") == "'my dir/a.cu'");
+    CHECK(shell_word("it's") == "'it'\\''s'");
+    CHECK(shell_word("$HOME") == "'$HOME'");
+    CHECK(shell_word("") == "''");
+}
+
+TEST_CASE("a compiler's words fit the terminal, and its marks stay below what they mean")
+{
+    std::string said = "a.cu(3): error: identifier \"y\" is undefined\n" + std::string(8, ' ') +
+                       "int n = " + std::string(100, 'x') + " + y;\n" + std::string(119, ' ') +
+                       "^\n\n1 error detected in the compilation of \"a.cu\".\n";
+    std::vector<std::string> shown = lines(compiler_words(said, 80));
+    REQUIRE(shown.size() == 3);
+    CHECK(shown[0] == "  a.cu(3): error: identifier \"y\" is undefined");
+    CHECK(shown[1].rfind("  ...xxx", 0) == 0);
+    REQUIRE(shown[2].find('^') < 80);
+    CHECK(shown[1][shown[2].find('^')] == 'y');
+
+    std::string many;
+    for (int i = 0; i < 100; ++i)
+        many += "a.cu(1): error: " + std::string(50, 'e') + " and more words\n";
+    shown = lines(compiler_words(many, 60));
+    CHECK(shown.back() == "  [76 lines more]");
+    for (const std::string &line : shown) CHECK(columns(line) <= 60);
+    CHECK(compiler_words("", 80) == "");
+}

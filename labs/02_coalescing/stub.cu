@@ -1,27 +1,28 @@
-// Lab 02, coalescing: the file to edit. What each function must do: lab.hpp. The lesson:
-// handouts/02_coalescing.md. Stuck at a TODO: hints.md.
+// Lab 02, coalescing: the file to edit. What each function must do: lab.hpp.
+// The lesson: handouts/02_coalescing.md. Stuck at a TODO: hints.md.
 //
-// Every launch below is in place and rounds its grid up, so that the last block has threads to
-// spare. Change launches where your idea needs it.
+// Every launch below is in place and rounds its grid up, so that the last block
+// has threads to spare. Change launches where your idea needs it.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
 constexpr int block_size = 256;
-constexpr int per_thread = 4; // elements a thread handles in scale_elements and add_several
+constexpr int per_thread = 4; // elements a thread handles (TODOs 1 and 5)
 
 static int blocks_for(int n, int elements_a_block)
 {
     return (n + elements_a_block - 1) / elements_a_block;
 }
 
-// The matrix is one array of n elements; a block owns block_size * per_thread of them.
+// The matrix is one array of n elements; a block owns block_size * per_thread
+// of them.
 static __global__ void scale_elements(const float *in, float *out, int n, int cols,
                                       const float *factor)
 {
-    // TODO 1 (scale_columns): Share the block's elements out among its threads, so that at every
-    // step the 32 lanes of a warp handle 32 neighbours. Scale each element by the factor of its
-    // column; leave out what lies beyond n.
+    // TODO 1 (scale_columns): Share the block's elements out among its threads,
+    // so that at every step the 32 lanes of a warp handle 32 neighbours. Scale
+    // each element by the factor of its column; leave out what lies beyond n.
 }
 
 void scale_columns(const float *in, float *out, int rows, int cols, const float *factor)
@@ -35,13 +36,14 @@ void scale_columns(const float *in, float *out, int rows, int cols, const float 
 // A thread an element of the result.
 static __global__ void read_elements(const float *a, const float *b, float *c, int n, int offset)
 {
-    // TODO 2 (read_offset): Compute this thread's i and write c[i] = a[i + offset] + b[i +
-    // offset], if both are inside the arrays.
+    // TODO 2 (read_offset): Compute this thread's i and write
+    // c[i] = a[i + offset] + b[i + offset], if both are inside the arrays.
     //
-    // TODO 3 (read_offset: sectors at offset 11): When everything else passes: load whole sectors
-    // only. Let a warp load several rows of 32 neighbours, from the sector boundary before the
-    // first float it needs, and let each lane take its float from the lane that holds it, with
-    // __shfl_sync. Do the ends as in TODO 2.
+    // TODO 3 (read_offset: sectors at offset 11): When everything else passes:
+    // load whole sectors only. Let a warp load several rows of 32 neighbours,
+    // from the sector boundary before the first float it needs, and let each
+    // lane take its float from the lane that holds it, with __shfl_sync. Do the
+    // ends as in TODO 2.
 }
 
 void read_offset(const float *a, const float *b, float *c, int n, int offset)
@@ -53,9 +55,9 @@ void read_offset(const float *a, const float *b, float *c, int n, int offset)
 // A thread an element of the result.
 static __global__ void write_elements(const float *a, const float *b, float *c, int n, int offset)
 {
-    // TODO 4 (write_offset): Write c[i + offset] = a[i] + b[i], if both are inside the arrays.
-    // When everything else passes: let every warp begin its stores at a sector boundary, and
-    // realign what it loads as in TODO 3.
+    // TODO 4 (write_offset): Write c[i + offset] = a[i] + b[i], if both are
+    // inside the arrays. When everything else passes: let every warp begin its
+    // stores at a sector boundary, and realign what it loads as in TODO 3.
 }
 
 void write_offset(const float *a, const float *b, float *c, int n, int offset)
@@ -67,9 +69,9 @@ void write_offset(const float *a, const float *b, float *c, int n, int offset)
 // A block owns block_size * per_thread elements.
 static __global__ void add_several(const float *a, const float *b, float *c, int n)
 {
-    // TODO 5 (add_unrolled): Let each thread load per_thread elements of a and of b before it
-    // stores the first sum, lanes side by side as in TODO 1. The last block has a tail: n may be
-    // anything.
+    // TODO 5 (add_unrolled): Let each thread load per_thread elements of a and
+    // of b before it stores the first sum, lanes side by side as in TODO 1. The
+    // last block has a tail: n may be anything.
 }
 
 void add_unrolled(const float *a, const float *b, float *c, int n)
@@ -84,16 +86,16 @@ void predict(const access_pattern *patterns_host, prediction *out_host, int coun
         [[maybe_unused]] int p = patterns_host[i].parameter;
         [[maybe_unused]] prediction &answer = out_host[i];
         switch (patterns_host[i].kind) {
-            // TODO 6 (predict): Answer the kinds whose lanes read neighbours: contiguous,
-            // reversed, shuffled, one_address, bytes, float2_each, float4_each. A case looks like
-            // this:
-            //     case pattern_kind::contiguous: answer = {sectors, lines}; break;
+            // TODO 6 (predict): Answer the kinds whose lanes read neighbours:
+            // contiguous, reversed, shuffled, one_address, bytes, float2_each,
+            // float4_each. A case looks like this:
+            // case pattern_kind::contiguous: answer = {sectors, lines}; break;
 
-            // TODO 7 (predict: far apart): Answer the kinds whose lanes read far apart: strided,
-            // scattered.
+            // TODO 7 (predict: far apart): Answer the kinds whose lanes read
+            // far apart: strided, scattered.
 
-            // TODO 8 (predict: part of a warp, and two rows): Answer first_lanes, even_lanes and
-            // two_rows.
+            // TODO 8 (predict: part of a warp, and two rows): Answer
+            // first_lanes, even_lanes and two_rows.
 
         default: // a kind without an answer yet
             break;

@@ -1,0 +1,78 @@
+// What a terminal, a file or a shell may be given of a text that somebody else wrote.
+#include "words.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace grading {
+
+namespace {
+
+// The code point that `s` begins with, and its bytes; 0 bytes when that is no valid UTF-8.
+struct code_point {
+    unsigned value = 0;
+    std::size_t bytes = 0;
+};
+
+code_point first_of(std::string_view s)
+{
+    unsigned char c = static_cast<unsigned char>(s[0]);
+    if (c < 0x80) return {c, 1};
+    std::size_t n = c >= 0xf5 ? 0 : c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : c >= 0xc2 ? 2 : 0;
+    if (n == 0 || s.size() < n) return {};
+    unsigned value = c & (0xffu >> (n + 1));
+    for (std::size_t i = 1; i < n; ++i) {
+        unsigned char d = static_cast<unsigned char>(s[i]);
+        if ((d & 0xc0) != 0x80) return {};
+        value = value << 6 | (d & 0x3f);
+    }
+    bool too_long = (n == 3 && value < 0x800) || (n == 4 && value < 0x10000);
+    bool surrogate = value >= 0xd800 && value < 0xe000;
+    return too_long || surrogate || value > 0x10ffff ? code_point{} : code_point{value, n};
+}
+
+// Controls of ASCII and Latin-1, those that turn the direction of writing, and the byte order mark.
+bool steers(unsigned v)
+{
+    return v < 0x20 || (v >= 0x7f && v < 0xa0) || (v >= 0x200b && v <= 0x200f) ||
+           (v >= 0x2028 && v <= 0x202e) || (v >= 0x2066 && v <= 0x2069) || v == 0xfeff;
+}
+
+} // namespace
+
+std::size_t safe_character(std::string_view text)
+{
+    code_point c = first_of(text);
+    return c.bytes == 0 || steers(c.value) ? 0 : c.bytes;
+}
+
+std::string printable(const std::string &untrusted)
+{
+    std::string result;
+    for (std::string_view rest = untrusted; !rest.empty();) {
+        code_point c = first_of(rest);
+        if (rest[0] == '\t' || safe_character(rest) > 0)
+            result += rest.substr(0, c.bytes);
+        else if (c.bytes > 1)
+            result += fmt::format("\\u{{{:x}}}", c.value);
+        else
+            result += fmt::format("\\x{:02x}", static_cast<unsigned char>(rest[0]));
+        rest.remove_prefix(std::max<std::size_t>(c.bytes, 1));
+    }
+    return result;
+}
+
+std::string shell_word(std::string_view text)
+{
+    constexpr std::string_view plain = "_-./+:=,@%";
+    bool safe = !text.empty() && std::all_of(text.begin(), text.end(), [&](unsigned char c) {
+        return std::isalnum(c) || plain.find(static_cast<char>(c)) != plain.npos;
+    });
+    if (safe) return std::string(text);
+    std::string result = "'";
+    for (char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return result + "'";
+}
+
+} // namespace grading
