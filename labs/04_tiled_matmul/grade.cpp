@@ -73,12 +73,12 @@ static void add_tile_mistakes(misconceptions &known, const floats &M, const floa
                          "A block goes through all tiles along its rows of the first matrix.",
                          some(0, side)});
     }
-    if (whole < tiles)
+    // A product without any whole tile would be 0, which is said for any cause.
+    if (whole > 0 && whole < tiles)
         known.push_back(
             {"The last " + std::to_string(s.k - whole * side) + " terms of each sum are missing.",
-             "k / " + size +
-                 " tiles leave the rest out: round up, and fill the part "
-                 "of the last tile that hangs over the edge with zeros.",
+             "k / tile tiles leave the rest out: round up, and fill the part of the last tile "
+             "that hangs over the edge with zeros.",
              some(0, whole * side)});
     // What the tile before left where the last one hangs over the edge.
     if (whole > 0 && whole < tiles)
@@ -119,6 +119,15 @@ static misconceptions wrong_products(const floats &M, const floats &N, const sha
          "Row i of a j x k matrix begins at i * k, of a k x l matrix at i * l.",
          product(m, [=](int i, int col) { return area(i, s.k) + col; })},
     };
+    if (s.l < s.k)
+        known.push_back({"Only the first l terms of each sum are there, and there should be k.",
+                         "The columns of the first matrix, and the rows of the second, are k.",
+                         each_element(s, [=, &M, &N](int row, int col) {
+                             double sum = 0;
+                             for (int i = 0; i < s.l; ++i)
+                                 sum += at(M, m(row, i)) * at(N, n(i, col));
+                             return sum;
+                         })});
     for (int side : {8, 16, 32}) add_tile_mistakes(known, M, N, s, side);
     return known;
 }
@@ -191,6 +200,11 @@ static void try_matmul(const shape &s, bool whole = true, const places &at = {})
     judge_product(P, M, N, s);
 }
 
+static const char *const unchanged =
+    "sgemm returned, and every element of C is what it was before.";
+static const char *const unchanged_hint = "Does a kernel run at all, and does it write its result? "
+                                          "Check cudaGetLastError() after the launch.";
+
 static bool same_bytes(const floats &x, const floats &y)
 {
     return x.empty() || std::memcmp(x.data(), y.data(), x.size() * sizeof(float)) == 0;
@@ -209,10 +223,7 @@ static void try_sgemm(const factors &f, const shape &s, const floats &before, bo
          misaligned(C, at.result), s.j, s.k, s.l);
     oracle::product right = oracle::sgemm(f.alpha, A, B, f.beta, before, s.j, s.k, s.l);
     bool must_change = !same_bytes(before, floats(right.values.begin(), right.values.end()));
-    expect(!must_change || !same_bytes(C, before), verdict::NOT_WRITTEN,
-           "sgemm returned, and every element of C is what it was before.",
-           "Does a kernel run at all, and does it write its result? Check cudaGetLastError() "
-           "after the launch.");
+    expect(!must_change || !same_bytes(C, before), verdict::NOT_WRITTEN, unchanged, unchanged_hint);
     output<float> got(C.size());
     got.values.swap(C);
     misconceptions known = wrong_scalings(f.alpha, A, B, f.beta, before, s);
@@ -309,6 +320,8 @@ public:
     // a hundredth of what half precision or TF32 leave.
     void check() override
     {
+        expect(!scaled() || !same_bytes(C_, before_), verdict::NOT_WRITTEN, unchanged,
+               unchanged_hint);
         std::vector<double> got = fold(result(), signs_, s_.j, s_.l);
         std::vector<double> want = fold(B_, fold(A_, signs_, s_.j, s_.k), s_.k, s_.l);
         if (scaled()) {

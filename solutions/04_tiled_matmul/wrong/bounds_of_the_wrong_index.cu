@@ -1,4 +1,4 @@
-// Fails: matmul: a small product | WRONG_ANSWER | wrong
+// Fails: matmul: a small product | WRONG_ANSWER | Only the first l terms
 // The column of A is compared with l, the length of the rows of B.
 #include "lab.hpp"
 

@@ -1,4 +1,5 @@
-// Fails: matmul_square: one tile | WRONG_ANSWER | wrong
+// Fails: matmul_square: one tile | UNINITIALISED | shared memory
+// On gpu: matmul_square: loads from global memory | UNINITIALISED | shared memory
 // Tiles are multiplied before the other warps have brought their part.
 #include "lab.hpp"
 

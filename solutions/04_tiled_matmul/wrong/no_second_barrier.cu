@@ -1,4 +1,5 @@
-// Fails: matmul_square: several tiles | WRONG_ANSWER | wrong
+// Fails: matmul_square: one tile | WRONG_ANSWER | wrong
+// On gpu: matmul_square: loads from global memory | WRONG_ANSWER | Column
 // Fast warps load the next tiles while slow ones still multiply these.
 #include "lab.hpp"
 
