@@ -4,6 +4,9 @@
 #include "oracle.hpp"
 
 #include <cmath>
+#include <fstream>
+#include <regex>
+#include <string>
 #include <vector>
 
 using floats = std::vector<float>;
@@ -41,4 +44,58 @@ TEST_CASE("oracle: a column alone is that of the whole product")
     oracle::product p = oracle::sgemm(-2, A, B, 0, {}, 2, 3, 3);
     for (int col = 0; col < 3; ++col)
         CHECK(oracle::column(-2, A, B, 2, 3, 3, col) == doubles{p.values[col], p.values[3 + col]});
+}
+
+// The cells of the handout's table rows that match, in order.
+static std::vector<std::smatch> rows_of_handout(const std::string &pattern)
+{
+    static std::vector<std::string> lines = [] {
+        std::ifstream handout("handouts/04_tiled_matmul.md");
+        REQUIRE_MESSAGE(handout, "run this test from the root of the source tree");
+        std::vector<std::string> all;
+        for (std::string line; std::getline(handout, line);) all.push_back(line);
+        return all;
+    }();
+    std::vector<std::smatch> rows;
+    const std::regex row(pattern);
+    for (const std::string &line : lines) {
+        std::smatch m;
+        if (std::regex_match(line, m, row)) rows.push_back(m);
+    }
+    return rows;
+}
+
+static double number(const std::ssub_match &cell) { return std::stod(cell.str()); }
+
+TEST_CASE("handout: tiles of 16 and 32 cost what the table says")
+{
+    auto is = [](const std::string &what, auto of_side) {
+        auto rows = rows_of_handout("\\| " + what + " \\| ([0-9.]+) \\| ([0-9.]+) \\|");
+        REQUIRE(rows.size() == 1);
+        INFO(what);
+        CHECK(number(rows[0][1]) == doctest::Approx(of_side(16)).epsilon(0.005));
+        CHECK(number(rows[0][2]) == doctest::Approx(of_side(32)).epsilon(0.005));
+    };
+    is("threads a block", [](int t) { return t * t; });
+    is("floats loaded a block and step", [](int t) { return 2 * t * t; });
+    is("multiply-adds a block and step", [](int t) { return t * t * t; });
+    is("shared memory a block, bytes", [](int t) { return 2 * t * t * 4; });
+    is("blocks on an SM of 2048 threads", [](int t) { return 2048 / (t * t); });
+    is("sectors a multiply-add", [](int t) { return 2.0 * t * t * 4 / 32 / (t * t * t); });
+}
+
+TEST_CASE("handout: sectors and wavefronts of each kind of kernel follow from its shape")
+{
+    auto rows = rows_of_handout(R"(\| (\d+) x (\d+) \| (\d+) x (\d+) \| (0\.\d+) \| (0\.\d+) \|)");
+    REQUIRE(rows.size() == 4);
+    for (const auto &m : rows) {
+        INFO(m[0].str());
+        double side = number(m[1]), down = number(m[3]), across = number(m[4]);
+        CHECK(number(m[2]) == side);
+        CHECK(number(m[5]) == doctest::Approx(1 / (4 * side)).epsilon(0.03));
+        // One load a float, one wavefront a warp; a float4 takes four, and two where lanes pair up,
+        // as those do that have their rows in common.
+        double wavefronts = across > 1 ? down / 4 * 2 + across / 4 * 4 : down + across;
+        CHECK(number(m[6]) == doctest::Approx(wavefronts / (32 * down * across)).epsilon(0.01));
+    }
 }
