@@ -60,7 +60,7 @@ static __global__ void __launch_bounds__(block_size, 2)
         __syncthreads();
 #pragma unroll
         for (int i = 0; i < depth; ++i) {
-            float a[own], b[own];
+            alignas(16) float a[own], b[own];
             for (int n = 0; n < own; n += 4) {
                 load4(&a[n], &s.a[i][of_thread(y, n)]);
                 load4(&b[n], &s.b[i][of_thread(x, n)]);

@@ -100,7 +100,7 @@ static __device__ void multiply(const slices &s, int row, int col, float (&sums)
 {
 #pragma unroll
     for (int i = 0; i < depth; ++i) {
-        float a[own], b[own];
+        alignas(16) float a[own], b[own];
         for (int n = 0; n < own; n += 4) {
             move<4>(&a[n], &s.a[i][of_thread(row, n, 4)]);
             move<4>(&b[n], &s.b[i][of_thread(col, n, 8)]);
@@ -118,7 +118,7 @@ static __device__ void store(const operands &o, int row, int col, const float (&
             int r = blockIdx.y * tile + of_thread(row, y, 4);
             int c = blockIdx.x * tile + of_thread(col, x, 8);
             if (r >= o.j || c >= o.l) continue;
-            float result[width], old[width];
+            alignas(16) float result[width], old[width];
             if (o.beta != 0) move<width>(old, &o.C[r * o.l + c]);
             for (int i = 0; i < width; ++i) {
                 result[i] = o.alpha * sums[y][x + i];
@@ -137,7 +137,8 @@ template <int width> static __global__ void __launch_bounds__(block_size, 2)
     int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     int row = warp / 2 * 32 + (lane / 16 * 2 + lane / 2 % 2) * 4;
     int col = warp % 2 * 64 + (lane / 4 % 4 * 2 + lane % 2) * 4;
-    float sums[own][own] = {}, a[fetched], b[fetched];
+    float sums[own][own] = {};
+    alignas(16) float a[fetched], b[fetched];
 
     fetch<width>(o, 0, a, b);
     put<width>(buffers[0], a, b);
