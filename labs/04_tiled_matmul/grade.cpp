@@ -459,7 +459,7 @@ static counted_gate accesses_a_multiply_add(enum function what)
                     return double(c.shared_wavefronts + c.load_requests) / multiply_adds(what);
                 });
     gate.required.good = 0.025;
-    gate.required.excellent = 0.012;
+    gate.required.excellent = 0.015;
     return gate;
 }
 
