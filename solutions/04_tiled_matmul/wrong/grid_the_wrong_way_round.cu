@@ -1,5 +1,5 @@
 // Fails: matmul: sizes around a tile | PARTIALLY_WRITTEN | never written
-// x runs along columns, of which there are l, and y down rows: the grid has it the other way round.
+// x runs along the l columns and y down the j rows; the grid has it the other way round.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>

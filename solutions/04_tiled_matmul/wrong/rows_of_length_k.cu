@@ -1,5 +1,5 @@
-// Fails: matmul: a small product | WRONG_ANSWER | The rows of the second matrix were taken to be k
-// long One length of rows for both matrices, as where they are square.
+// Fails: matmul: a small product | WRONG_ANSWER | taken to be k long
+// One length of rows for both matrices, as where they are square.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
