@@ -14,9 +14,9 @@ namespace {
 
 constexpr std::uint64_t guard_bytes = 4096;
 
-std::uint64_t up(std::uint64_t bytes) { return (bytes + 255) / 256 * 256; }
+std::uint64_t whole_lines(std::uint64_t bytes) { return (bytes + 255) / 256 * 256; }
 unsigned parts(const slot &s) { return s.where == place::per_device ? s.parts : 1; }
-std::uint64_t image_of(const slot &s) { return up(s.bytes + 2 * s.guard * parts(s)); }
+std::uint64_t image_of(const slot &s) { return whole_lines(s.bytes + 2 * s.guard * parts(s)); }
 bool in_place(const slot &s) { return s.where != place::value && !s.read_only && !s.output; }
 
 void fill_words(std::byte *to, std::uint64_t bytes, std::uint32_t word)
