@@ -109,6 +109,15 @@ TEST_CASE("on the simulator: counts with their label, no times")
     CHECK(widest(text) <= 80);
 }
 
+TEST_CASE("on the simulator the vendor's library is said to wait, where there is one")
+{
+    terminal plain;
+    ladder l = on_sim();
+    CHECK_FALSE(contains(draw(l, plain), "library"));
+    l.library_waits = true;
+    CHECK(contains(draw(l, plain), "library: the vendor's version, on gpu only\n"));
+}
+
 TEST_CASE("a measure that is the same in all versions takes one line")
 {
     ladder l = on_sim();
