@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <string>
 
-constexpr int block_size = 256, warps = block_size / 32;
+constexpr int block_size = 256;
 constexpr int per_thread = 16, per_warp = 32 * per_thread, tile = block_size * per_thread;
 constexpr int scan_size = 1024; // threads of the one block that adds up the tiles' counts
 

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-constexpr int block_size = 256, warps = block_size / 32;
+constexpr int block_size = 256;
 constexpr int per_thread = 16, per_warp = 32 * per_thread, tile = block_size * per_thread;
 constexpr int scan_size = 1024; // threads of the one block that adds up the tiles' counts
 
@@ -56,7 +56,7 @@ struct block_counts {
 };
 template <class K> static __device__ block_counts count_block(K kept, int n)
 {
-    __shared__ int counts[warps];
+    __shared__ int counts[block_size / 32];
     block_counts block;
     int first = first_element(), of_this_warp = 0, warp = threadIdx.x / 32;
     for (int k = 0; k < per_thread; ++k) {
@@ -65,7 +65,7 @@ template <class K> static __device__ block_counts count_block(K kept, int n)
     }
     if (threadIdx.x % 32 == 0) counts[warp] = of_this_warp;
     __syncthreads();
-    for (int w = 0; w < warps; ++w) {
+    for (int w = 0; w < block_size / 32; ++w) {
         block.all += counts[w];
         if (w < warp) block.before += counts[w];
     }
