@@ -103,6 +103,7 @@ request race_set::load() const
     request r;
     r.what = command::load;
     r.set = number_;
+    std::strncpy(r.function, work_->function(), sizeof r.function - 1);
     r.slots = static_cast<std::uint32_t>(arguments_.size());
     for (std::size_t i = 0; i < arguments_.size(); ++i) r.arguments[i] = arguments_[i].wire;
     return r;
@@ -204,7 +205,7 @@ void race_set::take(const region &out, std::uint32_t word) const
             before += each + 2 * s.guard;
             after += each + 2 * s.guard;
         }
-        if (!s.output || s.where != place::device) continue;
+        if (!s.output || s.scratch || s.where != place::device) continue;
         asked = true;
         written |= !holds_only(static_cast<std::byte *>(a.data) + a.written_first * s.element,
                                a.written_count * s.element, word);

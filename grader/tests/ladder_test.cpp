@@ -119,6 +119,15 @@ TEST_CASE("which way a measure is good is said where the grader says it")
                    "used by loads (more is better)\n    naive        12.5 %  ##"));
 }
 
+TEST_CASE("on the simulator the vendor's library is said to wait, where there is one")
+{
+    terminal plain;
+    ladder l = on_sim();
+    CHECK_FALSE(contains(draw(l, plain), "library"));
+    l.library_waits = true;
+    CHECK(contains(draw(l, plain), "library: the vendor's version, on gpu only\n"));
+}
+
 TEST_CASE("a measure that is the same in all versions takes one line")
 {
     ladder l = on_sim();
