@@ -150,13 +150,19 @@ template <class T> std::optional<recognised> every_nth(const mistake<T> &m)
                                      : "What is special about these indices?"};
 }
 
+// Close by the size of the result as a whole: a sum whose terms nearly cancel is small by chance.
 std::optional<recognised> less_precise(const mistake<float> &m)
 {
-    double worst = 0;
-    for (std::size_t i : m.wrong)
-        worst = std::max(worst, std::abs(double(m.got[i]) - m.want[i]) /
-                                    std::max(1e-30, std::abs(double(m.want[i]))));
-    if (!(worst < 2e-3) || worst == 0) return {}; // 0: NaN, which no comparison sees
+    double squares = 0, worst = 0;
+    for (std::size_t i = m.first; i < m.first + m.count; ++i)
+        squares += double(m.want[i]) * m.want[i];
+    double usual = std::sqrt(squares / static_cast<double>(m.count));
+    for (std::size_t i : m.wrong) {
+        double scale = std::max({1e-30, usual, std::abs(double(m.want[i]))});
+        double error = std::abs(double(m.got[i]) - m.want[i]) / scale;
+        if (!(error < 2e-3)) return {}; // NaN too
+        worst = std::max(worst, error);
+    }
     return recognised{
         fmt::format("The answer is close (within {:.1e}) but not as precise as float arithmetic.",
                     worst),

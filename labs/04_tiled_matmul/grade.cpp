@@ -1,0 +1,574 @@
+// Grades lab 04, tiled matrix multiplication: 50 points, 15 for matmul_square, 19 for matmul and 16
+// for sgemm.
+#include "grader/grading.hpp"
+#include "lab.hpp"
+#include "oracle.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+using namespace grading;
+using floats = std::vector<float>;
+
+struct shape {
+    int j, k, l;
+};
+static std::size_t area(int rows, int cols) { return std::size_t(rows) * cols; }
+
+// Whole numbers make every sum exact, in whatever order: a wrong one can be told from its cause.
+static floats whole_numbers(std::size_t n)
+{
+    std::vector<int> drawn = random_ints(n, -9, 9);
+    return floats(drawn.begin(), drawn.end());
+}
+
+// What wrong answers look like. `term(row, col, i)` is the i-th term of a sum.
+
+using misconceptions = std::vector<misconception<float>>;
+
+template <class Sum> static std::function<floats()> each_element(const shape &s, Sum sum)
+{
+    return [=] {
+        floats P;
+        for (int row = 0; row < s.j; ++row)
+            for (int col = 0; col < s.l; ++col) P.push_back(static_cast<float>(sum(row, col)));
+        return P;
+    };
+}
+
+// Reads beyond the end, which only a wrong index makes, count as 0.
+static double at(const floats &values, std::size_t i) { return i < values.size() ? values[i] : 0; }
+
+// Sums of which some terms are missing, or come twice, because of tiles `side` wide.
+static void add_tile_mistakes(misconceptions &known, const floats &M, const floats &N,
+                              const shape &s, int side)
+{
+    auto some = [=, &M, &N](int from, int to, int times = 1) {
+        return each_element(s, [=, &M, &N](int row, int col) {
+            double sum = 0;
+            for (int i = from; i < to; ++i)
+                sum += at(M, area(row, s.k) + i) * at(N, area(i, s.l) + col);
+            return times * sum;
+        });
+    };
+    int whole = s.k / side, tiles = (s.k + side - 1) / side, last = (tiles - 1) * side;
+    std::string size = std::to_string(side);
+    if (tiles > 1) {
+        known.push_back({"Only the last " + size + " terms of each sum are there.",
+                         "The sum lives across all tiles: set it to 0 before the first, and "
+                         "multiply each tile before the next is loaded over it.",
+                         some(last, s.k)});
+        known.push_back({"Every tile was multiplied as if it were the last one.",
+                         "Loading and multiplying belong in one loop: what a tile held is gone "
+                         "when the next is loaded over it.",
+                         some(last, s.k, tiles)});
+        known.push_back({"Only the first " + size + " terms of each sum are there.",
+                         "A block goes through all tiles along its rows of the first matrix.",
+                         some(0, side)});
+    }
+    // A product without any whole tile would be 0, which is said for any cause.
+    if (whole > 0 && whole < tiles)
+        known.push_back(
+            {"The last " + std::to_string(s.k - whole * side) + " terms of each sum are missing.",
+             "k / tile tiles leave the rest out: round up, and fill the part of the last tile "
+             "that hangs over the edge with zeros.",
+             some(0, whole * side)});
+    // What the tile before left where the last one hangs over the edge.
+    if (whole > 0 && whole < tiles)
+        known.push_back({"What the tile before had left beyond the edge was multiplied too.",
+                         "Fill the part of a tile that hangs over the edge with zeros, each time.",
+                         each_element(s, [=, &M, &N](int row, int col) {
+                             double sum = 0;
+                             for (int i = 0; i < tiles * side; ++i) {
+                                 int term = i < s.k ? i : i - side;
+                                 sum += at(M, area(row, s.k) + term) * at(N, area(term, s.l) + col);
+                             }
+                             return sum;
+                         })});
+}
+
+static misconceptions wrong_products(const floats &M, const floats &N, const shape &s)
+{
+    auto product = [=, &M, &N](auto of_m, auto of_n) {
+        return each_element(s, [=, &M, &N](int row, int col) {
+            double sum = 0;
+            for (int i = 0; i < s.k; ++i) sum += at(M, of_m(row, i)) * at(N, of_n(i, col));
+            return sum;
+        });
+    };
+    auto m = [=](int row, int i) { return area(row, s.k) + i; };
+    auto n = [=](int i, int col) { return area(i, s.l) + col; };
+    misconceptions known = {
+        {"The second matrix was read transposed.",
+         "A sum goes down a column of it: its terms lie a whole row apart.",
+         product(m, [=](int i, int col) { return area(col, s.k) + i; })},
+        {"The first matrix was read transposed.",
+         "A sum goes along a row of it: its terms are neighbours.",
+         product([=](int row, int i) { return area(i, s.j) + row; }, n)},
+        {"The matrices were multiplied element by element.",
+         "An element of the result is a sum: a row times a column.",
+         each_element(s, [=, &M, &N](int r, int c) { return at(M, m(r, c)) * at(N, n(r, c)); })},
+        {"The rows of the second matrix were taken to be k long; they have l elements.",
+         "Row i of a j x k matrix begins at i * k, of a k x l matrix at i * l.",
+         product(m, [=](int i, int col) { return area(i, s.k) + col; })},
+    };
+    if (s.l < s.k)
+        known.push_back({"Only the first l terms of each sum are there, and there should be k.",
+                         "The columns of the first matrix, and the rows of the second, are k.",
+                         each_element(s, [=, &M, &N](int row, int col) {
+                             double sum = 0;
+                             for (int i = 0; i < s.l; ++i)
+                                 sum += at(M, m(row, i)) * at(N, n(i, col));
+                             return sum;
+                         })});
+    for (int side : {8, 16, 32}) add_tile_mistakes(known, M, N, s, side);
+    return known;
+}
+
+static misconceptions wrong_scalings(float alpha, const floats &A, const floats &B, float beta,
+                                     const floats &C, const shape &s)
+{
+    auto AB = std::make_shared<std::vector<double>>(oracle::matmul(A, B, s.j, s.k, s.l).values);
+    auto combined = [=](auto how) {
+        return each_element(s, [=](int row, int col) {
+            std::size_t i = area(row, s.l) + col;
+            return how((*AB)[i], double(C[i]));
+        });
+    };
+    double a = alpha, b = beta;
+    return {
+        {"They kept the value that C had before the call.",
+         "Which threads should write these elements, and what stops them?",
+         combined([](double, double c) { return c; })},
+        {"What C held was not added.", "C is read too: beta times it is part of the result.",
+         combined([=](double ab, double) { return a * ab; })},
+        {"What C held was added without beta.", "beta scales what C held before the call.",
+         combined([=](double ab, double c) { return a * ab + c; })},
+        {"The product was not scaled by alpha.", "alpha scales the whole sum, once.",
+         combined([=](double ab, double c) { return ab + b * c; })},
+        {"alpha scaled what C held as well.", "alpha * (A B) + beta * C: each has its own factor.",
+         combined([=](double ab, double c) { return a * (ab + b * c); })},
+        {"alpha and beta were exchanged.", "alpha scales the product, beta what C held.",
+         combined([=](double ab, double c) { return b * ab + a * c; })},
+    };
+}
+
+// One call each.
+
+struct places { // in floats past a 256-byte boundary
+    int first = 0, second = 0, result = 0;
+};
+// Places of which no two matrices agree within a float4, and some where they do.
+static const places odd_places[] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {1, 2, 3},
+                                    {3, 1, 2}, {2, 2, 2}, {4, 8, 12}};
+
+static floats inputs_for(std::size_t n, bool whole)
+{
+    return whole ? whole_numbers(n) : random_floats(n);
+}
+
+static void judge_product(const output<float> &P, const floats &M, const floats &N, const shape &s)
+{
+    oracle::product right = oracle::matmul(M, N, s.j, s.k, s.l);
+    expect_close(P, right.values, s.k, right.magnitudes, {std::size_t(s.j), std::size_t(s.l)},
+                 wrong_products(M, N, s));
+}
+
+static void try_square(int width, bool whole = true, const places &at = {})
+{
+    shape s{width, width, width};
+    floats M = inputs_for(area(width, width), whole), N = inputs_for(area(width, width), whole);
+    output<float> P(area(width, width));
+    CALL(matmul_square, misaligned(M, at.first), misaligned(N, at.second), misaligned(P, at.result),
+         width);
+    judge_product(P, M, N, s);
+}
+
+static void try_matmul(const shape &s, bool whole = true, const places &at = {})
+{
+    floats M = inputs_for(area(s.j, s.k), whole), N = inputs_for(area(s.k, s.l), whole);
+    output<float> P(area(s.j, s.l));
+    CALL(matmul, misaligned(M, at.first), misaligned(N, at.second), misaligned(P, at.result), s.j,
+         s.k, s.l);
+    judge_product(P, M, N, s);
+}
+
+static const char *const unchanged =
+    "sgemm returned, and every element of C is what it was before.";
+static const char *const unchanged_hint = "Does a kernel run at all, and does it write its result? "
+                                          "Check cudaGetLastError() after the launch.";
+
+static bool same_bytes(const floats &x, const floats &y)
+{
+    return x.empty() || std::memcmp(x.data(), y.data(), x.size() * sizeof(float)) == 0;
+}
+
+struct factors {
+    float alpha, beta;
+};
+
+static void try_sgemm(const factors &f, const shape &s, const floats &before, bool whole = true,
+                      const places &at = {})
+{
+    floats A = inputs_for(area(s.j, s.k), whole), B = inputs_for(area(s.k, s.l), whole);
+    floats C = before;
+    CALL(sgemm, f.alpha, misaligned(A, at.first), misaligned(B, at.second), f.beta,
+         misaligned(C, at.result), s.j, s.k, s.l);
+    oracle::product right = oracle::sgemm(f.alpha, A, B, f.beta, before, s.j, s.k, s.l);
+    bool must_change = !same_bytes(before, floats(right.values.begin(), right.values.end()));
+    expect(!must_change || !same_bytes(C, before), verdict::NOT_WRITTEN, unchanged, unchanged_hint);
+    output<float> got(C.size());
+    got.values.swap(C);
+    misconceptions known = wrong_scalings(f.alpha, A, B, f.beta, before, s);
+    expect_close(got, right.values, s.k + 1, right.magnitudes, {std::size_t(s.j), std::size_t(s.l)},
+                 known);
+}
+
+static void try_sgemm(const factors &f, const shape &s, bool whole = true, const places &at = {})
+{
+    floats before = inputs_for(area(s.j, s.l), whole);
+    try_sgemm(f, s, before, whole, at);
+}
+
+// Sizes where tiles of 16, 32, 64 or 128 begin, end, or hang over the edge in one direction only.
+static const shape around_tiles[] = {{1, 1, 1},    {15, 16, 17},  {16, 17, 15},   {17, 15, 16},
+                                     {31, 32, 33}, {33, 31, 32},  {32, 33, 31},   {32, 32, 48},
+                                     {64, 7, 65},  {63, 40, 64},  {127, 20, 129}, {129, 9, 127},
+                                     {16, 16, 16}, {128, 17, 16}, {20, 36, 28}};
+static const shape wide_and_tall[] = {{1, 300, 1}, {2, 3, 301}, {301, 3, 2},
+                                      {1, 1, 257}, {257, 1, 1}, {5, 259, 7}};
+static const shape with_nothing[] = {{0, 3, 4}, {3, 4, 0}, {0, 0, 0}};
+
+// What is raced. On a GPU two or three workers hold five sets of arguments each.
+
+// Multiples of 2^-23 in [-1, 1).
+static void fill(std::span<float> values, std::mt19937_64 &random)
+{
+    for (float &v : values)
+        v = static_cast<float>(static_cast<int>(random() >> 40) - (1 << 23)) / (1 << 23);
+}
+
+// New values for a stretch of `values` somewhere.
+static std::span<std::byte> renew(floats &values, std::mt19937_64 &random)
+{
+    std::size_t count = std::min<std::size_t>(values.size(), 4096);
+    std::size_t first = random() % (values.size() - count + 1);
+    std::span<float> stretch = std::span(values).subspan(first, count);
+    fill(stretch, random);
+    return std::as_writable_bytes(stretch);
+}
+
+// The sum of `rows` rows of `cols` elements, each row with its own factor.
+template <class Factor> static std::vector<double>
+fold(const floats &matrix, const std::vector<Factor> &factor, int rows, int cols)
+{
+    std::vector<double> sum(cols);
+    for (int row = 0; row < rows; ++row)
+        for (int col = 0; col < cols; ++col)
+            sum[col] += double(factor[row]) * matrix[area(row, cols) + col];
+    return sum;
+}
+
+namespace {
+
+enum class function { square, general, scaled };
+
+class multiplying : public workload {
+public:
+    multiplying(std::mt19937_64 &random, enum function what, const shape &s)
+        : what_(what), s_(s), A_(area(s.j, s.k)), B_(area(s.k, s.l)), P_(area(s.j, s.l))
+    {
+        fill(A_, random);
+        fill(B_, random);
+        if (what == function::scaled) {
+            before_.resize(area(s.j, s.l));
+            fill(before_, random);
+            C_ = before_;
+        }
+        draw_signs(random);
+    }
+    const char *function() const override
+    {
+        return what_ == function::square    ? "matmul_square"
+               : what_ == function::general ? "matmul"
+                                            : "sgemm";
+    }
+    std::vector<argument> arguments() override
+    {
+        if (what_ == function::square)
+            return remote<decltype(matmul_square)>::arguments(A_, B_, P_, s_.j);
+        if (what_ == function::general)
+            return remote<decltype(matmul)>::arguments(A_, B_, P_, s_.j, s_.k, s_.l);
+        return remote<decltype(sgemm)>::arguments(alpha, A_, B_, beta, C_, s_.j, s_.k, s_.l);
+    }
+    std::vector<std::span<std::byte>> change(std::mt19937_64 &random) override
+    {
+        if (scaled()) std::copy(before_.begin(), before_.end(), C_.begin());
+        draw_signs(random);
+        return {renew(A_, random), renew(B_, random)};
+    }
+    // Freivalds: with rows added up by random signs u, uP must be (uA)B; that takes time in the
+    // size of the matrices. Rounding in float has no preferred direction, so the bound grows with
+    // the root of the rows: it lets pass 32 times what one long chain of multiply-adds leaves, and
+    // a hundredth of what half precision or TF32 leave.
+    void check() override
+    {
+        expect(!scaled() || !same_bytes(C_, before_), verdict::NOT_WRITTEN, unchanged,
+               unchanged_hint);
+        std::vector<double> got = fold(result(), signs_, s_.j, s_.l);
+        std::vector<double> want = fold(B_, fold(A_, signs_, s_.j, s_.k), s_.k, s_.l);
+        if (scaled()) {
+            std::vector<double> old = fold(before_, signs_, s_.j, s_.l);
+            for (int c = 0; c < s_.l; ++c) want[c] = alpha * want[c] + beta * old[c];
+        }
+        double bound = 32 * usual_error() * std::sqrt(s_.j);
+        for (int c = 0; c < s_.l; ++c)
+            if (!(std::abs(got[c] - want[c]) <= bound)) end_at_column(c); // NaN is never right
+    }
+    double bytes() const override
+    {
+        return 4.0 * double(A_.size() + B_.size() + (scaled() ? 2 : 1) * result().size());
+    }
+    double multiply_adds() const override { return 1.0 * s_.j * s_.k * s_.l; }
+
+private:
+    static constexpr float alpha = 0.75f, beta = -0.5f;
+    bool scaled() const { return what_ == function::scaled; }
+    const floats &result() const { return scaled() ? C_ : P_.values; }
+    void draw_signs(std::mt19937_64 &random)
+    {
+        signs_.resize(s_.j);
+        for (float &sign : signs_) sign = random() % 2 ? 1.0f : -1.0f;
+    }
+    // Of an element, when k terms in [-1, 1) are added one after the other: u * k / sqrt(54).
+    double usual_error() const { return std::ldexp(s_.k, -24) / std::sqrt(54.0); }
+
+    [[noreturn]] void end_at_column(int col)
+    {
+        std::vector<double> right =
+            oracle::column(scaled() ? alpha : 1, A_, B_, s_.j, s_.k, s_.l, col);
+        int worst = 0;
+        double largest = -1;
+        for (int row = 0; row < s_.j; ++row) {
+            std::size_t i = area(row, s_.l) + col;
+            if (scaled()) right[row] += double(beta) * before_[i];
+            double error = std::abs(result()[i] - right[row]);
+            if (error <= largest) continue;
+            largest = error;
+            worst = row;
+            if (!std::isfinite(error)) break;
+        }
+        float got = result()[area(worst, s_.l) + col];
+        bool close = largest < 2e-3 * std::sqrt(double(s_.k));
+        expect(false, verdict::WRONG_ANSWER,
+               "Column " + std::to_string(col) +
+                   " of the product is wrong; its worst element, row " + std::to_string(worst) +
+                   ", should be " + show_element(float(right[worst])) + " and is " +
+                   show_element(got) + "." +
+                   (close ? " That is close, but not as precise as float arithmetic." : ""),
+               close ? "Compute in float throughout: no half precision, no TF32."
+                     : "The smaller cases are right, so look for what only large matrices have: "
+                       "many blocks, many tiles, an edge within a tile.");
+        std::abort(); // expect has ended the case
+    }
+
+    enum function what_;
+    shape s_;
+    floats A_, B_, before_, C_, signs_;
+    output<float> P_;
+};
+
+} // namespace
+
+// Large enough to keep every multiprocessor of a large GPU busy for some time, and for a small one
+// to be through with naive in a tenth of a second. No whole number of tiles, but for the squares.
+static shape raced(enum function what)
+{
+    if (simulated()) {
+        if (what == function::square) return {256, 256, 256};
+        return what == function::general ? shape{253, 125, 255} : shape{255, 93, 251};
+    }
+    bool large = device().multiprocessors >= 80;
+    if (what == function::square) return large ? shape{4096, 4096, 4096} : shape{2048, 2048, 2048};
+    if (what == function::general) return large ? shape{4001, 3001, 2999} : shape{2001, 1501, 1499};
+    return large ? shape{2999, 2001, 4001} : shape{1499, 1001, 2001};
+}
+
+static make_workload product_of(enum function what)
+{
+    return [=](std::mt19937_64 &random) {
+        return std::make_unique<multiplying>(random, what, raced(what));
+    };
+}
+
+static double multiply_adds(enum function what)
+{
+    shape s = raced(what);
+    return 1.0 * s.j * s.k * s.l;
+}
+
+static counted_gate at_most(const char *name, double most, const char *meaning,
+                            std::function<double(const counted &)> value)
+{
+    counted_gate gate;
+    gate.name = name;
+    gate.value = std::move(value);
+    gate.at_least = false;
+    gate.required.pass = most;
+    gate.meaning = meaning;
+    return gate;
+}
+
+static counted_gate sectors_a_multiply_add(enum function what)
+{
+    return at_most(
+        "sectors a multiply-add", 0.02,
+        "Every element is loaded from global memory for each sum that it is part of. Let "
+        "the threads of a block bring a tile to shared memory together, and take their "
+        "terms from there.",
+        [=](const counted &c) {
+            return double(c.load_sectors + c.store_sectors) / multiply_adds(what);
+        });
+}
+
+static counted_gate wavefronts_a_multiply_add(enum function what)
+{
+    return at_most(
+        "shared wavefronts a multiply-add", 0.07,
+        "Lanes of a warp ask one bank of shared memory for different words, and are "
+        "served one after the other. Let neighbouring lanes take neighbouring columns, "
+        "or the same word.",
+        [=](const counted &c) { return double(c.shared_wavefronts) / multiply_adds(what); });
+}
+
+static counted_gate accesses_a_multiply_add(enum function what)
+{
+    counted_gate gate =
+        at_most("accesses a multiply-add", 0.04,
+                "Each multiply-add takes two floats from memory, shared or not, and the units that "
+                "fetch them are busier than those that multiply. Let each thread compute several "
+                "elements, so that a float once in a register serves several sums.",
+                [=](const counted &c) {
+                    return double(c.shared_wavefronts + c.load_requests) / multiply_adds(what);
+                });
+    gate.required.good = 0.025;
+    gate.required.excellent = 0.012;
+    return gate;
+}
+
+static speed_gates gates_of(enum function what)
+{
+    speed_gates gates;
+    gates.speedup = 2.5;
+    gates.fma = {0, 0.45, 0.65};
+    if (what != function::square) gates.fma = {0, 0.35, 0.50};
+    gates.counted = {sectors_a_multiply_add(what), accesses_a_multiply_add(what)};
+    gates.too_slow =
+        "A tile in shared memory is right, but not yet fast: two loads from it for each "
+        "multiply-add keep the load units, not the arithmetic, busy. Let each thread "
+        "compute 4, then 4 x 4 or 8 x 8 elements in registers.";
+    return gates;
+}
+
+CORRECTNESS_CASE("matmul_square: one tile", 1) { try_square(32); }
+
+CORRECTNESS_CASE("matmul_square: several tiles", 2)
+{
+    try_square(64);
+    try_square(96, false);
+    try_square(160);
+    try_square(0);
+}
+
+CORRECTNESS_CASE("matmul_square: matrices that begin anywhere", 1)
+{
+    for (const places &at : odd_places) try_square(32, true, at);
+}
+
+// Counted only: a plain tile passes, and its time is shown.
+SPEED_CASE("matmul_square: loads from global memory", 5)
+{
+    speed_gates gates;
+    gates.counted = {sectors_a_multiply_add(function::square),
+                     wavefronts_a_multiply_add(function::square)};
+    race(product_of(function::square), gates);
+}
+
+SPEED_CASE("matmul_square: speed", 6)
+{
+    race(product_of(function::square), gates_of(function::square));
+}
+
+CORRECTNESS_CASE("matmul: a small product", 2)
+{
+    try_matmul({3, 5, 4});
+    try_matmul({4, 40, 6});
+}
+
+CORRECTNESS_CASE("matmul: sizes around a tile", 4)
+{
+    for (const shape &s : around_tiles) try_matmul(s);
+}
+
+CORRECTNESS_CASE("matmul: wide, tall and flat", 2)
+{
+    for (const shape &s : wide_and_tall) try_matmul(s);
+}
+
+CORRECTNESS_CASE("matmul: no rows, no columns, no terms", 1)
+{
+    try_matmul({7, 0, 9});
+    for (const shape &s : with_nothing) try_matmul(s);
+}
+
+CORRECTNESS_CASE("matmul: matrices that begin anywhere", 2)
+{
+    for (const places &at : odd_places) try_matmul({20, 36, 28}, true, at);
+}
+
+CORRECTNESS_CASE("matmul: the precision of float", 2)
+{
+    try_matmul({33, 50, 65}, false);
+    try_matmul({40, 200, 36}, false);
+}
+
+SPEED_CASE("matmul: speed", 6) { race(product_of(function::general), gates_of(function::general)); }
+
+CORRECTNESS_CASE("sgemm: a small product", 1) { try_sgemm({1, 0}, {3, 5, 4}); }
+
+CORRECTNESS_CASE("sgemm: alpha and beta", 3)
+{
+    for (factors f : {factors{2, 3}, {-3, 0.5f}, {1, 1}, {0, 2}, {2, -1}})
+        try_sgemm(f, {33, 20, 18});
+    try_sgemm({0.3f, -1.7f}, {40, 37, 29}, false);
+}
+
+CORRECTNESS_CASE("sgemm: C holds anything when beta is 0", 2)
+{
+    shape s{35, 19, 36};
+    try_sgemm({2, 0}, s, floats(area(s.j, s.l), std::nanf("")));
+    try_sgemm({-1, 0}, s, floats(area(s.j, s.l), HUGE_VALF));
+}
+
+CORRECTNESS_CASE("sgemm: any size and any beginning", 3)
+{
+    for (const shape &s : around_tiles) try_sgemm({2, -1}, s);
+    for (const shape &s : wide_and_tall) try_sgemm({-1, 3}, s);
+    for (const places &at : odd_places) try_sgemm({1, 2}, {20, 36, 28}, true, at);
+}
+
+CORRECTNESS_CASE("sgemm: no rows, no columns, no terms", 1)
+{
+    try_sgemm({5, 3}, {7, 0, 9});
+    try_sgemm({5, 0}, {7, 0, 9}, floats(63, std::nanf("")));
+    for (const shape &s : with_nothing) try_sgemm({2, 3}, s);
+}
+
+SPEED_CASE("sgemm: speed", 6) { race(product_of(function::scaled), gates_of(function::scaled)); }

@@ -1,0 +1,69 @@
+// Lab 04, rung 1: a block brings what its threads share to shared memory, a square tile at a time.
+#include "lab.hpp"
+
+#include <cuda_runtime.h>
+
+#include <stdexcept>
+#include <string>
+
+constexpr int tile = 16; // a block has tile x tile threads and computes as many elements
+
+static int blocks_for(int n) { return (n + tile - 1) / tile; }
+
+static void check_launch(const char *kernel)
+{
+    cudaError_t error = cudaPeekAtLastError();
+    if (error != cudaSuccess)
+        throw std::runtime_error(std::string(kernel) + ": " + cudaGetErrorString(error));
+}
+
+static __global__ void multiply_square_tiles(const float *M, const float *N, float *P, int width)
+{
+    __shared__ float m[tile][tile], n[tile][tile];
+    int y = threadIdx.y, x = threadIdx.x;
+    int row = blockIdx.y * tile + y, col = blockIdx.x * tile + x;
+    float sum = 0;
+    for (int first = 0; first < width; first += tile) {
+        // Each thread brings one element of each tile, which 16 threads need.
+        m[y][x] = M[row * width + first + x];
+        n[y][x] = N[(first + y) * width + col];
+        __syncthreads(); // nobody multiplies before the tiles are whole
+        for (int i = 0; i < tile; ++i) sum += m[y][i] * n[i][x];
+        __syncthreads(); // nobody loads the next tiles before all have multiplied these
+    }
+    P[row * width + col] = sum;
+}
+
+void matmul_square(const float *M, const float *N, float *P, int width)
+{
+    if (width == 0) return;
+    // width is a multiple of 32, so no tile hangs over the edge.
+    dim3 grid(width / tile, width / tile), block(tile, tile);
+    multiply_square_tiles<<<grid, block>>>(M, N, P, width);
+    check_launch("multiply_square_tiles");
+}
+
+// As in naive: the edges come with the next rung.
+static __global__ void multiply_one_each(float alpha, const float *A, const float *B, float beta,
+                                         float *C, int j, int k, int l)
+{
+    int row = blockIdx.y * tile + threadIdx.y, col = blockIdx.x * tile + threadIdx.x;
+    if (row >= j || col >= l) return;
+    float sum = 0;
+    for (int i = 0; i < k; ++i) sum += A[row * k + i] * B[i * l + col];
+    float *c = &C[row * l + col];
+    *c = beta == 0 ? alpha * sum : alpha * sum + beta * *c;
+}
+
+void sgemm(float alpha, const float *A, const float *B, float beta, float *C, int j, int k, int l)
+{
+    if (j == 0 || l == 0) return;
+    dim3 grid(blocks_for(l), blocks_for(j)), block(tile, tile);
+    multiply_one_each<<<grid, block>>>(alpha, A, B, beta, C, j, k, l);
+    check_launch("multiply_one_each");
+}
+
+void matmul(const float *M, const float *N, float *P, int j, int k, int l)
+{
+    sgemm(1, M, N, 0, P, j, k, l);
+}

@@ -1,0 +1,58 @@
+// Lab 04, rung 2: tiles of any matrix, filled with zeros where they hang over its edge; and 32
+// wide, so that each element brought serves 32 threads.
+#include "lab.hpp"
+
+#include <cuda_runtime.h>
+
+#include <stdexcept>
+#include <string>
+
+constexpr int tile = 32; // a block has tile x tile threads and computes as many elements
+
+static int blocks_for(int n) { return (n + tile - 1) / tile; }
+
+static void check_launch(const char *kernel)
+{
+    cudaError_t error = cudaPeekAtLastError();
+    if (error != cudaSuccess)
+        throw std::runtime_error(std::string(kernel) + ": " + cudaGetErrorString(error));
+}
+
+static __global__ void multiply_tiles(float alpha, const float *A, const float *B, float beta,
+                                      float *C, int j, int k, int l)
+{
+    __shared__ float a[tile][tile], b[tile][tile];
+    int y = threadIdx.y, x = threadIdx.x;
+    int row = blockIdx.y * tile + y, col = blockIdx.x * tile + x;
+    float sum = 0;
+    for (int first = 0; first < k; first += tile) {
+        // A thread beyond the edge of C still loads for others, and must reach both barriers. Zeros
+        // add nothing to a sum.
+        a[y][x] = row < j && first + x < k ? A[row * k + first + x] : 0;
+        b[y][x] = first + y < k && col < l ? B[(first + y) * l + col] : 0;
+        __syncthreads();
+        for (int i = 0; i < tile; ++i) sum += a[y][i] * b[i][x];
+        __syncthreads();
+    }
+    if (row >= j || col >= l) return;
+    float *c = &C[row * l + col];
+    *c = beta == 0 ? alpha * sum : alpha * sum + beta * *c;
+}
+
+void sgemm(float alpha, const float *A, const float *B, float beta, float *C, int j, int k, int l)
+{
+    if (j == 0 || l == 0) return;
+    dim3 grid(blocks_for(l), blocks_for(j)), block(tile, tile);
+    multiply_tiles<<<grid, block>>>(alpha, A, B, beta, C, j, k, l);
+    check_launch("multiply_tiles");
+}
+
+void matmul(const float *M, const float *N, float *P, int j, int k, int l)
+{
+    sgemm(1, M, N, 0, P, j, k, l);
+}
+
+void matmul_square(const float *M, const float *N, float *P, int width)
+{
+    matmul(M, N, P, width, width, width);
+}

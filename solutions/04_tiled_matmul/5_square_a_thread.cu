@@ -1,0 +1,98 @@
+// Lab 04, rung 5: a thread computes 8 x 8 elements. Sixteen floats, read as four float4, make
+// sixty-four multiply-adds.
+#include "lab.hpp"
+
+#include <cuda_runtime.h>
+
+#include <stdexcept>
+#include <string>
+
+constexpr int tile = 128; // rows and columns of C that a block computes
+constexpr int depth = 8;  // terms of every sum that one step brings
+constexpr int own = 8;    // rows, and columns, of the elements that a thread computes
+constexpr int block_size = tile * tile / (own * own);
+
+// A stands on its side, so that the rows a thread needs are neighbours. Four floats more a row keep
+// float4 aligned, and put most of what a warp stores there into different banks.
+struct slices {
+    float a[depth][tile + 4], b[depth][tile + 4];
+};
+
+static int blocks_for(int n) { return (n + tile - 1) / tile; }
+
+static void check_launch(const char *kernel)
+{
+    cudaError_t error = cudaPeekAtLastError();
+    if (error != cudaSuccess)
+        throw std::runtime_error(std::string(kernel) + ": " + cudaGetErrorString(error));
+}
+
+// Four neighbours of a slice; `from` is a multiple of 4.
+static __device__ void load4(float *to, const float *from)
+{
+    *reinterpret_cast<float4 *>(to) = *reinterpret_cast<const float4 *>(from);
+}
+
+// Where a thread's n-th row or column is: 4 together, the next 4 half a tile further on. So the
+// float4 that 16 threads read at once are neighbours.
+static __device__ int of_thread(int thread, int n)
+{
+    return thread * 4 + n % 4 + n / 4 * (tile / 2);
+}
+
+static __global__ void __launch_bounds__(block_size, 2)
+    multiply_tiles(float alpha, const float *A, const float *B, float beta, float *C, int j, int k,
+                   int l)
+{
+    __shared__ __align__(16) slices s;
+    int y = threadIdx.x / (tile / own), x = threadIdx.x % (tile / own);
+    int top = blockIdx.y * tile, left = blockIdx.x * tile;
+    float sums[own][own] = {};
+    for (int first = 0; first < k; first += depth) {
+        for (int n = threadIdx.x; n < tile * depth; n += block_size) {
+            int row = top + n / depth, term = first + n % depth;
+            s.a[n % depth][n / depth] = row < j && term < k ? A[row * k + term] : 0;
+        }
+        for (int n = threadIdx.x; n < tile * depth; n += block_size) {
+            int term = first + n / tile, col = left + n % tile;
+            s.b[n / tile][n % tile] = term < k && col < l ? B[term * l + col] : 0;
+        }
+        __syncthreads();
+#pragma unroll
+        for (int i = 0; i < depth; ++i) {
+            alignas(16) float a[own], b[own];
+            for (int n = 0; n < own; n += 4) {
+                load4(&a[n], &s.a[i][of_thread(y, n)]);
+                load4(&b[n], &s.b[i][of_thread(x, n)]);
+            }
+            for (int r = 0; r < own; ++r)
+                for (int c = 0; c < own; ++c) sums[r][c] += a[r] * b[c];
+        }
+        __syncthreads();
+    }
+    for (int r = 0; r < own; ++r)
+        for (int c = 0; c < own; ++c) {
+            int row = top + of_thread(y, r), col = left + of_thread(x, c);
+            if (row >= j || col >= l) continue;
+            float *to = &C[row * l + col];
+            *to = beta == 0 ? alpha * sums[r][c] : alpha * sums[r][c] + beta * *to;
+        }
+}
+
+void sgemm(float alpha, const float *A, const float *B, float beta, float *C, int j, int k, int l)
+{
+    if (j == 0 || l == 0) return;
+    dim3 grid(blocks_for(l), blocks_for(j));
+    multiply_tiles<<<grid, block_size>>>(alpha, A, B, beta, C, j, k, l);
+    check_launch("multiply_tiles");
+}
+
+void matmul(const float *M, const float *N, float *P, int j, int k, int l)
+{
+    sgemm(1, M, N, 0, P, j, k, l);
+}
+
+void matmul_square(const float *M, const float *N, float *P, int width)
+{
+    matmul(M, N, P, width, width, width);
+}

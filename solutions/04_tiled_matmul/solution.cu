@@ -1,0 +1,188 @@
+// Lab 04, worked: a block computes 128 x 128 elements, a thread 8 x 8 of them in registers, while
+// the next slices of A and B are on their way from global memory.
+//
+// For each of its sums a thread needs two floats a step; for 64 sums it needs only 16, read from
+// shared memory as four float4. That ratio, 4 multiply-adds a float, is what lets multiply-adds
+// and not loads set the pace.
+#include "lab.hpp"
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+constexpr int tile = 128;       // rows and columns of C that a block computes
+constexpr int depth = 8;        // terms of every sum that one step brings
+constexpr int block_size = 256; // 4 x 2 warps, each 32 rows x 64 columns
+constexpr int own = 8;          // a thread's rows, and columns, in two groups of 4
+constexpr int fetched = tile * depth / block_size; // floats of A, and of B, that a thread fetches
+
+// What a step multiplies. A stands on its side, so that the rows a thread needs are neighbours.
+// Four floats more a row keep float4 aligned and the stores of a warp in different banks.
+struct slices {
+    float a[depth][tile + 4], b[depth][tile + 4];
+};
+
+// The matrices, of which every block sees its part. `width`, 4 or 1 below, is how many floats can
+// be moved at once: 4 where every row starts at a multiple of 16 bytes.
+struct operands {
+    const float *A, *B;
+    float *C;
+    float alpha, beta;
+    int j, k, l;
+};
+
+// The n-th piece of `width` floats that this thread fetches: its place in a slice.
+struct place {
+    int term, at; // `at` is a row of A, or a column of B
+};
+
+template <int width> static __device__ place place_in_a(int n)
+{
+    // A warp takes 4 * width rows together: whole sectors of A, and different banks of slices::a.
+    constexpr int rows = 4 * width;
+    int v = threadIdx.x + n * block_size, group = v / rows;
+    return {group % (depth / width) * width, group / (depth / width) * rows + v % rows};
+}
+
+template <int width> static __device__ place place_in_b(int n)
+{
+    int v = threadIdx.x + n * block_size;
+    return {v / (tile / width), v % (tile / width) * width};
+}
+
+template <int width> static __device__ void move(float *to, const float *from)
+{
+    if constexpr (width == 4)
+        *reinterpret_cast<float4 *>(to) = *reinterpret_cast<const float4 *>(from);
+    else
+        *to = *from;
+}
+
+// A thread's share of the slices from term `first` on; zeros where they hang over the edge, which
+// add nothing to any sum. Pieces do not straddle it: they are single floats, or rows are whole
+// float4.
+template <int width>
+static __device__ void fetch(const operands &o, int first, float (&a)[fetched], float (&b)[fetched])
+{
+#pragma unroll
+    for (int n = 0; n < fetched / width; ++n) {
+        place p = place_in_a<width>(n), q = place_in_b<width>(n);
+        int row = blockIdx.y * tile + p.at, col = blockIdx.x * tile + q.at;
+        for (int i = 0; i < width; ++i) a[n * width + i] = b[n * width + i] = 0;
+        if (row < o.j && first + p.term < o.k)
+            move<width>(&a[n * width], &o.A[row * o.k + first + p.term]);
+        if (col < o.l && first + q.term < o.k)
+            move<width>(&b[n * width], &o.B[(first + q.term) * o.l + col]);
+    }
+}
+
+template <int width>
+static __device__ void put(slices &s, const float (&a)[fetched], const float (&b)[fetched])
+{
+#pragma unroll
+    for (int n = 0; n < fetched / width; ++n) {
+        place p = place_in_a<width>(n), q = place_in_b<width>(n);
+        for (int i = 0; i < width; ++i) s.a[p.term + i][p.at] = a[n * width + i];
+        move<width>(&s.b[q.term][q.at], &b[n * width]);
+    }
+}
+
+// Where a thread's n-th row or column is, of those that begin at `first`: 4 together, then 4 more
+// beyond those of its warp's other lanes. So the lanes' float4 are neighbours.
+static __device__ int of_thread(int first, int n, int lanes)
+{
+    return first + n / 4 * 4 * lanes + n % 4;
+}
+
+static __device__ void multiply(const slices &s, int row, int col, float (&sums)[own][own])
+{
+#pragma unroll
+    for (int i = 0; i < depth; ++i) {
+        alignas(16) float a[own], b[own];
+        for (int n = 0; n < own; n += 4) {
+            move<4>(&a[n], &s.a[i][of_thread(row, n, 4)]);
+            move<4>(&b[n], &s.b[i][of_thread(col, n, 8)]);
+        }
+        for (int y = 0; y < own; ++y)
+            for (int x = 0; x < own; ++x) sums[y][x] += a[y] * b[x];
+    }
+}
+
+template <int width>
+static __device__ void store(const operands &o, int row, int col, const float (&sums)[own][own])
+{
+    for (int y = 0; y < own; ++y)
+        for (int x = 0; x < own; x += width) {
+            int r = blockIdx.y * tile + of_thread(row, y, 4);
+            int c = blockIdx.x * tile + of_thread(col, x, 8);
+            if (r >= o.j || c >= o.l) continue;
+            alignas(16) float result[width], old[width];
+            if (o.beta != 0) move<width>(old, &o.C[r * o.l + c]);
+            for (int i = 0; i < width; ++i) {
+                result[i] = o.alpha * sums[y][x + i];
+                if (o.beta != 0) result[i] += o.beta * old[i];
+            }
+            move<width>(&o.C[r * o.l + c], result);
+        }
+}
+
+template <int width> static __global__ void __launch_bounds__(block_size, 2)
+    multiply_tiles(const operands o)
+{
+    __shared__ __align__(16) slices buffers[2];
+    // Shared memory serves float4 to 16 lanes at once, not 8, when lanes that differ in bit 0, or
+    // in bit 1, ask for the same: bit 0 picks a column only and bit 1 a row.
+    int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    int row = warp / 2 * 32 + (lane / 16 * 2 + lane / 2 % 2) * 4;
+    int col = warp % 2 * 64 + (lane / 4 % 4 * 2 + lane % 2) * 4;
+    float sums[own][own] = {};
+    alignas(16) float a[fetched], b[fetched];
+
+    fetch<width>(o, 0, a, b);
+    put<width>(buffers[0], a, b);
+    __syncthreads();
+    for (int first = 0, now = 0; first < o.k; first += depth, now = 1 - now) {
+        // Loads first, multiply-adds next, stores last: the loads have all that time to arrive.
+        bool more = first + depth < o.k;
+        if (more) fetch<width>(o, first + depth, a, b);
+        multiply(buffers[now], row, col, sums);
+        if (more) put<width>(buffers[1 - now], a, b);
+        // One barrier a step: nobody reads the new slices before they are whole, and nobody
+        // overwrites the old ones, a step later, before all have multiplied them.
+        __syncthreads();
+    }
+    store<width>(o, row, col, sums);
+}
+
+static bool starts_at_float4(const float *p)
+{
+    return reinterpret_cast<std::uintptr_t>(p) % 16 == 0;
+}
+
+void sgemm(float alpha, const float *A, const float *B, float beta, float *C, int j, int k, int l)
+{
+    if (j == 0 || l == 0) return;
+    bool by_float4 = k % 4 == 0 && l % 4 == 0 && starts_at_float4(A) && starts_at_float4(B) &&
+                     starts_at_float4(C);
+    dim3 grid((l + tile - 1) / tile, (j + tile - 1) / tile);
+    operands o{A, B, C, alpha, beta, j, k, l};
+    if (by_float4)
+        multiply_tiles<4><<<grid, block_size>>>(o);
+    else
+        multiply_tiles<1><<<grid, block_size>>>(o);
+    cudaError_t error = cudaPeekAtLastError();
+    if (error != cudaSuccess)
+        throw std::runtime_error(std::string("multiply_tiles: ") + cudaGetErrorString(error));
+}
+
+void matmul(const float *M, const float *N, float *P, int j, int k, int l)
+{
+    sgemm(1, M, N, 0, P, j, k, l);
+}
+
+void matmul_square(const float *M, const float *N, float *P, int width)
+{
+    matmul(M, N, P, width, width, width);
+}
