@@ -392,8 +392,8 @@ private:
 static shape raced(enum function what)
 {
     if (simulated()) {
-        if (what == function::square) return {256, 256, 256};
-        return what == function::general ? shape{253, 125, 255} : shape{255, 93, 251};
+        if (what == function::square) return {192, 192, 192};
+        return what == function::general ? shape{253, 95, 255} : shape{255, 95, 251};
     }
     bool large = device().multiprocessors >= 80;
     if (what == function::square) return large ? shape{4096, 4096, 4096} : shape{2048, 2048, 2048};
@@ -451,7 +451,7 @@ static counted_gate wavefronts_a_multiply_add(enum function what)
 static counted_gate accesses_a_multiply_add(enum function what)
 {
     counted_gate gate =
-        at_most("accesses a multiply-add", 0.04,
+        at_most("accesses a multiply-add", 0.045,
                 "Each multiply-add takes two floats from memory, shared or not, and the units that "
                 "fetch them are busier than those that multiply. Let each thread compute several "
                 "elements, so that a float once in a register serves several sums.",
@@ -459,7 +459,7 @@ static counted_gate accesses_a_multiply_add(enum function what)
                     return double(c.shared_wavefronts + c.load_requests) / multiply_adds(what);
                 });
     gate.required.good = 0.025;
-    gate.required.excellent = 0.012;
+    gate.required.excellent = 0.015;
     return gate;
 }
 

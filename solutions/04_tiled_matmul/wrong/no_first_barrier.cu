@@ -1,5 +1,5 @@
-// Fails: matmul_square: one tile | UNINITIALISED | shared memory
-// On gpu: matmul_square: loads from global memory | UNINITIALISED | shared memory
+// Fails: matmul_square: one tile | RACE | has a race
+// On gpu: matmul_square: loads from global memory | RACE | has a race
 // Tiles are multiplied before the other warps have brought their part.
 #include "lab.hpp"
 

@@ -1,5 +1,5 @@
-// Fails: matmul_square: one tile | WRONG_ANSWER | wrong
-// On gpu: matmul_square: loads from global memory | WRONG_ANSWER | Column
+// Fails: matmul_square: one tile | RACE | has a race
+// On gpu: matmul_square: loads from global memory | RACE | has a race
 // Fast warps load the next tiles while slow ones still multiply these.
 #include "lab.hpp"
 
