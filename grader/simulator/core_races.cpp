@@ -25,7 +25,8 @@ constexpr u32 line_bytes = 128, line_words = 32;
 constexpr std::size_t log_size = std::size_t{1} << 20;
 constexpr record last_record = ~record{0} - (1u << 24);
 constexpr std::size_t kept_releases = 64;
-constexpr std::size_t most_pages = std::size_t{1} << 14; // of device memory, 16 KiB each
+constexpr std::size_t most_pages = std::size_t{1} << 15;        // of device memory, 16 KiB each
+constexpr std::size_t most_cell_bytes = std::size_t{512} << 20; // of device memory
 constexpr u32 page_shift = 14, leaf_shift = 12;
 
 u32 owner_of(const thread_block &b, const warp &w)
@@ -201,13 +202,26 @@ race_checker::~race_checker()
 void race_checker::begin()
 {
     if (log_.empty()) log_.resize(log_size);
+    if (tired_) rest();
     began_ = ++clock_;
     blocks_.clear();
 }
 
+// Forgets everything, so that the next grid is watched again.
+void race_checker::rest()
+{
+    for (auto &p : pages_)
+        for (auto &l : p->lines) delete[] l.cells;
+    pages_.clear();
+    free_pages_.clear();
+    cell_bytes_ = 0;
+    tired_ = clock_ >= last_record;
+}
+
 void race_checker::end()
 {
-    for (auto &[i, f] : found_) findings::instance().add(std::move(f));
+    for (auto &[i, f] : found_)
+        if (f.threads != 0) findings::instance().add(std::move(f));
     found_.clear();
     for (page *p : used_pages_) {
         table_[p->number >> leaf_shift]->pages[p->number & ((1u << leaf_shift) - 1)] = nullptr;
@@ -346,6 +360,8 @@ void race_checker::split_line(const access &a, race_line &l, race_line::split in
     u32 wanted = into == split::words ? line_words : line_bytes;
     if (l.room < wanted) { // cells stay with the line
         race_cell *larger = new race_cell[wanted];
+        if (a.space != ptx::space::shared) cell_bytes_ += (wanted - l.room) * sizeof(race_cell);
+        tired_ |= cell_bytes_ > most_cell_bytes;
         if (l.now == split::words) std::copy_n(l.cells, line_words, larger);
         delete[] l.cells;
         l.cells = larger;
@@ -353,7 +369,9 @@ void race_checker::split_line(const access &a, race_line &l, race_line::split in
     }
     if (l.now == split::words)
         for (u32 k = line_bytes; k-- > 0;) l.cells[k] = l.cells[k / 4];
-    if (l.now == split::whole) {
+    // What older cells hold is as old as the line was when it became whole: it says nothing.
+    bool live = std::max({l.whole.write.at, l.whole.read.at, l.whole.other.at}) >= a.live_from;
+    if (l.now == split::whole && live) {
         u32 each_word = into == split::words ? 1 : 4;
         auto spread = [&](access_mark m, u32 word) {
             if (m.at < a.live_from) return access_mark{};
@@ -372,6 +390,8 @@ void race_checker::split_line(const access &a, race_line &l, race_line::split in
 
 void race_checker::take_lanes(const access &a)
 {
+    if (a.use == access_use::read && a.bytes == 4 && a.space == ptx::space::shared)
+        return read_words(a);
     // Neighbouring lanes that read the same address go together.
     for (lane_mask left = a.mask; left != 0 && !tired_;) {
         int l = __builtin_ctz(left);
@@ -383,6 +403,45 @@ void race_checker::take_lanes(const access &a)
                 left &= left - 1;
             }
         take_cells(a, l, together);
+    }
+}
+
+// The most frequent case: words of shared memory that nobody has written since the last barrier.
+void race_checker::read_words(const access &a)
+{
+    const record live_from = a.live_from, warp_at = a.warp_at, at = a.at;
+    const u32 owner = a.owner;
+    race_line *const lines = a.block.shared.data();
+    const u64 *const address = a.address;
+    const u64 base = a.base;
+    for (lane_mask left = a.mask; left != 0;) {
+        int l = __builtin_ctz(left);
+        lane_mask together = left & -left;
+        left &= left - 1;
+        const u64 here = address[l];
+        while (left != 0 && address[__builtin_ctz(left)] == here) {
+            together |= left & -left;
+            left &= left - 1;
+        }
+        const u64 offset = here - base;
+        race_line &line = lines[offset / line_bytes];
+        if (line.latest < live_from || line.now != race_line::split::words) {
+            take_cells(a, l, together);
+            continue;
+        }
+        race_cell &x = line.cells[offset % line_bytes / 4];
+        if (x.write.at >= live_from) {
+            take_cells(a, l, together);
+            continue;
+        }
+        line.latest = at;
+        if (x.read.owner == owner && x.read.at >= warp_at) {
+            x.read.at = at;
+            x.read.lanes |= together;
+            continue;
+        }
+        if (x.read.at >= live_from && !same_warp(x.read.owner, owner)) x.other = x.read;
+        x.read = {at, owner, together};
     }
 }
 
@@ -529,7 +588,7 @@ void race_checker::found(const access &a, const access_mark &m, int earlier_lane
 {
     auto [known, fresh] = found_.try_emplace(&a.i);
     finding &f = known->second;
-    if (!fresh) {
+    if (!fresh) { // counted, and added when the grid ends
         ++f.threads;
         return;
     }
@@ -551,6 +610,8 @@ void race_checker::found(const access &a, const access_mark &m, int earlier_lane
                                       : " and nothing orders the two blocks";
     f.detail = "thread " + thread_text(f.thread) + (f.write ? " writes" : " reads") + " what " +
                earlier_text(a, m, earlier_lane, wrote) + needed;
+    findings::instance().add(f);
+    f.threads = 0;
 }
 
 } // namespace simulator::core

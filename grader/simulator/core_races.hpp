@@ -119,7 +119,9 @@ private:
     void freshen(const access &, race_line &) const;
     bool take_whole(const access &, race_line &, std::uint32_t shape) const;
     void split_line(const access &, race_line &, race_line::split);
+    void rest();
     void take_lanes(const access &);
+    void read_words(const access &);
     void take_cells(const access &, int lane, lane_mask lanes);
     void read_cell(const access &, race_cell &, int lane, lane_mask lanes, std::uint32_t offset);
     void write_cell(const access &, race_cell &, int lane, std::uint32_t offset,
@@ -132,7 +134,8 @@ private:
     std::string earlier_text(const access &, const access_mark &, int lane, bool wrote) const;
 
     record clock_ = 1, began_ = 1;
-    bool tired_ = false; // memory for marks or the clock is used up: nothing more is watched
+    bool tired_ = false; // memory for marks or the clock is used up: the grid is watched no more
+    std::size_t cell_bytes_ = 0;
     std::vector<statement_of_record> log_; // a ring, by record
     std::vector<std::unique_ptr<leaf>> table_;
     std::vector<page *> used_pages_, free_pages_;

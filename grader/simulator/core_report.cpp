@@ -76,6 +76,21 @@ const char *reason(finding_kind k)
 
 } // namespace
 
+namespace {
+
+// A function's own variable is shown without the function.
+std::string variable_name(const std::string &mangled)
+{
+    int status = 0;
+    char *text = abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status);
+    std::string s = text == nullptr ? mangled : text;
+    std::free(text);
+    std::size_t last = s.rfind("::");
+    return last == s.npos ? s : s.substr(last + 2);
+}
+
+} // namespace
+
 void describe_shared(const context &c, finding &f, std::uint64_t address)
 {
     std::uint64_t at = address >= shared_window ? address - shared_window : address;
@@ -93,7 +108,7 @@ void describe_shared(const context &c, finding &f, std::uint64_t address)
     if (at >= p.dynamic_at && c.shared_bytes > p.dynamic_at)
         f.where += " (byte " + std::to_string(at - p.dynamic_at) + " of the dynamic part)";
     else if (name != nullptr)
-        f.where += " (byte " + std::to_string(at - start) + " of `" + demangled_name(*name) + "`)";
+        f.where += " (byte " + std::to_string(at - start) + " of `" + variable_name(*name) + "`)";
 }
 
 dim thread_of(const grid &g, const warp &w, int lane)
