@@ -177,6 +177,13 @@ void check_guards(const std::vector<argument> &arguments)
                     }
             std::string name = ordinal_parts(a, k);
             auto e = static_cast<std::int64_t>(s.element);
+            if (past && s.scratch)
+                end_case(verdict::OUT_OF_BOUNDS,
+                         fmt::format("The call wrote past the end of {}, which has the {} bytes "
+                                     "that {}_scratch asked for: the first write is at byte {}.",
+                                     name, a.scratch_bytes, current_case().function,
+                                     a.scratch_bytes + static_cast<std::uint64_t>(first_past)),
+                         "Ask for more, or look for an index that can be too large.");
             if (past)
                 end_case(
                     verdict::OUT_OF_BOUNDS,
@@ -478,10 +485,11 @@ void check_findings(std::uint64_t report_at)
     end_case(verdict_of(*worst), printable(sentence(*worst)), hint_of(*worst));
 }
 
-request load_request(const std::vector<argument> &arguments)
+request load_request(const std::vector<argument> &arguments, const char *function)
 {
     request r;
     r.what = command::load;
+    std::strncpy(r.function, function, sizeof r.function - 1);
     r.slots = static_cast<std::uint32_t>(arguments.size());
     for (std::size_t i = 0; i < arguments.size(); ++i) r.arguments[i] = arguments[i].wire;
     return r;
@@ -495,6 +503,14 @@ request run_request(const char *function)
     r.calls = 1;
     std::strncpy(r.function, function, sizeof r.function - 1);
     return r;
+}
+
+// What the worker does with a load request, for messages.
+std::string loading(const std::vector<argument> &arguments, const char *function)
+{
+    bool sized = std::any_of(arguments.begin(), arguments.end(),
+                             [](const argument &a) { return a.wire.scratch; });
+    return sized ? fmt::format("calling {}_scratch", function) : "handing over the arguments";
 }
 
 // A function that once did not end is not waited for again in this run; nor is any, once a worker
@@ -532,10 +548,11 @@ bool once(std::vector<argument> &arguments, call_images &images, const char *fun
           std::size_t result_bytes)
 {
     images.fill(current_case().repeating);
-    request load = load_request(arguments), run = run_request(function);
+    request load = load_request(arguments, function), run = run_request(function);
     remember_call(load, run, image_start, images.end());
     answer loaded = ask_submission(load, std::chrono::seconds(30), "");
-    require_answer(loaded, "handing over the arguments");
+    require_answer(loaded, loading(arguments, function));
+    for (argument &a : arguments) a.scratch_bytes = loaded.value.bytes;
     answer ran = ask_submission(run, std::chrono::seconds(10), function);
     if (options().simulated && ran.how == ending::answered) check_findings(images.report_at());
     require_answer(ran, fmt::format("calling {}", function));

@@ -88,6 +88,12 @@ template <class T> auto misaligned(output<T> &o, int elements)
     return placed_output<T>{o, place::device, elements};
 }
 
+// The argument for `void *scratch` of a contract function NAME: device memory at a 256-byte
+// boundary, poisoned before every call, of as many bytes as the contract function NAME_scratch asks
+// for. The worker calls that with the arguments of the same names, and gives as much.
+struct scratch_memory {};
+inline constexpr scratch_memory scratch;
+
 // The parent's record of one argument.
 struct argument {
     slot wire;
@@ -95,6 +101,7 @@ struct argument {
     std::byte value[64] = {};                           // a value's bytes
     std::size_t written_first = 0, written_count = 0;   // elements, for outputs
     std::string (*show)(const void *element) = nullptr; // an element as text
+    std::uint64_t scratch_bytes = 0;                    // that the worker found to be asked for
     void *second = nullptr;                             // std::vector<T> output<T>::again
     void (*keep_second)(void *vector, const void *bytes, std::size_t count) = nullptr;
 };
@@ -113,7 +120,13 @@ template <class R, class... P> struct remote<R(P...)> {
 private:
     template <class Q, class A> static argument one(A &a)
     {
-        if constexpr (std::is_pointer_v<Q>)
+        if constexpr (std::is_same_v<Q, void *>) {
+            static_assert(std::is_same_v<std::remove_cv_t<A>, scratch_memory>,
+                          "the argument for `void *` is grading::scratch");
+            argument r;
+            r.wire.scratch = r.wire.output = 1;
+            return r;
+        } else if constexpr (std::is_pointer_v<Q>)
             return pointer<std::remove_pointer_t<Q>>(a);
         else {
             static_assert(std::is_trivially_copyable_v<Q>);

@@ -38,12 +38,12 @@ std::size_t physical_memory()
            static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
-worker &started(worker &w, const std::string &program)
+worker &started(worker &w, const std::string &program, bool sandbox = options().sandbox)
 {
     if (w.alive()) return w;
     worker_options o;
     o.program = program;
-    o.sandbox = options().sandbox;
+    o.sandbox = sandbox;
     o.output_region = options().simulated ? std::size_t{1} << 30
                                           : std::min(std::size_t{8} << 30, physical_memory() / 4);
     o.memory_limit = std::size_t{options().simulated ? 2u : 4u} << 30;
@@ -116,7 +116,8 @@ worker &naive_worker()
     return started(all().naive, program(options().naive, options().counting_naive));
 }
 bool have_library() { return !options().library.empty(); }
-worker &library_worker() { return started(all().library, options().library); }
+// It is trusted, and its libraries may lie anywhere.
+worker &library_worker() { return started(all().library, options().library, false); }
 
 void restart_workers()
 {

@@ -25,7 +25,8 @@ struct slot {
     std::uint8_t output = 0; // holds poison, not a value, before the call
     std::uint8_t parts = 1;  // buffers, one a device, for per_device
     std::uint16_t misalign = 0; // elements that the payload starts past a 256-byte boundary
-    std::uint16_t unused = 0;
+    std::uint8_t scratch = 0;   // sized by the worker; the image holds its guards alone
+    std::uint8_t unused = 0;
     std::uint32_t element = 1;   // bytes an element
     std::uint64_t bytes = 0;     // of the payload
     std::uint64_t guard = 0;     // bytes of each guard zone; a multiple of 256
@@ -35,8 +36,9 @@ struct slot {
 };
 
 enum class command : std::uint32_t {
-    facts,  // device_facts into the output region at `offset`
-    load,   // allocate set `set` as `slots` say, copy the images in
+    facts, // device_facts into the output region at `offset`
+    load, // allocate set `set` as `slots` say, copy the images in; `function`, where an argument is
+          // scratch: whose
     patch,  // copy `bytes` from the input region at `offset` to byte `at` of slot `index` of set
             // `set`
     poison, // fill the output slots of set `set` with the 4-byte `pattern`
@@ -94,7 +96,7 @@ struct reply {
     std::int32_t threads_left = 0;    // of the worker's process after a run, beyond those before it
     std::uint32_t returned_bytes = 0; // of the contract function's result, if it has one
     double event_ms = 0, host_ms = 0; // all `calls` together; 0 on the simulator
-    std::uint64_t bytes = 0;          // report: bytes written
+    std::uint64_t bytes = 0;          // report: bytes written; load: bytes of scratch
     std::uint64_t result[8] = {};     // the result's bytes
     char error_name[64] = {};         // "cudaErrorInvalidConfiguration"
     char text[256] = {};

@@ -14,9 +14,9 @@ namespace {
 
 constexpr std::uint64_t guard_bytes = 4096;
 
-std::uint64_t up(std::uint64_t bytes) { return (bytes + 255) / 256 * 256; }
+std::uint64_t whole_lines(std::uint64_t bytes) { return (bytes + 255) / 256 * 256; }
 unsigned parts(const slot &s) { return s.where == place::per_device ? s.parts : 1; }
-std::uint64_t image_of(const slot &s) { return up(s.bytes + 2 * s.guard * parts(s)); }
+std::uint64_t image_of(const slot &s) { return whole_lines(s.bytes + 2 * s.guard * parts(s)); }
 bool in_place(const slot &s) { return s.where != place::value && !s.read_only && !s.output; }
 
 void fill_words(std::byte *to, std::uint64_t bytes, std::uint32_t word)
@@ -103,6 +103,7 @@ request race_set::load() const
     request r;
     r.what = command::load;
     r.set = number_;
+    std::strncpy(r.function, work_->function(), sizeof r.function - 1);
     r.slots = static_cast<std::uint32_t>(arguments_.size());
     for (std::size_t i = 0; i < arguments_.size(); ++i) r.arguments[i] = arguments_[i].wire;
     return r;
@@ -204,7 +205,7 @@ void race_set::take(const region &out, std::uint32_t word) const
             before += each + 2 * s.guard;
             after += each + 2 * s.guard;
         }
-        if (!s.output || s.where != place::device) continue;
+        if (!s.output || s.scratch || s.where != place::device) continue;
         asked = true;
         written |= !holds_only(static_cast<std::byte *>(a.data) + a.written_first * s.element,
                                a.written_count * s.element, word);

@@ -622,14 +622,14 @@ void check_where_work_was_done(const workload &work, const counted &submission)
 
 counted_outcome count_one_call(const make_workload &make, const speed_gates &gates)
 {
+    const counted &naive =
+        naive_counters(make); // first: the submission's call is the one to repeat
     std::mt19937_64 random(case_seed());
     std::unique_ptr<workload> work = make(random);
     make_call(work->function(), work->arguments(), nullptr, 0);
     work->check();
     counted submission = counters_of(submission_worker(), false);
     check_where_work_was_done(*work, submission);
-    const counted &naive = naive_counters(make);
-
     speed_result result;
     result.required = gates.speedup;
     step_tally tally;

@@ -30,7 +30,8 @@ ladder climb(const toolchain &t, const lab &l, const grade_options &options,
              progress_line &progress)
 {
     std::vector<subject> steps = steps_of(t, l, options.backend);
-    ladder result{l.name, options.backend, std::vector<rung>(steps.size())};
+    ladder result{l.name, options.backend, std::vector<rung>(steps.size()),
+                  l.library && options.backend == "sim"};
     auto grade = [&](std::size_t i) {
         result.rungs[i] = {steps[i].name, first_comment(read_text(steps[i].source)),
                            grade_one(t, l, steps[i], options, false).document};

@@ -53,7 +53,7 @@ std::string replay_folder(const toolchain &t, const subject &what)
 }
 
 // One implementation, linked for the backend; and, on gpu, with the simulator, which does what is
-// counted.
+// counted. Empty where it is not linked so.
 struct workers_of {
     std::string graded, counted;
 };
@@ -71,8 +71,9 @@ std::vector<std::string> grader_command(const toolchain &t, const lab &l, const 
                                   t.program(l, "naive", options.backend)};
     auto add = [&](std::initializer_list<std::string> more) { c.insert(c.end(), more); };
     if (options.backend == "gpu") {
-        add({"--counting-worker", worker.counted, "--counting-naive",
-             t.program(l, "naive", "sim")});
+        if (!worker.counted.empty())
+            add({"--counting-worker", worker.counted, "--counting-naive",
+                 t.program(l, "naive", "sim")});
         if (l.library) add({"--library", t.program(l, "library", "gpu")});
     }
     add({"--submission", what.name, "--source", t.shown(what.source), "--seed", options.seed,
@@ -318,8 +319,10 @@ std::vector<std::string> grade_targets(const toolchain &t, const lab &l, const s
 {
     std::vector<std::string> targets = grading_targets(t, l, backend);
     if (what.ours)
-        for (const std::string &with : linked_with(backend))
+        for (const std::string &with : linked_with(backend)) {
+            if (with == "sim" && what.name == "library") continue; // it is linked for GPUs only
             targets.push_back(t.program(l, what.name, with));
+        }
     else
         for (const std::string &more : submission_targets(t, l)) targets.push_back(more);
     return targets;
@@ -329,9 +332,10 @@ graded grade_one(const toolchain &t, const lab &l, const subject &what,
                  const grade_options &options, bool show)
 {
     if (what.ours)
-        return run_grader(
-            t, l, what, {t.program(l, what.name, options.backend), t.program(l, what.name, "sim")},
-            options, show);
+        return run_grader(t, l, what,
+                          {t.program(l, what.name, options.backend),
+                           what.name == "library" ? std::string() : t.program(l, what.name, "sim")},
+                          options, show);
     built_submission built = build_submission(t, {&l, what.source, linked_with(options.backend)});
     if (!built.built()) {
         graded g;

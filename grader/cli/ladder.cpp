@@ -286,6 +286,9 @@ std::string draw(const ladder &l, const terminal &out)
     std::string text =
         bold(out, l.lab) + "   " + wrapped(where(l), out.width - columns(l.lab) - 3, 2) + "\n\n";
     text += introduction(rows, out);
+    if (l.library_waits)
+        text +=
+            "  " + wrapped("library: the vendor's version, on gpu only", out.width - 2, 4) + "\n";
     for (const std::string &name : speed_cases(rows))
         text += l.backend == "sim" ? counted_case(rows, name, out) : timed_case(rows, name, out);
     return text;

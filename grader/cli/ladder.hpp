@@ -16,8 +16,9 @@ struct rung {
 };
 
 struct ladder {
-    std::string lab, backend; // "gpu" or "sim": every rung was graded there
-    std::vector<rung> rungs;  // in climbing order, naive first
+    std::string lab, backend;   // "gpu" or "sim": every rung was graded there
+    std::vector<rung> rungs;    // in climbing order, naive first
+    bool library_waits = false; // for a GPU: it is not among the rungs
 };
 
 // The first sentence of the comment that a file begins with, however many lines it takes.

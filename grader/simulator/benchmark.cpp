@@ -1,4 +1,4 @@
-// How fast the simulator runs: nanoseconds a thread-instruction, for a few kernels and three depths
+// How fast the simulator runs: nanoseconds a thread-instruction, for a few kernels and four depths
 // of checking.
 //
 //   benchmark KERNELS.ptx     the PTX that nvcc makes of tests/kernels.cu
@@ -82,14 +82,16 @@ double thread_instructions(module &m, const job &j)
 
 void measure(module &m, const job &j)
 {
-    double n = thread_instructions(m, j), ns[3];
-    for (int depth = 0; depth < 3; ++depth) {
+    double n = thread_instructions(m, j), ns[4];
+    for (int depth = 0; depth < 4; ++depth) {
         settings().check_memory = depth > 0;
         settings().count = depth > 0;
         settings().check_initialised = depth > 1;
+        settings().check_races = depth > 2;
         ns[depth] = seconds(m, j) * 1e9 / n;
     }
-    std::printf("%-28s %12.0f %10.2f %18.2f %12.2f\n", j.name, n, ns[0], ns[1], ns[2]);
+    std::printf("%-28s %12.0f %10.2f %18.2f %12.2f %12.2f\n", j.name, n, ns[0], ns[1], ns[2],
+                ns[3]);
 }
 
 } // namespace
@@ -123,8 +125,8 @@ int main(int argc, char **argv)
             {"sum with shuffles, 2^20", "block_sum", {n / 256, 1, 1}, {256, 1, 1}, 32, {a, c, n}},
             {"collatz, diverging, 2^14", "collatz", {64, 1, 1}, {256, 1, 1}, 0, {0, c, 1 << 14}},
         };
-        std::printf("%-28s %12s %10s %18s %12s   (ns a thread-instruction)\n", "kernel",
-                    "instructions", "checks off", "bounds+counters", "everything");
+        std::printf("%-28s %12s %10s %18s %12s %12s   (ns a thread-instruction)\n", "kernel",
+                    "instructions", "checks off", "bounds+counters", "+unwritten", "+races");
         auto &device = memory::instance();
         address starts = device.allocate(4 << 14, memory_kind::device, 0).value();
         for (std::uint32_t i = 0; i < 1 << 14; ++i) {

@@ -14,6 +14,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -58,7 +59,8 @@ struct instruction {
         0; // index into code::lists (vector elements, call arguments), or a selector
     std::uint32_t site = 0;      // index into code::sites for memory instructions
     std::uint32_t statement = 0; // index into code::statements
-    std::uint8_t wide = 0; // bit 0: registers moved are 8 bytes a lane; bit 1: so is the address
+    // bit 0: registers moved are 8 bytes a lane; bit 1: so is the address; bit 2: volatile
+    std::uint8_t wide = 0;
     std::uint8_t bytes = 0, count = 0; // one element, elements
     std::uint8_t flags = 0;
 };
@@ -70,6 +72,8 @@ enum instruction_flags : std::uint8_t { // of `flags`
     result_unused = 16,
     leaves_kernel = 32, // exit: ends the thread also from inside a function
     aligned = 64,       // bar.sync: all threads of a warp execute it together
+    orders_memory = 64, // of a warp-synchronous instruction: __syncwarp
+    strong = 128,       // of an access: volatile, atomic or with an order of its own
 };
 
 struct basic_block {
@@ -176,14 +180,21 @@ struct barrier_state {
     std::uint32_t true_threads = 0;          // of bar.red
 };
 
+struct block_order; // of core_races.hpp
+class race_checker;
+
 struct thread_block {
+    thread_block();
+    ~thread_block();
     dim index;
+    std::uint64_t number = 0; // of the block in its grid
     std::uint32_t threads = 0, live = 0;
     std::vector<warp> warps;
     std::vector<cache_line> registers;
     std::vector<std::byte> shared;
     std::vector<std::uint8_t> shared_shadow;
     std::array<barrier_state, 16> barriers;
+    std::unique_ptr<block_order> order; // of races; null when they are not checked
 };
 
 // The sectors one launch touched: a bit each, in pages made on demand.
@@ -238,6 +249,7 @@ struct context {
     site_memo *memos;     // by site
     sector_set *read, *written;
     bool count, check_memory, check_initialised;
+    race_checker *races;  // null: not checked
     bool stop = false;    // a fault ended the grid
     bool changed = false; // a store or atomic ran
     lane_mask active = 0, live = 0;
@@ -262,6 +274,11 @@ void report(context &, const instruction &, access_problem, int lane, std::uint6
 // Ends the grid with a CUDA error code and a finding.
 void stop_grid(context &, const instruction &, finding_kind, int error, int lane,
                std::string detail);
+
+// Looks for accesses that race with this one, and remembers it. Before the bytes move.
+enum class access_use : std::uint8_t { read, write, atomic };
+void check_races(context &, const instruction &, lane_mask, const std::uint64_t *address,
+                 ptx::space, std::uint32_t bytes, access_use, bool contiguous);
 
 // Handlers by opcode as written, without cache and ordering hints: "add.s32", "ld.global.f32".
 // null: not known.

@@ -454,6 +454,14 @@ inline bool near_and_clean(near_lanes &n, lane_mask mask, const u64 *address, co
     return lacks == 0;
 }
 
+inline void note_access(context &c, const instruction &i, lane_mask mask, const u64 *address,
+                        const access &how, bool contiguous)
+{
+    if (c.races != nullptr)
+        check_races(c, i, mask, address, how.space, how.bytes,
+                    how.write ? access_use::write : access_use::read, contiguous);
+}
+
 template <int bytes, class R> void load_window(context &c, const instruction &i, lane_mask mask,
                                                const u64 *address, const window &w, ptx::space s)
 {
@@ -464,6 +472,7 @@ template <int bytes, class R> void load_window(context &c, const instruction &i,
     if constexpr (bytes == 4 && sizeof(R) == 4) {
         near_lanes n;
         if (!contiguous && i.count == 1 && near_and_clean(n, mask, address, w, need, 0)) {
+            note_access(c, i, mask, address, how, false);
             alignas(64) u32 value[32];
             gather(value, w.data + (n.first - w.base), n.distance);
             every(lanes_of<u32>(c, i.d), mask, [&](int l) { return value[l]; });
@@ -472,6 +481,7 @@ template <int bytes, class R> void load_window(context &c, const instruction &i,
         }
     }
     if (!contiguous && !check_lanes(c, i, mask, address, w, how, true)) return;
+    note_access(c, i, mask, address, how, contiguous);
     const std::byte *start = w.data - w.base + (contiguous ? address[0] : 0);
     for (int k = 0; k < i.count; ++k) {
         operand o = element(c, i, i.d, k);
@@ -512,6 +522,7 @@ template <int bytes, class R> void store_window(context &c, const instruction &i
     bool contiguous =
         mask == all_lanes && contiguous_and_clean<bytes>(i, address, w, bits_needed(c), never);
     if (!contiguous && !may_store<bytes>(c, i, mask, address, w, how, never)) return;
+    note_access(c, i, mask, address, how, contiguous);
     c.changed = true;
     std::byte *start = w.data - w.base + (contiguous ? address[0] : 0);
     for (int k = 0; k < i.count; ++k) {
@@ -908,6 +919,8 @@ template <class Op, class T> void atomic_window(context &c, const instruction &i
     access how{s, true, sizeof(T)};
     bool reads = !Op::blind;
     if (!check_lanes(c, i, mask, address, w, how, reads)) return;
+    if (c.races != nullptr)
+        check_races(c, i, mask, address, s, sizeof(T), access_use::atomic, false);
     auto b = lanes_of<R>(c, i.b), e = i.c == no_operand ? b : lanes_of<R>(c, i.c);
     R *d = i.d == no_operand ? nullptr : lanes_of<R>(c, i.d);
     active(mask, [&](int l) {

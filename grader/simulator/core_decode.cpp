@@ -510,8 +510,12 @@ private:
         if (op == "cvta") return decode_cvta(s);
         if (op == "cvt") return decode_cvt(s);
         if (op == "setp" || op == "set") return decode_compare(s);
-        if (op == "fence" || op == "membar" || op == "prefetch" || op == "prefetchu" ||
-            op == "discard" || op == "applypriority" || op == "griddepcontrol")
+        if (op == "fence" || op == "membar") {
+            emit(need("core.fence"));
+            return;
+        }
+        if (op == "prefetch" || op == "prefetchu" || op == "discard" || op == "applypriority" ||
+            op == "griddepcontrol")
             return; // nothing to do where memory is one and everything is in order
         if (op == "isspacep") return decode_isspacep(s);
         if (op == "trap" || op == "brkpt") {
@@ -815,6 +819,7 @@ private:
         int count = 1;
         ptx::type type = ptx::type::none;
         std::string operation;
+        bool strong = false, is_volatile = false, releases = false;
     };
 
     move_parts parts_of(const statement &s)
@@ -822,6 +827,10 @@ private:
         move_parts p;
         for (std::size_t k = 1; k < s.op.size(); ++k) {
             auto part = s.op[k];
+            p.is_volatile |= part == "volatile";
+            p.releases |= part == "release" || part == "acq_rel";
+            p.strong |= p.is_volatile || p.releases || part == "relaxed" || part == "acquire" ||
+                        part == "mmio";
             if (part == "global")
                 p.space = ptx::space::global;
             else if (part == "shared" || part == "shared::cta")
@@ -962,6 +971,9 @@ private:
         d.ins.offset = offset;
         std::string name = std::string(store ? "store." : "load.") + space_name(p.space) + "." +
                            std::to_string(d.ins.bytes) + "x" + width;
+        if (p.strong) d.ins.flags |= strong;
+        if (p.is_volatile) d.ins.wide |= 4;
+        if (p.releases) emit(need("core.fence"));
         keep(d, name.c_str());
     }
 
@@ -1008,6 +1020,8 @@ private:
         if (result && s.operands[0].what != kind::discard) d.ins.d = destination(s.operands[0], t);
         d.ins.bytes = static_cast<std::uint8_t>(ptx::size_of(t));
         d.ins.count = 1;
+        d.ins.flags |= strong;
+        if (p.releases) emit(need("core.fence"));
         keep(d, (std::string("atomic.") + space_name(p.space) + "." + p.operation + "." + type_name)
                     .c_str());
     }
@@ -1161,6 +1175,7 @@ private:
         } else {
             mask = source(operand_at(s, 0), type::u32);
             name = "core.warp_barrier";
+            d.ins.flags = orders_memory;
         }
         if (!pending_resize_.empty()) throw unknown{};
         d.ins.extra = mask;

@@ -59,6 +59,10 @@ bool release_barriers(grid &, thread_block &);
 // Says which threads wait where, and ends the grid: nobody in the block can go on.
 void report_stuck(grid &, thread_block &);
 
+// Where an access or instruction stands, and which thread of the block it was.
+finding at_lane(context &, const instruction &, int lane);
+void describe_shared(const context &, finding &, std::uint64_t address);
+
 std::string place_text(const code &, std::uint32_t statement); // "a.cu:12"
 dim thread_of(const grid &, const warp &, int lane);
 std::string demangled_name(const std::string &mangled); // without parameters and return type

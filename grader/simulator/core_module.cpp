@@ -1,6 +1,6 @@
 // A module: its variables in device memory, its kernels, and the counts of what they did.
 #include "core_decode.hpp"
-#include "core_grid.hpp"
+#include "core_races.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -52,6 +52,7 @@ struct module::state {
     std::map<std::string, const ptx::variable *, std::less<>> shared; // of the module
     std::map<std::string, std::unique_ptr<program>, std::less<>> programs;
     core::sector_set read, written;
+    core::race_checker races;
     std::vector<std::unique_ptr<core::thread_block>> spare;
 
     void place_variables();
@@ -275,6 +276,7 @@ outcome module::state::run(program &p, const launch &how)
     c.count = settings().count;
     c.check_memory = settings().check_memory;
     c.check_initialised = settings().check_initialised;
+    c.races = settings().check_races ? &races : nullptr;
     c.g = &g;
     g.running = &p;
     g.how = &how;
@@ -303,7 +305,9 @@ outcome module::state::run(program &p, const launch &how)
     c.specials[15] = static_cast<std::uint32_t>(how.grid_workspace >> 32);
     c.specials[16] = static_cast<std::uint32_t>(how.grid_workspace);
     g.spare = std::move(spare);
+    races.begin();
     core::run_blocks(g);
+    races.end();
     spare = std::move(g.spare);
     if (spare.size() > 4) spare.resize(4); // enough to start the next grid without allocating
     if (c.count) add_counts(p, how, read.count(), written.count());

@@ -5,7 +5,7 @@
 // running lanes can only wait for others of the same warp (a spin lock, a warp-wide barrier in two
 // branches), other paths get their turn, and lanes that wait at a join may go ahead, so that every
 // thread makes progress.
-#include "core_grid.hpp"
+#include "core_races.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -290,20 +290,21 @@ bool pass_sync(grid &g, warp &w, int p)
     path &n = w.paths[p];
     code &k = *w.frames[n.in].of;
     const instruction &i = k.instructions[k.blocks[n.block].closer];
-    bool plain = k.body.statements[i.statement].op[0].starts_with("bar");
+    bool plain = (i.flags & orders_memory) != 0;
     lane_mask named = n.waits & w.live, here = 0;
     auto joins_in = [&](const path &o) {
         if (o.now != state::at_sync || o.waits != n.waits) return false;
         if (o.in == n.in && o.block == n.block) return true;
         const code &c = *w.frames[o.in].of;
         const instruction &x = c.instructions[c.blocks[o.block].closer];
-        return plain && c.body.statements[x.statement].op[0].starts_with("bar");
+        return plain && (x.flags & orders_memory) != 0;
     };
     for (const path &o : w.paths)
         if (joins_in(o)) here |= o.mask;
     if ((named & ~here) != 0) return false;
     enter(g, w, n);
     if (!plain) i.run(g.seen, i, here);
+    if (plain && g.seen.races != nullptr) g.seen.races->synchronise_lanes(w, here);
     std::uint32_t waits = n.waits;
     int in = n.in, block = n.block;
     for (path &o : w.paths) {
@@ -414,6 +415,7 @@ bool barrier(grid &g, warp &w, int p, const basic_block &b, const instruction &i
     std::uint32_t id = lanes_of<std::uint32_t>(g.seen, i.a)[lane] & 15;
     auto &bar = w.block->barriers[id];
     if (g.seen.count) ++g.seen.counted[i.statement].barriers;
+    if (g.seen.races != nullptr) g.seen.races->arrive(w, id);
     bar.arrived += static_cast<std::uint32_t>(count(n.mask));
     bar.expected = i.b == no_operand ? 0 : lanes_of<std::uint32_t>(g.seen, i.b)[lane];
     if (i.c != no_operand) {
@@ -463,6 +465,8 @@ void synchronise(grid &g, warp &w, int p, const basic_block &b, const instructio
             "a thread executes a warp-synchronous instruction whose mask does not name it");
     if (complete) {
         for (std::size_t k = 0; k < n; ++k) i.run(g.seen, i, sets[k].mask);
+        if ((i.flags & orders_memory) != 0 && g.seen.races != nullptr)
+            for (std::size_t k = 0; k < n; ++k) g.seen.races->synchronise_lanes(w, sets[k].mask);
         w.paths[p].block = b.next;
         return;
     }

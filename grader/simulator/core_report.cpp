@@ -7,8 +7,6 @@
 #include <cstdlib>
 
 namespace simulator::core {
-namespace {
-
 finding at_lane(context &c, const instruction &i, int lane)
 {
     finding f;
@@ -22,6 +20,8 @@ finding at_lane(context &c, const instruction &i, int lane)
     return f;
 }
 
+namespace {
+
 std::string hexadecimal(std::uint64_t v)
 {
     char text[24];
@@ -32,26 +32,6 @@ std::string hexadecimal(std::uint64_t v)
 std::string bytes_text(std::uint64_t n)
 {
     return std::to_string(n) + (n == 1 ? " byte" : " bytes");
-}
-
-void describe_shared(context &c, finding &f, std::uint64_t address)
-{
-    std::uint64_t at = address >= shared_window ? address - shared_window : address;
-    const program &p = *c.g->running;
-    f.address = at;
-    f.where = "shared memory, byte " + std::to_string(at) + " of " + std::to_string(c.shared_bytes);
-    if (at >= c.shared_bytes) return;
-    const std::string *name = nullptr;
-    std::uint32_t start = 0;
-    for (const auto &[n, s] : p.shared_at)
-        if (s <= at && (name == nullptr || s >= start)) {
-            name = &n;
-            start = s;
-        }
-    if (at >= p.dynamic_at && c.shared_bytes > p.dynamic_at)
-        f.where += " (dynamic)";
-    else if (name != nullptr)
-        f.where += " (in `" + demangled_name(*name) + "`)";
 }
 
 void describe_global(finding &f, std::uint64_t address, std::uint32_t bytes, access_problem p)
@@ -95,6 +75,41 @@ const char *reason(finding_kind k)
 }
 
 } // namespace
+
+namespace {
+
+// A function's own variable is shown without the function.
+std::string variable_name(const std::string &mangled)
+{
+    int status = 0;
+    char *text = abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status);
+    std::string s = text == nullptr ? mangled : text;
+    std::free(text);
+    std::size_t last = s.rfind("::");
+    return last == s.npos ? s : s.substr(last + 2);
+}
+
+} // namespace
+
+void describe_shared(const context &c, finding &f, std::uint64_t address)
+{
+    std::uint64_t at = address >= shared_window ? address - shared_window : address;
+    const program &p = *c.g->running;
+    f.address = at;
+    f.where = "shared memory, byte " + std::to_string(at) + " of " + std::to_string(c.shared_bytes);
+    if (at >= c.shared_bytes) return;
+    const std::string *name = nullptr;
+    std::uint32_t start = 0;
+    for (const auto &[n, s] : p.shared_at)
+        if (s <= at && (name == nullptr || s >= start)) {
+            name = &n;
+            start = s;
+        }
+    if (at >= p.dynamic_at && c.shared_bytes > p.dynamic_at)
+        f.where += " (byte " + std::to_string(at - p.dynamic_at) + " of the dynamic part)";
+    else if (name != nullptr)
+        f.where += " (byte " + std::to_string(at - start) + " of `" + variable_name(*name) + "`)";
+}
 
 dim thread_of(const grid &g, const warp &w, int lane)
 {

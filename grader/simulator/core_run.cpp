@@ -2,7 +2,7 @@
 //
 // All blocks of a grid count as resident. To keep memory small, blocks start in order and only as
 // many run at a time as are needed: when nobody among them can go on without others, more start.
-#include "core_grid.hpp"
+#include "core_races.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -20,6 +20,7 @@ constexpr int still_rounds = 4; // of pure waiting before it counts as endless
 
 void place_block(thread_block &b, std::uint64_t number, const dim &of)
 {
+    b.number = number;
     b.index.x = static_cast<std::uint32_t>(number % of.x);
     b.index.y = static_cast<std::uint32_t>(number / of.x % of.y);
     b.index.z = static_cast<std::uint32_t>(number / of.x / of.y);
@@ -52,6 +53,7 @@ std::unique_ptr<thread_block> start_block(grid &g, std::uint64_t number)
         start_warp(g, w);
         w.frames[0].registers = b->registers[i * lines].bytes;
     }
+    if (g.seen.races != nullptr) g.seen.races->start(*b, g.shared_bytes);
     return b;
 }
 
@@ -249,6 +251,21 @@ void write_reduction(warp &w, const path &p, const instruction &i, const barrier
     std::memcpy(at, &v, 4);
 }
 
+// What threads did before the barrier is ordered before what those that waited do next.
+void order_by_barrier(grid &g, thread_block &b, std::uint32_t id)
+{
+    if (g.seen.races == nullptr) return;
+    std::uint32_t threads = 0, warps = 0;
+    each_waiting(b, id, [&](warp &w, path &p) {
+        threads += static_cast<std::uint32_t>(__builtin_popcount(p.mask));
+        warps |= 1u << w.index;
+    });
+    if (threads == b.live)
+        g.seen.races->pass_barrier(b);
+    else
+        g.seen.races->pass_barrier(b, id, warps);
+}
+
 } // namespace
 
 bool release_barriers(grid &g, thread_block &b)
@@ -260,6 +277,7 @@ bool release_barriers(grid &g, thread_block &b)
         std::uint32_t expected = bar.expected != 0 ? bar.expected : b.live;
         if (bar.arrived < expected) continue;
         if (bar.expected == 0) check_arrivals(g, b, id);
+        order_by_barrier(g, b, id);
         each_waiting(b, id, [&](warp &w, path &p) {
             write_reduction(w, p, closer_of(w, p), bar);
             p.block = w.frames[p.in].of->blocks[p.block].next;

@@ -3,6 +3,7 @@
 #include "core_grid.hpp"
 #include "core_lanes.hpp"
 #include "core_levels.hpp"
+#include "core_races.hpp"
 #include "core_specials.hpp"
 
 #include <cstring>
@@ -213,6 +214,12 @@ void reduce_lanes(context &c, const instruction &i, lane_mask mask)
 
 void nothing(context &, const instruction &, lane_mask) {}
 
+// Memory is one and everything is in order: only the check for races wants to know.
+void fence(context &c, const instruction &, lane_mask)
+{
+    if (c.races != nullptr) c.races->fence(c);
+}
+
 } // namespace
 
 void list_warp_handlers(handler_sink &out)
@@ -222,6 +229,7 @@ void list_warp_handlers(handler_sink &out)
     out.add("core", "unsupported", unsupported);
     out.add("core", "trap", trap);
     out.add("core", "brkpt", nothing);
+    out.add("core", "fence", fence);
     out.add("core", "activemask", active_mask);
     out.add("core", "isspacep", is_space);
     out.add("core", "warp_barrier", nothing);

@@ -92,7 +92,7 @@ private:
 };
 
 struct options {
-    bool check_memory = true, check_initialised = true, count = true;
+    bool check_memory = true, check_initialised = true, check_races = true, count = true;
     std::uint64_t step_budget = 4'000'000'000; // warp instructions a grid
     // Hardware lets a barrier pass when the threads that miss it have ended; the rule of the
     // language is that all threads of the block come to it.

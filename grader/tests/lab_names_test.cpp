@@ -3,6 +3,8 @@
 
 #include "../cli/errors.hpp"
 
+#include "contains.hpp"
+
 #include <doctest/doctest.h>
 
 using namespace cli;
@@ -19,11 +21,6 @@ std::string refusal(const std::string &word)
     } catch (const usage_error &e) {
         return e.what();
     }
-}
-
-bool contains(const std::string &text, const std::string &part)
-{
-    return text.find(part) != text.npos;
 }
 
 } // namespace

@@ -2,13 +2,15 @@
 // mix.
 #include "../cli/ladder.hpp"
 
+#include "contains.hpp"
+
 #include <doctest/doctest.h>
 
 using namespace cli;
 
 namespace {
 
-json graded(const json &speed, const char *correctness = "PASS")
+json document_of(const json &speed, const char *correctness = "PASS")
 {
     json cases = json::array({{{"name", "scale: one"},
                                {"kind", "correctness"},
@@ -28,15 +30,15 @@ json graded(const json &speed, const char *correctness = "PASS")
 
 json timed(double ms, double ratio, double share)
 {
-    return graded({{"measured", {{"ms", ms}}},
-                   {"speedup", {{"median", ratio}}},
-                   {"fraction", {{"value", share}, {"of", "copy bandwidth"}}},
-                   {"counters", {{"used by loads", 0.125}}}});
+    return document_of({{"measured", {{"ms", ms}}},
+                        {"speedup", {{"median", ratio}}},
+                        {"fraction", {{"value", share}, {"of", "copy bandwidth"}}},
+                        {"counters", {{"used by loads", 0.125}}}});
 }
 
 json counted(double used)
 {
-    return graded({{"counters", {{"used by loads", used}}}, {"measured", nullptr}});
+    return document_of({{"counters", {{"used by loads", used}}}, {"measured", nullptr}});
 }
 
 ladder on_gpu()
@@ -57,11 +59,6 @@ ladder on_sim()
         "02_scaling",
         "sim",
         {{"naive", "A thread a row.", counted(0.125)}, {"solution", "Everything.", counted(1)}}};
-}
-
-bool contains(const std::string &text, const std::string &part)
-{
-    return text.find(part) != text.npos;
 }
 
 int widest(const std::string &text)
@@ -122,6 +119,15 @@ TEST_CASE("which way a measure is good is said where the grader says it")
                    "used by loads (more is better)\n    naive        12.5 %  ##"));
 }
 
+TEST_CASE("on the simulator the vendor's library is said to wait, where there is one")
+{
+    terminal plain;
+    ladder l = on_sim();
+    CHECK_FALSE(contains(draw(l, plain), "library"));
+    l.library_waits = true;
+    CHECK(contains(draw(l, plain), "library: the vendor's version, on gpu only\n"));
+}
+
 TEST_CASE("a measure that is the same in all versions takes one line")
 {
     ladder l = on_sim();
@@ -147,7 +153,8 @@ TEST_CASE("bars are ASCII unless the terminal has UTF-8, and fit either way")
 TEST_CASE("a version that lacks a figure is left out of the bars, not drawn as zero")
 {
     ladder l = on_gpu();
-    l.rungs[1].document = graded({{"verdict", "WRONG_ANSWER"}, {"speedup", {{"median", nullptr}}}});
+    l.rungs[1].document =
+        document_of({{"verdict", "WRONG_ANSWER"}, {"speedup", {{"median", nullptr}}}});
     std::string text = draw(l, terminal{});
     CHECK_FALSE(contains(text, "1_coalesced      "));
     CHECK(contains(text, "solution"));
@@ -160,7 +167,7 @@ TEST_CASE("what is wrong with our own versions is said, and a slow naive is not 
     CHECK(ladder_faults(l).empty());
     l.rungs[2].document["labs"][0]["cases"][1]["verdict"] = "TOO_SLOW";
     CHECK(ladder_faults(l).size() == 1);
-    l.rungs[1].document = graded(json::object(), "OUT_OF_BOUNDS");
+    l.rungs[1].document = document_of(json::object(), "OUT_OF_BOUNDS");
     REQUIRE(ladder_faults(l).size() == 2);
     CHECK(contains(ladder_faults(l)[0], "1_coalesced: OUT_OF_BOUNDS  scale: one: said so"));
     CHECK(contains(draw(l, terminal{}), "0 of 1 right"));

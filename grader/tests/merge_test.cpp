@@ -34,11 +34,6 @@ struct fake_grader : project {
     }
 };
 
-bool contains(const std::string &text, const std::string &part)
-{
-    return text.find(part) != text.npos;
-}
-
 std::string fault_of(const graded &g)
 {
     REQUIRE(g.status == infrastructure);
@@ -150,7 +145,8 @@ TEST_CASE("a build that fails says that it is not about the student's file")
 {
     fake_grader p(passing, "exit 0");
     p.options.solutions = true;
-    p.tools.ninja = p.script("build/ninja", "echo 'FAILED: a.o'; echo 'a.cpp:1: error: x'; exit 1");
+    p.tools.ninja = p.script(
+        "build/ninja", "echo 'FAILED: a.o'; echo 'c++ -c a.cpp'; echo 'a.cpp:1: error: x'; exit 1");
     try {
         grade_command(p.tools, {"2"}, p.options);
         CHECK(false);

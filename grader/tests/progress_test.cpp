@@ -6,16 +6,11 @@ using namespace cli;
 
 namespace {
 
-lab_view graded(double points, const char *verdict = "", const char *status = "fail")
+lab_view view_of(double points, const char *verdict = "", const char *status = "fail")
 {
     lab_view l{"02_scaling", "stub", status, points, 10, {}};
     if (*verdict) l.cases.push_back({"scale: one", "correctness", verdict, "", "", 0, 1, nullptr});
     return l;
-}
-
-bool contains(const std::string &text, const std::string &part)
-{
-    return text.find(part) != text.npos;
 }
 
 std::string screen(const project &p)
@@ -32,9 +27,9 @@ TEST_CASE("before the first grade, and after each")
     CHECK(contains(screen(p), "02_scaling              not graded yet"));
     CHECK(contains(screen(p), "0 of 1 lab done"));
     CHECK(contains(screen(p), "./workbook grade 02"));
-    keep_progress(p.tools, graded(4, "WRONG_ANSWER"), "sim");
+    keep_progress(p.tools, view_of(4, "WRONG_ANSWER"), "sim");
     CHECK(contains(screen(p), "02_scaling  ####        4 / 10  WRONG_ANSWER"));
-    keep_progress(p.tools, graded(10, "", "pass"), "gpu");
+    keep_progress(p.tools, view_of(10, "", "pass"), "gpu");
     CHECK(contains(screen(p), "10 / 10  done"));
     CHECK(contains(screen(p), "Every lab is done"));
 }
@@ -42,8 +37,8 @@ TEST_CASE("before the first grade, and after each")
 TEST_CASE("the best points stay when a later grade is worse")
 {
     project p;
-    keep_progress(p.tools, graded(7, "TOO_SLOW"), "gpu");
-    keep_progress(p.tools, graded(2, "CRASH"), "sim");
+    keep_progress(p.tools, view_of(7, "TOO_SLOW"), "gpu");
+    keep_progress(p.tools, view_of(2, "CRASH"), "sim");
     const progress_record record = read_progress(p.tools);
     const progress_entry *e = record.find("02_scaling");
     REQUIRE(e != nullptr);
@@ -57,8 +52,8 @@ TEST_CASE("the best points stay when a later grade is worse")
 TEST_CASE("a fault of the machine leaves no trace")
 {
     project p;
-    keep_progress(p.tools, graded(0, "INFRA_ERROR", "error"), "gpu");
-    keep_progress(p.tools, graded(0, "SKIPPED", "skipped"), "gpu");
+    keep_progress(p.tools, view_of(0, "INFRA_ERROR", "error"), "gpu");
+    keep_progress(p.tools, view_of(0, "SKIPPED", "skipped"), "gpu");
     CHECK(read_progress(p.tools).labs.empty());
 }
 
@@ -67,7 +62,7 @@ TEST_CASE("a damaged file is put aside, not overwritten")
     project p;
     std::string path = p.put(".workbook/progress.json", "{\"labs\": [");
     CHECK(contains(screen(p), "could not be understood"));
-    keep_progress(p.tools, graded(4, "CRASH"), "sim");
+    keep_progress(p.tools, view_of(4, "CRASH"), "sim");
     CHECK(read_text(path + ".damaged") == "{\"labs\": [");
     CHECK(read_progress(p.tools).warning == "");
     CHECK(read_progress(p.tools).labs.size() == 1);

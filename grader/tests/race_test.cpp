@@ -2,6 +2,7 @@
 // contestants.
 #include "../race.hpp"
 #include "../statistics.hpp"
+#include "contains.hpp"
 
 #include <cmath>
 #include <doctest/doctest.h>
@@ -82,11 +83,6 @@ speed_gates at_least(double s)
     g.speedup = s;
     g.too_slow = "try harder";
     return g;
-}
-
-bool contains(const std::string &text, const std::string &part)
-{
-    return text.find(part) != std::string::npos;
 }
 
 // Jitter and rare long spikes.

@@ -28,6 +28,8 @@
 #include <fstream>
 #include <map>
 #include <memory>
+#include <sstream>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -78,9 +80,10 @@ public:
           guard_(s.guard),
           bytes_(payload),
           shift_(std::uint64_t{s.misalign} * s.element),
-          device_(device)
+          device_(device),
+          scratch_(s.scratch)
     {
-        std::uint64_t all = std::max<std::uint64_t>(shift_ + image_bytes(), 1);
+        std::uint64_t all = std::max<std::uint64_t>(shift_ + 2 * guard_ + bytes_, 1);
         switch (where_) {
         case place::host:
             base_ = static_cast<std::byte *>(std::aligned_alloc(256, (all + 255) / 256 * 256));
@@ -106,6 +109,7 @@ public:
           bytes_(o.bytes_),
           shift_(o.shift_),
           device_(o.device_),
+          scratch_(o.scratch_),
           base_(std::exchange(o.base_, nullptr))
     {
     }
@@ -113,7 +117,7 @@ public:
     ~buffer()
     {
         if (!base_) return;
-        if (simulator_allow) simulator_allow(base_, shift_ + image_bytes());
+        if (simulator_allow) simulator_allow(base_, shift_ + 2 * guard_ + bytes_);
         if (where_ == place::host)
             std::free(base_);
         else if (where_ == place::pinned || where_ == place::mapped)
@@ -124,13 +128,22 @@ public:
 
     std::byte *payload() const { return base_ + shift_ + guard_; }
     std::uint64_t payload_bytes() const { return bytes_; }
-    std::uint64_t image_bytes() const { return 2 * guard_ + bytes_; }
+    std::uint64_t image_bytes() const { return 2 * guard_ + (scratch_ ? 0 : bytes_); }
 
-    void load(const std::byte *image) { copy(base_ + shift_, image, image_bytes()); }
+    void load(const std::byte *image)
+    {
+        if (!scratch_) return copy(base_ + shift_, image, image_bytes());
+        copy(base_, image, guard_);
+        copy(payload() + bytes_, image + guard_, guard_);
+        // As unforeseeable as the guards are, and never 0.
+        check(cudaMemset(payload(), std::to_integer<int>(image[0]) | 1, bytes_));
+    }
     void store(std::byte *image) const
     {
-        if (simulator_allow) simulator_allow(base_, shift_ + image_bytes());
-        copy(image, base_ + shift_, image_bytes());
+        if (simulator_allow) simulator_allow(base_, shift_ + 2 * guard_ + bytes_);
+        if (!scratch_) return copy(image, base_ + shift_, image_bytes());
+        copy(image, base_, guard_);
+        copy(image + guard_, payload() + bytes_, guard_);
     }
     void patch(std::uint64_t at, const std::byte *from, std::uint64_t bytes)
     {
@@ -160,6 +173,7 @@ private:
     place where_;
     std::uint64_t guard_, bytes_, shift_;
     int device_;
+    bool scratch_;
     std::byte *base_ = nullptr;
 };
 
@@ -170,6 +184,32 @@ struct argument_set {
     std::vector<std::vector<std::byte>> values;     // by slot
     std::vector<void *> pointers;                   // what the entry takes
 };
+
+// What `function`_scratch, called with the values of the same names, asks for. Throws
+// std::runtime_error where it cannot be called or asks for more than there can be.
+std::uint64_t scratch_bytes(const argument_set &s, const std::string &function)
+{
+    std::string name = function + "_scratch";
+    const entry *e = find_entry(name);
+    if (!e || e->result_bytes != sizeof(std::size_t))
+        throw std::runtime_error("lab.hpp declares no size_t " + name);
+    std::vector<void *> arguments;
+    std::istringstream parameters(e->parameters);
+    for (std::string parameter; std::getline(parameters, parameter, ',');)
+        for (std::size_t i = 0; i < s.slots.size(); ++i)
+            if (s.slots[i].where == place::value && parameter == s.slots[i].name)
+                arguments.push_back(const_cast<std::byte *>(s.values[i].data()));
+    if (static_cast<std::ptrdiff_t>(arguments.size()) !=
+        std::count(e->parameters, e->parameters + std::strlen(e->parameters), ',') + 1)
+        throw std::runtime_error(name + " has parameters that " + function + " has not");
+    std::size_t bytes = 0, free = 0, total = 0;
+    e->run(arguments.data(), &bytes);
+    check(cudaMemGetInfo(&free, &total));
+    if (bytes > free)
+        throw std::runtime_error(name + " asks for " + std::to_string(bytes) +
+                                 " bytes, more than the device has free");
+    return bytes;
+}
 
 int threads_of_this_process()
 {
@@ -294,6 +334,8 @@ private:
         for (std::uint32_t i = 0; i < r.slots; ++i)
             if (!load_slot(s, r.arguments[i]))
                 return malformed(a, "an argument lies outside the input region");
+        for (std::uint32_t i = 0; i < r.slots; ++i) // which takes the values of the others
+            if (r.arguments[i].scratch && !load_scratch(s, i, r, a)) return;
         check(cudaSetDevice(0));
         check(cudaDeviceSynchronize());
         for (std::size_t i = 0; i < s.slots.size(); ++i)
@@ -311,6 +353,23 @@ private:
         sets_.emplace(r.set, std::move(s));
     }
 
+    bool load_scratch(argument_set &s, std::size_t i, const request &r, reply &a)
+    {
+        const slot &d = s.slots[i];
+        try {
+            a.bytes =
+                scratch_bytes(s, std::string(r.function, strnlen(r.function, sizeof r.function)));
+        } catch (const std::exception &x) {
+            a.status = reply_status::exception;
+            put(a.text, x.what());
+            return false;
+        }
+        buffer &b = s.buffers[i].emplace_back(d, a.bytes, 0);
+        const std::byte *from = in(d.input, b.image_bytes());
+        if (from) b.load(from);
+        return from || (malformed(a, "scratch has no guards"), false);
+    }
+
     bool load_slot(argument_set &s, const slot &d)
     {
         s.slots.push_back(d);
@@ -318,6 +377,7 @@ private:
         auto &buffers = s.buffers.emplace_back();
         auto &parts = s.part_pointers.emplace_back();
         auto &value = s.values.emplace_back();
+        if (d.scratch) return true; // later
         if (d.where == place::value) {
             const std::byte *from = in(d.input, d.bytes);
             if (from) value.assign(from, from + d.bytes);

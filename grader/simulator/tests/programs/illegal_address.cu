@@ -26,7 +26,7 @@ int main()
         CHECK(is(f, simulator::finding_kind::out_of_bounds));
         CHECK(f.write);
         CHECK(f.bytes == 4);
-        CHECK(std::strcmp(f.kernel, "fill") == 0);
+        CHECK(std::strcmp(f.kernel, "illegal_address::fill") == 0);
         CHECK(std::strstr(f.file, "illegal_address.cu"));
         CHECK(f.line == 7);
         CHECK(f.block[0] == 7);

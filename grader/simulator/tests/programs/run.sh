@@ -1,6 +1,7 @@
 #!/bin/sh
 # Compiles, links and runs the programs beside this file on the simulator; all of them, or those named.
-# A first line `// nvcc: FLAGS` adds flags; NAME.part.cu, where it exists, is linked to NAME.cu.
+# They are compiled as one, each in a namespace, since headers cost more than they do, and run one by one. A first
+# line `// nvcc: FLAGS` sets one apart with flags of its own; NAME.part.cu, where it exists, is linked to NAME.cu.
 # usage: run.sh NVCC SIMULATOR_LIBRARY FOLDER [program...]
 set -eu
 if [ $# -lt 3 ]; then
@@ -16,30 +17,56 @@ if [ $# -eq 0 ]; then
         case $source in *.part.cu) ;; *) set -- "$@" "$(basename "$source" .cu)" ;; esac
     done
 fi
+flags="-std=c++20 -lineinfo -no-compress -gencode=arch=compute_80,code=compute_80"
+
+alone() { head -n 1 "$here/$1.cu" | grep -q '^// nvcc: '; }
 
 # shellcheck disable=SC2086 # flags and objects are words
-build() {
+build_alone() {
     name=$1 objects=
-    extra=$(sed -n '1s/^\/\/ nvcc: //p' "$here/$name.cu")
-    flags="-std=c++20 -lineinfo -no-compress -gencode=arch=compute_80,code=compute_80 $extra"
     # A device link wants machine code beside the PTX.
-    [ -z "$extra" ] || flags="$flags -gencode=arch=compute_80,code=sm_80"
+    own="$flags $(sed -n '1s/^\/\/ nvcc: //p' "$here/$name.cu") -gencode=arch=compute_80,code=sm_80"
     for source in "$here/$name.cu" "$here/$name.part.cu"; do
         [ -f "$source" ] || continue
         object=$folder/$(basename "$source" .cu).o
-        "$nvcc" -c $flags "$source" -o "$object" || return 1
+        "$nvcc" -c $own "$source" -o "$object" || return 1
         objects="$objects $object"
     done
-    if [ -n "$extra" ]; then
-        "$nvcc" -dlink $flags $objects -o "$folder/$name.linked.o" -lcudadevrt || return 1
-        objects="$objects $folder/$name.linked.o"
-    fi
-    g++ $objects "$library" -pthread -o "$folder/$name"
+    "$nvcc" -dlink $own $objects -o "$folder/$name.linked.o" -lcudadevrt || return 1
+    g++ $objects "$folder/$name.linked.o" "$library" -pthread -o "$folder/$name"
 }
+
+# shellcheck disable=SC2086
+build_together() {
+    {
+        echo '#include "check.hpp"'
+        for name in "$@"; do grep -h '^#include <' "$here/$name.cu" || true; done | sort -u
+        for name in "$@"; do printf 'namespace %s {\n#include "%s.cu"\n}\n' "$name" "$name"; done
+        echo 'int main(int, char **arguments)'
+        echo '{'
+        for name in "$@"; do
+            echo "    if (!std::strcmp(arguments[1], \"$name\")) return $name::main();"
+        done
+        echo '    return 2;'
+        echo '}'
+    } >"$folder/together.cu"
+    "$nvcc" -c $flags -I"$here" "$folder/together.cu" -o "$folder/together.o" &&
+        g++ "$folder/together.o" "$library" -pthread -o "$folder/together"
+}
+
+together=
+for program in "$@"; do alone "$program" || together="$together $program"; done
+# shellcheck disable=SC2086
+[ -z "$together" ] || build_together $together || rm -f "$folder/together"
 
 passed=0 failed=0
 for program in "$@"; do
-    if build "$program" && "$folder/$program"; then
+    if alone "$program"; then
+        build_alone "$program" && "$folder/$program" && good=yes || good=no
+    else
+        "$folder/together" "$program" && good=yes || good=no
+    fi
+    if [ $good = yes ]; then
         passed=$((passed + 1))
     else
         failed=$((failed + 1))

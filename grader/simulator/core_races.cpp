@@ -1,0 +1,617 @@
+// Finds accesses of different threads to the same bytes that nothing orders.
+#include "core_races.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace simulator::core {
+
+thread_block::thread_block() = default;
+thread_block::~thread_block() = default;
+
+void check_races(context &c, const instruction &i, lane_mask mask, const std::uint64_t *address,
+                 ptx::space s, std::uint32_t bytes, access_use use, bool contiguous)
+{
+    c.races->check(c, i, mask, address, s, bytes, use, contiguous);
+}
+
+namespace {
+
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
+
+constexpr u32 strong_bit = 1u << 31; // of access_mark::owner; below it block << 5 | warp
+constexpr u32 line_bytes = 128, line_words = 32;
+constexpr std::size_t log_size = std::size_t{1} << 20;
+constexpr record last_record = ~record{0} - (1u << 24);
+constexpr std::size_t kept_releases = 64;
+constexpr std::size_t most_pages = std::size_t{1} << 15;        // of device memory, 16 KiB each
+constexpr std::size_t most_cell_bytes = std::size_t{512} << 20; // of device memory
+constexpr u32 page_shift = 14, leaf_shift = 12;
+
+u32 owner_of(const thread_block &b, const warp &w)
+{
+    return (static_cast<u32>(b.number) << 5 | w.index) & ~strong_bit;
+}
+
+bool same_block(u32 a, u32 b) { return ((a ^ b) & ~strong_bit & ~31u) == 0; }
+bool same_warp(u32 a, u32 b) { return ((a ^ b) & ~strong_bit) == 0; }
+
+// How the lanes of a warp lie in a line: its first lane, and the bytes of each.
+u32 shape_of(u32 first_lane, u32 bytes) { return first_lane | bytes << 8; }
+lane_mask lane_of_word(u32 shape, u32 word)
+{
+    return 1u << ((shape & 31) + 4 * word / (shape >> 8));
+}
+
+template <class F> void each(lane_mask mask, F f)
+{
+    for (; mask != 0; mask &= mask - 1) f(__builtin_ctz(mask));
+}
+
+} // namespace
+
+// ---- what orders threads
+// ----------------------------------------------------------------------------------------
+
+void release_history::strong_write(record at)
+{
+    if (fence_ == 0 || (!entries_.empty() && entries_.back().fence == fence_)) return;
+    if (entries_.size() == kept_releases) {
+        entries_.erase(entries_.begin(), entries_.begin() + kept_releases / 2);
+        dropped_ = true;
+    }
+    entries_.push_back({fence_, at});
+}
+
+bool release_history::covers(record done, record seen) const
+{
+    auto first = std::find_if(entries_.begin(), entries_.end(),
+                              [=](const entry &e) { return e.fence > done; });
+    if (first == entries_.end()) return false;
+    // An older release may have been dropped: then nobody can say.
+    return first->at <= seen || (dropped_ && first == entries_.begin());
+}
+
+block_order::~block_order()
+{
+    for (auto &l : shared) delete[] l.cells;
+}
+
+void race_checker::start(thread_block &b, std::uint32_t shared_bytes)
+{
+    if (!b.order) b.order = std::make_unique<block_order>();
+    block_order &o = *b.order;
+    o.full_at = clock_ + 1;
+    o.looked_at = 0;
+    o.between.reset();
+    o.barriers = {};
+    o.warps.clear();
+    o.warps.resize(b.warps.size());
+    std::size_t lines = (shared_bytes + line_bytes - 1) / line_bytes;
+    if (o.shared.size() < lines) o.shared.resize(lines);
+}
+
+void race_checker::synchronise_lanes(warp &w, lane_mask mask)
+{
+    warp_order &o = w.block->order->warps[w.index];
+    mask &= w.live;
+    if (mask == w.live) {
+        o.full_at = clock_ + 1;
+        return;
+    }
+    if (!o.lanes) o.lanes = std::make_unique<order_matrix<32>>();
+    auto &known = *o.lanes;
+    std::array<record, 32> joined{};
+    each(mask, [&](int l) {
+        for (int k = 0; k < 32; ++k) joined[k] = std::max(joined[k], known[l][k]);
+    });
+    each(mask, [&](int l) { joined[l] = clock_ + 1; });
+    each(mask, [&](int l) { known[l] = joined; });
+}
+
+void race_checker::arrive(const warp &w, std::uint32_t barrier)
+{
+    auto &a = w.block->order->barriers[barrier];
+    a.warps |= 1u << w.index;
+    a.at[w.index] = clock_ + 1;
+}
+
+void race_checker::pass_barrier(thread_block &b)
+{
+    b.order->full_at = clock_ + 1;
+    b.order->barriers = {};
+}
+
+// Only some warps met: each of those that waited knows what all that arrived had done or known.
+void race_checker::pass_barrier(thread_block &b, std::uint32_t barrier, std::uint32_t waiting)
+{
+    block_order &o = *b.order;
+    if (!o.between) o.between = std::make_unique<order_matrix<32>>();
+    auto &known = *o.between;
+    auto &came = o.barriers[barrier];
+    std::array<record, 32> joined{};
+    each(came.warps, [&](int w) {
+        for (int k = 0; k < 32; ++k) joined[k] = std::max(joined[k], known[w][k]);
+    });
+    each(came.warps, [&](int w) { joined[w] = std::max(joined[w], came.at[w]); });
+    each(waiting, [&](int w) {
+        known[w] = joined;
+        o.warps[w].full_at = clock_ + 1;
+    });
+    came = {};
+}
+
+void race_checker::fence(context &c)
+{
+    c.b->order->warps[c.w->index].releases.fence(clock_ + 1);
+    blocks_[static_cast<u32>(c.b->number)].fence(clock_ + 1);
+}
+
+// ---- one access
+// -------------------------------------------------------------------------------------------------
+
+struct race_checker::access {
+    context &c;
+    const instruction &i;
+    lane_mask mask;
+    const u64 *address;
+    u64 base;
+    ptx::space space;
+    u32 bytes;
+    access_use use;
+    record at;
+    u32 owner;
+    record live_from;         // earlier marks say nothing
+    record block_at, warp_at; // earlier marks of the block, of the warp are ordered
+    block_order &block;
+    warp_order &warp;
+    bool is_volatile;
+
+    // Ordered by a barrier of the block or the warp, or too old to matter.
+    bool settled(const access_mark &m) const
+    {
+        if (m.at < live_from) return true;
+        if (!same_block(m.owner, owner)) return false;
+        return m.at < block_at || (m.at < warp_at && same_warp(m.owner, owner));
+    }
+    // Both atomic, volatile or with an order of their own. Lanes of one warp may not rely on
+    // volatile shared memory alone: that they run in step is not promised.
+    bool both_strong(const access_mark &m) const
+    {
+        if ((m.owner & owner & strong_bit) == 0) return false;
+        return !(is_volatile && space == ptx::space::shared && same_warp(m.owner, owner));
+    }
+};
+
+struct race_checker::page {
+    u64 number = 0;
+    race_line lines[(1u << page_shift) / line_bytes];
+};
+struct race_checker::leaf {
+    page *pages[1u << leaf_shift] = {};
+};
+
+race_checker::race_checker() = default;
+race_checker::~race_checker()
+{
+    for (auto &p : pages_)
+        for (auto &l : p->lines) delete[] l.cells;
+}
+
+void race_checker::begin()
+{
+    if (log_.empty()) log_.resize(log_size);
+    if (tired_) rest();
+    began_ = ++clock_;
+    blocks_.clear();
+}
+
+// Forgets everything, so that the next grid is watched again.
+void race_checker::rest()
+{
+    for (auto &p : pages_)
+        for (auto &l : p->lines) delete[] l.cells;
+    pages_.clear();
+    free_pages_.clear();
+    cell_bytes_ = 0;
+    tired_ = clock_ >= last_record;
+}
+
+void race_checker::end()
+{
+    for (auto &[i, f] : found_)
+        if (f.threads != 0) findings::instance().add(std::move(f));
+    found_.clear();
+    for (page *p : used_pages_) {
+        table_[p->number >> leaf_shift]->pages[p->number & ((1u << leaf_shift) - 1)] = nullptr;
+        free_pages_.push_back(p);
+    }
+    used_pages_.clear();
+}
+
+void race_checker::check(context &c, const instruction &i, lane_mask mask, const u64 *address,
+                         ptx::space s, std::uint32_t bytes, access_use use, bool contiguous)
+{
+    if (tired_ || s == ptx::space::constant) return;
+    if (++clock_ >= last_record) {
+        tired_ = true;
+        return;
+    }
+    block_order &block = *c.b->order;
+    warp_order &warp = block.warps[c.w->index];
+    bool shared = s == ptx::space::shared, strong = (i.flags & core::strong) != 0;
+    u64 window = !shared                                         ? c.base
+                 : address[__builtin_ctz(mask)] >= shared_window ? shared_window
+                                                                 : 0;
+    access a{c,
+             i,
+             mask,
+             address,
+             window,
+             s,
+             bytes,
+             use,
+             clock_,
+             owner_of(*c.b, *c.w) | (strong ? strong_bit : 0),
+             shared ? block.full_at : began_,
+             block.full_at,
+             std::max(block.full_at, warp.full_at),
+             block,
+             warp,
+             (i.wide & 4) != 0};
+    log_[clock_ % log_size] = {c.running, i.statement, use != access_use::read};
+    bool whole = contiguous && use != access_use::atomic && bytes >= 4 &&
+                 (address[0] - window) % line_bytes == 0;
+    if (!whole) {
+        take_lanes(a);
+    } else {
+        u32 lanes = line_bytes / bytes;
+        for (u32 first = 0; first < 32 && !tired_; first += lanes) {
+            race_line &line = line_at(a, address[first] - window);
+            freshen(a, line);
+            line.latest = a.at;
+            if (line.now == race_line::split::whole && take_whole(a, line, shape_of(first, bytes)))
+                continue;
+            for (u32 l = first; l < first + lanes; ++l) take_cells(a, static_cast<int>(l), 1u << l);
+        }
+    }
+    if (strong) look_and_release(a);
+}
+
+void race_checker::look_and_release(const access &a)
+{
+    bool looks = a.use == access_use::read || (a.use == access_use::atomic && a.i.d != no_operand);
+    if (looks) a.block.looked_at = a.warp.looked_at = a.at;
+    if (a.use == access_use::read) return;
+    a.warp.releases.strong_write(a.at);
+    if (auto b = blocks_.find(static_cast<u32>(a.c.b->number)); b != blocks_.end())
+        b->second.strong_write(a.at);
+}
+
+// ---- lines
+// -------------------------------------------------------------------------------------------------
+
+race_line &race_checker::line_at(const access &a, u64 offset)
+{
+    if (a.space == ptx::space::shared) return a.block.shared[offset / line_bytes];
+    return device_line(offset);
+}
+
+race_line &race_checker::device_line(u64 offset)
+{
+    u64 number = offset >> page_shift, high = number >> leaf_shift;
+    if (high >= table_.size()) table_.resize(high + 1);
+    if (!table_[high]) table_[high] = std::make_unique<leaf>();
+    page *&p = table_[high]->pages[number & ((1u << leaf_shift) - 1)];
+    if (p == nullptr) p = new_page(number);
+    return p->lines[(offset & ((1u << page_shift) - 1)) / line_bytes];
+}
+
+race_checker::page *race_checker::new_page(u64 number)
+{
+    if (free_pages_.empty()) {
+        pages_.push_back(std::make_unique<page>());
+        free_pages_.push_back(pages_.back().get());
+        if (pages_.size() >= most_pages) tired_ = true;
+    }
+    page *p = free_pages_.back();
+    free_pages_.pop_back();
+    p->number = number;
+    used_pages_.push_back(p);
+    return p;
+}
+
+// A line that nobody touched since everything was ordered is whole again.
+void race_checker::freshen(const access &a, race_line &l) const
+{
+    if (l.latest < a.live_from) l.now = race_line::split::whole;
+}
+
+// False: the line must be split to say more.
+bool race_checker::take_whole(const access &a, race_line &l, u32 shape) const
+{
+    auto mine = [&](const access_mark &m) {
+        return same_warp(m.owner, a.owner) && m.lanes == shape;
+    };
+    auto fine = [&](const access_mark &m) {
+        return a.settled(m) || mine(m) || (a.both_strong(m) && !same_warp(m.owner, a.owner));
+    };
+    race_cell &w = l.whole;
+    if (!fine(w.write)) return false;
+    if (a.use == access_use::read) {
+        if (!a.settled(w.read) && !mine(w.read)) {
+            if (same_warp(w.read.owner, a.owner)) return false;
+            w.other = w.read;
+        }
+        w.read = {a.at, a.owner, shape};
+        return true;
+    }
+    if (!fine(w.read) || !fine(w.other)) return false;
+    w.write = {a.at, a.owner, shape};
+    w.read = w.other = {};
+    return true;
+}
+
+void race_checker::split_line(const access &a, race_line &l, race_line::split into)
+{
+    using split = race_line::split;
+    if (l.now == into || l.now == split::bytes) return;
+    u32 wanted = into == split::words ? line_words : line_bytes;
+    if (l.room < wanted) { // cells stay with the line
+        race_cell *larger = new race_cell[wanted];
+        if (a.space != ptx::space::shared) cell_bytes_ += (wanted - l.room) * sizeof(race_cell);
+        tired_ |= cell_bytes_ > most_cell_bytes;
+        if (l.now == split::words) std::copy_n(l.cells, line_words, larger);
+        delete[] l.cells;
+        l.cells = larger;
+        l.room = static_cast<std::uint8_t>(wanted);
+    }
+    if (l.now == split::words)
+        for (u32 k = line_bytes; k-- > 0;) l.cells[k] = l.cells[k / 4];
+    // What older cells hold is as old as the line was when it became whole: it says nothing.
+    bool live = std::max({l.whole.write.at, l.whole.read.at, l.whole.other.at}) >= a.live_from;
+    if (l.now == split::whole && live) {
+        u32 each_word = into == split::words ? 1 : 4;
+        auto spread = [&](access_mark m, u32 word) {
+            if (m.at < a.live_from) return access_mark{};
+            m.lanes = lane_of_word(m.lanes, word);
+            return m;
+        };
+        for (u32 word = 0; word < line_words; ++word) {
+            race_cell x{spread(l.whole.write, word), spread(l.whole.read, word),
+                        spread(l.whole.other, word)};
+            for (u32 k = 0; k < each_word; ++k) l.cells[word * each_word + k] = x;
+        }
+        l.whole = {};
+    }
+    l.now = into;
+}
+
+void race_checker::take_lanes(const access &a)
+{
+    if (a.use == access_use::read && a.bytes == 4 && a.space == ptx::space::shared)
+        return read_words(a);
+    // Neighbouring lanes that read the same address go together.
+    for (lane_mask left = a.mask; left != 0 && !tired_;) {
+        int l = __builtin_ctz(left);
+        lane_mask together = 1u << l;
+        left &= left - 1;
+        if (a.use == access_use::read)
+            while (left != 0 && a.address[__builtin_ctz(left)] == a.address[l]) {
+                together |= left & -left;
+                left &= left - 1;
+            }
+        take_cells(a, l, together);
+    }
+}
+
+// The most frequent case: words of shared memory that nobody has written since the last barrier.
+void race_checker::read_words(const access &a)
+{
+    const record live_from = a.live_from, warp_at = a.warp_at, at = a.at;
+    const u32 owner = a.owner;
+    race_line *const lines = a.block.shared.data();
+    const u64 *const address = a.address;
+    const u64 base = a.base;
+    for (lane_mask left = a.mask; left != 0;) {
+        int l = __builtin_ctz(left);
+        lane_mask together = left & -left;
+        left &= left - 1;
+        const u64 here = address[l];
+        while (left != 0 && address[__builtin_ctz(left)] == here) {
+            together |= left & -left;
+            left &= left - 1;
+        }
+        const u64 offset = here - base;
+        race_line &line = lines[offset / line_bytes];
+        if (line.latest < live_from || line.now != race_line::split::words) {
+            take_cells(a, l, together);
+            continue;
+        }
+        race_cell &x = line.cells[offset % line_bytes / 4];
+        if (x.write.at >= live_from) {
+            take_cells(a, l, together);
+            continue;
+        }
+        line.latest = at;
+        if (x.read.owner == owner && x.read.at >= warp_at) {
+            x.read.at = at;
+            x.read.lanes |= together;
+            continue;
+        }
+        if (x.read.at >= live_from && !same_warp(x.read.owner, owner)) x.other = x.read;
+        x.read = {at, owner, together};
+    }
+}
+
+// ---- words and bytes
+// ----------------------------------------------------------------------------------------------
+
+void race_checker::take_cells(const access &a, int lane, lane_mask lanes)
+{
+    using split = race_line::split;
+    u64 offset = a.address[lane] - a.base;
+    race_line &line = line_at(a, offset);
+    freshen(a, line);
+    line.latest = a.at;
+    split_line(a, line, a.bytes < 4 ? split::bytes : split::words);
+    u32 size = line.now == split::words ? 4 : 1;
+    u32 first = static_cast<u32>(offset % line_bytes) / size, n = a.bytes / size;
+    for (u32 k = 0; k < n; ++k) {
+        if (a.use == access_use::read)
+            read_cell(a, line.cells[first + k], lane, lanes, k * size);
+        else
+            write_cell(a, line.cells[first + k], lane, k * size, size);
+    }
+}
+
+void race_checker::read_cell(const access &a, race_cell &x, int lane, lane_mask lanes, u32 offset)
+{
+    const access_mark &w = x.write;
+    if (!a.settled(w) && !a.both_strong(w)) {
+        lane_mask others = same_warp(w.owner, a.owner) ? lanes & ~w.lanes : lanes;
+        if (others != 0) against(a, w, __builtin_ctz(others), offset, true);
+    }
+    access_mark &r = x.read;
+    if (r.owner == a.owner && !a.settled(r)) {
+        r.lanes |= lanes;
+        r.at = a.at;
+        return;
+    }
+    if (!a.settled(r)) x.other = r;
+    r = {a.at, a.owner, lanes};
+    (void)lane;
+}
+
+namespace {
+
+// The bytes that a lane of a store is about to write.
+void new_bytes(context &c, const instruction &i, int lane, u32 offset, u32 n, std::byte *to)
+{
+    u32 element = offset / i.bytes, within = offset % i.bytes, size = (i.wide & 1) != 0 ? 8 : 4;
+    operand o = i.count == 1 ? i.b : c.lists[i.extra][element];
+    const std::byte *lanes = c.bases[o >> 31] + (o & ~constant_bit);
+    std::memcpy(to, lanes + static_cast<std::size_t>(lane) * size + within, n);
+}
+
+} // namespace
+
+// Two threads that write the same value do no harm: the bytes are the same in any order.
+void race_checker::write_cell(const access &a, race_cell &x, int lane, u32 offset, u32 bytes)
+{
+    lane_mask me = 1u << lane;
+    auto mine = [&](const access_mark &m) { return same_warp(m.owner, a.owner) && m.lanes == me; };
+    const access_mark w = x.write;
+    if (!a.settled(w) && !mine(w) && !a.both_strong(w)) {
+        bool same = false;
+        if (a.use == access_use::write) {
+            std::byte now[8], next[8];
+            new_bytes(a.c, a.i, lane, offset, bytes, next);
+            const std::byte *memory = a.space == ptx::space::shared ? a.c.shared : a.c.data;
+            if (w.at == a.at) // by another lane of this instruction
+                new_bytes(a.c, a.i, __builtin_ctz(w.lanes), offset, bytes, now);
+            else
+                std::memcpy(now, memory + (a.address[lane] - a.base) + offset, bytes);
+            same = std::memcmp(now, next, bytes) == 0;
+        }
+        if (!same) against(a, w, lane, offset, true);
+    }
+    for (const access_mark &r : {x.read, x.other})
+        if (!a.settled(r) && !mine(r) && !a.both_strong(r)) against(a, r, lane, offset, false);
+    x.write = {a.at, a.owner, me};
+    x.read = x.other = {};
+}
+
+// ---- what is left when no barrier orders two accesses
+// ---------------------------------------------------------------
+
+// The lane of the earlier access that nothing orders before this one; -1: none.
+int race_checker::racing_lane(const access &a, const access_mark &m, int lane) const
+{
+    if (!same_block(m.owner, a.owner)) {
+        auto b = blocks_.find((m.owner & ~strong_bit) >> 5);
+        bool ordered = b != blocks_.end() && b->second.covers(m.at, a.block.looked_at);
+        return ordered ? -1 : __builtin_ctz(m.lanes);
+    }
+    u32 theirs = m.owner & 31;
+    if (a.block.warps[theirs].releases.covers(m.at, a.warp.looked_at)) return -1;
+    if (theirs != a.c.w->index) {
+        bool met = a.block.between && m.at < (*a.block.between)[a.c.w->index][theirs];
+        return met ? -1 : __builtin_ctz(m.lanes);
+    }
+    for (lane_mask left = m.lanes & ~(1u << lane); left != 0; left &= left - 1) {
+        int l = __builtin_ctz(left);
+        if (!a.warp.lanes || m.at >= (*a.warp.lanes)[lane][l]) return l;
+    }
+    return -1;
+}
+
+void race_checker::against(const access &a, const access_mark &m, int lane, u32 offset, bool wrote)
+{
+    if (a.at - m.at >= log_size) return; // too long ago to name
+    int earlier = racing_lane(a, m, lane);
+    if (earlier >= 0) found(a, m, earlier, lane, offset, wrote);
+}
+
+namespace {
+
+std::string thread_text(const dim &t)
+{
+    return "(" + std::to_string(t.x) + ", " + std::to_string(t.y) + ", " + std::to_string(t.z) +
+           ")";
+}
+
+} // namespace
+
+// "thread (3, 0, 0) wrote at a.cu:12"
+std::string race_checker::earlier_text(const access &a, const access_mark &m, int lane,
+                                       bool wrote) const
+{
+    const grid &g = *a.c.g;
+    const auto &what = log_[m.at % log_size];
+    std::size_t t = 32 * (m.owner & 31) + static_cast<std::size_t>(lane);
+    std::string s =
+        "thread " + thread_text({g.thread_ids[0][t], g.thread_ids[1][t], g.thread_ids[2][t]});
+    if (!same_block(m.owner, a.owner)) {
+        u64 block = (m.owner & ~strong_bit) >> 5;
+        const dim &of = g.how->grid;
+        dim at{static_cast<u32>(block % of.x), static_cast<u32>(block / of.x % of.y),
+               static_cast<u32>(block / of.x / of.y)};
+        s += " of block " + thread_text(at);
+    }
+    return s + (wrote ? " wrote at " : " read at ") + place_text(*what.of, what.statement);
+}
+
+void race_checker::found(const access &a, const access_mark &m, int earlier_lane, int lane,
+                         u32 offset, bool wrote)
+{
+    auto [known, fresh] = found_.try_emplace(&a.i);
+    finding &f = known->second;
+    if (!fresh) { // counted, and added when the grid ends
+        ++f.threads;
+        return;
+    }
+    f = at_lane(a.c, a.i, lane);
+    f.kind = finding_kind::race;
+    f.write = a.use != access_use::read;
+    f.bytes = a.bytes;
+    u64 at = a.address[lane] + offset;
+    f.address = at;
+    bool shared = a.space == ptx::space::shared;
+    if (shared)
+        describe_shared(a.c, f, at);
+    else
+        f.where = memory::instance().describe(at, a.bytes);
+    bool block = same_block(m.owner, a.owner), warp = same_warp(m.owner, a.owner);
+    const char *needed = m.at == a.at ? "; which value stays is left to chance"
+                         : warp       ? " and no __syncwarp() or __syncthreads() comes between"
+                         : block      ? " and no __syncthreads() comes between"
+                                      : " and nothing orders the two blocks";
+    f.detail = "thread " + thread_text(f.thread) + (f.write ? " writes" : " reads") + " what " +
+               earlier_text(a, m, earlier_lane, wrote) + needed;
+    findings::instance().add(f);
+    f.threads = 0;
+}
+
+} // namespace simulator::core

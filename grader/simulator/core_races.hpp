@@ -1,0 +1,147 @@
+// Finds accesses of different threads to the same bytes that nothing orders.
+//
+// Every memory instruction of a warp gets the next number of one clock. For each piece of memory
+// the checker remembers who wrote it last and who read it since; what orders threads (a barrier, a
+// warp-wide barrier, a fence with an atomic or volatile write that another thread sees) is kept as
+// the clock's value at that time. An earlier access is ordered before a later one when such a time
+// lies between.
+//
+// Memory is watched by lines of 128 bytes. A line that whole warps move in order of lanes costs one
+// entry; any other access splits it into words, or into bytes where accesses are smaller.
+#pragma once
+
+#include "core_grid.hpp"
+
+#include <array>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+namespace simulator::core {
+
+using record = std::uint32_t; // a value of the clock; 0: never
+
+struct access_mark {
+    record at = 0;
+    std::uint32_t owner = 0; // block and warp, and whether the access was strong
+    lane_mask lanes = 0;     // of a whole line: its shape instead, see shape_of
+};
+
+struct race_cell { // a word, a byte, or a whole line
+    access_mark write, read;
+    access_mark other; // the latest read by another warp than `read`
+};
+
+struct race_line {
+    enum class split : std::uint8_t { whole, words, bytes };
+    race_cell whole;
+    race_cell *cells = nullptr; // when split
+    record latest = 0;
+    split now = split::whole;
+    std::uint8_t room = 0; // cells
+};
+
+// The writes of a warp or block that others may wait for: a fence, then an atomic, volatile or
+// releasing write.
+class release_history {
+public:
+    void fence(record at) { fence_ = at; }
+    void strong_write(record at);
+    // Whether what was done at `done` had been released when somebody looked at `seen`.
+    bool covers(record done, record seen) const;
+
+private:
+    struct entry {
+        record fence, at;
+    };
+    record fence_ = 0;
+    std::vector<entry> entries_; // in order of time
+    bool dropped_ = false;       // entries older than the first existed
+};
+
+template <std::size_t n> using order_matrix = std::array<std::array<record, n>, n>;
+
+struct warp_order {
+    record full_at = 1; // all earlier accesses of the warp's lanes are ordered before what follows
+    record looked_at = 0;                    // last strong read
+    std::unique_ptr<order_matrix<32>> lanes; // [later][earlier], once some lanes synchronised
+    release_history releases;
+};
+
+struct block_order {
+    record full_at = 1; // the same for the block
+    record looked_at = 0;
+    std::vector<warp_order> warps;
+    std::unique_ptr<order_matrix<32>> between; // warps, once some of them met at a barrier
+    struct arrivals {
+        std::uint32_t warps = 0;
+        std::array<record, 32> at{};
+    };
+    std::array<arrivals, 16> barriers;
+    std::vector<race_line> shared;
+    ~block_order();
+};
+
+class race_checker {
+public:
+    race_checker();
+    ~race_checker();
+    race_checker(const race_checker &) = delete;
+    race_checker &operator=(const race_checker &) = delete;
+
+    void begin(); // a grid
+    void end();   // adds what was found to the findings
+
+    void start(thread_block &, std::uint32_t shared_bytes);
+    void synchronise_lanes(warp &, lane_mask);
+    void arrive(const warp &, std::uint32_t barrier);
+    // All threads of the block, or only those whose warps are in `waiting`, pass a barrier.
+    void pass_barrier(thread_block &);
+    void pass_barrier(thread_block &, std::uint32_t barrier, std::uint32_t waiting);
+    void fence(context &);
+
+    void check(context &, const instruction &, lane_mask, const std::uint64_t *address, ptx::space,
+               std::uint32_t bytes, access_use, bool contiguous);
+
+private:
+    struct access;
+    struct page;
+    struct leaf;
+    struct statement_of_record {
+        const code *of;
+        std::uint32_t statement;
+        bool write;
+    };
+
+    race_line &line_at(const access &, std::uint64_t offset);
+    race_line &device_line(std::uint64_t offset);
+    page *new_page(std::uint64_t number);
+    void freshen(const access &, race_line &) const;
+    bool take_whole(const access &, race_line &, std::uint32_t shape) const;
+    void split_line(const access &, race_line &, race_line::split);
+    void rest();
+    void take_lanes(const access &);
+    void read_words(const access &);
+    void take_cells(const access &, int lane, lane_mask lanes);
+    void read_cell(const access &, race_cell &, int lane, lane_mask lanes, std::uint32_t offset);
+    void write_cell(const access &, race_cell &, int lane, std::uint32_t offset,
+                    std::uint32_t bytes);
+    void look_and_release(const access &);
+    int racing_lane(const access &, const access_mark &, int lane) const;
+    void against(const access &, const access_mark &, int lane, std::uint32_t offset, bool wrote);
+    void found(const access &, const access_mark &, int earlier_lane, int lane,
+               std::uint32_t offset, bool wrote);
+    std::string earlier_text(const access &, const access_mark &, int lane, bool wrote) const;
+
+    record clock_ = 1, began_ = 1;
+    bool tired_ = false; // memory for marks or the clock is used up: the grid is watched no more
+    std::size_t cell_bytes_ = 0;
+    std::vector<statement_of_record> log_; // a ring, by record
+    std::vector<std::unique_ptr<leaf>> table_;
+    std::vector<page *> used_pages_, free_pages_;
+    std::vector<std::unique_ptr<page>> pages_;
+    std::unordered_map<std::uint32_t, release_history> blocks_;
+    std::unordered_map<const void *, finding> found_; // by instruction
+};
+
+} // namespace simulator::core

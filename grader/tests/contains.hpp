@@ -1,0 +1,9 @@
+// What most tests of messages ask.
+#pragma once
+
+#include <string_view>
+
+inline bool contains(std::string_view text, std::string_view part)
+{
+    return text.find(part) != text.npos;
+}

@@ -1,0 +1,593 @@
+// Grades lab 07, compaction: 50 points, 20 for compact, 15 each for unpack and partition.
+#include "grader/grading.hpp"
+#include "lab.hpp"
+#include "oracle.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <numeric>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+using namespace grading;
+using floats = std::vector<float>;
+using mark_list = std::vector<unsigned char>;
+
+// Inputs of which about the given share is kept; 0 and 1 mean none and all.
+
+static floats mixed(std::size_t n, double share)
+{
+    floats in = random_floats(n);
+    for (float &x : in) {
+        bool positive = share >= 1 || (x + 1) / 2 < share;
+        x = std::abs(x) + 0x1p-20f;
+        if (!positive) x = x < 0.05f ? 0 : -x; // 0 is not positive, and should be met
+    }
+    return in;
+}
+
+// What marks an element is any byte but 0.
+static mark_list marks(std::size_t n, double share)
+{
+    mark_list keep;
+    for (float x : mixed(n, share))
+        keep.push_back(static_cast<unsigned char>(x > 0 ? random_between(1, 255) : 0));
+    return keep;
+}
+
+static std::size_t kept_of(const mark_list &keep)
+{
+    return keep.size() - static_cast<std::size_t>(std::count(keep.begin(), keep.end(), 0));
+}
+
+// What wrong answers look like.
+
+static std::vector<misconception<int>> wrong_counts(const floats &in)
+{
+    auto exactly = [](auto count) { return [=] { return std::vector<int>{int(count)}; }; };
+    auto kept = std::count_if(in.begin(), in.end(), [](float x) { return x > 0; });
+    bool last = !in.empty() && in.back() > 0;
+    auto not_negative = std::count_if(in.begin(), in.end(), [](float x) { return x >= 0; });
+    return {
+        {"The last element was not counted.",
+         "An exclusive sum tells how many are kept before an element; of the last element, it "
+         "leaves out itself.",
+         exactly(kept - last)},
+        {"Elements that are 0 were counted as well.", "0 is not greater than 0.",
+         exactly(not_negative)},
+        {"This is how many are not kept.", "Count those that are greater than 0.",
+         exactly(std::ptrdiff_t(in.size()) - kept)},
+    };
+}
+
+static std::vector<misconception<float>> wrong_unpacks(const floats &packed, const mark_list &keep)
+{
+    // The next element of `packed` wherever `keep` says so, and 0 elsewhere.
+    auto placed = [&packed, &keep](auto marked) {
+        return [&packed, &keep, marked] {
+            floats out;
+            std::size_t next = 0;
+            for (unsigned char k : keep)
+                out.push_back(marked(k) && next < packed.size() ? packed[next++] : 0);
+            return out;
+        };
+    };
+    auto off_by_one = [&packed, &keep] {
+        floats out;
+        std::size_t next = 0;
+        for (unsigned char k : keep) {
+            next += k != 0;
+            out.push_back(k != 0 && next < packed.size() ? packed[next] : 0);
+        }
+        return out;
+    };
+    return {
+        {"Only the bytes that are 1 were taken for kept.", "Whatever is not 0 keeps its element.",
+         placed([](unsigned char k) { return k == 1; })},
+        {"Only the lowest bit of each byte was looked at.", "Whatever is not 0 keeps its element.",
+         placed([](unsigned char k) { return k % 2 == 1; })},
+        {"Each place got the element after its own.",
+         "The first kept place gets packed[0]: count the kept before an element, without itself.",
+         off_by_one},
+    };
+}
+
+static std::vector<misconception<float>> wrong_partitions(const floats &in)
+{
+    auto middle = [](floats &out) {
+        return std::partition_point(out.begin(), out.end(), [](float x) { return x > 0; });
+    };
+    return {
+        {"The elements that are not kept lie in reverse order.",
+         "Count upwards from the first place after the kept ones; this needs the total first.",
+         [&in, middle] {
+             floats out = oracle::partition(in);
+             std::reverse(middle(out), out.end());
+             return out;
+         }},
+        {"The elements that are not kept come first.", "First those that are greater than 0.",
+         [&in, middle] {
+             floats out = oracle::partition(in);
+             std::rotate(out.begin(), middle(out), out.end());
+             return out;
+         }},
+        {"The elements that are not kept have become 0.", "Copy them as they are.",
+         [&in, middle] {
+             floats out = oracle::partition(in);
+             std::fill(middle(out), out.end(), 0.0f);
+             return out;
+         }},
+    };
+}
+
+// Ends the case when got[first] to got[last - 1] hold the right elements in another order.
+static void expect_order(const output<float> &got, const floats &want, std::size_t first,
+                         std::size_t last, const char *which)
+{
+    auto in_order = [=](const floats &values) {
+        floats part(values.begin() + std::ptrdiff_t(first), values.begin() + std::ptrdiff_t(last));
+        std::sort(part.begin(), part.end());
+        return part;
+    };
+    std::size_t i = first;
+    while (i < last && got[i] == want[i]) ++i;
+    bool nan = std::any_of(got.values.begin() + std::ptrdiff_t(first),
+                           got.values.begin() + std::ptrdiff_t(last),
+                           [](float x) { return std::isnan(x); });
+    expect(i == last || nan || in_order(got.values) != in_order(want), verdict::WRONG_ANSWER,
+           std::string("All elements that are ") + which +
+               " are there, but not in the order they had: the first out of place is out[" +
+               std::to_string(i) + "].",
+           "A counter that threads increment gives places in the order of their arrival. The place "
+           "of an element is how many before it are kept.");
+}
+
+// One call each. The places say how many elements past a 256-byte boundary an array begins.
+
+static void try_compact(const floats &in, int in_at = 0, int out_at = 0)
+{
+    floats want = oracle::compact(in);
+    output<float> out(in.size(), 0, want.size());
+    output<int> count(1);
+    CALL(compact, misaligned(in, in_at), misaligned(out, out_at), count, int(in.size()), scratch);
+    expect_equal(count, {int(want.size())}, {}, wrong_counts(in));
+    expect_order(out, want, 0, want.size(), "positive");
+    want.resize(in.size());
+    expect_equal(out, want);
+}
+
+static void try_unpack(const mark_list &keep, int packed_at = 0, int keep_at = 0, int out_at = 0)
+{
+    floats packed = random_floats(kept_of(keep));
+    output<float> out(keep.size());
+    CALL(unpack, misaligned(packed, packed_at), misaligned(keep, keep_at), misaligned(out, out_at),
+         int(keep.size()), scratch);
+    expect_equal(out, oracle::unpack(packed, keep), {}, wrong_unpacks(packed, keep));
+}
+
+static void try_partition(const floats &in, int in_at = 0, int out_at = 0)
+{
+    floats want = oracle::partition(in);
+    std::size_t kept = oracle::compact(in).size();
+    output<float> out(in.size());
+    output<int> count(1);
+    CALL(partition, misaligned(in, in_at), misaligned(out, out_at), count, int(in.size()), scratch);
+    expect_equal(count, {int(kept)}, {}, wrong_counts(in));
+    expect_order(out, want, 0, kept, "positive");
+    // In reverse order is a mistake with a name of its own.
+    if (!std::equal(want.begin() + std::ptrdiff_t(kept), want.end(), out.values.rbegin()))
+        expect_order(out, want, kept, in.size(), "not positive");
+    expect_equal(out, want, {}, wrong_partitions(in));
+}
+
+// Around warps, blocks, and what a block may handle.
+static const int awkward_sizes[] = {1,   2,   31,  32,   33,   63,   65,   255,  256,
+                                    257, 511, 513, 1023, 1025, 2049, 4095, 4097, 8193};
+
+// Inputs whose kept elements lie in other ways than strewn evenly.
+static std::vector<floats> uneven()
+{
+    std::vector<floats> all;
+    for (auto kept : {+[](std::size_t i) { return i == 0; },             // only the first
+                      +[](std::size_t i) { return i == 8999; },          // only the last
+                      +[](std::size_t i) { return i >= 4500; },          // one half
+                      +[](std::size_t i) { return i / 256 % 3 != 1; },   // whole blocks
+                      +[](std::size_t i) { return i % 32 == 31; },       // one lane
+                      +[](std::size_t i) { return i / 32 % 2 == 0; }}) { // whole warps
+        floats in = mixed(9000, 1);
+        for (std::size_t i = 0; i < in.size(); ++i)
+            if (!kept(i)) in[i] = -in[i];
+        all.push_back(in);
+    }
+    return all;
+}
+
+static mark_list marked(const floats &in)
+{
+    mark_list keep;
+    for (float x : in) keep.push_back(static_cast<unsigned char>(x > 0 ? 4 : 0));
+    return keep;
+}
+
+// Values at which comparisons differ.
+static floats special_values()
+{
+    using limits = std::numeric_limits<float>;
+    floats some = {0.0f,
+                   -0.0f,
+                   limits::infinity(),
+                   -limits::infinity(),
+                   limits::quiet_NaN(),
+                   -limits::quiet_NaN(),
+                   limits::denorm_min(),
+                   -limits::denorm_min(),
+                   std::bit_cast<float>(0x7fc12345u),
+                   std::bit_cast<float>(0xffc54321u),
+                   limits::max(),
+                   limits::lowest(),
+                   1.0f,
+                   -1.0f};
+    floats in;
+    for (int k = 0; k < 700; ++k) in.push_back(some[std::size_t(k * k + k / 3) % some.size()]);
+    return in;
+}
+
+// NaN equals nothing, so these are compared by their bits.
+static void expect_bits(const output<float> &got, const floats &want)
+{
+    for (std::size_t i = 0; i < want.size(); ++i)
+        expect(std::bit_cast<std::uint32_t>(got[i]) == std::bit_cast<std::uint32_t>(want[i]),
+               verdict::WRONG_ANSWER,
+               "out[" + std::to_string(i) + "] is " + show_element(got[i]) + ", and should be " +
+                   show_element(want[i]) + ", bit by bit.",
+               "Kept is what is greater than 0; neither -0 nor NaN is. Copy elements, do not "
+               "compute with them.");
+}
+
+// What is raced.
+
+// 2^26 elements and a ragged end, where seven times all arrays and naive's scratch fit the device.
+static int raced_elements()
+{
+    if (simulated()) return 40000 - 35;
+    double most = std::min(double(1 << 26), double(device().memory_bytes) / 320);
+    return static_cast<int>(most) / 4096 * 4096 - 35;
+}
+
+// Whether right(i, kept before i) for every i < n, where kept(i) says which are; on all cores.
+// `total` becomes how many are kept.
+template <class K, class F>
+static bool for_all_ranked(std::size_t n, K kept, std::size_t &total, F right)
+{
+    constexpr int shift = 20; // every range is at least so long but for one that is alone
+    std::vector<std::size_t> counts((n >> shift) + 1);
+    in_ranges(n, [&](std::size_t first, std::size_t last) {
+        std::size_t count = 0;
+        for (std::size_t i = first; i < last; ++i) count += kept(i);
+        counts[first >> shift] = count;
+        return true;
+    });
+    total = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
+    return in_ranges(n, [&](std::size_t first, std::size_t last) {
+        std::size_t rank = std::accumulate(
+            counts.begin(), counts.begin() + std::ptrdiff_t(first >> shift), std::size_t{0});
+        bool all = true;
+        for (std::size_t i = first; i < last; ++i) {
+            all &= right(i, rank);
+            rank += kept(i);
+        }
+        return all;
+    });
+}
+
+// Another order of a stretch of `values`, by which the answer changes but not how many are kept.
+template <class T>
+static std::span<std::byte> reorder(std::vector<T> &values, std::mt19937_64 &random)
+{
+    std::size_t count = std::min<std::size_t>(values.size(), 4096);
+    std::size_t first = random() % (values.size() - count + 1);
+    std::span<T> stretch = std::span(values).subspan(first, count);
+    std::shuffle(stretch.begin(), stretch.end(), random);
+    return std::as_writable_bytes(stretch);
+}
+
+// In [-1, 1) but for a shift by which about `share` is positive.
+static floats raced_floats(std::mt19937_64 &random, double share)
+{
+    floats in(static_cast<std::size_t>(raced_elements()));
+    fill_random(in, random);
+    for (float &x : in) x += static_cast<float>(2 * share - 1);
+    return in;
+}
+
+namespace {
+
+enum class keeping { only, first }; // compact, partition
+
+class sifting : public workload {
+public:
+    sifting(std::mt19937_64 &random, keeping what, double share)
+        : what_(what),
+          in_(raced_floats(random, share)),
+          kept_(static_cast<std::size_t>(
+              std::count_if(in_.begin(), in_.end(), [](float x) { return x > 0; }))),
+          out_(in_.size(), 0, what == keeping::only ? kept_ : in_.size()),
+          count_(1)
+    {
+    }
+    const char *function() const override
+    {
+        return what_ == keeping::only ? "compact" : "partition";
+    }
+    std::vector<argument> arguments() override
+    {
+        int n = static_cast<int>(in_.size());
+        if (what_ == keeping::only)
+            return remote<decltype(compact)>::arguments(in_, out_, count_, n, scratch);
+        return remote<decltype(partition)>::arguments(in_, out_, count_, n, scratch);
+    }
+    std::vector<std::span<std::byte>> change(std::mt19937_64 &random) override
+    {
+        return {reorder(in_, random)};
+    }
+    void check() override
+    {
+        expect_equal(count_, {int(kept_)}, {}, wrong_counts(in_));
+        std::size_t total = 0;
+        bool all = what_ == keeping::first;
+        auto kept = [this](std::size_t i) { return in_[i] > 0; };
+        auto right = [&, this](std::size_t i, std::size_t rank) {
+            if (in_[i] > 0) return out_.values[rank] == in_[i];
+            return !all || out_.values[kept_ + i - rank] == in_[i];
+        };
+        if (for_all_ranked(in_.size(), kept, total, right)) return;
+        floats want = all ? oracle::partition(in_) : oracle::compact(in_);
+        want.resize(in_.size());
+        expect_equal(out_, want);
+    }
+    double bytes() const override { return 4.0 * double(in_.size() + out_.count); }
+
+private:
+    keeping what_;
+    floats in_;
+    std::size_t kept_;
+    output<float> out_;
+    output<int> count_;
+};
+
+class spreading : public workload {
+public:
+    explicit spreading(std::mt19937_64 &random, double share)
+        : keep_(static_cast<std::size_t>(raced_elements())), out_(keep_.size())
+    {
+        floats in = raced_floats(random, share);
+        for (std::size_t i = 0; i < in.size(); ++i)
+            keep_[i] = static_cast<unsigned char>(in[i] > 0 ? 1 + i % 255 : 0);
+        packed_.resize(kept_of(keep_));
+        fill_random(packed_, random);
+    }
+    const char *function() const override { return "unpack"; }
+    std::vector<argument> arguments() override
+    {
+        return remote<decltype(unpack)>::arguments(packed_, keep_, out_, int(keep_.size()),
+                                                   scratch);
+    }
+    std::vector<std::span<std::byte>> change(std::mt19937_64 &random) override
+    {
+        return {reorder(keep_, random), reorder(packed_, random)};
+    }
+    void check() override
+    {
+        std::size_t total = 0;
+        auto kept = [this](std::size_t i) { return keep_[i] != 0; };
+        auto right = [this](std::size_t i, std::size_t rank) {
+            return out_.values[i] == (keep_[i] != 0 ? packed_[rank] : 0);
+        };
+        if (for_all_ranked(keep_.size(), kept, total, right)) return;
+        expect_equal(out_, oracle::unpack(packed_, keep_), {}, wrong_unpacks(packed_, keep_));
+    }
+    double bytes() const override
+    {
+        return 4.0 * double(packed_.size() + out_.size()) + double(keep_.size());
+    }
+
+private:
+    mark_list keep_;
+    floats packed_;
+    output<float> out_;
+};
+
+} // namespace
+
+static make_workload sift(keeping what, double share)
+{
+    return [=](std::mt19937_64 &random) { return std::make_unique<sifting>(random, what, share); };
+}
+
+// Bytes that each launch must move if it moves every sector once, over all launches.
+static counted_gate compulsory_bytes(const steps &most)
+{
+    counted_gate gate;
+    gate.name = "compulsory bytes an element";
+    gate.value = [](const counted &c) { return double(c.compulsory_bytes) / raced_elements(); };
+    gate.at_least = false;
+    gate.required = most;
+    gate.unit = "bytes";
+    gate.meaning = "Every kernel that goes over all elements moves them once more. Which of them "
+                   "can be done together, and which arrays are never needed in memory?";
+    return gate;
+}
+
+static speed_gates gates(const steps &copy, const steps &most_bytes)
+{
+    speed_gates gates;
+    gates.speedup = 5;
+    gates.copy = copy;
+    gates.counted = {compulsory_bytes(most_bytes)};
+    gates.too_slow = "Where does the time go? A sum that doubles its distance goes over all "
+                     "elements some twenty times; sums within blocks, then over blocks, twice.";
+    return gates;
+}
+
+CORRECTNESS_CASE("compact: a small array", 1) { try_compact({3, -1, 0, 2, 7, -5, 1, 8, -2, 4}); }
+
+CORRECTNESS_CASE("compact: none or all kept", 1)
+{
+    for (double share : {0.0, 1.0})
+        for (int n : {1, 32, 300, 5000}) try_compact(mixed(std::size_t(n), share));
+}
+
+CORRECTNESS_CASE("compact: sizes around a warp, a block and a tile", 2)
+{
+    for (int n : awkward_sizes) try_compact(mixed(std::size_t(n), 0.5));
+}
+
+CORRECTNESS_CASE("compact: few or nearly all kept", 1)
+{
+    for (double share : {0.01, 0.99}) try_compact(mixed(9001, share));
+}
+
+CORRECTNESS_CASE("compact: kept elements in runs", 1)
+{
+    for (const floats &in : uneven()) try_compact(in);
+}
+
+CORRECTNESS_CASE("compact: what is positive", 1)
+{
+    floats in = special_values(), want = oracle::compact(in);
+    output<float> out(in.size(), 0, want.size());
+    output<int> count(1);
+    CALL(compact, in, out, count, int(in.size()), scratch);
+    expect_equal(count, {int(want.size())}, {}, wrong_counts(in));
+    expect_bits(out, want);
+}
+
+CORRECTNESS_CASE("compact: many blocks", 2)
+{
+    try_compact(mixed(simulated() ? 140001 : 9000001, 0.4));
+}
+
+CORRECTNESS_CASE("compact: arrays that begin anywhere", 2)
+{
+    for (int in_at = 0; in_at < 4; ++in_at)
+        for (int out_at = 0; out_at < 4; ++out_at) try_compact(mixed(1237, 0.5), in_at, out_at);
+    try_compact(mixed(5003, 0.9), 31, 9);
+}
+
+CORRECTNESS_CASE("compact: no elements", 1)
+{
+    try_compact({1, 2}); // nothing at all is no answer
+    try_compact({});
+}
+
+SPEED_CASE("compact: speed, half kept", 4)
+{
+    race(sift(keeping::only, 0.5), gates({0.35, 0.55, 0}, {42, 11, 6.5}));
+}
+
+SPEED_CASE("compact: speed, few kept", 2)
+{
+    race(sift(keeping::only, 0.01), gates({0.35, 0.55, 0}, {40, 9, 4.5}));
+}
+
+SPEED_CASE("compact: speed, nearly all kept", 2)
+{
+    race(sift(keeping::only, 0.99), gates({0.35, 0.55, 0}, {44, 13, 8.5}));
+}
+
+CORRECTNESS_CASE("unpack: a small array", 1) { try_unpack({1, 0, 0, 1, 1, 0, 1, 1, 0, 1}); }
+
+CORRECTNESS_CASE("unpack: marks of any value", 1)
+{
+    try_unpack({0, 1, 2, 0, 128, 255, 0, 7, 64, 0, 1, 3});
+    try_unpack(marks(1000, 0.5));
+}
+
+CORRECTNESS_CASE("unpack: few, nearly all, none or all kept", 1)
+{
+    for (double share : {0.0, 0.01, 0.99, 1.0}) try_unpack(marks(9001, share));
+    for (const floats &in : uneven()) try_unpack(marked(in));
+}
+
+CORRECTNESS_CASE("unpack: sizes around a warp, a block and a tile", 2)
+{
+    for (int n : awkward_sizes) try_unpack(marks(std::size_t(n), 0.5));
+}
+
+CORRECTNESS_CASE("unpack: many blocks", 2)
+{
+    try_unpack(marks(simulated() ? 140001 : 9000001, 0.6));
+}
+
+CORRECTNESS_CASE("unpack: arrays that begin anywhere", 2)
+{
+    for (int at = 0; at < 16; ++at) try_unpack(marks(1237, 0.5), at % 4, at, at / 4);
+    try_unpack(marks(5003, 0.9), 31, 9, 1);
+}
+
+CORRECTNESS_CASE("unpack: no elements", 1)
+{
+    try_unpack({1, 0});
+    try_unpack({});
+}
+
+SPEED_CASE("unpack: speed", 5)
+{
+    auto make = [](std::mt19937_64 &random) { return std::make_unique<spreading>(random, 0.5); };
+    race(make, gates({0.35, 0.55, 0}, {42, 9, 7.5}));
+}
+
+CORRECTNESS_CASE("partition: a small array", 1)
+{
+    try_partition({3, -1, 0, 2, 7, -5, 1, 8, -2, 4});
+}
+
+CORRECTNESS_CASE("partition: few, nearly all, none or all kept", 2)
+{
+    for (double share : {0.0, 0.01, 0.99, 1.0}) try_partition(mixed(9001, share));
+    for (const floats &in : uneven()) try_partition(in);
+}
+
+CORRECTNESS_CASE("partition: sizes around a warp, a block and a tile", 2)
+{
+    for (int n : awkward_sizes) try_partition(mixed(std::size_t(n), 0.5));
+}
+
+CORRECTNESS_CASE("partition: what is positive", 1)
+{
+    floats in = special_values();
+    output<float> out(in.size());
+    output<int> count(1);
+    CALL(partition, in, out, count, int(in.size()), scratch);
+    expect_equal(count, {int(oracle::compact(in).size())}, {}, wrong_counts(in));
+    expect_bits(out, oracle::partition(in));
+}
+
+CORRECTNESS_CASE("partition: many blocks", 1)
+{
+    try_partition(mixed(simulated() ? 140001 : 9000001, 0.6));
+}
+
+CORRECTNESS_CASE("partition: arrays that begin anywhere", 2)
+{
+    for (int at = 0; at < 16; ++at) try_partition(mixed(1237, 0.5), at % 4, at / 4);
+    try_partition(mixed(5003, 0.9), 31, 9);
+}
+
+CORRECTNESS_CASE("partition: no elements", 1)
+{
+    try_partition({1, -2});
+    try_partition({});
+}
+
+SPEED_CASE("partition: speed", 5)
+{
+    race(sift(keeping::first, 0.5), gates({0.30, 0.50, 0}, {46, 13, 0}));
+}
