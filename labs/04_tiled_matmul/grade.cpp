@@ -453,8 +453,7 @@ static counted_gate accesses_a_multiply_add(enum function what)
     counted_gate gate =
         at_most("accesses a multiply-add", 0.045,
                 "Each multiply-add takes two floats from memory, shared or not, and the units that "
-                "fetch them are busier than those that multiply. Let each thread compute several "
-                "elements, so that a float once in a register serves several sums.",
+                "fetch them are busier than those that multiply.",
                 [=](const counted &c) {
                     return double(c.shared_wavefronts + c.load_requests) / multiply_adds(what);
                 });
@@ -470,10 +469,9 @@ static speed_gates gates_of(enum function what)
     gates.fma = {0, 0.45, 0.65};
     if (what != function::square) gates.fma = {0, 0.35, 0.50};
     gates.counted = {sectors_a_multiply_add(what), accesses_a_multiply_add(what)};
-    gates.too_slow =
-        "A tile in shared memory is right, but not yet fast: two loads from it for each "
-        "multiply-add keep the load units, not the arithmetic, busy. Let each thread "
-        "compute 4, then 4 x 4 or 8 x 8 elements in registers.";
+    gates.too_slow = "A tile in shared memory is right, but not yet fast. Let each thread compute "
+                     "several elements, 8 below each other, then 8 x 8, so that a float, once in a "
+                     "register, serves several sums.";
     return gates;
 }
 
