@@ -160,6 +160,7 @@ struct path {
     int in = 0;              // index into warp::frames
     std::uint32_t waits = 0; // barrier's number, or the mask of a warp-synchronous instruction
     std::uint32_t spun = 0;
+    std::uint32_t tested = 0; // the last condition that chose the way here: its statement + 1
 };
 
 struct thread_block;
@@ -194,6 +195,9 @@ struct thread_block {
     std::vector<std::byte> shared;
     std::vector<std::uint8_t> shared_shadow;
     std::array<barrier_state, 16> barriers;
+    bool misused = false;               // a barrier was: said once
+    const code *ended_in = nullptr;     // where the first of its threads to end chose to
+    std::uint32_t ended_after = 0;      // the condition's statement + 1; 0: none
     std::unique_ptr<block_order> order; // of races; null when they are not checked
 };
 

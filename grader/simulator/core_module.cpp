@@ -12,12 +12,6 @@ namespace simulator {
 using core::code;
 using core::program;
 
-options &settings()
-{
-    static options o;
-    return o;
-}
-
 namespace core {
 
 std::uint64_t *sector_set::page(std::uint64_t sector)

@@ -81,6 +81,10 @@ void drop_frame_users(warp &w, int frame_index, int lanes)
 void end_lanes(warp &w, int p, lane_mask some)
 {
     path &n = w.paths[p];
+    if (w.block->ended_in == nullptr) {
+        w.block->ended_in = w.frames[n.in].of;
+        w.block->ended_after = n.tested;
+    }
     for (int k = p; k >= 0; k = w.paths[k].parent)
         if (k == p || w.paths[k].is_call) drop_frame_users(w, w.paths[k].in, count(some));
     w.live &= ~some;
@@ -359,6 +363,7 @@ void branch(grid &g, warp &w, int p, const basic_block &b, const instruction &i)
     path &n = w.paths[p];
     lane_mask taken = condition(c, i, n.mask), rest = n.mask & ~taken;
     if (c.count) ++c.counted[i.statement].branches;
+    n.tested = i.statement + 1;
     if (rest == 0) {
         n.block = b.target;
     } else if (taken == 0) {
@@ -400,11 +405,21 @@ void leave(grid &g, warp &w, int p, const basic_block &b, const instruction &i)
 {
     lane_mask going = condition(g.seen, i, w.paths[p].mask);
     if (b.next >= 0) w.paths[p].block = b.next;
+    if (i.guard != no_operand) w.paths[p].tested = i.statement + 1;
     if (going == 0) return;
     if ((i.flags & leaves_kernel) != 0)
         end_lanes(w, p, going);
     else
         return_lanes(w, p, going);
+}
+
+std::string counts_differ(std::uint32_t id, std::uint32_t first, std::uint32_t now)
+{
+    auto text = [](std::uint32_t n) {
+        return n == 0 ? std::string("all threads of the block") : std::to_string(n) + " threads";
+    };
+    return "barrier " + std::to_string(id) + " waits for " + text(first) +
+           ", but this thread comes to it for " + text(now) + ": all must name the same number";
 }
 
 // bar: 0 sync, 1 arrive, 2.. red. True: the path waits.
@@ -413,11 +428,23 @@ bool barrier(grid &g, warp &w, int p, const basic_block &b, const instruction &i
     path &n = w.paths[p];
     int lane = __builtin_ctz(n.mask);
     std::uint32_t id = lanes_of<std::uint32_t>(g.seen, i.a)[lane] & 15;
+    std::uint32_t expected = i.b == no_operand ? 0 : lanes_of<std::uint32_t>(g.seen, i.b)[lane];
     auto &bar = w.block->barriers[id];
+    if (i.b != no_operand && (expected == 0 || expected % 32 != 0)) {
+        stop_at(g, i, finding_kind::barrier, 719, n.mask,
+                "a barrier is asked to wait for " + std::to_string(expected) +
+                    " threads: the number must be a multiple of 32, the lanes of a warp");
+        return true;
+    }
+    if (bar.arrived != 0 && bar.expected != expected) {
+        stop_at(g, i, finding_kind::barrier, 719, n.mask,
+                counts_differ(id, bar.expected, expected));
+        return true;
+    }
     if (g.seen.count) ++g.seen.counted[i.statement].barriers;
     if (g.seen.races != nullptr) g.seen.races->arrive(w, id);
     bar.arrived += static_cast<std::uint32_t>(count(n.mask));
-    bar.expected = i.b == no_operand ? 0 : lanes_of<std::uint32_t>(g.seen, i.b)[lane];
+    bar.expected = expected;
     if (i.c != no_operand) {
         lane_mask v =
             *lanes_of<lane_mask>(g.seen, i.c) ^ ((i.flags & negate_c) != 0 ? all_lanes : 0);

@@ -40,6 +40,9 @@ std::unique_ptr<thread_block> start_block(grid &g, std::uint64_t number)
     b->threads = b->live = size.x * size.y * size.z;
     place_block(*b, number, g.how->grid);
     b->barriers = {};
+    b->ended_in = nullptr;
+    b->ended_after = 0;
+    b->misused = false;
     std::size_t warps = (b->threads + 31) / 32, lines = (k.register_bytes + 63) / 64;
     b->registers.resize(warps * lines);
     b->shared.resize(g.shared_bytes);
@@ -188,6 +191,15 @@ const instruction &closer_of(const warp &w, const path &p)
     return k.instructions[k.blocks[p.block].closer];
 }
 
+// "3 had ended, after the test at a.cu:12,"
+std::string ended_text(const thread_block &b)
+{
+    std::string s = std::to_string(b.threads - b.live) + " had ended";
+    if (b.ended_in != nullptr && b.ended_after != 0)
+        s += ", after the test at " + place_text(*b.ended_in, b.ended_after - 1) + ",";
+    return s;
+}
+
 // Threads that pass one barrier should have come to the same one.
 void check_arrivals(grid &g, thread_block &b, std::uint32_t id)
 {
@@ -218,8 +230,9 @@ void check_arrivals(grid &g, thread_block &b, std::uint32_t id)
                  std::to_string(elsewhere) + " wait at the one at " + other;
     else if (b.live < b.threads && settings().ended_threads_miss_barriers)
         detail = std::to_string(here) + " threads of the block wait at this barrier; " +
-                 std::to_string(b.threads - b.live) + " had ended without reaching it";
-    if (detail.empty()) return;
+                 ended_text(b) + " without reaching it";
+    if (detail.empty() || b.misused) return;
+    b.misused = true; // what the same threads miss later follows from this
     finding f;
     f.kind = finding_kind::barrier;
     f.kernel = g.running->shown;
@@ -233,6 +246,20 @@ void check_arrivals(grid &g, thread_block &b, std::uint32_t id)
     f.where = "barrier " + std::to_string(id);
     f.detail = detail + ": every thread of a block must come to the same barrier";
     findings::instance().add(std::move(f));
+}
+
+// More threads came than the barrier was told to wait for.
+void report_excess(grid &g, thread_block &b, std::uint32_t id, std::uint32_t expected)
+{
+    each_waiting(b, id, [&](warp &w, path &p) {
+        enter(g, w, p);
+        finding f = at_lane(g.seen, closer_of(w, p), __builtin_ctz(p.mask));
+        f.kind = finding_kind::barrier;
+        f.where = "barrier " + std::to_string(id);
+        f.detail = std::to_string(b.barriers[id].arrived) +
+                   " threads came to a barrier that lets " + std::to_string(expected) + " pass";
+        findings::instance().add(std::move(f));
+    });
 }
 
 void write_reduction(warp &w, const path &p, const instruction &i, const barrier_state &bar)
@@ -277,6 +304,7 @@ bool release_barriers(grid &g, thread_block &b)
         std::uint32_t expected = bar.expected != 0 ? bar.expected : b.live;
         if (bar.arrived < expected) continue;
         if (bar.expected == 0) check_arrivals(g, b, id);
+        if (bar.arrived > expected) report_excess(g, b, id, expected);
         order_by_barrier(g, b, id);
         each_waiting(b, id, [&](warp &w, path &p) {
             write_reduction(w, p, closer_of(w, p), bar);
@@ -311,7 +339,7 @@ void report_stuck(grid &g, thread_block &b)
     std::string detail = "nobody in the block can go on:";
     for (const auto &[text, n] : places)
         detail += " " + std::to_string(n) + " threads wait " + text + ";";
-    detail += " " + std::to_string(b.threads - b.live) + " have ended";
+    if (b.live < b.threads) detail += " " + ended_text(b) + " before";
     if (at == nullptr) {
         g.seen.stop = true;
         g.result = {702, detail};

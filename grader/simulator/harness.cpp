@@ -86,6 +86,19 @@ void simulator_begin(void)
     counters::instance().clear();
 }
 
+void simulator_schedule(int random, uint64_t seed)
+{
+    settings().random_schedule = random != 0;
+    settings().seed = seed;
+}
+
+void simulator_step_budget(uint64_t warp_instructions)
+{
+    settings().step_budget = warp_instructions;
+}
+
+void simulator_check_races(int wanted) { settings().check_races = wanted != 0; }
+
 size_t simulator_findings(struct simulator_finding *out, size_t room)
 {
     const auto all = findings::instance().all();

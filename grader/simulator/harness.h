@@ -20,6 +20,14 @@ __attribute__((weak)) void simulator_label(const void *at, size_t bytes, const c
 // Before a call under test: forget findings and counts.
 __attribute__((weak)) void simulator_begin(void);
 
+// How the kernels launched from now on are run. By default blocks and warps take turns in order; a
+// random schedule gives them turns of random length in random order, the same for the same seed.
+__attribute__((weak)) void simulator_schedule(int random, uint64_t seed);
+// Warp instructions after which a kernel counts as endless: a finding of kind step_budget.
+__attribute__((weak)) void simulator_step_budget(uint64_t warp_instructions);
+// Whether races are looked for (1 at the start): not where only counts are wanted.
+__attribute__((weak)) void simulator_check_races(int wanted);
+
 struct simulator_finding {
     uint8_t kind; // simulator::finding_kind
     uint8_t write;

@@ -1,4 +1,4 @@
-// The simulated device, as every part of the simulator sees it.
+// The simulated device and what is checked on it, as every part of the simulator sees them.
 #include "machine.hpp"
 
 namespace simulator {
@@ -7,6 +7,12 @@ const device_profile &profile()
 {
     static const device_profile one;
     return one;
+}
+
+options &settings()
+{
+    static options o;
+    return o;
 }
 
 } // namespace simulator
