@@ -549,6 +549,10 @@ bool once(std::vector<argument> &arguments, call_images &images, const char *fun
 {
     images.fill(current_case().repeating);
     request load = load_request(arguments, function), run = run_request(function);
+    if (current_case().repeating) { // what depends on the order of blocks and warps should show
+        run.flags |= another_order;
+        run.pattern = static_cast<std::uint32_t>(case_seed()) | 1;
+    }
     remember_call(load, run, image_start, images.end());
     answer loaded = ask_submission(load, std::chrono::seconds(30), "");
     require_answer(loaded, loading(arguments, function));

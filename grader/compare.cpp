@@ -123,6 +123,24 @@ template <class T> std::optional<recognised> constant_factor(const mistake<T> &m
     return {};
 }
 
+// What should be there is there, somewhere else.
+template <class T> std::optional<recognised> reordered(const mistake<T> &m)
+{
+    auto sorted = [&m](const std::vector<T> &values) {
+        std::vector<T> part;
+        for (std::size_t i : m.wrong) part.push_back(values[i]);
+        std::sort(part.begin(), part.end());
+        return part;
+    };
+    if (m.wrong.size() < 2) return {};
+    for (std::size_t i : m.wrong)
+        if (!same(m.got[i], m.got[i]) || !same(m.want[i], m.want[i])) return {}; // NaN has no order
+    if (sorted(m.got) != sorted(m.want)) return {};
+    return recognised{"The right elements are there, but in another order.",
+                      "Places that threads take from a counter are in the order of their arrival: "
+                      "compute the place of an element from what lies before it."};
+}
+
 template <class T> std::optional<recognised> one_end(const mistake<T> &m)
 {
     std::size_t n = m.wrong.size(), from = m.wrong.front(), to = m.wrong.back();
@@ -179,8 +197,9 @@ std::optional<recognised> recognise(const mistake<T> &m, const std::vector<misco
         if (std::all_of(m.wrong.begin(), m.wrong.end(), fits)) return recognised{k.cause, k.next};
     }
     using general = std::optional<recognised> (*)(const mistake<T> &);
-    for (general look : {general(transposed<T>), general(shifted<T>), general(all_zero<T>),
-                         general(constant_factor<T>), general(every_nth<T>), general(one_end<T>)})
+    for (general look :
+         {general(transposed<T>), general(reordered<T>), general(shifted<T>), general(all_zero<T>),
+          general(constant_factor<T>), general(every_nth<T>), general(one_end<T>)})
         if (auto r = look(m)) return r;
     if constexpr (std::is_same_v<T, float>) return less_precise(m);
     return {};

@@ -55,6 +55,7 @@ enum run_flags : std::uint32_t {
     flush_l2 = 1,       // read twice the L2 and reset persisting lines before the first call
     begin_counting = 2, // simulator only: forget findings and counters first
     writable_only = 4,  // store: leave out what is read only
+    another_order = 8,  // simulator only: blocks and warps take turns by the seed in `pattern`
 };
 
 struct request {
