@@ -127,28 +127,6 @@ static std::vector<misconception<float>> wrong_partitions(const floats &in)
     };
 }
 
-// Ends the case when got[first] to got[last - 1] hold the right elements in another order.
-static void expect_order(const output<float> &got, const floats &want, std::size_t first,
-                         std::size_t last, const char *which)
-{
-    auto in_order = [=](const floats &values) {
-        floats part(values.begin() + std::ptrdiff_t(first), values.begin() + std::ptrdiff_t(last));
-        std::sort(part.begin(), part.end());
-        return part;
-    };
-    std::size_t i = first;
-    while (i < last && got[i] == want[i]) ++i;
-    bool nan = std::any_of(got.values.begin() + std::ptrdiff_t(first),
-                           got.values.begin() + std::ptrdiff_t(last),
-                           [](float x) { return std::isnan(x); });
-    expect(i == last || nan || in_order(got.values) != in_order(want), verdict::WRONG_ANSWER,
-           std::string("All elements that are ") + which +
-               " are there, but not in the order they had: the first out of place is out[" +
-               std::to_string(i) + "].",
-           "A counter that threads increment gives places in the order of their arrival. The place "
-           "of an element is how many before it are kept.");
-}
-
 // One call each. The places say how many elements past a 256-byte boundary an array begins.
 
 static void try_compact(const floats &in, int in_at = 0, int out_at = 0)
@@ -158,7 +136,6 @@ static void try_compact(const floats &in, int in_at = 0, int out_at = 0)
     output<int> count(1);
     CALL(compact, misaligned(in, in_at), misaligned(out, out_at), count, int(in.size()), scratch);
     expect_equal(count, {int(want.size())}, {}, wrong_counts(in));
-    expect_order(out, want, 0, want.size(), "positive");
     want.resize(in.size());
     expect_equal(out, want);
 }
@@ -180,10 +157,6 @@ static void try_partition(const floats &in, int in_at = 0, int out_at = 0)
     output<int> count(1);
     CALL(partition, misaligned(in, in_at), misaligned(out, out_at), count, int(in.size()), scratch);
     expect_equal(count, {int(kept)}, {}, wrong_counts(in));
-    expect_order(out, want, 0, kept, "positive");
-    // In reverse order is a mistake with a name of its own.
-    if (!std::equal(want.begin() + std::ptrdiff_t(kept), want.end(), out.values.rbegin()))
-        expect_order(out, want, kept, in.size(), "not positive");
     expect_equal(out, want, {}, wrong_partitions(in));
 }
 
@@ -451,7 +424,7 @@ CORRECTNESS_CASE("compact: sizes around a warp, a block and a tile", 2)
 
 CORRECTNESS_CASE("compact: few or nearly all kept", 1)
 {
-    for (double share : {0.01, 0.99}) try_compact(mixed(9001, share));
+    for (double share : {0.01, 0.99}) try_compact(mixed(25001, share)); // some tiles
 }
 
 CORRECTNESS_CASE("compact: kept elements in runs", 1)
