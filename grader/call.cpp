@@ -407,7 +407,9 @@ std::string hint_of(const simulator_finding &f)
         return "A float4 access needs an address that is a multiple of 16: check the pointer, or "
                "peel.";
     case race:
-        return "Something must order the two accesses: which barrier stands between them?";
+        return "Something must order the two accesses: which barrier stands between them? Or, if "
+               "both "
+               "write, which of the threads should?";
     case barrier:
         return "Every thread of the block must reach the same barrier: move it out of the branch.";
     case host_pointer:
@@ -417,6 +419,12 @@ std::string hint_of(const simulator_finding &f)
     default:
         return {};
     }
+}
+
+std::string as_sentence(std::string text)
+{
+    text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+    return text.back() == '.' ? text : text + ".";
 }
 
 std::string sentence(const simulator_finding &f)
@@ -431,8 +439,8 @@ std::string sentence(const simulator_finding &f)
     if (access) s += fmt::format(": a {} of {} bytes", f.write ? "write" : "read", f.bytes);
     if (f.where[0]) s += fmt::format("{} {}", access ? "," : ":", f.where);
     s += ".";
-    // Of an access, all has been said.
-    if (f.detail[0] && !access) s += fmt::format(" {}", f.detail);
+    // Of an access by one thread, all has been said.
+    if (f.detail[0] && (!access || kind == race)) s += " " + as_sentence(f.detail);
     s += fmt::format(" Block ({}, {}, {}), thread ({}, {}, {})", f.block[0], f.block[1], f.block[2],
                      f.thread[0], f.thread[1], f.thread[2]);
     if (f.threads > 1) s += fmt::format(" and {} more", f.threads - 1);

@@ -79,12 +79,6 @@ void simulator_label(const void *at, size_t bytes, const char *name)
     if (m.contains(as_address(at))) m.label(as_address(at), bytes, name);
 }
 
-void simulator_schedule(uint64_t seed)
-{
-    settings().random_schedule = seed != 0;
-    settings().seed = seed;
-}
-
 void simulator_begin(void)
 {
     runtime::leave_faults_to_harness();

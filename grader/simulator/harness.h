@@ -17,10 +17,6 @@ __attribute__((weak)) void simulator_forget(const void *at, size_t bytes);
 // What messages call this range: the name of the contract's argument.
 __attribute__((weak)) void simulator_label(const void *at, size_t bytes, const char *name);
 
-// In which order blocks and warps take turns from now on: 0 in that of their indices, else in
-// random ones by this seed.
-__attribute__((weak)) void simulator_schedule(uint64_t seed);
-
 // Before a call under test: forget findings and counts.
 __attribute__((weak)) void simulator_begin(void);
 

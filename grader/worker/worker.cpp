@@ -455,7 +455,7 @@ private:
         if (r.flags & run_flags::flush_l2) flush_l2();
         check(cudaDeviceSynchronize(), run_step::before);
         if ((r.flags & begin_counting) && simulator_begin) simulator_begin();
-        if (simulator_schedule) simulator_schedule(r.flags & another_order ? r.pattern : 0);
+        if (simulator_schedule) simulator_schedule((r.flags & another_order) != 0, r.pattern);
         if (!begin_) {
             check(cudaEventCreate(&begin_));
             check(cudaEventCreate(&end_));

@@ -8,7 +8,7 @@
 #include <string>
 
 constexpr int block_size = 256, warps = block_size / 32;
-constexpr int per_thread = 16, per_warp = 32 * per_thread, tile = block_size * per_thread;
+constexpr int per_thread = 18, per_warp = 32 * per_thread, tile = block_size * per_thread;
 constexpr unsigned all_lanes = 0xffffffff;
 
 static void check(cudaError_t error, const char *step)
@@ -155,19 +155,22 @@ static __global__ void __launch_bounds__(block_size)
     unpack_tiles(const float *packed, const unsigned char *keep, float *out, int n, board b)
 {
     int t = next_tile(b), first = first_of(t), kept = 0;
-    unsigned rows[per_thread];
-    unsigned char marks[per_thread];
+    unsigned marks[per_thread], rows[per_thread];
     for (int k = 0; k < per_thread; ++k) marks[k] = first + 32 * k < n ? keep[first + 32 * k] : 0;
     for (int k = 0; k < per_thread; ++k) {
         rows[k] = __ballot_sync(all_lanes, marks[k] != 0);
         kept += __popc(rows[k]);
     }
     int from = kept_before(b, t, kept);
+    // All loads before the first store: the compiler cannot know that a store does not change what
+    // the next load reads.
+    float x[per_thread];
     for (int k = 0; k < per_thread; ++k) {
-        int i = first + 32 * k;
-        if (i < n) out[i] = marks[k] != 0 ? packed[from + __popc(rows[k] & lanes_below())] : 0;
+        x[k] = marks[k] != 0 ? packed[from + __popc(rows[k] & lanes_below())] : 0;
         from += __popc(rows[k]);
     }
+    for (int k = 0; k < per_thread; ++k)
+        if (first + 32 * k < n) out[first + 32 * k] = x[k];
 }
 
 size_t unpack_scratch(int n) { return board_bytes(n); }

@@ -1,4 +1,5 @@
-// Fails: scale_columns: more columns than rows | PARTIALLY_WRITTEN | never written
+// Fails: scale_columns: more columns than rows | RACE | of `out`
+// On gpu: scale_columns: more columns than rows | PARTIALLY_WRITTEN | never written
 // A row is taken to be `rows` long, which is right for square matrices only.
 #include "lab.hpp"
 

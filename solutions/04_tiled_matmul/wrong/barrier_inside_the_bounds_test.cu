@@ -1,4 +1,4 @@
-// Fails: matmul: a small product | BARRIER_MISUSE | ended without reaching it
+// Fails: matmul: a small product | BARRIER_MISUSE | without reaching it
 // On gpu: matmul: a small product | WRONG_ANSWER | wrong
 // Threads beyond the edge of C leave at once: they bring nothing for others, and wait for nobody.
 #include "lab.hpp"
