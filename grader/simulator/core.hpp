@@ -165,7 +165,12 @@ struct path {
 
 struct thread_block;
 
+struct copies_in_flight; // of core_copies.hpp
+
 struct warp {
+    warp();
+    warp(warp &&) noexcept;
+    ~warp();
     thread_block *block = nullptr;
     std::uint32_t index = 0;
     lane_mask live = 0, born = 0;
@@ -174,6 +179,7 @@ struct warp {
     std::vector<frame> frames;
     std::vector<std::byte> local; // word-interleaved: (word * 32 + lane) * 4
     std::vector<std::uint8_t> local_shadow;
+    std::unique_ptr<copies_in_flight> copies; // null until the first
 };
 
 struct barrier_state {
@@ -280,9 +286,13 @@ void stop_grid(context &, const instruction &, finding_kind, int error, int lane
                std::string detail);
 
 // Looks for accesses that race with this one, and remembers it. Before the bytes move.
-enum class access_use : std::uint8_t { read, write, atomic };
+enum class access_use : std::uint8_t { read, write, atomic, copy };
 void check_races(context &, const instruction &, lane_mask, const std::uint64_t *address,
                  ptx::space, std::uint32_t bytes, access_use, bool contiguous);
+
+// cp.async: the bytes of each lane, 16 or fewer, wait to land at `to` in shared memory.
+void start_copies(context &, const instruction &, lane_mask, const std::uint64_t *to,
+                  const std::byte (*bytes)[16]);
 
 // Handlers by opcode as written, without cache and ordering hints: "add.s32", "ld.global.f32".
 // null: not known.

@@ -967,6 +967,55 @@ template <class Op, class T> void atomic_generic(context &c, const instruction &
                              space::shared);
 }
 
+// ---- cp.async
+// ---------------------------------------------------------------------------------------------------
+
+// a: where in shared memory, b: where in device memory, c: how many bytes to read, the rest being
+// zeros; or, with `extra`, a predicate under which nothing is read.
+void copy_async(context &c, const instruction &i, lane_mask mask)
+{
+    u64 to[32], from[32];
+    addresses_of(c, i, to);
+    auto source = lanes_of<u64>(c, i.b);
+    for (int l = 0; l < 32; ++l) from[l] = source[l];
+    window shared = shared_at(c, 0), device = device_window(c);
+    access write{space::shared, true, i.bytes};
+    if (!check_lanes(c, i, mask, to, shared, write, false)) return;
+    u32 wanted[32];
+    lane_mask whole = 0, part = 0;
+    active(mask, [&](int l) {
+        u32 n = i.bytes;
+        if (i.extra != 0)
+            n = (predicate(c, i.c) & bit_of[l]) != 0 ? 0 : n;
+        else if (i.c != no_operand && lanes_of<u32>(c, i.c)[l] < n)
+            n = lanes_of<u32>(c, i.c)[l];
+        wanted[l] = n;
+        (n == i.bytes ? whole : part) |= n != 0 ? bit_of[l] : 0;
+    });
+    access read{space::global, false, i.bytes};
+    if (whole != 0 && !check_lanes(c, i, whole, from, device, read, true)) return;
+    active(part, [&](int l) {
+        for (u32 k = 0; k < wanted[l] && !c.stop; ++k) {
+            u64 at[32];
+            at[l] = from[l] + k;
+            check_lanes(c, i, bit_of[l], at, device, {space::global, false, 1}, true);
+        }
+    });
+    if (c.stop) return;
+    if (whole != 0) {
+        note_access(c, i, whole, from, read, false);
+        count_window(c, i, whole, from, read, false);
+    }
+    instruction second = i;
+    second.site += 1;
+    count_window(c, second, mask, to, write, false);
+    std::byte bytes[32][16] = {};
+    active(mask, [&](int l) {
+        __builtin_memcpy(bytes[l], device.data + (from[l] - device.base), wanted[l]);
+    });
+    start_copies(c, i, mask, to, bytes);
+}
+
 // ---- the table
 // --------------------------------------------------------------------------------------------------
 
@@ -1046,6 +1095,7 @@ void list_accesses(handler_sink &out)
     out.add("argument.load", "8", load_argument<u64>);
     out.add("argument.store", "4", store_argument<u32>);
     out.add("argument.store", "8", store_argument<u64>);
+    out.add("core", "copy_async", copy_async);
     atomic_rows(out);
 }
 

@@ -1,6 +1,7 @@
 // Decodes a function: splits it into basic blocks and finds each instruction's handler and
 // operands.
 #include "core_decode.hpp"
+#include "core_copies.hpp"
 #include "core_levels.hpp"
 #include "core_specials.hpp"
 
@@ -506,6 +507,7 @@ private:
         auto op = s.op[0];
         if (op == "ld" || op == "ldu" || op == "st") return decode_move(s);
         if (op == "atom" || op == "red") return decode_atomic(s);
+        if (op == "cp") return decode_copy(s);
         if (op == "mov") return decode_mov(s);
         if (op == "cvta") return decode_cvta(s);
         if (op == "cvt") return decode_cvt(s);
@@ -996,6 +998,61 @@ private:
         } else {
             throw unknown{};
         }
+    }
+
+    void decode_copy(const statement &s)
+    {
+        if (part(s, 1) != "async") throw unknown{};
+        auto what = part(s, 2);
+        if (what == "ca" || what == "cg") return decode_copy_start(s);
+        if (what != "commit_group" && what != "wait_all" && what != "wait_group") throw unknown{};
+        std::uint64_t left = what == "wait_group" ? operand_at(s, 0).bits : 0;
+        draft &d = emit(need("core.wait_for_copies"));
+        d.ins.extra = static_cast<std::uint32_t>(what == "commit_group" ? copy_wait::commit
+                                                 : what == "wait_all"   ? copy_wait::all
+                                                                        : copy_wait::group);
+        d.ins.offset = static_cast<std::int64_t>(left);
+    }
+
+    // cp.async.ca.shared.global [to], [from], bytes{, bytes to read or a predicate to read none};
+    void decode_copy_start(const statement &s)
+    {
+        for (std::size_t k = 3; k < s.op.size(); ++k)
+            if (!s.op[k].starts_with("shared") && s.op[k] != "global" && !is_hint(s.op[k]))
+                throw unknown{};
+        if (has_part(s, "shared::cluster") || operand_at(s, 2).what != kind::immediate ||
+            s.operands.size() > 4 || has_part(s, "L2::cache_hint"))
+            throw unknown{};
+        draft d;
+        d.ins.site = out_.sites;
+        out_.sites += 2; // of the read, of the write
+        std::int64_t from_offset = 0, offset = 0;
+        operand from = address_source(operand_at(s, 1), from_offset);
+        if (from_offset != 0) from = sum_of(from, from_offset);
+        set_address(d, address_source(operand_at(s, 0), offset));
+        d.ins.offset = offset;
+        d.ins.b = from;
+        d.ins.bytes = static_cast<std::uint8_t>(operand_at(s, 2).bits);
+        d.ins.count = 1;
+        if (s.operands.size() == 4) {
+            const auto &last = s.operands[3];
+            bool skips = last.what == kind::reg &&
+                         classes_[static_cast<std::size_t>(last.id)] == register_class::predicate;
+            if (last.negated) throw unknown{};
+            d.ins.c = source(last, skips ? type::pred : type::u32);
+            d.ins.extra = skips ? 1 : 0;
+        }
+        keep(d, "core.copy_async");
+    }
+
+    operand sum_of(operand a, std::int64_t offset)
+    {
+        operand r = new_register(type::u64);
+        draft &d = emit(need("add.u64"));
+        d.ins.d = r;
+        d.ins.a = a;
+        d.ins.b = constant(static_cast<std::uint64_t>(offset), register_class::wide);
+        return r;
     }
 
     void decode_atomic(const statement &s)

@@ -5,6 +5,7 @@
 // running lanes can only wait for others of the same warp (a spin lock, a warp-wide barrier in two
 // branches), other paths get their turn, and lanes that wait at a join may go ahead, so that every
 // thread makes progress.
+#include "core_copies.hpp"
 #include "core_races.hpp"
 
 #include <algorithm>
@@ -544,6 +545,7 @@ void start_warp(grid &g, warp &w)
     std::size_t bytes = std::size_t{k.local_bytes} * 32;
     w.local.resize(bytes);
     w.local_shadow.assign(bytes, 0);
+    w.copies.reset();
 }
 
 void enter(grid &g, warp &w, const path &p)

@@ -223,6 +223,9 @@ void race_checker::end()
     for (auto &[i, f] : found_)
         if (f.threads != 0) findings::instance().add(std::move(f));
     found_.clear();
+    for (const finding &f : early_reads_)
+        findings::instance().withdraw(finding_kind::uninitialised, f.kernel, f.file, f.line);
+    early_reads_.clear();
     for (page *p : used_pages_) {
         table_[p->number >> leaf_shift]->pages[p->number & ((1u << leaf_shift) - 1)] = nullptr;
         free_pages_.push_back(p);
@@ -612,6 +615,21 @@ void race_checker::found(const access &a, const access_mark &m, int earlier_lane
                earlier_text(a, m, earlier_lane, wrote) + needed;
     findings::instance().add(f);
     f.threads = 0;
+    if (shared && f.write && !wrote) excuse_early_read(a, m, at);
+}
+
+// A thread that read before the write that it should have waited for may have found nothing there.
+// The race says so better than "nobody has written this".
+void race_checker::excuse_early_read(const access &a, const access_mark &m, u64 at)
+{
+    if ((a.c.shared_shadow[at - a.base] & initialised) != 0) return;
+    const auto &earlier = log_[m.at % log_size];
+    const place_name &p = earlier.of->places[earlier.of->statement_place[earlier.statement]];
+    finding f;
+    f.kernel = a.c.g->running->shown;
+    f.file = p.file;
+    f.line = p.line;
+    early_reads_.push_back(std::move(f));
 }
 
 } // namespace simulator::core

@@ -131,6 +131,7 @@ private:
     void against(const access &, const access_mark &, int lane, std::uint32_t offset, bool wrote);
     void found(const access &, const access_mark &, int earlier_lane, int lane,
                std::uint32_t offset, bool wrote);
+    void excuse_early_read(const access &, const access_mark &, std::uint64_t at);
     std::string earlier_text(const access &, const access_mark &, int lane, bool wrote) const;
 
     record clock_ = 1, began_ = 1;
@@ -142,6 +143,7 @@ private:
     std::vector<std::unique_ptr<page>> pages_;
     std::unordered_map<std::uint32_t, release_history> blocks_;
     std::unordered_map<const void *, finding> found_; // by instruction
+    std::vector<finding> early_reads_;                // of what a racing write was to bring
 };
 
 } // namespace simulator::core

@@ -1,5 +1,5 @@
 // Says in words what went wrong in a kernel, where, and to whose memory.
-#include "core_grid.hpp"
+#include "core_copies.hpp"
 
 #include <cxxabi.h>
 
@@ -124,6 +124,21 @@ std::string place_text(const code &k, std::uint32_t statement)
     return p.file.substr(p.file.rfind('/') + 1) + ":" + std::to_string(p.line);
 }
 
+namespace {
+
+// Bytes that nobody has written, but that a cp.async is bringing.
+void name_copy(const context &c, finding &f)
+{
+    if ((c.shared_shadow[f.address] & in_flight) == 0) return;
+    f.kind = finding_kind::race;
+    f.detail = "a read of " + bytes_text(f.bytes) + " while the cp.async at " +
+               copy_to(*c.b, f.address) +
+               " is under way to them: before it, wait for the copy and meet at a barrier; or " +
+               "start the copy only when nobody reads any more";
+}
+
+} // namespace
+
 void report(context &c, const instruction &i, access_problem p, int lane, std::uint64_t address,
             std::uint32_t bytes, ptx::space s, bool write, std::uint64_t lanes)
 {
@@ -147,6 +162,7 @@ void report(context &c, const instruction &i, access_problem p, int lane, std::u
         describe_global(f, address, bytes, p);
     f.detail = std::string(write ? "a write" : "a read") + " of " + bytes_text(bytes) + " " +
                reason(f.kind);
+    if (s == ptx::space::shared && p == access_problem::uninitialised) name_copy(c, f);
     if (p != access_problem::uninitialised) {
         c.stop = true;
         int error = p == access_problem::misaligned ? 716 : 700;

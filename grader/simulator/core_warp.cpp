@@ -1,5 +1,6 @@
 // Instructions that look at other lanes or at the thread's place in the grid.
 #include "core_warp.hpp"
+#include "core_copies.hpp"
 #include "core_grid.hpp"
 #include "core_lanes.hpp"
 #include "core_levels.hpp"
@@ -230,6 +231,7 @@ void list_warp_handlers(handler_sink &out)
     out.add("core", "trap", trap);
     out.add("core", "brkpt", nothing);
     out.add("core", "fence", fence);
+    out.add("core", "wait_for_copies", wait_for_copies);
     out.add("core", "activemask", active_mask);
     out.add("core", "isspacep", is_space);
     out.add("core", "warp_barrier", nothing);

@@ -26,6 +26,15 @@ void findings::add(finding f)
         found_.push_back(std::move(f));
 }
 
+void findings::withdraw(finding_kind kind, const std::string &kernel, const std::string &file,
+                        int line)
+{
+    std::lock_guard lock(mutex_);
+    std::erase_if(found_, [&](const finding &f) {
+        return f.kind == kind && f.line == line && f.kernel == kernel && f.file == file;
+    });
+}
+
 void findings::clear()
 {
     std::lock_guard lock(mutex_);

@@ -49,6 +49,8 @@ public:
     static findings &instance();
     void add(finding f);
     void clear();
+    // Takes back what turned out to follow from something else.
+    void withdraw(finding_kind kind, const std::string &kernel, const std::string &file, int line);
     std::vector<finding> all() const;
     bool empty() const;
 

@@ -24,6 +24,7 @@ enum shadow_bits : std::uint8_t {
     addressable = 1, // inside a live allocation
     initialised = 2, // written since it was allocated
     read_only = 4,   // constant memory: a kernel may not write it
+    in_flight = 8,   // shared memory that a cp.async has not reached yet
 };
 
 enum class memory_kind : std::uint8_t { device, pinned, managed, variable, constant };

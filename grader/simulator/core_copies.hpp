@@ -1,0 +1,32 @@
+// cp.async: bytes on their way from device to shared memory.
+//
+// The source is read when the copy starts; the bytes arrive when the thread waits for their group.
+// Until then the destination counts as written by nobody.
+#pragma once
+
+#include "core_grid.hpp"
+
+namespace simulator::core {
+
+struct copies_in_flight { // of one warp
+    struct copy {
+        const code *of;
+        const instruction *from;
+        std::uint32_t to;    // byte of shared memory
+        std::uint32_t group; // of its thread
+        int lane;
+        std::byte bytes[16];
+    };
+    std::vector<copy> waiting; // in order of their start
+    std::uint32_t committed[32] = {};
+};
+
+enum class copy_wait : std::uint32_t { commit, all, group };
+// cp.async.commit_group, .wait_all and .wait_group: instruction::extra says which, offset how many
+// groups may stay under way.
+void wait_for_copies(context &, const instruction &, lane_mask);
+
+// The place of the cp.async that is to reach this byte: "a.cu:12"; empty: none.
+std::string copy_to(const thread_block &, std::uint64_t at);
+
+} // namespace simulator::core
