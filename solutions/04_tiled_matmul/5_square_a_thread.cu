@@ -11,6 +11,7 @@ constexpr int tile = 128; // rows and columns of C that a block computes
 constexpr int depth = 8;  // terms of every sum that one step brings
 constexpr int own = 8;    // rows, and columns, of the elements that a thread computes
 constexpr int block_size = tile * tile / (own * own);
+constexpr int brought = tile * depth / block_size; // floats of A, and of B, that a thread brings
 
 // A stands on its side, so that the rows a thread needs are neighbours. Four floats more a row keep
 // float4 aligned, and put most of what a warp stores there into different banks.
@@ -49,13 +50,21 @@ static __global__ void __launch_bounds__(block_size, 2)
     int top = blockIdx.y * tile, left = blockIdx.x * tile;
     float sums[own][own] = {};
     for (int first = 0; first < k; first += depth) {
-        for (int n = threadIdx.x; n < tile * depth; n += block_size) {
-            int row = top + n / depth, term = first + n % depth;
-            s.a[n % depth][n / depth] = row < j && term < k ? A[row * k + term] : 0;
+        // As many loads as possible are on their way before the first is waited for.
+        float from_a[brought], from_b[brought];
+#pragma unroll
+        for (int n = 0; n < brought; ++n) {
+            int i = n * block_size + threadIdx.x;
+            int row = top + i / depth, a_term = first + i % depth;
+            int col = left + i % tile, b_term = first + i / tile;
+            from_a[n] = row < j && a_term < k ? A[row * k + a_term] : 0;
+            from_b[n] = col < l && b_term < k ? B[b_term * l + col] : 0;
         }
-        for (int n = threadIdx.x; n < tile * depth; n += block_size) {
-            int term = first + n / tile, col = left + n % tile;
-            s.b[n / tile][n % tile] = term < k && col < l ? B[term * l + col] : 0;
+#pragma unroll
+        for (int n = 0; n < brought; ++n) {
+            int i = n * block_size + threadIdx.x;
+            s.a[i % depth][i / depth] = from_a[n];
+            s.b[i / tile][i % tile] = from_b[n];
         }
         __syncthreads();
 #pragma unroll

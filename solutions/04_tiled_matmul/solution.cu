@@ -16,7 +16,6 @@ constexpr int tile = 128;       // rows and columns of C that a block computes
 constexpr int depth = 8;        // terms of every sum that one step brings
 constexpr int block_size = 256; // 4 x 2 warps, each 32 rows x 64 columns
 constexpr int own = 8;          // a thread's rows, and columns, in two groups of 4
-constexpr int fetched = tile * depth / block_size; // floats of A, and of B, that a thread fetches
 
 // What a step multiplies. A stands on its side, so that the rows a thread needs are neighbours.
 // Four floats more a row keep float4 aligned and the stores of a warp in different banks.
@@ -33,25 +32,6 @@ struct operands {
     int j, k, l;
 };
 
-// The n-th piece of `width` floats that this thread fetches: its place in a slice.
-struct place {
-    int term, at; // `at` is a row of A, or a column of B
-};
-
-template <int width> static __device__ place place_in_a(int n)
-{
-    // A warp takes 4 * width rows together: whole sectors of A, and different banks of slices::a.
-    constexpr int rows = 4 * width;
-    int v = threadIdx.x + n * block_size, group = v / rows;
-    return {group % (depth / width) * width, group / (depth / width) * rows + v % rows};
-}
-
-template <int width> static __device__ place place_in_b(int n)
-{
-    int v = threadIdx.x + n * block_size;
-    return {v / (tile / width), v % (tile / width) * width};
-}
-
 template <int width> static __device__ void move(float *to, const float *from)
 {
     if constexpr (width == 4)
@@ -60,34 +40,55 @@ template <int width> static __device__ void move(float *to, const float *from)
         *to = *from;
 }
 
-// A thread's share of the slices from term `first` on; zeros where they hang over the edge, which
-// add nothing to any sum. Pieces do not straddle it: they are single floats, or rows are whole
-// float4.
-template <int width>
-static __device__ void fetch(const operands &o, int first, float (&a)[fetched], float (&b)[fetched])
-{
-#pragma unroll
-    for (int n = 0; n < fetched / width; ++n) {
-        place p = place_in_a<width>(n), q = place_in_b<width>(n);
-        int row = blockIdx.y * tile + p.at, col = blockIdx.x * tile + q.at;
-        for (int i = 0; i < width; ++i) a[n * width + i] = b[n * width + i] = 0;
-        if (row < o.j && first + p.term < o.k)
-            move<width>(&a[n * width], &o.A[row * o.k + first + p.term]);
-        if (col < o.l && first + q.term < o.k)
-            move<width>(&b[n * width], &o.B[(first + q.term) * o.l + col]);
+// A thread's share of the slices, on its way from global to shared memory: `pieces` times `width`
+// neighbours in a row of A, and the same of B. The block's top left element of C is (top, left).
+template <int width> class courier {
+public:
+    __device__ courier(const operands &o, int top, int left) : length_of_b_(o.l), remaining_(o.k)
+    {
+        // A warp takes 4 * width rows of A: whole sectors there, and different banks of slices::a.
+        int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+        a_row_ = warp * 4 * width + lane % (4 * width), a_term_ = lane / (4 * width) * width;
+        b_term_ = threadIdx.x * width / tile, b_col_ = threadIdx.x * width % tile;
+        // Beyond the edges of C the last row or column comes again: no sum of theirs is stored.
+        for (int n = 0; n < pieces; ++n)
+            from_a_[n] = o.A + min(top + a_row_ + n * rows_on, o.j - 1) * o.k + a_term_;
+        from_b_ = o.B + b_term_ * o.l + min(left + b_col_, o.l - width);
     }
-}
 
-template <int width>
-static __device__ void put(slices &s, const float (&a)[fetched], const float (&b)[fetched])
-{
+    // The next slices; zeros beyond the last term, which add nothing to any sum.
+    __device__ void fetch()
+    {
 #pragma unroll
-    for (int n = 0; n < fetched / width; ++n) {
-        place p = place_in_a<width>(n), q = place_in_b<width>(n);
-        for (int i = 0; i < width; ++i) s.a[p.term + i][p.at] = a[n * width + i];
-        move<width>(&s.b[q.term][q.at], &b[n * width]);
+        for (int n = 0; n < pieces; ++n) {
+            for (int i = 0; i < width; ++i) a_[n][i] = b_[n][i] = 0;
+            if (a_term_ < remaining_) move<width>(a_[n], from_a_[n]);
+            if (b_term_ + n * terms_on < remaining_)
+                move<width>(b_[n], from_b_ + n * terms_on * length_of_b_);
+            from_a_[n] += depth;
+        }
+        from_b_ += depth * length_of_b_;
+        remaining_ -= depth;
     }
-}
+
+    __device__ void put(slices &s) const
+    {
+#pragma unroll
+        for (int n = 0; n < pieces; ++n) {
+            for (int i = 0; i < width; ++i) s.a[a_term_ + i][a_row_ + n * rows_on] = a_[n][i];
+            move<width>(&s.b[b_term_ + n * terms_on][b_col_], b_[n]);
+        }
+    }
+
+private:
+    static constexpr int pieces = tile * depth / block_size / width;
+    static constexpr int rows_on = tile / pieces, terms_on = depth / pieces; // from piece to piece
+
+    alignas(16) float a_[pieces][width], b_[pieces][width];
+    int a_row_, a_term_, b_term_, b_col_; // of the first pieces, in the slices
+    const float *from_a_[pieces], *from_b_;
+    int length_of_b_, remaining_; // the length of a row, and terms not yet fetched
+};
 
 // Where a thread's n-th row or column is, of those that begin at `first`: 4 together, then 4 more
 // beyond those of its warp's other lanes. So the lanes' float4 are neighbours.
@@ -138,17 +139,18 @@ template <int width> static __global__ void __launch_bounds__(block_size, 2)
     int row = warp / 2 * 32 + (lane / 16 * 2 + lane / 2 % 2) * 4;
     int col = warp % 2 * 64 + (lane / 4 % 4 * 2 + lane % 2) * 4;
     float sums[own][own] = {};
-    alignas(16) float a[fetched], b[fetched];
 
-    fetch<width>(o, 0, a, b);
-    put<width>(buffers[0], a, b);
+    courier<width> next(o, blockIdx.y * tile, blockIdx.x * tile);
+    next.fetch();
+    next.put(buffers[0]);
     __syncthreads();
     for (int first = 0, now = 0; first < o.k; first += depth, now = 1 - now) {
-        // Loads first, multiply-adds next, stores last: the loads have all that time to arrive.
-        bool more = first + depth < o.k;
-        if (more) fetch<width>(o, first + depth, a, b);
+        // Loads first, multiply-adds next, stores last: the loads have all that time to arrive. In
+        // the last step they bring zeros that nobody reads; if both were left out there, by an `if`
+        // each, the compiler might put them together, behind the multiply-adds.
+        next.fetch();
         multiply(buffers[now], row, col, sums);
-        if (more) put<width>(buffers[1 - now], a, b);
+        next.put(buffers[1 - now]);
         // One barrier a step: nobody reads the new slices before they are whole, and nobody
         // overwrites the old ones, a step later, before all have multiplied them.
         __syncthreads();
