@@ -1,4 +1,5 @@
-// Fails: compact: sizes around a warp, a block and a tile | PARTIALLY_WRITTEN | `out`
+// Fails: compact: sizes around a warp, a block and a tile | RACE | `out`
+// On gpu: compact: sizes around a warp, a block and a tile | PARTIALLY_WRITTEN | `out`
 #include "lab.hpp"
 
 #include <cuda_runtime.h>

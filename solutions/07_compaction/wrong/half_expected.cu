@@ -1,4 +1,5 @@
-// Fails: partition: a small array | PARTIALLY_WRITTEN | of `out`
+// Fails: partition: a small array | RACE | `out`
+// On gpu: partition: a small array | PARTIALLY_WRITTEN | `out`
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
