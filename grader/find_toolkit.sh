@@ -49,7 +49,11 @@ first_with() {
 }
 
 reasons=
-for nvcc in $(candidates "$@"); do
+list=$(candidates "$@")
+IFS='
+' # a folder's name may hold blanks
+for nvcc in $list; do
+    unset IFS
     if found=$(describe "$nvcc"); then
         echo "$found"
         exit 0
