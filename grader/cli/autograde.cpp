@@ -109,10 +109,11 @@ void take(grade_row &row, graded g)
     const lab_view &l = labs.at(0);
     row.status = l.status;
     row.points = l.points;
-    row.max_points = l.max_points;
+    if (l.max_points > 0) row.max_points = l.max_points; // a broken grader knows of none
     for (const case_view &c : l.cases) ++row.verdicts[c.verdict];
     if (const case_view *f = l.first_failure())
         row.first_failure = fmt::format("{} in {}", f->verdict, f->name);
+    row.problem = row.status == "error" ? l.cases.at(0).message : "";
     row.document = std::move(g.document);
 }
 
@@ -259,7 +260,8 @@ int autograde_command(const toolchain &t, const autograde_options &wanted)
     options.seed = choose_seed(options.seed); // one for all: everyone gets the same inputs
     progress_line progress;
     options.backend = choose_backend(t, lab_called(t, names[0]), options, progress).backend;
-    std::vector<work> all = work_of(t, wanted.folder, students, names, options, progress);
+    std::vector<work> all =
+        work_of(t, fs::canonical(wanted.folder).string(), students, names, options, progress);
 
     terminal out = detect_terminal(1);
     int student = width_of(students) + 2, lab = width_of(names) + 2;

@@ -1,5 +1,7 @@
 // A class's files: which are found, which are refused, and the table of grades.
 #include "../cli/autograde.hpp"
+#include "../cli/doctor.hpp"
+#include "../cli/errors.hpp"
 #include "cli_project.hpp"
 
 #include <unistd.h>
@@ -85,4 +87,47 @@ TEST_CASE("the table is one that a spreadsheet reads and does not calculate")
     CHECK(document["rows"][0]["verdicts"]["PASS"] == 3);
     CHECK(document["rows"][1]["status"] == "missing");
     CHECK(document["seed"] == "1f");
+}
+
+TEST_CASE("one student's broken file ends nothing but that student's row" *
+          doctest::skip(!sandbox_works()))
+{
+    project p, handed;
+    p.use_real_compiler();
+    p.script("build/grade.02_scaling",
+             "[ \"$1\" = --list ] && echo 3 points in 1 cases && exit\n"
+             "while [ $# -gt 0 ]; do [ \"$1\" = --json ] && to=$2; shift; done\n"
+             "cat >\"$to\" <<END\n"
+             "{\"schema\": \"cuda-workbook/1\", \"labs\": [{\"lab\": \"02_scaling\", "
+             "\"submission\": \"stub.cu\", \"status\": \"pass\", \"points\": 3, \"max_points\": 3, "
+             "\"cases\": [{\"name\": \"scale\", \"kind\": \"correctness\", \"verdict\": \"PASS\", "
+             "\"points\": 3, \"max_points\": 3, \"message\": \"\", \"hint\": \"\"}]}]}\n"
+             "END");
+    p.tools.simulator_library = p.tools.cudart_static; // something to link with
+    handed.put("handed/a/stub.cu", "this does not compile\n");
+    handed.put("handed/b c/02_scaling/stub.cu",
+               "#include \"lab.hpp\"\nvoid scale(float *, int) {}\n");
+    std::filesystem::create_directory(handed.root + "/handed/d");
+    autograde_options options;
+    options.folder = handed.root + "/handed";
+    options.csv_file = handed.root + "/grades.csv";
+    options.json_file = handed.root + "/grades.json";
+    options.grade.backend = "sim";
+    options.grade.seed = "1f";
+    CHECK(autograde_command(p.tools, options) == passed);
+    std::string table = read_text(options.csv_file);
+    CHECK(contains(table, "\na,02_scaling,fail,0,3,BUILD_FAILED 1,BUILD_FAILED in build,,"));
+    CHECK(contains(table, "\nb c,02_scaling,pass,3,3,PASS 1,,,"));
+    CHECK(contains(table, "\nd,02_scaling,missing,0,3,,,there is no 02_scaling/stub.cu,,"));
+    json document = json::parse(read_text(options.json_file));
+    CHECK(document["rows"][1]["result"]["labs"][0]["cases"][0]["name"] == "scale");
+
+    // A grader that breaks is our fault, and says so in its rows.
+    p.script("build/grade.02_scaling",
+             "[ \"$1\" = --list ] && echo 3 points in 1 cases && exit\nkill -SEGV $$");
+    CHECK(autograde_command(p.tools, options) == infrastructure);
+    table = read_text(options.csv_file);
+    CHECK(contains(table, "\na,02_scaling,fail,0,3,BUILD_FAILED 1,"));
+    CHECK(contains(table, "\nb c,02_scaling,error,0,3,INFRA_ERROR 1,INFRA_ERROR in grader,"));
+    CHECK(contains(table, "killed by SIGSEGV"));
 }
