@@ -48,6 +48,12 @@ std::vector<std::string> students_in(const std::string &folder)
     return names;
 }
 
+// What a workbook makes in its folder holds copies of stubs that nobody hands in.
+bool made_by_workbook(const std::string &name)
+{
+    return name.starts_with(".") || name == "build" || name.starts_with("build-");
+}
+
 // Below a folder, without following links.
 struct search {
     std::string lab;
@@ -66,7 +72,8 @@ struct search {
                 found.push_back(path.string());
             else if (fs::is_symlink(what))
                 links.push_back(path.string());
-            else if (fs::is_directory(what) && depth < deepest)
+            else if (fs::is_directory(what) && depth < deepest &&
+                     !made_by_workbook(path.filename().string()))
                 look(path, depth + 1);
         }
     }

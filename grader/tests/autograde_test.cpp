@@ -26,6 +26,8 @@ TEST_CASE("a student's file is found in an edition, in a lab's folder, or alone"
                 folder = p.put("b b/02_scaling/stub.cu", ""),
                 unpacked = p.put("c/workbook-main/labs/02_scaling/stub.cu", ""),
                 alone = p.put("d/stub.cu", "");
+    p.put("a/build-test/originals/labs/02_scaling/stub.cu", "");
+    p.put("a/.workbook/02_scaling/stub.cu", "");
     CHECK(p.found("a").file == whole);
     CHECK(p.found("b b").file == folder);
     CHECK(p.found("c").file == unpacked);
