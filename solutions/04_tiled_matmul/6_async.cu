@@ -1,5 +1,5 @@
-// Lab 04, rung 6: asynchronous copies from global to shared memory, two steps ahead, that pass no
-// register and fill with zeros by themselves.
+// Lab 04, rung 6: asynchronous copies from global to shared memory, three steps ahead, that pass no
+// register and fill with zeros by themselves. 16 bytes at a time where rows allow it.
 #include "lab.hpp"
 
 #include <cuda_pipeline_primitives.h>
@@ -13,12 +13,12 @@ constexpr int tile = 128; // rows and columns of C that a block computes
 constexpr int depth = 8;  // terms of every sum that one step brings
 constexpr int own = 8;    // rows, and columns, of the elements that a thread computes
 constexpr int block_size = tile * tile / (own * own);
-constexpr int buffers = 3; // one is multiplied, two are on their way
+constexpr int buffers = 4; // one is multiplied, three are on their way
 
-// A stands on its side, so that the rows a thread needs are neighbours. Four floats more a row keep
-// float4 aligned, and put what a warp stores there into different banks.
+// Both as they lie in memory: a copy cannot turn A on its side. Four floats more a row of A keep
+// float4 aligned, and put rows that a warp reads together into different banks.
 struct slices {
-    float a[depth][tile + 4], b[depth][tile + 4];
+    float a[tile][depth + 4], b[depth][tile];
 };
 
 static int blocks_for(int n) { return (n + tile - 1) / tile; }
@@ -30,32 +30,49 @@ static void check_launch(const char *kernel)
         throw std::runtime_error(std::string(kernel) + ": " + cudaGetErrorString(error));
 }
 
-// Starts to copy `width` floats, or as many zeros. Both places are multiples of the copy's size.
-template <int width> static __device__ void copy(float *to, const float *from, bool there)
-{
-    constexpr int bytes = width * sizeof(float);
-    __pipeline_memcpy_async(to, from, bytes, there ? 0 : bytes);
-}
+// Copies a thread's share of each step: `pieces` times `width` neighbours of A, and of B.
+template <int width> class copier {
+public:
+    __device__ copier(const float *A, const float *B, int j, int k, int l) : l_(l), remaining_(k)
+    {
+        int row = blockIdx.y * tile + a_row(), col = blockIdx.x * tile + b_col();
+        // Beyond the edges of C the last row or column comes again: no sum of theirs is stored.
+        for (int n = 0; n < pieces; ++n) a_[n] = A + min(row + n * rows_on, j - 1) * k + a_term();
+        b_ = B + b_term() * l + min(col, l - width);
+    }
 
-// Starts to bring the slices from term `first` on. What hangs over an edge is taken from nowhere:
-// the address is that of the matrix itself, and no byte of it is read.
-template <int width> static __device__ void bring(slices &s, int first, const float *A,
-                                                  const float *B, int j, int k, int l)
-{
-    int top = blockIdx.y * tile, left = blockIdx.x * tile;
-    // A changes its direction, so its floats go one by one: 4 rows of 8 terms a warp, whose places
-    // in s.a are in different banks.
-    for (int n = threadIdx.x; n < tile * depth; n += block_size) {
-        int term = n / 4 % depth, at = n / (4 * depth) * 4 + n % 4;
-        bool there = top + at < j && first + term < k;
-        copy<1>(&s.a[term][at], there ? &A[(top + at) * k + first + term] : A, there);
+    // Starts to bring the next slices; zeros beyond the last term, of which no byte is read.
+    __device__ void start(slices &s)
+    {
+#pragma unroll
+        for (int n = 0; n < pieces; ++n) {
+            copy(&s.a[a_row() + n * rows_on][a_term()], a_[n], a_term());
+            copy(&s.b[b_term() + n * terms_on][b_col()], b_ + n * terms_on * l_,
+                 b_term() + n * terms_on);
+            a_[n] += depth;
+        }
+        b_ += depth * l_;
+        remaining_ -= depth;
     }
-    for (int n = threadIdx.x * width; n < tile * depth; n += block_size * width) {
-        int term = n / tile, at = n % tile;
-        bool there = left + at < l && first + term < k;
-        copy<width>(&s.b[term][at], there ? &B[(first + term) * l + left + at] : B, there);
+
+private:
+    static constexpr int pieces = tile * depth / block_size / width;
+    static constexpr int rows_on = tile / pieces, terms_on = depth / pieces; // from piece to piece
+
+    static __device__ int a_row() { return threadIdx.x / (depth / width); }
+    static __device__ int a_term() { return threadIdx.x % (depth / width) * width; }
+    static __device__ int b_term() { return threadIdx.x / (tile / width); }
+    static __device__ int b_col() { return threadIdx.x % (tile / width) * width; }
+
+    __device__ void copy(float *to, const float *from, int term) const
+    {
+        constexpr int bytes = width * sizeof(float);
+        __pipeline_memcpy_async(to, from, bytes, term < remaining_ ? 0 : bytes);
     }
-}
+
+    const float *a_[pieces], *b_;
+    int l_, remaining_; // the length of a row of B, and terms not yet on their way
+};
 
 // Four neighbours of a slice; `from` is a multiple of 4.
 static __device__ void load4(float *to, const float *from)
@@ -72,14 +89,15 @@ static __device__ int of_thread(int thread, int n)
 static __device__ void multiply(const slices &s, int y, int x, float (&sums)[own][own])
 {
 #pragma unroll
-    for (int i = 0; i < depth; ++i) {
-        alignas(16) float a[own], b[own];
-        for (int n = 0; n < own; n += 4) {
-            load4(&a[n], &s.a[i][of_thread(y, n)]);
-            load4(&b[n], &s.b[i][of_thread(x, n)]);
+    for (int first = 0; first < depth; first += 4) {
+        alignas(16) float a[own][4]; // four terms of each row
+        for (int r = 0; r < own; ++r) load4(a[r], &s.a[of_thread(y, r)][first]);
+        for (int i = 0; i < 4; ++i) {
+            alignas(16) float b[own];
+            for (int c = 0; c < own; c += 4) load4(&b[c], &s.b[first + i][of_thread(x, c)]);
+            for (int r = 0; r < own; ++r)
+                for (int c = 0; c < own; ++c) sums[r][c] += a[r][i] * b[c];
         }
-        for (int r = 0; r < own; ++r)
-            for (int c = 0; c < own; ++c) sums[r][c] += a[r] * b[c];
     }
 }
 
@@ -90,17 +108,17 @@ template <int width> static __global__ void __launch_bounds__(block_size, 2)
     __shared__ __align__(16) slices ring[buffers];
     int y = threadIdx.x / (tile / own), x = threadIdx.x % (tile / own);
     float sums[own][own] = {};
-    // A commit closes a batch of copies, an empty one too; waiting counts batches.
+    copier<width> next(A, B, j, k, l);
+    // A commit closes a batch of copies, and waiting counts batches.
     for (int step = 0; step < buffers - 1; ++step) {
-        bring<width>(ring[step], step * depth, A, B, j, k, l);
+        next.start(ring[step]);
         __pipeline_commit();
     }
     for (int step = 0; step * depth < k; ++step) {
-        __pipeline_wait_prior(buffers - 2); // all batches but the last: this thread's part is there
-        // Now everybody's is, and nobody reads the buffer any more that is filled next.
+        __pipeline_wait_prior(buffers - 2); // this step's batch, and all before it: of this thread
+        // Now everybody's is there, and nobody reads the buffer any more that is filled next.
         __syncthreads();
-        int ahead = step + buffers - 1;
-        if (ahead * depth < k) bring<width>(ring[ahead % buffers], ahead * depth, A, B, j, k, l);
+        next.start(ring[(step + buffers - 1) % buffers]);
         __pipeline_commit();
         multiply(ring[step % buffers], y, x, sums);
     }
@@ -118,8 +136,9 @@ void sgemm(float alpha, const float *A, const float *B, float beta, float *C, in
 {
     if (j == 0 || l == 0) return;
     dim3 grid(blocks_for(l), blocks_for(j));
-    // 16 bytes at a time where every row of B begins at a multiple of 16.
-    if (l % 4 == 0 && reinterpret_cast<std::uintptr_t>(B) % 16 == 0)
+    // 16 bytes at a time where every row of A and of B begins at a multiple of 16.
+    auto whole = [](const float *p) { return reinterpret_cast<std::uintptr_t>(p) % 16 == 0; };
+    if (k % 4 == 0 && l % 4 == 0 && whole(A) && whole(B))
         multiply_tiles<4><<<grid, block_size>>>(alpha, A, B, beta, C, j, k, l);
     else
         multiply_tiles<1><<<grid, block_size>>>(alpha, A, B, beta, C, j, k, l);

@@ -1,5 +1,6 @@
 // Lab 07, rung 3: compact and unpack go over the elements once. A tile does not wait for a pass to
-// end to learn where it begins: it looks back at what the tiles before it have told.
+// end to learn where it begins: it keeps its elements in registers, and looks back at what the
+// tiles before it have told.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
@@ -9,6 +10,7 @@
 
 constexpr int block_size = 256, warps = block_size / 32;
 constexpr int per_thread = 16, per_warp = 32 * per_thread, tile = block_size * per_thread;
+constexpr unsigned all_lanes = 0xffffffff;
 
 static void check(cudaError_t error, const char *step)
 {
@@ -33,9 +35,6 @@ struct board {
 
 static int tiles_for(int n) { return n / tile + (n % tile != 0); }
 static size_t board_bytes(int n) { return sizeof(word) * tiles_for(n) + sizeof(int); }
-size_t compact_scratch(int n) { return board_bytes(n); }
-size_t unpack_scratch(int n) { return board_bytes(n); }
-size_t partition_scratch(int n) { return board_bytes(n); }
 
 static board cleared_board(int n, void *scratch)
 {
@@ -54,149 +53,167 @@ static __device__ int next_tile(const board &b)
     return t;
 }
 
-// Which elements are kept.
-struct positive {
-    const float *in;
-    __device__ bool operator()(int i) const { return in[i] > 0; }
-};
-struct marked {
-    const unsigned char *keep;
-    __device__ bool operator()(int i) const { return keep[i] != 0; }
-};
-
-// This lane's first element of tile t. The others are 32, 64, ... further on: a warp has per_thread
+// This lane's first element in tile t; the others are 32, 64, ... further on, so that a warp has
 // rows of 32 neighbours, one below the other.
-static __device__ int first_element(int t)
+static __device__ int first_of(int t)
 {
-    return t * tile + threadIdx.x / 32 * per_warp + threadIdx.x % 32;
+    return t * tile + int(threadIdx.x / 32) * per_warp + int(threadIdx.x % 32);
 }
 
-// Of a row or a block: how many elements are kept, and how many of those before this lane or warp.
-struct counts {
-    int all = 0, before = 0;
+static __device__ unsigned lanes_below() { return (1u << threadIdx.x % 32) - 1; }
+
+// How many elements are kept in the warps of this block before this one, and in all of them.
+struct block_counts {
+    int before = 0, all = 0;
 };
 
-static __device__ counts count_row(bool keep)
+static __device__ block_counts add_up(int of_this_warp)
 {
-    unsigned kept = __ballot_sync(0xffffffff, keep);
-    return {__popc(kept), __popc(kept & ((1u << threadIdx.x % 32) - 1))};
-}
-
-template <class K> static __device__ counts count_block(K kept, int t, int n)
-{
-    __shared__ int of_warps[warps];
-    counts block;
-    int first = first_element(t), of_this_warp = 0, warp = threadIdx.x / 32;
-    for (int k = 0; k < per_thread; ++k) {
-        int i = first + 32 * k;
-        of_this_warp += count_row(i < n && kept(i)).all;
-    }
-    if (threadIdx.x % 32 == 0) of_warps[warp] = of_this_warp;
+    __shared__ int counts[warps];
+    if (threadIdx.x % 32 == 0) counts[threadIdx.x / 32] = of_this_warp;
     __syncthreads();
+    block_counts sums;
     for (int w = 0; w < warps; ++w) {
-        block.all += of_warps[w];
-        if (w < warp) block.before += of_warps[w];
+        if (w < int(threadIdx.x / 32)) sums.before += counts[w];
+        sums.all += counts[w];
     }
-    return block;
+    return sums;
 }
 
-// How many elements are kept before tile t, which keeps `count` and tells the others.
-static __device__ int look_back(const board &b, int t, int count)
+// How many elements are kept before tile t, found out by one warp: 32 tiles at a time.
+static __device__ int look_back(const board &b, int t)
 {
-    int before = 0;
-    bool more = true;
-    b.tiles[t] = told(own, count);
-    for (int at = t - 1; more && at >= 0; --at) {
+    int lane = threadIdx.x % 32, before = 0;
+    unsigned sums = 0;
+    for (int nearest = t - 1; nearest >= 0 && sums == 0; nearest -= 32) {
+        unsigned wanted;
         word w;
-        do w = b.tiles[at];
-        while (state_of(w) == nothing);
-        before += count_of(w);
-        more = state_of(w) == own;
+        do {
+            w = lane <= nearest ? b.tiles[nearest - lane] : told(sum, 0);
+            sums = __ballot_sync(all_lanes, state_of(w) == sum);
+            // The lanes up to the first that has a sum; all where none has.
+            wanted = sums ^ (sums - 1);
+        } while (__ballot_sync(all_lanes, state_of(w) == nothing) & wanted);
+        int count = wanted >> lane & 1 ? count_of(w) : 0;
+        for (int d = 16; d > 0; d /= 2) count += __shfl_xor_sync(all_lanes, count, d);
+        before += count;
     }
-    b.tiles[t] = told(sum, before + count);
     return before;
 }
 
-// How many elements are kept before this warp's. All threads of the block take part.
-template <class K> static __device__ int kept_before(K kept, const board &b, int t, int n)
+// How many elements are kept before this warp's, of which it keeps `of_this_warp`.
+static __device__ int kept_before(const board &b, int t, int of_this_warp)
 {
-    __shared__ int before_tile;
-    counts block = count_block(kept, t, n);
-    if (threadIdx.x == 0) before_tile = look_back(b, t, block.all);
+    __shared__ int before;
+    block_counts sums = add_up(of_this_warp);
+    if (threadIdx.x < 32) {
+        if (threadIdx.x == 0) b.tiles[t] = told(own, sums.all);
+        int before_tile = look_back(b, t);
+        if (threadIdx.x == 0) {
+            b.tiles[t] = told(sum, before_tile + sums.all);
+            before = before_tile;
+        }
+    }
     __syncthreads();
-    return before_tile + block.before;
+    return before + sums.before;
 }
 
-static __global__ void compact_tiles(const float *in, float *out, int *count, int n, board b)
+// Loads this lane's elements, all of them before the first is looked at; beyond n: 0, not kept.
+static __device__ void load(const float *in, int n, int first, float (&x)[per_thread])
 {
-    positive kept{in};
-    int t = next_tile(b), first = first_element(t), to = kept_before(kept, b, t, n);
-    for (int k = 0; k < per_thread; ++k) {
-        int i = first + 32 * k;
-        bool keep = i < n && kept(i);
-        counts row = count_row(keep);
-        if (keep) out[to + row.before] = in[i];
-        to += row.all;
+    for (int k = 0; k < per_thread; ++k) x[k] = first + 32 * k < n ? in[first + 32 * k] : 0;
+}
+
+static __global__ void __launch_bounds__(block_size)
+    compact_tiles(const float *in, float *out, int *count, int n, board b)
+{
+    float x[per_thread];
+    int t = next_tile(b), kept = 0;
+    load(in, n, first_of(t), x);
+    for (float v : x) kept += __popc(__ballot_sync(all_lanes, v > 0));
+    int to = kept_before(b, t, kept);
+    for (float v : x) {
+        unsigned row = __ballot_sync(all_lanes, v > 0);
+        if (v > 0) out[to + __popc(row & lanes_below())] = v;
+        to += __popc(row);
     }
     if (t == int(gridDim.x) - 1 && threadIdx.x == block_size - 1) *count = to;
 }
 
+size_t compact_scratch(int n) { return board_bytes(n); }
+
 void compact(const float *in, float *out, int *count, int n, void *scratch)
 {
     if (n == 0) return check(cudaMemsetAsync(count, 0, sizeof(int)), "clearing the count");
-    compact_tiles<<<tiles_for(n), block_size>>>(in, out, count, n, cleared_board(n, scratch));
+    board b = cleared_board(n, scratch);
+    compact_tiles<<<tiles_for(n), block_size>>>(in, out, count, n, b);
     check(cudaPeekAtLastError(), "compact_tiles");
 }
 
-static __global__ void unpack_tiles(const float *packed, const unsigned char *keep, float *out,
-                                    int n, board b)
+static __global__ void __launch_bounds__(block_size)
+    unpack_tiles(const float *packed, const unsigned char *keep, float *out, int n, board b)
 {
-    marked kept{keep};
-    int t = next_tile(b), first = first_element(t), from = kept_before(kept, b, t, n);
+    int t = next_tile(b), first = first_of(t), kept = 0;
+    unsigned marks[per_thread], rows[per_thread];
+    for (int k = 0; k < per_thread; ++k) marks[k] = first + 32 * k < n ? keep[first + 32 * k] : 0;
+    for (int k = 0; k < per_thread; ++k) {
+        rows[k] = __ballot_sync(all_lanes, marks[k] != 0);
+        kept += __popc(rows[k]);
+    }
+    int from = kept_before(b, t, kept);
     for (int k = 0; k < per_thread; ++k) {
         int i = first + 32 * k;
-        bool here = i < n && kept(i);
-        counts row = count_row(here);
-        if (i < n) out[i] = here ? packed[from + row.before] : 0;
-        from += row.all;
+        if (i < n) out[i] = marks[k] != 0 ? packed[from + __popc(rows[k] & lanes_below())] : 0;
+        from += __popc(rows[k]);
     }
 }
+
+size_t unpack_scratch(int n) { return board_bytes(n); }
 
 void unpack(const float *packed, const unsigned char *keep, float *out, int n, void *scratch)
 {
     if (n == 0) return;
-    unpack_tiles<<<tiles_for(n), block_size>>>(packed, keep, out, n, cleared_board(n, scratch));
+    board b = cleared_board(n, scratch);
+    unpack_tiles<<<tiles_for(n), block_size>>>(packed, keep, out, n, b);
     check(cudaPeekAtLastError(), "unpack_tiles");
 }
 
-// The rest begins behind all that is kept, so that a first pass must find the sum of all.
-static __global__ void count_tiles(const float *in, int n, board b)
+// Leaves the sum of every tile on the board: where the rest begins is known only after the last.
+static __global__ void __launch_bounds__(block_size) count_tiles(const float *in, int n, board b)
 {
-    kept_before(positive{in}, b, next_tile(b), n);
+    float x[per_thread];
+    int t = next_tile(b), kept = 0;
+    load(in, n, first_of(t), x);
+    for (float v : x) kept += __popc(__ballot_sync(all_lanes, v > 0));
+    kept_before(b, t, kept);
 }
 
-static __global__ void place_both(const float *in, float *out, int *kept_count, int n, board b)
+static __global__ void __launch_bounds__(block_size)
+    place_tiles(const float *in, float *out, int *kept_count, int n, board b)
 {
-    positive kept{in};
-    int t = blockIdx.x, first = first_element(t), all = count_of(b.tiles[gridDim.x - 1]);
-    int to = count_block(kept, t, n).before + (t > 0 ? count_of(b.tiles[t - 1]) : 0);
+    float x[per_thread];
+    int t = blockIdx.x, first = first_of(t), kept = 0;
+    load(in, n, first, x);
+    for (float v : x) kept += __popc(__ballot_sync(all_lanes, v > 0));
+    int to = add_up(kept).before + (t > 0 ? count_of(b.tiles[t - 1]) : 0);
+    int all = count_of(b.tiles[gridDim.x - 1]);
     for (int k = 0; k < per_thread; ++k) {
-        int i = first + 32 * k;
-        bool keep = i < n && kept(i);
-        counts row = count_row(keep);
-        int before = to + row.before;
+        unsigned row = __ballot_sync(all_lanes, x[k] > 0);
+        int i = first + 32 * k, before = to + __popc(row & lanes_below());
         // Of the i elements before this one, i - before are not kept.
-        if (i < n) out[keep ? before : all + i - before] = in[i];
-        to += row.all;
+        if (i < n) out[x[k] > 0 ? before : all + i - before] = x[k];
+        to += __popc(row);
     }
     if (t == 0 && threadIdx.x == 0) *kept_count = all;
 }
+
+size_t partition_scratch(int n) { return board_bytes(n); }
 
 void partition(const float *in, float *out, int *kept_count, int n, void *scratch)
 {
     if (n == 0) return check(cudaMemsetAsync(kept_count, 0, sizeof(int)), "clearing the count");
     board b = cleared_board(n, scratch);
     count_tiles<<<tiles_for(n), block_size>>>(in, n, b);
-    place_both<<<tiles_for(n), block_size>>>(in, out, kept_count, n, b);
-    check(cudaPeekAtLastError(), "count_tiles or place_both");
+    place_tiles<<<tiles_for(n), block_size>>>(in, out, kept_count, n, b);
+    check(cudaPeekAtLastError(), "count_tiles or place_tiles");
 }
