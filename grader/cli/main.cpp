@@ -5,8 +5,11 @@
 #include "doctor.hpp"
 #include "errors.hpp"
 #include "grade.hpp"
+#include "hint.hpp"
+#include "original.hpp"
 #include "process.hpp"
 #include "progress.hpp"
+#include "reset.hpp"
 #include "text.hpp"
 #include "toolchain.hpp"
 
@@ -42,6 +45,9 @@ the one that git has. To grade your stub: ./workbook grade)";
 struct command_options {
     std::vector<std::string> labs;
     grade_options grade;
+    std::string one_lab;
+    hint_options hint;
+    bool agreed = false;
 };
 
 // A word that came out empty was meant to be something: a variable that is not set, mostly.
@@ -54,6 +60,11 @@ const CLI::Validator not_empty(
 void add_labs(CLI::App &command, command_options &o)
 {
     command.add_option("LAB", o.labs, "number or part of a name; none: all labs")->check(not_empty);
+}
+
+void add_one_lab(CLI::App &command, command_options &o)
+{
+    command.add_option("LAB", o.one_lab, "number or part of a name")->required()->check(not_empty);
 }
 
 void add_backend(CLI::App &command, command_options &o)
@@ -72,7 +83,7 @@ void add_seed(CLI::App &command, command_options &o)
 
 struct commands {
     CLI::App app{about, "./workbook"};
-    CLI::App *demo, *grade, *test, *doctor, *check;
+    CLI::App *demo, *grade, *hint, *reset, *test, *doctor, *check;
 };
 
 void describe(commands &c, command_options &o)
@@ -98,6 +109,15 @@ void describe(commands &c, command_options &o)
         ->check(not_empty);
     c.grade->add_flag("--require-gpu", o.grade.require_gpu,
                       "without a GPU: exit status 99, not 77");
+
+    c.hint = c.app.add_subcommand("hint", "one more hint for the TODO you are at");
+    add_one_lab(*c.hint, o);
+    c.hint->add_option("--todo", o.hint.todo, "for this TODO instead")->check(CLI::Range(1, 9999));
+    c.hint->add_flag("--again", o.hint.again, "those shown before, and no other");
+
+    c.reset = c.app.add_subcommand("reset", "put a stub back to how it was; keeps your file");
+    add_one_lab(*c.reset, o);
+    c.reset->add_flag("--yes", o.agreed, "do not ask");
 
     // The launcher runs them; it hands over to us for the help alone.
     c.test = c.app.add_subcommand("test", "run the project's own tests");
@@ -154,9 +174,12 @@ int run_command(const commands &c, const command_options &o)
     if (c.doctor->parsed()) return doctor_command();
     if (c.test->parsed()) throw usage_error("the tests are run by the launcher: ./workbook test");
     toolchain t = read_toolchain(toolchain_path());
+    if (c.check->parsed()) return check_command(t, o.labs, o.grade);
+    copy_stubs(t);
     if (c.demo->parsed()) return demo_command(t, o.labs, o.grade);
     if (c.grade->parsed()) return grade_command(t, o.labs, o.grade);
-    if (c.check->parsed()) return check_command(t, o.labs, o.grade);
+    if (c.hint->parsed()) return hint_command(t, o.one_lab, o.hint);
+    if (c.reset->parsed()) return reset_command(t, o.one_lab, o.agreed);
     return where_am_i_command(t);
 }
 

@@ -1,0 +1,27 @@
+// The stubs as they were handed out: for `reset`, and to know the TODOs of one that a student has
+// edited.
+#pragma once
+
+#include "toolchain.hpp"
+
+#include <string>
+
+namespace cli {
+
+// Git has the original of a checkout; a folder that was unpacked has none, so the stubs are copied
+// to .workbook/stubs when the program first runs, which is before most people edit anything.
+struct stub_original {
+    std::string text;  // empty: there is none
+    std::string where; // "git's commit 1a2b3c4 (2026-11-21)", ".workbook/stubs/02_coalescing.cu"
+};
+stub_original original_stub(const toolchain &t, const lab &l);
+
+// Where its TODOs are to be read: the original, or for want of it the stub as it stands; may be
+// empty.
+std::string text_with_todos(const toolchain &t, const lab &l);
+
+// Copies the stubs that have no copy yet. A folder that cannot be written to is left alone.
+void copy_stubs(const toolchain &t);
+std::string stub_copy(const toolchain &t, const lab &l); // the copy's path
+
+} // namespace cli
