@@ -19,10 +19,22 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::string trimmed(const std::string &text)
+// Paragraphs as one line each, to be broken where the reader's terminal ends; what is laid out by
+// hand stays.
+std::string paragraphs(const std::string &text)
 {
-    std::size_t first = text.find_first_not_of('\n'), last = text.find_last_not_of('\n');
-    return first == text.npos ? "" : text.substr(first, last - first + 1);
+    std::string result;
+    bool open = false, code = false;
+    for (const std::string &line : lines(text)) {
+        bool fence = line.rfind("```", 0) == 0;
+        bool by_hand = code || fence || line.empty() || line.find_first_of(" -|*#") == 0;
+        code ^= fence;
+        if (!result.empty()) result += open && !by_hand ? " " : "\n";
+        result += line;
+        open = !by_hand;
+    }
+    std::size_t first = result.find_first_not_of('\n'), last = result.find_last_not_of('\n');
+    return first == result.npos ? "" : result.substr(first, last - first + 1);
 }
 
 std::string path_of(const toolchain &t, const lab &l)
@@ -77,7 +89,7 @@ std::vector<hint> parse_hints(const std::string &markdown)
             result.back().text += line + "\n";
         }
     }
-    for (hint &h : result) h.text = trimmed(h.text);
+    for (hint &h : result) h.text = paragraphs(h.text);
     return result;
 }
 

@@ -12,6 +12,7 @@
 #include "reset.hpp"
 #include "text.hpp"
 #include "toolchain.hpp"
+#include "watch.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -30,12 +31,18 @@ them. Without a command: where am I, and what next.
 
 Examples:
   ./workbook demo                    every lab's ladder, naive to full solution
+  ./workbook watch 2                 grade after every save of the file you edit
   ./workbook grade 2                 grade labs/02_*/stub.cu, the file you edit
   ./workbook grade 2 --case offset   only cases with "offset" in their name
   ./workbook grade 2 --submission ~/mine.cu --json result.json
 
 Exit status: 0 passed, 1 the submission failed, 2 wrong usage, 77 nothing could
 be graded, 99 a fault of the machine or the workbook.)";
+constexpr const char *about_watch = R"(
+Keep it open beside your editor. It looks at the file five times a second, so
+that any editor and any network folder will do, and grades each new text once; a
+save during a grade begins a new one. Keys: h one more hint, r grade again on
+new inputs, q quit. Inputs stay the same until r.)";
 constexpr const char *about_tests = R"(
 Builds everything in build-test/ and runs the tests, or only those whose names
 are given, as meson.build has them: ./workbook test text_test. They are about
@@ -83,7 +90,7 @@ void add_seed(CLI::App &command, command_options &o)
 
 struct commands {
     CLI::App app{about, "./workbook"};
-    CLI::App *demo, *grade, *hint, *reset, *test, *doctor, *check;
+    CLI::App *demo, *watch, *grade, *hint, *reset, *test, *doctor, *check;
 };
 
 void describe(commands &c, command_options &o)
@@ -95,6 +102,12 @@ void describe(commands &c, command_options &o)
     add_labs(*c.demo, o);
     add_backend(*c.demo, o);
     add_seed(*c.demo, o);
+
+    c.watch = c.app.add_subcommand("watch", "grade your stub after every save, until q");
+    c.watch->footer(about_watch);
+    add_one_lab(*c.watch, o);
+    add_backend(*c.watch, o);
+    add_seed(*c.watch, o);
 
     c.grade = c.app.add_subcommand("grade", "grade your labs/LAB/stub.cu");
     add_labs(*c.grade, o);
@@ -177,6 +190,7 @@ int run_command(const commands &c, const command_options &o)
     if (c.check->parsed()) return check_command(t, o.labs, o.grade);
     copy_stubs(t);
     if (c.demo->parsed()) return demo_command(t, o.labs, o.grade);
+    if (c.watch->parsed()) return watch_command(t, o.one_lab, o.grade);
     if (c.grade->parsed()) return grade_command(t, o.labs, o.grade);
     if (c.hint->parsed()) return hint_command(t, o.one_lab, o.hint);
     if (c.reset->parsed()) return reset_command(t, o.one_lab, o.agreed);
