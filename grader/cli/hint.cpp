@@ -5,6 +5,7 @@
 #include "files.hpp"
 #include "grade.hpp"
 #include "lab_names.hpp"
+#include "original.hpp"
 
 #include <fmt/format.h>
 
@@ -95,17 +96,27 @@ std::vector<hint> parse_hints(const std::string &markdown)
 
 std::vector<hint> hints_of(const toolchain &t, const lab &l, int todo)
 {
-    std::vector<hint> all = parse_hints(read_text(path_of(t, l)));
+    std::vector<hint> all;
+    if (fs::exists(path_of(t, l))) all = parse_hints(read_text(path_of(t, l)));
     std::erase_if(all, [&](const hint &h) { return h.todo != todo; });
     return all;
 }
 
-int todo_at_hand(const progress_record &record, const std::string &lab)
+int todo_at_hand(const toolchain &t, const lab &l, const progress_record &record)
 {
-    const progress_entry *e = record.last(lab);
-    if (!e) return 1;
-    if (e->verdict.empty()) return 0;
-    return e->todo ? e->todo : 1;
+    const progress_entry *e = record.last(l.name);
+    if (e && e->verdict.empty()) return 0;
+    std::vector<int> todos = e ? todos_of(t, l).of_case(e->mending) : std::vector<int>{};
+    if (todos.empty()) todos = {1};
+    int with_hints = 0;
+    for (int todo : todos) {
+        std::size_t count = hints_of(t, l, todo).size();
+        auto seen = record.hints.find({l.name, todo});
+        int shown = seen == record.hints.end() ? 0 : seen->second;
+        if (count > static_cast<std::size_t>(shown)) return todo;
+        if (count > 0) with_hints = todo;
+    }
+    return with_hints;
 }
 
 std::string read_on(const toolchain &t, const lab &l)
@@ -128,12 +139,13 @@ int hint_command(const toolchain &t, const std::string &word, const hint_options
     const lab &l = lab_called(t, find_lab(word, t.lab_names(false)));
     progress_record record = read_progress(t);
     terminal out = detect_terminal(1);
-    int todo = options.todo ? options.todo : todo_at_hand(record, l.name);
+    int todo = options.todo ? options.todo : todo_at_hand(t, l, record);
     if (todo == 0) {
-        fmt::print("{}\n", wrapped(fmt::format("The last grade of {} found nothing wrong. A TODO's "
-                                               "hints all the same: ./workbook hint {} --todo 1",
-                                               l.name, number_of(l.name)),
-                                   out.width, 0));
+        fmt::print("{}\n",
+                   wrapped(fmt::format("The last grade of {} found nothing to help with. A "
+                                       "TODO's hints all the same: ./workbook hint {} --todo 1",
+                                       l.name, number_of(l.name)),
+                           out.width, 0));
         return passed;
     }
     std::vector<hint> hints = hints_of(t, l, todo);

@@ -17,12 +17,12 @@ struct hint {
 
 // The sections "## TODO n: title" of hints.md, in order; other sections are no hints.
 std::vector<hint> parse_hints(const std::string &markdown);
-// Throws machine_error when the lab's file cannot be read.
+// None where the lab has no such file.
 std::vector<hint> hints_of(const toolchain &t, const lab &l, int todo);
 
-// The TODO to help with: that of the first failure of the last grade; 1 before the first grade; 0
-// when the last grade had no failure.
-int todo_at_hand(const progress_record &record, const std::string &lab);
+// The TODO to help with: that of the first failure of the last grade, and of several TODOs the
+// first with a hint that was not shown; 0 when the last grade had no failure or no TODO has a hint.
+int todo_at_hand(const toolchain &t, const lab &l, const progress_record &record);
 
 // Where to read on when hints are used up: the handout and its sections.
 std::string read_on(const toolchain &t, const lab &l);

@@ -50,10 +50,11 @@ stub_original original_stub(const toolchain &t, const lab &l)
     return {read_text(copy), t.shown(copy)};
 }
 
-std::string text_with_todos(const toolchain &t, const lab &l)
+todo_list todos_of(const toolchain &t, const lab &l)
 {
-    std::string text = original_stub(t, l).text;
-    return text.empty() && fs::exists(t.stub(l)) ? read_text(t.stub(l)) : text;
+    std::string original = original_stub(t, l).text;
+    std::string present = fs::exists(t.stub(l)) ? read_text(t.stub(l)) : "";
+    return original.empty() ? todo_list(present) : todo_list(original, present);
 }
 
 void copy_stubs(const toolchain &t)

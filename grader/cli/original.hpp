@@ -2,6 +2,7 @@
 // edited.
 #pragma once
 
+#include "todo.hpp"
 #include "toolchain.hpp"
 
 #include <string>
@@ -16,9 +17,8 @@ struct stub_original {
 };
 stub_original original_stub(const toolchain &t, const lab &l);
 
-// Where its TODOs are to be read: the original, or for want of it the stub as it stands; may be
-// empty.
-std::string text_with_todos(const toolchain &t, const lab &l);
+// By the original, or for want of it the stub as it stands, and how far the student is with them.
+todo_list todos_of(const toolchain &t, const lab &l);
 
 // Copies the stubs that have no copy yet. A folder that cannot be written to is left alone.
 void copy_stubs(const toolchain &t);

@@ -45,7 +45,7 @@ progress_entry entry_from(const json &o)
     e.when = field<std::string>(o, "when", {});
     e.verdict = field<std::string>(o, "verdict", {});
     e.case_name = field<std::string>(o, "case", {});
-    e.todo = static_cast<int>(std::clamp(field<double>(o, "todo", 0), 0.0, 9999.0));
+    e.mending = field<std::string>(o, "mending", e.case_name);
     return e;
 }
 
@@ -55,7 +55,7 @@ json entry_to(const progress_entry &e)
             {"points", e.points},   {"max_points", e.max_points},
             {"best", e.best},       {"when", e.when},
             {"verdict", e.verdict}, {"case", e.case_name},
-            {"todo", e.todo}};
+            {"mending", e.mending}};
 }
 
 void read_hints(const json &list, progress_record &record)
@@ -118,8 +118,7 @@ std::string state_of(const progress_entry *best, const progress_entry *last)
         words += fmt::format("  (last {:g}{})", last->points,
                              last->backend == best->backend ? "" : " on " + last->backend);
     if (last->verdict.empty()) return words;
-    std::string todo = last->todo ? fmt::format(", TODO {}", last->todo) : "";
-    return fmt::format("{}  {}{}", words, last->verdict, todo);
+    return fmt::format("{}  {}", words, last->verdict);
 }
 
 std::string what_next(const toolchain &t, const progress_record &record, const terminal &out)
@@ -198,8 +197,7 @@ progress_record read_progress(const toolchain &t)
 void keep_progress(const toolchain &t, const lab_view &graded, const std::string &backend)
 {
     if (graded.status == "error" || graded.status == "skipped") return;
-    todo_list todos(text_with_todos(t, lab_called(t, graded.lab)));
-    const case_view *failure = first_to_mend(graded, todos);
+    const case_view *failure = first_to_mend(graded, todos_of(t, lab_called(t, graded.lab)));
     change(t, [&](progress_record &record) {
         progress_entry e;
         auto at = std::find_if(record.entries.begin(), record.entries.end(), [&](const auto &o) {
@@ -217,9 +215,8 @@ void keep_progress(const toolchain &t, const lab_view &graded, const std::string
         e.when = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
         e.verdict = failure ? failure->verdict : "";
         e.case_name = failure ? failure->name : "";
-        // A file that does not compile is about the TODO that was the first to mend before.
-        bool built = !failure || failure->name != "build";
-        if (built) e.todo = failure ? todos.of_case(failure->name) : 0;
+        // While the file does not compile, the student is still at what was the first to mend.
+        if (e.case_name != "build") e.mending = e.case_name;
         record.entries.push_back(e);
     });
 }

@@ -5,21 +5,30 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 namespace cli {
 
-// A stub's comments say "TODO 2 (read_offset):", the first to do for a function, or name one case:
+// A stub's comments say "TODO 2 (read_offset):", one of what a function takes, or name one case:
 // "TODO 3 (read_offset: sectors at offset 11):".
 class todo_list {
 public:
-    explicit todo_list(const std::string &stub_text);
-    int of_case(const std::string &case_name) const; // 0: none is known
+    // `original`: the stub as it was handed out. `present`: as it is now, to tell which TODOs have
+    // been begun; such a one has other lines around its comment, or no comment any more.
+    explicit todo_list(const std::string &original, const std::string &present);
+    explicit todo_list(const std::string &original) : todo_list(original, original) {}
+
+    // The TODOs that a failure of the case is about: of several the first not begun; all of them
+    // when all are begun. Empty: none is known.
+    std::vector<int> of_case(const std::string &case_name) const;
+    std::string words(const std::string &case_name) const; // "TODO 2", "TODOs 1 to 5", ""
     // A case with a TODO apart from its function's: work for "when everything else passes".
     bool is_for_later(const std::string &case_name) const;
 
 private:
-    int find(const std::string &what) const;
-    std::map<std::string, int> numbers_;
+    const std::vector<int> &find(const std::string &what) const;
+    std::map<std::string, std::vector<int>> numbers_;
+    std::map<int, bool> begun_;
 };
 
 std::string function_of(const std::string &case_name); // what stands before the colon

@@ -125,6 +125,17 @@ private:
     std::thread thread_;
 };
 
+// At once, so that no half screen is seen; what a terminal that is gone does not take is lost.
+void write_out(std::string_view text)
+{
+    std::fflush(stdout);
+    while (!text.empty()) {
+        ssize_t n = write(1, text.data(), text.size());
+        if (n < 0 && errno != EINTR) return;
+        if (n > 0) text.remove_prefix(static_cast<std::size_t>(n));
+    }
+}
+
 std::string time_of_day() { return fmt::format("{:%H:%M:%S}", fmt::localtime(std::time(nullptr))); }
 
 class watcher {
@@ -134,7 +145,7 @@ public:
           lab_(l),
           grade_(std::move(grade)),
           seed_(std::move(seed)),
-          todos_(text_with_todos(t, l)),
+          todos_(todos_of(t, l)),
           files_{t.stub(l), t.header(l)},
           saves_(look_at(files_)),
           out_(detect_terminal(1)),
@@ -184,6 +195,7 @@ private:
     {
         running_.reset();
         started_ = steady::now();
+        todos_ = todos_of(tools_, lab_);
         state_.saved = time_of_day();
         state_.helped.reset();
         state_.document = nullptr;
@@ -239,9 +251,7 @@ private:
             }
         bool reached = state_.max_points > 0 && state_.now == watch_state::what::graded &&
                        labs_of(state_.document)[0].points >= state_.max_points;
-        state_.hints_for = reached ? 0 : todo_at_hand(record, lab_.name);
-        if (state_.hints_for && hints_of(tools_, lab_, state_.hints_for).empty())
-            state_.hints_for = 0;
+        state_.hints_for = reached ? 0 : todo_at_hand(tools_, lab_, record);
         if (reached) state_.next = what_next(record);
     }
 
@@ -299,6 +309,7 @@ private:
         if (state_.hint_number == hints.size())
             state_.helped->text += "\nThat was the last. " + read_on(tools_, lab_);
         if (more) keep_hints(tools_, lab_.name, todo, shown + 1);
+        refresh_progress();
     }
 
     int rows() const
@@ -320,8 +331,7 @@ private:
         for (std::size_t i = 0; i < now.size(); ++i)
             text += (i ? "\n" : "") + now[i] + (cursor ? "\033[K" : "");
         if (cursor) text += "\033[J";
-        fmt::print("{}", text);
-        std::fflush(stdout);
+        write_out(text);
         shown_ = now;
     }
 

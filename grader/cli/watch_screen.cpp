@@ -53,8 +53,8 @@ void draw_head(screen &to, const watch_state &s, const lab_view &l, const termin
     if (s.best > now || words.empty())
         words += fmt::format("{}best {:g}", words.empty() ? "" : ", ", s.best);
     if (s.now == watch_state::what::graded)
-        words +=
-            fmt::format("{}saved {}, {:.1f} s", out.width < 60 ? "\n" : "   ", s.saved, s.seconds);
+        words += fmt::format("{}{}, graded in {:.1f} s", out.width < 60 ? "\n" : "   ", s.saved,
+                             s.seconds);
     int width = std::min(24, out.width - columns(words) - 4);
     if (words.find('\n') != words.npos) words.resize(words.find('\n')), width = 10;
     std::string filled = bar(out, now / all, std::max(width, 0));
@@ -86,12 +86,11 @@ void draw_case(screen &to, const case_view &c, const todo_list &todos, const ter
     if (said.find(c.message) == said.npos || said.empty()) add(to, c.message, out, 2);
     if (!said.empty())
         for (const std::string &line : lines(compiler_words(said, out.width))) to.push_back(line);
-    int todo = todos.of_case(c.name);
-    std::string belongs = todo ? fmt::format("TODO {}", todo) : "";
+    std::string todo = todos.words(c.name);
     if (!c.hint.empty())
-        add(to, "Try: " + c.hint + (todo ? " (" + belongs + ")" : ""), out, 2);
-    else if (todo)
-        add(to, "It belongs to " + belongs + ".", out, 2);
+        add(to, "Try: " + c.hint + (todo.empty() ? "" : " (" + todo + ")"), out, 2);
+    else if (!todo.empty())
+        add(to, "It belongs to " + todo + ".", out, 2);
     draw_printed(to, c, out);
 }
 
@@ -123,10 +122,10 @@ screen table(const lab_view &l, const todo_list &todos, const terminal &out)
     screen to;
     for (const tally &t : tallies(l)) {
         bool all = t.passed == t.cases, none = t.not_written == t.cases;
-        int todo = todos.of_case(t.function);
-        std::string what = !none  ? fmt::format("{} of {} cases", t.passed, t.cases)
-                           : todo ? fmt::format("not written: TODO {}", todo)
-                                  : "not written";
+        std::string todo = todos.words(t.function);
+        std::string what = !none          ? fmt::format("{} of {} cases", t.passed, t.cases)
+                           : todo.empty() ? "not written"
+                                          : "not written: " + todo;
         std::string row = fmt::format("{} {} {}", padded(no_wider(t.function, 18), 18),
                                       padded(what, 22), points_words(t.points, t.max_points));
         to.push_back((all    ? good(out, "ok    ")
@@ -152,10 +151,10 @@ void draw_missing_points(screen &to, const lab_view &l, const todo_list &todos, 
     add(to, "Every answer is right. Points are left in:", out, 0);
     for (const case_view &c : l.cases)
         if (c.points < c.max_points) {
-            int todo = todos.of_case(c.name);
+            std::string todo = todos.words(c.name);
             add(to,
                 fmt::format("{}: {}{}", c.name, points_words(c.points, c.max_points),
-                            todo ? fmt::format(" (TODO {})", todo) : ""),
+                            todo.empty() ? "" : " (" + todo + ")"),
                 out, 2);
             if (!c.message.empty()) add(to, c.message, out, 4);
         }
@@ -184,8 +183,9 @@ std::string keys_line(const watch_state &s, const terminal &out)
 // As much of `body` as there is room for; what is cut is said.
 void fit(screen &body, std::size_t room, const watch_state &s)
 {
-    if (body.size() <= room || room == 0) return;
-    body.resize(room - 1);
+    if (body.size() <= room) return;
+    body.resize(room > 0 ? room - 1 : 0);
+    if (room == 0) return;
     body.push_back("  ... all of it: ./workbook grade " + s.lab.substr(0, s.lab.find('_')));
 }
 
@@ -250,7 +250,7 @@ std::vector<std::string> draw(const watch_state &s, const todo_list &todos, cons
             0);
         break;
     case watch_state::what::fault:
-        body.push_back(bad(out, "This is not about your file: it could not be graded."));
+        add(body, "This is not about your file: it could not be graded.", out, 0);
         add(body, s.trouble, out, 2);
         break;
     case watch_state::what::graded:

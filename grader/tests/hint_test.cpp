@@ -83,18 +83,21 @@ TEST_CASE("the TODO at hand is that of the last grade's first failure")
     project p;
     p.put("labs/02_scaling/stub.cu",
           "// TODO 1 (scale): A.\n// TODO 2 (shift): B.\n// TODO 3 (scale: speed): C.\n");
-    CHECK(todo_at_hand(read_progress(p.tools), "02_scaling") == 1);
-    keep_progress(p.tools, lab_with({{"scale: one", "PASS"}, {"shift: one", "WRONG_ANSWER"}}), "sim");
-    CHECK(todo_at_hand(read_progress(p.tools), "02_scaling") == 2);
+    p.put("labs/02_scaling/hints.md", hints_file);
+    auto at_hand = [&] { return todo_at_hand(p.tools, p.only_lab(), read_progress(p.tools)); };
+    CHECK(at_hand() == 1);
+    keep_progress(p.tools, lab_with({{"scale: one", "PASS"}, {"shift: one", "WRONG_ANSWER"}}),
+                  "sim");
+    CHECK(at_hand() == 2);
     SUBCASE("a file that does not compile is still about the same TODO")
     {
         keep_progress(p.tools, lab_with({{"build", "BUILD_FAILED"}}), "sim");
-        CHECK(todo_at_hand(read_progress(p.tools), "02_scaling") == 2);
+        CHECK(at_hand() == 2);
     }
     SUBCASE("when everything passed there is none")
     {
         keep_progress(p.tools, lab_with({{"scale: one", "PASS"}}), "sim");
-        CHECK(todo_at_hand(read_progress(p.tools), "02_scaling") == 0);
+        CHECK(at_hand() == 0);
     }
 }
 
@@ -102,16 +105,16 @@ TEST_CASE("first to mend: wrong, then what nobody wrote, then what is for later"
 {
     todo_list todos(
         "// TODO 1 (scale): A.\n// TODO 2 (shift): B.\n// TODO 3 (scale: speed, all): C.\n");
-    CHECK(todos.of_case("scale: one") == 1);
-    CHECK(todos.of_case("scale: speed, all") == 3);
-    CHECK(todos.of_case("other: one") == 0);
+    CHECK(todos.words("scale: one") == "TODO 1");
+    CHECK(todos.words("scale: speed, all") == "TODO 3");
+    CHECK(todos.words("other: one") == "");
     CHECK(todos.is_for_later("scale: speed, all"));
     CHECK_FALSE(todos.is_for_later("shift: speed"));
     lab_view l = lab_with({{"scale: speed, all", "TOO_SLOW"},
-                         {"shift: one", "NOT_WRITTEN"},
-                         {"scale: speed", "TOO_SLOW"},
-                         {"scale: one", "WRONG_ANSWER"},
-                         {"scale: two", "NOT_WRITTEN"}});
+                           {"shift: one", "NOT_WRITTEN"},
+                           {"scale: speed", "TOO_SLOW"},
+                           {"scale: one", "WRONG_ANSWER"},
+                           {"scale: two", "NOT_WRITTEN"}});
     auto next = [&] {
         const case_view *c = first_to_mend(l, todos);
         std::string name = c ? c->name : "none";
@@ -125,4 +128,29 @@ TEST_CASE("first to mend: wrong, then what nobody wrote, then what is for later"
     CHECK(next() == "shift: one");
     CHECK(next() == "scale: speed, all");
     CHECK(next() == "none");
+}
+
+TEST_CASE("of a function's several TODOs the first not begun; all when all are")
+{
+    const std::string original =
+        "int a()\n{\n    // TODO 1 (scale): A,\n    // and more.\n    return 0;\n}\n"
+        "int b()\n{\n    // TODO 2 (scale): B.\n\n    // TODO 3 (scale: all): C.\n}\n";
+    auto words = [&](const std::string &present) {
+        return todo_list(original, present).words("scale: one");
+    };
+    auto with = [&](std::string text, const std::string &after, const std::string &added) {
+        std::size_t at = text.find(after);
+        REQUIRE(at != text.npos);
+        return text.insert(at + after.size(), added);
+    };
+    CHECK(words(original) == "TODO 1");
+    CHECK(words(with(original, "int a()\n", "// a note\n")) == "TODO 1");
+    std::string below = with(original, "and more.\n", "    work();\n");
+    CHECK(words(below) == "TODO 2");
+    CHECK(words(with(original, "{\n", "    work();\n")) == "TODO 2");
+    std::string erased = original;
+    erased.erase(erased.find("    // TODO 1"), std::string("    // TODO 1 (scale): A,\n").size());
+    CHECK(words(erased) == "TODO 2");
+    CHECK(words(with(below, "(scale): B.\n", "    work();\n")) == "TODOs 1 to 2");
+    CHECK(todo_list(original, "").words("scale: all") == "TODO 3");
 }

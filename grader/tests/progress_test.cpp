@@ -31,7 +31,7 @@ TEST_CASE("before the first grade, and after each")
     CHECK(contains(screen(p), "0 of 1 lab done"));
     CHECK(contains(screen(p), "./workbook watch 02"));
     keep_progress(p.tools, view_of(4, "WRONG_ANSWER"), "sim");
-    CHECK(contains(screen(p), "02_scaling  ####        4 / 10  WRONG_ANSWER"));
+    CHECK(contains(screen(p), "02_scaling  ####        4 / 10 simulated  WRONG_ANSWER"));
     keep_progress(p.tools, view_of(10, "", "pass"), "gpu");
     CHECK(contains(screen(p), "10 / 10  done"));
     CHECK(contains(screen(p), "Every lab is done"));
@@ -100,7 +100,7 @@ TEST_CASE("a fault of the machine leaves no trace")
     project p;
     keep_progress(p.tools, view_of(0, "INFRA_ERROR", "error"), "gpu");
     keep_progress(p.tools, view_of(0, "SKIPPED", "skipped"), "gpu");
-    CHECK(read_progress(p.tools).labs.empty());
+    CHECK(read_progress(p.tools).entries.empty());
 }
 
 TEST_CASE("a damaged file is put aside, not overwritten, and neither is the one before")

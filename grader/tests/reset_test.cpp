@@ -4,6 +4,9 @@
 #include "../cli/reset.hpp"
 #include "cli_project.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 using namespace cli;
 
 namespace {

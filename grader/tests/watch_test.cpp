@@ -77,7 +77,9 @@ public:
         tcgetattr(slave_, &before_);
         pid_ = fork();
         if (pid_ != 0) return;
-        login_tty(slave_);
+        setsid();
+        ioctl(slave_, TIOCSCTTY, 0);
+        for (int descriptor : {0, 1, 2}) dup2(slave_, descriptor);
         setenv("TERM", term, 1);
         setenv("NO_COLOR", "1", 1);
         handle_signals();
@@ -152,11 +154,10 @@ std::string grading_script(project &p)
     REQUIRE(mkfifo((p.root + "/never").c_str(), 0600) == 0);
     return p.script("grade", "root=" + p.root + R"(
 while [ $# -gt 1 ]; do [ "$1" = --json ] && out=$2; shift; done
-cat $root/labs/02_scaling/stub.cu >>$root/runs
+stub=$(cat $root/labs/02_scaling/stub.cu)
+echo "$stub" >>$root/runs
 echo "building the grader" >&2
-grep -q crash $root/labs/02_scaling/stub.cu && kill -9 $$
-grep -q hold $root/labs/02_scaling/stub.cu && read line <$root/never
-name=$(grep -o 'wrong\|right' $root/labs/02_scaling/stub.cu)
+case $stub in *crash*) kill -9 $$ ;; *hold*) read line <$root/never ;; *wrong*) name=wrong ;; *) name=right ;; esac
 cp $root/$name.json "$out")");
 }
 
@@ -211,7 +212,7 @@ TEST_CASE("the screen: points, the first failure with its TODO, the functions, t
     std::string text = text_of(draw(s, todos, plain(80), 24));
     CHECK(contains(text, "02_scaling  labs/02_scaling/stub.cu"));
     CHECK(contains(text, "simulated"));
-    CHECK(contains(text, "[############            ] 5 / 10 points, best 7   saved 10:20:30"));
+    CHECK(contains(text, "[############            ] 5 / 10 points, best 7   10:20:30"));
     CHECK(contains(
         text, "WRONG_ANSWER  scale: two\n  data[3] is 7, expected 8.\n  Try: look at i (TODO 1)"));
     CHECK(contains(text, "FAIL  scale              1 of 2 cases"));
