@@ -6,6 +6,7 @@
 #include "lab_names.hpp"
 #include "ladder.hpp"
 #include "pool.hpp"
+#include "progress.hpp"
 
 #include <fmt/format.h>
 
@@ -86,8 +87,8 @@ int demo_command(const toolchain &t, const std::vector<std::string> &words, grad
     }
     if (!first.solutions)
         fmt::print("This edition has no solutions: only the naive versions are shown.\n");
-    fmt::print("Your turn: edit labs/{}/stub.cu, then\n  {}\n", names[0],
-               bold(out, "./workbook grade " + names[0].substr(0, names[0].find('_'))));
+    fmt::print("Your turn: open labs/{}/stub.cu in your editor, and beside it type\n  {}\n",
+               names[0], bold(out, "./workbook watch " + number_of(names[0])));
     return right ? passed : failed;
 }
 

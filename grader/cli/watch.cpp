@@ -236,9 +236,12 @@ private:
             return;
         }
         state_.now = watch_state::what::fault;
-        state_.trouble = printable(end.text, 4000);
-        if (state_.trouble.empty()) state_.trouble = "The grading program " + end.words() + ".";
-        state_.trouble += "\nr tries again; ./workbook doctor looks for what is missing.";
+        state_.trouble.clear();
+        for (const std::string &line : lines(printable(end.text, 4000)))
+            if (line.rfind("grading ", 0) != 0) state_.trouble += line + "\n";
+        if (end.what != ending::exited || state_.trouble.empty())
+            state_.trouble += "The grading program " + end.words() + ".\n";
+        state_.trouble += "r tries again; ./workbook doctor looks for what is missing.";
     }
 
     void refresh_progress()

@@ -80,8 +80,9 @@ void draw_printed(screen &to, const case_view &c, const terminal &out)
 
 void draw_case(screen &to, const case_view &c, const todo_list &todos, const terminal &out)
 {
+    std::size_t at = to.size();
     add(to, c.verdict + "  " + c.name, out, 0);
-    to.back().replace(0, std::min(to.back().size(), c.verdict.size()), bad(out, c.verdict));
+    to[at].replace(0, std::min(to[at].size(), c.verdict.size()), bad(out, c.verdict));
     std::string said = c.whole ? c.whole->value("output", std::string()) : "";
     if (said.find(c.message) == said.npos || said.empty()) add(to, c.message, out, 2);
     if (!said.empty())
@@ -141,8 +142,7 @@ std::string summary(const lab_view &l)
     int right = 0, wrong = 0, open = 0;
     for (const tally &t : tallies(l))
         ++(t.passed == t.cases ? right : t.not_written == t.cases ? open : wrong);
-    return fmt::format("{} right, {} wrong, {} not written", plural(std::size_t(right), "function"),
-                       wrong, open);
+    return fmt::format("Functions: {} right, {} wrong, {} to do", right, wrong, open);
 }
 
 // What still gives points though nothing fails: speed that could be better.
@@ -162,11 +162,12 @@ void draw_missing_points(screen &to, const lab_view &l, const todo_list &todos, 
 
 void draw_hint(screen &to, const watch_state &s, const terminal &out)
 {
+    std::size_t at = to.size();
     add(to,
         fmt::format("Hint {} of {} for TODO {}: {}", s.hint_number, s.hints, s.helped->todo,
                     s.helped->title),
         out, 0);
-    to.back() = bold(out, to.back());
+    for (; at < to.size(); ++at) to[at] = bold(out, to[at]);
     add(to, s.helped->text, out, 0);
 }
 
@@ -180,13 +181,13 @@ std::string keys_line(const watch_state &s, const terminal &out)
     return bold(out, "keys:") + " " + keys;
 }
 
-// As much of `body` as there is room for; what is cut is said.
-void fit(screen &body, std::size_t room, const watch_state &s)
+// As much of `body` as there is room for; where something is cut, the command that shows it.
+void fit(screen &body, std::size_t room, const std::string &command)
 {
     if (body.size() <= room) return;
     body.resize(room > 0 ? room - 1 : 0);
     if (room == 0) return;
-    body.push_back("  ... all of it: ./workbook grade " + s.lab.substr(0, s.lab.find('_')));
+    body.push_back("... more: ./workbook " + command);
 }
 
 // The verdict and, where there is room, the table of functions, or the hint in its place.
@@ -194,6 +195,7 @@ screen verdict(const watch_state &s, const lab_view &l, const todo_list &todos, 
                std::size_t room)
 {
     screen body, below;
+    std::string number = s.lab.substr(0, s.lab.find('_')), grade = "grade " + number;
     const case_view *first = first_to_mend(l, todos);
     if (first)
         draw_case(body, *first, todos, out);
@@ -209,18 +211,18 @@ screen verdict(const watch_state &s, const lab_view &l, const todo_list &todos, 
     else if (built)
         below = table(l, todos, out);
     if (below.empty()) {
-        fit(body, room, s);
+        fit(body, room, grade);
         return body;
     }
     // A hint was asked for: it comes whole, and the verdict gets what is left.
     if (s.helped) {
-        fit(below, room, s);
+        fit(below, room, "hint " + number + " --again");
         std::size_t left = room - below.size();
-        fit(body, left > 1 ? left - 1 : 0, s);
+        fit(body, left > 1 ? left - 1 : 0, grade);
         if (left < 2) body.clear();
     } else if (body.size() + 1 + below.size() > room) {
         below = {no_wider(summary(l), out.width)};
-        fit(body, room > 2 ? room - 2 : room, s);
+        fit(body, room > 2 ? room - 2 : room, grade);
         if (body.size() + 2 > room) below.clear();
     }
     if (!body.empty() && !below.empty()) body.push_back("");
@@ -259,7 +261,7 @@ std::vector<std::string> draw(const watch_state &s, const todo_list &todos, cons
     }
     if (s.now != watch_state::what::graded) {
         if (s.helped) body.push_back(""), draw_hint(body, s, out);
-        fit(body, room, s);
+        fit(body, room, "grade " + s.lab.substr(0, s.lab.find('_')));
     }
     if (room > 0) to.push_back("");
     to.insert(to.end(), body.begin(), body.end());
