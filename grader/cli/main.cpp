@@ -199,7 +199,8 @@ int run_command(const commands &c, const command_options &o)
 
 void complain(const std::exception &e)
 {
-    fmt::print(stderr, "{}\n", wrapped(e.what(), detect_terminal(2).width, 0));
+    // Not by fmt, which throws where nothing can be written: the terminal may be gone.
+    std::fputs((wrapped(e.what(), detect_terminal(2).width, 0) + "\n").c_str(), stderr);
 }
 
 int guarded(const commands &c, const command_options &o)
@@ -214,7 +215,7 @@ int guarded(const commands &c, const command_options &o)
         return nothing_graded;
     } catch (const stop_requested &) {
         // A terminal has written ^C where the line begins.
-        fmt::print(stderr, "{}stopped\n", detect_terminal(2).interactive ? "\r" : "");
+        std::fputs(detect_terminal(2).interactive ? "\rstopped\n" : "stopped\n", stderr);
         return stopped;
     } catch (const std::exception &e) { // machine_error, and what the system threw
         complain(e);

@@ -136,8 +136,8 @@ int reset_command(const toolchain &t, const std::string &word, bool agreed)
     write_atomically(there ? fs::canonical(stub).string() : stub, original.text);
     fmt::print("{} is as {} has it.\n", t.shown(stub), original.where);
     if (there)
-        fmt::print("Your file is {}\nTo get it back:\n  cp {} {}\n", t.shown(kept), t.shown(kept),
-                   t.shown(stub));
+        fmt::print("Your file is {}\nTo get it back:\n  cp {} \\\n     {}\n", t.shown(kept),
+                   t.shown(kept), t.shown(stub));
     mention_copy(t, l, original);
     return passed;
 }

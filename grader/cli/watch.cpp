@@ -355,11 +355,7 @@ private:
 
 // Leaves the last screen where it is and the shell's prompt below it.
 struct line_after {
-    ~line_after()
-    {
-        fmt::print("\n");
-        std::fflush(stdout);
-    }
+    ~line_after() { write_out("\n"); }
 };
 
 } // namespace

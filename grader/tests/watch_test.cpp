@@ -10,10 +10,12 @@
 #include <poll.h>
 #include <pty.h>
 #include <sys/ioctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <termios.h>
 
 #include <chrono>
+#include <utility>
 
 using namespace cli;
 
@@ -77,6 +79,7 @@ public:
         tcgetattr(slave_, &before_);
         pid_ = fork();
         if (pid_ != 0) return;
+        close(master_); // else it would not hang up
         setsid();
         ioctl(slave_, TIOCSCTTY, 0);
         for (int descriptor : {0, 1, 2}) dup2(slave_, descriptor);
@@ -96,7 +99,8 @@ public:
     ~session()
     {
         if (pid_ > 0) kill(pid_, SIGKILL), waitpid(pid_, nullptr, 0);
-        close(master_), close(slave_);
+        if (master_ >= 0) close(master_);
+        close(slave_);
     }
     // Reads until the text was shown; what came before it is forgotten.
     bool sees(const std::string &text)
@@ -123,8 +127,17 @@ public:
     }
     void type(const std::string &keys) { REQUIRE(write(master_, keys.data(), keys.size()) > 0); }
     void tell(int number) { kill(pid_, number); }
+    void hang_up() { close(std::exchange(master_, -1)); }
     int ends()
     {
+        // Its end is what is waited for, but a program that stays must not stop the tests.
+        int descriptor = static_cast<int>(syscall(SYS_pidfd_open, pid_, 0));
+        pollfd wait{descriptor, POLLIN, 0};
+        if (poll(&wait, 1, 20000) != 1) {
+            MESSAGE("it did not end");
+            kill(pid_, SIGKILL);
+        }
+        close(descriptor);
         int status = 0;
         waitpid(pid_, &status, 0);
         pid_ = -1;
@@ -331,6 +344,16 @@ TEST_CASE("the loop: signals give the terminal back")
         CHECK(s.ends() == stopped);
         CHECK(s.terminal_is_as_before());
     }
+}
+
+TEST_CASE("the loop: it ends with its terminal")
+{
+    project p;
+    p.put("labs/02_scaling/stub.cu", "// hold\n");
+    session s(p, grading_script(p));
+    CHECK(s.sees("building the grader"));
+    s.hang_up();
+    CHECK(s.ends() == stopped);
 }
 
 TEST_CASE("the loop: a terminal that cannot move its cursor gets no escape sequence")
