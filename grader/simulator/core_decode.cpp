@@ -974,9 +974,20 @@ private:
         std::string name = std::string(store ? "store." : "load.") + space_name(p.space) + "." +
                            std::to_string(d.ins.bytes) + "x" + width;
         if (p.strong) d.ins.flags |= strong;
+        if (!store && p.space == ptx::space::shared && reads_ahead(s)) d.ins.flags |= speculative;
         if (p.is_volatile) d.ins.wide |= 4;
         if (p.releases) emit(need("core.fence"));
         keep(d, name.c_str());
+    }
+
+    // CUB's merge sort loads the key that follows each of its two runs, also where no key follows,
+    // and then does not use it.
+    bool reads_ahead(const statement &s) const
+    {
+        if (s.place < 0) return false;
+        auto file = in_.module->files.find(out_.body.places[s.place].file);
+        return file != in_.module->files.end() &&
+               file->second.ends_with("/cub/block/block_merge_sort.cuh");
     }
 
     void place_param(draft &d, const ptx::operand &place, bool store, const std::string &width)
