@@ -2,8 +2,8 @@
 //
 // Compiled once for each instruction set, like core_arithmetic.cpp. Device memory and shared memory
 // are both a `window` of bytes with a shadow; local memory is interleaved by words, as on hardware.
-#include "core_lanes.hpp"
 #include "core_levels.hpp"
+#include "core_values.hpp"
 
 #if defined(__AVX2__)
 #include <immintrin.h>
@@ -824,6 +824,10 @@ template <class R> void store_argument(context &c, const instruction &i, lane_ma
 // ---- atomics
 // ----------------------------------------------------------------------------------------------------
 
+struct half_pair { // f16x2
+    half low, high;
+};
+
 struct atomic_add {
     static constexpr bool blind = false;
     template <class T> static T of(T old, T b, T)
@@ -832,6 +836,11 @@ struct atomic_add {
             return static_cast<T>(static_cast<u64>(old) + static_cast<u64>(b));
         else
             return old + b;
+    }
+    static half of(half old, half b, half) { return narrow(double{widen(old)} + widen(b)); }
+    static half_pair of(half_pair old, half_pair b, half_pair)
+    {
+        return {of(old.low, b.low, {}), of(old.high, b.high, {})};
     }
 };
 struct atomic_min {
@@ -1044,6 +1053,8 @@ void atomic_rows(handler_sink &out)
     atomic_row<atomic_add, s64>(out, "add", "s64");
     atomic_row<atomic_add, float>(out, "add", "f32");
     atomic_row<atomic_add, double>(out, "add", "f64");
+    atomic_row<atomic_add, half>(out, "add", "f16");
+    atomic_row<atomic_add, half_pair>(out, "add", "f16x2");
     atomic_row<atomic_min, u32>(out, "min", "u32");
     atomic_row<atomic_min, s32>(out, "min", "s32");
     atomic_row<atomic_min, u64>(out, "min", "u64");

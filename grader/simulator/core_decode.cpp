@@ -529,7 +529,18 @@ private:
             d.ins.d = destination(operand_at(s, 0), type::u32);
             return;
         }
+        if (type t = last_type(s); is_half(t)) return decode_half(s, t);
+        if (op == "createpolicy") return decode_policy(s);
         decode_plain(s);
+    }
+
+    // A hint for caches, of which there are none; the value only goes to other instructions.
+    void decode_policy(const statement &s)
+    {
+        operand to = destination(operand_at(s, 0), type::b64);
+        draft &d = emit(need("mov.b64"));
+        d.ins.d = to;
+        d.ins.a = constant(0, register_class::wide);
     }
 
     // The types of an arithmetic instruction's sources, where they are not all the same.
@@ -574,7 +585,7 @@ private:
         if (operands < 2) throw unknown{};
         type t = last_type(s);
         if (op == "slct") t = ptx::type_named(s.op[s.op.size() - 2]);
-        if (op == "dp4a") t = type::u32;
+        if (op == "dp4a" || op == "dp2a" || op == "vabsdiff4") t = type::u32;
         std::uint32_t extra = 0;
         if (op == "lop3") {
             if (operands != 5 || s.operands[4].what != kind::immediate) throw unknown{};
@@ -614,6 +625,52 @@ private:
             x.ins.extra = in[3];
             x.extra_reads = (in[3] & constant_bit) == 0;
         }
+    }
+
+    static bool is_half(type t)
+    {
+        return t == type::f16 || t == type::f16x2 || t == type::bf16 || t == type::bf16x2;
+    }
+
+    // Arithmetic on f16 and bf16: the modifiers become half_flags.
+    void decode_half(const statement &s, type t)
+    {
+        std::uint32_t flags = 0;
+        for (std::size_t k = 1; k + 1 < s.op.size(); ++k) {
+            auto part = s.op[k];
+            if (part == "ftz")
+                flags |= half_ftz;
+            else if (part == "sat")
+                flags |= half_saturate;
+            else if (part == "relu")
+                flags |= half_relu;
+            else if (part == "NaN")
+                flags |= half_nan;
+            else if (part != "rn" && part != "approx")
+                throw unknown{};
+        }
+        handler h = need("half." + std::string(s.op[0]) + "." + std::string(s.op.back()));
+        if (s.operands.size() < 2 || s.operands.size() > 4) throw unknown{};
+        operand in[3] = {no_operand, no_operand, no_operand};
+        for (std::size_t k = 1; k < s.operands.size(); ++k) in[k - 1] = source(s.operands[k], t);
+        operand to = destination(s.operands[0], t);
+        draft &x = emit(h);
+        x.ins.d = to;
+        x.ins.a = in[0];
+        x.ins.b = in[1];
+        x.ins.c = in[2];
+        x.ins.extra = flags;
+    }
+
+    // setp and set of f16 and bf16 share one handler for all comparisons.
+    static std::uint32_t half_comparison_named(std::string_view name)
+    {
+        static constexpr std::string_view names[] = {"eq",  "ne",  "lt",  "le",  "gt",
+                                                     "ge",  "equ", "neu", "ltu", "leu",
+                                                     "gtu", "geu", "num", "nan"};
+        auto at = std::find(std::begin(names), std::end(names), name);
+        if (at == std::end(names)) throw unknown{};
+        return static_cast<std::uint32_t>(at - std::begin(names)) << half_comparison_shift;
     }
 
     void decode_mov(const statement &s)
@@ -713,7 +770,9 @@ private:
     {
         type from = last_type(s), to = ptx::type_named(part(s, s.op.size() - 2));
         std::uint32_t extra = 0;
-        for (std::size_t k = 1; k + 2 < s.op.size(); ++k) extra |= convert_flag(s.op[k]);
+        for (std::size_t k = 1; k + 2 < s.op.size(); ++k)
+            if (s.op[k] != "relu") extra |= convert_flag(s.op[k]);
+        bool relu = has_part(s, "relu");
         if (from == type::none || to == type::none) throw unknown{};
         if (to == type::f16x2 || to == type::bf16x2) return decode_cvt_pair(s, to, extra);
         handler h =
@@ -723,6 +782,7 @@ private:
         x.ins.a = a;
         x.ins.d = d;
         x.ins.extra = extra;
+        if (relu) clear_negative(d, s.op[s.op.size() - 2]);
         std::uint32_t size = ptx::size_of(to);
         bool wider =
             s.operands[0].what == kind::reg && ptx::size_of(types_[s.operands[0].id]) > size;
@@ -732,6 +792,12 @@ private:
             e.ins.bytes = static_cast<std::uint8_t>(size);
             e.ins.flags = signed_value;
         }
+    }
+
+    void clear_negative(operand d, std::string_view format)
+    {
+        draft &x = emit(need("core.relu." + std::string(format)));
+        x.ins.a = x.ins.d = d;
     }
 
     // cvt.rn.f16x2.f32 d, a, b: a is the upper half.
@@ -746,6 +812,7 @@ private:
             x.ins.a = a;
             x.ins.d = halves[k];
             x.ins.extra = extra;
+            if (has_part(s, "relu")) clear_negative(halves[k], to == type::f16x2 ? "f16" : "bf16");
         }
         draft p;
         p.ins.extra = add_list({halves[0], halves[1]});
@@ -772,8 +839,11 @@ private:
         bool set = s.op[0] == "set";
         type t = last_type(s);
         std::string name = std::string(s.op[0]) + "." + std::string(part(s, 1));
-        std::uint32_t extra = 0;
+        bool half = is_half(t);
+        if (half) name = std::string("half.") + std::string(s.op[0]);
+        std::uint32_t extra = half ? half_comparison_named(part(s, 1)) : 0;
         std::size_t types = set ? 2 : 1;
+        if (s.op.size() < 2 + types) throw unknown{};
         for (std::size_t k = 2; k + types < s.op.size(); ++k) {
             auto part = s.op[k];
             if (part == "and")
@@ -905,7 +975,7 @@ private:
 
     operand address_source(const ptx::operand &o, std::int64_t &offset)
     {
-        if (o.what != kind::address) throw unknown{};
+        if (o.what != kind::address || !o.elements.empty()) throw unknown{};
         if (!o.name.empty()) {
             ptx::operand symbol;
             symbol.what = kind::symbol;
