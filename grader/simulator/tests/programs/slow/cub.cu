@@ -162,20 +162,27 @@ void merge_sort(const std::vector<int> &in)
     CHECK(download(keys, n) == expected);
 }
 
+void run(int n)
+{
+    const std::vector<int> in = numbers(n);
+    reduce(in);
+    reduce_reals(n);
+    scan(in);
+    select(in);
+    partition(in);
+    histogram(in);
+    radix_sort(in);
+    merge_sort(in);
+}
+
 } // namespace
 
 int main()
 {
-    for (int n : {1, 3000, 200003}) {
-        const std::vector<int> in = numbers(n);
-        reduce(in);
-        reduce_reals(n);
-        scan(in);
-        select(in);
-        partition(in);
-        histogram(in);
-        radix_sort(in);
-        merge_sort(in);
+    for (int n : {1, 3000, 200003}) run(n);
+    for (int seed = 1; seed <= 3; ++seed) { // blocks and warps in another order
+        simulator_schedule(1, seed);
+        run(20011);
     }
     return done();
 }

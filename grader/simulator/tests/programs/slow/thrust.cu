@@ -117,17 +117,24 @@ void sorts(const std::vector<int> &in)
     CHECK(host(places) == order);
 }
 
+void run(int n)
+{
+    const std::vector<int> in = numbers(n);
+    reductions(in);
+    scans(in);
+    selections(in);
+    histogram(in);
+    sorts(in);
+}
+
 } // namespace
 
 int main()
 {
-    for (int n : {1, 3000, 150001}) {
-        const std::vector<int> in = numbers(n);
-        reductions(in);
-        scans(in);
-        selections(in);
-        histogram(in);
-        sorts(in);
+    for (int n : {1, 3000, 150001}) run(n);
+    for (int seed = 1; seed <= 3; ++seed) { // blocks and warps in another order
+        simulator_schedule(1, seed);
+        run(20011);
     }
     return done();
 }
