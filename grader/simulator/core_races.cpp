@@ -409,6 +409,20 @@ void race_checker::take_lanes(const access &a)
     }
 }
 
+// The lanes of an earlier read of this warp that must be remembered beside those that read now:
+// not those that one of them has met since, for what comes after it comes after them too.
+lane_mask race_checker::still_open(const access &a, const access_mark &earlier, lane_mask now) const
+{
+    if (!a.warp.lanes) return earlier.lanes;
+    lane_mask open = earlier.lanes & ~now;
+    each(now, [&](int l) {
+        each(open, [&](int k) {
+            if (earlier.at < (*a.warp.lanes)[l][k]) open &= ~(1u << k);
+        });
+    });
+    return open;
+}
+
 // The most frequent case: words of shared memory that nobody has written since the last barrier.
 void race_checker::read_words(const access &a)
 {
@@ -439,8 +453,8 @@ void race_checker::read_words(const access &a)
         }
         line.latest = at;
         if (x.read.owner == owner && x.read.at >= warp_at) {
+            x.read.lanes = together | still_open(a, x.read, together);
             x.read.at = at;
-            x.read.lanes |= together;
             continue;
         }
         if (x.read.at >= live_from && !same_warp(x.read.owner, owner)) x.other = x.read;
@@ -478,7 +492,7 @@ void race_checker::read_cell(const access &a, race_cell &x, int lane, lane_mask 
     }
     access_mark &r = x.read;
     if (r.owner == a.owner && !a.settled(r)) {
-        r.lanes |= lanes;
+        r.lanes = lanes | still_open(a, r, lanes);
         r.at = a.at;
         return;
     }

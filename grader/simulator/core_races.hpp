@@ -121,6 +121,7 @@ private:
     void split_line(const access &, race_line &, race_line::split);
     void rest();
     void take_lanes(const access &);
+    lane_mask still_open(const access &, const access_mark &earlier, lane_mask now) const;
     void read_words(const access &);
     void take_cells(const access &, int lane, lane_mask lanes);
     void read_cell(const access &, race_cell &, int lane, lane_mask lanes, std::uint32_t offset);
