@@ -134,6 +134,18 @@ struct access {
     u32 bytes; // a lane
 };
 
+// Whether one of the elements read has no byte that was written. Some bytes without a value are no
+// mistake: the padding of a structure travels with it.
+template <class F> bool holds_nothing(u32 bytes, u32 element, F shadow)
+{
+    for (u32 first = 0; first < bytes; first += element) {
+        u8 all = 0;
+        for (u32 k = 0; k < element && first + k < bytes; ++k) all |= shadow(first + k);
+        if ((all & initialised) == 0) return true;
+    }
+    return false;
+}
+
 inline u8 bits_needed(const context &c) { return c.check_memory ? u8{addressable} : u8{0}; }
 
 // Looks at every active lane; reports what it finds. False: the grid has been stopped.
@@ -153,7 +165,8 @@ __attribute__((noinline)) bool check_lanes(context &c, const instruction &i, lan
             outside |= bit_of[l];
         } else if (!lane_has(w.shadow + at, how.bytes, 0, never)) {
             read_only_lanes |= bit_of[l];
-        } else if (!lane_has(w.shadow + at, how.bytes, wanted, 0)) {
+        } else if (!lane_has(w.shadow + at, how.bytes, wanted, 0) &&
+                   holds_nothing(how.bytes, i.bytes, [&](u32 k) { return w.shadow[at + k]; })) {
             uninitialised |= bit_of[l];
         }
     });
@@ -578,8 +591,10 @@ bool check_local(context &c, const instruction &i, lane_mask mask, const u64 *at
         } else if (at[l] >= c.local_bytes || c.local_bytes - at[l] < bytes) {
             outside |= bit_of[l];
         } else if (!write && c.check_initialised) {
-            for (u32 k = 0; k < bytes; ++k)
-                if (c.local_shadow[local_position(at[l] + k, l)] == 0) uninitialised |= bit_of[l];
+            auto shadow = [&](u32 k) {
+                return c.local_shadow[local_position(at[l] + k, l)] != 0 ? u8{initialised} : u8{0};
+            };
+            if (holds_nothing(bytes, i.bytes, shadow)) uninitialised |= bit_of[l];
         }
     });
     auto tell = [&](access_problem p, lane_mask lanes) {

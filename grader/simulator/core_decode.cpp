@@ -1050,14 +1050,15 @@ private:
         keep(d, name.c_str());
     }
 
-    // CUB's merge sort loads the key that follows each of its two runs, also where no key follows,
-    // and then does not use it.
+    // CUB's merge sort and Thrust's operations on sets load the key that follows each of their two
+    // runs, also where no key follows, and then do not use it.
     bool reads_ahead(const statement &s) const
     {
         if (s.place < 0) return false;
         auto file = in_.module->files.find(out_.body.places[s.place].file);
         return file != in_.module->files.end() &&
-               file->second.ends_with("/cub/block/block_merge_sort.cuh");
+               (file->second.ends_with("/cub/block/block_merge_sort.cuh") ||
+                file->second.ends_with("/thrust/system/cuda/detail/set_operations.h"));
     }
 
     void place_param(draft &d, const ptx::operand &place, bool store, const std::string &width)
