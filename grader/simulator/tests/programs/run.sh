@@ -2,7 +2,7 @@
 # Compiles, links and runs the programs beside this file on the simulator; all of them, or those named.
 # They are compiled as one, each in a namespace, since headers cost more than they do, and run one by one. A first
 # line `// nvcc: FLAGS` sets one apart with flags of its own; NAME.part.cu, where it exists, is linked to NAME.cu.
-# Those in slow/ take long to compile, so they run only when named: slow/NAME.
+# Those in slow/ take long to compile, so each stands alone and runs only when named: slow/NAME.
 # usage: run.sh NVCC SIMULATOR_LIBRARY FOLDER [program...]
 set -eu
 if [ $# -lt 3 ]; then
@@ -20,7 +20,10 @@ if [ $# -eq 0 ]; then
 fi
 flags="-std=c++20 -lineinfo -no-compress -gencode=arch=compute_80,code=compute_80"
 
-alone() { head -n 1 "$here/$1.cu" | grep -q '^// nvcc: '; }
+alone() {
+    case $1 in slow/*) return 0 ;; esac
+    head -n 1 "$here/$1.cu" | grep -q '^// nvcc: '
+}
 
 # shellcheck disable=SC2086 # flags and objects are words
 build_alone() {

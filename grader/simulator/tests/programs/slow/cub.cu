@@ -1,4 +1,3 @@
-// nvcc: -O3
 // CUB's algorithms over a whole device, three sizes each: results as C++ gives them, no finding.
 #include "check.hpp"
 

@@ -1,4 +1,3 @@
-// nvcc: -O3
 // More of CUB and Thrust: blocks and warps, keys of other types, segments, runs, sets, searches.
 #include "check.hpp"
 

@@ -1,4 +1,3 @@
-// nvcc: -O3
 // Thrust's algorithms on device vectors, three sizes each: results as C++ gives them, no finding.
 #include "check.hpp"
 
