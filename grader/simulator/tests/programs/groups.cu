@@ -1,4 +1,5 @@
-// Cooperative groups: tiles, lanes that happen to run together, partitions; reduce, scan, votes.
+// Cooperative groups: tiles, lanes that happen to run together, partitions; reduce, scan, votes;
+// and the whole grid.
 #include "check.hpp"
 
 #include <cooperative_groups.h>
@@ -53,8 +54,36 @@ __global__ void work(const int *in, int *out, long long *wide)
     out[half_sum * threads + i] = part[i];
 }
 
+// Sums of neighbours, several times, all blocks in step.
+__global__ void smooth(int *a, int *b, int n, int rounds)
+{
+    const auto grid = cg::this_grid();
+    for (int round = 0; round < rounds; ++round) {
+        for (int i = static_cast<int>(grid.thread_rank()); i < n; i += grid.num_threads())
+            b[i] = a[i] + a[(i + 1) % n];
+        grid.sync();
+        int *other = a;
+        a = b;
+        b = other;
+    }
+}
+
+static void whole_grid()
+{
+    int n = 1000, rounds = 3;
+    std::vector<int> in(n);
+    for (int i = 0; i < n; ++i) in[i] = i * i % 101;
+    int *a = upload(in), *b = upload(in);
+    void *arguments[] = {&a, &b, &n, &rounds};
+    CHECK_CUDA(cudaLaunchCooperativeKernel(smooth, 7, 64, arguments));
+    const auto got = download(b, n);
+    for (int i = 0; i < n; ++i)
+        CHECK(got[i] == in[i] + 3 * in[(i + 1) % n] + 3 * in[(i + 2) % n] + in[(i + 3) % n]);
+}
+
 int main()
 {
+    whole_grid();
     std::vector<int> in(threads);
     for (int i = 0; i < threads; ++i) in[i] = i * 37 % 23;
     int *out = upload(std::vector<int>(rows * threads, 0));
