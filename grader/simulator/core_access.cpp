@@ -895,6 +895,32 @@ struct atomic_dec {
     template <class T> static T of(T old, T b, T) { return old == 0 || old > b ? b : old - 1; }
 };
 
+// An mbarrier: threads still to come in this phase, threads a phase, phases that have ended.
+u64 barrier_of(u64 left, u64 all, u64 ended)
+{
+    return (left & 0xfffff) | (all & 0xfffff) << 20 | ended << mbarrier_phase_bit;
+}
+u64 barrier_after(u64 old, u64 came, u64 all)
+{
+    u64 left = (old & 0xfffff) - came, ended = old >> mbarrier_phase_bit;
+    return left == 0 ? barrier_of(all, all, ended + 1) : barrier_of(left, all, ended);
+}
+struct mbarrier_init {
+    static constexpr bool blind = true;
+    static u64 of(u64, u64 threads, u64) { return barrier_of(threads, threads, 0); }
+};
+struct mbarrier_arrive {
+    static constexpr bool blind = false;
+    static u64 of(u64 old, u64 came, u64) { return barrier_after(old, came, old >> 20 & 0xfffff); }
+};
+struct mbarrier_drop {
+    static constexpr bool blind = false;
+    static u64 of(u64 old, u64 came, u64)
+    {
+        return barrier_after(old, came, (old >> 20 & 0xfffff) - came);
+    }
+};
+
 // Most lanes that meet at one address.
 u32 most_on_one(const u64 *address, lane_mask mask)
 {
@@ -1089,6 +1115,9 @@ void atomic_rows(handler_sink &out)
     atomic_row<atomic_compare, u16>(out, "cas", "b16");
     atomic_row<atomic_compare, u32>(out, "cas", "b32");
     atomic_row<atomic_compare, u64>(out, "cas", "b64");
+    atomic_row<mbarrier_init, u64>(out, "mbarrier_init", "b64");
+    atomic_row<mbarrier_arrive, u64>(out, "mbarrier_arrive", "b64");
+    atomic_row<mbarrier_drop, u64>(out, "mbarrier_arrive_drop", "b64");
     atomic_row<atomic_inc, u32>(out, "inc", "u32");
     atomic_row<atomic_dec, u32>(out, "dec", "u32");
 }

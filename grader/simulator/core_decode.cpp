@@ -269,10 +269,12 @@ private:
                 const draft &d = drafts_[i];
                 const auto &s = out_.body.statements[d.ins.statement];
                 if (s.op[0] == "st" || s.op[0] == "red") return false;
+                if (s.op[0] == "mbarrier" && !has_part(s, "test_wait")) return false;
                 for (const auto &o : s.operands)
                     if (o.name.starts_with("clock") || o.name.starts_with("globaltimer"))
                         return false;
-                if (s.op[0] == "ld" || s.op[0] == "atom") reads_memory = true;
+                if (s.op[0] == "ld" || s.op[0] == "atom" || s.op[0] == "mbarrier")
+                    reads_memory = true;
                 auto read = [&](operand o) {
                     if (o != no_operand && (o & constant_bit) == 0 && !fresh.count(o))
                         read_first.insert(o);
@@ -508,6 +510,7 @@ private:
         if (op == "ld" || op == "ldu" || op == "st") return decode_move(s);
         if (op == "atom" || op == "red") return decode_atomic(s);
         if (op == "cp") return decode_copy(s);
+        if (op == "mbarrier") return decode_mbarrier(s);
         if (op == "mov") return decode_mov(s);
         if (op == "cvta") return decode_cvta(s);
         if (op == "cvt") return decode_cvt(s);
@@ -1086,6 +1089,7 @@ private:
     {
         if (part(s, 1) != "async") throw unknown{};
         auto what = part(s, 2);
+        if (what == "mbarrier") return decode_copy_arrival(s);
         if (what == "ca" || what == "cg") return decode_copy_start(s);
         if (what != "commit_group" && what != "wait_all" && what != "wait_group") throw unknown{};
         std::uint64_t left = what == "wait_group" ? operand_at(s, 0).bits : 0;
@@ -1094,6 +1098,96 @@ private:
                                                  : what == "wait_all"   ? copy_wait::all
                                                                         : copy_wait::group);
         d.ins.offset = static_cast<std::int64_t>(left);
+    }
+
+    // cp.async.mbarrier.arrive: the copies land at once, so nobody need wait for their arrival.
+    void decode_copy_arrival(const statement &s)
+    {
+        if (part(s, 3) != "arrive") throw unknown{};
+        emit(need("core.wait_for_copies")).ins.extra = static_cast<std::uint32_t>(copy_wait::all);
+        if (has_part(s, "noinc"))
+            arrive(s, operand_at(s, 0), "mbarrier_arrive", nullptr, no_operand);
+    }
+
+    void decode_mbarrier(const statement &s)
+    {
+        static const std::set<std::string_view> known = {
+            "shared", "shared::cta", "b64", "release", "acquire", "cta", "parity", "noComplete"};
+        auto what = part(s, 1);
+        for (std::size_t k = 2; k < s.op.size(); ++k)
+            if (known.count(s.op[k]) == 0) throw unknown{};
+        if (what == "init") {
+            arrive(s, operand_at(s, 0), "mbarrier_init", nullptr,
+                   source(operand_at(s, 1), type::u64));
+        } else if (what == "inval") {
+            arrive(s, operand_at(s, 0), "mbarrier_init", nullptr,
+                   constant(0, register_class::wide));
+        } else if (what == "arrive" || what == "arrive_drop") {
+            operand came = s.operands.size() > 2 ? source(s.operands[2], type::u64) : no_operand;
+            arrive(s, operand_at(s, 1), "mbarrier_" + std::string(what), &s.operands[0], came);
+        } else if (what == "test_wait") {
+            decode_test_wait(s);
+        } else {
+            throw unknown{};
+        }
+    }
+
+    // One atomic change of the barrier at `at`; `state` receives what it was.
+    void arrive(const statement &s, const ptx::operand &at, const std::string &how,
+                const ptx::operand *state, operand came)
+    {
+        draft d;
+        d.ins.site = out_.sites++;
+        std::int64_t offset = 0;
+        set_address(d, address_source(at, offset));
+        d.ins.offset = offset;
+        d.ins.b = came == no_operand ? constant(1, register_class::wide) : came;
+        if (state != nullptr && state->what != kind::discard)
+            d.ins.d = destination(*state, type::u64);
+        d.ins.bytes = 8;
+        d.ins.count = 1;
+        d.ins.flags |= strong;
+        emit(need("core.fence"));
+        bool shared = has_part(s, "shared") || has_part(s, "shared::cta");
+        keep(d, ((shared ? "atomic.shared." : "atomic.generic.") + how + ".b64").c_str());
+    }
+
+    // Whether the phase that a state or a parity belongs to has ended: the barrier is in another.
+    void decode_test_wait(const statement &s)
+    {
+        bool shared = has_part(s, "shared") || has_part(s, "shared::cta");
+        draft load;
+        load.ins.site = out_.sites++;
+        std::int64_t offset = 0;
+        set_address(load, address_source(operand_at(s, 1), offset));
+        load.ins.offset = offset;
+        load.ins.wide |= 1;
+        load.ins.bytes = 8;
+        load.ins.count = 1;
+        load.ins.flags = strong;
+        operand now = load.ins.d = new_register(type::u64);
+        operand then = source(operand_at(s, 2), type::u64);
+        keep(load, shared ? "load.shared.8x8" : "load.generic.8x8");
+        auto wide = [&](const char *opcode, operand a, operand b) {
+            operand r = new_register(type::u64);
+            draft &d = emit(need(opcode));
+            d.ins.d = r;
+            d.ins.a = a;
+            d.ins.b = b;
+            return r;
+        };
+        operand shift = constant(mbarrier_phase_bit, register_class::narrow),
+                one = constant(1, register_class::wide);
+        now = wide("shr.u64", now, shift);
+        if (has_part(s, "parity"))
+            now = wide("and.b64", now, one), then = wide("and.b64", then, one);
+        else
+            then = wide("shr.u64", then, shift);
+        operand p = destination(operand_at(s, 0), type::pred);
+        draft &d = emit(need("setp.ne.u64"));
+        d.ins.d = p;
+        d.ins.a = now;
+        d.ins.b = then;
     }
 
     // cp.async.ca.shared.global [to], [from], bytes{, bytes to read or a predicate to read none};

@@ -26,6 +26,8 @@ enum convert_flags : std::uint32_t { // of cvt
     convert_ftz = 16,
 };
 
+// An mbarrier counts the phases that have ended from this bit on.
+inline constexpr unsigned mbarrier_phase_bit = 40;
 enum half_flags : std::uint32_t { // of arithmetic on f16 and bf16
     half_ftz = 1,
     half_saturate = 2,
