@@ -306,6 +306,7 @@ private:
     // padding.
     void mark_moves()
     {
+        if (out_.body.statements.empty()) return;
         std::vector<char> computed(classes_.size(), 0);
         auto use = [&](operand o) {
             if (o != no_operand && (o & constant_bit) == 0) computed[o] = 1;
