@@ -66,7 +66,8 @@ struct instruction {
 };
 enum instruction_flags : std::uint8_t { // of `flags`
     signed_value = 1,
-    negate_a = 2, // predicate operands with `!`
+    negate_a = 2,   // predicate operands with `!`
+    only_moved = 2, // of a load: stores are all that its registers go to
     negate_b = 4,
     negate_c = 8,
     result_unused = 16,

@@ -135,7 +135,8 @@ struct access {
 };
 
 // Whether one of the elements read has no byte that was written. Some bytes without a value are no
-// mistake: the padding of a structure travels with it.
+// mistake: the padding of a structure travels with it, in elements of its own when it is only
+// moved.
 template <class F> bool holds_nothing(u32 bytes, u32 element, F shadow)
 {
     for (u32 first = 0; first < bytes; first += element) {
@@ -155,7 +156,8 @@ __attribute__((noinline)) bool check_lanes(context &c, const instruction &i, lan
 {
     lane_mask misaligned = 0, outside = 0, read_only_lanes = 0, uninitialised = 0;
     u8 need = bits_needed(c), never = how.write && c.check_memory ? u8{read_only} : u8{0};
-    u8 wanted = reads && c.check_initialised ? u8{initialised} : u8{0};
+    u8 wanted = reads && c.check_initialised ? u8{initialised} : u8{0},
+       whole = i.flags & only_moved;
     active(mask, [&](int l) {
         u64 at = address[l] - w.base;
         if ((address[l] & (how.bytes - 1)) != 0) {
@@ -166,7 +168,8 @@ __attribute__((noinline)) bool check_lanes(context &c, const instruction &i, lan
         } else if (!lane_has(w.shadow + at, how.bytes, 0, never)) {
             read_only_lanes |= bit_of[l];
         } else if (!lane_has(w.shadow + at, how.bytes, wanted, 0) &&
-                   holds_nothing(how.bytes, i.bytes, [&](u32 k) { return w.shadow[at + k]; })) {
+                   holds_nothing(how.bytes, whole != 0 ? how.bytes : i.bytes,
+                                 [&](u32 k) { return w.shadow[at + k]; })) {
             uninitialised |= bit_of[l];
         }
     });
@@ -594,7 +597,8 @@ bool check_local(context &c, const instruction &i, lane_mask mask, const u64 *at
             auto shadow = [&](u32 k) {
                 return c.local_shadow[local_position(at[l] + k, l)] != 0 ? u8{initialised} : u8{0};
             };
-            if (holds_nothing(bytes, i.bytes, shadow)) uninitialised |= bit_of[l];
+            u32 element = (i.flags & only_moved) != 0 ? bytes : i.bytes;
+            if (holds_nothing(bytes, element, shadow)) uninitialised |= bit_of[l];
         }
     });
     auto tell = [&](access_problem p, lane_mask lanes) {

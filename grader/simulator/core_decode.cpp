@@ -302,8 +302,44 @@ private:
         return true;
     }
 
+    // Marks loads of which every register only goes to stores: copies, also of a structure's
+    // padding.
+    void mark_moves()
+    {
+        if (out_.body.statements.empty()) return;
+        std::vector<char> computed(classes_.size(), 0);
+        auto use = [&](operand o) {
+            if (o != no_operand && (o & constant_bit) == 0) computed[o] = 1;
+        };
+        auto is_store = [&](const draft &d) {
+            const auto &op = out_.body.statements[d.ins.statement].op;
+            return op[0] == "st" && (d.ins.b != no_operand || d.list == draft::list_role::reads) &&
+                   std::none_of(op.begin(), op.end(),
+                                [](auto p) { return p.starts_with("param"); });
+        };
+        for (const draft &d : drafts_) {
+            bool store = is_store(d);
+            use(d.ins.a);
+            use(d.ins.c);
+            use(d.ins.guard);
+            if (!store) use(d.ins.b);
+            if (d.extra_reads) use(d.ins.extra);
+            if (d.list == draft::list_role::reads && !store)
+                for (operand o : out_.lists[d.ins.extra]) use(o);
+        }
+        auto moved = [&](operand o) { return o == no_operand || computed[o] == 0; };
+        for (draft &d : drafts_) {
+            if (out_.body.statements[d.ins.statement].op[0] != "ld" || d.ins.count == 0) continue;
+            bool all = moved(d.ins.d);
+            if (d.list == draft::list_role::writes)
+                for (operand o : out_.lists[d.ins.extra]) all = all && moved(o);
+            if (all) d.ins.flags |= only_moved;
+        }
+    }
+
     void finish()
     {
+        mark_moves();
         out_.register_bytes = place_registers(drafts_, out_.lists, out_.blocks, classes_);
         out_.instructions.reserve(drafts_.size());
         for (auto &d : drafts_) out_.instructions.push_back(d.ins);

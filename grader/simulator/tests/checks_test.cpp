@@ -222,6 +222,12 @@ TEST_CASE("a failed assertion ends the grid with its own code")
     CHECK(contains(o.message, "in[threadIdx.x] < 10"));
 }
 
+TEST_CASE("a kernel without any instruction ends")
+{
+    module m(".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n}\n", 0);
+    CHECK(run(m, "k", {1, 1, 1}, {32, 1, 1}, 0).error == 0);
+}
+
 TEST_CASE("a trap, and instructions nobody knows")
 {
     module t(one_kernel("", "trap;"), 0);

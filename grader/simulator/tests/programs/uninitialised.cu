@@ -21,6 +21,22 @@ __global__ void fill(row *rows)
 
 __global__ void move(const long long *from, long long *to) { to[threadIdx.x] = from[threadIdx.x]; }
 
+__global__ void move_wide(const row *from, row *to) { to[threadIdx.x] = from[threadIdx.x]; }
+
+__global__ void use_wide(const int4 *from, int *to)
+{
+    const int4 v = from[threadIdx.x];
+    to[threadIdx.x] = v.x + v.y + v.z + v.w;
+}
+
+static std::vector<simulator_finding> found_now()
+{
+    CHECK_CUDA(cudaDeviceSynchronize());
+    const auto all = found();
+    simulator_begin();
+    return all;
+}
+
 int main()
 {
     const std::vector<int> ones(10, 1);
@@ -37,7 +53,14 @@ int main()
     fill<<<1, 32>>>(rows);
     move<<<1, 64>>>(reinterpret_cast<long long *>(rows), reinterpret_cast<long long *>(rows + 32));
     CHECK(download(rows, 64)[40].key == 8);
-    CHECK(found().empty());
+    move_wide<<<1, 32>>>(rows, rows + 32);
+    CHECK(found_now().empty());
+    use_wide<<<1, 16>>>(reinterpret_cast<int4 *>(rows), reinterpret_cast<int *>(rows + 32));
+    CHECK(found_now().size() == 1);
+    row *nothing = nullptr; // a copy of what nobody wrote at all
+    CHECK_CUDA(cudaMalloc(&nothing, 32 * sizeof(row)));
+    move_wide<<<1, 32>>>(nothing, rows);
+    CHECK(found_now().size() == 1);
     sum<<<1, 1>>>(in, out, 12);
     CHECK_CUDA(cudaDeviceSynchronize());
     const auto all = found();
