@@ -52,9 +52,6 @@ template <> struct bytes_as<8> {
     using sign = s64;
 };
 
-// ---- addresses
-// ---------------------------------------------------------------------------------------
-
 inline void addresses_of(context &c, const instruction &i, u64 *address)
 {
     if ((i.wide & 2) != 0) {
@@ -125,9 +122,6 @@ inline void fill_initialised(u8 *shadow, u32 bytes)
     for (u32 k = 0; k < bytes; ++k) shadow[k] |= initialised;
 }
 
-// ---- checks
-// ------------------------------------------------------------------------------------------
-
 struct access {
     ptx::space space;
     bool write;
@@ -160,7 +154,6 @@ __attribute__((noinline)) bool check_lanes(context &c, const instruction &i, lan
     auto tell = [&](access_problem p, lane_mask lanes) {
         if (lanes == 0) return;
         int l = __builtin_ctz(lanes);
-        c.addresses = address;
         report(c, i, p, l, address[l], how.bytes, how.space, how.write,
                static_cast<u64>(__builtin_popcount(lanes)));
     };
@@ -170,9 +163,6 @@ __attribute__((noinline)) bool check_lanes(context &c, const instruction &i, lan
     if (!c.stop) tell(access_problem::uninitialised, uninitialised);
     return !c.stop;
 }
-
-// ---- counts
-// ------------------------------------------------------------------------------------------
 
 // How many different values the active lanes hold.
 u32 distinct(const u64 *value, lane_mask mask)
@@ -203,11 +193,13 @@ u32 distinct(const u64 *value, lane_mask mask)
 
 // Whether the site saw the same pattern last time; else remembers it. `phase_bits` is where the
 // pattern's cost depends on the first address.
-inline bool same_pattern(site_memo &m, const u64 *address, lane_mask mask, u32 lanes_bytes,
+inline bool same_pattern(site_memo &m, const u64 *address, lane_mask mask, const access &how,
                          u64 phase_bits)
 {
     u64 first = address[__builtin_ctz(mask)];
     u32 phase = static_cast<u32>(first & phase_bits);
+    // A generic instruction may meet several spaces, whose costs have nothing in common.
+    u32 lanes_bytes = how.bytes | static_cast<u32>(how.space) << 8;
     u32 delta[32];
     u64 far = 0;
     u32 differs = (m.mask ^ mask) | (m.phase ^ phase) | (m.lanes ^ lanes_bytes);
@@ -260,7 +252,7 @@ void count_device(context &c, const instruction &i, lane_mask mask, const u64 *a
         return;
     }
     site_memo &m = c.memos[i.site];
-    if (!same_pattern(m, address, mask, how.bytes, 31)) {
+    if (!same_pattern(m, address, mask, how, 31)) {
         u64 sector[32];
         for (int l = 0; l < 32; ++l) sector[l] = address[l] >> 5;
         m.sectors = distinct(sector, mask);
@@ -343,7 +335,7 @@ void count_shared(context &c, const instruction &i, lane_mask mask, const u64 *a
         wavefronts = ideal = 1;
     } else {
         site_memo &m = c.memos[i.site];
-        if (!same_pattern(m, address, mask, how.bytes, 127)) {
+        if (!same_pattern(m, address, mask, how, 127)) {
             m.wavefronts = wavefronts_of(address, mask, how.bytes);
             m.ideal = (distinct(address, mask) * how.bytes + 127) / 128;
         }
@@ -376,9 +368,6 @@ inline void count_window(context &c, const instruction &i, lane_mask mask, const
         count_device(c, i, mask, address, how, contiguous);
 }
 
-// ---- device and shared memory
-// -------------------------------------------------------------------------
-
 template <int bytes, class R> inline R extended(const std::byte *p, bool sign)
 {
     using T = typename bytes_as<bytes>::type;
@@ -406,8 +395,8 @@ template <int bytes> inline bool contiguous_and_clean(const instruction &i, cons
     return all_have(w.shadow + at, static_cast<u32>(32 * step), need, never);
 }
 
-// Scattered lanes of 4 bytes each, when nothing is wrong and they lie within 2 GiB of each other:
-// their distances from the first active lane, which stands in for the inactive ones.
+// Scattered lanes of 4 bytes each, when nothing is wrong and they lie less than 1 GiB to either
+// side of the first active lane: their distances from it. It stands in for the inactive ones.
 struct near_lanes {
     alignas(64) s32 distance[32];
     u64 first;
@@ -547,9 +536,6 @@ template <int bytes, class R> void store_window(context &c, const instruction &i
     count_window(c, i, mask, address, how, contiguous);
 }
 
-// ---- local memory
-// ---------------------------------------------------------------------------------------
-
 inline u64 local_position(u64 byte, int lane) { return (byte >> 2) * 128 + lane * 4 + (byte & 3); }
 
 void count_local(context &c, const instruction &i, lane_mask mask, const u64 *at, u32 bytes,
@@ -585,7 +571,6 @@ bool check_local(context &c, const instruction &i, lane_mask mask, const u64 *at
     auto tell = [&](access_problem p, lane_mask lanes) {
         if (lanes == 0 || c.stop) return;
         int l = __builtin_ctz(lanes);
-        c.addresses = at;
         report(c, i, p, l, at[l], bytes, space::local, write,
                static_cast<u64>(__builtin_popcount(lanes)));
     };
@@ -637,9 +622,6 @@ void store_local(context &c, const instruction &i, lane_mask mask, const u64 *at
     }
     count_local(c, i, mask, at, total, true);
 }
-
-// ---- handlers by space
-// -------------------------------------------------------------------------------------
 
 template <bool store, int bytes, class R>
 inline void move_window(context &c, const instruction &i, lane_mask mask, const u64 *address,
@@ -745,9 +727,6 @@ void move_generic(context &c, const instruction &i, lane_mask mask)
     }
 }
 
-// ---- parameters and call arguments
-// ---------------------------------------------------------------------------
-
 template <class R> inline R part_of(const std::byte *p, u32 bytes, bool sign)
 {
     switch (bytes) {
@@ -821,9 +800,6 @@ template <class R> void store_argument(context &c, const instruction &i, lane_ma
     }
 }
 
-// ---- atomics
-// ----------------------------------------------------------------------------------------------------
-
 struct atomic_add {
     static constexpr bool blind = false;
     template <class T> static T of(T old, T b, T)
@@ -895,6 +871,10 @@ void count_atomic(context &c, const instruction &i, lane_mask mask, const u64 *a
     n.atomic_requests += 1;
     n.atomic_same_address += most_on_one(address, mask);
     if (s == space::shared) return;
+    u64 sector[32];
+    for (int l = 0; l < 32; ++l) sector[l] = address[l] >> 5;
+    n.global_atomic_requests += 1;
+    n.global_atomic_sectors += distinct(sector, mask);
     mark_sectors(c, address, mask, *c.read);
     mark_sectors(c, address, mask, *c.written);
 }
@@ -912,6 +892,27 @@ template <> struct lane_bits<double> {
     using type = u64;
 };
 
+// Subnormal numbers become a zero of the same sign.
+inline float without_subnormals(float v)
+{
+    u32 bits;
+    __builtin_memcpy(&bits, &v, sizeof bits);
+    if ((bits & 0x7f800000u) == 0) bits &= 0x80000000u;
+    __builtin_memcpy(&v, &bits, sizeof bits);
+    return v;
+}
+
+template <class Op, class T> inline T outcome_of(T old, T b, T e, ptx::space)
+{
+    return Op::of(old, b, e);
+}
+// Additions of f32 in device memory know no subnormal numbers; those in shared memory do.
+template <> inline float outcome_of<atomic_add, float>(float old, float b, float, ptx::space s)
+{
+    return s == space::shared ? old + b
+                              : without_subnormals(without_subnormals(old) + without_subnormals(b));
+}
+
 template <class Op, class T> void atomic_window(context &c, const instruction &i, lane_mask mask,
                                                 const u64 *address, const window &w, ptx::space s)
 {
@@ -925,7 +926,8 @@ template <class Op, class T> void atomic_window(context &c, const instruction &i
     R *d = i.d == no_operand ? nullptr : lanes_of<R>(c, i.d);
     active(mask, [&](int l) {
         std::byte *at = w.data + (address[l] - w.base);
-        T old = read_as<T>(at), next = Op::of(old, read_as<T>(&b[l]), read_as<T>(&e[l]));
+        T old = read_as<T>(at);
+        T next = outcome_of<Op>(old, read_as<T>(&b[l]), read_as<T>(&e[l]), s);
         if (__builtin_memcmp(&old, &next, sizeof(T)) != 0) c.changed = true;
         write_as(at, next);
         if (d == nullptr) return;
@@ -966,9 +968,6 @@ template <class Op, class T> void atomic_generic(context &c, const instruction &
         atomic_window<Op, T>(c, i, lanes.shared, address, shared_at(c, shared_window),
                              space::shared);
 }
-
-// ---- cp.async
-// ---------------------------------------------------------------------------------------------------
 
 // a: where in shared memory, b: where in device memory, c: how many bytes to read, the rest being
 // zeros; or, with `extra`, a predicate under which nothing is read.
@@ -1015,9 +1014,6 @@ void copy_async(context &c, const instruction &i, lane_mask mask)
     });
     start_copies(c, i, mask, to, bytes);
 }
-
-// ---- the table
-// --------------------------------------------------------------------------------------------------
 
 template <bool store, int bytes, class R>
 void move_rows(handler_sink &out, const char *op, const char *size)

@@ -1167,7 +1167,7 @@ private:
         std::size_t counted = reduce ? 3 : 2;
         if (left == counted) b = source(operand_at(s, at + 1), type::u32);
         std::uint32_t what = arrive ? 1 : 0;
-        std::uint8_t flags = s.op[0] == "bar" || has_part(s, "aligned") ? core::aligned : 0;
+        std::uint8_t flags = 0;
         if (reduce) {
             what = has_part(s, "popc") ? 2 : has_part(s, "and") ? 3 : 4;
             p = source(s.operands.back(), type::pred);
@@ -1284,7 +1284,6 @@ private:
         d.ins.a = a;
         d.ins.extra = static_cast<std::uint32_t>(out_.calls.size());
         out_.calls.push_back(std::move(site));
-        out_.has_calls = true;
     }
 
     struct resize_request {

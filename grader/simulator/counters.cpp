@@ -92,6 +92,8 @@ object &add_counts(object &out, const site_counts &s)
         .add("shared_atomics", s.shared_atomics)
         .add("atomic_same_address", s.atomic_same_address)
         .add("atomic_requests", s.atomic_requests)
+        .add("global_atomic_requests", s.global_atomic_requests)
+        .add("global_atomic_sectors", s.global_atomic_sectors)
         .add("branches", s.branches)
         .add("divergent_branches", s.divergent_branches)
         .add("barriers", s.barriers)
@@ -242,6 +244,8 @@ site_counts &site_counts::operator+=(const site_counts &o)
     shared_atomics += o.shared_atomics;
     atomic_same_address += o.atomic_same_address;
     atomic_requests += o.atomic_requests;
+    global_atomic_requests += o.global_atomic_requests;
+    global_atomic_sectors += o.global_atomic_sectors;
     branches += o.branches;
     divergent_branches += o.divergent_branches;
     barriers += o.barriers;

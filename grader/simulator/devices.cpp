@@ -309,6 +309,7 @@ cudaError_t cudaDeviceSetLimit(cudaLimit limit, std::size_t value)
         auto &limits = settled().limits;
         auto it = limits.find(limit);
         if (it == limits.end()) return cudaErrorUnsupportedLimit;
+        if (limit == cudaLimitMallocHeapSize) settings().heap_bytes = value;
         it->second = limit == cudaLimitPersistingL2CacheSize
                          ? std::min(value, persisting_l2_bytes())
                          : value;

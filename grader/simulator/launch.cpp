@@ -26,6 +26,7 @@ struct binary {
     const void *wrapper;
     std::map<int, module> modules; // by device
     std::vector<managed_variable> managed;
+    module::variables managed_at;    // the same for all devices
     cudaError_t error = cudaSuccess; // set when loading failed: said once, returned each time
 };
 
@@ -92,7 +93,8 @@ module *load(binary &from, int device)
         return failed(cudaErrorNoKernelImageForDevice, e.what());
     }
     try {
-        module &code = from.modules.emplace(device, module(ptx, device)).first->second;
+        module &code =
+            from.modules.emplace(device, module(ptx, device, &from.managed_at)).first->second;
         for (const auto &m : from.managed)
             if (const auto *v = code.find_variable(m.name))
                 *m.host_pointer = reinterpret_cast<void *>(v->start);
@@ -165,10 +167,11 @@ address new_grid_workspace()
         std::uint32_t bytes = 8, arrived = 0;
     } fresh;
     memory &m = memory::instance();
-    // Pinned, so that a device whose memory is used up can still launch.
-    const auto at = m.allocate(sizeof fresh, memory_kind::pinned, current_device());
+    // A device whose memory is used up can still launch.
+    const auto at = m.allocate(sizeof fresh, memory_kind::internal, current_device());
     if (!at) throw std::runtime_error("simulator: no addresses left for a cooperative launch");
     std::memcpy(m.at(*at), &fresh, sizeof fresh);
+    m.mark(*at, sizeof fresh, initialised, 0);
     return *at;
 }
 
@@ -179,6 +182,41 @@ std::vector<std::byte> pack(const kernel_info &info, void **arguments)
         std::memcpy(bytes.data() + info.parameters[i].offset, arguments[i],
                     info.parameters[i].bytes);
     return bytes;
+}
+
+// Takes what an attribute of a launch says: most say how fast, not what.
+cudaError_t heed(const cudaLaunchAttribute &a, bool &cooperative)
+{
+    switch (a.id) {
+    case cudaLaunchAttributeCooperative:
+        cooperative = a.val.cooperative != 0;
+        return cudaSuccess;
+    case cudaLaunchAttributeIgnore:
+    case cudaLaunchAttributeAccessPolicyWindow:
+    case cudaLaunchAttributePriority:
+    case cudaLaunchAttributePreferredSharedMemoryCarveout:
+    case cudaLaunchAttributeMemSyncDomainMap:
+    case cudaLaunchAttributeMemSyncDomain:
+    case cudaLaunchAttributeNvlinkUtilCentricScheduling:
+        return cudaSuccess;
+    case cudaLaunchAttributeClusterDimension: {
+        const auto &d = a.val.clusterDim;
+        return d.x == 1 && d.y == 1 && d.z == 1
+                   ? cudaSuccess
+                   : refuse("thread block clusters (compute 8.0 has none)");
+    }
+    case cudaLaunchAttributeProgrammaticStreamSerialization:
+        // Kernels in one stream follow each other without overlap, which the attribute allows.
+        return cudaSuccess;
+    case cudaLaunchAttributeProgrammaticEvent:
+        return refuse("cudaLaunchAttributeProgrammaticEvent");
+    case cudaLaunchAttributeLaunchCompletionEvent:
+        return refuse("cudaLaunchAttributeLaunchCompletionEvent");
+    case cudaLaunchAttributeDeviceUpdatableKernelNode:
+        return refuse("cudaLaunchAttributeDeviceUpdatableKernelNode");
+    default:
+        return refuse(("launch attribute " + std::to_string(a.id)).c_str());
+    }
 }
 
 } // namespace
@@ -261,6 +299,9 @@ void unload(int device)
     for (auto &b : registered().binaries) {
         b->modules.erase(device);
         b->error = cudaSuccess;
+        if (!b->modules.empty()) continue;
+        for (const auto &[name, v] : b->managed_at) memory::instance().release(v.start);
+        b->managed_at.clear();
     }
 }
 
@@ -377,12 +418,8 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *c, const void *functio
     return call([&] {
         if (!c || (c->numAttrs && !c->attrs)) return cudaErrorInvalidValue;
         bool cooperative = false;
-        for (unsigned i = 0; i < c->numAttrs; ++i) {
-            const cudaLaunchAttribute &a = c->attrs[i];
-            if (a.id == cudaLaunchAttributeCooperative) cooperative = a.val.cooperative != 0;
-            if (a.id == cudaLaunchAttributeClusterDimension)
-                return refuse("thread block clusters (compute 8.0 has none)");
-        }
+        for (unsigned i = 0; i < c->numAttrs; ++i)
+            if (cudaError_t e = heed(c->attrs[i], cooperative); e != cudaSuccess) return e;
         return run(function, c->gridDim, c->blockDim, arguments, c->dynamicSmemBytes, c->stream,
                    cooperative);
     });

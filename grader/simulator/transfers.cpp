@@ -16,6 +16,7 @@ namespace simulator::runtime {
 namespace {
 
 constexpr std::size_t pitch_alignment = 512;
+constexpr std::size_t largest_pitch = 0x7fffffff; // cudaDeviceProp::memPitch
 constexpr std::uintptr_t page = 4096;
 
 address as_address(const void *p) { return reinterpret_cast<address>(p); }
@@ -117,6 +118,7 @@ cudaError_t look_up(const char *function, const void *p, std::uint64_t bytes, wa
         return misuse(finding_kind::out_of_bounds, "outside every allocation");
     if (bytes > a->start + a->bytes - at)
         return misuse(finding_kind::out_of_bounds, "and runs past the end of the allocation");
+    if (a->kind == memory_kind::heap) return cudaErrorInvalidValue; // only kernels may use it
     const bool both = a->kind == memory_kind::pinned || a->kind == memory_kind::managed;
     if (want == wanted::host && !both) return cudaErrorInvalidValue;
     out = {m.at(at), at, m.shadow_at(at), a->kind == memory_kind::pinned};
@@ -145,7 +147,12 @@ void count(const side &to, const side &from, std::uint64_t bytes)
 
 struct plane {
     std::size_t pitch_to, pitch_from, width, height;
-    std::uint64_t extent(std::size_t pitch) const { return pitch * (height - 1) + width; }
+    // From the first byte to the last, and what is copied: false when numbers overflow.
+    bool extent(std::size_t pitch, std::uint64_t &bytes) const
+    {
+        return !__builtin_mul_overflow(pitch, height - 1, &bytes) &&
+               !__builtin_add_overflow(bytes, width, &bytes);
+    }
 };
 
 cudaError_t copy(const char *function, void *to, const void *from, plane p, cudaMemcpyKind kind)
@@ -158,15 +165,18 @@ cudaError_t copy(const char *function, void *to, const void *from, plane p, cuda
     const bool any = kind == cudaMemcpyDefault;
     const bool to_host = kind == cudaMemcpyHostToHost || kind == cudaMemcpyDeviceToHost;
     const bool from_host = kind == cudaMemcpyHostToHost || kind == cudaMemcpyHostToDevice;
+    std::uint64_t bytes_to = 0, bytes_from = 0;
+    if (!p.extent(p.pitch_to, bytes_to) || !p.extent(p.pitch_from, bytes_from))
+        return cudaErrorInvalidValue;
     side target, source;
-    if (cudaError_t e = look_up(function, to, p.extent(p.pitch_to),
+    if (cudaError_t e = look_up(function, to, bytes_to,
                                 any       ? wanted::any
                                 : to_host ? wanted::host
                                           : wanted::device,
                                 true, target);
         e != cudaSuccess)
         return e;
-    if (cudaError_t e = look_up(function, from, p.extent(p.pitch_from),
+    if (cudaError_t e = look_up(function, from, bytes_from,
                                 any         ? wanted::any
                                 : from_host ? wanted::host
                                             : wanted::device,
@@ -196,9 +206,10 @@ cudaError_t fill(const char *function, void *to, std::size_t pitch, int value, s
 {
     if (width == 0 || height == 0) return cudaSuccess;
     if (height > 1 && width > pitch) return cudaErrorInvalidValue;
+    std::uint64_t bytes = 0;
+    if (!plane{pitch, pitch, width, height}.extent(pitch, bytes)) return cudaErrorInvalidValue;
     side target;
-    if (cudaError_t e = look_up(function, to, std::uint64_t{pitch} * (height - 1) + width,
-                                wanted::device, true, target);
+    if (cudaError_t e = look_up(function, to, bytes, wanted::device, true, target);
         e != cudaSuccess)
         return e;
     counters::instance().transfers.memset += std::uint64_t{width} * height;
@@ -380,9 +391,11 @@ cudaError_t cudaMallocAsync(void **out, std::size_t bytes, cudaStream_t stream)
 cudaError_t cudaMallocPitch(void **out, std::size_t *pitch, std::size_t width, std::size_t height)
 {
     return call([&] {
-        if (!pitch) return cudaErrorInvalidValue;
+        std::size_t bytes = 0;
+        if (!pitch || width > largest_pitch) return cudaErrorInvalidValue;
         *pitch = (width + pitch_alignment - 1) / pitch_alignment * pitch_alignment;
-        return allocate(out, *pitch * height, memory_kind::device);
+        if (__builtin_mul_overflow(*pitch, height, &bytes)) return cudaErrorMemoryAllocation;
+        return allocate(out, bytes, memory_kind::device);
     });
 }
 
@@ -497,7 +510,7 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *out, const void *p)
         const allocation *a = live_allocation(p);
         if (!a) return cudaSuccess;
         const bool device = a->kind == memory_kind::device || a->kind == memory_kind::variable ||
-                            a->kind == memory_kind::constant;
+                            a->kind == memory_kind::constant || a->kind == memory_kind::heap;
         out->type = device                            ? cudaMemoryTypeDevice
                     : a->kind == memory_kind::managed ? cudaMemoryTypeManaged
                                                       : cudaMemoryTypeHost;
