@@ -1,5 +1,5 @@
 // Devices: how many, which one, and what they can do.
-#include "runtime.hpp"
+#include "work.hpp"
 
 #include "memory.hpp"
 
@@ -279,12 +279,17 @@ cudaError_t cudaGetDeviceFlags(unsigned *flags)
 
 cudaError_t cudaDeviceSynchronize()
 {
-    return call([] { return cudaSuccess; });
+    return call([] {
+        if (cudaError_t e = refuse_while_capturing(); e != cudaSuccess) return e;
+        finish_streams(current_device());
+        return standing_fault();
+    });
 }
 
 cudaError_t cudaDeviceReset()
 {
     return call([] {
+        finish_streams(current_device());
         free_all(current_device());
         unload(current_device());
         return cudaSuccess;

@@ -4,6 +4,7 @@
 #include "core_grid.hpp"
 #include "fatbin.hpp"
 #include "finding.hpp"
+#include "work.hpp"
 
 #include <cstring>
 #include <map>
@@ -161,14 +162,14 @@ cudaError_t check_limits(const resolved &k, dim3 grid, dim3 block, std::size_t d
                                                               : cudaSuccess;
 }
 
-address new_grid_workspace()
+address new_grid_workspace(int device)
 {
     struct {
         std::uint32_t bytes = 8, arrived = 0;
     } fresh;
     memory &m = memory::instance();
     // A device whose memory is used up can still launch.
-    const auto at = m.allocate(sizeof fresh, memory_kind::internal, current_device());
+    const auto at = m.allocate(sizeof fresh, memory_kind::internal, device);
     if (!at) throw std::runtime_error("simulator: no addresses left for a cooperative launch");
     std::memcpy(m.at(*at), &fresh, sizeof fresh);
     m.mark(*at, sizeof fresh, initialised, 0);
@@ -221,11 +222,11 @@ cudaError_t heed(const cudaLaunchAttribute &a, bool &cooperative)
 
 } // namespace
 
-cudaError_t resolve(const void *function, resolved &out)
+cudaError_t resolve(const void *function, int device, resolved &out)
 {
     out.handle = find_kernel(function);
     if (!out.handle) return cudaErrorInvalidDeviceFunction;
-    out.code = load(*out.handle->from, current_device());
+    out.code = load(*out.handle->from, device);
     if (!out.code) return out.handle->from->error;
     try {
         out.info = out.code->find_kernel(out.handle->name);
@@ -234,6 +235,11 @@ cudaError_t resolve(const void *function, resolved &out)
         return cudaErrorInvalidPtx;
     }
     return out.info ? cudaSuccess : cudaErrorInvalidDeviceFunction;
+}
+
+cudaError_t resolve(const void *function, resolved &out)
+{
+    return resolve(function, current_device(), out);
 }
 
 cudaError_t resolve_symbol(const void *host, module::variable &out)
@@ -268,10 +274,41 @@ int blocks_per_multiprocessor(const kernel_info &info, int threads, std::size_t 
     return std::min<int>(blocks, static_cast<int>(p.shared_per_multiprocessor / each));
 }
 
-cudaError_t run(const void *function, dim3 grid, dim3 block, void **arguments,
-                std::size_t dynamic_shared, cudaStream_t stream, bool cooperative)
+namespace {
+
+// A launch that was checked: what it needs to run, any number of times.
+struct prepared {
+    const void *function;
+    dim3 grid, block;
+    std::vector<std::byte> parameters;
+    std::size_t dynamic_shared;
+    int device;
+    bool cooperative;
+};
+
+void run(const prepared &p)
 {
-    if (!valid(stream)) return cudaErrorInvalidResourceHandle;
+    resolved k;
+    if (cudaError_t e = resolve(p.function, p.device, k); e != cudaSuccess)
+        return fault(e, "a kernel that was queued is there no more");
+    launch how;
+    how.grid = {p.grid.x, p.grid.y, p.grid.z};
+    how.block = {p.block.x, p.block.y, p.block.z};
+    how.dynamic_shared = static_cast<std::uint32_t>(p.dynamic_shared);
+    how.parameters = p.parameters;
+    how.device = p.device;
+    if (p.cooperative) how.grid_workspace = new_grid_workspace(p.device);
+    const outcome end = k.code->run(*k.info, how);
+    if (p.cooperative) memory::instance().release(how.grid_workspace);
+    // As on hardware the launch itself succeeds; the fault comes up in a later call.
+    if (end.error != 0) fault(static_cast<cudaError_t>(end.error), end.message);
+}
+
+} // namespace
+
+cudaError_t prepare(const void *function, dim3 grid, dim3 block, void **arguments,
+                    std::size_t dynamic_shared, bool cooperative, task &out)
+{
     resolved k;
     if (cudaError_t e = resolve(function, k); e != cudaSuccess) return e;
     if (cudaError_t e = check_limits(k, grid, block, dynamic_shared, cooperative);
@@ -279,19 +316,23 @@ cudaError_t run(const void *function, dim3 grid, dim3 block, void **arguments,
         say_refused(*k.info, grid, block, dynamic_shared);
         return e;
     }
-    const auto parameters = pack(*k.info, arguments);
-    launch how;
-    how.grid = {grid.x, grid.y, grid.z};
-    how.block = {block.x, block.y, block.z};
-    how.dynamic_shared = static_cast<std::uint32_t>(dynamic_shared);
-    how.parameters = parameters;
-    how.device = current_device();
-    if (cooperative) how.grid_workspace = new_grid_workspace();
-    const outcome end = k.code->run(*k.info, how);
-    if (cooperative) memory::instance().release(how.grid_workspace);
-    // As on hardware the launch itself succeeds; the fault comes up in a later call.
-    if (end.error != 0) fault(static_cast<cudaError_t>(end.error), end.message);
+    if (!arguments && !k.info->parameters.empty()) return cudaErrorInvalidValue;
+    out.type = cudaGraphNodeTypeKernel;
+    out.run = [p = prepared{function, grid, block, pack(*k.info, arguments), dynamic_shared,
+                            current_device(), cooperative}] { run(p); };
     return cudaSuccess;
+}
+
+cudaError_t run(const void *function, dim3 grid, dim3 block, void **arguments,
+                std::size_t dynamic_shared, cudaStream_t stream, bool cooperative)
+{
+    if (!valid(stream)) return cudaErrorInvalidResourceHandle;
+    if (state_of(stream).device != current_device()) return cudaErrorInvalidResourceHandle;
+    task t;
+    if (cudaError_t e = prepare(function, grid, block, arguments, dynamic_shared, cooperative, t);
+        e != cudaSuccess)
+        return e;
+    return queue(stream, std::move(t));
 }
 
 void unload(int device)
@@ -315,6 +356,7 @@ extern "C" {
 void **__cudaRegisterFatBinary(void *wrapper)
 {
     std::lock_guard guard(lock());
+    heed_environment();
     link_harness();
     report_at_exit();
     auto &all = registered().binaries;

@@ -97,6 +97,10 @@ private:
     std::unique_ptr<state> state_;
 };
 
+// When the work in streams runs: as it is queued; when the program waits for it; or at a seeded
+// choice.
+enum class stream_order : std::uint8_t { at_once, late, random };
+
 struct options {
     bool check_memory = true, check_initialised = true, check_races = true, count = true;
     std::uint64_t step_budget = 4'000'000'000; // warp instructions a grid
@@ -107,6 +111,7 @@ struct options {
     // language is that all threads of the block come to it.
     bool ended_threads_miss_barriers = true;
     bool random_schedule = false;
+    stream_order streams = stream_order::at_once;
     std::uint64_t seed = 1;
 };
 options &settings();

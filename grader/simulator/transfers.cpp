@@ -1,5 +1,5 @@
 // Allocation and copies: cudaMalloc, cudaMemcpy, cudaMemset and their like.
-#include "runtime.hpp"
+#include "work.hpp"
 
 #include "counters.hpp"
 #include "finding.hpp"
@@ -68,19 +68,44 @@ void find_misuse(finding_kind kind, const char *function, const void *at, std::u
     findings::instance().add(std::move(f));
 }
 
-cudaError_t release(void *p, const char *function, bool pinned)
+// Memory that the runtime gave out and has not taken back; `a` is its allocation.
+cudaError_t owned_allocation(void *p, const char *function, bool pinned, const allocation *&a)
 {
-    if (!p) return cudaSuccess;
     memory &m = memory::instance();
-    const allocation *a = m.contains(as_address(p)) ? m.find(as_address(p)) : nullptr;
+    a = m.contains(as_address(p)) ? m.find(as_address(p)) : nullptr;
     if (a && a->start == as_address(p) && !a->live)
         find_misuse(finding_kind::use_after_free, function, p, a->bytes, false,
                     std::string(function) + " was given memory that was freed before");
     const bool right = a && a->live && a->start == as_address(p) &&
-                       (a->kind == memory_kind::pinned) == pinned && owned().starts.erase(a->start);
-    if (!right) return cudaErrorInvalidValue;
-    m.release(as_address(p));
+                       (a->kind == memory_kind::pinned) == pinned && owned().starts.count(a->start);
+    return right ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+// Work that is queued may still use the memory: waits for it, as the driver does.
+cudaError_t release(void *p, const char *function, bool pinned)
+{
+    if (cudaError_t e = refuse_while_capturing(); e != cudaSuccess) return e;
+    if (!p) return cudaSuccess;
+    const allocation *a = nullptr;
+    if (cudaError_t e = owned_allocation(p, function, pinned, a); e != cudaSuccess) return e;
+    finish_streams(a->device);
+    owned().starts.erase(a->start);
+    memory::instance().release(a->start);
     return cudaSuccess;
+}
+
+// From its turn in the stream on, the memory is gone.
+cudaError_t release_in(cudaStream_t stream, void *p)
+{
+    if (!p) return cudaErrorInvalidValue;
+    if (state_of(stream).into) return refuse("cudaFreeAsync in a stream that captures");
+    const allocation *a = nullptr;
+    if (cudaError_t e = owned_allocation(p, "cudaFreeAsync", false, a); e != cudaSuccess) return e;
+    owned().starts.erase(a->start);
+    task t;
+    t.type = cudaGraphNodeTypeMemFree;
+    t.run = [start = a->start] { memory::instance().release(start); };
+    return queue(stream, std::move(t));
 }
 
 // One side of a copy: bytes this process can touch, and what is known about them.
@@ -145,79 +170,206 @@ void count(const side &to, const side &from, std::uint64_t bytes)
     (to.host ? t.device_to_host : from.host ? t.host_to_device : t.device_to_device) += bytes;
 }
 
-struct plane {
-    std::size_t pitch_to, pitch_from, width, height;
-    // From the first byte to the last, and what is copied: false when numbers overflow.
-    bool extent(std::size_t pitch, std::uint64_t &bytes) const
-    {
-        return !__builtin_mul_overflow(pitch, height - 1, &bytes) &&
-               !__builtin_add_overflow(bytes, width, &bytes);
-    }
+const registration *registration_of(const void *p)
+{
+    const auto at = reinterpret_cast<std::uintptr_t>(p);
+    auto after = owned().registered.upper_bound(at);
+    if (after == owned().registered.begin()) return nullptr;
+    auto it = std::prev(after);
+    return at - it->first < it->second.bytes ? &it->second : nullptr;
+}
+
+// What a copy moves: rows of `width` bytes, `height` of them a slice, `depth` slices.
+struct box {
+    std::uint64_t width = 0, height = 1, depth = 1;
+    bool empty() const { return width == 0 || height == 0 || depth == 0; }
 };
 
-cudaError_t copy(const char *function, void *to, const void *from, plane p, cudaMemcpyKind kind)
+// Where the rows of one side lie: bytes from one to the next, and from slice to slice.
+struct layout {
+    std::uint64_t pitch = 0, slice = 0;
+};
+
+// Bytes from the first to the last of a box; false when the numbers overflow.
+bool extent_of(const box &b, const layout &l, std::uint64_t &bytes)
 {
-    if (p.width == 0 || p.height == 0) return cudaSuccess;
-    if (p.height > 1 && (p.width > p.pitch_to || p.width > p.pitch_from))
+    std::uint64_t rows = 0, slices = 0;
+    return !__builtin_mul_overflow(l.pitch, b.height - 1, &rows) &&
+           !__builtin_mul_overflow(l.slice, b.depth - 1, &slices) &&
+           !__builtin_add_overflow(rows, slices, &bytes) &&
+           !__builtin_add_overflow(bytes, b.width, &bytes);
+}
+
+bool rows_overlap(const box &b, const layout &l)
+{
+    return (b.height > 1 && b.width > l.pitch) ||
+           (b.depth > 1 && b.height > 1 && l.slice < l.pitch);
+}
+
+template <typename function> void each_row(const box &b, function body)
+{
+    for (std::uint64_t z = 0; z < b.depth; ++z)
+        for (std::uint64_t y = 0; y < b.height; ++y) body(y, z);
+}
+
+struct copy_request {
+    const char *function;
+    void *to;
+    layout rows_to;
+    const void *from;
+    layout rows_from;
+    box size;
+    cudaMemcpyKind kind;
+};
+
+// Finds both sides, or says what is wrong with them.
+cudaError_t look_up(const copy_request &r, side &target, side &source)
+{
+    if (rows_overlap(r.size, r.rows_to) || rows_overlap(r.size, r.rows_from))
         return cudaErrorInvalidPitchValue;
-    if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault)
+    if (r.kind < cudaMemcpyHostToHost || r.kind > cudaMemcpyDefault)
         return cudaErrorInvalidMemcpyDirection;
-    const bool any = kind == cudaMemcpyDefault;
-    const bool to_host = kind == cudaMemcpyHostToHost || kind == cudaMemcpyDeviceToHost;
-    const bool from_host = kind == cudaMemcpyHostToHost || kind == cudaMemcpyHostToDevice;
+    const bool any = r.kind == cudaMemcpyDefault;
+    const bool to_host = r.kind == cudaMemcpyHostToHost || r.kind == cudaMemcpyDeviceToHost;
+    const bool from_host = r.kind == cudaMemcpyHostToHost || r.kind == cudaMemcpyHostToDevice;
     std::uint64_t bytes_to = 0, bytes_from = 0;
-    if (!p.extent(p.pitch_to, bytes_to) || !p.extent(p.pitch_from, bytes_from))
+    if (!extent_of(r.size, r.rows_to, bytes_to) || !extent_of(r.size, r.rows_from, bytes_from))
         return cudaErrorInvalidValue;
+    const auto side_of = [any](bool host) {
+        return any ? wanted::any : host ? wanted::host : wanted::device;
+    };
+    const cudaError_t e = look_up(r.function, r.to, bytes_to, side_of(to_host), true, target);
+    return e != cudaSuccess
+               ? e
+               : look_up(r.function, r.from, bytes_from, side_of(from_host), false, source);
+}
+
+side at(const side &s, std::uint64_t offset)
+{
+    return {s.bytes + offset, s.start + offset, s.shadow ? s.shadow + offset : nullptr, s.host};
+}
+
+void move(const copy_request &r, const side &target, const side &source)
+{
+    count(target, source, r.size.width * r.size.height * r.size.depth);
+    each_row(r.size, [&](std::uint64_t y, std::uint64_t z) {
+        copy_row(at(target, y * r.rows_to.pitch + z * r.rows_to.slice),
+                 at(source, y * r.rows_from.pitch + z * r.rows_from.slice), r.size.width);
+    });
+}
+
+// What was right when it was queued may be wrong when its turn comes: memory was freed meanwhile.
+void copy_now(const copy_request &r)
+{
     side target, source;
-    if (cudaError_t e = look_up(function, to, bytes_to,
-                                any       ? wanted::any
-                                : to_host ? wanted::host
-                                          : wanted::device,
-                                true, target);
-        e != cudaSuccess)
-        return e;
-    if (cudaError_t e = look_up(function, from, bytes_from,
-                                any         ? wanted::any
-                                : from_host ? wanted::host
-                                            : wanted::device,
-                                false, source);
-        e != cudaSuccess)
-        return e;
-    count(target, source, std::uint64_t{p.width} * p.height);
-    for (std::size_t row = 0; row < p.height; ++row) {
-        copy_row(target, source, p.width);
-        target.bytes += p.pitch_to;
-        target.start += p.pitch_to;
-        source.bytes += p.pitch_from;
-        if (target.shadow) target.shadow += p.pitch_to;
-        if (source.shadow) source.shadow += p.pitch_from;
-    }
-    return cudaSuccess;
+    if (look_up(r, target, source) == cudaSuccess) return move(r, target, source);
+    fault(cudaErrorIllegalAddress,
+          std::string(r.function) + ": memory was freed before the copy had its turn");
 }
 
-cudaError_t copy(const char *function, void *to, const void *from, std::size_t bytes,
-                 cudaMemcpyKind kind)
+// Ordinary host memory is read when the call is made, however late the copy itself is.
+std::shared_ptr<std::vector<std::byte>> stage(copy_request &r, const side &source)
 {
-    return copy(function, to, from, {bytes, bytes, bytes, 1}, kind);
+    auto staged =
+        std::make_shared<std::vector<std::byte>>(r.size.width * r.size.height * r.size.depth);
+    std::byte *to = staged->data();
+    each_row(r.size, [&](std::uint64_t y, std::uint64_t z) {
+        std::memcpy(to, source.bytes + y * r.rows_from.pitch + z * r.rows_from.slice, r.size.width);
+        to += r.size.width;
+    });
+    r.from = staged->data();
+    r.rows_from = {r.size.width, r.size.width * r.size.height};
+    return staged;
 }
 
-cudaError_t fill(const char *function, void *to, std::size_t pitch, int value, std::size_t width,
-                 std::size_t height)
+bool is_pageable(const side &s, const void *p) { return !s.shadow && !registration_of(p); }
+
+enum class until { queued, copied };
+
+// Checks a copy and queues it.
+cudaError_t copy(copy_request r, cudaStream_t stream, until end)
 {
-    if (width == 0 || height == 0) return cudaSuccess;
-    if (height > 1 && width > pitch) return cudaErrorInvalidValue;
+    if (r.size.empty()) return cudaSuccess;
+    if (end == until::copied)
+        if (cudaError_t e = refuse_while_capturing(); e != cudaSuccess) return e;
+    side target, source;
+    if (cudaError_t e = look_up(r, target, source); e != cudaSuccess) return e;
+    task t;
+    t.type = cudaGraphNodeTypeMemcpy;
+    std::shared_ptr<std::vector<std::byte>> staged;
+    stream_state &s = state_of(stream);
+    if (puts_off() && !s.into && is_pageable(source, r.from)) staged = stage(r, source);
+    t.run = [r, staged] { copy_now(r); };
+    if (cudaError_t e = queue(stream, std::move(t)); e != cudaSuccess || s.into) return e;
+    // Nobody waits for a copy inside the device; a copy to ordinary memory is always waited for.
+    const bool waits = end == until::copied ? target.host || source.host || !target.shadow : false;
+    if (waits || is_pageable(target, r.to)) finish(s.last);
+    return fault_stands() && puts_off() ? standing_fault() : cudaSuccess;
+}
+
+copy_request linear(const char *function, void *to, const void *from, std::size_t bytes,
+                    cudaMemcpyKind kind)
+{
+    return {function, to, {bytes, bytes}, from, {bytes, bytes}, {bytes}, kind};
+}
+
+copy_request planar(const char *function, void *to, std::size_t pitch_to, const void *from,
+                    std::size_t pitch_from, std::size_t width, std::size_t height,
+                    cudaMemcpyKind kind)
+{
+    return {function, to, {pitch_to}, from, {pitch_from}, {width, height}, kind};
+}
+
+unsigned byte_of(int value) { return static_cast<unsigned char>(value); }
+
+struct fill_request {
+    const char *function;
+    void *to;
+    layout rows;
+    unsigned value;
+    box size;             // bytes
+    unsigned element = 1; // bytes of `value` that repeat
+};
+
+cudaError_t look_up(const fill_request &r, side &target)
+{
+    if (rows_overlap(r.size, r.rows)) return cudaErrorInvalidValue;
     std::uint64_t bytes = 0;
-    if (!plane{pitch, pitch, width, height}.extent(pitch, bytes)) return cudaErrorInvalidValue;
+    if (!extent_of(r.size, r.rows, bytes)) return cudaErrorInvalidValue;
+    return look_up(r.function, r.to, bytes, wanted::device, true, target);
+}
+
+void fill_now(const fill_request &r)
+{
     side target;
-    if (cudaError_t e = look_up(function, to, bytes, wanted::device, true, target);
-        e != cudaSuccess)
-        return e;
-    counters::instance().transfers.memset += std::uint64_t{width} * height;
-    for (std::size_t row = 0; row < height; ++row) {
-        std::memset(target.bytes + row * pitch, value, width);
-        memory::instance().mark(target.start + row * pitch, width, initialised, 0);
-    }
-    return cudaSuccess;
+    if (look_up(r, target) != cudaSuccess)
+        return fault(cudaErrorIllegalAddress,
+                     std::string(r.function) + ": memory was freed before this had its turn");
+    counters::instance().transfers.memset += r.size.width * r.size.height * r.size.depth;
+    each_row(r.size, [&](std::uint64_t y, std::uint64_t z) {
+        const std::uint64_t offset = y * r.rows.pitch + z * r.rows.slice;
+        if (r.element == 1)
+            std::memset(target.bytes + offset, static_cast<int>(r.value), r.size.width);
+        else
+            for (std::uint64_t x = 0; x < r.size.width; x += r.element)
+                std::memcpy(target.bytes + offset + x, &r.value, r.element);
+        memory::instance().mark(target.start + offset, r.size.width, initialised, 0);
+    });
+}
+
+// Checks and queues it; memory that the host sees is filled when the call returns.
+cudaError_t fill(const fill_request &r, cudaStream_t stream, until end)
+{
+    if (r.size.empty()) return cudaSuccess;
+    side target;
+    if (cudaError_t e = look_up(r, target); e != cudaSuccess) return e;
+    task t;
+    t.type = cudaGraphNodeTypeMemset;
+    t.run = [r] { fill_now(r); };
+    stream_state &s = state_of(stream);
+    const cudaError_t e = queue(stream, std::move(t));
+    if (e == cudaSuccess && !s.into && end == until::copied && target.host) finish(s.last);
+    return e;
 }
 
 // The address of `bytes` bytes at `offset` of a variable.
@@ -230,24 +382,71 @@ cudaError_t part_of(const void *symbol, std::size_t bytes, std::size_t offset, v
     return cudaSuccess;
 }
 
+// Where a side of a 3-D copy starts, and how its rows lie.
+cudaError_t place_of(const cudaPitchedPtr &p, const cudaPos &from, std::byte *&at, layout &rows)
+{
+    rows.pitch = p.pitch;
+    std::uint64_t y = 0, z = 0;
+    if (__builtin_mul_overflow(p.pitch, p.ysize, &rows.slice) ||
+        __builtin_mul_overflow(rows.pitch, from.y, &y) ||
+        __builtin_mul_overflow(rows.slice, from.z, &z))
+        return cudaErrorInvalidValue;
+    at = static_cast<std::byte *>(p.ptr) + from.x + y + z;
+    return cudaSuccess;
+}
+
+cudaError_t request_of(const char *function, const cudaMemcpy3DParms &p, copy_request &out)
+{
+    if (p.srcArray || p.dstArray) return refuse("copies of arrays");
+    if (!p.srcPtr.ptr || !p.dstPtr.ptr) return cudaErrorInvalidValue;
+    std::byte *from = nullptr, *to = nullptr;
+    out = {function, nullptr, {}, nullptr, {}, {p.extent.width, p.extent.height, p.extent.depth},
+           p.kind};
+    if (cudaError_t e = place_of(p.srcPtr, p.srcPos, from, out.rows_from); e != cudaSuccess)
+        return e;
+    if (cudaError_t e = place_of(p.dstPtr, p.dstPos, to, out.rows_to); e != cudaSuccess) return e;
+    out.from = from;
+    out.to = to;
+    return cudaSuccess;
+}
+
+cudaError_t copy_3d(const char *function, const cudaMemcpy3DParms *p, cudaStream_t stream,
+                    until end)
+{
+    if (!p) return cudaErrorInvalidValue;
+    copy_request r;
+    const cudaError_t e = request_of(function, *p, r);
+    return e != cudaSuccess ? e : copy(r, stream, end);
+}
+
+cudaError_t fill_3d(const char *function, const cudaPitchedPtr &to, int value,
+                    const cudaExtent &size, cudaStream_t stream, until end)
+{
+    std::byte *at = nullptr;
+    layout rows;
+    if (cudaError_t e = place_of(to, {}, at, rows); e != cudaSuccess) return e;
+    return fill({function, at, rows, byte_of(value), {size.width, size.height, size.depth}}, stream,
+                end);
+}
+
 cudaError_t to_symbol(const char *function, const void *symbol, const void *from, std::size_t bytes,
-                      std::size_t offset, cudaMemcpyKind kind)
+                      std::size_t offset, cudaMemcpyKind kind, cudaStream_t stream, until end)
 {
     if (kind == cudaMemcpyHostToHost || kind == cudaMemcpyDeviceToHost)
         return cudaErrorInvalidMemcpyDirection;
     void *to = nullptr;
     if (cudaError_t e = part_of(symbol, bytes, offset, to); e != cudaSuccess) return e;
-    return copy(function, to, from, bytes, kind);
+    return copy(linear(function, to, from, bytes, kind), stream, end);
 }
 
 cudaError_t from_symbol(const char *function, void *to, const void *symbol, std::size_t bytes,
-                        std::size_t offset, cudaMemcpyKind kind)
+                        std::size_t offset, cudaMemcpyKind kind, cudaStream_t stream, until end)
 {
     if (kind == cudaMemcpyHostToHost || kind == cudaMemcpyHostToDevice)
         return cudaErrorInvalidMemcpyDirection;
     void *from = nullptr;
     if (cudaError_t e = part_of(symbol, bytes, offset, from); e != cudaSuccess) return e;
-    return copy(function, to, from, bytes, kind);
+    return copy(linear(function, to, from, bytes, kind), stream, end);
 }
 
 // In a stream: the same, once the stream is known.
@@ -262,15 +461,6 @@ const allocation *live_allocation(const void *p)
     const allocation *a = m.contains(as_address(p)) ? m.find(as_address(p)) : nullptr;
     const bool inside = a && a->live && as_address(p) - a->start < a->bytes;
     return inside ? a : nullptr;
-}
-
-const registration *registration_of(const void *p)
-{
-    const auto at = reinterpret_cast<std::uintptr_t>(p);
-    auto after = owned().registered.upper_bound(at);
-    if (after == owned().registered.begin()) return nullptr;
-    auto it = std::prev(after);
-    return at - it->first < it->second.bytes ? &it->second : nullptr;
 }
 
 bool overlaps_registered(std::uintptr_t first, std::uintptr_t end)
@@ -356,7 +546,47 @@ cudaError_t known_location(cudaMemLocation where)
     }
 }
 
+task task_of(const copy_request &r)
+{
+    task t;
+    t.type = cudaGraphNodeTypeMemcpy;
+    t.run = [r] { copy_now(r); };
+    return t;
+}
+
 } // namespace
+
+cudaError_t copy_task(const cudaMemcpy3DParms &p, task &out)
+{
+    copy_request r;
+    side target, source;
+    if (cudaError_t e = request_of("cudaMemcpy3D", p, r); e != cudaSuccess) return e;
+    if (r.size.empty()) return cudaErrorInvalidValue;
+    out = task_of(r);
+    return look_up(r, target, source);
+}
+
+cudaError_t copy_task(void *to, const void *from, std::size_t bytes, cudaMemcpyKind kind, task &out)
+{
+    const auto r = linear("cudaMemcpy", to, from, bytes, kind);
+    side target, source;
+    if (r.size.empty()) return cudaErrorInvalidValue;
+    out = task_of(r);
+    return look_up(r, target, source);
+}
+
+cudaError_t fill_task(const cudaMemsetParams &p, task &out)
+{
+    if (p.elementSize != 1 && p.elementSize != 2 && p.elementSize != 4)
+        return cudaErrorInvalidValue;
+    fill_request r{"cudaMemset", p.dst, {p.pitch}, p.value, {0, p.height}, p.elementSize};
+    side target;
+    if (__builtin_mul_overflow(p.width, p.elementSize, &r.size.width) || r.size.empty())
+        return cudaErrorInvalidValue;
+    out.type = cudaGraphNodeTypeMemset;
+    out.run = [r] { fill_now(r); };
+    return look_up(r, target);
+}
 
 void free_all(int device)
 {
@@ -380,12 +610,18 @@ extern "C" {
 
 cudaError_t cudaMalloc(void **out, std::size_t bytes)
 {
-    return call([&] { return allocate(out, bytes, memory_kind::device); });
+    return call([&] {
+        const cudaError_t e = refuse_while_capturing();
+        return e != cudaSuccess ? e : allocate(out, bytes, memory_kind::device);
+    });
 }
 
 cudaError_t cudaMallocAsync(void **out, std::size_t bytes, cudaStream_t stream)
 {
-    return in(stream, [&] { return allocate(out, bytes, memory_kind::device); });
+    return in(stream, [&] {
+        if (state_of(stream).into) return refuse("cudaMallocAsync in a stream that captures");
+        return allocate(out, bytes, memory_kind::device);
+    });
 }
 
 cudaError_t cudaMallocPitch(void **out, std::size_t *pitch, std::size_t width, std::size_t height)
@@ -396,6 +632,19 @@ cudaError_t cudaMallocPitch(void **out, std::size_t *pitch, std::size_t width, s
         *pitch = (width + pitch_alignment - 1) / pitch_alignment * pitch_alignment;
         if (__builtin_mul_overflow(*pitch, height, &bytes)) return cudaErrorMemoryAllocation;
         return allocate(out, bytes, memory_kind::device);
+    });
+}
+
+cudaError_t cudaMalloc3D(cudaPitchedPtr *out, cudaExtent size)
+{
+    return call([&] {
+        std::size_t rows = 0, pitch = 0;
+        if (!out || __builtin_mul_overflow(size.height, size.depth, &rows))
+            return cudaErrorInvalidValue;
+        void *p = nullptr;
+        const cudaError_t e = cudaMallocPitch(&p, &pitch, size.width, rows);
+        *out = {p, pitch, size.width, size.height};
+        return e;
     });
 }
 
@@ -431,7 +680,7 @@ cudaError_t cudaFree(void *p)
 
 cudaError_t cudaFreeAsync(void *p, cudaStream_t stream)
 {
-    return in(stream, [&] { return release(p, "cudaFreeAsync", false); });
+    return in(stream, [&] { return release_in(stream, p); });
 }
 
 cudaError_t cudaFreeHost(void *p)
@@ -452,7 +701,10 @@ cudaError_t cudaHostRegister(void *p, std::size_t bytes, unsigned flags)
 
 cudaError_t cudaHostUnregister(void *p)
 {
-    return call([&] { return unregister_host(p); });
+    return call([&] {
+        for (int d = 0; d < device_count(); ++d) finish_streams(d);
+        return unregister_host(p);
+    });
 }
 
 cudaError_t cudaHostGetDevicePointer(void **out, void *host, unsigned flags)
@@ -523,20 +775,24 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *out, const void *p)
 
 cudaError_t cudaMemcpy(void *to, const void *from, std::size_t bytes, cudaMemcpyKind kind)
 {
-    return call([&] { return copy("cudaMemcpy", to, from, bytes, kind); });
+    return call(
+        [&] { return copy(linear("cudaMemcpy", to, from, bytes, kind), nullptr, until::copied); });
 }
 
 cudaError_t cudaMemcpyAsync(void *to, const void *from, std::size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream)
 {
-    return in(stream, [&] { return copy("cudaMemcpyAsync", to, from, bytes, kind); });
+    return in(stream, [&] {
+        return copy(linear("cudaMemcpyAsync", to, from, bytes, kind), stream, until::queued);
+    });
 }
 
 cudaError_t cudaMemcpy2D(void *to, std::size_t pitch_to, const void *from, std::size_t pitch_from,
                          std::size_t width, std::size_t height, cudaMemcpyKind kind)
 {
     return call([&] {
-        return copy("cudaMemcpy2D", to, from, {pitch_to, pitch_from, width, height}, kind);
+        return copy(planar("cudaMemcpy2D", to, pitch_to, from, pitch_from, width, height, kind),
+                    nullptr, until::copied);
     });
 }
 
@@ -545,7 +801,9 @@ cudaError_t cudaMemcpy2DAsync(void *to, std::size_t pitch_to, const void *from,
                               cudaMemcpyKind kind, cudaStream_t stream)
 {
     return in(stream, [&] {
-        return copy("cudaMemcpy2DAsync", to, from, {pitch_to, pitch_from, width, height}, kind);
+        return copy(
+            planar("cudaMemcpy2DAsync", to, pitch_to, from, pitch_from, width, height, kind),
+            stream, until::queued);
     });
 }
 
@@ -560,36 +818,44 @@ cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int f
 {
     return in(stream, [&] {
         if (!valid_device(to_device) || !valid_device(from_device)) return cudaErrorInvalidDevice;
-        return copy("cudaMemcpyPeer", to, from, bytes, cudaMemcpyDeviceToDevice);
+        return copy(linear("cudaMemcpyPeer", to, from, bytes, cudaMemcpyDeviceToDevice), stream,
+                    until::queued);
     });
 }
 
 cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, std::size_t bytes,
                                std::size_t offset, cudaMemcpyKind kind)
 {
-    return call([&] { return to_symbol("cudaMemcpyToSymbol", symbol, from, bytes, offset, kind); });
+    return call([&] {
+        return to_symbol("cudaMemcpyToSymbol", symbol, from, bytes, offset, kind, nullptr,
+                         until::copied);
+    });
 }
 
 cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *from, std::size_t bytes,
                                     std::size_t offset, cudaMemcpyKind kind, cudaStream_t stream)
 {
     return in(stream, [&] {
-        return to_symbol("cudaMemcpyToSymbolAsync", symbol, from, bytes, offset, kind);
+        return to_symbol("cudaMemcpyToSymbolAsync", symbol, from, bytes, offset, kind, stream,
+                         until::queued);
     });
 }
 
 cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, std::size_t bytes,
                                  std::size_t offset, cudaMemcpyKind kind)
 {
-    return call(
-        [&] { return from_symbol("cudaMemcpyFromSymbol", to, symbol, bytes, offset, kind); });
+    return call([&] {
+        return from_symbol("cudaMemcpyFromSymbol", to, symbol, bytes, offset, kind, nullptr,
+                           until::copied);
+    });
 }
 
 cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *symbol, std::size_t bytes,
                                       std::size_t offset, cudaMemcpyKind kind, cudaStream_t stream)
 {
     return in(stream, [&] {
-        return from_symbol("cudaMemcpyFromSymbolAsync", to, symbol, bytes, offset, kind);
+        return from_symbol("cudaMemcpyFromSymbolAsync", to, symbol, bytes, offset, kind, stream,
+                           until::queued);
     });
 }
 
@@ -611,24 +877,56 @@ cudaError_t cudaGetSymbolSize(std::size_t *out, const void *symbol)
 
 cudaError_t cudaMemset(void *to, int value, std::size_t bytes)
 {
-    return call([&] { return fill("cudaMemset", to, bytes, value, bytes, 1); });
+    return call([&] {
+        return fill({"cudaMemset", to, {bytes}, byte_of(value), {bytes}}, nullptr, until::copied);
+    });
 }
 
 cudaError_t cudaMemsetAsync(void *to, int value, std::size_t bytes, cudaStream_t stream)
 {
-    return in(stream, [&] { return fill("cudaMemsetAsync", to, bytes, value, bytes, 1); });
+    return in(stream, [&] {
+        return fill({"cudaMemsetAsync", to, {bytes}, byte_of(value), {bytes}}, stream,
+                    until::queued);
+    });
 }
 
 cudaError_t cudaMemset2D(void *to, std::size_t pitch, int value, std::size_t width,
                          std::size_t height)
 {
-    return call([&] { return fill("cudaMemset2D", to, pitch, value, width, height); });
+    return call([&] {
+        return fill({"cudaMemset2D", to, {pitch}, byte_of(value), {width, height}}, nullptr,
+                    until::copied);
+    });
 }
 
 cudaError_t cudaMemset2DAsync(void *to, std::size_t pitch, int value, std::size_t width,
                               std::size_t height, cudaStream_t stream)
 {
-    return in(stream, [&] { return fill("cudaMemset2DAsync", to, pitch, value, width, height); });
+    return in(stream, [&] {
+        return fill({"cudaMemset2DAsync", to, {pitch}, byte_of(value), {width, height}}, stream,
+                    until::queued);
+    });
+}
+
+cudaError_t cudaMemset3D(cudaPitchedPtr to, int value, cudaExtent size)
+{
+    return call([&] { return fill_3d("cudaMemset3D", to, value, size, nullptr, until::copied); });
+}
+
+cudaError_t cudaMemset3DAsync(cudaPitchedPtr to, int value, cudaExtent size, cudaStream_t stream)
+{
+    return in(stream,
+              [&] { return fill_3d("cudaMemset3DAsync", to, value, size, stream, until::queued); });
+}
+
+cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms *p)
+{
+    return call([&] { return copy_3d("cudaMemcpy3D", p, nullptr, until::copied); });
+}
+
+cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms *p, cudaStream_t stream)
+{
+    return in(stream, [&] { return copy_3d("cudaMemcpy3DAsync", p, stream, until::queued); });
 }
 
 cudaError_t cudaMemPrefetchAsync(const void *p, std::size_t bytes, cudaMemLocation where,
