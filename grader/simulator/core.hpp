@@ -255,6 +255,7 @@ struct context {
     site_counts *counted; // by statement
     site_memo *memos;     // by site
     sector_set *read, *written;
+    std::uint8_t closed = 0; // shadow bits of memory that the grid's device has no access to
     bool count, check_memory, check_initialised;
     race_checker *races;  // null: not checked
     bool stop = false;    // a fault ended the grid

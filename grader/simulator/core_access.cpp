@@ -143,7 +143,7 @@ __attribute__((noinline)) bool check_lanes(context &c, const instruction &i, lan
         if ((address[l] & (how.bytes - 1)) != 0) {
             misaligned |= bit_of[l];
         } else if (at >= w.bytes || w.bytes - at < how.bytes ||
-                   !lane_has(w.shadow + at, how.bytes, need, 0)) {
+                   !lane_has(w.shadow + at, how.bytes, need, c.closed)) {
             outside |= bit_of[l];
         } else if (!lane_has(w.shadow + at, how.bytes, 0, never)) {
             read_only_lanes |= bit_of[l];
@@ -457,10 +457,11 @@ template <int bytes, class R> void load_window(context &c, const instruction &i,
     access how{s, false, static_cast<u32>(bytes) * i.count};
     bool sign = (i.flags & signed_value) != 0;
     u8 need = bits_needed(c) | (c.check_initialised ? u8{initialised} : u8{0});
-    bool contiguous = mask == all_lanes && contiguous_and_clean<bytes>(i, address, w, need, 0);
+    bool contiguous =
+        mask == all_lanes && contiguous_and_clean<bytes>(i, address, w, need, c.closed);
     if constexpr (bytes == 4 && sizeof(R) == 4) {
         near_lanes n;
-        if (!contiguous && i.count == 1 && near_and_clean(n, mask, address, w, need, 0)) {
+        if (!contiguous && i.count == 1 && near_and_clean(n, mask, address, w, need, c.closed)) {
             note_access(c, i, mask, address, how, false);
             alignas(64) u32 value[32];
             gather(value, w.data + (n.first - w.base), n.distance);
@@ -507,7 +508,7 @@ template <int bytes, class R> void store_window(context &c, const instruction &i
 {
     using T = typename bytes_as<bytes>::type;
     access how{s, true, static_cast<u32>(bytes) * i.count};
-    u8 never = c.check_memory ? u8{read_only} : u8{0};
+    u8 never = c.check_memory ? static_cast<u8>(read_only | c.closed) : u8{0};
     bool contiguous =
         mask == all_lanes && contiguous_and_clean<bytes>(i, address, w, bits_needed(c), never);
     if (!contiguous && !may_store<bytes>(c, i, mask, address, w, how, never)) return;

@@ -12,6 +12,9 @@
 namespace simulator::core::SIMULATOR_LEVEL {
 namespace {
 
+// ---- values in lanes
+// -----------------------------------------------------------------------------
+
 struct half {
     u16 bits;
 };
@@ -166,6 +169,9 @@ template <class T> inline auto wide_value(T v)
         return v;
 }
 
+// ---- shapes of instructions
+// ------------------------------------------------------------------------
+
 template <class Op, class T> void unary(context &c, const instruction &i, lane_mask mask)
 {
     auto a = lanes_of<storage<T>>(c, i.a);
@@ -253,6 +259,9 @@ void multiply_wide(context &c, const instruction &i, lane_mask mask)
         return r;
     });
 }
+
+// ---- integer operations
+// ------------------------------------------------------------------------------
 
 template <class T> struct unsigned_of {
     using type = T;
@@ -588,6 +597,9 @@ void with_carry(context &c, const instruction &i, lane_mask mask)
     if constexpr (out) set_predicate(c, i.extra, mask, result);
 }
 
+// ---- floating point
+// -----------------------------------------------------------------------------------
+
 enum class rounding { nearest, zero, down, up };
 constexpr int round_flag(rounding r)
 {
@@ -842,6 +854,9 @@ void half_operation(context &c, const instruction &i, lane_mask mask)
     });
 }
 
+// ---- comparison and selection
+// ---------------------------------------------------------------------------
+
 struct eq {
     template <class T> static bool of(T a, T b) { return a == b; }
 };
@@ -963,6 +978,9 @@ struct first_of {
 struct not_first {
     static lane_mask of(lane_mask a, lane_mask) { return ~a; }
 };
+
+// ---- conversion
+// -------------------------------------------------------------------------------------------
 
 template <class T> inline T rounded(T v, u32 mode)
 {
@@ -1090,6 +1108,9 @@ void convert_from_bfloat(context &c, const instruction &i, lane_mask mask)
     every(lanes_of<u32>(c, i.d), mask, [=](int l) { return a[l] << 16; });
 }
 
+// ---- moves
+// ---------------------------------------------------------------------------------------------------
+
 // Registers of different width: `wide` bit 0 is the destination, bit 1 the source.
 void resize(context &c, const instruction &i, lane_mask mask)
 {
@@ -1152,6 +1173,9 @@ void unpack(context &c, const instruction &i, lane_mask mask)
         }
     });
 }
+
+// ---- the table
+// -------------------------------------------------------------------------------------------------
 
 template <class Op, class... T> void unaries(handler_sink &out, const char *op)
 {

@@ -261,6 +261,7 @@ outcome module::state::run(program &p, const launch &how)
     std::memset(c.specials, 0, sizeof c.specials);
     c.base = device_memory.base();
     c.reserved = device_memory.reserved();
+    c.closed = settings().check_memory ? how.closed : std::uint8_t{0};
     c.data = device_memory.data();
     c.shadow = device_memory.shadow();
     g.shared_bytes =

@@ -275,7 +275,8 @@ std::string counters::json() const
                               .add("host_to_device", transfers.host_to_device)
                               .add("device_to_host", transfers.device_to_host)
                               .add("device_to_device", transfers.device_to_device)
-                              .add("memset", transfers.memset))
+                              .add("memset", transfers.memset)
+                              .add("peer_to_peer", transfers.peer_to_peer))
         .text();
 }
 
@@ -285,8 +286,9 @@ std::string counters::text() const
     for (const kernel_counts &k : kernels) text += text_of(k) + "\n";
     text += "copies, bytes: " + thousands(transfers.host_to_device) + " to the device, " +
             thousands(transfers.device_to_host) + " to the host,\n  " +
-            thousands(transfers.device_to_device) + " inside; set: " + thousands(transfers.memset) +
-            "\n";
+            thousands(transfers.device_to_device) + " inside, " +
+            thousands(transfers.peer_to_peer) +
+            " between devices; set: " + thousands(transfers.memset) + "\n";
     return text;
 }
 

@@ -50,6 +50,7 @@ struct kernel_counts {
 
 struct transfer_counts { // copies outside kernels, bytes
     std::uint64_t host_to_device = 0, device_to_host = 0, device_to_device = 0, memset = 0;
+    std::uint64_t peer_to_peer = 0; // between devices
 };
 
 struct counters {

@@ -80,6 +80,7 @@ module *load(binary &from, int device)
 {
     if (auto it = from.modules.find(device); it != from.modules.end()) return &it->second;
     if (from.error != cudaSuccess) return nullptr;
+    device_count(); // so that variables are told apart by device
     const auto failed = [&from](cudaError_t error, const std::string &why) {
         from.error = error;
         say_unsupported(why);
@@ -297,6 +298,7 @@ void run(const prepared &p)
     how.dynamic_shared = static_cast<std::uint32_t>(p.dynamic_shared);
     how.parameters = p.parameters;
     how.device = p.device;
+    how.closed = closed_memory(p.device);
     if (p.cooperative) how.grid_workspace = new_grid_workspace(p.device);
     const outcome end = k.code->run(*k.info, how);
     if (p.cooperative) memory::instance().release(how.grid_workspace);

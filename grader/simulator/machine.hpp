@@ -50,6 +50,7 @@ struct launch {
     std::uint32_t dynamic_shared = 0;
     std::span<const std::byte> parameters; // laid out by kernel_info::parameters
     int device = 0;
+    std::uint8_t closed = 0; // shadow bits of memory that the device has no access to
     // Of a cooperative launch, else 0: 8 bytes of device memory, their number and a zero, in which
     // the blocks of cooperative_groups::this_grid().sync() count themselves.
     address grid_workspace = 0;
@@ -103,6 +104,7 @@ enum class stream_order : std::uint8_t { at_once, late, random };
 
 struct options {
     bool check_memory = true, check_initialised = true, check_races = true, count = true;
+    bool tell_devices_apart = false;           // memory bears the bit of its device
     std::uint64_t step_budget = 4'000'000'000; // warp instructions a grid
     // How long a kernel may wait for host code to write memory that both see.
     std::uint32_t host_patience_ms = 10'000;

@@ -173,7 +173,12 @@ std::optional<address> memory::allocate(std::uint64_t bytes, memory_kind kind, i
     if (host_accessible(kind)) ++state_->open_to_host;
     state_->allocations[start] = {start, bytes, kind, device, true, {}};
     // Host code writes such memory unseen, so all of it counts as initialised.
-    const std::uint8_t fresh = host_accessible(kind) ? addressable | initialised : addressable;
+    const std::uint8_t of_device =
+        charged(kind) && settings().tell_devices_apart && !host_accessible(kind)
+            ? device_bit(device)
+            : std::uint8_t{0};
+    const auto fresh = static_cast<std::uint8_t>(host_accessible(kind) ? addressable | initialised
+                                                                       : addressable | of_device);
     std::uint64_t filled = 0;
     if (size > most_populated)
         filled = map_filled(shadow_at(start), bytes, fresh);

@@ -27,6 +27,10 @@ enum shadow_bits : std::uint8_t {
     in_flight = 8,   // shared memory that a cp.async has not reached yet
 };
 
+// Which device's memory it is, when there are several: of each four devices, one bit. Four devices
+// are told apart exactly.
+inline std::uint8_t device_bit(int device) { return static_cast<std::uint8_t>(16 << (device & 3)); }
+
 enum class memory_kind : std::uint8_t {
     device,
     pinned,

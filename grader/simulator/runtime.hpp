@@ -42,6 +42,7 @@ template <typename function> cudaError_t call(function body)
 int device_count();
 int current_device(); // of this host thread
 bool valid_device(int device);
+std::uint8_t closed_memory(int device); // shadow bits of what its kernels have no access to
 
 // Kernels, by the host function that stands for them or by the handle of __cudaGetKernel.
 struct kernel;

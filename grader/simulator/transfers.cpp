@@ -42,18 +42,6 @@ owned_memory &owned()
     return *one;
 }
 
-cudaError_t allocate(void **out, std::size_t bytes, memory_kind kind)
-{
-    if (!out) return cudaErrorInvalidValue;
-    *out = nullptr;
-    if (bytes == 0) return cudaSuccess;
-    const auto start = memory::instance().allocate(bytes, kind, current_device());
-    if (!start) return cudaErrorMemoryAllocation;
-    owned().starts.insert(*start);
-    *out = reinterpret_cast<void *>(*start);
-    return cudaSuccess;
-}
-
 void find_misuse(finding_kind kind, const char *function, const void *at, std::uint64_t bytes,
                  bool write, std::string detail)
 {
@@ -81,6 +69,13 @@ cudaError_t owned_allocation(void *p, const char *function, bool pinned, const a
     return right ? cudaSuccess : cudaErrorInvalidValue;
 }
 
+void let_go(address start)
+{
+    memory &m = memory::instance();
+    leave_pool(start, m.find(start)->bytes);
+    m.release(start);
+}
+
 // Work that is queued may still use the memory: waits for it, as the driver does.
 cudaError_t release(void *p, const char *function, bool pinned)
 {
@@ -90,7 +85,7 @@ cudaError_t release(void *p, const char *function, bool pinned)
     if (cudaError_t e = owned_allocation(p, function, pinned, a); e != cudaSuccess) return e;
     finish_streams(a->device);
     owned().starts.erase(a->start);
-    memory::instance().release(a->start);
+    let_go(a->start);
     return cudaSuccess;
 }
 
@@ -104,7 +99,7 @@ cudaError_t release_in(cudaStream_t stream, void *p)
     owned().starts.erase(a->start);
     task t;
     t.type = cudaGraphNodeTypeMemFree;
-    t.run = [start = a->start] { memory::instance().release(start); };
+    t.run = [start = a->start] { let_go(start); };
     return queue(stream, std::move(t));
 }
 
@@ -114,6 +109,7 @@ struct side {
     address start = 0;              // as programs see it
     std::uint8_t *shadow = nullptr; // null: ordinary host memory
     bool host = true;               // on the host's side of the link
+    int device = -1;                // that owns it; -1: none
 };
 
 enum class wanted { host, device, any };
@@ -146,7 +142,7 @@ cudaError_t look_up(const char *function, const void *p, std::uint64_t bytes, wa
     if (a->kind == memory_kind::heap) return cudaErrorInvalidValue; // only kernels may use it
     const bool both = a->kind == memory_kind::pinned || a->kind == memory_kind::managed;
     if (want == wanted::host && !both) return cudaErrorInvalidValue;
-    out = {m.at(at), at, m.shadow_at(at), a->kind == memory_kind::pinned};
+    out = {m.at(at), at, m.shadow_at(at), a->kind == memory_kind::pinned, a->device};
     return cudaSuccess;
 }
 
@@ -167,7 +163,11 @@ void count(const side &to, const side &from, std::uint64_t bytes)
 {
     transfer_counts &t = counters::instance().transfers;
     if (to.host && from.host) return;
-    (to.host ? t.device_to_host : from.host ? t.host_to_device : t.device_to_device) += bytes;
+    const bool peers = !to.host && !from.host && to.device != from.device;
+    (peers       ? t.peer_to_peer
+     : to.host   ? t.device_to_host
+     : from.host ? t.host_to_device
+                 : t.device_to_device) += bytes;
 }
 
 const registration *registration_of(const void *p)
@@ -246,7 +246,8 @@ cudaError_t look_up(const copy_request &r, side &target, side &source)
 
 side at(const side &s, std::uint64_t offset)
 {
-    return {s.bytes + offset, s.start + offset, s.shadow ? s.shadow + offset : nullptr, s.host};
+    return {s.bytes + offset, s.start + offset, s.shadow ? s.shadow + offset : nullptr, s.host,
+            s.device};
 }
 
 void move(const copy_request &r, const side &target, const side &source)
@@ -556,6 +557,19 @@ task task_of(const copy_request &r)
 
 } // namespace
 
+cudaError_t allocate(void **out, std::size_t bytes, memory_kind kind, int device)
+{
+    if (!out) return cudaErrorInvalidValue;
+    *out = nullptr;
+    if (bytes == 0) return cudaSuccess;
+    if (device_count() == 0) return cudaErrorNoDevice;
+    const auto start = memory::instance().allocate(bytes, kind, device);
+    if (!start) return cudaErrorMemoryAllocation;
+    owned().starts.insert(*start);
+    *out = reinterpret_cast<void *>(*start);
+    return cudaSuccess;
+}
+
 cudaError_t copy_task(const cudaMemcpy3DParms &p, task &out)
 {
     copy_request r;
@@ -594,7 +608,7 @@ void free_all(int device)
     auto &starts = owned().starts;
     for (auto it = starts.begin(); it != starts.end();)
         if (m.find(*it)->device == device) {
-            m.release(*it);
+            let_go(*it);
             it = starts.erase(it);
         } else {
             ++it;
@@ -612,15 +626,7 @@ cudaError_t cudaMalloc(void **out, std::size_t bytes)
 {
     return call([&] {
         const cudaError_t e = refuse_while_capturing();
-        return e != cudaSuccess ? e : allocate(out, bytes, memory_kind::device);
-    });
-}
-
-cudaError_t cudaMallocAsync(void **out, std::size_t bytes, cudaStream_t stream)
-{
-    return in(stream, [&] {
-        if (state_of(stream).into) return refuse("cudaMallocAsync in a stream that captures");
-        return allocate(out, bytes, memory_kind::device);
+        return e != cudaSuccess ? e : allocate(out, bytes, memory_kind::device, current_device());
     });
 }
 
@@ -631,7 +637,7 @@ cudaError_t cudaMallocPitch(void **out, std::size_t *pitch, std::size_t width, s
         if (!pitch || width > largest_pitch) return cudaErrorInvalidValue;
         *pitch = (width + pitch_alignment - 1) / pitch_alignment * pitch_alignment;
         if (__builtin_mul_overflow(*pitch, height, &bytes)) return cudaErrorMemoryAllocation;
-        return allocate(out, bytes, memory_kind::device);
+        return allocate(out, bytes, memory_kind::device, current_device());
     });
 }
 
@@ -654,7 +660,7 @@ cudaError_t cudaMallocManaged(void **out, std::size_t bytes, unsigned flags)
         if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost)
             return cudaErrorInvalidValue;
         if (bytes == 0) return cudaErrorInvalidValue;
-        return allocate(out, bytes, memory_kind::managed);
+        return allocate(out, bytes, memory_kind::managed, current_device());
     });
 }
 
@@ -664,7 +670,7 @@ cudaError_t cudaHostAlloc(void **out, std::size_t bytes, unsigned flags)
         const unsigned known =
             cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined;
         if (flags & ~known) return cudaErrorInvalidValue;
-        return allocate(out, bytes, memory_kind::pinned);
+        return allocate(out, bytes, memory_kind::pinned, current_device());
     });
 }
 

@@ -55,6 +55,12 @@ work_ref queue(stream_state &, task);
 std::vector<work_ref> front_of(stream_state &);
 work_ref start(task, std::vector<work_ref> after); // in no stream
 
+// Of a device's memory; 0 bytes: null.
+cudaError_t allocate(void **out, std::size_t bytes, memory_kind, int device);
+// From the pool of the stream's device.
+cudaError_t allocate_in(cudaStream_t, void **out, std::size_t bytes);
+void leave_pool(address start, std::uint64_t bytes); // before memory goes that may be of a pool
+
 // A kernel launch, checked but not queued.
 cudaError_t prepare(const void *function, dim3 grid, dim3 block, void **arguments,
                     std::size_t dynamic_shared, bool cooperative, task &out);
