@@ -201,11 +201,23 @@ cudaError_t instantiate(cudaGraphExec_t *out, cudaGraph_t graph, unsigned long l
     return cudaSuccess;
 }
 
+// All steps of a graph as one task.
+task child_task(const std::vector<CUgraphExec_st::step> &steps)
+{
+    task t;
+    t.type = cudaGraphNodeTypeGraph;
+    t.run = [steps] {
+        for (const auto &s : steps)
+            if (s.what.run && !fault_stands()) run_task(s.what);
+    };
+    return t;
+}
+
 cudaError_t launch_graph(CUgraphExec_st &e, cudaStream_t stream)
 {
     if (!valid(stream)) return cudaErrorInvalidResourceHandle;
     stream_state &s = state_of(stream);
-    if (s.into) return refuse("launching a graph into a capture");
+    if (s.into) return take(s, child_task(e.steps));
     if (is_legacy(stream))
         if (cudaError_t error = check_legacy(s); error != cudaSuccess) return error;
     auto front = front_of(s);
@@ -546,6 +558,70 @@ cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *out, cudaGraph_t graph,
 {
     return add_node(out, graph, after, count,
                     [&](task &t) { return p ? fill_task(*p, t) : cudaErrorInvalidValue; });
+}
+
+cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *out, cudaGraph_t graph,
+                                       const cudaGraphNode_t *after, std::size_t count,
+                                       cudaGraph_t child)
+{
+    return add_node(out, graph, after, count, [&](task &t) {
+        std::vector<CUgraphExec_st::step> steps;
+        if (!live().graphs.count(child) || child == graph || !take_steps(*child, steps))
+            return cudaErrorInvalidValue;
+        t = child_task(steps);
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const cudaKernelNodeParams *p)
+{
+    return call([&] {
+        if (!graph_of(node) || node->what.type != cudaGraphNodeTypeKernel)
+            return cudaErrorInvalidValue;
+        return kernel_task(p, node->what);
+    });
+}
+
+cudaError_t cudaGraphClone(cudaGraph_t *out, cudaGraph_t graph)
+{
+    return call([&] {
+        if (!out || !live().graphs.count(graph) || graph->captures) return cudaErrorInvalidValue;
+        *out = new CUgraph_st;
+        live().graphs.insert(*out);
+        std::map<cudaGraphNode_t, cudaGraphNode_t> copies;
+        for (const auto &n : graph->nodes) copies[n.get()] = add(*out, n->what, {});
+        for (const auto &n : graph->nodes)
+            for (cudaGraphNode_t a : n->after) copies[n.get()]->after.push_back(copies[a]);
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to,
+                              cudaGraphEdgeData *data, std::size_t *count)
+{
+    return call([&] {
+        if (!live().graphs.count(graph) || !count || !from != !to) return cudaErrorInvalidValue;
+        std::vector<cudaGraphNode_t> starts, ends;
+        for (const auto &n : graph->nodes)
+            for (cudaGraphNode_t a : n->after) {
+                starts.push_back(a);
+                ends.push_back(n.get());
+            }
+        if (data) std::fill(data, data + std::min(*count, starts.size()), cudaGraphEdgeData{});
+        std::size_t again = *count;
+        list(starts, from, count);
+        return list(ends, to, &again);
+    });
+}
+
+cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *out,
+                                         cudaGraphEdgeData *data, std::size_t *count)
+{
+    return call([&] {
+        if (!graph_of(node) || !count) return cudaErrorInvalidValue;
+        if (data) std::fill(data, data + std::min(*count, node->after.size()), cudaGraphEdgeData{});
+        return list(node->after, out, count);
+    });
 }
 
 cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *out, cudaGraph_t graph,

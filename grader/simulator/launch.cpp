@@ -517,6 +517,19 @@ cudaError_t cudaFuncSetCacheConfig(const void *function, cudaFuncCache)
     });
 }
 
+cudaError_t cudaFuncGetParamInfo(const void *function, std::size_t index, std::size_t *offset,
+                                 std::size_t *bytes)
+{
+    return call([&] {
+        resolved k;
+        if (cudaError_t e = resolve(function, k); e != cudaSuccess) return e;
+        if (!offset || index >= k.info->parameters.size()) return cudaErrorInvalidValue;
+        *offset = k.info->parameters[index].offset;
+        if (bytes) *bytes = k.info->parameters[index].bytes;
+        return cudaSuccess;
+    });
+}
+
 cudaError_t cudaFuncGetName(const char **name, const void *function)
 {
     return call([&] {

@@ -99,6 +99,15 @@ template <typename function> cudaError_t at(cudaEvent_t e, function body)
 // What the fault is that work which just ended brought up.
 cudaError_t after_waiting() { return standing_fault(); }
 
+// None of these changes what work does.
+bool known_attribute(cudaStreamAttrID which)
+{
+    return which == cudaStreamAttributeAccessPolicyWindow ||
+           which == cudaStreamAttributeSynchronizationPolicy ||
+           which == cudaStreamAttributeMemSyncDomain ||
+           which == cudaStreamAttributeMemSyncDomainMap || which == cudaStreamAttributePriority;
+}
+
 } // namespace
 
 } // namespace simulator::runtime
@@ -170,6 +179,41 @@ cudaError_t cudaStreamGetId(cudaStream_t s, unsigned long long *out)
 cudaError_t cudaStreamGetDevice(cudaStream_t s, int *out)
 {
     return read(s, out, [](const stream_state &x) { return x.device; });
+}
+
+cudaError_t cudaStreamSetAttribute(cudaStream_t s, cudaStreamAttrID which,
+                                   const cudaStreamAttrValue *value)
+{
+    return in(s, [&](stream_state &state) {
+        if (!value) return cudaErrorInvalidValue;
+        if (!known_attribute(which)) return refuse("this attribute of a stream");
+        if (which == cudaStreamAttributePriority)
+            state.priority = std::clamp(value->priority, greatest_priority, 0);
+        state.attributes[which] = *value;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaStreamGetAttribute(cudaStream_t s, cudaStreamAttrID which,
+                                   cudaStreamAttrValue *value)
+{
+    return in(s, [&](stream_state &state) {
+        if (!value) return cudaErrorInvalidValue;
+        if (!known_attribute(which)) return refuse("this attribute of a stream");
+        const auto it = state.attributes.find(which);
+        *value = it == state.attributes.end() ? cudaStreamAttrValue{} : it->second;
+        if (which == cudaStreamAttributePriority) value->priority = state.priority;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from)
+{
+    return in(to, [&](stream_state &state) {
+        if (!valid(from)) return cudaErrorInvalidResourceHandle;
+        state.attributes = state_of(from).attributes;
+        return cudaSuccess;
+    });
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t s, cudaEvent_t e, unsigned flags)

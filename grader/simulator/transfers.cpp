@@ -524,29 +524,6 @@ cudaError_t unregister_host(void *p)
     return cudaSuccess;
 }
 
-// Prefetches and advice concern managed memory only.
-cudaError_t managed_range(const void *p, std::size_t bytes)
-{
-    const allocation *a = live_allocation(p);
-    const bool fits = a && a->kind == memory_kind::managed && bytes &&
-                      bytes <= a->start + a->bytes - as_address(p);
-    return fits ? cudaSuccess : cudaErrorInvalidValue;
-}
-
-cudaError_t known_location(cudaMemLocation where)
-{
-    switch (where.type) {
-    case cudaMemLocationTypeDevice:
-        return valid_device(where.id) ? cudaSuccess : cudaErrorInvalidDevice;
-    case cudaMemLocationTypeHost:
-    case cudaMemLocationTypeHostNuma:
-    case cudaMemLocationTypeHostNumaCurrent:
-        return cudaSuccess;
-    default:
-        return cudaErrorInvalidValue;
-    }
-}
-
 task task_of(const copy_request &r)
 {
     task t;
@@ -933,31 +910,6 @@ cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms *p)
 cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms *p, cudaStream_t stream)
 {
     return in(stream, [&] { return copy_3d("cudaMemcpy3DAsync", p, stream, until::queued); });
-}
-
-cudaError_t cudaMemPrefetchAsync(const void *p, std::size_t bytes, cudaMemLocation where,
-                                 unsigned flags, cudaStream_t stream)
-{
-    return in(stream, [&] {
-        if (flags) return cudaErrorInvalidValue;
-        const cudaError_t e = managed_range(p, bytes);
-        return e != cudaSuccess ? e : known_location(where);
-    });
-}
-
-cudaError_t cudaMemAdvise(const void *p, std::size_t bytes, cudaMemoryAdvise advice,
-                          cudaMemLocation where)
-{
-    return call([&] {
-        if (advice < cudaMemAdviseSetReadMostly || advice > cudaMemAdviseUnsetAccessedBy)
-            return cudaErrorInvalidValue;
-        if (cudaError_t e = managed_range(p, bytes); e != cudaSuccess) return e;
-        // Whether memory is mostly read, or no longer preferred somewhere, holds for every place.
-        const bool anywhere = advice == cudaMemAdviseSetReadMostly ||
-                              advice == cudaMemAdviseUnsetReadMostly ||
-                              advice == cudaMemAdviseUnsetPreferredLocation;
-        return anywhere ? cudaSuccess : known_location(where);
-    });
 }
 
 } // extern "C"

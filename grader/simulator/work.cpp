@@ -36,12 +36,7 @@ bool is_per_thread(cudaStream_t s) { return s == cudaStreamPerThread; }
 void run(work &w)
 {
     w.ended = true; // first: a graph's end must not wait for what ends it
-    if (w.what.run && (!fault_stands() || w.what.despite_fault)) {
-        const bool host = w.what.type == cudaGraphNodeTypeHost;
-        host_function_runs = host;
-        w.what.run();
-        if (host) host_function_runs = false;
-    }
+    if (w.what.run && (!fault_stands() || w.what.despite_fault)) run_task(w.what);
     w.what.run = nullptr; // what it holds goes now
     w.after.clear();
 }
@@ -96,6 +91,14 @@ void run_until(const work_ref &w)
 }
 
 } // namespace
+
+void run_task(const task &t)
+{
+    const bool host = t.type == cudaGraphNodeTypeHost;
+    if (host) host_function_runs = true;
+    t.run();
+    if (host) host_function_runs = false;
+}
 
 bool in_host_function() { return host_function_runs; }
 

@@ -8,6 +8,7 @@
 #include "runtime.hpp"
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <vector>
@@ -20,6 +21,8 @@ struct task {
     std::function<void()> run;
     bool despite_fault = false; // also when an earlier fault cancels what else is queued
 };
+
+void run_task(const task &); // which has something to run
 
 struct work { // a task that was queued
     task what;
@@ -34,9 +37,10 @@ struct stream_state {
     unsigned flags = cudaStreamDefault;
     int priority = 0, device = 0;
     unsigned long long id = 1;
-    work_ref last = nullptr;                // null: nothing was queued yet
-    std::vector<work_ref> also = {};        // further work that the next has to follow
-    std::shared_ptr<capture> into = {};     // null: not capturing
+    work_ref last = nullptr;            // null: nothing was queued yet
+    std::vector<work_ref> also = {};    // further work that the next has to follow
+    std::shared_ptr<capture> into = {}; // null: not capturing
+    std::map<cudaStreamAttrID, cudaStreamAttrValue> attributes = {};
     std::vector<cudaGraphNode_t> tail = {}; // what the next captured node follows
 };
 

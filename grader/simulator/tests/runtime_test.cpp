@@ -605,12 +605,12 @@ TEST_CASE("what is not offered is refused by name")
 {
     found();
     cudaGraph_t graph = nullptr;
-    CHECK(cudaGraphClone(&graph, 0) == cudaErrorNotSupported);
+    CHECK(cudaGraphConditionalHandleCreate(nullptr, graph, 0, 0) == cudaErrorNotSupported);
     CHECK(cudaGetLastError() == cudaErrorNotSupported);
     const auto all = found();
     REQUIRE(all.size() == 1);
     CHECK(all[0].kind == finding_kind::unsupported);
-    CHECK(all[0].detail.find("cudaGraphClone") != std::string::npos);
+    CHECK(all[0].detail.find("cudaGraphConditionalHandleCreate") != std::string::npos);
 }
 
 TEST_CASE("a harness labels, forbids, forgets, and reads findings and counters back")

@@ -110,6 +110,27 @@ static void made_by_hand()
     CHECK_CUDA(cudaGraphExecUpdate(run, graph, &result)); // back to what the graph says
     CHECK_CUDA(cudaGraphLaunch(run, nullptr));
     CHECK(seen == 105);
+    size_t edges = 0, before = 1;
+    cudaGraphNode_t first = nullptr;
+    CHECK_CUDA(cudaGraphGetEdges(graph, nullptr, nullptr, nullptr, &edges));
+    CHECK(edges == 3);
+    CHECK_CUDA(cudaGraphNodeGetDependencies(copy, &first, nullptr, &before));
+    CHECK(before == 1 && first == kernel);
+    cudaGraph_t twice, clone;
+    cudaGraphNode_t child, again;
+    CHECK_CUDA(cudaGraphClone(&clone, graph));
+    CHECK_CUDA(cudaGraphCreate(&twice, 0));
+    CHECK_CUDA(cudaGraphAddChildGraphNode(&child, twice, nullptr, 0, clone));
+    value = 1;
+    CHECK_CUDA(cudaGraphAddKernelNode(&again, twice, &child, 1, &launch));
+    cudaGraphExec_t nested;
+    CHECK_CUDA(cudaGraphInstantiate(&nested, twice, 0));
+    seen = 0;
+    CHECK_CUDA(cudaGraphLaunch(nested, nullptr));
+    CHECK(seen == 105 && download(a, 1)[0] == 106);
+    CHECK_CUDA(cudaGraphExecDestroy(nested));
+    CHECK_CUDA(cudaGraphDestroy(twice));
+    CHECK_CUDA(cudaGraphDestroy(clone));
     CHECK_CUDA(cudaGraphAddDependencies(graph, &host, &fill, nullptr, 1)); // a circle
     cudaGraphExec_t none;
     CHECK_ERROR(cudaErrorInvalidValue, cudaGraphInstantiate(&none, graph, 0));
