@@ -94,6 +94,7 @@ object &add_counts(object &out, const site_counts &s)
         .add("atomic_requests", s.atomic_requests)
         .add("global_atomic_requests", s.global_atomic_requests)
         .add("global_atomic_sectors", s.global_atomic_sectors)
+        .add("texture_requests", s.texture_requests)
         .add("branches", s.branches)
         .add("divergent_branches", s.divergent_branches)
         .add("barriers", s.barriers)
@@ -246,6 +247,7 @@ site_counts &site_counts::operator+=(const site_counts &o)
     atomic_requests += o.atomic_requests;
     global_atomic_requests += o.global_atomic_requests;
     global_atomic_sectors += o.global_atomic_sectors;
+    texture_requests += o.texture_requests;
     branches += o.branches;
     divergent_branches += o.divergent_branches;
     barriers += o.barriers;

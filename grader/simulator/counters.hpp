@@ -32,6 +32,7 @@ struct site_counts { // one source line of one kernel
     std::uint64_t atomic_same_address = 0; // worst lanes on one address, summed over requests
     std::uint64_t atomic_requests = 0;
     std::uint64_t global_atomic_requests = 0, global_atomic_sectors = 0;
+    std::uint64_t texture_requests = 0; // fetches; what they read is in no other figure of a line
     std::uint64_t branches = 0, divergent_branches = 0, barriers = 0;
     std::uint64_t exact_divisions = 0,
                   exact_square_roots = 0; // div.rn, sqrt.rn and their like: lanes

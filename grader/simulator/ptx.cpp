@@ -609,7 +609,12 @@ private:
             o = read_operand();
             if (o.what == operand::kind::immediate) o.id = -1;
             o.what = operand::kind::address;
-            if (in_.accept(",")) fail(line, "an address of several parts is not supported");
+            if (in_.accept(",")) { // of a texture: its coordinates
+                operand rest = read_operand();
+                if (rest.what != operand::kind::vector)
+                    fail(line, "an address of several parts is not supported");
+                o.elements = std::move(rest.elements);
+            }
             in_.expect("]");
         } else if (in_.accept("{")) {
             o.what = operand::kind::vector;

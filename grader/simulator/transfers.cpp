@@ -1,5 +1,5 @@
 // Allocation and copies: cudaMalloc, cudaMemcpy, cudaMemset and their like.
-#include "work.hpp"
+#include "transfers.hpp"
 
 #include "counters.hpp"
 #include "finding.hpp"
@@ -179,17 +179,6 @@ const registration *registration_of(const void *p)
     return at - it->first < it->second.bytes ? &it->second : nullptr;
 }
 
-// What a copy moves: rows of `width` bytes, `height` of them a slice, `depth` slices.
-struct box {
-    std::uint64_t width = 0, height = 1, depth = 1;
-    bool empty() const { return width == 0 || height == 0 || depth == 0; }
-};
-
-// Where the rows of one side lie: bytes from one to the next, and from slice to slice.
-struct layout {
-    std::uint64_t pitch = 0, slice = 0;
-};
-
 // Bytes from the first to the last of a box; false when the numbers overflow.
 bool extent_of(const box &b, const layout &l, std::uint64_t &bytes)
 {
@@ -211,16 +200,6 @@ template <typename function> void each_row(const box &b, function body)
     for (std::uint64_t z = 0; z < b.depth; ++z)
         for (std::uint64_t y = 0; y < b.height; ++y) body(y, z);
 }
-
-struct copy_request {
-    const char *function;
-    void *to;
-    layout rows_to;
-    const void *from;
-    layout rows_from;
-    box size;
-    cudaMemcpyKind kind;
-};
 
 // Finds both sides, or says what is wrong with them.
 cudaError_t look_up(const copy_request &r, side &target, side &source)
@@ -285,9 +264,8 @@ std::shared_ptr<std::vector<std::byte>> stage(copy_request &r, const side &sourc
 
 bool is_pageable(const side &s, const void *p) { return !s.shadow && !registration_of(p); }
 
-enum class until { queued, copied };
+} // namespace
 
-// Checks a copy and queues it.
 cudaError_t copy(copy_request r, cudaStream_t stream, until end)
 {
     if (r.size.empty()) return cudaSuccess;
@@ -307,6 +285,8 @@ cudaError_t copy(copy_request r, cudaStream_t stream, until end)
     if (waits || is_pageable(target, r.to)) finish(s.last);
     return fault_stands() && puts_off() ? standing_fault() : cudaSuccess;
 }
+
+namespace {
 
 copy_request linear(const char *function, void *to, const void *from, std::size_t bytes,
                     cudaMemcpyKind kind)
@@ -396,16 +376,31 @@ cudaError_t place_of(const cudaPitchedPtr &p, const cudaPos &from, std::byte *&a
     return cudaSuccess;
 }
 
+// Where a 3-D copy starts on one side: in an array, whose elements positions count, or in memory.
+cudaError_t place_of(cudaArray_t array, const cudaPitchedPtr &p, const cudaPos &from,
+                     const box &size, std::byte *&at, layout &rows)
+{
+    if (!array == !p.ptr) return cudaErrorInvalidValue; // one of them
+    return array ? place_in(array, {from.x * element_bytes(array), from.y, from.z}, size, at, rows)
+                 : place_of(p, from, at, rows);
+}
+
 cudaError_t request_of(const char *function, const cudaMemcpy3DParms &p, copy_request &out)
 {
-    if (p.srcArray || p.dstArray) return refuse("copies of arrays");
-    if (!p.srcPtr.ptr || !p.dstPtr.ptr) return cudaErrorInvalidValue;
+    box size{p.extent.width, p.extent.height, p.extent.depth};
+    cudaArray_t counted = p.dstArray ? p.dstArray : p.srcArray;
+    if (counted && !is_array(counted)) return cudaErrorInvalidResourceHandle;
+    if (counted && __builtin_mul_overflow(size.width, element_bytes(counted), &size.width))
+        return cudaErrorInvalidValue;
     std::byte *from = nullptr, *to = nullptr;
-    out = {function, nullptr, {}, nullptr, {}, {p.extent.width, p.extent.height, p.extent.depth},
-           p.kind};
-    if (cudaError_t e = place_of(p.srcPtr, p.srcPos, from, out.rows_from); e != cudaSuccess)
+    out = {function, nullptr, {}, nullptr, {}, size, p.kind};
+    if (size.empty()) return cudaSuccess;
+    if (cudaError_t e = place_of(p.srcArray, p.srcPtr, p.srcPos, size, from, out.rows_from);
+        e != cudaSuccess)
         return e;
-    if (cudaError_t e = place_of(p.dstPtr, p.dstPos, to, out.rows_to); e != cudaSuccess) return e;
+    if (cudaError_t e = place_of(p.dstArray, p.dstPtr, p.dstPos, size, to, out.rows_to);
+        e != cudaSuccess)
+        return e;
     out.from = from;
     out.to = to;
     return cudaSuccess;
