@@ -1021,17 +1021,19 @@ private:
         const auto &place = operand_at(s, 1);
         const auto &to = operand_at(s, 0);
         if (ptx::size_of(value) != 4 || ptx::size_of(at) != 4 || place.id < 0 ||
-            place.what != kind::address || to.what != kind::vector || to.elements.size() != 4)
+            place.what != kind::address || place.elements.size() != 1 ||
+            place.elements[0].what != kind::vector || to.what != kind::vector ||
+            to.elements.size() != 4)
             throw unknown{};
         draft d;
         d.ins.a = static_cast<operand>(place.id);
         d.ins.offset = shape->second | (at == type::f32 ? 0 : texture_by_index);
         const bool layered = (shape->second & texture_layered) != 0;
+        const auto &given = place.elements[0].elements;
         operand coordinates[3];
         for (std::size_t k = 0; k < 3; ++k)
-            coordinates[k] = k < place.elements.size()
-                                 ? source(place.elements[k], layered && k == 0 ? type::u32 : at)
-                                 : constant(0, register_class::narrow);
+            coordinates[k] = k < given.size() ? source(given[k], layered && k == 0 ? type::u32 : at)
+                                              : constant(0, register_class::narrow);
         d.ins.b = coordinates[0];
         d.ins.c = coordinates[1];
         d.ins.d = coordinates[2];

@@ -604,17 +604,11 @@ private:
     operand read_operand()
     {
         operand o;
-        int line = in_.line();
         if (in_.accept("[")) {
             o = read_operand();
             if (o.what == operand::kind::immediate) o.id = -1;
             o.what = operand::kind::address;
-            if (in_.accept(",")) { // of a texture: its coordinates
-                operand rest = read_operand();
-                if (rest.what != operand::kind::vector)
-                    fail(line, "an address of several parts is not supported");
-                o.elements = std::move(rest.elements);
-            }
+            while (in_.accept(",")) o.elements.push_back(read_operand()); // of a texture
             in_.expect("]");
         } else if (in_.accept("{")) {
             o.what = operand::kind::vector;

@@ -3,6 +3,8 @@
 
 #include "work.hpp"
 
+#include "finding.hpp"
+
 namespace simulator::runtime {
 
 // What a copy moves: rows of `width` bytes, `height` of them a slice, `depth` slices.
@@ -30,6 +32,18 @@ enum class until { queued, copied };
 
 // Checks a copy and queues it; a copy of nothing is no copy.
 cudaError_t copy(copy_request, cudaStream_t, until);
+
+// A finding about an argument of a runtime call.
+void find_misuse(finding_kind, const char *function, const void *at, std::uint64_t bytes,
+                 bool write, std::string detail);
+
+bool is_registered(const void *); // host memory that cudaHostRegister was given
+
+// A call that works in a stream.
+template <typename function> cudaError_t in(cudaStream_t stream, function body)
+{
+    return call([&] { return valid(stream) ? body() : cudaErrorInvalidResourceHandle; });
+}
 
 // Arrays.
 bool is_array(cudaArray_t); // made and not freed
