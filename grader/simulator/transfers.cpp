@@ -446,7 +446,15 @@ cudaError_t cudaMemcpy2DAsync(void *to, std::size_t pitch_to, const void *from,
 cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device,
                            std::size_t bytes)
 {
-    return cudaMemcpyPeerAsync(to, to_device, from, from_device, bytes, nullptr);
+    return call([&] {
+        if (!valid_device(to_device) || !valid_device(from_device)) return cudaErrorInvalidDevice;
+        // It follows all work of both devices, and all their later work follows it.
+        for (const int d : {to_device, from_device, current_device()}) finish_streams(d);
+        const auto r = linear("cudaMemcpyPeer", to, from, bytes, cudaMemcpyDeviceToDevice);
+        const cudaError_t e = copy(r, nullptr, until::copied);
+        finish_streams(current_device());
+        return e;
+    });
 }
 
 cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device,
@@ -454,8 +462,8 @@ cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int f
 {
     return in(stream, [&] {
         if (!valid_device(to_device) || !valid_device(from_device)) return cudaErrorInvalidDevice;
-        return copy(linear("cudaMemcpyPeer", to, from, bytes, cudaMemcpyDeviceToDevice), stream,
-                    until::queued);
+        return copy(linear("cudaMemcpyPeerAsync", to, from, bytes, cudaMemcpyDeviceToDevice),
+                    stream, until::queued);
     });
 }
 

@@ -40,6 +40,7 @@ int main()
     std::uint64_t threshold = 4000;
     CHECK_CUDA(cudaMemPoolSetAttribute(standard, cudaMemPoolAttrReleaseThreshold, &threshold));
     CHECK_CUDA(cudaFreeAsync(p, nullptr));
+    CHECK_CUDA(cudaDeviceSynchronize());
     CHECK(figure(standard, cudaMemPoolAttrUsedMemCurrent) == 0);
     CHECK(figure(standard, cudaMemPoolAttrUsedMemHigh) == 1000);
     CHECK(figure(standard, cudaMemPoolAttrReservedMemCurrent) == 1000);
