@@ -70,9 +70,7 @@ enum instruction_flags : std::uint8_t { // of `flags`
     only_moved = 2, // of a load: stores are all that its registers go to
     negate_b = 4,
     negate_c = 8,
-    result_unused = 16,
     leaves_kernel = 32, // exit: ends the thread also from inside a function
-    aligned = 64,       // bar.sync: all threads of a warp execute it together
     orders_memory = 64, // of a warp-synchronous instruction: __syncwarp
     speculative = 64,   // of a load: what it reads is not always used, so it may be unwritten
     strong = 128,       // of an access: volatile, atomic or with an order of its own
@@ -95,7 +93,7 @@ struct site_memo {
     lane_mask mask = 0;
     std::uint32_t phase = 0; // first address modulo 128
     std::uint32_t sectors = 0, ideal = 0, wavefronts = 0;
-    std::uint32_t lanes = 0;
+    std::uint32_t lanes = 0; // bytes a lane, and the space
 };
 
 struct place_name {
@@ -127,7 +125,6 @@ struct code {
     std::uint32_t sites = 0;
     std::vector<place_name> places; // of the statements
     std::vector<int> statement_place;
-    bool has_calls = false;
 
     // Counts since the last launch ended.
     std::vector<std::uint64_t> runs, lanes_run; // by basic block
@@ -175,7 +172,7 @@ struct warp {
     ~warp();
     thread_block *block = nullptr;
     std::uint32_t index = 0;
-    lane_mask live = 0, born = 0;
+    lane_mask live = 0;
     int current = 0;
     std::vector<path> paths;
     std::vector<frame> frames;
@@ -260,11 +257,12 @@ struct context {
     site_counts *counted; // by statement
     site_memo *memos;     // by site
     sector_set *read, *written;
+    std::uint8_t closed = 0; // shadow bits of memory that the grid's device has no access to
     bool count, check_memory, check_initialised;
     race_checker *races;  // null: not checked
     bool stop = false;    // a fault ended the grid
     bool changed = false; // a store or atomic ran
-    lane_mask active = 0, live = 0;
+    lane_mask live = 0;
     std::byte *arguments; // of the frame
     std::uint32_t argument_stride;
     std::uint32_t local_base;
@@ -273,9 +271,8 @@ struct context {
     thread_block *b;
     grid *g;
     code *running;
-    const std::uint32_t *thread_ids[3];       // 32 lanes of this warp
-    std::uint32_t specials[18];               // see special_index
-    const std::uint64_t *addresses = nullptr; // of the access that `report` is told about
+    const std::uint32_t *thread_ids[3]; // 32 lanes of this warp
+    std::uint32_t specials[18];         // see special_index
 };
 
 enum class access_problem : std::uint8_t { outside, misaligned, uninitialised, read_only };

@@ -52,9 +52,6 @@ template <> struct bytes_as<8> {
     using sign = s64;
 };
 
-// ---- addresses
-// ---------------------------------------------------------------------------------------
-
 inline void addresses_of(context &c, const instruction &i, u64 *address)
 {
     if ((i.wide & 2) != 0) {
@@ -125,9 +122,6 @@ inline void fill_initialised(u8 *shadow, u32 bytes)
     for (u32 k = 0; k < bytes; ++k) shadow[k] |= initialised;
 }
 
-// ---- checks
-// ------------------------------------------------------------------------------------------
-
 struct access {
     ptx::space space;
     bool write;
@@ -163,7 +157,7 @@ __attribute__((noinline)) bool check_lanes(context &c, const instruction &i, lan
         if ((address[l] & (how.bytes - 1)) != 0) {
             misaligned |= bit_of[l];
         } else if (at >= w.bytes || w.bytes - at < how.bytes ||
-                   !lane_has(w.shadow + at, how.bytes, need, 0)) {
+                   !lane_has(w.shadow + at, how.bytes, need, c.closed)) {
             outside |= bit_of[l];
         } else if (!lane_has(w.shadow + at, how.bytes, 0, never)) {
             read_only_lanes |= bit_of[l];
@@ -176,7 +170,6 @@ __attribute__((noinline)) bool check_lanes(context &c, const instruction &i, lan
     auto tell = [&](access_problem p, lane_mask lanes) {
         if (lanes == 0) return;
         int l = __builtin_ctz(lanes);
-        c.addresses = address;
         report(c, i, p, l, address[l], how.bytes, how.space, how.write,
                static_cast<u64>(__builtin_popcount(lanes)));
     };
@@ -186,9 +179,6 @@ __attribute__((noinline)) bool check_lanes(context &c, const instruction &i, lan
     if (!c.stop) tell(access_problem::uninitialised, uninitialised);
     return !c.stop;
 }
-
-// ---- counts
-// ------------------------------------------------------------------------------------------
 
 // How many different values the active lanes hold.
 u32 distinct(const u64 *value, lane_mask mask)
@@ -219,11 +209,13 @@ u32 distinct(const u64 *value, lane_mask mask)
 
 // Whether the site saw the same pattern last time; else remembers it. `phase_bits` is where the
 // pattern's cost depends on the first address.
-inline bool same_pattern(site_memo &m, const u64 *address, lane_mask mask, u32 lanes_bytes,
+inline bool same_pattern(site_memo &m, const u64 *address, lane_mask mask, const access &how,
                          u64 phase_bits)
 {
     u64 first = address[__builtin_ctz(mask)];
     u32 phase = static_cast<u32>(first & phase_bits);
+    // A generic instruction may meet several spaces, whose costs have nothing in common.
+    u32 lanes_bytes = how.bytes | static_cast<u32>(how.space) << 8;
     u32 delta[32];
     u64 far = 0;
     u32 differs = (m.mask ^ mask) | (m.phase ^ phase) | (m.lanes ^ lanes_bytes);
@@ -276,7 +268,7 @@ void count_device(context &c, const instruction &i, lane_mask mask, const u64 *a
         return;
     }
     site_memo &m = c.memos[i.site];
-    if (!same_pattern(m, address, mask, how.bytes, 31)) {
+    if (!same_pattern(m, address, mask, how, 31)) {
         u64 sector[32];
         for (int l = 0; l < 32; ++l) sector[l] = address[l] >> 5;
         m.sectors = distinct(sector, mask);
@@ -359,7 +351,7 @@ void count_shared(context &c, const instruction &i, lane_mask mask, const u64 *a
         wavefronts = ideal = 1;
     } else {
         site_memo &m = c.memos[i.site];
-        if (!same_pattern(m, address, mask, how.bytes, 127)) {
+        if (!same_pattern(m, address, mask, how, 127)) {
             m.wavefronts = wavefronts_of(address, mask, how.bytes);
             m.ideal = (distinct(address, mask) * how.bytes + 127) / 128;
         }
@@ -392,9 +384,6 @@ inline void count_window(context &c, const instruction &i, lane_mask mask, const
         count_device(c, i, mask, address, how, contiguous);
 }
 
-// ---- device and shared memory
-// -------------------------------------------------------------------------
-
 template <int bytes, class R> inline R extended(const std::byte *p, bool sign)
 {
     using T = typename bytes_as<bytes>::type;
@@ -422,8 +411,8 @@ template <int bytes> inline bool contiguous_and_clean(const instruction &i, cons
     return all_have(w.shadow + at, static_cast<u32>(32 * step), need, never);
 }
 
-// Scattered lanes of 4 bytes each, when nothing is wrong and they lie within 2 GiB of each other:
-// their distances from the first active lane, which stands in for the inactive ones.
+// Scattered lanes of 4 bytes each, when nothing is wrong and they lie less than 1 GiB to either
+// side of the first active lane: their distances from it. It stands in for the inactive ones.
 struct near_lanes {
     alignas(64) s32 distance[32];
     u64 first;
@@ -484,10 +473,11 @@ template <int bytes, class R> void load_window(context &c, const instruction &i,
     access how{s, false, static_cast<u32>(bytes) * i.count};
     bool sign = (i.flags & signed_value) != 0;
     u8 need = bits_needed(c) | (c.check_initialised ? u8{initialised} : u8{0});
-    bool contiguous = mask == all_lanes && contiguous_and_clean<bytes>(i, address, w, need, 0);
+    bool contiguous =
+        mask == all_lanes && contiguous_and_clean<bytes>(i, address, w, need, c.closed);
     if constexpr (bytes == 4 && sizeof(R) == 4) {
         near_lanes n;
-        if (!contiguous && i.count == 1 && near_and_clean(n, mask, address, w, need, 0)) {
+        if (!contiguous && i.count == 1 && near_and_clean(n, mask, address, w, need, c.closed)) {
             note_access(c, i, mask, address, how, false);
             alignas(64) u32 value[32];
             gather(value, w.data + (n.first - w.base), n.distance);
@@ -534,7 +524,7 @@ template <int bytes, class R> void store_window(context &c, const instruction &i
 {
     using T = typename bytes_as<bytes>::type;
     access how{s, true, static_cast<u32>(bytes) * i.count};
-    u8 never = c.check_memory ? u8{read_only} : u8{0};
+    u8 never = c.check_memory ? static_cast<u8>(read_only | c.closed) : u8{0};
     bool contiguous =
         mask == all_lanes && contiguous_and_clean<bytes>(i, address, w, bits_needed(c), never);
     if (!contiguous && !may_store<bytes>(c, i, mask, address, w, how, never)) return;
@@ -562,9 +552,6 @@ template <int bytes, class R> void store_window(context &c, const instruction &i
     }
     count_window(c, i, mask, address, how, contiguous);
 }
-
-// ---- local memory
-// ---------------------------------------------------------------------------------------
 
 inline u64 local_position(u64 byte, int lane) { return (byte >> 2) * 128 + lane * 4 + (byte & 3); }
 
@@ -604,7 +591,6 @@ bool check_local(context &c, const instruction &i, lane_mask mask, const u64 *at
     auto tell = [&](access_problem p, lane_mask lanes) {
         if (lanes == 0 || c.stop) return;
         int l = __builtin_ctz(lanes);
-        c.addresses = at;
         report(c, i, p, l, at[l], bytes, space::local, write,
                static_cast<u64>(__builtin_popcount(lanes)));
     };
@@ -656,9 +642,6 @@ void store_local(context &c, const instruction &i, lane_mask mask, const u64 *at
     }
     count_local(c, i, mask, at, total, true);
 }
-
-// ---- handlers by space
-// -------------------------------------------------------------------------------------
 
 template <bool store, int bytes, class R>
 inline void move_window(context &c, const instruction &i, lane_mask mask, const u64 *address,
@@ -764,9 +747,6 @@ void move_generic(context &c, const instruction &i, lane_mask mask)
     }
 }
 
-// ---- parameters and call arguments
-// ---------------------------------------------------------------------------
-
 template <class R> inline R part_of(const std::byte *p, u32 bytes, bool sign)
 {
     switch (bytes) {
@@ -839,9 +819,6 @@ template <class R> void store_argument(context &c, const instruction &i, lane_ma
         active(mask, [&](int l) { __builtin_memcpy(to + l * c.argument_stride, &v[l], i.bytes); });
     }
 }
-
-// ---- atomics
-// ----------------------------------------------------------------------------------------------------
 
 struct half_pair { // f16x2
     half low, high;
@@ -949,6 +926,10 @@ void count_atomic(context &c, const instruction &i, lane_mask mask, const u64 *a
     n.atomic_requests += 1;
     n.atomic_same_address += most_on_one(address, mask);
     if (s == space::shared) return;
+    u64 sector[32];
+    for (int l = 0; l < 32; ++l) sector[l] = address[l] >> 5;
+    n.global_atomic_requests += 1;
+    n.global_atomic_sectors += distinct(sector, mask);
     mark_sectors(c, address, mask, *c.read);
     mark_sectors(c, address, mask, *c.written);
 }
@@ -966,6 +947,16 @@ template <> struct lane_bits<double> {
     using type = u64;
 };
 
+template <class Op, class T> inline T outcome_of(T old, T b, T e, ptx::space)
+{
+    return Op::of(old, b, e);
+}
+// Additions of f32 in device memory know no subnormal numbers; those in shared memory do.
+template <> inline float outcome_of<atomic_add, float>(float old, float b, float, ptx::space s)
+{
+    return s == space::shared ? old + b : flushed(flushed(old) + flushed(b));
+}
+
 template <class Op, class T> void atomic_window(context &c, const instruction &i, lane_mask mask,
                                                 const u64 *address, const window &w, ptx::space s)
 {
@@ -979,7 +970,8 @@ template <class Op, class T> void atomic_window(context &c, const instruction &i
     R *d = i.d == no_operand ? nullptr : lanes_of<R>(c, i.d);
     active(mask, [&](int l) {
         std::byte *at = w.data + (address[l] - w.base);
-        T old = read_as<T>(at), next = Op::of(old, read_as<T>(&b[l]), read_as<T>(&e[l]));
+        T old = read_as<T>(at);
+        T next = outcome_of<Op>(old, read_as<T>(&b[l]), read_as<T>(&e[l]), s);
         if (__builtin_memcmp(&old, &next, sizeof(T)) != 0) c.changed = true;
         write_as(at, next);
         if (d == nullptr) return;
@@ -1020,9 +1012,6 @@ template <class Op, class T> void atomic_generic(context &c, const instruction &
         atomic_window<Op, T>(c, i, lanes.shared, address, shared_at(c, shared_window),
                              space::shared);
 }
-
-// ---- cp.async
-// ---------------------------------------------------------------------------------------------------
 
 // a: where in shared memory, b: where in device memory, c: how many bytes to read, the rest being
 // zeros; or, with `extra`, a predicate under which nothing is read.
@@ -1069,9 +1058,6 @@ void copy_async(context &c, const instruction &i, lane_mask mask)
     });
     start_copies(c, i, mask, to, bytes);
 }
-
-// ---- the table
-// --------------------------------------------------------------------------------------------------
 
 template <bool store, int bytes, class R>
 void move_rows(handler_sink &out, const char *op, const char *size)

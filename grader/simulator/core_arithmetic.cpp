@@ -12,9 +12,6 @@
 namespace simulator::core::SIMULATOR_LEVEL {
 namespace {
 
-// ---- shapes of instructions
-// ------------------------------------------------------------------------
-
 template <class Op, class T> void unary(context &c, const instruction &i, lane_mask mask)
 {
     auto a = lanes_of<storage<T>>(c, i.a);
@@ -102,9 +99,6 @@ void multiply_wide(context &c, const instruction &i, lane_mask mask)
         return r;
     });
 }
-
-// ---- integer operations
-// ------------------------------------------------------------------------------
 
 template <class T> struct unsigned_of {
     using type = T;
@@ -500,9 +494,6 @@ void with_carry(context &c, const instruction &i, lane_mask mask)
     if constexpr (out) set_predicate(c, i.extra, mask, result);
 }
 
-// ---- floating point
-// -----------------------------------------------------------------------------------
-
 enum class rounding { nearest, zero, down, up };
 constexpr int round_flag(rounding r)
 {
@@ -715,9 +706,6 @@ template <class T, number_test t> void test_number(context &c, const instruction
     set_predicate(c, i.d, mask, r);
 }
 
-// ---- comparison and selection
-// ---------------------------------------------------------------------------
-
 struct eq {
     template <class T> static bool of(T a, T b) { return a == b; }
 };
@@ -840,9 +828,6 @@ struct not_first {
     static lane_mask of(lane_mask a, lane_mask) { return ~a; }
 };
 
-// ---- conversion
-// -------------------------------------------------------------------------------------------
-
 template <class T> inline T rounded(T v, u32 mode)
 {
     switch (mode) {
@@ -953,9 +938,6 @@ template <class D, class S> void convert(context &c, const instruction &i, lane_
     each();
 }
 
-// ---- moves
-// ---------------------------------------------------------------------------------------------------
-
 // Registers of different width: `wide` bit 0 is the destination, bit 1 the source.
 void resize(context &c, const instruction &i, lane_mask mask)
 {
@@ -1018,9 +1000,6 @@ void unpack(context &c, const instruction &i, lane_mask mask)
         }
     });
 }
-
-// ---- the table
-// -------------------------------------------------------------------------------------------------
 
 template <class Op, class... T> void unaries(handler_sink &out, const char *op)
 {

@@ -180,12 +180,30 @@ void fail_assert(grid &g, warp &w, const instruction &i, const call_site &s, con
     stop_grid(g.seen, i, finding_kind::trap, 710, lane, "the assertion `" + condition + "` failed");
 }
 
+// 0: the heap is used up.
+address from_heap(std::uint64_t bytes, int device)
+{
+    memory &m = memory::instance();
+    const std::uint64_t used = m.heap_used(device), most = settings().heap_bytes;
+    if (used > most || bytes > most - used) return 0;
+    return m.allocate(bytes, memory_kind::heap, device).value_or(0);
+}
+
+// False: malloc did not give this address out, or it was freed before.
+bool back_to_heap(address at)
+{
+    if (at == 0) return true;
+    memory &m = memory::instance();
+    const allocation *a = m.contains(at) ? m.find(at) : nullptr;
+    const bool given = a && a->start == at && a->live && a->kind == memory_kind::heap;
+    return given && m.release(at);
+}
+
 } // namespace
 
 void call_builtin(grid &g, warp &w, const instruction &i, const call_site &s, lane_mask mask)
 {
     frame &f = w.frames[w.paths[w.current].in];
-    auto &device = memory::instance();
     for (; mask != 0 && !g.seen.stop; mask &= mask - 1) {
         int lane = __builtin_ctz(mask);
         if (s.builtin == "vprintf") {
@@ -195,11 +213,8 @@ void call_builtin(grid &g, warp &w, const instruction &i, const call_site &s, la
         } else if (s.builtin == "__assertfail") {
             fail_assert(g, w, i, s, f, lane);
         } else if (s.builtin == "malloc") {
-            auto at = device.allocate(argument<std::uint64_t>(f, s, 0, lane), memory_kind::device,
-                                      g.how->device);
-            give(f, s, lane, at.value_or(0));
-        } else if (auto at = argument<std::uint64_t>(f, s, 0, lane);
-                   at != 0 && !device.release(at)) {
+            give(f, s, lane, from_heap(argument<std::uint64_t>(f, s, 0, lane), g.how->device));
+        } else if (auto at = argument<std::uint64_t>(f, s, 0, lane); !back_to_heap(at)) {
             stop_grid(g.seen, i, finding_kind::trap, 719, lane,
                       "free of an address that malloc did not return, or a second time");
         }

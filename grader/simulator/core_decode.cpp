@@ -4,9 +4,11 @@
 #include "core_copies.hpp"
 #include "core_levels.hpp"
 #include "core_specials.hpp"
+#include "core_textures.hpp"
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <set>
 #include <stdexcept>
 #include <unordered_map>
@@ -291,7 +293,7 @@ private:
                     written.insert(o);
                     if (b == header || inside.size() <= 2) fresh.insert(o);
                 };
-                write(d.ins.d);
+                if (d.writes_d) write(d.ins.d);
                 if (d.list == draft::list_role::writes)
                     for (operand o : out_.lists[d.ins.extra]) write(o);
             }
@@ -547,6 +549,7 @@ private:
         if (op == "atom" || op == "red") return decode_atomic(s);
         if (op == "cp") return decode_copy(s);
         if (op == "mbarrier") return decode_mbarrier(s);
+        if (op == "tex") return decode_texture(s);
         if (op == "mov") return decode_mov(s);
         if (op == "cvta") return decode_cvta(s);
         if (op == "cvt") return decode_cvt(s);
@@ -1121,6 +1124,49 @@ private:
         }
     }
 
+    // tex.2d.v4.f32.f32 {r, g, b, a}, [object, {x, y}]; a level, which only mipmaps have.
+    void decode_texture(const statement &s)
+    {
+        static const std::map<std::string_view, std::int64_t> shapes = {
+            {"1d", 1},
+            {"2d", 2},
+            {"3d", 3},
+            {"a1d", 1 | texture_layered},
+            {"a2d", 2 | texture_layered}};
+        const bool level = part(s, 1) == "level";
+        const auto shape = shapes.find(part(s, level ? 2 : 1));
+        const std::size_t after = level ? 3 : 2;
+        if (shape == shapes.end() || s.op.size() != after + 3 || part(s, after) != "v4")
+            throw unknown{};
+        const type value = ptx::type_named(part(s, after + 1)), at = last_type(s);
+        const auto &place = operand_at(s, 1);
+        const auto &to = operand_at(s, 0);
+        if (ptx::size_of(value) != 4 || ptx::size_of(at) != 4 || place.id < 0 ||
+            place.what != kind::address || place.elements.size() != 1 ||
+            place.elements[0].what != kind::vector || to.what != kind::vector ||
+            to.elements.size() != 4)
+            throw unknown{};
+        draft d;
+        d.ins.a = static_cast<operand>(place.id);
+        d.ins.offset = shape->second | (at == type::f32 ? 0 : texture_by_index);
+        const bool layered = (shape->second & texture_layered) != 0;
+        const auto &given = place.elements[0].elements;
+        operand coordinates[3];
+        for (std::size_t k = 0; k < 3; ++k)
+            coordinates[k] = k < given.size() ? source(given[k], layered && k == 0 ? type::u32 : at)
+                                              : constant(0, register_class::narrow);
+        d.ins.b = coordinates[0];
+        d.ins.c = coordinates[1];
+        d.ins.d = coordinates[2];
+        std::vector<operand> channels;
+        for (const auto &e : to.elements)
+            channels.push_back(e.what == kind::discard ? no_operand : destination(e, value));
+        d.ins.extra = add_list(channels);
+        d.list = draft::list_role::writes;
+        keep(d, "core.texture");
+        drafts_.back().writes_d = false;
+    }
+
     void decode_copy(const statement &s)
     {
         if (part(s, 1) != "async") throw unknown{};
@@ -1379,7 +1425,7 @@ private:
         std::size_t counted = reduce ? 3 : 2;
         if (left == counted) b = source(operand_at(s, at + 1), type::u32);
         std::uint32_t what = arrive ? 1 : 0;
-        std::uint8_t flags = s.op[0] == "bar" || has_part(s, "aligned") ? core::aligned : 0;
+        std::uint8_t flags = 0;
         if (reduce) {
             what = has_part(s, "popc") ? 2 : has_part(s, "and") ? 3 : 4;
             p = source(s.operands.back(), type::pred);
@@ -1496,7 +1542,6 @@ private:
         d.ins.a = a;
         d.ins.extra = static_cast<std::uint32_t>(out_.calls.size());
         out_.calls.push_back(std::move(site));
-        out_.has_calls = true;
     }
 
     struct resize_request {

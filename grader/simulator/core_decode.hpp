@@ -35,7 +35,7 @@ struct draft {
     bool extra_reads = false;   // ins.extra is an operand that is read
     bool offset_writes = false; // ins.offset is an operand that is written
     enum class list_role : std::uint8_t { none, writes, reads } list = list_role::none;
-    bool writes_d = true; // false: d is read (nothing of the kind today) or unused
+    bool writes_d = true; // false: d is read
 };
 
 enum class register_class : std::uint8_t { predicate, narrow, wide }; // 4 bytes; 32 x 4; 32 x 8

@@ -1,5 +1,6 @@
 // The opcode table, filled with the handlers of the best instruction set this processor has.
 #include "core_levels.hpp"
+#include "core_textures.hpp"
 #include "core_warp.hpp"
 
 #include <string>
@@ -13,6 +14,7 @@ public:
     table()
     {
         list_warp_handlers(*this);
+        list_texture_handlers(*this);
 #if defined(__x86_64__)
         if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
             __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("f16c")) {

@@ -40,7 +40,7 @@ void sector_set::clear()
 struct module::state {
     ptx::module_text text;
     int device = 0;
-    std::map<std::string, variable, std::less<>> variables;
+    module::variables variables;
     std::map<std::string, core::symbol, std::less<>>
         symbols; // device and constant variables, functions
     std::map<std::string, const ptx::variable *, std::less<>> shared; // of the module
@@ -49,7 +49,8 @@ struct module::state {
     core::race_checker races;
     std::vector<std::unique_ptr<core::thread_block>> spare;
 
-    void place_variables();
+    void place_variables(module::variables *managed);
+    void place(const ptx::variable &, variable at);
     void fill(const ptx::variable &, address at);
     std::uint64_t value_of(const ptx::initial_value &, const ptx::variable &);
     int function_index(std::string_view name) const;
@@ -86,10 +87,15 @@ std::set<std::string> names_in(const ptx::body &b)
 
 } // namespace
 
-// ---- variables
-// ---------------------------------------------------------------------------------------------
+void module::state::place(const ptx::variable &v, variable at)
+{
+    const auto kind =
+        v.space == ptx::space::constant ? core::symbol::kind::constant : core::symbol::kind::device;
+    variables[v.name] = at;
+    symbols[v.name] = {kind, at.start};
+}
 
-void module::state::place_variables()
+void module::state::place_variables(module::variables *managed)
 {
     auto &device_memory = memory::instance();
     for (std::size_t f = 0; f < text.functions.size(); ++f)
@@ -102,6 +108,10 @@ void module::state::place_variables()
             continue;
         }
         if (v.external) continue; // defined elsewhere; an access to it fails by name
+        if (managed && v.managed && managed->count(v.name)) {
+            place(v, managed->at(v.name));
+            continue;
+        }
         bool is_constant = v.space == ptx::space::constant;
         auto kind = is_constant ? memory_kind::constant
                     : v.managed ? memory_kind::managed
@@ -109,9 +119,8 @@ void module::state::place_variables()
         auto at = device_memory.allocate(v.bytes, kind, device);
         if (!at) fail(v.text_line, "no device memory left for " + v.name);
         device_memory.label(*at, v.bytes, core::demangled_name(v.name));
-        variables[v.name] = {*at, v.bytes};
-        symbols[v.name] = {is_constant ? core::symbol::kind::constant : core::symbol::kind::device,
-                           *at};
+        place(v, {*at, v.bytes});
+        if (managed && v.managed) (*managed)[v.name] = {*at, v.bytes};
         filled.push_back(&v);
     }
     for (const auto *v : filled) fill(*v, variables[v->name].start);
@@ -141,9 +150,6 @@ void module::state::fill(const ptx::variable &v, address at)
     if (v.space == ptx::space::constant) bits |= read_only;
     device_memory.mark(at, v.bytes, bits, 0);
 }
-
-// ---- kernels
-// ------------------------------------------------------------------------------------------------
 
 int module::state::function_index(std::string_view name) const
 {
@@ -247,9 +253,6 @@ code *module::state::function(program &p, int index)
     return p.functions[static_cast<std::size_t>(index)].get();
 }
 
-// ---- a run
-// -----------------------------------------------------------------------------------------------------
-
 outcome module::state::run(program &p, const launch &how)
 {
     auto &device_memory = memory::instance();
@@ -258,6 +261,7 @@ outcome module::state::run(program &p, const launch &how)
     std::memset(c.specials, 0, sizeof c.specials);
     c.base = device_memory.base();
     c.reserved = device_memory.reserved();
+    c.closed = settings().check_memory ? how.closed : std::uint8_t{0};
     c.data = device_memory.data();
     c.shadow = device_memory.shadow();
     g.shared_bytes =
@@ -374,14 +378,12 @@ void module::state::add_counts(program &p, const launch &how, std::uint64_t sect
         if (f) take_counts(*f, *it);
 }
 
-// ---- the boundary
-// -----------------------------------------------------------------------------------------------
-
-module::module(std::string_view ptx, int device) :state_(std::make_unique<state>())
+module::module(std::string_view ptx, int device,
+               variables *managed) :state_(std::make_unique<state>())
 {
     state_->text = ptx::parse_module(ptx);
     state_->device = device;
-    state_->place_variables();
+    state_->place_variables(managed);
 }
 
 module::~module() = default;

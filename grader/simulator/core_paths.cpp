@@ -129,9 +129,6 @@ void return_lanes(warp &w, int p, lane_mask some)
     if (w.paths[p].mask == 0) remove_path(w, p);
 }
 
-// ---- branches
-// ------------------------------------------------------------------------------------------
-
 struct way {
     int block;
     lane_mask mask;
@@ -174,9 +171,6 @@ void part(warp &w, int p, int meets, const way *ways, std::size_t n)
     if (first >= 0) w.current = first;
     if (parent >= 0) child_gone(w, parent);
 }
-
-// ---- calls
-// ---------------------------------------------------------------------------------------------
 
 int new_frame(warp &w, code &callee, const frame &caller, int lanes)
 {
@@ -285,9 +279,6 @@ void call(grid &g, warp &w, int p, const basic_block &b, const instruction &i)
     }
 }
 
-// ---- waiting within the warp
-// ------------------------------------------------------------------------------
-
 // Lets waiting paths pass when all living lanes they name wait at the same place (for a plain
 // barrier: at any).
 bool pass_sync(grid &g, warp &w, int p)
@@ -354,9 +345,6 @@ bool release_join(warp &w)
     }
     return false;
 }
-
-// ---- the ends of basic blocks
-// ---------------------------------------------------------------------------------
 
 void branch(grid &g, warp &w, int p, const basic_block &b, const instruction &i)
 {
@@ -558,7 +546,6 @@ void enter(grid &g, warp &w, const path &p)
     c.w = &w;
     c.b = w.block;
     c.running = &k;
-    c.active = p.mask;
     c.live = w.live;
     c.lists = k.list_pointers.data();
     c.counted = k.counted.data();

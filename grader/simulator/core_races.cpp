@@ -51,9 +51,6 @@ template <class F> void each(lane_mask mask, F f)
 
 } // namespace
 
-// ---- what orders threads
-// ----------------------------------------------------------------------------------------
-
 void release_history::strong_write(record at)
 {
     if (fence_ == 0 || (!entries_.empty() && entries_.back().fence == fence_)) return;
@@ -147,9 +144,6 @@ void race_checker::fence(context &c)
     c.b->order->warps[c.w->index].releases.fence(clock_ + 1);
     blocks_[static_cast<u32>(c.b->number)].fence(clock_ + 1);
 }
-
-// ---- one access
-// -------------------------------------------------------------------------------------------------
 
 struct race_checker::access {
     context &c;
@@ -298,9 +292,6 @@ void race_checker::look_and_release(const access &a)
     if (auto b = blocks_.find(static_cast<u32>(a.c.b->number)); b != blocks_.end())
         b->second.strong_write(a.at);
 }
-
-// ---- lines
-// -------------------------------------------------------------------------------------------------
 
 race_line &race_checker::line_at(const access &a, u64 offset)
 {
@@ -469,9 +460,6 @@ void race_checker::read_words(const access &a)
     }
 }
 
-// ---- words and bytes
-// ----------------------------------------------------------------------------------------------
-
 void race_checker::take_cells(const access &a, int lane, lane_mask lanes)
 {
     using split = race_line::split;
@@ -546,9 +534,6 @@ void race_checker::write_cell(const access &a, race_cell &x, int lane, u32 offse
     x.write = {a.at, a.owner, me};
     x.read = x.other = {};
 }
-
-// ---- what is left when no barrier orders two accesses
-// ---------------------------------------------------------------
 
 // The lane of the earlier access that nothing orders before this one; -1: none.
 int race_checker::racing_lane(const access &a, const access_mark &m, int lane, bool wrote) const

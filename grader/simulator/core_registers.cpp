@@ -25,6 +25,7 @@ void each_read(const draft &d, const std::vector<std::vector<operand>> &lists, F
     visit(d.ins.b);
     visit(d.ins.c);
     visit(d.ins.guard);
+    if (!d.writes_d) visit(d.ins.d);
     if (d.extra_reads) visit(d.ins.extra);
     if (d.list == draft::list_role::reads)
         for (operand o : lists[d.ins.extra]) visit(o);
@@ -33,7 +34,7 @@ void each_read(const draft &d, const std::vector<std::vector<operand>> &lists, F
 template <class F>
 void each_write(const draft &d, const std::vector<std::vector<operand>> &lists, F f)
 {
-    if (is_register(d.ins.d)) f(d.ins.d);
+    if (d.writes_d && is_register(d.ins.d)) f(d.ins.d);
     if (d.offset_writes) f(static_cast<operand>(d.ins.offset));
     if (d.list == draft::list_role::writes)
         for (operand o : lists[d.ins.extra])

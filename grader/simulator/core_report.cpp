@@ -34,7 +34,8 @@ std::string bytes_text(std::uint64_t n)
     return std::to_string(n) + (n == 1 ? " byte" : " bytes");
 }
 
-void describe_global(finding &f, std::uint64_t address, std::uint32_t bytes, access_problem p)
+void describe_global(finding &f, std::uint64_t address, std::uint32_t bytes, access_problem p,
+                     std::uint8_t closed)
 {
     auto &device = memory::instance();
     f.address = address;
@@ -50,6 +51,9 @@ void describe_global(finding &f, std::uint64_t address, std::uint32_t bytes, acc
     }
     f.where = device.describe(address, bytes);
     const allocation *a = device.find(address);
+    if (p == access_problem::outside && a && (*device.shadow_at(address) & closed) != 0)
+        f.where += " on device " + std::to_string(a->device) +
+                   ", which the kernel's device has no access to: cudaDeviceEnablePeerAccess";
     if (p == access_problem::outside && a != nullptr && !a->live && address - a->start < a->bytes)
         f.kind = finding_kind::use_after_free;
 }
@@ -159,7 +163,7 @@ void report(context &c, const instruction &i, access_problem p, int lane, std::u
     else if (s == ptx::space::param)
         f.where = "the kernel's parameters";
     else
-        describe_global(f, address, bytes, p);
+        describe_global(f, address, bytes, p, c.closed);
     f.detail = std::string(write ? "a write" : "a read") + " of " + bytes_text(bytes) + " " +
                reason(f.kind);
     if (s == ptx::space::shared && p == access_problem::uninitialised) {

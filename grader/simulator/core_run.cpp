@@ -5,8 +5,11 @@
 #include "core_races.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
+#include <fstream>
 #include <set>
+#include <thread>
 
 namespace simulator::core {
 namespace {
@@ -52,7 +55,7 @@ std::unique_ptr<thread_block> start_block(grid &g, std::uint64_t number)
         warp &w = b->warps[i];
         w.block = b.get();
         w.index = static_cast<std::uint32_t>(i);
-        w.live = w.born = low_lanes(b->threads - static_cast<std::uint32_t>(32 * i));
+        w.live = low_lanes(b->threads - static_cast<std::uint32_t>(32 * i));
         start_warp(g, w);
         w.frames[0].registers = b->registers[i * lines].bytes;
     }
@@ -126,11 +129,35 @@ void stop_endless(grid &g, const std::string &why)
     g.result = {702, why};
 }
 
+// Whether this process has threads besides the one that runs the kernel.
+bool others_run()
+{
+    std::ifstream status("/proc/self/status");
+    for (std::string word; status >> word;)
+        if (int n = 0; word == "Threads:" && status >> n) return n > 1;
+    return true;
+}
+
+// Whether threads that all wait may be waiting for host code to write memory that both see: for
+// some time, while there is anyone to do so.
+bool host_may_help(std::chrono::steady_clock::time_point &quiet_since)
+{
+    if (!memory::instance().shared_with_host()) return false;
+    const auto now = std::chrono::steady_clock::now();
+    if (quiet_since == std::chrono::steady_clock::time_point{}) {
+        if (!others_run()) return false;
+        quiet_since = now;
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(100)); // leaves the core to them
+    return now - quiet_since < std::chrono::milliseconds(settings().host_patience_ms);
+}
+
 } // namespace
 
 void run_blocks(grid &g)
 {
     int busy = 0, still = 0;
+    std::chrono::steady_clock::time_point quiet_since = {}; // zero: not quiet
     admit(g, g.shuffled ? 8 : 1);
     while (!g.resident.empty()) {
         round_result r;
@@ -166,14 +193,12 @@ void run_blocks(grid &g)
             continue;
         }
         still = waiting && !r.paused && !g.seen.changed ? still + 1 : 0;
-        if (still >= still_rounds)
+        if (still == 0) quiet_since = {};
+        if (still >= still_rounds && !host_may_help(quiet_since))
             return stop_endless(
                 g, "every thread waits in a loop for memory that nobody changes any more");
     }
 }
-
-// ---- barriers
-// ------------------------------------------------------------------------------------------------
 
 namespace {
 

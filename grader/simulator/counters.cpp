@@ -92,6 +92,9 @@ object &add_counts(object &out, const site_counts &s)
         .add("shared_atomics", s.shared_atomics)
         .add("atomic_same_address", s.atomic_same_address)
         .add("atomic_requests", s.atomic_requests)
+        .add("global_atomic_requests", s.global_atomic_requests)
+        .add("global_atomic_sectors", s.global_atomic_sectors)
+        .add("texture_requests", s.texture_requests)
         .add("branches", s.branches)
         .add("divergent_branches", s.divergent_branches)
         .add("barriers", s.barriers)
@@ -242,6 +245,9 @@ site_counts &site_counts::operator+=(const site_counts &o)
     shared_atomics += o.shared_atomics;
     atomic_same_address += o.atomic_same_address;
     atomic_requests += o.atomic_requests;
+    global_atomic_requests += o.global_atomic_requests;
+    global_atomic_sectors += o.global_atomic_sectors;
+    texture_requests += o.texture_requests;
     branches += o.branches;
     divergent_branches += o.divergent_branches;
     barriers += o.barriers;
@@ -271,7 +277,8 @@ std::string counters::json() const
                               .add("host_to_device", transfers.host_to_device)
                               .add("device_to_host", transfers.device_to_host)
                               .add("device_to_device", transfers.device_to_device)
-                              .add("memset", transfers.memset))
+                              .add("memset", transfers.memset)
+                              .add("peer_to_peer", transfers.peer_to_peer))
         .text();
 }
 
@@ -281,8 +288,9 @@ std::string counters::text() const
     for (const kernel_counts &k : kernels) text += text_of(k) + "\n";
     text += "copies, bytes: " + thousands(transfers.host_to_device) + " to the device, " +
             thousands(transfers.device_to_host) + " to the host,\n  " +
-            thousands(transfers.device_to_device) + " inside; set: " + thousands(transfers.memset) +
-            "\n";
+            thousands(transfers.device_to_device) + " inside, " +
+            thousands(transfers.peer_to_peer) +
+            " between devices; set: " + thousands(transfers.memset) + "\n";
     return text;
 }
 

@@ -31,6 +31,8 @@ struct site_counts { // one source line of one kernel
     std::uint64_t global_atomics = 0, shared_atomics = 0; // lanes
     std::uint64_t atomic_same_address = 0; // worst lanes on one address, summed over requests
     std::uint64_t atomic_requests = 0;
+    std::uint64_t global_atomic_requests = 0, global_atomic_sectors = 0;
+    std::uint64_t texture_requests = 0; // fetches; what they read is in no other figure of a line
     std::uint64_t branches = 0, divergent_branches = 0, barriers = 0;
     std::uint64_t exact_divisions = 0,
                   exact_square_roots = 0; // div.rn, sqrt.rn and their like: lanes
@@ -49,6 +51,7 @@ struct kernel_counts {
 
 struct transfer_counts { // copies outside kernels, bytes
     std::uint64_t host_to_device = 0, device_to_host = 0, device_to_device = 0, memset = 0;
+    std::uint64_t peer_to_peer = 0; // between devices
 };
 
 struct counters {

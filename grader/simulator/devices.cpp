@@ -1,5 +1,5 @@
 // Devices: how many, which one, and what they can do.
-#include "runtime.hpp"
+#include "work.hpp"
 
 #include "memory.hpp"
 
@@ -177,12 +177,21 @@ int device_count()
         if (!text) return 1;
         char *end = nullptr;
         const long n = std::strtol(text, &end, 10);
+        settings().tell_devices_apart = n > 1 && n <= most_devices;
         if (*text && !*end && n >= 0 && n <= most_devices) return static_cast<int>(n);
         complain("SIMULATOR_DEVICES is \"" + std::string(text) +
                  "\", not a number from 0 to 16; taking 1 device");
         return 1;
     }();
     return count;
+}
+
+std::uint8_t closed_memory(int device)
+{
+    std::uint8_t closed = 0, open = device_bit(device);
+    for (int d = 0; d < device_count(); ++d)
+        (d == device || settled().peers.count({device, d}) ? open : closed) |= device_bit(d);
+    return device_count() > 1 ? closed & static_cast<std::uint8_t>(~open) : std::uint8_t{0};
 }
 
 bool valid_device(int device) { return device >= 0 && device < device_count(); }
@@ -279,12 +288,20 @@ cudaError_t cudaGetDeviceFlags(unsigned *flags)
 
 cudaError_t cudaDeviceSynchronize()
 {
-    return call([] { return cudaSuccess; });
+    return call([] {
+        if (cudaError_t e = refuse_while_capturing(); e != cudaSuccess) return e;
+        finish_streams(current_device());
+        return standing_fault();
+    });
 }
 
 cudaError_t cudaDeviceReset()
 {
     return call([] {
+        finish_streams(current_device());
+        std::erase_if(settled().peers, [](const auto &p) {
+            return p.first == current_device() || p.second == current_device();
+        });
         free_all(current_device());
         unload(current_device());
         return cudaSuccess;
@@ -309,6 +326,7 @@ cudaError_t cudaDeviceSetLimit(cudaLimit limit, std::size_t value)
         auto &limits = settled().limits;
         auto it = limits.find(limit);
         if (it == limits.end()) return cudaErrorUnsupportedLimit;
+        if (limit == cudaLimitMallocHeapSize) settings().heap_bytes = value;
         it->second = limit == cudaLimitPersistingL2CacheSize
                          ? std::min(value, persisting_l2_bytes())
                          : value;
@@ -396,6 +414,21 @@ cudaError_t cudaDeviceDisablePeerAccess(int peer)
         if (!valid_device(peer)) return cudaErrorInvalidDevice;
         return settled().peers.erase({current_device(), peer}) ? cudaSuccess
                                                                : cudaErrorPeerAccessNotEnabled;
+    });
+}
+
+cudaError_t cudaDeviceGetP2PAttribute(int *value, cudaDeviceP2PAttr attribute, int from, int to)
+{
+    return call([&] {
+        if (!value) return cudaErrorInvalidValue;
+        if (!valid_device(from) || !valid_device(to) || from == to) return cudaErrorInvalidDevice;
+        const bool yes = attribute == cudaDevP2PAttrAccessSupported ||
+                         attribute == cudaDevP2PAttrNativeAtomicSupported;
+        *value = yes;
+        return yes || attribute == cudaDevP2PAttrPerformanceRank ||
+                       attribute == cudaDevP2PAttrCudaArrayAccessSupported
+                   ? cudaSuccess
+                   : cudaErrorInvalidValue;
     });
 }
 

@@ -208,6 +208,8 @@ cudaError_t standing_fault()
     return standing.error;
 }
 
+cudaError_t fault_of_now() { return standing.error; }
+
 cudaError_t record(cudaError_t result)
 {
     if (result != cudaSuccess) last_error = result;

@@ -92,6 +92,13 @@ void simulator_schedule(int random, uint64_t seed)
     settings().seed = seed;
 }
 
+void simulator_streams(int order)
+{
+    settings().streams = order == 1   ? stream_order::late
+                         : order == 2 ? stream_order::random
+                                      : stream_order::at_once;
+}
+
 void simulator_step_budget(uint64_t warp_instructions)
 {
     settings().step_budget = warp_instructions;

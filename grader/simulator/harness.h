@@ -23,6 +23,10 @@ __attribute__((weak)) void simulator_begin(void);
 // How the kernels launched from now on are run. By default blocks and warps take turns in order; a
 // random schedule gives them turns of random length in random order, the same for the same seed.
 __attribute__((weak)) void simulator_schedule(int random, uint64_t seed);
+// When work in streams runs: 0: as it is queued; 1: only when the program waits for it, so that a
+// missing wait or event shows; 2: any time from its queueing to that wait, the same for the same
+// seed of the schedule.
+__attribute__((weak)) void simulator_streams(int order);
 // Warp instructions after which a kernel counts as endless: a finding of kind step_budget.
 __attribute__((weak)) void simulator_step_budget(uint64_t warp_instructions);
 // Whether races are looked for (1 at the start): not where only counts are wanted.

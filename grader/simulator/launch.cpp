@@ -4,6 +4,7 @@
 #include "core_grid.hpp"
 #include "fatbin.hpp"
 #include "finding.hpp"
+#include "work.hpp"
 
 #include <cstring>
 #include <map>
@@ -26,6 +27,7 @@ struct binary {
     const void *wrapper;
     std::map<int, module> modules; // by device
     std::vector<managed_variable> managed;
+    module::variables managed_at;    // the same for all devices
     cudaError_t error = cudaSuccess; // set when loading failed: said once, returned each time
 };
 
@@ -78,6 +80,7 @@ module *load(binary &from, int device)
 {
     if (auto it = from.modules.find(device); it != from.modules.end()) return &it->second;
     if (from.error != cudaSuccess) return nullptr;
+    device_count(); // so that variables are told apart by device
     const auto failed = [&from](cudaError_t error, const std::string &why) {
         from.error = error;
         say_unsupported(why);
@@ -92,7 +95,8 @@ module *load(binary &from, int device)
         return failed(cudaErrorNoKernelImageForDevice, e.what());
     }
     try {
-        module &code = from.modules.emplace(device, module(ptx, device)).first->second;
+        module &code =
+            from.modules.emplace(device, module(ptx, device, &from.managed_at)).first->second;
         for (const auto &m : from.managed)
             if (const auto *v = code.find_variable(m.name))
                 *m.host_pointer = reinterpret_cast<void *>(v->start);
@@ -159,16 +163,17 @@ cudaError_t check_limits(const resolved &k, dim3 grid, dim3 block, std::size_t d
                                                               : cudaSuccess;
 }
 
-address new_grid_workspace()
+address new_grid_workspace(int device)
 {
     struct {
         std::uint32_t bytes = 8, arrived = 0;
     } fresh;
     memory &m = memory::instance();
-    // Pinned, so that a device whose memory is used up can still launch.
-    const auto at = m.allocate(sizeof fresh, memory_kind::pinned, current_device());
+    // A device whose memory is used up can still launch.
+    const auto at = m.allocate(sizeof fresh, memory_kind::internal, device);
     if (!at) throw std::runtime_error("simulator: no addresses left for a cooperative launch");
     std::memcpy(m.at(*at), &fresh, sizeof fresh);
+    m.mark(*at, sizeof fresh, initialised, 0);
     return *at;
 }
 
@@ -181,13 +186,48 @@ std::vector<std::byte> pack(const kernel_info &info, void **arguments)
     return bytes;
 }
 
+// Takes what an attribute of a launch says: most say how fast, not what.
+cudaError_t heed(const cudaLaunchAttribute &a, bool &cooperative)
+{
+    switch (a.id) {
+    case cudaLaunchAttributeCooperative:
+        cooperative = a.val.cooperative != 0;
+        return cudaSuccess;
+    case cudaLaunchAttributeIgnore:
+    case cudaLaunchAttributeAccessPolicyWindow:
+    case cudaLaunchAttributePriority:
+    case cudaLaunchAttributePreferredSharedMemoryCarveout:
+    case cudaLaunchAttributeMemSyncDomainMap:
+    case cudaLaunchAttributeMemSyncDomain:
+    case cudaLaunchAttributeNvlinkUtilCentricScheduling:
+        return cudaSuccess;
+    case cudaLaunchAttributeClusterDimension: {
+        const auto &d = a.val.clusterDim;
+        return d.x == 1 && d.y == 1 && d.z == 1
+                   ? cudaSuccess
+                   : refuse("thread block clusters (compute 8.0 has none)");
+    }
+    case cudaLaunchAttributeProgrammaticStreamSerialization:
+        // Kernels in one stream follow each other without overlap, which the attribute allows.
+        return cudaSuccess;
+    case cudaLaunchAttributeProgrammaticEvent:
+        return refuse("cudaLaunchAttributeProgrammaticEvent");
+    case cudaLaunchAttributeLaunchCompletionEvent:
+        return refuse("cudaLaunchAttributeLaunchCompletionEvent");
+    case cudaLaunchAttributeDeviceUpdatableKernelNode:
+        return refuse("cudaLaunchAttributeDeviceUpdatableKernelNode");
+    default:
+        return refuse(("launch attribute " + std::to_string(a.id)).c_str());
+    }
+}
+
 } // namespace
 
-cudaError_t resolve(const void *function, resolved &out)
+cudaError_t resolve(const void *function, int device, resolved &out)
 {
     out.handle = find_kernel(function);
     if (!out.handle) return cudaErrorInvalidDeviceFunction;
-    out.code = load(*out.handle->from, current_device());
+    out.code = load(*out.handle->from, device);
     if (!out.code) return out.handle->from->error;
     try {
         out.info = out.code->find_kernel(out.handle->name);
@@ -196,6 +236,11 @@ cudaError_t resolve(const void *function, resolved &out)
         return cudaErrorInvalidPtx;
     }
     return out.info ? cudaSuccess : cudaErrorInvalidDeviceFunction;
+}
+
+cudaError_t resolve(const void *function, resolved &out)
+{
+    return resolve(function, current_device(), out);
 }
 
 cudaError_t resolve_symbol(const void *host, module::variable &out)
@@ -230,10 +275,42 @@ int blocks_per_multiprocessor(const kernel_info &info, int threads, std::size_t 
     return std::min<int>(blocks, static_cast<int>(p.shared_per_multiprocessor / each));
 }
 
-cudaError_t run(const void *function, dim3 grid, dim3 block, void **arguments,
-                std::size_t dynamic_shared, cudaStream_t stream, bool cooperative)
+namespace {
+
+// A launch that was checked: what it needs to run, any number of times.
+struct prepared {
+    const void *function;
+    dim3 grid, block;
+    std::vector<std::byte> parameters;
+    std::size_t dynamic_shared;
+    int device;
+    bool cooperative;
+};
+
+void run(const prepared &p)
 {
-    if (!valid(stream)) return cudaErrorInvalidResourceHandle;
+    resolved k;
+    if (cudaError_t e = resolve(p.function, p.device, k); e != cudaSuccess)
+        return fault(e, "a kernel that was queued is there no more");
+    launch how;
+    how.grid = {p.grid.x, p.grid.y, p.grid.z};
+    how.block = {p.block.x, p.block.y, p.block.z};
+    how.dynamic_shared = static_cast<std::uint32_t>(p.dynamic_shared);
+    how.parameters = p.parameters;
+    how.device = p.device;
+    how.closed = closed_memory(p.device);
+    if (p.cooperative) how.grid_workspace = new_grid_workspace(p.device);
+    const outcome end = k.code->run(*k.info, how);
+    if (p.cooperative) memory::instance().release(how.grid_workspace);
+    // As on hardware the launch itself succeeds; the fault comes up in a later call.
+    if (end.error != 0) fault(static_cast<cudaError_t>(end.error), end.message);
+}
+
+} // namespace
+
+cudaError_t prepare(const void *function, dim3 grid, dim3 block, void **arguments,
+                    std::size_t dynamic_shared, bool cooperative, task &out)
+{
     resolved k;
     if (cudaError_t e = resolve(function, k); e != cudaSuccess) return e;
     if (cudaError_t e = check_limits(k, grid, block, dynamic_shared, cooperative);
@@ -241,19 +318,23 @@ cudaError_t run(const void *function, dim3 grid, dim3 block, void **arguments,
         say_refused(*k.info, grid, block, dynamic_shared);
         return e;
     }
-    const auto parameters = pack(*k.info, arguments);
-    launch how;
-    how.grid = {grid.x, grid.y, grid.z};
-    how.block = {block.x, block.y, block.z};
-    how.dynamic_shared = static_cast<std::uint32_t>(dynamic_shared);
-    how.parameters = parameters;
-    how.device = current_device();
-    if (cooperative) how.grid_workspace = new_grid_workspace();
-    const outcome end = k.code->run(*k.info, how);
-    if (cooperative) memory::instance().release(how.grid_workspace);
-    // As on hardware the launch itself succeeds; the fault comes up in a later call.
-    if (end.error != 0) fault(static_cast<cudaError_t>(end.error), end.message);
+    if (!arguments && !k.info->parameters.empty()) return cudaErrorInvalidValue;
+    out.type = cudaGraphNodeTypeKernel;
+    out.run = [p = prepared{function, grid, block, pack(*k.info, arguments), dynamic_shared,
+                            current_device(), cooperative}] { run(p); };
     return cudaSuccess;
+}
+
+cudaError_t run(const void *function, dim3 grid, dim3 block, void **arguments,
+                std::size_t dynamic_shared, cudaStream_t stream, bool cooperative)
+{
+    if (!valid(stream)) return cudaErrorInvalidResourceHandle;
+    if (state_of(stream).device != current_device()) return cudaErrorInvalidResourceHandle;
+    task t;
+    if (cudaError_t e = prepare(function, grid, block, arguments, dynamic_shared, cooperative, t);
+        e != cudaSuccess)
+        return e;
+    return queue(stream, std::move(t));
 }
 
 void unload(int device)
@@ -261,6 +342,9 @@ void unload(int device)
     for (auto &b : registered().binaries) {
         b->modules.erase(device);
         b->error = cudaSuccess;
+        if (!b->modules.empty()) continue;
+        for (const auto &[name, v] : b->managed_at) memory::instance().release(v.start);
+        b->managed_at.clear();
     }
 }
 
@@ -274,6 +358,7 @@ extern "C" {
 void **__cudaRegisterFatBinary(void *wrapper)
 {
     std::lock_guard guard(lock());
+    heed_environment();
     link_harness();
     report_at_exit();
     auto &all = registered().binaries;
@@ -377,12 +462,8 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *c, const void *functio
     return call([&] {
         if (!c || (c->numAttrs && !c->attrs)) return cudaErrorInvalidValue;
         bool cooperative = false;
-        for (unsigned i = 0; i < c->numAttrs; ++i) {
-            const cudaLaunchAttribute &a = c->attrs[i];
-            if (a.id == cudaLaunchAttributeCooperative) cooperative = a.val.cooperative != 0;
-            if (a.id == cudaLaunchAttributeClusterDimension)
-                return refuse("thread block clusters (compute 8.0 has none)");
-        }
+        for (unsigned i = 0; i < c->numAttrs; ++i)
+            if (cudaError_t e = heed(c->attrs[i], cooperative); e != cudaSuccess) return e;
         return run(function, c->gridDim, c->blockDim, arguments, c->dynamicSmemBytes, c->stream,
                    cooperative);
     });
@@ -433,6 +514,19 @@ cudaError_t cudaFuncSetCacheConfig(const void *function, cudaFuncCache)
     return call([&] {
         resolved k;
         return resolve(function, k);
+    });
+}
+
+cudaError_t cudaFuncGetParamInfo(const void *function, std::size_t index, std::size_t *offset,
+                                 std::size_t *bytes)
+{
+    return call([&] {
+        resolved k;
+        if (cudaError_t e = resolve(function, k); e != cudaSuccess) return e;
+        if (!offset || index >= k.info->parameters.size()) return cudaErrorInvalidValue;
+        *offset = k.info->parameters[index].offset;
+        if (bytes) *bytes = k.info->parameters[index].bytes;
+        return cudaSuccess;
     });
 }
 

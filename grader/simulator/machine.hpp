@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -49,6 +50,7 @@ struct launch {
     std::uint32_t dynamic_shared = 0;
     std::span<const std::byte> parameters; // laid out by kernel_info::parameters
     int device = 0;
+    std::uint8_t closed = 0; // shadow bits of memory that the device has no access to
     // Of a cooperative launch, else 0: 8 bytes of device memory, their number and a zero, in which
     // the blocks of cooperative_groups::this_grid().sync() count themselves.
     address grid_workspace = 0;
@@ -68,17 +70,22 @@ struct kernel_info {
 // run (a finding, not an exception).
 class module {
 public:
-    module(std::string_view ptx, int device);
+    struct variable {
+        address start;
+        std::uint64_t bytes;
+    };
+    using variables = std::map<std::string, variable, std::less<>>; // by mangled name
+
+    // `managed` holds what a module of the same text has allocated for another device: managed
+    // variables are the same on all. They are taken from there, or put there; null: a module by
+    // itself.
+    module(std::string_view ptx, int device, variables *managed = nullptr);
     ~module();
     module(module &&) noexcept;
 
     std::vector<std::string> kernels() const;
     const kernel_info *find_kernel(std::string_view mangled) const;
 
-    struct variable {
-        address start;
-        std::uint64_t bytes;
-    };
     const variable *find_variable(std::string_view mangled) const;
 
     // Runs one grid to its end: all blocks resident, warps round-robin. Findings go to
@@ -91,13 +98,22 @@ private:
     std::unique_ptr<state> state_;
 };
 
+// When the work in streams runs: as it is queued; when the program waits for it; or at a seeded
+// choice.
+enum class stream_order : std::uint8_t { at_once, late, random };
+
 struct options {
     bool check_memory = true, check_initialised = true, check_races = true, count = true;
+    bool tell_devices_apart = false;           // memory bears the bit of its device
     std::uint64_t step_budget = 4'000'000'000; // warp instructions a grid
+    // How long a kernel may wait for host code to write memory that both see.
+    std::uint32_t host_patience_ms = 10'000;
+    std::uint64_t heap_bytes = 8 << 20; // a device: what malloc in kernels can give
     // Hardware lets a barrier pass when the threads that miss it have ended; the rule of the
     // language is that all threads of the block come to it.
     bool ended_threads_miss_barriers = true;
     bool random_schedule = false;
+    stream_order streams = stream_order::at_once;
     std::uint64_t seed = 1;
 };
 options &settings();

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <stdexcept>
 #include <sys/mman.h>
+#include <unistd.h>
 
 namespace simulator {
 
@@ -20,6 +21,8 @@ constexpr std::uint64_t largest_range = std::uint64_t{1} << 38;
 constexpr std::uint64_t smallest_range = std::uint64_t{1} << 36;
 constexpr std::uint64_t first_offset =
     1 << 20; // so that "before the first allocation" is in range too
+
+constexpr std::uint64_t most_populated = 64 << 20; // bytes
 
 std::uint64_t round_up(std::uint64_t n) { return (n + page - 1) / page * page; }
 
@@ -34,12 +37,48 @@ bool host_accessible(memory_kind kind)
     return kind == memory_kind::pinned || kind == memory_kind::managed;
 }
 
+// Whether a device's memory shrinks by it.
+bool charged(memory_kind kind)
+{
+    return kind != memory_kind::pinned && kind != memory_kind::internal;
+}
+
 void *map_range(void *old, std::uint64_t bytes, int protection, int flags)
 {
     // Remapping zero bytes of a shared mapping yields a second window on the same pages.
     void *p = old ? mremap(old, 0, bytes, MREMAP_MAYMOVE)
                   : mmap(nullptr, bytes, protection, flags | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return p == MAP_FAILED ? nullptr : p;
+}
+
+constexpr std::uint64_t template_bytes = 16 << 20;
+
+int template_of(std::uint8_t value)
+{
+    static std::map<std::uint8_t, int> files; // -1: refused
+    if (auto it = files.find(value); it != files.end()) return it->second;
+    int &file = files[value];
+    file = memfd_create("simulator", MFD_CLOEXEC);
+    const std::vector<std::uint8_t> all(template_bytes, value);
+    if (file >= 0 && write(file, all.data(), template_bytes) != ssize_t{template_bytes}) {
+        close(file);
+        file = -1;
+    }
+    return file;
+}
+
+// Programs often touch little of a large allocation. Its shadow is a view of one file whose bytes
+// all have the wanted value; a page of its own comes with the first change. Returns how many bytes
+// that is.
+std::uint64_t map_filled(std::uint8_t *shadow, std::uint64_t bytes, std::uint8_t value)
+{
+    const int file = template_of(value);
+    std::uint64_t done = 0;
+    while (file >= 0 && bytes - done >= template_bytes &&
+           mmap(shadow + done, template_bytes, PROT_READ | PROT_WRITE,
+                MAP_FIXED | MAP_PRIVATE | MAP_NORESERVE, file, 0) == shadow + done)
+        done += template_bytes;
+    return done;
 }
 
 struct part {
@@ -78,7 +117,8 @@ struct memory::state {
     mutable std::mutex mutex;
     std::map<address, allocation> allocations;
     std::map<address, part> labels;
-    std::map<int, std::uint64_t> used;
+    std::map<int, std::uint64_t> used, heap_used;
+    std::uint64_t open_to_host = 0; // live allocations that host code can write
     std::uint64_t top = first_offset;
 };
 
@@ -117,7 +157,7 @@ memory::memory()
 std::optional<address> memory::allocate(std::uint64_t bytes, memory_kind kind, int device)
 {
     std::lock_guard lock(state_->mutex);
-    const bool counted = kind != memory_kind::pinned;
+    const bool counted = charged(kind);
     const std::uint64_t size = round_up(bytes), zone = red_zone(bytes);
     if (size < bytes || size > reserved_ - state_->top) return std::nullopt;
     if (zone > reserved_ - state_->top - size) return std::nullopt;
@@ -129,11 +169,22 @@ std::optional<address> memory::allocate(std::uint64_t bytes, memory_kind kind, i
         return std::nullopt;
     state_->top += size + zone;
     if (counted) state_->used[device] += bytes;
+    if (kind == memory_kind::heap) state_->heap_used[device] += bytes;
+    if (host_accessible(kind)) ++state_->open_to_host;
     state_->allocations[start] = {start, bytes, kind, device, true, {}};
-    // In one go, which is twice as fast as page by page; a refusal changes nothing.
-    if (size) madvise(shadow_at(start), size, MADV_POPULATE_WRITE);
     // Host code writes such memory unseen, so all of it counts as initialised.
-    mark(start, bytes, host_accessible(kind) ? addressable | initialised : addressable, 0xff);
+    const std::uint8_t of_device =
+        charged(kind) && settings().tell_devices_apart && !host_accessible(kind)
+            ? device_bit(device)
+            : std::uint8_t{0};
+    const auto fresh = static_cast<std::uint8_t>(host_accessible(kind) ? addressable | initialised
+                                                                       : addressable | of_device);
+    std::uint64_t filled = 0;
+    if (size > most_populated)
+        filled = map_filled(shadow_at(start), bytes, fresh);
+    else if (size) // in one go, which is twice as fast as page by page; a refusal changes nothing
+        madvise(shadow_at(start), size, MADV_POPULATE_WRITE);
+    mark(start + filled, bytes - filled, fresh, 0xff);
     return start;
 }
 
@@ -144,12 +195,17 @@ bool memory::release(address start)
     if (it == state_->allocations.end() || !it->second.live) return false;
     allocation &a = it->second;
     a.live = false;
-    if (a.kind != memory_kind::pinned) state_->used[a.device] -= a.bytes;
+    if (charged(a.kind)) state_->used[a.device] -= a.bytes;
+    if (a.kind == memory_kind::heap) state_->heap_used[a.device] -= a.bytes;
+    if (host_accessible(a.kind)) --state_->open_to_host;
     const std::uint64_t size = round_up(a.bytes);
     if (size == 0) return true;
-    mark(start, a.bytes, 0, 0xff);
-    // The pages go back to the system; the addresses stay taken.
-    madvise(shadow_at(start), size, MADV_DONTNEED);
+    // The pages go back to the system, shadow bytes so to zero; the addresses stay taken.
+    if (size > most_populated)
+        mmap(shadow_at(start), size, PROT_READ | PROT_WRITE,
+             MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    else
+        madvise(shadow_at(start), size, MADV_DONTNEED);
     madvise(at(start), size, MADV_REMOVE);
     if (host_accessible(a.kind)) mprotect(reinterpret_cast<void *>(start), size, PROT_NONE);
     return true;
@@ -247,6 +303,19 @@ std::uint64_t memory::used(int device) const
     std::lock_guard lock(state_->mutex);
     auto it = state_->used.find(device);
     return it == state_->used.end() ? 0 : it->second;
+}
+
+std::uint64_t memory::heap_used(int device) const
+{
+    std::lock_guard lock(state_->mutex);
+    auto it = state_->heap_used.find(device);
+    return it == state_->heap_used.end() ? 0 : it->second;
+}
+
+bool memory::shared_with_host() const
+{
+    std::lock_guard lock(state_->mutex);
+    return state_->open_to_host != 0;
 }
 
 std::uint64_t memory::capacity(int) const { return profile().global_bytes; }

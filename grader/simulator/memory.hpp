@@ -7,7 +7,7 @@
 //     code that reads device memory faults as it does on hardware; pinned and managed ones are.
 //   - `data()`, the simulator's own window on the bytes.
 //   - `shadow()`, one byte for each data byte: a set of `shadow_bits`.
-// Allocations never reuse addresses, start at 256-byte boundaries and have red zones between them.
+// Allocations never reuse addresses, take whole pages and have red zones between them.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,19 @@ enum shadow_bits : std::uint8_t {
     in_flight = 8,   // shared memory that a cp.async has not reached yet
 };
 
-enum class memory_kind : std::uint8_t { device, pinned, managed, variable, constant };
+// Which device's memory it is, when there are several: of each four devices, one bit. Four devices
+// are told apart exactly.
+inline std::uint8_t device_bit(int device) { return static_cast<std::uint8_t>(16 << (device & 3)); }
+
+enum class memory_kind : std::uint8_t {
+    device,
+    pinned,
+    managed,
+    variable,
+    constant,
+    heap,     // what device code got from malloc
+    internal, // the runtime's own, which no device's memory is charged for
+};
 
 struct allocation {
     address start;
@@ -78,7 +90,10 @@ public:
                          std::uint64_t bytes) const; // "4 bytes past the end of `out` (4000 bytes)"
 
     std::uint64_t used(int device) const;
+    std::uint64_t heap_used(int device) const; // by device code's malloc
     std::uint64_t capacity(int device) const;
+    // Whether host code can change memory that kernels see, without a call.
+    bool shared_with_host() const;
 
 private:
     memory();

@@ -1,8 +1,8 @@
 // What the files of the CUDA runtime look-alike share: one lock, the errors, devices, kernels,
 // streams.
 //
-// Work is eager: a kernel or copy has ended when the call that queued it returns, so all streams
-// are always idle, events are always complete, and no duration is ever measured.
+// Unless work is put off (work.hpp), a kernel or copy has ended when the call that queued it
+// returns. No duration is ever measured.
 #pragma once
 
 #include "machine.hpp"
@@ -17,7 +17,9 @@ std::recursive_mutex &lock(); // held by every call: host threads take turns
 
 // Errors. A kernel's fault stays: once a later call has returned it, every call returns it. Other
 // errors are reported once by cudaGetLastError, a host thread each.
-cudaError_t standing_fault();           // surfaces the fault of an earlier kernel, if any
+cudaError_t standing_fault(); // surfaces the fault of an earlier kernel, if any
+cudaError_t fault_of_now();   // the same; surfaces nothing
+inline bool fault_stands() { return fault_of_now() != cudaSuccess; }
 cudaError_t record(cudaError_t result); // remembers an error for cudaGetLastError; returns it
 void fault(cudaError_t kernel_error, const std::string &message);
 void leave_faults_to_harness(); // no more messages about the faults of kernels
@@ -25,10 +27,13 @@ bool has_harness();
 void complain(const std::string &message); // one line on stderr, prefixed with "simulator: "
 cudaError_t refuse(const char *function); // what the simulator does not offer: said, found, refused
 
+bool in_host_function(); // of this thread: one that a stream called; it may call nothing here
+
 // Every API function is one of these around its body: lock, standing fault, body, record.
 template <typename function> cudaError_t call(function body)
 {
     std::lock_guard guard(lock());
+    if (in_host_function()) return record(cudaErrorNotPermitted);
     const cudaError_t standing = standing_fault();
     return record(standing != cudaSuccess ? standing : body());
 }
@@ -37,6 +42,7 @@ template <typename function> cudaError_t call(function body)
 int device_count();
 int current_device(); // of this host thread
 bool valid_device(int device);
+std::uint8_t closed_memory(int device); // shadow bits of what its kernels have no access to
 
 // Kernels, by the host function that stands for them or by the handle of __cudaGetKernel.
 struct kernel;
@@ -57,10 +63,9 @@ void unload(int device); // drops the code and variables of a device; they load 
 // Variables, by the host object that stands for them. cudaErrorInvalidSymbol when there is none.
 cudaError_t resolve_symbol(const void *symbol, module::variable &out);
 
-// Streams.
-bool valid(cudaStream_t stream); // created and not destroyed, or one of the default streams
-
 void free_all(int device); // every allocation made on a device
+
+void heed_environment(); // SIMULATOR_STREAMS=late or random: when work in streams runs
 
 void report_at_exit(); // SIMULATOR_COUNTERS=1 adds the counters
 

@@ -1,59 +1,37 @@
-// Streams, events and callbacks. Work is eager, so there is nothing to wait for; handles are
-// checked all the same.
-#include "runtime.hpp"
+// Streams, events and callbacks.
+#include "work.hpp"
 
 #include <algorithm>
 #include <set>
-
-// The types behind CUDA's opaque handles.
-struct CUstream_st {
-    unsigned flags;
-    int priority, device;
-    unsigned long long id;
-};
-struct CUevent_st {
-    unsigned flags;
-    bool recorded = false;
-};
 
 namespace simulator::runtime {
 
 namespace {
 
-struct handles {
-    std::set<cudaStream_t> streams;
-    std::set<cudaEvent_t> events;
-    unsigned long long next_id = 16; // below stand the default streams
-};
-
-handles &live()
+std::set<cudaEvent_t> &events()
 {
-    // Never destroyed: objects that outlive main may still destroy their streams.
-    static auto *const one = new handles;
+    // Never destroyed: objects that outlive main may still destroy their events.
+    static auto *const one = new std::set<cudaEvent_t>;
     return *one;
 }
 
 constexpr int greatest_priority = -5;
 
-bool is_default(cudaStream_t s) { return !s || s == cudaStreamLegacy || s == cudaStreamPerThread; }
+bool is_default(cudaStream_t s) { return is_legacy(s) || s == cudaStreamPerThread; }
 
 cudaError_t create(cudaStream_t *out, unsigned flags, int priority)
 {
     if (!out || (flags & ~unsigned{cudaStreamNonBlocking})) return cudaErrorInvalidValue;
     priority = std::clamp(priority, greatest_priority, 0);
-    *out = new CUstream_st{flags, priority, current_device(), live().next_id++};
-    live().streams.insert(*out);
+    static unsigned long long next_id = 16; // below stand the default streams
+    *out = new CUstream_st{{flags, priority, current_device(), next_id++}};
+    add_stream(*out);
     return cudaSuccess;
-}
-
-cudaError_t check(cudaStream_t s)
-{
-    return valid(s) ? cudaSuccess : cudaErrorInvalidResourceHandle;
 }
 
 cudaError_t check(cudaEvent_t e)
 {
-    return live().events.count(e) ? cudaSuccess : cudaErrorInvalidResourceHandle;
+    return events().count(e) ? cudaSuccess : cudaErrorInvalidResourceHandle;
 }
 
 // Calls a function that reads a property of a stream, after checking handle and place.
@@ -62,15 +40,75 @@ template <typename T, typename function> cudaError_t read(cudaStream_t s, T *out
     return call([&] {
         if (!out) return cudaErrorInvalidValue;
         if (!valid(s)) return cudaErrorInvalidResourceHandle;
-        static const CUstream_st default_stream{cudaStreamDefault, 0, 0, 1};
-        *out = property(is_default(s) ? default_stream : *s);
+        *out = property(state_of(s));
         return cudaSuccess;
     });
 }
 
-} // namespace
+cudaError_t record_event(cudaEvent_t e, cudaStream_t stream)
+{
+    if (check(e) != cudaSuccess || !valid(stream)) return cudaErrorInvalidResourceHandle;
+    stream_state &s = state_of(stream);
+    if (s.device != e->device) return cudaErrorInvalidResourceHandle;
+    e->recorded = true;
+    e->into = s.into;
+    e->nodes = s.tail;
+    if (s.into) return cudaSuccess;
+    if (is_legacy(stream))
+        if (cudaError_t error = check_legacy(s); error != cudaSuccess) return error;
+    task mark;
+    mark.type = cudaGraphNodeTypeEventRecord;
+    e->at = queue(s, std::move(mark));
+    return cudaSuccess;
+}
 
-bool valid(cudaStream_t s) { return is_default(s) || live().streams.count(s) != 0; }
+cudaError_t wait_for_event(cudaStream_t stream, cudaEvent_t e)
+{
+    if (check(e) != cudaSuccess || !valid(stream)) return cudaErrorInvalidResourceHandle;
+    stream_state &s = state_of(stream);
+    if (e->into) return join(s, *e);
+    if (s.into) return break_capture(s, cudaErrorStreamCaptureIsolation);
+    if (e->at && !e->at->ended) s.also.push_back(e->at);
+    return cudaSuccess;
+}
+
+// A function of the program's that a stream calls.
+cudaError_t queue_host(cudaStream_t s, std::function<void()> function, bool despite_fault)
+{
+    task t;
+    t.type = cudaGraphNodeTypeHost;
+    t.run = std::move(function);
+    t.despite_fault = despite_fault;
+    return queue(s, std::move(t));
+}
+
+template <typename function> cudaError_t in(cudaStream_t s, function body)
+{
+    return call([&] { return valid(s) ? body(state_of(s)) : cudaErrorInvalidResourceHandle; });
+}
+
+// An event's state can be asked for unless it stands for nodes of a graph.
+template <typename function> cudaError_t at(cudaEvent_t e, function body)
+{
+    return call([&] {
+        if (cudaError_t error = check(e); error != cudaSuccess) return error;
+        return e->into ? cudaErrorCapturedEvent : body();
+    });
+}
+
+// What the fault is that work which just ended brought up.
+cudaError_t after_waiting() { return standing_fault(); }
+
+// None of these changes what work does.
+bool known_attribute(cudaStreamAttrID which)
+{
+    return which == cudaStreamAttributeAccessPolicyWindow ||
+           which == cudaStreamAttributeSynchronizationPolicy ||
+           which == cudaStreamAttributeMemSyncDomain ||
+           which == cudaStreamAttributeMemSyncDomainMap || which == cudaStreamAttributePriority;
+}
+
+} // namespace
 
 } // namespace simulator::runtime
 
@@ -96,7 +134,8 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t *out, unsigned flags, int 
 cudaError_t cudaStreamDestroy(cudaStream_t s)
 {
     return call([&] {
-        if (is_default(s) || !live().streams.erase(s)) return cudaErrorInvalidResourceHandle;
+        if (is_default(s) || !remove_stream(s)) return cudaErrorInvalidResourceHandle;
+        forget(*s);
         delete s;
         return cudaSuccess;
     });
@@ -104,45 +143,84 @@ cudaError_t cudaStreamDestroy(cudaStream_t s)
 
 cudaError_t cudaStreamSynchronize(cudaStream_t s)
 {
-    return call([&] { return check(s); });
+    return in(s, [&](stream_state &state) {
+        if (cudaError_t e = refuse_if_capturing(state); e != cudaSuccess) return e;
+        for (const work_ref &w : front_of(state)) finish(w);
+        return after_waiting();
+    });
 }
 
 cudaError_t cudaStreamQuery(cudaStream_t s)
 {
-    return call([&] { return check(s); });
+    return in(s, [&](stream_state &state) {
+        if (cudaError_t e = refuse_if_capturing(state); e != cudaSuccess) return e;
+        bool ended = true;
+        for (const work_ref &w : front_of(state)) ended = poll(w) && ended;
+        const cudaError_t e = after_waiting();
+        return e != cudaSuccess || ended ? e : cudaErrorNotReady;
+    });
 }
 
 cudaError_t cudaStreamGetPriority(cudaStream_t s, int *out)
 {
-    return read(s, out, [](const CUstream_st &x) { return x.priority; });
+    return read(s, out, [](const stream_state &x) { return x.priority; });
 }
 
 cudaError_t cudaStreamGetFlags(cudaStream_t s, unsigned *out)
 {
-    return read(s, out, [](const CUstream_st &x) { return x.flags; });
+    return read(s, out, [](const stream_state &x) { return x.flags; });
 }
 
 cudaError_t cudaStreamGetId(cudaStream_t s, unsigned long long *out)
 {
-    return read(s, out, [](const CUstream_st &x) { return x.id; });
+    return read(s, out, [](const stream_state &x) { return x.id; });
 }
 
 cudaError_t cudaStreamGetDevice(cudaStream_t s, int *out)
 {
-    return read(s, out,
-                [s](const CUstream_st &x) { return is_default(s) ? current_device() : x.device; });
+    return read(s, out, [](const stream_state &x) { return x.device; });
 }
 
-cudaError_t cudaStreamIsCapturing(cudaStream_t s, cudaStreamCaptureStatus *out)
+cudaError_t cudaStreamSetAttribute(cudaStream_t s, cudaStreamAttrID which,
+                                   const cudaStreamAttrValue *value)
 {
-    return read(s, out, [](const CUstream_st &) { return cudaStreamCaptureStatusNone; });
+    return in(s, [&](stream_state &state) {
+        if (!value) return cudaErrorInvalidValue;
+        if (!known_attribute(which)) return refuse("this attribute of a stream");
+        if (which == cudaStreamAttributePriority)
+            state.priority = std::clamp(value->priority, greatest_priority, 0);
+        state.attributes[which] = *value;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaStreamGetAttribute(cudaStream_t s, cudaStreamAttrID which,
+                                   cudaStreamAttrValue *value)
+{
+    return in(s, [&](stream_state &state) {
+        if (!value) return cudaErrorInvalidValue;
+        if (!known_attribute(which)) return refuse("this attribute of a stream");
+        const auto it = state.attributes.find(which);
+        *value = it == state.attributes.end() ? cudaStreamAttrValue{} : it->second;
+        if (which == cudaStreamAttributePriority) value->priority = state.priority;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from)
+{
+    return in(to, [&](stream_state &state) {
+        if (!valid(from)) return cudaErrorInvalidResourceHandle;
+        state.attributes = state_of(from).attributes;
+        return cudaSuccess;
+    });
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t s, cudaEvent_t e, unsigned flags)
 {
     return call([&] {
         if (flags != cudaEventWaitDefault) return cudaErrorInvalidValue;
-        return check(s) != cudaSuccess ? cudaErrorInvalidResourceHandle : check(e);
+        return wait_for_event(s, e);
     });
 }
 
@@ -152,8 +230,10 @@ cudaError_t cudaStreamAddCallback(cudaStream_t s, cudaStreamCallback_t callback,
     return call([&] {
         if (!callback || flags) return cudaErrorInvalidValue;
         if (!valid(s)) return cudaErrorInvalidResourceHandle;
-        callback(s, cudaSuccess, data);
-        return cudaSuccess;
+        if (cudaError_t e = refuse_if_capturing(state_of(s)); e != cudaSuccess) return e;
+        // It hears of a fault, which keeps host functions from being called.
+        return queue_host(
+            s, [=] { callback(s, fault_of_now(), data); }, true);
     });
 }
 
@@ -161,15 +241,14 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t s, cudaHostFn_t function, void *data
 {
     return call([&] {
         if (!function) return cudaErrorInvalidValue;
-        if (!valid(s)) return cudaErrorInvalidResourceHandle;
-        function(data);
-        return cudaSuccess;
+        return queue_host(
+            s, [=] { function(data); }, false);
     });
 }
 
 cudaError_t cudaStreamAttachMemAsync(cudaStream_t s, void *, std::size_t, unsigned)
 {
-    return call([&] { return check(s); });
+    return in(s, [](stream_state &) { return cudaSuccess; });
 }
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *out, unsigned flags)
@@ -177,8 +256,8 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *out, unsigned flags)
     return call([&] {
         const unsigned known = cudaEventBlockingSync | cudaEventDisableTiming;
         if (!out || (flags & ~known)) return cudaErrorInvalidValue;
-        *out = new CUevent_st{flags};
-        live().events.insert(*out);
+        *out = new CUevent_st{flags, current_device()};
+        events().insert(*out);
         return cudaSuccess;
     });
 }
@@ -191,18 +270,18 @@ cudaError_t cudaEventCreate(cudaEvent_t *out)
 cudaError_t cudaEventDestroy(cudaEvent_t e)
 {
     return call([&] {
-        if (!live().events.erase(e)) return cudaErrorInvalidResourceHandle;
+        if (!events().erase(e)) return cudaErrorInvalidResourceHandle;
         delete e;
         return cudaSuccess;
     });
 }
 
-cudaError_t cudaEventRecordWithFlags(cudaEvent_t e, cudaStream_t s, unsigned)
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t e, cudaStream_t s, unsigned flags)
 {
     return call([&] {
-        if (check(e) != cudaSuccess || !valid(s)) return cudaErrorInvalidResourceHandle;
-        e->recorded = true;
-        return cudaSuccess;
+        if (flags & ~unsigned{cudaEventRecordExternal}) return cudaErrorInvalidValue;
+        if (flags && valid(s) && state_of(s).into) return refuse("external events in a capture");
+        return record_event(e, s);
     });
 }
 
@@ -213,12 +292,19 @@ cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s)
 
 cudaError_t cudaEventSynchronize(cudaEvent_t e)
 {
-    return call([&] { return check(e); });
+    return at(e, [&] {
+        finish(e->at);
+        return after_waiting();
+    });
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t e)
 {
-    return call([&] { return check(e); });
+    return at(e, [&] {
+        const bool ended = poll(e->at);
+        const cudaError_t error = after_waiting();
+        return error != cudaSuccess || ended ? error : cudaErrorNotReady;
+    });
 }
 
 // Always 0 ms: a simulated kernel takes no time that would mean anything, and a zero cannot be
@@ -230,6 +316,8 @@ cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end)
         for (cudaEvent_t e : {start, end})
             if (check(e) != cudaSuccess || !e->recorded || (e->flags & cudaEventDisableTiming))
                 return cudaErrorInvalidResourceHandle;
+        if (start->into || end->into) return cudaErrorCapturedEvent;
+        if (!start->at->ended || !end->at->ended) return cudaErrorNotReady;
         *ms = 0;
         return cudaSuccess;
     });

@@ -9,6 +9,7 @@
 #include <csetjmp>
 #include <csignal>
 #include <cstring>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <stdexcept>
@@ -61,6 +62,33 @@ address get(std::uint64_t bytes, memory_kind kind = memory_kind::device)
 }
 
 } // namespace
+
+TEST_CASE("a large allocation costs what is touched of it")
+{
+    const auto resident = [] {
+        std::ifstream status("/proc/self/statm");
+        std::uint64_t total = 0, pages = 0;
+        status >> total >> pages;
+        return pages * 4096;
+    };
+    memory &m = memory::instance();
+    const std::uint64_t bytes = (std::uint64_t{2} << 30) + 123;
+    const auto before = resident();
+    const address a = get(bytes), b = get(bytes, memory_kind::managed);
+    CHECK(resident() - before < 100 << 20);
+    for (const std::uint64_t at : {std::uint64_t{0}, bytes / 2, bytes - 1}) {
+        CHECK(*m.shadow_at(a + at) == addressable);
+        CHECK(*m.shadow_at(b + at) == (addressable | initialised));
+        m.mark(a + at, 1, initialised, 0);
+        CHECK(*m.shadow_at(a + at) == (addressable | initialised));
+    }
+    CHECK(*m.shadow_at(a + 1) == addressable);
+    CHECK(*m.shadow_at(a + bytes) == 0);
+    CHECK(m.release(a));
+    CHECK(m.release(b));
+    for (const std::uint64_t at : {std::uint64_t{0}, bytes / 2, bytes - 1})
+        CHECK(*m.shadow_at(a + at) == 0);
+}
 
 TEST_CASE("allocations are aligned, apart from each other and addressable to the byte")
 {

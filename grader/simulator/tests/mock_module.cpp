@@ -8,10 +8,12 @@ namespace simulator {
 
 struct module::state {
     std::vector<kernel_info> kernels;
-    std::map<std::string, variable, std::less<>> variables;
+    module::variables variables;
+    bool shares = false; // its managed variable is not its own
 };
 
-module::module(std::string_view ptx, int device) :state_(std::make_unique<state>())
+module::module(std::string_view ptx, int device,
+               variables *managed) :state_(std::make_unique<state>())
 {
     if (ptx.find("not understood") != ptx.npos)
         throw std::runtime_error("PTX: line 3: not understood");
@@ -20,13 +22,19 @@ module::module(std::string_view ptx, int device) :state_(std::make_unique<state>
         {"plain", two, 12, 1024, 0, 0}, {"small", {}, 0, 0, 0, 64}, {"faulty", {}, 0, 0, 0, 0}};
     memory &m = memory::instance();
     state_->variables["table"] = {*m.allocate(16, memory_kind::constant, device), 16};
-    state_->variables["counter"] = {*m.allocate(4, memory_kind::managed, device), 4};
+    variables own;
+    auto &shared = managed ? *managed : own;
+    state_->shares = managed != nullptr;
+    if (!shared.count("counter"))
+        shared["counter"] = {*m.allocate(4, memory_kind::managed, device), 4};
+    state_->variables["counter"] = shared["counter"];
 }
 
 module::~module()
 {
     if (!state_) return;
-    for (auto &[name, v] : state_->variables) memory::instance().release(v.start);
+    for (auto &[name, v] : state_->variables)
+        if (name != "counter" || !state_->shares) memory::instance().release(v.start);
 }
 
 module::module(module &&) noexcept = default;

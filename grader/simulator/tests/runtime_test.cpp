@@ -396,6 +396,56 @@ TEST_CASE("symbols are written, read and bounded")
     cudaGetLastError();
 }
 
+TEST_CASE("sizes that overflow are refused")
+{
+    char *p = device(4096);
+    std::vector<char> host(4096);
+    const std::size_t far = std::size_t{1} << 63;
+    CHECK(cudaMemcpy2D(p, far, host.data(), far, 16, 3, cudaMemcpyHostToDevice) ==
+          cudaErrorInvalidValue);
+    CHECK(cudaMemcpy2D(p, 16, host.data(), far, 16, 3, cudaMemcpyHostToDevice) ==
+          cudaErrorInvalidValue);
+    CHECK(cudaMemset2D(p, far, 0, 16, 3) == cudaErrorInvalidValue);
+    void *q = nullptr;
+    std::size_t pitch = 0;
+    CHECK(cudaMallocPitch(&q, &pitch, ~std::size_t{0}, 2) == cudaErrorInvalidValue);
+    CHECK(cudaMallocPitch(&q, &pitch, 1 << 20, far) == cudaErrorMemoryAllocation);
+    CHECK(cudaMallocPitch(&q, &pitch, 1 << 20, ~std::size_t{0}) == cudaErrorMemoryAllocation);
+    CHECK(q == nullptr);
+    CHECK(found().empty());
+    CHECK(cudaFree(p) == cudaSuccess);
+    cudaGetLastError();
+}
+
+TEST_CASE("launch attributes are heeded, harmless, or refused by name")
+{
+    void *p = nullptr;
+    int n = 3;
+    void *arguments[] = {&p, &n};
+    cudaLaunchAttribute attribute = {};
+    cudaLaunchConfig_t config = {};
+    config.gridDim = 1;
+    config.blockDim = 32;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    attribute.id = cudaLaunchAttributePriority;
+    attribute.val.priority = -1;
+    CHECK(cudaLaunchKernelExC(&config, &plain, arguments) == cudaSuccess);
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim = {1, 1, 1};
+    CHECK(cudaLaunchKernelExC(&config, &plain, arguments) == cudaSuccess);
+    CHECK(found().empty());
+    attribute.val.clusterDim = {2, 1, 1};
+    CHECK(cudaLaunchKernelExC(&config, &plain, arguments) == cudaErrorNotSupported);
+    attribute.id = cudaLaunchAttributeProgrammaticEvent;
+    CHECK(cudaLaunchKernelExC(&config, &plain, arguments) == cudaErrorNotSupported);
+    const auto said = found();
+    REQUIRE(said.size() == 2);
+    CHECK(said[0].kind == finding_kind::unsupported);
+    CHECK(said[1].detail.find("cudaLaunchAttributeProgrammaticEvent") != said[1].detail.npos);
+    cudaGetLastError();
+}
+
 TEST_CASE("pinned, managed and registered memory")
 {
     int *p = nullptr;
@@ -555,12 +605,12 @@ TEST_CASE("what is not offered is refused by name")
 {
     found();
     cudaGraph_t graph = nullptr;
-    CHECK(cudaGraphCreate(&graph, 0) == cudaErrorNotSupported);
+    CHECK(cudaGraphConditionalHandleCreate(nullptr, graph, 0, 0) == cudaErrorNotSupported);
     CHECK(cudaGetLastError() == cudaErrorNotSupported);
     const auto all = found();
     REQUIRE(all.size() == 1);
     CHECK(all[0].kind == finding_kind::unsupported);
-    CHECK(all[0].detail.find("cudaGraphCreate") != std::string::npos);
+    CHECK(all[0].detail.find("cudaGraphConditionalHandleCreate") != std::string::npos);
 }
 
 TEST_CASE("a harness labels, forbids, forgets, and reads findings and counters back")

@@ -31,6 +31,26 @@ int main()
     CHECK(doubled);
     CHECK(shared_count == 16);
     CHECK(squares[63] == 3969);
+    int place = 0, by[2] = {};
+    cudaMemLocationType type;
+    const auto ask = [&](cudaMemRangeAttribute what, size_t bytes) {
+        CHECK_CUDA(cudaMemRangeGetAttribute(&place, sizeof place, what, p, bytes));
+        return place;
+    };
+    CHECK(ask(cudaMemRangeAttributePreferredLocation, n * sizeof(int)) == 0);
+    CHECK(ask(cudaMemRangeAttributeLastPrefetchLocation, n * sizeof(int)) == cudaCpuDeviceId);
+    CHECK_CUDA(cudaMemPrefetchAsync(p, 4096, gpu, 0, nullptr)); // its first page
+    CHECK(ask(cudaMemRangeAttributeLastPrefetchLocation, 4096) == 0);
+    CHECK(ask(cudaMemRangeAttributeLastPrefetchLocation, n * sizeof(int)) == cudaInvalidDeviceId);
+    CHECK_CUDA(cudaMemRangeGetAttribute(&type, sizeof type,
+                                        cudaMemRangeAttributeLastPrefetchLocationType, p, 4096));
+    CHECK(type == cudaMemLocationTypeDevice);
+    CHECK_CUDA(cudaMemAdvise(p, n * sizeof(int), cudaMemAdviseSetAccessedBy, gpu));
+    CHECK_CUDA(cudaMemRangeGetAttribute(by, sizeof by, cudaMemRangeAttributeAccessedBy, p, 8192));
+    CHECK(by[0] == 0 && by[1] == cudaInvalidDeviceId);
+    CHECK(ask(cudaMemRangeAttributeReadMostly, 8192) == 0);
+    CHECK_CUDA(cudaMemAdvise(p, 8192, cudaMemAdviseSetReadMostly, gpu));
+    CHECK(ask(cudaMemRangeAttributeReadMostly, 8192) == 1);
     CHECK_CUDA(cudaFree(p));
     return done();
 }

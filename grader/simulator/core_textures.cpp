@@ -1,0 +1,126 @@
+// Fetches from textures.
+#include "core_textures.hpp"
+#include "core_grid.hpp"
+#include "core_lanes.hpp"
+#include "core_warp.hpp"
+#include "texture.hpp"
+
+#include <cstring>
+
+namespace simulator::core {
+namespace {
+
+using namespace baseline;
+
+// Says what is wrong with a lane's fetch; nullptr: nothing.
+const char *misuse(const texture *t, std::int64_t how)
+{
+    const int dimensions = static_cast<int>(how & texture_dimensions);
+    if (t == nullptr) return "a fetch from what is no texture object, or was destroyed";
+    if (t->dimensions != dimensions || (t->layers != 0) != ((how & texture_layered) != 0))
+        return "a fetch whose dimensions are not those of the texture";
+    if (t->buffer && (how & texture_by_index) == 0)
+        return "a fetch by coordinate from linear memory, which knows tex1Dfetch only";
+    return nullptr;
+}
+
+float as_float(u32 bits)
+{
+    float f;
+    std::memcpy(&f, &bits, sizeof f);
+    return f;
+}
+
+texels texels_of(context &c, const instruction &i, const texture &t, int lane)
+{
+    u32 in[3] = {lanes_of<u32>(c, i.b)[lane], lanes_of<u32>(c, i.c)[lane],
+                 lanes_of<u32>(c, i.d)[lane]};
+    const bool layered = (i.offset & texture_layered) != 0;
+    const u32 layer = layered ? in[0] : 0;
+    const int first = layered ? 1 : 0;
+    std::array<float, 3> at = {};
+    std::array<std::int32_t, 3> index = {};
+    for (int d = 0; d + first < 3; ++d) {
+        const auto k = static_cast<std::size_t>(d);
+        at[k] = as_float(in[d + first]);
+        index[k] = static_cast<std::int32_t>(in[d + first]);
+    }
+    return (i.offset & texture_by_index) != 0 ? texels_at(t, index, layer)
+                                              : texels_at(t, at, layer);
+}
+
+// False: the grid was stopped.
+bool check_texel(context &c, const instruction &i, int lane, address at, u32 bytes)
+{
+    const std::uint8_t need = c.check_memory ? u8{addressable} : u8{0};
+    bool there = true, written = true;
+    for (u32 k = 0; k < bytes; ++k) {
+        const std::uint8_t s = c.shadow[at + k - c.base];
+        there = there && (s & need) == need && (s & c.closed) == 0;
+        written = written && (s & initialised) != 0;
+    }
+    if (!there)
+        report(c, i, access_problem::outside, lane, at, bytes, ptx::space::global, false, 1);
+    else if (!written && c.check_initialised)
+        report(c, i, access_problem::uninitialised, lane, at, bytes, ptx::space::global, false, 1);
+    return !c.stop;
+}
+
+struct fetched {
+    texels from[32];
+    u32 bytes[32];
+};
+
+// What other threads write meanwhile, a fetch may or may not see.
+void check_texel_races(context &c, const instruction &i, lane_mask mask, const fetched &f)
+{
+    if (c.races == nullptr) return;
+    for (std::size_t k = 0; k < 8; ++k) {
+        u64 address[32] = {};
+        lane_mask lanes = 0;
+        u32 bytes = 0;
+        active(mask, [&](int l) {
+            if (static_cast<int>(k) >= f.from[l].count || f.from[l].all[k].at == 0) return;
+            address[l] = f.from[l].all[k].at;
+            lanes |= bit_of[l];
+            bytes = f.bytes[l];
+        });
+        if (lanes != 0)
+            check_races(c, i, lanes, address, ptx::space::global, bytes, access_use::read, false);
+    }
+}
+
+// a: the texture object. b, c and d: up to three coordinates, a layer first. The list: where the
+// four channels go.
+void fetch(context &c, const instruction &i, lane_mask mask)
+{
+    fetched f;
+    auto handle = lanes_of<u64>(c, i.a);
+    for (lane_mask left = mask; left != 0; left &= left - 1) {
+        const int l = __builtin_ctz(left);
+        const texture *t = find_texture(handle[l]);
+        if (const char *wrong = misuse(t, i.offset); wrong != nullptr)
+            return stop_grid(c, i, finding_kind::trap, 719, l, wrong);
+        f.from[l] = texels_of(c, i, *t, l);
+        f.bytes[l] = t->texel_bytes();
+        for (int k = 0; k < f.from[l].count; ++k) {
+            const address at = f.from[l].all[static_cast<std::size_t>(k)].at;
+            if (at == 0) continue;
+            if (!check_texel(c, i, l, at, f.bytes[l])) return;
+            if (c.count) c.read->add((at - c.base) >> 5);
+        }
+    }
+    check_texel_races(c, i, mask, f);
+    active(mask, [&](int l) {
+        const auto value = value_of(*find_texture(handle[l]), f.from[l]);
+        for (std::size_t k = 0; k < 4; ++k)
+            if (operand o = c.lists[i.extra][k]; o != no_operand) lanes_of<u32>(c, o)[l] = value[k];
+    });
+    if (c.count) c.counted[i.statement].texture_requests += 1;
+}
+
+} // namespace
+
+void list_texture_handlers(handler_sink &out) { out.add("core", "texture", fetch); }
+
+} // namespace simulator::core

@@ -1,0 +1,16 @@
+// The selector of texture fetches in instruction::offset.
+#pragma once
+
+#include "core_levels.hpp"
+
+#include <cstdint>
+
+namespace simulator::core {
+
+inline constexpr std::int64_t texture_dimensions = 3; // 1 to 3
+inline constexpr std::int64_t texture_layered = 4;
+inline constexpr std::int64_t texture_by_index = 8; // coordinates are integers
+
+void list_texture_handlers(handler_sink &);
+
+} // namespace simulator::core

@@ -1,0 +1,241 @@
+// Streams' queues: what waits for what, and which work runs next.
+#include "work.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <random>
+#include <thread>
+
+namespace simulator::runtime {
+
+namespace {
+
+constexpr std::size_t most_pending = 1024; // then the oldest runs: no queue is endless
+
+struct queues {
+    std::vector<work_ref> pending; // in the order of their queueing
+    std::map<int, stream_state> legacy;
+    std::map<std::pair<std::thread::id, int>, stream_state> per_thread;
+    std::set<cudaStream_t> created;
+    std::mt19937_64 random;
+    std::uint64_t seeded = 0;
+};
+
+queues &all()
+{
+    // Never destroyed: objects that outlive main may still destroy their streams.
+    static auto *const one = new queues;
+    return *one;
+}
+
+thread_local bool host_function_runs = false;
+
+bool is_per_thread(cudaStream_t s) { return s == cudaStreamPerThread; }
+
+void run(work &w)
+{
+    w.ended = true; // first: a graph's end must not wait for what ends it
+    if (w.what.run && (!fault_stands() || w.what.despite_fault)) run_task(w.what);
+    w.what.run = nullptr; // what it holds goes now
+    w.after.clear();
+}
+
+bool ready(const work &w)
+{
+    return std::all_of(w.after.begin(), w.after.end(), [](const auto &a) { return a->ended; });
+}
+
+// What `w` waits for, itself included.
+std::set<const work *> needed_for(const work_ref &w)
+{
+    std::set<const work *> all{w.get()};
+    for (std::vector<const work *> left{w.get()}; !left.empty();) {
+        const work *at = left.back();
+        left.pop_back();
+        for (const auto &a : at->after)
+            if (!a->ended && all.insert(a.get()).second) left.push_back(a.get());
+    }
+    return all;
+}
+
+std::size_t choose(std::size_t n)
+{
+    if (settings().streams != stream_order::random)
+        return settings().streams == stream_order::late ? n - 1 : 0;
+    if (all().seeded != settings().seed) all().random.seed(all().seeded = settings().seed);
+    return all().random() % n;
+}
+
+// Runs one pending work: any, or one of those. False: there is none.
+bool step(const std::set<const work *> *of)
+{
+    auto &pending = all().pending;
+    std::vector<std::size_t> able;
+    for (std::size_t i = 0; i < pending.size(); ++i)
+        if (ready(*pending[i]) && (!of || of->count(pending[i].get()))) able.push_back(i);
+    if (able.empty()) return false;
+    const std::size_t which = able[choose(able.size())];
+    const work_ref w = pending[which];
+    pending.erase(pending.begin() + static_cast<std::ptrdiff_t>(which));
+    run(*w);
+    return true;
+}
+
+// Others may get their turn meanwhile, unless work is to come as late as it can.
+void run_until(const work_ref &w)
+{
+    const auto needed = needed_for(w);
+    while (!w->ended)
+        if (!step(settings().streams == stream_order::random ? nullptr : &needed)) break;
+}
+
+} // namespace
+
+void run_task(const task &t)
+{
+    const bool host = t.type == cudaGraphNodeTypeHost;
+    if (host) host_function_runs = true;
+    t.run();
+    if (host) host_function_runs = false;
+}
+
+bool in_host_function() { return host_function_runs; }
+
+bool is_legacy(cudaStream_t s) { return !s || s == cudaStreamLegacy; }
+
+bool valid(cudaStream_t s)
+{
+    return is_legacy(s) || is_per_thread(s) || all().created.count(s) != 0;
+}
+
+stream_state &state_of(cudaStream_t s)
+{
+    if (!is_legacy(s) && !is_per_thread(s)) return *s;
+    const int device = current_device();
+    stream_state &one = is_legacy(s) ? all().legacy[device]
+                                     : all().per_thread[{std::this_thread::get_id(), device}];
+    one.device = device;
+    one.id = is_legacy(s) ? 1 : 2;
+    return one;
+}
+
+std::vector<stream_state *> all_streams()
+{
+    std::vector<stream_state *> list;
+    for (auto &[device, s] : all().legacy) list.push_back(&s);
+    for (auto &[key, s] : all().per_thread) list.push_back(&s);
+    for (cudaStream_t s : all().created) list.push_back(s);
+    return list;
+}
+
+void add_stream(cudaStream_t s) { all().created.insert(s); }
+bool remove_stream(cudaStream_t s) { return all().created.erase(s) != 0; }
+
+void keep_work(const stream_state &s)
+{
+    auto &kept = all().legacy[s.device];
+    kept.device = s.device;
+    kept.also.insert(kept.also.end(), s.also.begin(), s.also.end());
+    if (s.last) kept.also.push_back(s.last);
+    std::erase_if(kept.also, [](const work_ref &w) { return w->ended; });
+}
+
+std::vector<work_ref> front_of(stream_state &s)
+{
+    std::vector<work_ref> front = s.also;
+    if (s.last) front.push_back(s.last);
+    const auto legacy = all().legacy.find(s.device);
+    const bool is_it = legacy != all().legacy.end() && &legacy->second == &s;
+    if (is_it) {
+        // The legacy stream follows all streams of its device that do not say otherwise.
+        for (stream_state *o : all_streams())
+            if (o != &s && o->device == s.device && !(o->flags & cudaStreamNonBlocking) && o->last)
+                front.push_back(o->last);
+    } else if (!(s.flags & cudaStreamNonBlocking) && legacy != all().legacy.end() &&
+               legacy->second.last) {
+        front.push_back(legacy->second.last);
+    }
+    std::erase_if(front, [](const work_ref &w) { return w->ended; });
+    return front;
+}
+
+work_ref start(task t, std::vector<work_ref> after)
+{
+    auto w = std::make_shared<work>();
+    w->what = std::move(t);
+    w->after = std::move(after);
+    if (!puts_off() && all().pending.empty()) {
+        run(*w);
+        return w;
+    }
+    all().pending.push_back(w);
+    if (!puts_off()) run_until(w);
+    while (all().pending.size() > most_pending && step(nullptr)) {
+    }
+    return w;
+}
+
+work_ref queue(stream_state &s, task t)
+{
+    auto after = front_of(s);
+    s.also.clear();
+    return s.last = start(std::move(t), std::move(after));
+}
+
+cudaError_t queue(cudaStream_t stream, task t)
+{
+    if (!valid(stream)) return cudaErrorInvalidResourceHandle;
+    stream_state &s = state_of(stream);
+    if (s.into) return take(s, std::move(t));
+    if (is_legacy(stream))
+        if (cudaError_t e = check_legacy(s); e != cudaSuccess) return e;
+    queue(s, std::move(t));
+    return cudaSuccess;
+}
+
+void heed_environment()
+{
+    const char *text = std::getenv("SIMULATOR_STREAMS");
+    const std::string order = text ? text : "";
+    if (order == "late")
+        settings().streams = stream_order::late;
+    else if (order == "random")
+        settings().streams = stream_order::random;
+    else if (!order.empty())
+        complain("SIMULATOR_STREAMS is \"" + order + "\", neither late nor random; ignored");
+}
+
+bool puts_off() { return settings().streams != stream_order::at_once; }
+
+void finish(const work_ref &w)
+{
+    if (w && !w->ended) run_until(w);
+}
+
+void finish_streams(int device)
+{
+    // All at once, so that the streams' work may mix.
+    std::vector<work_ref> left;
+    for (stream_state *s : all_streams())
+        if (s->device == device) {
+            if (s->last && !s->last->ended) left.push_back(s->last);
+            for (const auto &a : s->also)
+                if (!a->ended) left.push_back(a);
+        }
+    if (left.empty()) return;
+    auto end = std::make_shared<work>();
+    end->after = std::move(left);
+    all().pending.push_back(end);
+    run_until(end);
+}
+
+bool poll(const work_ref &w)
+{
+    if (!w || w->ended) return true;
+    const auto needed = needed_for(w);
+    step(&needed);
+    return w->ended;
+}
+
+} // namespace simulator::runtime
