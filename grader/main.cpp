@@ -71,7 +71,7 @@ int main(int count, char **arguments)
 
     CLI::App app("Grades one implementation of the contract of " + lab_name() + ".");
     run_options &o = options();
-    std::string backend, filter, seed, json, only;
+    std::string backend, filter, seed, json, only, counters;
     bool list = false, quiet = false, no_color = false;
     app.add_option("--backend", backend, "sim or gpu")->check(CLI::IsMember({"sim", "gpu"}));
     app.add_option("--worker", o.worker, "the worker to grade")->check(check_program);
@@ -89,6 +89,8 @@ int main(int count, char **arguments)
     app.add_option("--case", filter, "only the cases whose name holds this text");
     app.add_option("--seed", seed, "hexadecimal; the same seed gives the same inputs");
     app.add_option("--json", json, "writes result.json here");
+    app.add_option("--counters", counters,
+                   "writes what the simulator counted of each case's largest call here");
     app.add_option("--replay-dir", o.replay_folder, "where replay files of failed cases go");
     app.add_flag("--keep-replays", o.keep_replays, "keeps those of passed cases too");
     app.add_flag("--require-isolation", o.isolate, "gives every case fresh workers");
@@ -114,6 +116,7 @@ int main(int count, char **arguments)
         return 2;
     }
     o.simulated = backend == "sim";
+    o.keep_counts = !counters.empty();
     if (o.submission.empty()) o.submission = "submission";
     if (seed.empty())
         o.seed = unforeseen() >> 32;
@@ -154,6 +157,11 @@ int main(int count, char **arguments)
         std::cout << human_report(!no_color && isatty(1) && !getenv("NO_COLOR")) << std::flush;
     if (!json.empty() && !write_whole(json, [](std::ostream &file) { file << result_json(); })) {
         std::cerr << program << ": cannot write " << json << "\n";
+        return 99;
+    }
+    if (!counters.empty() &&
+        !write_whole(counters, [](std::ostream &file) { file << counters_json(); })) {
+        std::cerr << program << ": cannot write " << counters << "\n";
         return 99;
     }
     return exit_status();

@@ -80,6 +80,8 @@ std::vector<std::string> grader_command(const toolchain &t, const lab &l, const 
          "--json", json_file});
     if (options.replays) add({"--replay-dir", replay_folder(t, what)});
     if (!options.pattern.empty()) add({"--case", options.pattern});
+    if (!options.only.empty()) add({"--only", options.only});
+    if (!options.counters_file.empty()) add({"--counters", options.counters_file});
     // The vendor's libraries lie where no submission needs to look.
     if (what.ours && what.name == "library") c.push_back("--no-sandbox");
     if (!show) c.push_back("--quiet");

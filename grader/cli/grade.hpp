@@ -19,7 +19,9 @@ struct grade_options {
     bool solutions = false;
     std::string submission; // a file instead of the stub
     std::string json_file;
-    bool replays = false; // failed calls are kept in .workbook/replays, to be repeated alone
+    std::string only;          // correctness or speed; empty: both
+    std::string counters_file; // where the grader writes what the simulator counted; empty: nowhere
+    bool replays = false;      // failed calls are kept in .workbook/replays, to be repeated alone
 };
 
 // What is graded: a file that must be built first, or an implementation of ours.

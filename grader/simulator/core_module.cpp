@@ -325,6 +325,27 @@ bool is_exact_root(const ptx::statement &s)
     return s.op[0] == "sqrt" && s.op.size() > 1 && s.op[1] != "approx";
 }
 
+// Moves each memory instruction's worst request to its place, and starts over.
+void take_worst(code &k, kernel_counts &total)
+{
+    for (std::size_t s = 0; s < k.worst.size(); ++s) {
+        core::site_worst &from = k.worst[s];
+        if (from.score == 0) continue;
+        worst_request w{from.shared, from.kind,       from.bytes, from.mask, from.cost,
+                        from.ideal,  !from.elsewhere, from.score, {},        {}};
+        for (int l = 0; l < 32; ++l)
+            if ((from.mask >> l & 1) != 0)
+                w.at.push_back(from.shared ? from.address[l] & (core::shared_window - 1)
+                                           : from.address[l]);
+        if (!w.shared) w.where = memory::instance().describe(w.at.front(), w.bytes);
+        const auto &place = k.places[k.statement_place[from.statement]];
+        total.keep_worst({place.file, place.line}, std::move(w));
+        from.score = 0;
+        from.elsewhere = false;
+        k.memos[s].mask = 0; // the next launch looks at its requests anew
+    }
+}
+
 // Turns counts by basic block and statement into counts by place, and starts over.
 void take_counts(code &k, kernel_counts &total)
 {
@@ -346,6 +367,7 @@ void take_counts(code &k, kernel_counts &total)
         total.sites[{place.file, place.line}] += k.counted[s];
         total.total += k.counted[s];
     }
+    take_worst(k, total);
     std::fill(k.runs.begin(), k.runs.end(), 0);
     std::fill(k.lanes_run.begin(), k.lanes_run.end(), 0);
     std::fill(k.lanes_off.begin(), k.lanes_off.end(), 0);

@@ -1,0 +1,295 @@
+// From counts and addresses to sentences.
+#include "access_words.hpp"
+
+#include "text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+
+namespace cli {
+
+namespace {
+
+// What is less than this above the ideal is not worth a sentence.
+constexpr double tolerated = 1.05;
+
+// "4", "4.3", "0.25"
+std::string figure(double value)
+{
+    std::string text = fmt::format("{:.{}f}", value, value < 1 ? 2 : 1);
+    while (text.find('.') != text.npos && (text.back() == '0' || text.back() == '.')) {
+        bool end = text.back() == '.';
+        text.pop_back();
+        if (end) break;
+    }
+    return text;
+}
+
+double per(std::uint64_t a, std::uint64_t b)
+{
+    return b ? static_cast<double>(a) / static_cast<double>(b) : 0;
+}
+
+bool off(const access_sum &a)
+{
+    return static_cast<double>(a.cost) >= tolerated * static_cast<double>(a.ideal) &&
+           a.cost > a.ideal;
+}
+
+const char *verb(access_kind kind) { return kind == access_kind::load ? "read" : "write"; }
+
+// Distances between lanes that follow each other.
+struct spacing {
+    std::int64_t step = 0;  // bytes from one lane's address to the next lane's, the most frequent
+    bool always = false;    // no pair has another
+    bool mostly = false;    // most pairs have it
+    bool gaps = false;      // some lanes between the first and the last took no part
+    std::size_t pieces = 1; // runs of lanes whose elements follow each other without a gap
+};
+
+spacing spacing_of(const worst_request &w)
+{
+    spacing s;
+    std::map<std::int64_t, std::size_t> steps;
+    for (std::size_t k = 1; k < w.at.size(); ++k) {
+        auto distance = static_cast<std::int64_t>(w.at[k] - w.at[k - 1]);
+        s.gaps |= w.lanes[k] != w.lanes[k - 1] + 1;
+        s.pieces += std::abs(distance) != static_cast<std::int64_t>(w.bytes) && distance != 0;
+        ++steps[distance];
+    }
+    std::size_t most = 0, pairs = w.at.size() - 1;
+    for (auto [step, count] : steps)
+        if (count > most) most = count, s.step = step;
+    s.always = pairs > 0 && most == pairs;
+    s.mostly = pairs > 1 && 3 * most >= 2 * pairs;
+    return s;
+}
+
+std::uint64_t lowest(const worst_request &w) { return *std::min_element(w.at.begin(), w.at.end()); }
+
+std::string misaligned(const worst_request &w)
+{
+    std::uint64_t into = lowest(w) % 128;
+    return fmt::format("its {} bytes begin {} bytes into a line of 128, and not at a sector",
+                       w.bytes * w.lanes.size(), into);
+}
+
+std::string of_memory(const worst_request &w)
+{
+    std::string name = w.memory();
+    return name.empty() ? "" : fmt::format(" of `{}`", name);
+}
+
+std::string cause_in_device(const worst_request &w)
+{
+    spacing s = spacing_of(w);
+    auto each = static_cast<std::int64_t>(w.bytes);
+    bool neighbours = std::abs(s.step) == each;
+    if (s.always && neighbours) return misaligned(w);
+    if (s.gaps && (s.always || s.mostly))
+        return fmt::format("only {} of its 32 lanes take part, and sectors move whole",
+                           w.lanes.size());
+    if ((s.always || s.mostly) && !neighbours && s.step != 0)
+        return fmt::format("neighbouring threads {} {}addresses {} bytes apart", verb(w.kind),
+                           s.always ? "" : "mostly ", std::abs(s.step));
+    if (2 * s.pieces <= w.at.size())
+        return fmt::format("its {} lanes {} {} separate pieces, which share no sectors",
+                           w.lanes.size(), verb(w.kind), s.pieces);
+    return fmt::format("its {} lanes {} addresses that are strewn about", w.lanes.size(),
+                       verb(w.kind));
+}
+
+// The words that each bank must serve to the lanes.
+std::pair<int, std::size_t> busiest_bank(const worst_request &w)
+{
+    std::map<int, std::set<std::uint64_t>> words;
+    for (std::uint64_t at : w.at)
+        for (unsigned k = 0; k < std::max(1u, w.bytes / 4); ++k)
+            words[static_cast<int>((at / 4 + k) % 32)].insert(at / 4 + k);
+    auto most = std::max_element(words.begin(), words.end(), [](const auto &x, const auto &y) {
+        return x.second.size() < y.second.size();
+    });
+    return {most->first, most->second.size()};
+}
+
+std::string cause_in_shared(const worst_request &w)
+{
+    spacing s = spacing_of(w);
+    auto step = static_cast<std::uint64_t>(std::abs(s.step));
+    if ((s.always || s.mostly) && !s.gaps && step > w.bytes && step % 4 == 0) {
+        std::string apart =
+            fmt::format("neighbouring threads {} addresses {} bytes apart", verb(w.kind), step);
+        if (step == 128) return apart + ", a row of all 32 banks, so a column lies in one bank";
+        if (step % 128 == 0)
+            return apart + ", whole rows of the 32 banks, so a column lies in one bank";
+        std::uint64_t banks = 32 / std::gcd(step / 4, std::uint64_t{32});
+        if (banks < w.lanes.size())
+            return apart + fmt::format(", so they share {} of the 32 banks", banks);
+    }
+    auto [bank, words] = busiest_bank(w);
+    return fmt::format("its lanes {} {} different words of bank {}, which serves one at a time",
+                       verb(w.kind), words, bank);
+}
+
+// "Each warp touches 32 sectors where 4 would do" of all requests, or of the average one.
+std::string excess_words(const access_sum &a, const char *does, const char *unit)
+{
+    double cost = per(a.cost, a.requests), ideal = per(a.ideal, a.requests);
+    bool alike = a.worst && figure(cost) == figure(a.worst->cost);
+    if (alike)
+        return fmt::format("Each warp {} {} {} where {} would do", does, figure(cost), unit,
+                           figure(ideal));
+    std::string text = fmt::format("A warp {} {} {} on average where {} would do", does,
+                                   figure(cost), unit, figure(ideal));
+    if (a.worst) text += fmt::format(", and {} for {} at worst", a.worst->cost, a.worst->ideal);
+    return text;
+}
+
+access_note note_of(const char *what, const access_sum &a, bool shared)
+{
+    access_note n;
+    n.what = what;
+    const char *unit = shared ? "wavefronts" : "sectors";
+    n.figures = fmt::format("{:>11} requests {:>11} {}, ideal {}", thousands(a.requests),
+                            thousands(a.cost), unit, thousands(a.ideal));
+    if (!off(a)) return n;
+    n.waste = static_cast<double>(a.cost - a.ideal);
+    n.sentence = excess_words(a, shared ? "takes" : "touches", unit);
+    if (a.worst)
+        n.sentence += (shared ? "" : of_memory(*a.worst)) + ": " +
+                      (shared ? cause_in_shared(*a.worst) : cause_in_device(*a.worst));
+    n.sentence += ".";
+    return n;
+}
+
+access_note note_of_local(const char *what, const access_sum &a)
+{
+    access_note n = note_of(what, a, false);
+    n.waste = static_cast<double>(a.cost);
+    n.sentence = "Local memory: an array of each thread's own that is not in registers, because an "
+                 "index is not known to the compiler.";
+    return n;
+}
+
+access_note note_of_atomics(const access_counts &c)
+{
+    access_note n;
+    std::uint64_t all = c.global_atomics + c.shared_atomics;
+    n.what = c.global_atomics ? "atomics" : "shared atomics";
+    n.figures =
+        fmt::format("{:>11} requests {:>11} atomics", thousands(c.atomic_requests), thousands(all));
+    double together = per(c.atomic_same_address, c.atomic_requests);
+    if (together < 2) return n;
+    n.waste = static_cast<double>(c.atomic_same_address - c.atomic_requests);
+    n.sentence =
+        c.worst_atomic && c.worst_atomic->one_address
+            ? fmt::format("All {} atomics go to one address{}, one after another: let a warp or a "
+                          "block add up first.",
+                          thousands(all), of_memory(*c.worst_atomic))
+            : fmt::format(
+                  "{} lanes of a warp meet at one address on average, and take turns there.",
+                  figure(together));
+    return n;
+}
+
+access_note note_of_constants(const access_counts &c)
+{
+    access_note n;
+    n.what = "constant";
+    n.figures = fmt::format("{:>11} requests {:>11} addresses", thousands(c.constant_requests),
+                            thousands(c.constant_addresses));
+    double different = per(c.constant_addresses, c.constant_requests);
+    if (different < tolerated) return n;
+    n.waste = static_cast<double>(c.constant_addresses - c.constant_requests);
+    n.sentence = fmt::format("A warp asks for {} different constants at a time, and they come one "
+                             "after another.",
+                             figure(different));
+    return n;
+}
+
+} // namespace
+
+std::vector<access_note> notes_of(const access_counts &line)
+{
+    std::vector<access_note> notes;
+    auto add = [&](const char *what, const access_sum &a, bool shared) {
+        if (a.requests) notes.push_back(note_of(what, a, shared));
+    };
+    add("load", line.global_load, false);
+    add("store", line.global_store, false);
+    add("shared load", line.shared_load, true);
+    add("shared store", line.shared_store, true);
+    if (line.local_load.requests) notes.push_back(note_of_local("local load", line.local_load));
+    if (line.local_store.requests) notes.push_back(note_of_local("local store", line.local_store));
+    if (line.atomic_requests) notes.push_back(note_of_atomics(line));
+    if (line.constant_requests) notes.push_back(note_of_constants(line));
+    return notes;
+}
+
+access_note redundancy_of(const counted_kernel &k)
+{
+    access_note n;
+    n.what = k.name;
+    double times = per(k.bytes_loaded, k.bytes_read);
+    if (times < 2) return n;
+    n.waste = static_cast<double>(k.bytes_loaded - k.bytes_read) / 32;
+    n.sentence = fmt::format("Its warps load {}, of which {} are different: each byte {} times. "
+                             "Shared memory or registers can keep what is needed again.",
+                             bytes_words(k.bytes_loaded), bytes_words(k.bytes_read), figure(times));
+    return n;
+}
+
+std::string thousands(std::uint64_t n)
+{
+    if (n >= 10'000'000'000) return thousands(n / 1'000'000'000) + " G";
+    if (n >= 100'000'000) return thousands(n / 1'000'000) + " M";
+    std::string digits = std::to_string(n);
+    for (auto i = static_cast<std::ptrdiff_t>(digits.size()) - 3; i > 0; i -= 3)
+        digits.insert(static_cast<std::size_t>(i), " ");
+    return digits;
+}
+
+std::string bytes_words(std::uint64_t n)
+{
+    static const char *const units[] = {"bytes", "kB", "MB", "GB"};
+    double value = static_cast<double>(n);
+    int unit = 0;
+    while (value >= 1000 && unit < 3) value /= 1000, ++unit;
+    return fmt::format("{:.3g} {}", value, units[unit]);
+}
+
+// The simulator's rule, which counts wavefronts: lanes of 8 bytes go in two groups, of 16 bytes in
+// four, or in two where lanes pair up; a bank serves one word a wavefront.
+std::vector<std::vector<std::vector<int>>> bank_rows(const worst_request &w)
+{
+    auto paired = [&](int distance) {
+        for (std::size_t k = 0; k < w.lanes.size(); ++k)
+            for (std::size_t m = 0; m < w.lanes.size(); ++m)
+                if (w.lanes[m] == (w.lanes[k] ^ distance) && w.at[m] != w.at[k]) return false;
+        return true;
+    };
+    unsigned words = std::max(1u, w.bytes / 4), group = 32 / words;
+    if (words == 4 && (paired(1) || paired(2))) group = 16;
+    std::vector<std::vector<std::vector<int>>> rows;
+    for (unsigned first = 0; first < 32; first += group) {
+        std::map<std::uint64_t, std::vector<int>> lanes_of; // by word
+        for (std::size_t k = 0; k < w.lanes.size(); ++k)
+            if (static_cast<unsigned>(w.lanes[k]) / group == first / group)
+                for (unsigned part = 0; part < words; ++part)
+                    lanes_of[w.at[k] / 4 + part].push_back(w.lanes[k]);
+        std::size_t begin = rows.size();
+        std::size_t used[32] = {};
+        for (const auto &[word, lanes] : lanes_of) {
+            std::size_t row = begin + used[word % 32]++;
+            if (row == rows.size()) rows.emplace_back(32);
+            rows[row][word % 32] = lanes;
+        }
+    }
+    return rows;
+}
+
+} // namespace cli
