@@ -153,8 +153,9 @@ std::vector<finding> judge(const toolchain &t, const task &work, const lab_view 
     return {};
 }
 
-// The case that a wrong submission is about; empty: all are graded. The test labs' are graded whole,
-// to see that the cases after a disaster still are, but for those where each runs into its deadline.
+// The case that a wrong submission is about; empty: all are graded. The test labs' are graded
+// whole, to see that the cases after a disaster still are, but for those where each runs into its
+// deadline.
 std::string only_case(const toolchain &t, const task &work, const std::string &backend)
 {
     if (work.as != role::wrong) return {};
