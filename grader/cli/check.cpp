@@ -1,6 +1,7 @@
 // The check command: the grader graded on implementations whose verdicts are known.
 #include "check.hpp"
 
+#include "edition.hpp"
 #include "errors.hpp"
 #include "expectation.hpp"
 #include "files.hpp"
@@ -22,7 +23,7 @@ namespace {
 
 constexpr double most_core_seconds = 100; // a lab
 
-enum class role { naive, rung, solution, stub, wrong };
+enum class role { naive, rung, solution, stub, filled, wrong };
 
 struct finding {
     std::string what;         // "naive is right"
@@ -124,11 +125,19 @@ finding judge_stub(const toolchain &t, const task &work, const lab_view &l,
     return f;
 }
 
+// A student who solves the stub adds lines to it and needs to change none.
+finding judge_filled(const toolchain &t, const task &work, const std::string &wrong)
+{
+    std::string lost = line_not_kept(read_text(original_of(t, t.stub(*work.of)).path),
+                                     read_text(work.what.source));
+    if (!lost.empty()) lost = fmt::format("it does not keep the stub's line \"{}\"", lost);
+    return {"filled only adds lines to the stub, and is right", lost.empty() ? wrong : lost};
+}
+
 std::vector<finding> judge(const toolchain &t, const task &work, const lab_view &l,
                            const std::string &backend)
 {
-    std::string right = failures(l, correctness);
-    if (right.empty()) right = any_right(l);
+    std::string right = wrong_answers(l);
     switch (work.as) {
     case role::naive:
         // Labs that prove the machinery need no race.
@@ -142,6 +151,8 @@ std::vector<finding> judge(const toolchain &t, const task &work, const lab_view 
     }
     case role::stub:
         return {judge_stub(t, work, l, backend)};
+    case role::filled:
+        return {judge_filled(t, work, right)};
     case role::wrong: {
         expectation e =
             read_expectation(read_text(work.what.source), t.shown(work.what.source), backend);
@@ -197,6 +208,7 @@ std::vector<task> tasks_of(const toolchain &t, const lab &l)
     if (l.solutions) {
         for (const std::string &name : l.rungs) add(role::rung, implementation_of(t, l, name));
         add(role::solution, implementation_of(t, l, "solution"));
+        if (!l.test) add(role::filled, file_of(t.source(l, "filled")));
     }
     if (fs::exists(t.stub(l))) tasks.push_back(stub_task(t, l));
     std::vector<std::string> wrong;
@@ -225,7 +237,21 @@ struct tally {
     }
 };
 
+// What a student edition cannot show, once.
+void note_edition(const toolchain &t)
+{
+    if (is_student_edition(t.source_root))
+        fmt::print("skip  worked solutions, mistakes and filled stubs\n"
+                   "      this is the student edition, which does not have them\n");
+}
+
 } // namespace
+
+std::string wrong_answers(const lab_view &l)
+{
+    std::string wrong = failures(l, correctness);
+    return wrong.empty() ? any_right(l) : wrong;
+}
 
 original_file original_of(const toolchain &t, const std::string &path)
 {
@@ -264,6 +290,7 @@ int check_command(const toolchain &t, const std::vector<std::string> &words, gra
     std::map<std::string, double> core_seconds;
     // Two graders on one GPU would spoil each other's times.
     unsigned at_once = options.backend == "gpu" ? 1 : cores();
+    note_edition(t);
     progress.say(fmt::format("checking, seed {}", options.seed));
     auto report = [&](std::size_t i) {
         progress.clear();

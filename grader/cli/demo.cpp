@@ -85,7 +85,10 @@ int demo_command(const toolchain &t, const std::vector<std::string> &words, grad
         }
     }
     if (!first.solutions)
-        fmt::print("This edition has no solutions: only the naive versions are shown.\n");
+        fmt::print("{}\n\n", wrapped("This is the student edition, without the worked solutions: "
+                                     "each ladder ends at the naive version. Your instructor has "
+                                     "the edition with all its steps.",
+                                     out.width, 0));
     fmt::print("Your turn: edit labs/{}/stub.cu, then\n  {}\n", names[0],
                bold(out, "./workbook grade " + names[0].substr(0, names[0].find('_'))));
     return right ? passed : failed;

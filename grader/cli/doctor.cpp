@@ -318,6 +318,8 @@ std::string doctor_report(const std::vector<diagnosis> &all, const terminal &out
     return text;
 }
 
+bool sandbox_works() { return worker_namespaces() && cell_available(); }
+
 int doctor_command()
 {
     std::vector<diagnosis> all = diagnose(ordinary_places());

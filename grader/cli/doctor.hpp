@@ -30,6 +30,9 @@ struct diagnosis {
 std::vector<diagnosis> diagnose(const machine_places &places);
 std::string doctor_report(const std::vector<diagnosis> &all, const terminal &out);
 
+// Whether submissions can be shut off from the machine, both when they compile and when they run.
+bool sandbox_works();
+
 // Prints the report; 0 when everything required is there, else 99.
 int doctor_command();
 

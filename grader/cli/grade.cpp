@@ -126,21 +126,6 @@ graded run_grader(const toolchain &t, const lab &l, const subject &what, const w
     return g;
 }
 
-// The points that a lab's grader has to give, by its own list.
-double points_offered(const toolchain &t, const lab &l)
-{
-    child c;
-    c.arguments = {t.grader(l), "--list"};
-    c.wall = std::chrono::seconds(60);
-    ending e = run(c);
-    std::vector<std::string> said = lines(e.text);
-    int points = 0, cases = 0;
-    bool right = e.ok() && !said.empty() &&
-                 std::sscanf(said.back().c_str(), "%d points in %d cases", &points, &cases) == 2;
-    if (!right) throw machine_error(fmt::format("{} --list {}", t.grader(l), e.words()));
-    return points;
-}
-
 std::string run_probe(const toolchain &t, const lab &any)
 {
     child c;
@@ -236,8 +221,8 @@ std::vector<item> items(const toolchain &t, const std::vector<std::string> &word
     for (const std::string &name : find_labs(words, whole_names ? all : names)) {
         const lab &l = lab_called(t, name);
         if (options.solutions && !l.solutions)
-            throw usage_error(
-                "this edition has no solutions; grade your own file: ./workbook grade");
+            throw usage_error("this is the student edition, without the worked solutions, which "
+                              "your instructor has; grade your own file: ./workbook grade");
         subject s = !options.submission.empty() ? file_of(options.submission)
                     : options.solutions         ? implementation_of(t, l, "solution")
                                                 : stub_of(t, l);
@@ -247,14 +232,6 @@ std::vector<item> items(const toolchain &t, const std::vector<std::string> &word
 }
 
 namespace {
-
-void check_json_file(const std::string &path)
-{
-    if (path.empty()) return;
-    fs::path folder = fs::absolute(path).parent_path();
-    if (fs::is_directory(path) || access(folder.c_str(), W_OK) != 0)
-        throw usage_error(fmt::format("--json {}: no file can be written there", path));
-}
 
 // What a lone grader has not said itself.
 void print_unreported(const toolchain &t, const item &i, const graded &g)
@@ -290,6 +267,28 @@ std::string reason_no_gpu(const toolchain &t, const lab &any, progress_line &pro
 }
 
 } // namespace
+
+double points_offered(const toolchain &t, const lab &l)
+{
+    child c;
+    c.arguments = {t.grader(l), "--list"};
+    c.wall = std::chrono::seconds(60);
+    ending e = run(c);
+    std::vector<std::string> said = lines(e.text);
+    int points = 0, cases = 0;
+    bool right = e.ok() && !said.empty() &&
+                 std::sscanf(said.back().c_str(), "%d points in %d cases", &points, &cases) == 2;
+    if (!right) throw machine_error(fmt::format("{} --list {}", t.grader(l), e.words()));
+    return points;
+}
+
+void require_writable(const std::string &option, const std::string &path)
+{
+    if (path.empty()) return;
+    fs::path folder = fs::absolute(path).parent_path();
+    if (fs::is_directory(path) || access(folder.c_str(), W_OK) != 0)
+        throw usage_error(fmt::format("{} {}: no file can be written there", option, path));
+}
 
 subject stub_of(const toolchain &t, const lab &l) { return {"stub", t.stub(l), false}; }
 
@@ -394,7 +393,7 @@ int grade_command(const toolchain &t, const std::vector<std::string> &words, gra
 {
     std::vector<item> all = items(t, words, options);
     if (all.empty()) throw usage_error("this workbook has no labs yet");
-    check_json_file(options.json_file);
+    require_writable("--json", options.json_file);
     options.seed = choose_seed(options.seed);
     options.replays = true;
     progress_line progress;

@@ -58,6 +58,12 @@ graded grade_one(const toolchain &t, const lab &l, const subject &what,
 std::vector<std::string> grade_targets(const toolchain &t, const lab &l, const subject &what,
                                        const std::string &backend);
 
+// The points that a lab's grader has to give, by its own list. Throws machine_error.
+double points_offered(const toolchain &t, const lab &l);
+
+// Throws usage_error where the option's file could not be written. An empty path is none.
+void require_writable(const std::string &option, const std::string &path);
+
 // gpu or sim. "auto" is gpu where a worker of ours runs a real kernel. When no GPU can be
 // used: throws machine_error if one is required, no_device_error if --backend gpu asks for one.
 struct backend_choice {

@@ -1,5 +1,6 @@
 // cuda-workbook: the commands of the workbook. ./workbook prepares the machine and hands over to
 // it.
+#include "autograde.hpp"
 #include "check.hpp"
 #include "demo.hpp"
 #include "doctor.hpp"
@@ -7,6 +8,7 @@
 #include "grade.hpp"
 #include "process.hpp"
 #include "progress.hpp"
+#include "release.hpp"
 #include "text.hpp"
 #include "toolchain.hpp"
 
@@ -39,9 +41,25 @@ are given, as meson.build has them: ./workbook test text_test. They are about
 the workbook, not about your answers: where you have edited a stub, they look at
 the one that git has. To grade your stub: ./workbook grade)";
 
+constexpr const char *about_release = R"(
+Writes what git has at HEAD, without solutions/ and what shows them, to a folder
+that is not there yet or empty. First it builds and tests a copy beside it: the
+tests pass, every stub compiles and is not written, and lines added to it make
+every answer right. That takes some minutes; where it fails nothing is left.)";
+
+constexpr const char *about_autograde = R"(
+In FOLDER/NAME/ it finds labs/LAB/stub.cu (a whole student edition), LAB/stub.cu
+or, when one LAB is named, stub.cu. Of an edition nothing else is read: the
+graders are this workbook's. Each file is graded as grade --submission does, on
+the same inputs, and shut off from the machine, or not at all.
+
+Exit status: 0 every file that is there was graded, whatever its points.)";
+
 struct command_options {
     std::vector<std::string> labs;
     grade_options grade;
+    release_options release;
+    autograde_options autograde;
 };
 
 // A word that came out empty was meant to be something: a variable that is not set, mostly.
@@ -72,7 +90,7 @@ void add_seed(CLI::App &command, command_options &o)
 
 struct commands {
     CLI::App app{about, "./workbook"};
-    CLI::App *demo, *grade, *test, *doctor, *check;
+    CLI::App *demo, *grade, *test, *doctor, *check, *release, *autograde;
 };
 
 void describe(commands &c, command_options &o)
@@ -110,6 +128,26 @@ void describe(commands &c, command_options &o)
     add_labs(*c.check, o);
     add_backend(*c.check, o);
     add_seed(*c.check, o);
+
+    c.release = c.app.add_subcommand("release", "instructors: write the student edition");
+    c.release->footer(about_release);
+    c.release->add_option("DIR", o.release.folder, "folder to make")->required()->check(not_empty);
+    c.release->add_option("LAB", o.release.words, "the labs in it; none: all")->check(not_empty);
+    c.release->add_flag("!--without-proof", o.release.proof, "only write it: some seconds");
+
+    c.autograde = c.app.add_subcommand("autograde", "instructors: grade a class's files");
+    c.autograde->footer(about_autograde);
+    c.autograde->add_option("FOLDER", o.autograde.folder, "holds a folder a student")
+        ->required()
+        ->check(not_empty);
+    c.autograde->add_option("LAB", o.autograde.words, "number or part of a name; none: all labs")
+        ->check(not_empty);
+    c.autograde->add_option("--csv", o.autograde.csv_file, "write a row a student and lab")
+        ->check(not_empty);
+    c.autograde->add_option("--json", o.autograde.json_file, "the same with every case")
+        ->check(not_empty);
+    add_backend(*c.autograde, o);
+    add_seed(*c.autograde, o);
 }
 
 // CLI11 says that a word was not expected; this says which one was probably meant.
@@ -156,6 +194,12 @@ int run_command(const commands &c, const command_options &o)
     toolchain t = read_toolchain(toolchain_path());
     if (c.demo->parsed()) return demo_command(t, o.labs, o.grade);
     if (c.grade->parsed()) return grade_command(t, o.labs, o.grade);
+    if (c.autograde->parsed()) {
+        autograde_options all = o.autograde;
+        all.grade = o.grade;
+        return autograde_command(t, all);
+    }
+    if (c.release->parsed()) return release_command(t, o.release);
     if (c.check->parsed()) return check_command(t, o.labs, o.grade);
     return where_am_i_command(t);
 }

@@ -80,7 +80,10 @@ std::string what_next(const toolchain &t, const progress_record &record, const t
         return wrapped(text, out.width, 2) + "\n  " +
                bold(out, "./workbook grade " + number_of(l.name));
     }
-    return "Every lab is done. The worked ladders, to compare: ./workbook demo";
+    bool solutions = std::any_of(t.labs.begin(), t.labs.end(),
+                                 [](const lab &l) { return !l.test && l.solutions; });
+    return std::string("Every lab is done.") +
+           (solutions ? " The worked ladders, to compare: ./workbook demo" : "");
 }
 
 } // namespace

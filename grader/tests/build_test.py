@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# Tests meson.build: an edited header makes stale what reads it, and bad rows are named.
+# Tests meson.build: an edited header makes stale what reads it, bad rows are named, and student editions configure.
 import json
 import os
 import re
@@ -12,6 +12,7 @@ from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
 BUILD = {}
+STUDENTS = (TOP / "edition.txt").exists()
 
 
 class configuring(unittest.TestCase):
@@ -65,12 +66,45 @@ class configuring(unittest.TestCase):
         self.assertNotEqual(status, 0)
         self.assertIn("labs/99_unlisted: has no row in meson.build", text)
 
-    def test_the_student_edition_configures_without_solutions(self):
-        shutil.rmtree(self.tree / "solutions")
+    def release(self, *labs):
+        """Makes a student edition of the copy, as it is now, and takes the copy's place with it."""
+        git = ["git", "-C", self.tree, "-c", "user.name=a", "-c", "user.email=a@example.org"]
+        for words in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "all"]):
+            subprocess.run([*git, *words], check=True, capture_output=True)
+        build = self.tree / "build"
+        build.mkdir()
+        moved = {**BUILD, "source_root": str(self.tree), "build_root": str(build)}
+        (build / "toolchain.json").write_text(json.dumps(moved))
+        made = Path(self.holder.name) / "edition"
+        command = [Path(BUILD["build_root"]) / "cuda-workbook", "release", "--without-proof", made, *labs]
+        result = subprocess.run(command, capture_output=True, text=True,
+                                env={**os.environ, "CUDA_WORKBOOK_TOOLCHAIN": str(build / "toolchain.json")})
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        self.tree = made
+
+    def configured_labs(self):
         status, text = self.configure()
         self.assertEqual(status, 0, text[-2000:])
         made = json.loads((self.tree / "build/toolchain.json").read_text())
-        self.assertFalse(next(lab for lab in made["labs"] if lab["lab"] == self.lab)["solutions"])
+        return {lab["lab"]: lab["solutions"] for lab in made["labs"] if not lab["test"]}
+
+    @unittest.skipIf(STUDENTS, "this is a student edition")
+    def test_a_student_edition_holds_no_solution_and_configures(self):
+        self.release()
+        names = [str(path.relative_to(self.tree)) for path in self.tree.rglob("*")]
+        self.assertEqual([name for name in names if name.startswith("solutions") or "sectors" in name], [])
+        pages = "".join(path.read_text() for path in self.tree.rglob("*.md"))
+        self.assertNotIn("<!--", pages)
+        self.assertNotIn("solutions/", pages)
+        self.assertEqual(self.configured_labs(), {lab["lab"]: False for lab in BUILD["labs"] if not lab["test"]})
+
+    @unittest.skipIf(STUDENTS, "this is a student edition")
+    def test_a_student_edition_of_one_lab_configures(self):
+        lab = [lab["lab"] for lab in BUILD["labs"] if not lab["test"]][-1]
+        self.release(lab)
+        self.assertEqual([path.name for path in (self.tree / "labs").iterdir()], [lab])
+        self.assertIn(f"labs/{lab}/stub.cu", (self.tree / "README.md").read_text())
+        self.assertEqual(self.configured_labs(), {lab: False})
 
     def test_an_unusable_nvcc_is_named(self):
         BUILD["nvcc"], good = "/no/such/nvcc", BUILD["nvcc"]

@@ -18,7 +18,7 @@ fi
 if files=$(git ls-files '*.cpp' '*.hpp' '*.cu' '*.h' 2>/dev/null); then
     theirs=$(git diff --name-only --relative -- 'labs/*/stub.cu')
 else
-    files=$(find grader labs reference solutions -name '*.[ch]pp' -o -name '*.cu' -o -name '*.h')
+    files=$(find grader labs reference $([ ! -d solutions ] || echo solutions) -name '*.[ch]pp' -o -name '*.cu' -o -name '*.h')
     theirs=$(ls labs/*/stub.cu)
 fi
 for name in $theirs; do

@@ -28,7 +28,7 @@ def required(lab):
     parts += [f"reference/{lab}/{name}" for name in ("naive.cu", "oracle.hpp", "oracle.cpp")]
     parts += [f"handouts/{lab}.md"]
     if (TOP / "solutions").is_dir():
-        parts += [f"solutions/{lab}/solution.cu"]
+        parts += [f"solutions/{lab}/{name}" for name in ("solution.cu", "filled.cu")]
     return parts
 
 

@@ -1,5 +1,5 @@
-// Lab 07, the solution: one pass for compact and unpack, two for partition; and what a warp keeps is
-// brought together in shared memory, so that it leaves in whole sectors.
+// Lab 07, the solution: one pass for compact and unpack, two for partition; and what a warp keeps
+// is brought together in shared memory, so that it leaves in whole sectors.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>

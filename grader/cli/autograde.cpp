@@ -1,0 +1,305 @@
+// The autograde command: a class's files graded one by one, behind the same walls as any
+// submission.
+#include "autograde.hpp"
+
+#include "doctor.hpp"
+#include "errors.hpp"
+#include "files.hpp"
+#include "lab_names.hpp"
+#include "pool.hpp"
+#include "process.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+namespace cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr int deepest = 4; // folders below a student's
+constexpr std::size_t most_entries = 10'000;
+
+struct work {
+    const lab *of;
+    grade_row row;
+};
+
+std::vector<std::string> students_in(const std::string &folder)
+{
+    if (!fs::is_directory(folder))
+        throw usage_error(fmt::format("{}: there is no such folder here ({})",
+                                      shell_word(printable(folder, 400)),
+                                      fs::current_path().string()));
+    std::vector<std::string> names;
+    for (const fs::directory_entry &e : fs::directory_iterator(folder)) {
+        std::string name = e.path().filename().string();
+        bool of_a_system = name.starts_with(".") || name == "__MACOSX";
+        if (!of_a_system && e.is_directory()) names.push_back(name);
+    }
+    std::sort(names.begin(), names.end());
+    if (names.empty())
+        throw usage_error(fmt::format("{} holds no folders; it must hold one a student, with the "
+                                      "student's stub.cu or labs/ in it",
+                                      shell_word(printable(folder, 400))));
+    return names;
+}
+
+// What a workbook makes in its folder holds copies of stubs that nobody hands in.
+bool made_by_workbook(const std::string &name)
+{
+    return name.starts_with(".") || name == "build" || name.starts_with("build-");
+}
+
+// Below a folder, without following links.
+struct search {
+    std::string lab;
+    std::vector<std::string> found, links;
+    std::size_t seen = 0;
+    void look(const fs::path &folder, int depth)
+    {
+        std::error_code error;
+        for (fs::directory_iterator at(folder, error), end; !error && at != end;
+             at.increment(error)) {
+            if (++seen > most_entries) return;
+            const fs::path &path = at->path();
+            std::error_code unreadable;
+            fs::file_status what = fs::symlink_status(path, unreadable);
+            if (path.filename() == "stub.cu" && folder.filename() == lab)
+                found.push_back(path.string());
+            else if (fs::is_symlink(what))
+                links.push_back(path.string());
+            else if (fs::is_directory(what) && depth < deepest &&
+                     !made_by_workbook(path.filename().string()))
+                look(path, depth + 1);
+        }
+    }
+};
+
+std::string relative(const std::string &path, const std::string &folder)
+{
+    return printable(fs::path(path).lexically_relative(folder).string(), 200);
+}
+
+// Names of folders and files are the students'.
+std::string csv_word(std::string word)
+{
+    if (!word.empty() && std::string("=+-@").find(word[0]) != std::string::npos) word = "'" + word;
+    if (word.find_first_of(",\"\n\r") == word.npos) return word;
+    for (std::size_t at = 0; (at = word.find('"', at)) != word.npos; at += 2) word.insert(at, "\"");
+    return "\"" + word + "\"";
+}
+
+std::string verdict_words(const grade_row &row)
+{
+    std::string result;
+    for (const auto &[verdict, count] : row.verdicts)
+        result += fmt::format("{}{} {}", result.empty() ? "" : " ", verdict, count);
+    return result;
+}
+
+void require_walls()
+{
+    if (sandbox_works()) return;
+    throw machine_error("This machine cannot shut a submission off from its files and processes, "
+                        "and strangers' code is not run without that; nothing was graded.\n  what "
+                        "to do: ./workbook doctor says, beside \"sandbox\" and \"closed compile\", "
+                        "what to allow");
+}
+
+void take(grade_row &row, graded g)
+{
+    std::vector<lab_view> labs = labs_of(g.document);
+    const lab_view &l = labs.at(0);
+    row.status = l.status;
+    row.points = l.points;
+    if (l.max_points > 0) row.max_points = l.max_points; // a broken grader knows of none
+    for (const case_view &c : l.cases) ++row.verdicts[c.verdict];
+    if (const case_view *f = l.first_failure())
+        row.first_failure = fmt::format("{} in {}", f->verdict, f->name);
+    row.problem = row.status == "error" ? l.cases.at(0).message : "";
+    row.document = std::move(g.document);
+}
+
+// One student's fault, or ours with one student's file, ends nothing but that row.
+void carry_out(const toolchain &t, work &w, const grade_options &options)
+{
+    if (w.row.file.empty()) return;
+    try {
+        subject what = file_of(w.row.file);
+        take(w.row, grade_one(t, *w.of, what, options, false));
+    } catch (const machine_error &e) {
+        w.row.status = "error";
+        w.row.problem = e.what();
+    }
+}
+
+int width_of(const std::vector<std::string> &words)
+{
+    int width = 7;
+    for (const std::string &word : words) width = std::max(width, columns(printable(word, 200)));
+    return width;
+}
+
+// Every student and lab, with what the graders need built.
+std::vector<work> work_of(const toolchain &t, const std::string &folder,
+                          const std::vector<std::string> &students,
+                          const std::vector<std::string> &names, const grade_options &options,
+                          progress_line &progress)
+{
+    std::vector<std::string> targets;
+    for (const std::string &name : names)
+        for (const std::string &target :
+             grade_targets(t, lab_called(t, name), file_of("stub.cu"), options.backend))
+            targets.push_back(target);
+    build_targets(t, targets, progress);
+    std::map<std::string, double> offered;
+    for (const std::string &name : names) offered[name] = points_offered(t, lab_called(t, name));
+    std::vector<work> all;
+    for (const std::string &student : students)
+        for (const std::string &name : names) {
+            handed_in h = find_file(folder + "/" + student, name, names.size() == 1);
+            work w{&lab_called(t, name), {}};
+            w.row.student = printable(student, 200);
+            w.row.lab = name;
+            w.row.file = h.file;
+            w.row.status = "missing";
+            w.row.problem = h.problem;
+            w.row.max_points = offered[name];
+            all.push_back(std::move(w));
+        }
+    return all;
+}
+
+void print_row(const grade_row &row, int student, int lab, const terminal &out)
+{
+    std::string what = row.first_failure.empty() ? row.status : row.first_failure;
+    if (row.status == "pass") what = good(out, what);
+    fmt::print("{}{}{}{}\n", padded(row.student, student), padded(row.lab, lab),
+               padded(points_words(row.points, row.max_points), 12), what);
+    if (!row.problem.empty()) fmt::print("    {}\n", wrapped(row.problem, out.width, 4));
+}
+
+} // namespace
+
+handed_in find_file(const std::string &student_folder, const std::string &lab, bool only_lab)
+{
+    if (fs::is_symlink(fs::symlink_status(student_folder)))
+        return {{}, "the student's folder is a link, which is not followed"};
+    std::string lone = student_folder + "/stub.cu";
+    search s{lab, {}, {}};
+    if (only_lab && fs::exists(fs::symlink_status(lone))) s.found.push_back(lone);
+    s.look(student_folder, 0);
+    std::sort(s.found.begin(), s.found.end());
+    if (s.seen > most_entries)
+        return {
+            {},
+            fmt::format("there are more than {} files; hand in the .cu file alone", most_entries)};
+    if (s.found.size() > 1)
+        return {{},
+                fmt::format("there are {} files for it: {} and {}", s.found.size(),
+                            relative(s.found[0], student_folder),
+                            relative(s.found[1], student_folder))};
+    if (s.found.size() == 1) return {s.found[0], {}};
+    if (!s.links.empty())
+        return {{},
+                fmt::format("there is no {}/stub.cu; {} is a link, which is not followed", lab,
+                            relative(s.links[0], student_folder))};
+    return {{}, fmt::format("there is no {}/stub.cu", lab)};
+}
+
+std::string as_csv(const std::vector<grade_row> &rows, const grade_options &options)
+{
+    std::string text = "student,lab,status,points,max_points,verdicts,first_failure,problem,file,"
+                       "backend,seed,tool\n";
+    for (const grade_row &row : rows) {
+        std::vector<std::string> words = {row.student,
+                                          row.lab,
+                                          row.status,
+                                          fmt::format("{:g}", row.points),
+                                          fmt::format("{:g}", row.max_points),
+                                          verdict_words(row),
+                                          row.first_failure,
+                                          row.problem,
+                                          printable(row.file, 1000),
+                                          options.backend,
+                                          options.seed,
+                                          tool_version};
+        for (std::size_t i = 0; i < words.size(); ++i)
+            text += csv_word(words[i]) + (i + 1 < words.size() ? "," : "\n");
+    }
+    return text;
+}
+
+json as_json(const std::vector<grade_row> &rows, const grade_options &options)
+{
+    json document = {{"schema", "cuda-workbook-class/1"},
+                     {"tool", tool_version},
+                     {"seed", options.seed},
+                     {"backend", options.backend},
+                     {"rows", json::array()}};
+    for (const grade_row &row : rows)
+        document["rows"].push_back({{"student", row.student},
+                                    {"lab", row.lab},
+                                    {"file", printable(row.file, 1000)},
+                                    {"status", row.status},
+                                    {"problem", row.problem},
+                                    {"points", row.points},
+                                    {"max_points", row.max_points},
+                                    {"verdicts", row.verdicts},
+                                    {"first_failure", row.first_failure},
+                                    {"result", row.document}});
+    return document;
+}
+
+int autograde_command(const toolchain &t, const autograde_options &wanted)
+{
+    std::vector<std::string> students = students_in(wanted.folder);
+    std::vector<std::string> names = find_labs(wanted.words, t.lab_names(false));
+    if (names.empty()) throw usage_error("this workbook has no labs yet");
+    require_writable("--csv", wanted.csv_file);
+    require_writable("--json", wanted.json_file);
+    require_walls();
+    grade_options options = wanted.grade;
+    options.seed = choose_seed(options.seed); // one for all: everyone gets the same inputs
+    progress_line progress;
+    options.backend = choose_backend(t, lab_called(t, names[0]), options, progress).backend;
+    std::vector<work> all =
+        work_of(t, fs::canonical(wanted.folder).string(), students, names, options, progress);
+
+    terminal out = detect_terminal(1);
+    int student = width_of(students) + 2, lab = width_of(names) + 2;
+    fmt::print("{}{}{}{}\n", padded("student", student), padded("lab", lab), padded("points", 12),
+               "first failure");
+    std::vector<grade_row> rows;
+    auto report = [&](std::size_t i) {
+        progress.clear();
+        print_row(all[i].row, student, lab, out);
+        rows.push_back(std::move(all[i].row));
+        // After each one, so that a run that is stopped keeps what it has.
+        if (!wanted.csv_file.empty()) write_atomically(wanted.csv_file, as_csv(rows, options));
+        if (!wanted.json_file.empty())
+            write_atomically(wanted.json_file, as_json(rows, options).dump(1) + "\n");
+        if (i + 1 < all.size())
+            progress.say(
+                fmt::format("grading {}/{}: {}", i + 2, all.size(), all[i + 1].row.student));
+    };
+    // Two graders on one GPU would spoil each other's times.
+    unsigned at_once = options.backend == "gpu" ? 1 : cores();
+    run_all(
+        all.size(), at_once, [&](std::size_t i) { carry_out(t, all[i], options); }, report);
+    auto count = [&](const char *status) {
+        return std::count_if(rows.begin(), rows.end(),
+                             [&](const grade_row &row) { return row.status == status; });
+    };
+    auto missing = count("missing"), faults = count("error");
+    fmt::print("\n{} graded, {} missing, {} not graded by a fault of ours (backend {}, seed {})\n",
+               rows.size() - std::size_t(missing + faults), missing, faults, options.backend,
+               options.seed);
+    return faults > 0 ? infrastructure : passed;
+}
+
+} // namespace cli

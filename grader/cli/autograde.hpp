@@ -1,0 +1,48 @@
+// Grades a folder of students' files: one row a student and lab.
+#pragma once
+
+#include "grade.hpp"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace cli {
+
+struct autograde_options {
+    std::string folder;              // a folder a student
+    std::vector<std::string> words;  // the labs; none: all
+    std::string csv_file, json_file; // empty: none
+    grade_options grade;
+};
+
+// Where a student's file for a lab lies, or why there is none that can be graded.
+struct handed_in {
+    std::string file, problem;
+};
+// Looks through the student's folder, at most a few folders deep, for LAB/stub.cu; so it finds
+// labs/LAB/stub.cu of a whole edition too. With `only_lab`, stub.cu in the folder itself is the
+// lab's. Links are not followed.
+handed_in find_file(const std::string &student_folder, const std::string &lab, bool only_lab);
+
+// A student's grade in one lab.
+struct grade_row {
+    std::string student, lab, file;
+    std::string status;  // a result's: pass, fail, error, skipped; or missing
+    std::string problem; // why it is missing or an error
+    double points = 0, max_points = 0;
+    std::map<std::string, int> verdicts; // cases by verdict
+    std::string first_failure;           // "WRONG_ANSWER in compact: one element"
+    json document = json::object();      // the result; empty where nothing was graded
+};
+
+// Comma-separated, with a line of names first. A word that a spreadsheet would calculate is quoted.
+std::string as_csv(const std::vector<grade_row> &rows, const grade_options &options);
+json as_json(const std::vector<grade_row> &rows, const grade_options &options);
+
+// Returns 0 when every file that was there was graded, whatever its points; infrastructure where
+// one could not be by a fault of ours. Throws machine_error where submissions cannot be shut off
+// from the machine.
+int autograde_command(const toolchain &t, const autograde_options &wanted);
+
+} // namespace cli
