@@ -158,7 +158,8 @@ bool access_counts::touches_memory() const
 std::map<std::string, counted_case> read_counters(std::string_view text)
 {
     std::map<std::string, counted_case> all;
-    for (const auto &[name, of] : json::parse(text).items()) {
+    const json document = json::parse(text);
+    for (const auto &[name, of] : document.items()) {
         counted_case &c = all[name];
         c.function = printable(of.at("function").get<std::string>(), 200);
         for (const json &k : of.at("counters").at("kernels")) add_kernel(c, k);

@@ -74,7 +74,7 @@ std::uint64_t lowest(const worst_request &w) { return *std::min_element(w.at.beg
 std::string misaligned(const worst_request &w)
 {
     std::uint64_t into = lowest(w) % 128;
-    return fmt::format("its {} bytes begin {} bytes into a line of 128, and not at a sector",
+    return fmt::format("its {} bytes begin {} bytes into a line, not at the start of a sector",
                        w.bytes * w.lanes.size(), into);
 }
 
@@ -135,18 +135,22 @@ std::string cause_in_shared(const worst_request &w)
                        verb(w.kind), words, bank);
 }
 
-// "Each warp touches 32 sectors where 4 would do" of all requests, or of the average one.
-std::string excess_words(const access_sum &a, const char *does, const char *unit)
+// What all requests of a line have in common is said of each warp, else of the worst.
+std::string excess_words(const access_sum &a, bool shared)
 {
-    double cost = per(a.cost, a.requests), ideal = per(a.ideal, a.requests);
-    bool alike = a.worst && figure(cost) == figure(a.worst->cost);
-    if (alike)
-        return fmt::format("Each warp {} {} {} where {} would do", does, figure(cost), unit,
-                           figure(ideal));
-    std::string text = fmt::format("A warp {} {} {} on average where {} would do", does,
-                                   figure(cost), unit, figure(ideal));
-    if (a.worst) text += fmt::format(", and {} for {} at worst", a.worst->cost, a.worst->ideal);
-    return text;
+    const char *does = shared ? "takes" : "touches", *unit = shared ? "wavefronts" : "sectors";
+    std::string cost = figure(per(a.cost, a.requests)), ideal = figure(per(a.ideal, a.requests));
+    if (!a.worst)
+        return fmt::format("A warp {} {} {} on average where {} would do.", does, cost, unit,
+                           ideal);
+    const worst_request &w = *a.worst;
+    std::string cause = shared ? cause_in_shared(w) : cause_in_device(w);
+    if (cost == figure(w.cost))
+        return fmt::format("Each warp {} {} {} where {} would do: {}.", does, cost, unit, ideal,
+                           cause);
+    return fmt::format(
+        "At worst a warp {} {} {}{} where {} would do: {}. On average it is {} where {} would do.",
+        does, w.cost, unit, shared ? "" : of_memory(w), w.ideal, cause, cost, ideal);
 }
 
 access_note note_of(const char *what, const access_sum &a, bool shared)
@@ -154,15 +158,11 @@ access_note note_of(const char *what, const access_sum &a, bool shared)
     access_note n;
     n.what = what;
     const char *unit = shared ? "wavefronts" : "sectors";
-    n.figures = fmt::format("{:>11} requests {:>11} {}, ideal {}", thousands(a.requests),
+    n.figures = fmt::format("{} requests, {} {}, ideal {}", thousands(a.requests),
                             thousands(a.cost), unit, thousands(a.ideal));
     if (!off(a)) return n;
     n.waste = static_cast<double>(a.cost - a.ideal);
-    n.sentence = excess_words(a, shared ? "takes" : "touches", unit);
-    if (a.worst)
-        n.sentence += (shared ? "" : of_memory(*a.worst)) + ": " +
-                      (shared ? cause_in_shared(*a.worst) : cause_in_device(*a.worst));
-    n.sentence += ".";
+    n.sentence = excess_words(a, shared);
     return n;
 }
 
@@ -181,7 +181,7 @@ access_note note_of_atomics(const access_counts &c)
     std::uint64_t all = c.global_atomics + c.shared_atomics;
     n.what = c.global_atomics ? "atomics" : "shared atomics";
     n.figures =
-        fmt::format("{:>11} requests {:>11} atomics", thousands(c.atomic_requests), thousands(all));
+        fmt::format("{} requests, {} atomics", thousands(c.atomic_requests), thousands(all));
     double together = per(c.atomic_same_address, c.atomic_requests);
     if (together < 2) return n;
     n.waste = static_cast<double>(c.atomic_same_address - c.atomic_requests);
@@ -200,7 +200,7 @@ access_note note_of_constants(const access_counts &c)
 {
     access_note n;
     n.what = "constant";
-    n.figures = fmt::format("{:>11} requests {:>11} addresses", thousands(c.constant_requests),
+    n.figures = fmt::format("{} requests, {} addresses", thousands(c.constant_requests),
                             thousands(c.constant_addresses));
     double different = per(c.constant_addresses, c.constant_requests);
     if (different < tolerated) return n;

@@ -5,6 +5,7 @@
 #include "demo.hpp"
 #include "doctor.hpp"
 #include "errors.hpp"
+#include "explain.hpp"
 #include "grade.hpp"
 #include "process.hpp"
 #include "progress.hpp"
@@ -31,6 +32,7 @@ Examples:
   ./workbook demo                    every lab's ladder, naive to full solution
   ./workbook grade 2                 grade labs/02_*/stub.cu, the file you edit
   ./workbook grade 2 --case offset   only cases with "offset" in their name
+  ./workbook explain 2               your source, with what the memory system did
   ./workbook grade 2 --submission ~/mine.cu --json result.json
 
 Exit status: 0 passed, 1 the submission failed, 2 wrong usage, 77 nothing could
@@ -40,6 +42,15 @@ Builds everything in build-test/ and runs the tests, or only those whose names
 are given, as meson.build has them: ./workbook test text_test. They are about
 the workbook, not about your answers: where you have edited a stub, they look at
 the one that git has. To grade your stub: ./workbook grade)";
+
+constexpr const char *about_explain = R"(
+Grades on the simulator, GPU or not, and prints the kernels that ran: at each
+line that touches memory the requests of its warps, the sectors (32 bytes of
+global memory) or wavefronts (of shared memory) they took and how few would do;
+and one sentence where that is more than need be, with the cause.
+
+Exit status: 0 some kernel was explained, 1 there was none, 2 wrong usage, 99 a
+fault of the machine or the workbook.)";
 
 constexpr const char *about_release = R"(
 Writes what git has at HEAD, without solutions/ and what shows them, to a folder
@@ -60,6 +71,7 @@ struct command_options {
     grade_options grade;
     release_options release;
     autograde_options autograde;
+    std::string page; // of explain
 };
 
 // A word that came out empty was meant to be something: a variable that is not set, mostly.
@@ -90,8 +102,26 @@ void add_seed(CLI::App &command, command_options &o)
 
 struct commands {
     CLI::App app{about, "./workbook"};
-    CLI::App *demo, *grade, *test, *doctor, *check, *release, *autograde;
+    CLI::App *explain, *demo, *grade, *test, *doctor, *check, *release, *autograde;
 };
+
+void describe_explain(commands &c, command_options &o)
+{
+    c.explain = c.app.add_subcommand("explain", "your source, with what the memory system did");
+    c.explain->footer(about_explain);
+    c.explain->add_option("LAB", o.labs, "number or part of a name")->required()->check(not_empty);
+    c.explain
+        ->add_option("--case", o.grade.pattern,
+                     "cases whose name contains this; without it, those of speed")
+        ->check(not_empty);
+    c.explain->add_option("--submission", o.grade.submission, "explain this .cu file instead")
+        ->check(not_empty);
+    c.explain->add_flag("--solutions", o.grade.solutions, "explain the worked solutions instead");
+    add_seed(*c.explain, o);
+    c.explain
+        ->add_option("--html", o.page, "also write a page, with pictures of the worst accesses")
+        ->check(not_empty);
+}
 
 void describe(commands &c, command_options &o)
 {
@@ -116,6 +146,8 @@ void describe(commands &c, command_options &o)
         ->check(not_empty);
     c.grade->add_flag("--require-gpu", o.grade.require_gpu,
                       "without a GPU: exit status 99, not 77");
+
+    describe_explain(c, o);
 
     // The launcher runs them; it hands over to us for the help alone.
     c.test = c.app.add_subcommand("test", "run the project's own tests");
@@ -193,6 +225,7 @@ int run_command(const commands &c, const command_options &o)
     if (c.test->parsed()) throw usage_error("the tests are run by the launcher: ./workbook test");
     toolchain t = read_toolchain(toolchain_path());
     if (c.demo->parsed()) return demo_command(t, o.labs, o.grade);
+    if (c.explain->parsed()) return explain_command(t, o.labs, o.grade, o.page);
     if (c.grade->parsed()) return grade_command(t, o.labs, o.grade);
     if (c.autograde->parsed()) {
         autograde_options all = o.autograde;
