@@ -109,8 +109,13 @@ void add_kernel(counted_case &c, const json &of)
     c.kernels.push_back(std::move(k));
 }
 
-// How much a request wasted.
-unsigned excess(const worst_request &w) { return w.cost - std::min(w.ideal, w.cost); }
+// How much a request wasted; lanes that share bytes may each have a sector of their own.
+unsigned excess(const worst_request &w)
+{
+    auto asked = static_cast<unsigned>(w.lanes.size()) * w.bytes / 32;
+    unsigned fair = w.shared ? w.ideal : std::max(w.ideal, asked);
+    return w.cost - std::min(fair, w.cost);
+}
 
 } // namespace
 

@@ -13,7 +13,7 @@ namespace cli {
 
 namespace {
 
-constexpr double left = 20, cell = 20; // of the 32 columns, in the picture's units
+constexpr double left = 6, cell = 20; // of the 32 columns, in the picture's units
 constexpr double width = left + 32 * cell + left;
 constexpr std::size_t most_rows = 40; // of wavefronts; what is beyond is counted
 
@@ -61,6 +61,11 @@ public:
                static_cast<double>(sector % 4) * sector_width_;
     }
 
+    double x_of_byte(std::uint64_t at) const
+    {
+        return x(at / 32) + static_cast<double>(at % 32) / 32 * sector_width_;
+    }
+
 private:
     std::set<std::uint64_t> sectors_, lines_;
     double gap_, sector_width_, start_;
@@ -99,8 +104,16 @@ std::string sectors_picture(const worst_request &w)
         words(left, 14, "small", "the 32 lanes of the warp") + lane_boxes(w, lanes_y);
     for (std::uint64_t line : place.lines()) {
         for (std::uint64_t s = 4 * line; s < 4 * line + 4; ++s)
-            text += box(place.x(s), sectors_y, place.sector_width(), 22,
-                        place.touched(s) ? "touched" : "untouched");
+            if (place.touched(s))
+                text += box(place.x(s), sectors_y, place.sector_width(), 22, "touched");
+    }
+    for (std::uint64_t at : w.at) {
+        double width = std::min<double>(w.bytes, 32) / 32 * place.sector_width();
+        text += box(place.x_of_byte(at), sectors_y, width, 22, "wanted");
+    }
+    for (std::uint64_t line : place.lines()) {
+        for (std::uint64_t s = 4 * line; s < 4 * line + 4; ++s)
+            text += box(place.x(s), sectors_y, place.sector_width(), 22, "edge");
         text += box(place.x(4 * line), sectors_y, 4 * place.sector_width(), 22, "outline");
     }
     std::uint64_t first = *place.lines().begin();
@@ -115,17 +128,15 @@ std::string sectors_picture(const worst_request &w)
                       fmt::format("byte {}", thousands(128 * (*place.lines().rbegin() - first))));
     for (std::size_t k = 0; k < w.lanes.size(); ++k) {
         double from = left + w.lanes[k] * cell + cell / 2;
-        double within = (static_cast<double>(w.at[k] % 32) + w.bytes / 2.0) / 32;
-        double to = place.x(w.at[k] / 32) + within * place.sector_width();
+        double to = place.x_of_byte(w.at[k]) + w.bytes / 64.0 * place.sector_width();
         text += fmt::format(
             "<line class=\"asks\" x1=\"{:.4g}\" y1=\"{:g}\" x2=\"{:.4g}\" y2=\"{:g}\"/>\n", from,
             below, to, sectors_y);
     }
     text +=
         words(left, height - 6, "small",
-              fmt::format("{} of the sectors below (32 bytes each) are touched; a frame is a line "
-                          "of 128 bytes",
-                          w.cost));
+              "a cell is a sector of 32 bytes, a frame a line of 128; blue was asked for, orange "
+              "moves with it");
     return svg(height,
                fmt::format("{} lanes and the {} sectors they touch", w.lanes.size(), w.cost), text);
 }

@@ -16,6 +16,8 @@ namespace {
 
 // What is less than this above the ideal is not worth a sentence.
 constexpr double tolerated = 1.05;
+// Loading each byte less often than this is what tiles that overlap do.
+constexpr double worth_keeping = 3;
 
 // "4", "4.3", "0.25"
 std::string figure(double value)
@@ -29,27 +31,67 @@ std::string figure(double value)
     return text;
 }
 
+// Lanes that go to shared memory together: 8 bytes a lane go as two groups, 16 bytes as four, or as
+// two where lanes pair up with a neighbour. It is the rule by which the simulator counts.
+unsigned group_size(const worst_request &w)
+{
+    auto paired = [&](int distance) {
+        for (std::size_t k = 0; k < w.lanes.size(); ++k)
+            for (std::size_t m = 0; m < w.lanes.size(); ++m)
+                if (w.lanes[m] == (w.lanes[k] ^ distance) && w.at[m] != w.at[k]) return false;
+        return true;
+    };
+    unsigned words = std::max(1u, w.bytes / 4);
+    if (words == 4 && (paired(1) || paired(2))) return 16;
+    return std::max(1u, 32 / words);
+}
+
+unsigned groups_of(const worst_request &w)
+{
+    std::set<unsigned> groups;
+    for (int lane : w.lanes) groups.insert(static_cast<unsigned>(lane) / group_size(w));
+    return static_cast<unsigned>(groups.size());
+}
+
 double per(std::uint64_t a, std::uint64_t b)
 {
     return b ? static_cast<double>(a) / static_cast<double>(b) : 0;
 }
 
-bool off(const access_sum &a)
+// The fewest sectors or wavefronts that hardware takes for such a request: a sector may serve many
+// lanes that ask for the same bytes; lanes of 8 or 16 bytes go to shared memory in groups.
+double floor_of(const worst_request &w)
 {
-    return static_cast<double>(a.cost) >= tolerated * static_cast<double>(a.ideal) &&
-           a.cost > a.ideal;
+    if (w.shared) return std::max(w.ideal, groups_of(w));
+    return std::max<double>(w.ideal, static_cast<double>(w.lanes.size() * w.bytes) / 32);
+}
+
+std::string counted(std::uint64_t n, const char *one)
+{
+    return fmt::format("{} {}{}", thousands(n), one, n == 1 ? "" : "s");
 }
 
 const char *verb(access_kind kind) { return kind == access_kind::load ? "read" : "write"; }
 
-// Distances between lanes that follow each other.
+// How the addresses of a request's lanes follow each other.
 struct spacing {
     std::int64_t step = 0;  // bytes from one lane's address to the next lane's, the most frequent
     bool always = false;    // no pair has another
     bool mostly = false;    // most pairs have it
     bool gaps = false;      // some lanes between the first and the last took no part
     std::size_t pieces = 1; // runs of lanes whose elements follow each other without a gap
+    std::uint64_t nearest = 0; // bytes between the two closest addresses that differ
 };
+
+std::uint64_t nearest_two(std::vector<std::uint64_t> at)
+{
+    std::sort(at.begin(), at.end());
+    std::uint64_t nearest = 0;
+    for (std::size_t k = 1; k < at.size(); ++k)
+        if (at[k] != at[k - 1] && (nearest == 0 || at[k] - at[k - 1] < nearest))
+            nearest = at[k] - at[k - 1];
+    return nearest;
+}
 
 spacing spacing_of(const worst_request &w)
 {
@@ -57,15 +99,17 @@ spacing spacing_of(const worst_request &w)
     std::map<std::int64_t, std::size_t> steps;
     for (std::size_t k = 1; k < w.at.size(); ++k) {
         auto distance = static_cast<std::int64_t>(w.at[k] - w.at[k - 1]);
-        s.gaps |= w.lanes[k] != w.lanes[k - 1] + 1;
+        std::int64_t lanes = w.lanes[k] - w.lanes[k - 1];
+        s.gaps |= lanes != 1;
         s.pieces += std::abs(distance) != static_cast<std::int64_t>(w.bytes) && distance != 0;
-        ++steps[distance];
+        ++steps[distance % lanes == 0 ? distance / lanes : distance];
     }
     std::size_t most = 0, pairs = w.at.size() - 1;
     for (auto [step, count] : steps)
         if (count > most) most = count, s.step = step;
     s.always = pairs > 0 && most == pairs;
     s.mostly = pairs > 1 && 3 * most >= 2 * pairs;
+    s.nearest = nearest_two(w.at);
     return s;
 }
 
@@ -89,16 +133,19 @@ std::string cause_in_device(const worst_request &w)
     spacing s = spacing_of(w);
     auto each = static_cast<std::int64_t>(w.bytes);
     bool neighbours = std::abs(s.step) == each;
-    if (s.always && neighbours) return misaligned(w);
-    if (s.gaps && (s.always || s.mostly))
+    if (s.gaps && s.always && neighbours)
         return fmt::format("only {} of its 32 lanes take part, and sectors move whole",
                            w.lanes.size());
+    if (s.always && neighbours) return misaligned(w);
     if ((s.always || s.mostly) && !neighbours && s.step != 0)
-        return fmt::format("neighbouring threads {} {}addresses {} bytes apart", verb(w.kind),
+        return fmt::format("neighbouring threads {} addresses {}{} bytes apart", verb(w.kind),
                            s.always ? "" : "mostly ", std::abs(s.step));
     if (2 * s.pieces <= w.at.size())
-        return fmt::format("its {} lanes {} {} separate pieces, which share no sectors",
+        return fmt::format("its {} lanes {} {} separate pieces, which do not fill their sectors",
                            w.lanes.size(), verb(w.kind), s.pieces);
+    if (s.nearest > w.bytes && s.nearest < 32)
+        return fmt::format("no two of its {} lanes {} addresses less than {} bytes apart",
+                           w.lanes.size(), verb(w.kind), s.nearest);
     return fmt::format("its {} lanes {} addresses that are strewn about", w.lanes.size(),
                        verb(w.kind));
 }
@@ -157,10 +204,9 @@ access_note note_of(const char *what, const access_sum &a, bool shared)
 {
     access_note n;
     n.what = what;
-    const char *unit = shared ? "wavefronts" : "sectors";
-    n.figures = fmt::format("{} requests, {} {}, ideal {}", thousands(a.requests),
-                            thousands(a.cost), unit, thousands(a.ideal));
-    if (!off(a)) return n;
+    n.figures = fmt::format("{}, {}, ideal {}", counted(a.requests, "request"),
+                            counted(a.cost, shared ? "wavefront" : "sector"), thousands(a.ideal));
+    if (!is_off(a)) return n;
     n.waste = static_cast<double>(a.cost - a.ideal);
     n.sentence = excess_words(a, shared);
     return n;
@@ -181,7 +227,7 @@ access_note note_of_atomics(const access_counts &c)
     std::uint64_t all = c.global_atomics + c.shared_atomics;
     n.what = c.global_atomics ? "atomics" : "shared atomics";
     n.figures =
-        fmt::format("{} requests, {} atomics", thousands(c.atomic_requests), thousands(all));
+        fmt::format("{}, {}", counted(c.atomic_requests, "request"), counted(all, "atomic"));
     double together = per(c.atomic_same_address, c.atomic_requests);
     if (together < 2) return n;
     n.waste = static_cast<double>(c.atomic_same_address - c.atomic_requests);
@@ -200,7 +246,7 @@ access_note note_of_constants(const access_counts &c)
 {
     access_note n;
     n.what = "constant";
-    n.figures = fmt::format("{} requests, {} addresses", thousands(c.constant_requests),
+    n.figures = fmt::format("{}, {} different addresses", counted(c.constant_requests, "request"),
                             thousands(c.constant_addresses));
     double different = per(c.constant_addresses, c.constant_requests);
     if (different < tolerated) return n;
@@ -212,6 +258,13 @@ access_note note_of_constants(const access_counts &c)
 }
 
 } // namespace
+
+bool is_off(const access_sum &a)
+{
+    bool more =
+        a.cost > a.ideal && static_cast<double>(a.cost) >= tolerated * static_cast<double>(a.ideal);
+    return more && (!a.worst || a.worst->cost > floor_of(*a.worst));
+}
 
 std::vector<access_note> notes_of(const access_counts &line)
 {
@@ -235,7 +288,7 @@ access_note redundancy_of(const counted_kernel &k)
     access_note n;
     n.what = k.name;
     double times = per(k.bytes_loaded, k.bytes_read);
-    if (times < 2) return n;
+    if (times < worth_keeping) return n;
     n.waste = static_cast<double>(k.bytes_loaded - k.bytes_read) / 32;
     n.sentence = fmt::format("Its warps load {}, of which {} are different: each byte {} times. "
                              "Shared memory or registers can keep what is needed again.",
@@ -262,18 +315,9 @@ std::string bytes_words(std::uint64_t n)
     return fmt::format("{:.3g} {}", value, units[unit]);
 }
 
-// The simulator's rule, which counts wavefronts: lanes of 8 bytes go in two groups, of 16 bytes in
-// four, or in two where lanes pair up; a bank serves one word a wavefront.
 std::vector<std::vector<std::vector<int>>> bank_rows(const worst_request &w)
 {
-    auto paired = [&](int distance) {
-        for (std::size_t k = 0; k < w.lanes.size(); ++k)
-            for (std::size_t m = 0; m < w.lanes.size(); ++m)
-                if (w.lanes[m] == (w.lanes[k] ^ distance) && w.at[m] != w.at[k]) return false;
-        return true;
-    };
-    unsigned words = std::max(1u, w.bytes / 4), group = 32 / words;
-    if (words == 4 && (paired(1) || paired(2))) group = 16;
+    unsigned words = std::max(1u, w.bytes / 4), group = group_size(w);
     std::vector<std::vector<std::vector<int>>> rows;
     for (unsigned first = 0; first < 32; first += group) {
         std::map<std::uint64_t, std::vector<int>> lanes_of; // by word

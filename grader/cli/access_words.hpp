@@ -16,6 +16,9 @@ struct access_note {
     double waste = 0;     // sectors, wavefronts or turns beyond the ideal
 };
 
+// Whether the requests take notably more than hardware needs for them.
+bool is_off(const access_sum &a);
+
 // One note a kind of access.
 std::vector<access_note> notes_of(const access_counts &line);
 

@@ -34,12 +34,12 @@ std::string cut(std::string text, int width)
 
 std::string kernel_table(const explained_case &c)
 {
-    std::string text = fmt::format("  {:<22} {:>8} {:>11} {:>11} {:>11} {:>11}\n", "kernel",
+    std::string text = fmt::format("  {:<21} {:>8} {:>11} {:>11} {:>11} {:>11}\n", "kernel",
                                    "launches", "sectors", "ideal", "wavefronts", "ideal");
     for (const counted_kernel &k : c.counts.kernels) {
         const access_counts &t = k.total;
         text +=
-            fmt::format("  {} {:>8} {:>11} {:>11} {:>11} {:>11}\n", padded(cut(k.name, 22), 22),
+            fmt::format("  {} {:>8} {:>11} {:>11} {:>11} {:>11}\n", padded(cut(k.name, 21), 21),
                         thousands(k.launches), thousands(t.global_load.cost + t.global_store.cost),
                         thousands(t.global_load.ideal + t.global_store.ideal),
                         thousands(t.shared_load.cost + t.shared_store.cost),
@@ -101,6 +101,19 @@ std::string annotated_source(const explanation &e, const explained_case &c, cons
     return text;
 }
 
+bool same_lines(const explained_case &x, const explained_case &y)
+{
+    return std::equal(x.lines.begin(), x.lines.end(), y.lines.begin(), y.lines.end(),
+                      [](const explained_line &p, const explained_line &q) {
+                          return p.file == q.file && p.line == q.line;
+                      });
+}
+
+std::string case_command(const explanation &e, const explained_case &c)
+{
+    return fmt::format("{} --case {}", e.command, shell_word(c.name));
+}
+
 std::string case_text(const explanation &e, const explained_case &c, const terminal &out)
 {
     std::string text =
@@ -120,8 +133,11 @@ std::string case_text(const explanation &e, const explained_case &c, const termi
         return text + "\n";
     }
     text += c.was_written() ? "\n" : "\nWhat ran until then:\n\n";
-    return text + summary(c, out) + "\n" + kernel_table(c) + "\n" + annotated_source(e, c, out) +
-           "\n";
+    text += summary(c, out) + "\n" + kernel_table(c) + "\n";
+    if (shown_before(e, c))
+        return text + "  The lines are those shown above. With the figures of this case:\n  " +
+               case_command(e, c) + "\n\n";
+    return text + annotated_source(e, c, out) + "\n";
 }
 
 // The grader with the cases chosen; without a choice the races, or where a lab has none, all.
@@ -143,6 +159,15 @@ double explained_line::waste() const
     return sum;
 }
 
+bool shown_before(const explanation &e, const explained_case &c)
+{
+    for (const explained_case &o : e.cases) {
+        if (&o == &c) return false;
+        if (o.counts.function == c.counts.function && same_lines(o, c)) return true;
+    }
+    return false;
+}
+
 bool explained_case::tells_more() const
 {
     return !was_written() || (verdict != "PASS" && remarks_of(*this).empty());
@@ -152,18 +177,16 @@ bool explained_case::was_written() const { return verdict == "PASS" || verdict =
 
 std::vector<line_range> shown_lines(const explanation &e, const explained_case &c)
 {
-    std::set<int> executed, noted;
+    std::set<int> noted;
     for (const explained_line &l : c.lines)
         if (l.file.empty()) noted.insert(l.line);
-    for (const auto &[place, counts] : c.counts.lines)
-        if (file_name(place.first) == file_name(e.path)) executed.insert(place.second);
-    return shown_lines(e.source, executed, noted);
+    return shown_lines(e.source, noted);
 }
 
 explanation explain(const std::string &lab, const std::string &path, const std::string &source,
                     const lab_view &result, const std::string &counters)
 {
-    explanation e{lab, path, source, {}};
+    explanation e{lab, path, source, {}, {}};
     std::map<std::string, counted_case> counted = read_counters(counters);
     for (const case_view &c : result.cases) {
         explained_case x{c.name, c.verdict, c.message, c.hint, std::move(counted[c.name]), {}};
@@ -238,6 +261,9 @@ int explain_command(const toolchain &t, const std::vector<std::string> &words,
     lab_view result = labs_of(g.document).at(0);
     explanation e = explain(i.of->name, t.shown(i.what.source), read_text(i.what.source), result,
                             read_text(counters.path()));
+    e.command = "./workbook explain " + i.of->name.substr(0, i.of->name.find('_'));
+    if (options.solutions) e.command += " --solutions";
+    if (!options.submission.empty()) e.command += " --submission " + shell_word(options.submission);
     fmt::print("{}", explanation_text(e, detect_terminal(1)));
     if (!page.empty()) {
         write_atomically(page, explanation_page(e));

@@ -30,8 +30,9 @@ struct explained_case {
 
 struct explanation {
     std::string lab;
-    std::string path;   // of the submission, as a reader would type it
-    std::string source; // the file's text
+    std::string path;    // of the submission, as a reader would type it
+    std::string source;  // the file's text
+    std::string command; // that explains all of it
     std::vector<explained_case> cases;
 };
 
@@ -55,6 +56,9 @@ constexpr const char *nothing_off =
 
 // The lines of the submission to show for a case.
 std::vector<line_range> shown_lines(const explanation &e, const explained_case &c);
+
+// Whether an earlier case called the same function and came to the same lines.
+bool shown_before(const explanation &e, const explained_case &c);
 
 // As a terminal shows it, at most `out.width` columns where names allow it.
 std::string explanation_text(const explanation &e, const terminal &out);

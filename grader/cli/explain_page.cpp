@@ -17,10 +17,10 @@ namespace {
 constexpr const char *style = R"(
 :root { color-scheme: light dark; --paper: #fdfdfb; --ink: #1d1f23; --faint: #676b73;
   --rule: #d9dad6; --panel: #f3f3ef; --hot: #b3400a; --hot-paper: #fdeee2; --cool: #1f6cab;
-  --cool-paper: #dcebf7; }
+  --cool-paper: #dcebf7; --blue: #4a90cc; --orange: #ef9a5f; }
 @media (prefers-color-scheme: dark) { :root { --paper: #15171b; --ink: #e4e4e0; --faint: #9a9ea6;
   --rule: #363a41; --panel: #1e2126; --hot: #ff9a5c; --hot-paper: #3a2416; --cool: #7dbcf0;
-  --cool-paper: #1b3a55; } }
+  --cool-paper: #1b3a55; --blue: #4f9bdb; --orange: #c8662a; } }
 body { margin: 0 auto; padding: 1rem; max-width: 60rem; background: var(--paper); color: var(--ink);
   font: 16px/1.5 system-ui, sans-serif; }
 h1 { font-size: 1.5rem; margin: 0.5rem 0 0; }
@@ -39,18 +39,20 @@ th, td { text-align: right; padding: 0.15rem 0.7rem; border-bottom: 1px solid va
   white-space: nowrap; }
 th { color: var(--faint); font-weight: normal; }
 th:first-child, td:first-child { text-align: left; padding-left: 0; }
-figure { margin: 0.5rem 0 1rem; padding: 0.5rem; background: var(--panel); border-radius: 6px; }
+figure { margin: 0.5rem 0 1rem; padding: 0.4rem; background: var(--panel); border-radius: 6px; }
 figcaption { font-size: 0.9rem; }
 svg { display: block; width: 100%; height: auto; max-width: 54rem; margin: 0.5rem auto; }
-svg text { font: 10px system-ui, sans-serif; fill: var(--ink); }
+svg text { font: 11px system-ui, sans-serif; fill: var(--ink); }
 svg .mid { text-anchor: middle; }
 svg .end { text-anchor: end; }
 svg .tiny { font-size: 7px; }
 svg .faint, svg .small { fill: var(--faint); }
 svg .lane { fill: var(--cool-paper); stroke: var(--cool); stroke-width: 0.8; }
 svg .idle, svg .untouched { fill: none; stroke: var(--rule); stroke-width: 0.8; }
-svg .touched { fill: var(--hot-paper); stroke: var(--hot); stroke-width: 0.8; }
-svg .outline { fill: none; stroke: var(--ink); stroke-width: 1.2; }
+svg .touched { fill: var(--orange); }
+svg .wanted { fill: var(--blue); }
+svg .outline, svg .edge { fill: none; stroke: var(--ink); stroke-width: 1.2; }
+svg .edge { stroke: var(--faint); stroke-width: 0.5; }
 svg .asks { stroke: var(--cool); stroke-width: 0.8; opacity: 0.8; }
 .source { font-size: 0.8rem; line-height: 1.45; background: var(--panel); border-radius: 6px;
   padding: 0.5rem 0; }
@@ -62,6 +64,7 @@ svg .asks { stroke: var(--cool); stroke-width: 0.8; opacity: 0.8; }
   color: var(--faint); }
 .note.off { border-color: var(--hot); }
 .note p { margin: 0; font-family: system-ui, sans-serif; font-size: 0.9rem; color: var(--hot); }
+summary { font-weight: 600; margin: 1.5rem 0 0.25rem; cursor: pointer; }
 .skip { padding-left: 3.2rem; color: var(--faint); }
 )";
 
@@ -123,12 +126,13 @@ std::string figure(const pictured &p, bool shared)
     const worst_request &w = *p.sum->worst;
     std::string of =
         w.memory().empty() ? "" : fmt::format(" of <code>{}</code>", escaped(w.memory()));
-    std::string unit = shared ? "wavefronts" : "sectors";
-    return fmt::format(
-        "<h3>The worst access to {} memory</h3>\n<figure>\n<figcaption>A {}{} at {}: "
-        "{} {}, ideal {}.</figcaption>\n{}</figure>\n",
-        shared ? "shared" : "global", p.what, of, escaped(place_of(*p.line)), w.cost, unit, w.ideal,
-        shared ? banks_picture(w) : sectors_picture(w));
+    return fmt::format("<h3>{} memory: {}</h3>\n<figure>\n<figcaption>A {}{} at {}: {} {}, ideal "
+                       "{}.</figcaption>\n{}</figure>\n",
+                       shared ? "Shared" : "Global",
+                       is_off(*p.sum) ? "the worst access" : "no access wastes much; the first",
+                       p.what, of, escaped(place_of(*p.line)), w.cost,
+                       shared ? "wavefronts" : "sectors", w.ideal,
+                       shared ? banks_picture(w) : sectors_picture(w));
 }
 
 std::string note(const access_note &n)
@@ -150,7 +154,9 @@ std::string source(const explanation &e, const explained_case &c)
     std::map<int, const explained_line *> noted;
     for (const explained_line &l : c.lines)
         if (l.file.empty()) noted[l.line] = &l;
-    std::string text = "<h3>Source</h3>\n<div class=\"source\">\n";
+    std::string text = fmt::format("<details{}><summary>Source, line by line</summary>\n"
+                                   "<div class=\"source\">\n",
+                                   shown_before(e, c) ? "" : " open");
     int last = 0;
     for (const line_range &r : shown_lines(e, c)) {
         if (last > 0) text += "<div class=\"skip\">...</div>\n";
@@ -168,7 +174,7 @@ std::string source(const explanation &e, const explained_case &c)
         text += fmt::format("<div class=\"skip\">{}</div>\n", escaped(place_of(l)));
         for (const access_note &n : l.notes) text += note(n);
     }
-    return text + "</div>\n";
+    return text + "</div></details>\n";
 }
 
 std::string remarks(const explained_case &c)
@@ -201,7 +207,7 @@ std::string section(const explanation &e, const explained_case &c)
 std::string escaped(std::string_view text)
 {
     std::string out;
-    for (char c : printable(text, std::max<std::size_t>(text.size(), 1))) switch (c) {
+    for (char c : printable(text, 4 * text.size() + 64)) switch (c) {
         case '&':
             out += "&amp;";
             break;

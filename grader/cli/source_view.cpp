@@ -154,8 +154,7 @@ std::vector<line_range> functions_of(std::string_view source)
     return found;
 }
 
-std::vector<line_range> shown_lines(std::string_view source, const std::set<int> &executed,
-                                    const std::set<int> &noted)
+std::vector<line_range> shown_lines(std::string_view source, const std::set<int> &noted)
 {
     int lines = static_cast<int>(std::count(source.begin(), source.end(), '\n')) + 1;
     std::set<int> wanted;
@@ -164,11 +163,11 @@ std::vector<line_range> shown_lines(std::string_view source, const std::set<int>
     };
     std::set<int> outside = noted;
     for (const line_range &f : functions_of(source)) {
-        auto from = executed.lower_bound(f.first);
-        if (from == executed.end() || *from > f.last) continue;
+        auto first = noted.lower_bound(f.first);
+        if (first == noted.end() || *first > f.last) continue;
         want(f.first, f.first + 1);
         want(f.last, f.last);
-        for (auto at = noted.lower_bound(f.first); at != noted.end() && *at <= f.last; ++at) {
+        for (auto at = first; at != noted.end() && *at <= f.last; ++at) {
             want(std::max(*at - context, f.first), std::min(*at + context, f.last));
             outside.erase(*at);
         }

@@ -16,10 +16,9 @@ struct line_range {
 // line its declaration begins on. Braces decide; namespaces and classes are looked into.
 std::vector<line_range> functions_of(std::string_view source);
 
-// The lines to show: of each function that holds one of `executed`, its head, its end and what is
-// near the `noted` ones. Where lines are left out, ranges part. Executed lines outside of every
-// function are shown alone.
-std::vector<line_range> shown_lines(std::string_view source, const std::set<int> &executed,
-                                    const std::set<int> &noted);
+// The lines to show: of each function that holds one of `noted`, its head, its end and what is near
+// the noted ones. Where lines are left out, ranges part. Noted lines outside of every function are
+// shown alone.
+std::vector<line_range> shown_lines(std::string_view source, const std::set<int> &noted);
 
 } // namespace cli

@@ -258,12 +258,13 @@ __attribute__((noinline)) void copy_request(site_worst &w, const instruction &i,
 }
 
 // Of a memory instruction's requests the one that wastes most is kept, to be explained; among
-// equals the first with most lanes.
+// equals the first with most lanes. `fair`: a cost above the ideal that is no waste yet.
 inline void keep_worst(context &c, const instruction &i, lane_mask mask, const u64 *address,
-                       const access &how, u32 cost, u32 ideal)
+                       const access &how, u32 cost, u32 ideal, u32 fair = 0)
 {
     u32 lanes = static_cast<u32>(__builtin_popcount(mask));
-    u32 score = (cost > ideal ? (cost - ideal) * 33 : 0) + lanes;
+    if (fair < ideal) fair = ideal;
+    u32 score = (cost > fair ? (cost - fair) * 33 : 0) + lanes;
     site_worst &w = c.worst[i.site];
     if (score <= w.score) return;
     w.score = score;
@@ -293,7 +294,9 @@ void count_device(context &c, const instruction &i, lane_mask mask, const u64 *a
         for (int l = 0; l < 32; ++l) sector[l] = address[l] >> 5;
         m.sectors = distinct(sector, mask);
         m.ideal = (distinct(address, mask) * how.bytes + 31) / 32;
-        keep_worst(c, i, mask, address, how, m.sectors, m.ideal);
+        // Lanes that share bytes may each have a sector of their own and waste nothing.
+        u32 asked = static_cast<u32>(__builtin_popcount(mask)) * how.bytes / 32;
+        keep_worst(c, i, mask, address, how, m.sectors, m.ideal, asked);
     }
     add_access(a, mask, how.bytes, m.sectors, m.ideal);
     mark_sectors(c, address, mask, set);
