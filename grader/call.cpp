@@ -28,7 +28,7 @@ namespace {
 
 constexpr std::uint64_t image_start = 1 << 20; // in the input region; below it nothing is kept
 constexpr std::uint64_t second_call_below = 256 << 10; // bytes of arguments, guards included
-constexpr std::uint64_t report_bytes = 4 << 20;
+constexpr std::uint64_t report_bytes = 8 << 20;
 
 // xorshift64*, for guards and poison: fast, and only its seed matters.
 class noise {

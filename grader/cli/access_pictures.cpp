@@ -107,15 +107,15 @@ std::string sectors_picture(const worst_request &w)
             if (place.touched(s))
                 text += box(place.x(s), sectors_y, place.sector_width(), 22, "touched");
     }
-    for (std::uint64_t at : w.at) {
-        double width = std::min<double>(w.bytes, 32) / 32 * place.sector_width();
-        text += box(place.x_of_byte(at), sectors_y, width, 22, "wanted");
-    }
-    for (std::uint64_t line : place.lines()) {
+    for (std::uint64_t line : place.lines())
         for (std::uint64_t s = 4 * line; s < 4 * line + 4; ++s)
             text += box(place.x(s), sectors_y, place.sector_width(), 22, "edge");
-        text += box(place.x(4 * line), sectors_y, 4 * place.sector_width(), 22, "outline");
+    for (std::uint64_t at : w.at) {
+        double width = std::max(w.bytes / 32.0 * place.sector_width(), 1.0); // still to be seen
+        text += box(place.x_of_byte(at), sectors_y, width, 22, "wanted");
     }
+    for (std::uint64_t line : place.lines())
+        text += box(place.x(4 * line), sectors_y, 4 * place.sector_width(), 22, "outline");
     std::uint64_t first = *place.lines().begin();
     bool few = place.lines().size() <= 8;
     for (std::uint64_t line : place.lines())
@@ -162,12 +162,12 @@ std::string banks_picture(const worst_request &w)
                               lanes_text(lanes).size() > 2 ? "mid tiny" : "mid", lanes_text(lanes));
         }
     }
-    text +=
-        words(left, height - 6, "small",
-              rows.size() > shown
-                  ? fmt::format("a row is a wavefront, with the lanes served; {} more rows follow",
-                                rows.size() - shown)
-                  : "a row is a wavefront, with the lanes served");
+    text += words(left, height - 6, "small",
+                  rows.size() > shown
+                      ? fmt::format("a row is a wavefront, with the numbers of the lanes that it "
+                                    "serves; {} more rows follow",
+                                    rows.size() - shown)
+                      : "a row is a wavefront, with the numbers of the lanes that it serves");
     return svg(height, fmt::format("banks and lanes, {} wavefronts", rows.size()), text);
 }
 

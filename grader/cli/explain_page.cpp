@@ -129,10 +129,9 @@ std::string figure(const pictured &p, bool shared)
     return fmt::format("<h3>{} memory: {}</h3>\n<figure>\n<figcaption>A {}{} at {}: {} {}, ideal "
                        "{}.</figcaption>\n{}</figure>\n",
                        shared ? "Shared" : "Global",
-                       is_off(*p.sum) ? "the worst access" : "no access wastes much; the first",
-                       p.what, of, escaped(place_of(*p.line)), w.cost,
-                       shared ? "wavefronts" : "sectors", w.ideal,
-                       shared ? banks_picture(w) : sectors_picture(w));
+                       is_off(*p.sum) ? "the worst access" : "no access wastes much", p.what, of,
+                       escaped(place_of(*p.line)), w.cost, shared ? "wavefronts" : "sectors",
+                       w.ideal, shared ? banks_picture(w) : sectors_picture(w));
 }
 
 std::string note(const access_note &n)

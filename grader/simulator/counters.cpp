@@ -283,6 +283,16 @@ site_counts &site_counts::operator+=(const site_counts &o)
     return *this;
 }
 
+bool kernel_counts::has_worse(const std::pair<std::string, int> &place, bool shared,
+                              access_kind kind, std::uint32_t score) const
+{
+    auto all = worst.find(place);
+    return all != worst.end() &&
+           std::any_of(all->second.begin(), all->second.end(), [&](const worst_request &w) {
+               return w.shared == shared && w.kind == kind && w.score >= score;
+           });
+}
+
 void kernel_counts::keep_worst(const std::pair<std::string, int> &place, worst_request w)
 {
     std::vector<worst_request> &all = worst[place];

@@ -62,6 +62,8 @@ struct kernel_counts {
     std::map<std::pair<std::string, int>, site_counts> sites; // by file and line
     // Of a line at most one of each kind in each memory.
     std::map<std::pair<std::string, int>, std::vector<worst_request>> worst;
+    bool has_worse(const std::pair<std::string, int> &place, bool shared, access_kind,
+                   std::uint32_t score) const;
     void keep_worst(const std::pair<std::string, int> &place, worst_request);
 };
 
