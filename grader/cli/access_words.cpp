@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <set>
 
 namespace cli {
@@ -16,9 +15,6 @@ namespace {
 
 // What is less than this above the ideal is not worth a sentence.
 constexpr double tolerated = 1.05;
-// Loading each byte less often than this is what tiles that overlap do.
-constexpr double worth_keeping = 3;
-
 // "4", "4.3", "0.25"
 std::string figure(double value)
 {
@@ -113,13 +109,12 @@ spacing spacing_of(const worst_request &w)
     return s;
 }
 
-std::uint64_t lowest(const worst_request &w) { return *std::min_element(w.at.begin(), w.at.end()); }
-
+// Neighbours all, yet more sectors than their bytes fill.
 std::string misaligned(const worst_request &w)
 {
-    std::uint64_t into = lowest(w) % 128;
+    auto [lowest, highest] = std::minmax_element(w.at.begin(), w.at.end());
     return fmt::format("its {} bytes begin {} bytes into a line, not at the start of a sector",
-                       w.bytes * w.lanes.size(), into);
+                       *highest + w.bytes - *lowest, *lowest % 128);
 }
 
 std::string of_memory(const worst_request &w)
@@ -133,10 +128,10 @@ std::string cause_in_device(const worst_request &w)
     spacing s = spacing_of(w);
     auto each = static_cast<std::int64_t>(w.bytes);
     bool neighbours = std::abs(s.step) == each;
-    if (s.gaps && s.always && neighbours)
+    if (s.pieces == 1) return misaligned(w);
+    if (s.always && neighbours) // in the order of lanes, but some are missing
         return fmt::format("only {} of its 32 lanes take part, and sectors move whole",
                            w.lanes.size());
-    if (s.always && neighbours) return misaligned(w);
     if ((s.always || s.mostly) && !neighbours && s.step != 0)
         return fmt::format("neighbouring threads {} addresses {}{} bytes apart", verb(w.kind),
                            s.always ? "" : "mostly ", std::abs(s.step));
@@ -150,36 +145,36 @@ std::string cause_in_device(const worst_request &w)
                        verb(w.kind));
 }
 
-// The words that each bank must serve to the lanes.
-std::pair<int, std::size_t> busiest_bank(const worst_request &w)
+// How many different words each bank must serve.
+std::map<int, std::size_t> words_by_bank(const worst_request &w)
 {
-    std::map<int, std::set<std::uint64_t>> words;
+    std::set<std::uint64_t> words;
     for (std::uint64_t at : w.at)
-        for (unsigned k = 0; k < std::max(1u, w.bytes / 4); ++k)
-            words[static_cast<int>((at / 4 + k) % 32)].insert(at / 4 + k);
-    auto most = std::max_element(words.begin(), words.end(), [](const auto &x, const auto &y) {
-        return x.second.size() < y.second.size();
-    });
-    return {most->first, most->second.size()};
+        for (unsigned k = 0; k < std::max(1u, w.bytes / 4); ++k) words.insert(at / 4 + k);
+    std::map<int, std::size_t> banks;
+    for (std::uint64_t word : words) ++banks[static_cast<int>(word % 32)];
+    return banks;
 }
 
 std::string cause_in_shared(const worst_request &w)
 {
     spacing s = spacing_of(w);
     auto step = static_cast<std::uint64_t>(std::abs(s.step));
+    std::map<int, std::size_t> banks = words_by_bank(w);
     if ((s.always || s.mostly) && !s.gaps && step > w.bytes && step % 4 == 0) {
         std::string apart =
             fmt::format("neighbouring threads {} addresses {} bytes apart", verb(w.kind), step);
         if (step == 128) return apart + ", a row of all 32 banks, so a column lies in one bank";
         if (step % 128 == 0)
             return apart + ", whole rows of the 32 banks, so a column lies in one bank";
-        std::uint64_t banks = 32 / std::gcd(step / 4, std::uint64_t{32});
-        if (banks < w.lanes.size())
-            return apart + fmt::format(", so they share {} of the 32 banks", banks);
+        if (banks.size() < std::min<std::size_t>(w.lanes.size(), 32))
+            return apart + fmt::format(", so they share {} of the 32 banks", banks.size());
     }
-    auto [bank, words] = busiest_bank(w);
+    auto busiest = std::max_element(banks.begin(), banks.end(), [](const auto &x, const auto &y) {
+        return x.second < y.second;
+    });
     return fmt::format("its lanes {} {} different words of bank {}, which serves one at a time",
-                       verb(w.kind), words, bank);
+                       verb(w.kind), busiest->second, busiest->first);
 }
 
 // What all requests of a line have in common is said of each warp, else of the worst.
@@ -283,12 +278,12 @@ std::vector<access_note> notes_of(const access_counts &line)
     return notes;
 }
 
-access_note redundancy_of(const counted_kernel &k)
+access_note redundancy_of(const counted_kernel &k, double least)
 {
     access_note n;
     n.what = k.name;
     double times = per(k.bytes_loaded, k.bytes_read);
-    if (times < worth_keeping) return n;
+    if (times < least) return n;
     n.waste = static_cast<double>(k.bytes_loaded - k.bytes_read) / 32;
     n.sentence = fmt::format("Its warps load {}, of which {} are different: each byte {} times. "
                              "Shared memory or registers can keep what is needed again.",

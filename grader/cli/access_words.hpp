@@ -22,8 +22,9 @@ bool is_off(const access_sum &a);
 // One note a kind of access.
 std::vector<access_note> notes_of(const access_counts &line);
 
-// "matmul asks for 16.8 MB ... each byte 8 times"; its sentence is empty when little comes twice.
-access_note redundancy_of(const counted_kernel &k);
+// "Its warps load 16.8 MB, of which 2.1 MB are different"; the sentence is empty where a byte comes
+// less than `least` times on average.
+access_note redundancy_of(const counted_kernel &k, double least);
 
 // "1 024"; from a hundred million on "134 M".
 std::string thousands(std::uint64_t n);

@@ -50,9 +50,8 @@ struct remark {
 };
 std::vector<remark> remarks_of(const explained_case &c);
 
-constexpr const char *nothing_off =
-    "Nothing is off: every request touches about as few sectors, and "
-    "takes about as few wavefronts, as its bytes allow.";
+constexpr const char *nothing_off = "Each request touches about as few sectors, and takes about as "
+                                    "few wavefronts, as its bytes allow.";
 
 // The lines of the submission to show for a case.
 std::vector<line_range> shown_lines(const explanation &e, const explained_case &c);
