@@ -579,7 +579,8 @@ bool once(std::vector<argument> &arguments, call_images &images, const char *fun
 {
     images.fill(current_case().repeating);
     request load = load_request(arguments, function), run = run_request(function);
-    if (current_case().repeating) { // what depends on the order of blocks and warps should show
+    // What depends on the order of blocks and warps should show.
+    if (current_case().repeating || options().random_schedule) {
         run.flags |= another_order;
         run.pattern = static_cast<std::uint32_t>(case_seed()) | 1;
     }

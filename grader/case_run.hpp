@@ -24,7 +24,9 @@ struct run_options {
     std::string replay_folder; // where replay files of failed cases go; empty: nowhere
     bool keep_replays = false; // of passed cases too
     bool keep_counts = false;  // what the simulator counts of each case's largest call
-    int verdicts = 1;     // of each timed case, in the same warm workers: to calibrate a GPU model
+    int verdicts = 1; // of each timed case, in the same warm workers: to calibrate a GPU model
+    bool random_schedule =
+        false;            // simulator: blocks and warps take turns by the seed in every call
     bool isolate = false; // a fresh worker for every case
     bool sandbox = true;
 };

@@ -71,7 +71,7 @@ int main(int count, char **arguments)
 
     CLI::App app("Grades one implementation of the contract of " + lab_name() + ".");
     run_options &o = options();
-    std::string backend, filter, seed, json, only, counters;
+    std::string backend, filter, seed, json, only, counters, schedule = "index";
     bool list = false, quiet = false, no_color = false;
     app.add_option("--backend", backend, "sim or gpu")->check(CLI::IsMember({"sim", "gpu"}));
     app.add_option("--worker", o.worker, "the worker to grade")->check(check_program);
@@ -88,6 +88,8 @@ int main(int count, char **arguments)
     app.add_option("--source", o.source, "the submission's file, for messages");
     app.add_option("--case", filter, "only the cases whose name holds this text");
     app.add_option("--seed", seed, "hexadecimal; the same seed gives the same inputs");
+    app.add_option("--schedule", schedule, "sim: how blocks and warps take turns in a first call")
+        ->check(CLI::IsMember({"index", "random"}));
     app.add_option("--json", json, "writes result.json here");
     app.add_option("--counters", counters,
                    "writes what the simulator counted of each case's largest call here");
@@ -116,6 +118,7 @@ int main(int count, char **arguments)
         return 2;
     }
     o.simulated = backend == "sim";
+    o.random_schedule = schedule == "random";
     o.keep_counts = !counters.empty();
     if (o.submission.empty()) o.submission = "submission";
     if (seed.empty())

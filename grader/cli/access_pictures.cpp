@@ -162,12 +162,10 @@ std::string banks_picture(const worst_request &w)
                               lanes_text(lanes).size() > 2 ? "mid tiny" : "mid", lanes_text(lanes));
         }
     }
-    text += words(left, height - 6, "small",
-                  rows.size() > shown
-                      ? fmt::format("a row is a wavefront, with the numbers of the lanes that it "
-                                    "serves; {} more rows follow",
-                                    rows.size() - shown)
-                      : "a row is a wavefront, with the numbers of the lanes that it serves");
+    std::string legend =
+        "a row is a wavefront, with the lanes that it serves; 3+1: lane 3 and one more";
+    if (rows.size() > shown) legend += fmt::format("; {} rows follow", rows.size() - shown);
+    text += words(left, height - 6, "small", legend);
     return svg(height, fmt::format("banks and lanes, {} wavefronts", rows.size()), text);
 }
 

@@ -6,6 +6,7 @@
 #include "expectation.hpp"
 #include "files.hpp"
 #include "lab_names.hpp"
+#include "original.hpp"
 #include "pool.hpp"
 #include "process.hpp"
 
@@ -253,22 +254,6 @@ std::string wrong_answers(const lab_view &l)
     return wrong.empty() ? any_right(l) : wrong;
 }
 
-original_file original_of(const toolchain &t, const std::string &path)
-{
-    std::string name = t.shown(path);
-    child show;
-    show.arguments = {"git", "-C", t.source_root, "cat-file", "blob", ":./" + name};
-    show.keep = 1 << 20;
-    ending e = run(show);
-    original_file original{path, false, e.ok() && !e.cut};
-    original.edited = original.known && e.text != read_text(path);
-    if (!original.edited) return original;
-    original.path = t.build_root + "/originals/" + name;
-    fs::create_directories(fs::path(original.path).parent_path());
-    write_atomically(original.path, e.text);
-    return original;
-}
-
 int check_command(const toolchain &t, const std::vector<std::string> &words, grade_options options)
 {
     std::vector<task> tasks;
@@ -289,7 +274,7 @@ int check_command(const toolchain &t, const std::vector<std::string> &words, gra
     tally result;
     std::map<std::string, double> core_seconds;
     // Two graders on one GPU would spoil each other's times.
-    unsigned at_once = options.backend == "gpu" ? 1 : cores();
+    unsigned at_once = options.backend == "gpu" ? 1 : cores() + 1; // some only wait
     note_edition(t);
     progress.say(fmt::format("checking, seed {}", options.seed));
     auto report = [&](std::size_t i) {

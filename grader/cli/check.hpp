@@ -11,13 +11,4 @@ int check_command(const toolchain &t, const std::vector<std::string> &words, gra
 // none. A lab without one correctness case that passes is wrong too.
 std::string wrong_answers(const lab_view &l);
 
-// A file of the project as git's index has it: committed, or staged by a maintainer who wants a new
-// one tested. Where the one in the tree differs, as a stub does that a student has edited, a copy
-// is put into the build folder. Without git `known` is false, and the file in the tree must do.
-struct original_file {
-    std::string path;
-    bool edited, known;
-};
-original_file original_of(const toolchain &t, const std::string &path);
-
 } // namespace cli

@@ -6,6 +6,7 @@
 #include "lab_names.hpp"
 #include "ladder.hpp"
 #include "pool.hpp"
+#include "progress.hpp"
 
 #include <fmt/format.h>
 
@@ -89,8 +90,8 @@ int demo_command(const toolchain &t, const std::vector<std::string> &words, grad
                                      "each ladder ends at the naive version. Your instructor has "
                                      "the edition with all its steps.",
                                      out.width, 0));
-    fmt::print("Your turn: edit labs/{}/stub.cu, then\n  {}\n", names[0],
-               bold(out, "./workbook grade " + names[0].substr(0, names[0].find('_'))));
+    fmt::print("Your turn: open labs/{}/stub.cu in your editor, and beside it type\n  {}\n",
+               names[0], bold(out, "./workbook watch " + number_of(names[0])));
     return right ? passed : failed;
 }
 

@@ -8,9 +8,11 @@ namespace cli {
 
 // The whole file; throws machine_error with the reason.
 std::string read_text(const std::string &path);
-// Written beside and renamed: a reader sees the old file or the new one, never half. Throws
-// machine_error.
-void write_atomically(const std::string &path, const std::string &text);
+// Written beside and renamed: a reader sees the old file or the new one, never half. `durable`:
+// also after a power cut. Throws machine_error.
+enum class keeping { usual, durable };
+void write_atomically(const std::string &path, const std::string &text,
+                      keeping how = keeping::usual);
 
 // A new name in a folder for a file that somebody else writes; what is there goes when this does.
 // Throws machine_error.

@@ -61,6 +61,7 @@ std::vector<std::string> grader_command(const toolchain &t, const lab &l, const 
          "--json", json_file});
     if (options.replays) add({"--replay-dir", replay_folder(t, what)});
     if (!options.pattern.empty()) add({"--case", options.pattern});
+    if (!options.schedule.empty()) add({"--schedule", options.schedule});
     if (!options.only.empty()) add({"--only", options.only});
     if (!options.counters_file.empty()) add({"--counters", options.counters_file});
     // The vendor's libraries lie where no submission needs to look.
@@ -259,6 +260,22 @@ void print_summary(const std::vector<item> &all, const json &document)
     }
 }
 
+// Whether a grade is the student's own, and whole.
+bool counts(const grade_options &options)
+{
+    return !options.solutions && options.submission.empty() && options.pattern.empty();
+}
+
+// A grade stands, also where the points cannot be kept.
+void enter(const toolchain &t, const json &document, const std::string &backend)
+{
+    try {
+        keep_progress(t, labs_of(document).at(0), backend);
+    } catch (const machine_error &e) {
+        fmt::print(stderr, "These points are not kept: {}\n", e.what());
+    }
+}
+
 std::string reason_no_gpu(const toolchain &t, const lab &any, progress_line &progress)
 {
     if (!gpu_device_present()) return "no NVIDIA device is present";
@@ -419,8 +436,7 @@ int grade_command(const toolchain &t, const std::vector<std::string> &words, gra
             continue;
         }
         if (alone && !g.reported) print_unreported(t, i, g);
-        if (i.what.name == "stub" && options.pattern.empty())
-            keep_progress(t, labs_of(g.document).at(0), options.backend);
+        if (counts(options)) enter(t, g.document, options.backend);
         documents.push_back(std::move(g.document));
         statuses.push_back(g.status);
     }

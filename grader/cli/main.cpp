@@ -7,11 +7,15 @@
 #include "errors.hpp"
 #include "explain.hpp"
 #include "grade.hpp"
+#include "hint.hpp"
+#include "original.hpp"
 #include "process.hpp"
 #include "progress.hpp"
 #include "release.hpp"
+#include "reset.hpp"
 #include "text.hpp"
 #include "toolchain.hpp"
+#include "watch.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -30,6 +34,7 @@ them. Without a command: where am I, and what next.
 
 Examples:
   ./workbook demo                    every lab's ladder, naive to full solution
+  ./workbook watch 2                 grade after every save of the file you edit
   ./workbook grade 2                 grade labs/02_*/stub.cu, the file you edit
   ./workbook grade 2 --case offset   only cases with "offset" in their name
   ./workbook explain 2               your source, with what the memory system did
@@ -37,6 +42,11 @@ Examples:
 
 Exit status: 0 passed, 1 the submission failed, 2 wrong usage, 77 nothing could
 be graded, 99 a fault of the machine or the workbook.)";
+constexpr const char *about_watch = R"(
+Keep it open beside your editor. It looks at the file five times a second, so
+that any editor and any network folder will do, and grades each new text once; a
+save during a grade begins a new one. Keys: h one more hint, r grade again on
+new inputs, q quit. Inputs stay the same until r.)";
 constexpr const char *about_tests = R"(
 Builds everything in build-test/ and runs the tests, or only those whose names
 are given, as meson.build has them: ./workbook test text_test. They are about
@@ -71,6 +81,9 @@ struct command_options {
     grade_options grade;
     release_options release;
     autograde_options autograde;
+    std::string one_lab;
+    hint_options hint;
+    bool agreed = false;
     std::string page; // of explain
 };
 
@@ -84,6 +97,11 @@ const CLI::Validator not_empty(
 void add_labs(CLI::App &command, command_options &o)
 {
     command.add_option("LAB", o.labs, "number or part of a name; none: all labs")->check(not_empty);
+}
+
+void add_one_lab(CLI::App &command, command_options &o)
+{
+    command.add_option("LAB", o.one_lab, "number or part of a name")->required()->check(not_empty);
 }
 
 void add_backend(CLI::App &command, command_options &o)
@@ -102,7 +120,8 @@ void add_seed(CLI::App &command, command_options &o)
 
 struct commands {
     CLI::App app{about, "./workbook"};
-    CLI::App *explain, *demo, *grade, *test, *doctor, *check, *release, *autograde;
+    CLI::App *explain, *demo, *watch, *grade, *hint, *reset, *test, *doctor, *check, *release,
+        *autograde;
 };
 
 void describe_explain(commands &c, command_options &o)
@@ -133,6 +152,12 @@ void describe(commands &c, command_options &o)
     add_backend(*c.demo, o);
     add_seed(*c.demo, o);
 
+    c.watch = c.app.add_subcommand("watch", "grade your stub after every save, until q");
+    c.watch->footer(about_watch);
+    add_one_lab(*c.watch, o);
+    add_backend(*c.watch, o);
+    add_seed(*c.watch, o);
+
     c.grade = c.app.add_subcommand("grade", "grade your labs/LAB/stub.cu");
     add_labs(*c.grade, o);
     c.grade->add_option("--case", o.grade.pattern, "only cases whose name contains this")
@@ -142,12 +167,23 @@ void describe(commands &c, command_options &o)
     c.grade->add_flag("--solutions", o.grade.solutions, "grade the worked solutions instead");
     add_backend(*c.grade, o);
     add_seed(*c.grade, o);
+    c.grade->add_option("--schedule", o.grade.schedule, "simulator: turns of blocks and warps")
+        ->check(CLI::IsMember({"index", "random"}));
     c.grade->add_option("--json", o.grade.json_file, "also write the results to this file")
         ->check(not_empty);
     c.grade->add_flag("--require-gpu", o.grade.require_gpu,
                       "without a GPU: exit status 99, not 77");
 
     describe_explain(c, o);
+
+    c.hint = c.app.add_subcommand("hint", "one more hint for the TODO you are at");
+    add_one_lab(*c.hint, o);
+    c.hint->add_option("--todo", o.hint.todo, "for this TODO instead")->check(CLI::Range(1, 9999));
+    c.hint->add_flag("--again", o.hint.again, "those shown before, and no other");
+
+    c.reset = c.app.add_subcommand("reset", "put a stub back to how it was; keeps your file");
+    add_one_lab(*c.reset, o);
+    c.reset->add_flag("--yes", o.agreed, "do not ask");
 
     // The launcher runs them; it hands over to us for the help alone.
     c.test = c.app.add_subcommand("test", "run the project's own tests");
@@ -224,9 +260,6 @@ int run_command(const commands &c, const command_options &o)
     if (c.doctor->parsed()) return doctor_command();
     if (c.test->parsed()) throw usage_error("the tests are run by the launcher: ./workbook test");
     toolchain t = read_toolchain(toolchain_path());
-    if (c.demo->parsed()) return demo_command(t, o.labs, o.grade);
-    if (c.explain->parsed()) return explain_command(t, o.labs, o.grade, o.page);
-    if (c.grade->parsed()) return grade_command(t, o.labs, o.grade);
     if (c.autograde->parsed()) {
         autograde_options all = o.autograde;
         all.grade = o.grade;
@@ -234,12 +267,20 @@ int run_command(const commands &c, const command_options &o)
     }
     if (c.release->parsed()) return release_command(t, o.release);
     if (c.check->parsed()) return check_command(t, o.labs, o.grade);
+    copy_stubs(t);
+    if (c.demo->parsed()) return demo_command(t, o.labs, o.grade);
+    if (c.watch->parsed()) return watch_command(t, o.one_lab, o.grade);
+    if (c.explain->parsed()) return explain_command(t, o.labs, o.grade, o.page);
+    if (c.grade->parsed()) return grade_command(t, o.labs, o.grade);
+    if (c.hint->parsed()) return hint_command(t, o.one_lab, o.hint);
+    if (c.reset->parsed()) return reset_command(t, o.one_lab, o.agreed);
     return where_am_i_command(t);
 }
 
 void complain(const std::exception &e)
 {
-    fmt::print(stderr, "{}\n", wrapped(e.what(), detect_terminal(2).width, 0));
+    // Not by fmt, which throws where nothing can be written: the terminal may be gone.
+    std::fputs((wrapped(e.what(), detect_terminal(2).width, 0) + "\n").c_str(), stderr);
 }
 
 int guarded(const commands &c, const command_options &o)
@@ -254,7 +295,7 @@ int guarded(const commands &c, const command_options &o)
         return nothing_graded;
     } catch (const stop_requested &) {
         // A terminal has written ^C where the line begins.
-        fmt::print(stderr, "{}stopped\n", detect_terminal(2).interactive ? "\r" : "");
+        std::fputs(detect_terminal(2).interactive ? "\rstopped\n" : "stopped\n", stderr);
         return stopped;
     } catch (const std::exception &e) { // machine_error, and what the system threw
         complain(e);

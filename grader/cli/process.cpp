@@ -207,7 +207,7 @@ void reap(pid_t pid, ending &result)
     }
     auto seconds = [](timeval t) { return double(t.tv_sec) + double(t.tv_usec) * 1e-6; };
     result.cpu_seconds = seconds(used.ru_utime) + seconds(used.ru_stime);
-    if (result.what == ending::timed_out || result.what == ending::not_started) return;
+    if (result.what != ending::exited) return;
     result.what = WIFSIGNALED(status) ? ending::signalled : ending::exited;
     result.status = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
 }
@@ -231,12 +231,18 @@ void wait_for(pid_t pid, int pidfd, int output, listener &ear, steady::time_poin
             result.what = ending::timed_out;
             break;
         }
-        pollfd wait[3] = {{pidfd, POLLIN, 0}, {output, POLLIN, 0}, {stop_pipe[0], POLLIN, 0}};
-        if (poll(wait, 3, static_cast<int>(std::min<long long>(left, 1 << 30))) < 0) continue;
+        pollfd wait[4] = {{pidfd, POLLIN, 0},
+                          {output, POLLIN, 0},
+                          {stop_pipe[0], POLLIN, 0},
+                          {ear.what.called_off, POLLIN, 0}};
+        if (poll(wait, 4, static_cast<int>(std::min<long long>(left, 1 << 30))) < 0) continue;
         if (wait[1].revents && !ear.read_from(output)) output = -1;
         if (wait[2].revents || wait[0].revents) break;
+        if (!wait[3].revents) continue;
+        result.what = ending::called_off;
+        break;
     }
-    if (result.what == ending::timed_out || stop_flag) end_group(pid, pidfd);
+    if (result.what != ending::exited || stop_flag) end_group(pid, pidfd);
 }
 
 } // namespace
@@ -311,6 +317,8 @@ std::string ending::words() const
     }
     case timed_out:
         return fmt::format("had not ended after {:.0f} s", seconds);
+    case called_off:
+        return "was called off";
     case not_started:
         return fmt::format("could not be started: {}", strerror(status));
     }
@@ -329,6 +337,7 @@ void handle_signals()
 }
 
 bool stop_was_requested() { return stop_flag; }
+int stop_descriptor() { return stop_pipe[0]; }
 
 void end_orphans()
 {

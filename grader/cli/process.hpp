@@ -32,10 +32,11 @@ struct child {
     std::chrono::seconds wall{600};
     std::uint64_t cpu_seconds = 0, memory = 0, file_size = 0; // rlimits; 0: none
     const cell *inside = nullptr;
+    int called_off = -1; // a descriptor: as soon as it can be read, the child is ended
 };
 
 struct ending {
-    enum how { exited, signalled, timed_out, not_started } what = not_started;
+    enum how { exited, signalled, timed_out, called_off, not_started } what = not_started;
     int status = 0;   // exit status, or the signal's number; for not_started an errno
     std::string text; // output kept
     bool cut = false; // there was more
@@ -52,6 +53,7 @@ ending run(const child &c);
 // stop_requested. Orphans of children come to us, and end with us.
 void handle_signals();
 bool stop_was_requested();
+int stop_descriptor(); // can be read from the moment on that the program was asked to stop
 void end_orphans();
 
 std::string find_program(std::string_view name); // on PATH; empty when it is not there

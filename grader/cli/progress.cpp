@@ -3,7 +3,10 @@
 
 #include "errors.hpp"
 #include "files.hpp"
+#include "grade.hpp"
+#include "original.hpp"
 #include "text.hpp"
+#include "todo.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -11,6 +14,7 @@
 #include <algorithm>
 #include <ctime>
 #include <filesystem>
+#include <functional>
 
 namespace cli {
 
@@ -34,21 +38,67 @@ progress_entry entry_from(const json &o)
 {
     progress_entry e;
     e.lab = field<std::string>(o, "lab", {});
+    e.backend = field<std::string>(o, "backend", {});
     e.points = field<double>(o, "points", 0);
     e.max_points = field<double>(o, "max_points", 0);
     e.best = std::max(e.points, field<double>(o, "best", 0));
-    e.backend = field<std::string>(o, "backend", {});
     e.when = field<std::string>(o, "when", {});
     e.verdict = field<std::string>(o, "verdict", {});
     e.case_name = field<std::string>(o, "case", {});
+    e.mending = field<std::string>(o, "mending", e.case_name);
     return e;
 }
 
 json entry_to(const progress_entry &e)
 {
-    return {{"lab", e.lab},         {"points", e.points},   {"max_points", e.max_points},
-            {"best", e.best},       {"backend", e.backend}, {"when", e.when},
-            {"verdict", e.verdict}, {"case", e.case_name}};
+    return {{"lab", e.lab},         {"backend", e.backend},
+            {"points", e.points},   {"max_points", e.max_points},
+            {"best", e.best},       {"when", e.when},
+            {"verdict", e.verdict}, {"case", e.case_name},
+            {"mending", e.mending}};
+}
+
+void read_hints(const json &list, progress_record &record)
+{
+    for (const json &o : list) {
+        if (!o.is_object()) continue;
+        int todo = static_cast<int>(std::clamp(field<double>(o, "todo", 0), 0.0, 9999.0));
+        int shown = static_cast<int>(std::clamp(field<double>(o, "shown", 0), 0.0, 9999.0));
+        record.hints[{field<std::string>(o, "lab", {}), todo}] = shown;
+    }
+}
+
+std::string text_of(const progress_record &record)
+{
+    json document = {{"schema", schema}, {"labs", json::array()}, {"hints", json::array()}};
+    for (const progress_entry &e : record.entries) document["labs"].push_back(entry_to(e));
+    for (const auto &[what, shown] : record.hints)
+        document["hints"].push_back({{"lab", what.first}, {"todo", what.second}, {"shown", shown}});
+    return document.dump(2) + "\n";
+}
+
+// What cannot be understood is kept beside, under a number that is free.
+void put_aside(const std::string &path)
+{
+    int n = 1;
+    while (fs::exists(fmt::format("{}.broken-{}", path, n))) ++n;
+    fs::rename(path, fmt::format("{}.broken-{}", path, n));
+}
+
+// Reads, changes and writes as one step among all processes.
+void change(const toolchain &t, const std::function<void(progress_record &)> &what)
+{
+    std::string path = path_of(t);
+    try {
+        fs::create_directories(fs::path(path).parent_path());
+        file_lock lock(path + ".lock");
+        progress_record record = read_progress(t);
+        if (!record.warning.empty()) put_aside(path);
+        what(record);
+        write_atomically(path, text_of(record), keeping::durable);
+    } catch (const fs::filesystem_error &e) {
+        throw machine_error(fmt::format("cannot write {}: {}", path, e.code().message()));
+    }
 }
 
 std::string marks(const terminal &out, const progress_entry *e)
@@ -58,41 +108,69 @@ std::string marks(const terminal &out, const progress_entry *e)
     return padded(bar(out, share, width), width);
 }
 
-std::string state_of(const progress_entry *e)
+std::string state_of(const progress_entry *best, const progress_entry *last)
 {
-    if (!e) return "not graded yet";
-    std::string words = points_words(e->best, e->max_points);
-    if (e->done()) return words + "  done";
-    if (e->best > e->points) words += fmt::format("  (last {:g})", e->points);
-    return e->verdict.empty() ? words : fmt::format("{}  {}", words, e->verdict);
+    if (!best) return "not graded yet";
+    std::string words = points_words(best->best, best->max_points);
+    if (best->backend == "sim") words += " simulated";
+    if (best->done()) return words + "  done";
+    if (last->points < best->best || last->backend != best->backend)
+        words += fmt::format("  (last {:g}{})", last->points,
+                             last->backend == best->backend ? "" : " on " + last->backend);
+    if (last->verdict.empty()) return words;
+    return fmt::format("{}  {}", words, last->verdict);
 }
-
-std::string number_of(const std::string &lab) { return lab.substr(0, lab.find('_')); }
 
 std::string what_next(const toolchain &t, const progress_record &record, const terminal &out)
 {
-    for (const lab &l : t.labs) {
-        if (l.test) continue;
-        const progress_entry *e = record.find(l.name);
-        if (e && e->best >= e->max_points && e->max_points > 0) continue;
-        std::string text =
-            fmt::format("Next: read handouts/{0}.md, edit labs/{0}/stub.cu, then", l.name);
-        return wrapped(text, out.width, 2) + "\n  " +
-               bold(out, "./workbook grade " + number_of(l.name));
+    const lab *next = next_lab(t, record);
+    if (!next) {
+        bool compare = std::any_of(t.labs.begin(), t.labs.end(),
+                                   [](const lab &l) { return !l.test && l.solutions; });
+        return compare ? "Every lab is done. To compare, the worked ladders: ./workbook demo"
+                       : "Every lab is done.";
     }
-    bool solutions = std::any_of(t.labs.begin(), t.labs.end(),
-                                 [](const lab &l) { return !l.test && l.solutions; });
-    return std::string("Every lab is done.") +
-           (solutions ? " The worked ladders, to compare: ./workbook demo" : "");
+    std::string command = "./workbook watch " + number_of(next->name);
+    if (record.last(next->name)) return "Next: " + bold(out, command);
+    std::string text = fmt::format("Next: read handouts/{0}.md, open labs/{0}/stub.cu in your "
+                                   "editor, and beside it type",
+                                   next->name);
+    return wrapped(text, out.width, 2) + "\n  " + bold(out, command);
 }
 
 } // namespace
 
-const progress_entry *progress_record::find(const std::string &lab) const
+const progress_entry *progress_record::best(const std::string &lab) const
 {
-    auto at = std::find_if(labs.begin(), labs.end(),
+    const progress_entry *most = nullptr;
+    auto share = [](const progress_entry &e) {
+        return e.max_points > 0 ? e.best / e.max_points : 0;
+    };
+    for (const progress_entry &e : entries)
+        if (e.lab == lab && (!most || share(e) >= share(*most))) most = &e;
+    return most;
+}
+
+const progress_entry *progress_record::last(const std::string &lab) const
+{
+    auto at = std::find_if(entries.rbegin(), entries.rend(),
                            [&](const progress_entry &e) { return e.lab == lab; });
-    return at == labs.end() ? nullptr : &*at;
+    return at == entries.rend() ? nullptr : &*at;
+}
+
+std::string number_of(const std::string &lab) { return lab.substr(0, lab.find('_')); }
+
+const lab *next_lab(const toolchain &t, const progress_record &record)
+{
+    auto open = [&](const lab &l) {
+        const progress_entry *e = record.best(l.name);
+        return !l.test && !(e && e->done());
+    };
+    for (auto e = record.entries.rbegin(); e != record.entries.rend(); ++e)
+        for (const lab &l : t.labs)
+            if (l.name == e->lab && open(l)) return &l;
+    auto first = std::find_if(t.labs.begin(), t.labs.end(), open);
+    return first == t.labs.end() ? nullptr : &*first;
 }
 
 progress_record read_progress(const toolchain &t)
@@ -104,55 +182,69 @@ progress_record read_progress(const toolchain &t)
     bool right = document.is_object() && document.value("schema", json()) == schema &&
                  document.contains("labs") && document["labs"].is_array();
     if (!right) {
-        record.warning = fmt::format("{} could not be understood; it is kept as {}.damaged",
-                                     t.shown(path), t.shown(path));
+        record.warning = fmt::format("{0} could not be understood. The next grade begins a new one "
+                                     "and keeps this as {0}.broken-1, -2, ...",
+                                     t.shown(path));
         return record;
     }
     for (const json &o : document["labs"])
-        if (o.is_object()) record.labs.push_back(entry_from(o));
+        if (o.is_object()) record.entries.push_back(entry_from(o));
+    auto hints = document.find("hints");
+    if (hints != document.end() && hints->is_array()) read_hints(*hints, record);
     return record;
 }
 
 void keep_progress(const toolchain &t, const lab_view &graded, const std::string &backend)
 {
     if (graded.status == "error" || graded.status == "skipped") return;
-    std::string path = path_of(t);
-    fs::create_directories(fs::path(path).parent_path());
-    file_lock lock(path + ".lock");
-    progress_record record = read_progress(t);
-    if (!record.warning.empty()) fs::rename(path, path + ".damaged");
-    auto at = std::find_if(record.labs.begin(), record.labs.end(),
-                           [&](const progress_entry &e) { return e.lab == graded.lab; });
-    if (at == record.labs.end())
-        at = record.labs.insert(at, progress_entry{graded.lab, 0, 0, 0, {}, {}, {}, {}});
-    at->points = graded.points;
-    if (graded.max_points > 0) at->max_points = graded.max_points;
-    at->best = std::max(at->best, graded.points);
-    at->backend = backend;
-    at->when = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
-    const case_view *failure = graded.first_failure();
-    at->verdict = failure ? failure->verdict : "";
-    at->case_name = failure ? failure->name : "";
-    json document = {{"schema", schema}, {"labs", json::array()}};
-    for (const progress_entry &e : record.labs) document["labs"].push_back(entry_to(e));
-    write_atomically(path, document.dump(2) + "\n");
+    const case_view *failure = first_to_mend(graded, todos_of(t, lab_called(t, graded.lab)));
+    change(t, [&](progress_record &record) {
+        progress_entry e;
+        auto at = std::find_if(record.entries.begin(), record.entries.end(), [&](const auto &o) {
+            return o.lab == graded.lab && o.backend == backend;
+        });
+        if (at != record.entries.end()) {
+            e = *at;
+            record.entries.erase(at);
+        }
+        e.lab = graded.lab;
+        e.backend = backend;
+        e.points = graded.points;
+        if (graded.max_points > 0) e.max_points = graded.max_points;
+        e.best = std::max(e.best, graded.points);
+        e.when = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+        e.verdict = failure ? failure->verdict : "";
+        e.case_name = failure ? failure->name : "";
+        // While the file does not compile, the student is still at what was the first to mend.
+        if (e.case_name != "build") e.mending = e.case_name;
+        record.entries.push_back(e);
+    });
+}
+
+void keep_hints(const toolchain &t, const std::string &lab, int todo, int shown)
+{
+    change(t, [&](progress_record &record) {
+        int &known = record.hints[{lab, todo}];
+        known = std::max(known, shown);
+    });
 }
 
 std::string where_am_i(const toolchain &t, const progress_record &record, const terminal &out)
 {
     std::string screen;
-    if (!record.warning.empty()) screen += "note: " + record.warning + "\n\n";
+    if (!record.warning.empty())
+        screen += wrapped("note: " + record.warning, out.width, 2) + "\n\n";
     std::size_t width = 0, done = 0, count = 0;
     double points = 0, all = 0;
     for (const std::string &name : t.lab_names(false)) width = std::max(width, name.size());
     for (const std::string &name : t.lab_names(false)) {
-        const progress_entry *e = record.find(name);
+        const progress_entry *e = record.best(name);
         ++count;
         done += e && e->done();
         points += e ? e->best : 0;
         all += e ? e->max_points : 0;
         screen += fmt::format("  {}  {}  {}\n", padded(name, static_cast<int>(width)),
-                              marks(out, e), state_of(e));
+                              marks(out, e), state_of(e, record.last(name)));
     }
     screen += fmt::format("\n{} of {} done", done, plural(count, "lab"));
     if (all > 0) screen += fmt::format(", {} points of those graded", points_words(points, all));

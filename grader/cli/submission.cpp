@@ -562,7 +562,8 @@ refusal link_refusal(const job &j, const std::string &backend, const ending &e)
     if (names.empty() && naive_links(j, backend))
         return {verdict::BUILD_FAILED,
                 fmt::format("{} compiled but does not link: {}", j.shown,
-                            printable(lines(e.text).empty() ? "" : lines(e.text)[0], 400)),
+                            lines(e.text).empty() ? "the linker " + e.words()
+                                                  : printable(lines(e.text)[0], 400)),
                 "look for huge static arrays, and for assembly", said};
     if (names.empty())
         throw machine_error(fmt::format("{} compiled, but its worker does not link; this is no "

@@ -1,0 +1,94 @@
+// The terminal while a program reads single keys.
+#include "keys.hpp"
+
+#include "errors.hpp"
+
+#include <fmt/format.h>
+
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+namespace cli {
+
+namespace {
+
+volatile sig_atomic_t resized = 0, told_to_stop = 0;
+
+void on_resize(int) { resized = 1; }
+void on_stop(int) { told_to_stop = 1; }
+
+void handle(int number, void (*what)(int))
+{
+    struct sigaction action {};
+    action.sa_handler = what;
+    sigaction(number, &action, nullptr);
+}
+
+} // namespace
+
+std::string plain_keys(const std::string &bytes)
+{
+    std::string keys;
+    for (unsigned char c : bytes) {
+        if (c == 27) break; // an escape sequence, and it comes in one piece
+        if (c < 128) keys += static_cast<char>(c);
+    }
+    return keys;
+}
+
+key_reader::key_reader(int descriptor) : descriptor_(descriptor)
+{
+    if (tcgetattr(descriptor_, &before_) != 0)
+        throw machine_error(fmt::format("the terminal cannot be read key by key: {}",
+                                        std::generic_category().message(errno)));
+    handle(SIGWINCH, on_resize);
+    handle(SIGTSTP, on_stop);
+    take();
+}
+
+key_reader::~key_reader()
+{
+    give_back();
+    handle(SIGWINCH, SIG_DFL);
+    handle(SIGTSTP, SIG_DFL);
+}
+
+void key_reader::take()
+{
+    termios keys = before_;
+    keys.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
+    keys.c_cc[VMIN] = 1;
+    keys.c_cc[VTIME] = 0;
+    tcsetattr(descriptor_, TCSADRAIN, &keys);
+}
+
+void key_reader::give_back() { tcsetattr(descriptor_, TCSADRAIN, &before_); }
+
+std::optional<std::string> key_reader::typed()
+{
+    pollfd wait{descriptor_, POLLIN, 0};
+    if (poll(&wait, 1, 0) <= 0) return "";
+    char bytes[64];
+    ssize_t n = read(descriptor_, bytes, sizeof bytes);
+    if (n < 0 && (errno == EINTR || errno == EAGAIN)) return "";
+    if (n <= 0) return {};
+    return plain_keys(std::string(bytes, static_cast<std::size_t>(n)));
+}
+
+bool key_reader::disturbed()
+{
+    if (std::exchange(told_to_stop, 0)) {
+        give_back();
+        raise(SIGSTOP); // until someone lets us go on
+        take();
+        return true;
+    }
+    return std::exchange(resized, 0) != 0;
+}
+
+} // namespace cli

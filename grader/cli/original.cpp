@@ -1,0 +1,91 @@
+// The stubs as they were handed out, from git or from a copy made at first use.
+#include "original.hpp"
+
+#include "errors.hpp"
+#include "files.hpp"
+#include "process.hpp"
+#include "text.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <optional>
+
+namespace cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// What git says; none where there is no git, no repository or no such object.
+std::optional<std::string> git(const toolchain &t, const std::vector<std::string> &words)
+{
+    child c;
+    c.arguments = {"git", "-C", t.source_root};
+    c.arguments.insert(c.arguments.end(), words.begin(), words.end());
+    c.keep = 1 << 20;
+    c.wall = std::chrono::seconds(20);
+    ending e = run(c);
+    if (!e.ok() || e.cut) return {};
+    return e.text;
+}
+
+} // namespace
+
+std::string stub_copy(const toolchain &t, const lab &l)
+{
+    return fmt::format("{}/.workbook/stubs/{}.cu", t.source_root, l.name);
+}
+
+stub_original original_stub(const toolchain &t, const lab &l)
+{
+    std::string name = t.shown(t.stub(l));
+    if (auto text = git(t, {"cat-file", "blob", "HEAD:./" + name})) {
+        auto commit = git(t, {"log", "-1", "--format=%h (%as)", "--", name});
+        std::vector<std::string> said = lines(commit.value_or(""));
+        return {*text, "git's commit " + (said.empty() ? "HEAD" : printable(said[0], 80))};
+    }
+    std::string copy = stub_copy(t, l);
+    if (!fs::exists(copy)) return {};
+    return {read_text(copy), t.shown(copy)};
+}
+
+original_file original_of(const toolchain &t, const std::string &path)
+{
+    std::string name = t.shown(path);
+    std::optional<std::string> text = git(t, {"cat-file", "blob", ":./" + name});
+    original_file original{path, false, text.has_value()};
+    original.edited = text && *text != read_text(path);
+    if (!original.edited) return original;
+    original.path = t.build_root + "/originals/" + name;
+    fs::create_directories(fs::path(original.path).parent_path());
+    write_atomically(original.path, *text);
+    return original;
+}
+
+todo_list todos_of(const toolchain &t, const lab &l)
+{
+    std::string original = original_stub(t, l).text;
+    std::string present = fs::exists(t.stub(l)) ? read_text(t.stub(l)) : "";
+    return original.empty() ? todo_list(present) : todo_list(original, present);
+}
+
+void copy_stubs(const toolchain &t)
+{
+    for (const lab &l : t.labs) {
+        std::string copy = stub_copy(t, l);
+        if (l.test || fs::exists(copy)) continue;
+        try {
+            stub_original known = original_stub(t, l);
+            if (known.text.empty() && !fs::exists(t.stub(l))) continue;
+            fs::create_directories(fs::path(copy).parent_path());
+            write_atomically(copy, known.text.empty() ? read_text(t.stub(l)) : known.text);
+        } catch (const fs::filesystem_error &) {
+            return;
+        } catch (const machine_error &) {
+            return;
+        }
+    }
+}
+
+} // namespace cli

@@ -1,0 +1,389 @@
+// The student's loop: grades a lab's stub after every save, until told to stop.
+//
+// Grades run in a process of their own, the `grade` command, so that whatever becomes of one, the
+// screen and the keys stay. A save during a grade ends it and begins anew: the verdict on a text
+// that is gone helps nobody, and a stopped grade keeps no points.
+#include "watch.hpp"
+
+#include "errors.hpp"
+#include "files.hpp"
+#include "hint.hpp"
+#include "keys.hpp"
+#include "lab_names.hpp"
+#include "original.hpp"
+#include "process.hpp"
+#include "progress.hpp"
+#include "saves.hpp"
+#include "watch_screen.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <ctime>
+#include <filesystem>
+#include <mutex>
+#include <system_error>
+#include <thread>
+
+namespace cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using steady = std::chrono::steady_clock;
+constexpr std::chrono::milliseconds between_looks{200};
+
+class event {
+public:
+    event() : fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
+    {
+        if (fd_ < 0) throw std::system_error(errno, std::generic_category(), "eventfd");
+    }
+    ~event() { close(fd_); }
+    event(const event &) = delete;
+    void set() const { eventfd_write(fd_, 1); }
+    int descriptor() const { return fd_; }
+
+private:
+    int fd_;
+};
+
+// One run of the grading command, on a thread that waits for it. Ending this ends the command.
+class grading_run {
+public:
+    grading_run(std::vector<std::string> command, std::string json_file)
+        : json_file_(std::move(json_file))
+    {
+        command_.arguments = std::move(command);
+        command_.arguments.insert(command_.arguments.end(), {"--json", json_file_});
+        command_.wall = std::chrono::seconds(1800);
+        command_.called_off = call_off_.descriptor();
+        command_.each_line = [this](std::string_view line) { hear(line); };
+        thread_ = std::thread([this] { work(); });
+    }
+    ~grading_run()
+    {
+        call_off_.set();
+        thread_.join();
+        unlink(json_file_.c_str());
+    }
+    grading_run(const grading_run &) = delete;
+
+    int descriptor() const { return news_.descriptor(); } // can be read when there is news
+    bool done() const { return done_; }
+    std::string step()
+    {
+        eventfd_t count = 0;
+        if (!done_) eventfd_read(news_.descriptor(), &count);
+        std::lock_guard lock(mutex_);
+        return step_;
+    }
+    // After done().
+    const ending &end() const { return end_; }
+    const std::string &json_file() const { return json_file_; }
+
+private:
+    void work()
+    {
+        try {
+            end_ = run(command_);
+        } catch (const stop_requested &) { // the loop sees it too
+            end_.what = ending::called_off;
+        } catch (const std::system_error &e) { // no descriptors left, say
+            end_.what = ending::not_started;
+            end_.status = e.code().value();
+        }
+        done_ = true;
+        news_.set();
+    }
+    void hear(std::string_view line)
+    {
+        for (std::string_view known : {"building the grader", "waiting for another build"})
+            if (line.rfind(known, 0) == 0) {
+                std::lock_guard lock(mutex_);
+                step_ = line;
+                news_.set();
+            }
+    }
+
+    child command_;
+    std::string json_file_;
+    event call_off_, news_;
+    std::mutex mutex_;
+    std::string step_;
+    ending end_;
+    std::atomic<bool> done_ = false;
+    std::thread thread_;
+};
+
+// At once, so that no half screen is seen; what a terminal that is gone does not take is lost.
+void write_out(std::string_view text)
+{
+    std::fflush(stdout);
+    while (!text.empty()) {
+        ssize_t n = write(1, text.data(), text.size());
+        if (n < 0 && errno != EINTR) return;
+        if (n > 0) text.remove_prefix(static_cast<std::size_t>(n));
+    }
+}
+
+std::string time_of_day() { return fmt::format("{:%H:%M:%S}", fmt::localtime(std::time(nullptr))); }
+
+class watcher {
+public:
+    watcher(const toolchain &t, const lab &l, std::vector<std::string> grade, std::string seed)
+        : tools_(t),
+          lab_(l),
+          grade_(std::move(grade)),
+          seed_(std::move(seed)),
+          todos_(todos_of(t, l)),
+          files_{t.stub(l), t.header(l)},
+          saves_(look_at(files_)),
+          out_(detect_terminal(1)),
+          keys_(0)
+    {
+        state_.lab = l.name;
+        state_.file = t.shown(t.stub(l));
+    }
+
+    int loop(const std::string &backend)
+    {
+        state_.simulated = backend == "sim";
+        backend_ = backend;
+        refresh_progress();
+        begin();
+        auto next_look = steady::now() + between_looks;
+        while (true) {
+            show();
+            wait(next_look);
+            if (stop_was_requested()) throw stop_requested();
+            if (keys_.disturbed()) shown_.clear();
+            std::optional<std::string> typed = keys_.typed();
+            if (!typed) return passed; // the terminal is gone
+            for (char key : *typed)
+                if (!press(key)) return passed;
+            if (running_) hear();
+            if (steady::now() < next_look) continue;
+            if (saves_.look(look_at(files_))) begin();
+            next_look = steady::now() + between_looks;
+        }
+    }
+
+private:
+    void wait(steady::time_point until)
+    {
+        using std::chrono::milliseconds;
+        auto left = std::chrono::ceil<milliseconds>(until - steady::now()).count();
+        pollfd all[3] = {{0, POLLIN, 0},
+                         {stop_descriptor(), POLLIN, 0},
+                         {running_ ? running_->descriptor() : -1, POLLIN, 0}};
+        // A signal ends the wait as well; the loop looks at everything in any case.
+        poll(all, 3, static_cast<int>(std::max<long long>(left, 0)));
+    }
+
+    // Grades what the files hold now, and nothing else any more.
+    void begin()
+    {
+        running_.reset();
+        started_ = steady::now();
+        todos_ = todos_of(tools_, lab_);
+        state_.saved = time_of_day();
+        state_.helped.reset();
+        state_.document = nullptr;
+        if (!saves_.known().at(files_[0])) {
+            state_.now = watch_state::what::missing;
+            return;
+        }
+        state_.now = watch_state::what::grading;
+        state_.step = fmt::format("Grading what was saved at {} ...", state_.saved);
+        std::vector<std::string> command = grade_;
+        command.insert(command.end(), {"--seed", seed_});
+        fs::create_directories(tools_.build_root + "/watch");
+        std::string file = fmt::format("{}/watch/result.{}.json", tools_.build_root, getpid());
+        running_ = std::make_unique<grading_run>(command, file);
+    }
+
+    void hear()
+    {
+        std::string step = running_->step();
+        if (!step.empty())
+            state_.step = fmt::format("Grading what was saved at {}: {} ...", state_.saved, step);
+        if (!running_->done()) return;
+        state_.seconds = std::chrono::duration<double>(steady::now() - started_).count();
+        take_result();
+        running_.reset();
+        refresh_progress();
+    }
+
+    void take_result()
+    {
+        const ending &end = running_->end();
+        json document;
+        if (fs::exists(running_->json_file()))
+            document = json::parse(read_text(running_->json_file()), nullptr, false);
+        if (invalid(document).empty()) {
+            state_.document = std::move(document);
+            state_.now = watch_state::what::graded;
+            return;
+        }
+        state_.now = watch_state::what::fault;
+        state_.trouble.clear();
+        for (const std::string &line : lines(printable(end.text, 4000)))
+            if (line.rfind("grading ", 0) != 0) state_.trouble += line + "\n";
+        if (end.what != ending::exited || state_.trouble.empty())
+            state_.trouble += "The grading program " + end.words() + ".\n";
+        state_.trouble += "r tries again; ./workbook doctor looks for what is missing.";
+    }
+
+    void refresh_progress()
+    {
+        progress_record record = read_progress(tools_);
+        for (const progress_entry &e : record.entries)
+            if (e.lab == lab_.name && e.backend == backend_) {
+                state_.best = e.best;
+                state_.max_points = e.max_points;
+            }
+        bool reached = state_.max_points > 0 && state_.now == watch_state::what::graded &&
+                       labs_of(state_.document)[0].points >= state_.max_points;
+        state_.hints_for = reached ? 0 : todo_at_hand(tools_, lab_, record);
+        if (reached) state_.next = what_next(record);
+    }
+
+    std::vector<std::string> what_next(const progress_record &record)
+    {
+        std::vector<std::string> result;
+        std::string handout = "handouts/" + lab_.name + ".md";
+        if (fs::exists(tools_.source_root + "/" + handout))
+            result.push_back(fmt::format("To go further: the end of {}.", handout));
+        if (lab_.solutions)
+            result.push_back(fmt::format("To compare, a step at a time: solutions/{}/, "
+                                         "./workbook demo {}",
+                                         lab_.name, number_of(lab_.name)));
+        const lab *next = next_lab(tools_, record);
+        result.push_back(
+            next ? fmt::format("The next lab: q, then ./workbook watch {}", number_of(next->name))
+                 : "Every lab is done.");
+        return result;
+    }
+
+    // False: to quit.
+    bool press(char key)
+    {
+        switch (key) {
+        case 'q':
+        case 'Q':
+        case 4: // Ctrl-D
+            return false;
+        case 'r':
+        case 'R':
+            seed_ = choose_seed("");
+            begin();
+            return true;
+        case 'h':
+        case 'H':
+            help();
+            return true;
+        default:
+            return true;
+        }
+    }
+
+    // One hint more; after the last, the last again and where to read on.
+    void help()
+    {
+        int todo = state_.hints_for;
+        if (!todo) return;
+        std::vector<hint> hints = hints_of(tools_, lab_, todo);
+        int shown = read_progress(tools_).hints[{lab_.name, todo}];
+        std::size_t number = static_cast<std::size_t>(shown);
+        bool more = number < hints.size();
+        state_.helped = hints[more ? number : hints.size() - 1];
+        state_.hint_number = more ? number + 1 : hints.size();
+        state_.hints = hints.size();
+        if (state_.hint_number == hints.size())
+            state_.helped->text += "\nThat was the last. " + read_on(tools_, lab_);
+        if (more) keep_hints(tools_, lab_.name, todo, shown + 1);
+        refresh_progress();
+    }
+
+    int rows() const
+    {
+        winsize size{};
+        return ioctl(1, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 ? size.ws_row : 24;
+    }
+
+    // Writes the screen where it differs from what is there. What cannot move its cursor gets each
+    // screen below the one before.
+    void show()
+    {
+        bool cursor = out_.interactive;
+        out_ = detect_terminal(1);
+        std::vector<std::string> now = draw(state_, todos_, out_, rows());
+        if (now == shown_) return;
+        std::string text = shown_.empty() && cursor ? "\033[H\033[2J" : cursor ? "\033[H" : "\n";
+        if (!cursor && !shown_.empty()) text += std::string(40, '-') + "\n";
+        for (std::size_t i = 0; i < now.size(); ++i)
+            text += (i ? "\n" : "") + now[i] + (cursor ? "\033[K" : "");
+        if (cursor) text += "\033[J";
+        write_out(text);
+        shown_ = now;
+    }
+
+    const toolchain &tools_;
+    const lab &lab_;
+    std::vector<std::string> grade_;
+    std::string seed_, backend_;
+    todo_list todos_;
+    std::vector<std::string> files_; // what a submission may include of the project
+    save_detector saves_;
+    terminal out_;
+    key_reader keys_;
+    watch_state state_;
+    std::vector<std::string> shown_;
+    steady::time_point started_;
+    std::unique_ptr<grading_run> running_;
+};
+
+// Leaves the last screen where it is and the shell's prompt below it.
+struct line_after {
+    ~line_after() { write_out("\n"); }
+};
+
+} // namespace
+
+int watch(const toolchain &t, const lab &l, const std::vector<std::string> &grade,
+          const std::string &backend, std::string seed)
+{
+    line_after end;
+    return watcher(t, l, grade, std::move(seed)).loop(backend);
+}
+
+int watch_command(const toolchain &t, const std::string &word, grade_options options)
+{
+    const lab &l = lab_called(t, find_lab(word, t.lab_names(false)));
+    if (!isatty(0) || !isatty(1))
+        throw usage_error(fmt::format("watch needs a terminal: it reads keys and redraws the "
+                                      "screen. To grade once, type instead: ./workbook grade {}",
+                                      number_of(l.name)));
+    options.seed = choose_seed(options.seed);
+    {
+        // The first time this takes longest, and has more to tell than the screen has room for.
+        progress_line progress;
+        options.backend = choose_backend(t, l, options, progress).backend;
+        build_targets(t, grade_targets(t, l, stub_of(t, l), options.backend), progress);
+    }
+    std::string self = fs::read_symlink("/proc/self/exe").string();
+    return watch(t, l, {self, "grade", l.name, "--backend", options.backend}, options.backend,
+                 options.seed);
+}
+
+} // namespace cli

@@ -1,0 +1,273 @@
+// What `watch` shows: one screen, made of the last grade.
+#include "watch_screen.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace cli {
+
+namespace {
+
+using screen = std::vector<std::string>;
+
+// Wrapped lines, each after `indent` blanks.
+void add(screen &to, const std::string &text, const terminal &out, int indent)
+{
+    std::string blanks(static_cast<std::size_t>(indent), ' ');
+    for (const std::string &line : lines(blanks + wrapped(text, out.width, indent)))
+        to.push_back(line);
+}
+
+std::string no_wider(const std::string &text, int width)
+{
+    std::string result;
+    for (char c : text) {
+        bool begins = (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+        if (begins && columns(result) == width) break;
+        result += c;
+    }
+    return result;
+}
+
+lab_view view_of(const watch_state &s)
+{
+    std::vector<lab_view> labs = labs_of(s.document);
+    return labs.empty() ? lab_view{} : labs[0];
+}
+
+bool everything(const lab_view &l) { return l.max_points > 0 && l.points >= l.max_points; }
+
+void draw_head(screen &to, const watch_state &s, const lab_view &l, const terminal &out)
+{
+    std::string where = s.simulated ? "simulated" : "on the GPU";
+    std::string head = s.lab + "  " + s.file;
+    int room = out.width - columns(head) - columns(where);
+    if (room < 2) head = s.lab, room = out.width - columns(head) - columns(where);
+    to.push_back(bold(out, no_wider(head, out.width)) +
+                 (room >= 2 ? std::string(static_cast<std::size_t>(room), ' ') + where : ""));
+    double all = std::max(l.max_points, s.max_points);
+    if (all <= 0) return to.push_back("");
+    double now = l.max_points > 0 ? l.points : 0;
+    std::string words = l.max_points > 0 ? points_words(now, all) + " points" : "";
+    if (s.best > now || words.empty())
+        words += fmt::format("{}best {:g}", words.empty() ? "" : ", ", s.best);
+    if (s.now == watch_state::what::graded)
+        words += fmt::format("{}{}, graded in {:.1f} s", out.width < 60 ? "\n" : "   ", s.saved,
+                             s.seconds);
+    int width = std::min(24, out.width - columns(words) - 4);
+    if (words.find('\n') != words.npos) words.resize(words.find('\n')), width = 10;
+    std::string filled = bar(out, now / all, std::max(width, 0));
+    std::string drawn =
+        "[" + padded(good(out, filled), width + columns(good(out, filled)) - columns(filled)) +
+        "] ";
+    to.push_back((width >= 8 ? drawn : "") + no_wider(words, out.width));
+}
+
+// The student's own printf of a case.
+void draw_printed(screen &to, const case_view &c, const terminal &out)
+{
+    constexpr std::size_t most = 6;
+    std::string said = c.whole ? c.whole->value("printed", std::string()) : "";
+    if (said.empty()) return;
+    std::vector<std::string> all = lines(printable(said, 2000));
+    to.push_back("  It printed:");
+    for (std::size_t i = 0; i < std::min(all.size(), most); ++i)
+        to.push_back("  | " + no_wider(all[i], out.width - 4));
+    if (all.size() > most)
+        to.push_back(fmt::format("  | ({} more)", plural(all.size() - most, "line")));
+}
+
+void draw_case(screen &to, const case_view &c, const todo_list &todos, const terminal &out)
+{
+    std::size_t at = to.size();
+    add(to, c.verdict + "  " + c.name, out, 0);
+    to[at].replace(0, std::min(to[at].size(), c.verdict.size()), bad(out, c.verdict));
+    std::string said = c.whole ? c.whole->value("output", std::string()) : "";
+    if (said.find(c.message) == said.npos || said.empty()) add(to, c.message, out, 2);
+    if (!said.empty())
+        for (const std::string &line : lines(compiler_words(said, out.width))) to.push_back(line);
+    std::string todo = todos.words(c.name);
+    if (!c.hint.empty())
+        add(to, "Try: " + c.hint + (todo.empty() ? "" : " (" + todo + ")"), out, 2);
+    else if (!todo.empty())
+        add(to, "It belongs to " + todo + ".", out, 2);
+    draw_printed(to, c, out);
+}
+
+struct tally {
+    std::string function;
+    int cases = 0, passed = 0, not_written = 0;
+    double points = 0, max_points = 0;
+};
+
+std::vector<tally> tallies(const lab_view &l)
+{
+    std::vector<tally> all;
+    for (const case_view &c : l.cases) {
+        std::string function = function_of(c.name);
+        auto at = std::find_if(all.begin(), all.end(),
+                               [&](const tally &t) { return t.function == function; });
+        if (at == all.end()) at = all.insert(at, tally{function});
+        ++at->cases;
+        at->passed += c.passed();
+        at->not_written += c.verdict == "NOT_WRITTEN";
+        at->points += c.points;
+        at->max_points += c.max_points;
+    }
+    return all;
+}
+
+screen table(const lab_view &l, const todo_list &todos, const terminal &out)
+{
+    screen to;
+    for (const tally &t : tallies(l)) {
+        bool all = t.passed == t.cases, none = t.not_written == t.cases;
+        std::string todo = todos.words(t.function);
+        std::string what = !none          ? fmt::format("{} of {} cases", t.passed, t.cases)
+                           : todo.empty() ? "not written"
+                                          : "not written: " + todo;
+        std::string row = fmt::format("{} {} {}", padded(no_wider(t.function, 18), 18),
+                                      padded(what, 22), points_words(t.points, t.max_points));
+        to.push_back((all    ? good(out, "ok    ")
+                      : none ? "todo  "
+                             : bad(out, "FAIL  ")) +
+                     no_wider(row, out.width - 6));
+    }
+    return to;
+}
+
+std::string summary(const lab_view &l)
+{
+    int right = 0, wrong = 0, open = 0;
+    for (const tally &t : tallies(l))
+        ++(t.passed == t.cases ? right : t.not_written == t.cases ? open : wrong);
+    return fmt::format("Functions: {} right, {} wrong, {} to do", right, wrong, open);
+}
+
+// What still gives points though nothing fails: speed that could be better.
+void draw_missing_points(screen &to, const lab_view &l, const todo_list &todos, const terminal &out)
+{
+    add(to, "Every answer is right. Points are left in:", out, 0);
+    for (const case_view &c : l.cases)
+        if (c.points < c.max_points) {
+            std::string todo = todos.words(c.name);
+            add(to,
+                fmt::format("{}: {}{}", c.name, points_words(c.points, c.max_points),
+                            todo.empty() ? "" : " (" + todo + ")"),
+                out, 2);
+            if (!c.message.empty()) add(to, c.message, out, 4);
+        }
+}
+
+void draw_hint(screen &to, const watch_state &s, const terminal &out)
+{
+    std::size_t at = to.size();
+    add(to,
+        fmt::format("Hint {} of {} for TODO {}: {}", s.hint_number, s.hints, s.helped->todo,
+                    s.helped->title),
+        out, 0);
+    for (; at < to.size(); ++at) to[at] = bold(out, to[at]);
+    add(to, s.helped->text, out, 0);
+}
+
+std::string keys_line(const watch_state &s, const terminal &out)
+{
+    std::string keys;
+    if (s.hints_for) keys = fmt::format("h hint for TODO {}   ", s.hints_for);
+    keys += "r run again   q quit";
+    if (columns(keys) + 5 > out.width)
+        keys = s.hints_for ? "h hint  r run  q quit" : "r run  q quit";
+    return bold(out, "keys:") + " " + keys;
+}
+
+// As much of `body` as there is room for; where something is cut, the command that shows it.
+void fit(screen &body, std::size_t room, const std::string &command)
+{
+    if (body.size() <= room) return;
+    body.resize(room > 0 ? room - 1 : 0);
+    if (room == 0) return;
+    body.push_back("... more: ./workbook " + command);
+}
+
+// The verdict and, where there is room, the table of functions, or the hint in its place.
+screen verdict(const watch_state &s, const lab_view &l, const todo_list &todos, const terminal &out,
+               std::size_t room)
+{
+    screen body, below;
+    std::string number = s.lab.substr(0, s.lab.find('_')), grade = "grade " + number;
+    const case_view *first = first_to_mend(l, todos);
+    if (first)
+        draw_case(body, *first, todos, out);
+    else if (everything(l))
+        body.push_back(good(out, fmt::format("All {:g} points.", l.max_points)));
+    else
+        draw_missing_points(body, l, todos, out);
+    if (everything(l))
+        for (const std::string &line : s.next) add(body, line, out, 2);
+    bool built = !(first && first->name == "build");
+    if (s.helped)
+        draw_hint(below, s, out);
+    else if (built)
+        below = table(l, todos, out);
+    if (below.empty()) {
+        fit(body, room, grade);
+        return body;
+    }
+    // A hint was asked for: it comes whole, and the verdict gets what is left.
+    if (s.helped) {
+        fit(below, room, "hint " + number + " --again");
+        std::size_t left = room - below.size();
+        fit(body, left > 1 ? left - 1 : 0, grade);
+        if (left < 2) body.clear();
+    } else if (body.size() + 1 + below.size() > room) {
+        below = {no_wider(summary(l), out.width)};
+        fit(body, room > 2 ? room - 2 : room, grade);
+        if (body.size() + 2 > room) below.clear();
+    }
+    if (!body.empty() && !below.empty()) body.push_back("");
+    body.insert(body.end(), below.begin(), below.end());
+    return body;
+}
+
+} // namespace
+
+std::vector<std::string> draw(const watch_state &s, const todo_list &todos, const terminal &out,
+                              int rows)
+{
+    screen to;
+    lab_view l = view_of(s);
+    if (l.status == "error" || l.status == "skipped") l.max_points = 0;
+    draw_head(to, s, l, out);
+    std::size_t total = static_cast<std::size_t>(std::max(rows, 4));
+    std::size_t room = total - std::min(total, to.size() + 3);
+    screen body;
+    switch (s.now) {
+    case watch_state::what::grading:
+        add(body, s.step, out, 0);
+        break;
+    case watch_state::what::missing:
+        add(body, s.file + " is not there. As soon as it is saved, it is graded.", out, 0);
+        add(body, "To get the stub back: ./workbook reset " + s.lab.substr(0, s.lab.find('_')), out,
+            0);
+        break;
+    case watch_state::what::fault:
+        add(body, "This is not about your file: it could not be graded.", out, 0);
+        add(body, s.trouble, out, 2);
+        break;
+    case watch_state::what::graded:
+        body = verdict(s, l, todos, out, room);
+        break;
+    }
+    if (s.now != watch_state::what::graded) {
+        if (s.helped) body.push_back(""), draw_hint(body, s, out);
+        fit(body, room, "grade " + s.lab.substr(0, s.lab.find('_')));
+    }
+    if (room > 0) to.push_back("");
+    to.insert(to.end(), body.begin(), body.end());
+    if (to.size() + 2 <= total) to.push_back("");
+    to.push_back(keys_line(s, out));
+    return to;
+}
+
+} // namespace cli

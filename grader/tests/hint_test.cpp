@@ -1,0 +1,156 @@
+// Hints come one by one, belong to the TODO at hand, and end with where to read on.
+#include "../cli/errors.hpp"
+#include "../cli/hint.hpp"
+#include "../cli/todo.hpp"
+#include "cli_project.hpp"
+
+using namespace cli;
+
+namespace {
+
+constexpr const char *hints_file =
+    "# Hints\n\nRead one.\n\n## TODO 1: first\n\nOne\nline.\n\nAnd a\nsecond.\n\n"
+    "## TODO 2: other\n\n- a list\n- of two\n\n## Not a hint\n\nNo.\n\n"
+    "## TODO 1: last\n\nTwo.\n";
+
+// What a command prints; the test's own stdout is put back.
+std::string printed(const std::function<int()> &command)
+{
+    std::fflush(stdout);
+    char name[] = "/tmp/cuda-workbook-said.XXXXXX";
+    int file = mkstemp(name), before = dup(1);
+    dup2(file, 1);
+    CHECK(command() == passed);
+    std::fflush(stdout);
+    dup2(before, 1);
+    close(before);
+    close(file);
+    std::string text = read_text(name);
+    unlink(name);
+    return text;
+}
+
+lab_view lab_with(const std::vector<std::pair<const char *, const char *>> &cases)
+{
+    lab_view l{"02_scaling", "stub", "fail", 1, 10, {}};
+    for (auto [name, verdict] : cases) {
+        bool speed = std::string(name).find("speed") != std::string::npos;
+        l.cases.push_back({name, speed ? "speed" : "correctness", verdict, "", "", 0, 1, nullptr});
+    }
+    return l;
+}
+
+} // namespace
+
+TEST_CASE("hints.md is read by its headings; paragraphs become lines, lists stay")
+{
+    std::vector<hint> hints = parse_hints(hints_file);
+    REQUIRE(hints.size() == 3);
+    CHECK(hints[0].todo == 1);
+    CHECK(hints[0].title == "first");
+    CHECK(hints[0].text == "One line.\n\nAnd a second.");
+    CHECK(hints[1].text == "- a list\n- of two");
+    CHECK(hints[2].title == "last");
+    CHECK(parse_hints("").empty());
+}
+
+TEST_CASE("one more each time, then where to read on; none is lost between runs")
+{
+    project p;
+    p.put("labs/02_scaling/hints.md", hints_file);
+    p.put("handouts/02_scaling.md",
+          "# Lab\n\n## Rows\n\n```\n## no heading\n```\n\n## The tasks\n\n## Beyond\n");
+    auto say = [&](hint_options o) {
+        return printed([&] { return hint_command(p.tools, "2", o); });
+    };
+    std::string first = say({}), second = say({}), third = say({});
+    CHECK(contains(first, "TODO 1, hint 1 of 2: first"));
+    CHECK(contains(first, "1 more hint left for TODO 1"));
+    CHECK_FALSE(contains(first, "Two."));
+    CHECK(contains(second, "TODO 1, hint 2 of 2: last"));
+    CHECK(contains(second, "Read on in handouts/02_scaling.md: \"Rows\"."));
+    CHECK(contains(third, "You have seen 2 hints for TODO 1"));
+    CHECK_FALSE(contains(third, "Two."));
+    std::string again = say({0, true});
+    CHECK(contains(again, "hint 1 of 2"));
+    CHECK(contains(again, "hint 2 of 2"));
+    CHECK(contains(say({2, false}), "TODO 2, hint 1 of 1: other"));
+    CHECK_THROWS_AS(hint_command(p.tools, "2", {7, false}), usage_error);
+}
+
+TEST_CASE("the TODO at hand is that of the last grade's first failure")
+{
+    project p;
+    p.put("labs/02_scaling/stub.cu",
+          "// TODO 1 (scale): A.\n// TODO 2 (shift): B.\n// TODO 3 (scale: speed): C.\n");
+    p.put("labs/02_scaling/hints.md", hints_file);
+    auto at_hand = [&] { return todo_at_hand(p.tools, p.only_lab(), read_progress(p.tools)); };
+    CHECK(at_hand() == 1);
+    keep_progress(p.tools, lab_with({{"scale: one", "PASS"}, {"shift: one", "WRONG_ANSWER"}}),
+                  "sim");
+    CHECK(at_hand() == 2);
+    SUBCASE("a file that does not compile is still about the same TODO")
+    {
+        keep_progress(p.tools, lab_with({{"build", "BUILD_FAILED"}}), "sim");
+        CHECK(at_hand() == 2);
+    }
+    SUBCASE("when everything passed there is none")
+    {
+        keep_progress(p.tools, lab_with({{"scale: one", "PASS"}}), "sim");
+        CHECK(at_hand() == 0);
+    }
+}
+
+TEST_CASE("first to mend: wrong, then what nobody wrote, then what is for later")
+{
+    todo_list todos(
+        "// TODO 1 (scale): A.\n// TODO 2 (shift): B.\n// TODO 3 (scale: speed, all): C.\n");
+    CHECK(todos.words("scale: one") == "TODO 1");
+    CHECK(todos.words("scale: speed, all") == "TODO 3");
+    CHECK(todos.words("other: one") == "");
+    CHECK(todos.is_for_later("scale: speed, all"));
+    CHECK_FALSE(todos.is_for_later("shift: speed"));
+    lab_view l = lab_with({{"scale: speed, all", "TOO_SLOW"},
+                           {"shift: one", "NOT_WRITTEN"},
+                           {"scale: speed", "TOO_SLOW"},
+                           {"scale: one", "WRONG_ANSWER"},
+                           {"scale: two", "NOT_WRITTEN"}});
+    auto next = [&] {
+        const case_view *c = first_to_mend(l, todos);
+        std::string name = c ? c->name : "none";
+        for (case_view &other : l.cases)
+            if (other.name == name) other.verdict = "PASS";
+        return name;
+    };
+    CHECK(next() == "scale: one");
+    CHECK(next() == "scale: two"); // a part of a function that is written
+    CHECK(next() == "scale: speed");
+    CHECK(next() == "shift: one");
+    CHECK(next() == "scale: speed, all");
+    CHECK(next() == "none");
+}
+
+TEST_CASE("of a function's several TODOs the first not begun; all when all are")
+{
+    const std::string original =
+        "int a()\n{\n    // TODO 1 (scale): A,\n    // and more.\n    return 0;\n}\n"
+        "int b()\n{\n    // TODO 2 (scale): B.\n\n    // TODO 3 (scale: all): C.\n}\n";
+    auto words = [&](const std::string &present) {
+        return todo_list(original, present).words("scale: one");
+    };
+    auto with = [&](std::string text, const std::string &after, const std::string &added) {
+        std::size_t at = text.find(after);
+        REQUIRE(at != text.npos);
+        return text.insert(at + after.size(), added);
+    };
+    CHECK(words(original) == "TODO 1");
+    CHECK(words(with(original, "int a()\n", "// a note\n")) == "TODO 1");
+    std::string below = with(original, "and more.\n", "    work();\n");
+    CHECK(words(below) == "TODO 2");
+    CHECK(words(with(original, "{\n", "    work();\n")) == "TODO 2");
+    std::string erased = original;
+    erased.erase(erased.find("    // TODO 1"), std::string("    // TODO 1 (scale): A,\n").size());
+    CHECK(words(erased) == "TODO 2");
+    CHECK(words(with(below, "(scale): B.\n", "    work();\n")) == "TODOs 1 to 2");
+    CHECK(todo_list(original, "").words("scale: all") == "TODO 3");
+}

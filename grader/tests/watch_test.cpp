@@ -1,0 +1,368 @@
+// The student's loop: which saves are graded, what the screen holds, and the whole loop in a
+// terminal of the test's own, with a grading command that only writes down what it was given.
+#include "../cli/errors.hpp"
+#include "../cli/keys.hpp"
+#include "../cli/saves.hpp"
+#include "../cli/watch.hpp"
+#include "../cli/watch_screen.hpp"
+#include "cli_project.hpp"
+
+#include <poll.h>
+#include <pty.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <termios.h>
+
+#include <chrono>
+#include <utility>
+
+using namespace cli;
+
+namespace {
+
+contents holding(std::optional<std::string> text) { return {{"stub.cu", std::move(text)}}; }
+
+json result(const std::vector<json> &cases, double points, const char *status = "fail")
+{
+    return {{"schema", result_schema},
+            {"labs",
+             {{{"lab", "02_scaling"},
+               {"submission", "stub"},
+               {"status", status},
+               {"points", points},
+               {"max_points", 10},
+               {"cases", cases}}}}};
+}
+
+json a_case(const char *name, const char *verdict, double points = 0)
+{
+    return {{"name", name},       {"kind", "correctness"}, {"verdict", verdict},
+            {"points", points},   {"max_points", 5},       {"message", "data[3] is 7, expected 8."},
+            {"hint", "look at i"}};
+}
+
+watch_state showing(json document)
+{
+    watch_state s;
+    s.now = watch_state::what::graded;
+    s.lab = "02_scaling";
+    s.file = "labs/02_scaling/stub.cu";
+    s.saved = "10:20:30";
+    s.best = 7;
+    s.max_points = 10;
+    s.document = std::move(document);
+    return s;
+}
+
+std::string text_of(const std::vector<std::string> &screen)
+{
+    std::string text;
+    for (const std::string &line : screen) text += line + "\n";
+    return text;
+}
+
+terminal plain(int width)
+{
+    terminal t;
+    t.width = width;
+    return t;
+}
+
+// `watch` in a process on the other side of a terminal.
+class session {
+public:
+    session(const project &p, const std::string &grade, const char *term = "xterm")
+    {
+        winsize size{24, 80, 0, 0};
+        REQUIRE(openpty(&master_, &slave_, nullptr, nullptr, &size) == 0);
+        tcgetattr(slave_, &before_);
+        pid_ = fork();
+        if (pid_ != 0) return;
+        close(master_); // else it would not hang up
+        setsid();
+        ioctl(slave_, TIOCSCTTY, 0);
+        for (int descriptor : {0, 1, 2}) dup2(slave_, descriptor);
+        setenv("TERM", term, 1);
+        setenv("NO_COLOR", "1", 1);
+        handle_signals();
+        int status = 99;
+        try {
+            status = watch(p.tools, p.only_lab(), {grade}, "sim", "1");
+        } catch (const stop_requested &) {
+            status = stopped;
+        } catch (const std::exception &e) {
+            fprintf(stderr, "%s\n", e.what());
+        }
+        _exit(status);
+    }
+    ~session()
+    {
+        if (pid_ > 0) kill(pid_, SIGKILL), waitpid(pid_, nullptr, 0);
+        if (master_ >= 0) close(master_);
+        close(slave_);
+    }
+    // Reads until the text was shown; what came before it is forgotten.
+    bool sees(const std::string &text)
+    {
+        auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+        while (std::chrono::steady_clock::now() < deadline) {
+            std::size_t at = said_.find(text);
+            if (at != said_.npos) {
+                said_.erase(0, at + text.size());
+                return true;
+            }
+            pollfd wait{master_, POLLIN, 0};
+            char part[4096];
+            if (poll(&wait, 1, 100) > 0) {
+                ssize_t n = read(master_, part, sizeof part);
+                if (n > 0) said_.append(part, static_cast<std::size_t>(n));
+                if (n > 0 &&
+                    std::string_view(part, std::size_t(n)).find('\033') != std::string_view::npos)
+                    escapes_ = true;
+            }
+        }
+        MESSAGE("never shown: ", text, "; shown: ", said_);
+        return false;
+    }
+    void type(const std::string &keys) { REQUIRE(write(master_, keys.data(), keys.size()) > 0); }
+    void tell(int number) { kill(pid_, number); }
+    void hang_up() { close(std::exchange(master_, -1)); }
+    int ends()
+    {
+        // Its end is what is waited for, but a program that stays must not stop the tests.
+        int descriptor = static_cast<int>(syscall(SYS_pidfd_open, pid_, 0));
+        pollfd wait{descriptor, POLLIN, 0};
+        if (poll(&wait, 1, 20000) != 1) {
+            MESSAGE("it did not end");
+            kill(pid_, SIGKILL);
+        }
+        close(descriptor);
+        int status = 0;
+        waitpid(pid_, &status, 0);
+        pid_ = -1;
+        return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+    }
+    bool saw_escapes() const { return escapes_; }
+    bool terminal_is_as_before() const
+    {
+        termios now{};
+        tcgetattr(slave_, &now);
+        return now.c_lflag == before_.c_lflag;
+    }
+
+private:
+    bool escapes_ = false;
+    int master_ = -1, slave_ = -1;
+    pid_t pid_ = -1;
+    termios before_{};
+    std::string said_;
+};
+
+// Notes each run in `runs`, gives the result that the stub names, and waits where there is `hold`.
+std::string grading_script(project &p)
+{
+    p.put("wrong.json", result({a_case("scale: one", "WRONG_ANSWER")}, 3).dump());
+    p.put("right.json", result({a_case("scale: one", "PASS", 10)}, 10, "pass").dump());
+    REQUIRE(mkfifo((p.root + "/never").c_str(), 0600) == 0);
+    return p.script("grade", "root=" + p.root + R"(
+while [ $# -gt 1 ]; do [ "$1" = --json ] && out=$2; shift; done
+stub=$(cat $root/labs/02_scaling/stub.cu)
+echo "$stub" >>$root/runs
+echo "building the grader" >&2
+case $stub in *crash*) kill -9 $$ ;; *hold*) read line <$root/never ;; *wrong*) name=wrong ;; *) name=right ;; esac
+cp $root/$name.json "$out")");
+}
+
+} // namespace
+
+TEST_CASE("a save is graded once, when it is whole")
+{
+    save_detector saves(holding("old"));
+    auto looks = [&](const contents &now) {
+        int changes = 0;
+        for (int i = 0; i < 10; ++i) changes += saves.look(now);
+        return changes;
+    };
+    CHECK(looks(holding("old")) == 0);      // touched only
+    CHECK_FALSE(saves.look(holding("ne"))); // half written
+    CHECK_FALSE(saves.look(holding("new")));
+    CHECK(saves.look(holding("new")));
+    CHECK(looks(holding("new")) == 0);
+    CHECK(looks(holding("newer")) == 1);
+}
+
+TEST_CASE("a file that is empty or away for a moment is being written")
+{
+    save_detector saves(holding("old"));
+    for (const contents &away : {holding(std::nullopt), holding("")}) {
+        CHECK_FALSE(saves.look(away));
+        CHECK_FALSE(saves.look(away));
+        CHECK_FALSE(saves.look(away));
+        CHECK_FALSE(saves.look(holding("old"))); // back as it was
+    }
+    int changes = 0;
+    for (int i = 0; i < 10; ++i) changes += saves.look(holding(std::nullopt));
+    CHECK(changes == 1); // it is gone
+}
+
+TEST_CASE("arrows and pasted letters beyond ASCII are no keys")
+{
+    CHECK(plain_keys("hq") == "hq");
+    CHECK(plain_keys("\033[A") == "");
+    CHECK(plain_keys("r\033[1;5D") == "r");
+    CHECK(plain_keys("\xc3\xa4r") == "r");
+}
+
+TEST_CASE("the screen: points, the first failure with its TODO, the functions, the keys")
+{
+    todo_list todos("// TODO 1 (scale): A.\n// TODO 2 (shift): B.\n");
+    json document =
+        result({a_case("scale: one", "PASS", 5), a_case("shift: one", "NOT_WRITTEN")}, 5);
+    document["labs"][0]["cases"].push_back(a_case("scale: two", "WRONG_ANSWER"));
+    watch_state s = showing(document);
+    s.hints_for = 1;
+    std::string text = text_of(draw(s, todos, plain(80), 24));
+    CHECK(contains(text, "02_scaling  labs/02_scaling/stub.cu"));
+    CHECK(contains(text, "simulated"));
+    CHECK(contains(text, "[############            ] 5 / 10 points, best 7   10:20:30"));
+    CHECK(contains(
+        text, "WRONG_ANSWER  scale: two\n  data[3] is 7, expected 8.\n  Try: look at i (TODO 1)"));
+    CHECK(contains(text, "FAIL  scale              1 of 2 cases"));
+    CHECK(contains(text, "todo  shift              not written: TODO 2"));
+    CHECK(contains(text, "keys: h hint for TODO 1   r run again   q quit\n"));
+    CHECK(text.find("WRONG_ANSWER") < text.find("todo  shift"));
+}
+
+TEST_CASE("the screen fits, however small and whatever it holds")
+{
+    json document = result({a_case("scale: one", "WRONG_ANSWER")}, 5);
+    std::string words;
+    for (int i = 0; i < 400; ++i) words += "word ";
+    document["labs"][0]["cases"][0]["message"] = words;
+    document["labs"][0]["cases"][0]["printed"] = std::string(5000, 'x') + "\n\n\n\n\n\n\n\nend";
+    watch_state s = showing(document);
+    s.hints_for = 1;
+    watch_state helped = s;
+    helped.helped = hint{1, "title", words};
+    watch_state fault = s;
+    fault.now = watch_state::what::fault;
+    fault.trouble = words;
+    for (const watch_state &state : {s, helped, fault})
+        for (int width : {40, 59, 80})
+            for (int rows : {4, 6, 8, 12, 24, 50}) {
+                CAPTURE(width);
+                CAPTURE(rows);
+                std::vector<std::string> screen = draw(state, todo_list(""), plain(width), rows);
+                CHECK(screen.size() <= std::size_t(rows));
+                for (const std::string &line : screen) CHECK(columns(line) <= width);
+                CHECK(contains(screen.back(), "q quit"));
+            }
+}
+
+TEST_CASE("a hint stands below the verdict, whole; the verdict gives way")
+{
+    watch_state s = showing(result({a_case("scale: one", "WRONG_ANSWER")}, 5));
+    s.helped = hint{1, "who?", "Ask the neighbour."};
+    s.hint_number = 1;
+    s.hints = 3;
+    std::string text = text_of(draw(s, todo_list(""), plain(80), 24));
+    CHECK(contains(text, "WRONG_ANSWER  scale: one"));
+    CHECK(contains(text, "Hint 1 of 3 for TODO 1: who?\nAsk the neighbour."));
+    CHECK_FALSE(contains(text, "FAIL  scale"));
+    CHECK(contains(text_of(draw(s, todo_list(""), plain(80), 7)), "Ask the neighbour."));
+}
+
+TEST_CASE("all points: what is next; points left: where")
+{
+    watch_state s = showing(result({a_case("scale: one", "PASS", 10)}, 10, "pass"));
+    s.next = {"The next lab: q, then ./workbook watch 04"};
+    std::string text = text_of(draw(s, todo_list(""), plain(80), 24));
+    CHECK(contains(text, "All 10 points.\n  The next lab"));
+    s = showing(result({a_case("scale: fast", "PASS", 3)}, 3, "pass"));
+    CHECK(contains(text_of(draw(s, todo_list(""), plain(80), 24)),
+                   "Points are left in:\n  scale: fast: 3 / 5"));
+}
+
+TEST_CASE("the loop: grades at once, after a save by any means, and by r; q ends it")
+{
+    project p;
+    p.put("labs/02_scaling/stub.cu", "// wrong\n");
+    std::string grade = grading_script(p), stub = p.tools.stub(p.only_lab());
+    session s(p, grade);
+    CHECK(s.sees("Grading what was saved"));
+    CHECK(s.sees("WRONG_ANSWER  scale: one"));
+    p.put("labs/02_scaling/stub.cu", "// right\n"); // by renaming
+    CHECK(s.sees("All 10 points."));
+    p.put("labs/02_scaling/stub.cu~", "// wrong again\n");
+    std::filesystem::copy_file(stub + "~", stub, std::filesystem::copy_options::overwrite_existing);
+    CHECK(s.sees("WRONG_ANSWER  scale: one"));
+    s.type("r");
+    CHECK(s.sees("Grading what was saved"));
+    CHECK(s.sees("WRONG_ANSWER  scale: one"));
+    s.type("q");
+    CHECK(s.ends() == passed);
+    CHECK(s.terminal_is_as_before());
+    CHECK(read_text(p.root + "/runs") == "// wrong\n// right\n// wrong again\n// wrong again\n");
+}
+
+TEST_CASE("the loop: a save ends the grade that is running")
+{
+    project p;
+    p.put("labs/02_scaling/stub.cu", "// hold\n");
+    session s(p, grading_script(p));
+    CHECK(s.sees("building the grader"));
+    p.put("labs/02_scaling/stub.cu", "// right\n");
+    CHECK(s.sees("All 10 points."));
+    CHECK(read_text(p.root + "/runs") == "// hold\n// right\n");
+}
+
+TEST_CASE("the loop: a grade that dies is said and tried again; a file may go and come")
+{
+    project p;
+    p.put("labs/02_scaling/stub.cu", "// crash\n");
+    session s(p, grading_script(p));
+    CHECK(s.sees("This is not about your file"));
+    std::filesystem::remove(p.tools.stub(p.only_lab()));
+    CHECK(s.sees("is not there"));
+    p.put("labs/02_scaling/stub.cu", "// right\n");
+    CHECK(s.sees("All 10 points."));
+}
+
+TEST_CASE("the loop: signals give the terminal back")
+{
+    project p;
+    for (int number : {SIGINT, SIGTERM, SIGHUP}) {
+        p.put("labs/02_scaling/stub.cu", "// hold\n");
+        std::filesystem::remove(p.root + "/never");
+        session s(p, grading_script(p));
+        CHECK(s.sees("building the grader"));
+        if (number == SIGINT)
+            s.type("\003"); // Ctrl-C
+        else
+            s.tell(number);
+        CHECK(s.ends() == stopped);
+        CHECK(s.terminal_is_as_before());
+    }
+}
+
+TEST_CASE("the loop: it ends with its terminal")
+{
+    project p;
+    p.put("labs/02_scaling/stub.cu", "// hold\n");
+    session s(p, grading_script(p));
+    CHECK(s.sees("building the grader"));
+    s.hang_up();
+    CHECK(s.ends() == stopped);
+}
+
+TEST_CASE("the loop: a terminal that cannot move its cursor gets no escape sequence")
+{
+    project p;
+    p.put("labs/02_scaling/stub.cu", "// right\n");
+    session s(p, grading_script(p), "dumb");
+    CHECK(s.sees("All 10 points."));
+    s.type("q");
+    CHECK(s.ends() == passed);
+    CHECK_FALSE(s.saw_escapes());
+}
