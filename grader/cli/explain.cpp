@@ -231,13 +231,11 @@ std::string explanation_text(const explanation &e, const terminal &out)
     return text;
 }
 
-int explain_command(const toolchain &t, const std::vector<std::string> &words,
-                    grade_options options, const std::string &page)
+int explain_command(const toolchain &t, const std::string &word, grade_options options,
+                    const std::string &page)
 {
-    if (words.size() != 1)
-        throw usage_error("explain needs exactly one lab: ./workbook explain LAB");
     require_writable("--html", page);
-    item i = items(t, words, options).at(0);
+    item i = items(t, {word}, options).at(0);
     options.backend = "sim";
     options.seed = choose_seed(options.seed);
     progress_line progress;

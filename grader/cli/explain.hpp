@@ -63,7 +63,7 @@ bool shown_before(const explanation &e, const explained_case &c);
 std::string explanation_text(const explanation &e, const terminal &out);
 
 // The command. `page`: a file for explanation_page(), or empty. Returns the exit status.
-int explain_command(const toolchain &t, const std::vector<std::string> &words,
-                    grade_options options, const std::string &page);
+int explain_command(const toolchain &t, const std::string &word, grade_options options,
+                    const std::string &page);
 
 } // namespace cli

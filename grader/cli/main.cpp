@@ -128,10 +128,10 @@ void describe_explain(commands &c, command_options &o)
 {
     c.explain = c.app.add_subcommand("explain", "your source, with what the memory system did");
     c.explain->footer(about_explain);
-    c.explain->add_option("LAB", o.labs, "number or part of a name")->required()->check(not_empty);
+    add_one_lab(*c.explain, o);
     c.explain
         ->add_option("--case", o.grade.pattern,
-                     "cases whose name contains this; without it, those of speed")
+                     "cases whose name contains this; none: those of speed")
         ->check(not_empty);
     c.explain->add_option("--submission", o.grade.submission, "explain this .cu file instead")
         ->check(not_empty);
@@ -270,7 +270,7 @@ int run_command(const commands &c, const command_options &o)
     copy_stubs(t);
     if (c.demo->parsed()) return demo_command(t, o.labs, o.grade);
     if (c.watch->parsed()) return watch_command(t, o.one_lab, o.grade);
-    if (c.explain->parsed()) return explain_command(t, o.labs, o.grade, o.page);
+    if (c.explain->parsed()) return explain_command(t, o.one_lab, o.grade, o.page);
     if (c.grade->parsed()) return grade_command(t, o.labs, o.grade);
     if (c.hint->parsed()) return hint_command(t, o.one_lab, o.hint);
     if (c.reset->parsed()) return reset_command(t, o.one_lab, o.agreed);
