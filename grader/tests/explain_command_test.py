@@ -63,7 +63,9 @@ class explaining(unittest.TestCase):
             self.assertNotIn("script", reader.seen)
 
     def test_wrong_use_is_named(self):
-        done = self.explain("2", "--case", "no such case")
+        # The same file as above, which is kept compiled.
+        naive = TOP / "reference" / LAB / "naive.cu"
+        done = self.explain("2", "--case", "no such case", "--submission", naive)
         self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
         self.assertIn("no case's name holds", done.stderr)
         done = self.explain("2", "--html", "/no/such/folder/page.html")
