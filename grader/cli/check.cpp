@@ -24,7 +24,7 @@ namespace {
 
 constexpr double most_core_seconds = 100; // a lab
 
-enum class role { naive, rung, solution, stub, filled, wrong };
+enum class role { naive, library, rung, solution, stub, filled, wrong };
 
 struct finding {
     std::string what;         // "naive is right"
@@ -144,6 +144,7 @@ std::vector<finding> judge(const toolchain &t, const task &work, const lab_view 
         // Labs that prove the machinery need no race.
         if (work.of->test) return {{"naive is right", right}};
         return {{"naive is right", right}, gates_separate(l, backend)};
+    case role::library:
     case role::rung:
         return {{work.what.name + " is right", right}};
     case role::solution: {
@@ -201,11 +202,12 @@ task stub_task(const toolchain &t, const lab &l)
     return work;
 }
 
-std::vector<task> tasks_of(const toolchain &t, const lab &l)
+std::vector<task> tasks_of(const toolchain &t, const lab &l, const std::string &backend)
 {
     std::vector<task> tasks;
     auto add = [&](role as, subject what) { tasks.push_back({&l, as, std::move(what)}); };
     add(role::naive, implementation_of(t, l, "naive"));
+    if (l.has_library(backend)) add(role::library, implementation_of(t, l, "library"));
     if (l.solutions) {
         for (const std::string &name : l.rungs) add(role::rung, implementation_of(t, l, name));
         add(role::solution, implementation_of(t, l, "solution"));
@@ -264,7 +266,7 @@ int check_command(const toolchain &t, const std::vector<std::string> &words, gra
     options.seed = choose_seed(options.seed);
     options.backend = choose_backend(t, lab_called(t, names[0]), options, progress).backend;
     for (const std::string &name : names)
-        for (task &work : tasks_of(t, lab_called(t, name))) {
+        for (task &work : tasks_of(t, lab_called(t, name), options.backend)) {
             for (const std::string &target : grade_targets(t, *work.of, work.what, options.backend))
                 targets.push_back(target);
             tasks.push_back(std::move(work));

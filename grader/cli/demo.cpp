@@ -23,7 +23,7 @@ std::vector<subject> steps_of(const toolchain &t, const lab &l, const std::strin
         for (const std::string &name : l.rungs) steps.push_back(implementation_of(t, l, name));
         steps.push_back(implementation_of(t, l, "solution"));
     }
-    if (l.library && backend == "gpu") steps.push_back(implementation_of(t, l, "library"));
+    if (l.has_library(backend)) steps.push_back(implementation_of(t, l, "library"));
     return steps;
 }
 
@@ -32,7 +32,7 @@ ladder climb(const toolchain &t, const lab &l, const grade_options &options,
 {
     std::vector<subject> steps = steps_of(t, l, options.backend);
     ladder result{l.name, options.backend, std::vector<rung>(steps.size()),
-                  l.library && options.backend == "sim"};
+                  l.library && !l.has_library(options.backend)};
     auto grade = [&](std::size_t i) {
         result.rungs[i] = {steps[i].name, first_comment(read_text(steps[i].source)),
                            grade_one(t, l, steps[i], options, false).document};

@@ -325,7 +325,7 @@ std::vector<std::string> grade_targets(const toolchain &t, const lab &l, const s
     std::vector<std::string> targets = grading_targets(t, l, backend);
     if (what.ours)
         for (const std::string &with : linked_with(backend)) {
-            if (with == "sim" && what.name == "library") continue; // it is linked for GPUs only
+            if (what.name == "library" && !l.has_library(with)) continue;
             targets.push_back(t.program(l, what.name, with));
         }
     else
@@ -339,7 +339,9 @@ graded grade_one(const toolchain &t, const lab &l, const subject &what,
     if (what.ours)
         return run_grader(t, l, what,
                           {t.program(l, what.name, options.backend),
-                           what.name == "library" ? std::string() : t.program(l, what.name, "sim")},
+                           what.name == "library" && !l.has_library("sim")
+                               ? std::string()
+                               : t.program(l, what.name, "sim")},
                           options, show);
     built_submission built = build_submission(t, {&l, what.source, linked_with(options.backend)});
     if (!built.built()) {

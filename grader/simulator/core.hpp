@@ -73,6 +73,7 @@ enum instruction_flags : std::uint8_t { // of `flags`
     leaves_kernel = 32, // exit: ends the thread also from inside a function
     aligned = 64,       // bar.sync: all threads of a warp execute it together
     orders_memory = 64, // of a warp-synchronous instruction: __syncwarp
+    speculative = 64,   // of a load: what it reads is not always used, so it may be unwritten
     strong = 128,       // of an access: volatile, atomic or with an order of its own
 };
 

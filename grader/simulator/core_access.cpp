@@ -2,8 +2,8 @@
 //
 // Compiled once for each instruction set, like core_arithmetic.cpp. Device memory and shared memory
 // are both a `window` of bytes with a shadow; local memory is interleaved by words, as on hardware.
-#include "core_lanes.hpp"
 #include "core_levels.hpp"
+#include "core_values.hpp"
 
 #if defined(__AVX2__)
 #include <immintrin.h>
@@ -134,6 +134,18 @@ struct access {
     u32 bytes; // a lane
 };
 
+// Whether one of the elements read has no byte that was written. Some bytes without a value are no
+// mistake: the padding of a structure travels with it.
+template <class F> bool holds_nothing(u32 bytes, u32 element, F shadow)
+{
+    for (u32 first = 0; first < bytes; first += element) {
+        u8 all = 0;
+        for (u32 k = 0; k < element && first + k < bytes; ++k) all |= shadow(first + k);
+        if ((all & initialised) == 0) return true;
+    }
+    return false;
+}
+
 inline u8 bits_needed(const context &c) { return c.check_memory ? u8{addressable} : u8{0}; }
 
 // Looks at every active lane; reports what it finds. False: the grid has been stopped.
@@ -153,7 +165,8 @@ __attribute__((noinline)) bool check_lanes(context &c, const instruction &i, lan
             outside |= bit_of[l];
         } else if (!lane_has(w.shadow + at, how.bytes, 0, never)) {
             read_only_lanes |= bit_of[l];
-        } else if (!lane_has(w.shadow + at, how.bytes, wanted, 0)) {
+        } else if (!lane_has(w.shadow + at, how.bytes, wanted, 0) &&
+                   holds_nothing(how.bytes, i.bytes, [&](u32 k) { return w.shadow[at + k]; })) {
             uninitialised |= bit_of[l];
         }
     });
@@ -612,8 +625,10 @@ bool check_local(context &c, const instruction &i, lane_mask mask, const u64 *at
         } else if (at[l] >= c.local_bytes || c.local_bytes - at[l] < bytes) {
             outside |= bit_of[l];
         } else if (!write && c.check_initialised) {
-            for (u32 k = 0; k < bytes; ++k)
-                if (c.local_shadow[local_position(at[l] + k, l)] == 0) uninitialised |= bit_of[l];
+            auto shadow = [&](u32 k) {
+                return c.local_shadow[local_position(at[l] + k, l)] != 0 ? u8{initialised} : u8{0};
+            };
+            if (holds_nothing(bytes, i.bytes, shadow)) uninitialised |= bit_of[l];
         }
     });
     auto tell = [&](access_problem p, lane_mask lanes) {
@@ -858,6 +873,10 @@ template <class R> void store_argument(context &c, const instruction &i, lane_ma
 // ---- atomics
 // ----------------------------------------------------------------------------------------------------
 
+struct half_pair { // f16x2
+    half low, high;
+};
+
 struct atomic_add {
     static constexpr bool blind = false;
     template <class T> static T of(T old, T b, T)
@@ -866,6 +885,11 @@ struct atomic_add {
             return static_cast<T>(static_cast<u64>(old) + static_cast<u64>(b));
         else
             return old + b;
+    }
+    static half of(half old, half b, half) { return narrow(double{widen(old)} + widen(b)); }
+    static half_pair of(half_pair old, half_pair b, half_pair)
+    {
+        return {of(old.low, b.low, {}), of(old.high, b.high, {})};
     }
 };
 struct atomic_min {
@@ -903,6 +927,32 @@ struct atomic_inc {
 struct atomic_dec {
     static constexpr bool blind = false;
     template <class T> static T of(T old, T b, T) { return old == 0 || old > b ? b : old - 1; }
+};
+
+// An mbarrier: threads still to come in this phase, threads a phase, phases that have ended.
+u64 barrier_of(u64 left, u64 all, u64 ended)
+{
+    return (left & 0xfffff) | (all & 0xfffff) << 20 | ended << mbarrier_phase_bit;
+}
+u64 barrier_after(u64 old, u64 came, u64 all)
+{
+    u64 left = (old & 0xfffff) - came, ended = old >> mbarrier_phase_bit;
+    return left == 0 ? barrier_of(all, all, ended + 1) : barrier_of(left, all, ended);
+}
+struct mbarrier_init {
+    static constexpr bool blind = true;
+    static u64 of(u64, u64 threads, u64) { return barrier_of(threads, threads, 0); }
+};
+struct mbarrier_arrive {
+    static constexpr bool blind = false;
+    static u64 of(u64 old, u64 came, u64) { return barrier_after(old, came, old >> 20 & 0xfffff); }
+};
+struct mbarrier_drop {
+    static constexpr bool blind = false;
+    static u64 of(u64 old, u64 came, u64)
+    {
+        return barrier_after(old, came, (old >> 20 & 0xfffff) - came);
+    }
 };
 
 // Most lanes that meet at one address.
@@ -1091,6 +1141,8 @@ void atomic_rows(handler_sink &out)
     atomic_row<atomic_add, s64>(out, "add", "s64");
     atomic_row<atomic_add, float>(out, "add", "f32");
     atomic_row<atomic_add, double>(out, "add", "f64");
+    atomic_row<atomic_add, half>(out, "add", "f16");
+    atomic_row<atomic_add, half_pair>(out, "add", "f16x2");
     atomic_row<atomic_min, u32>(out, "min", "u32");
     atomic_row<atomic_min, s32>(out, "min", "s32");
     atomic_row<atomic_min, u64>(out, "min", "u64");
@@ -1110,6 +1162,9 @@ void atomic_rows(handler_sink &out)
     atomic_row<atomic_compare, u16>(out, "cas", "b16");
     atomic_row<atomic_compare, u32>(out, "cas", "b32");
     atomic_row<atomic_compare, u64>(out, "cas", "b64");
+    atomic_row<mbarrier_init, u64>(out, "mbarrier_init", "b64");
+    atomic_row<mbarrier_arrive, u64>(out, "mbarrier_arrive", "b64");
+    atomic_row<mbarrier_drop, u64>(out, "mbarrier_arrive_drop", "b64");
     atomic_row<atomic_inc, u32>(out, "inc", "u32");
     atomic_row<atomic_dec, u32>(out, "dec", "u32");
 }

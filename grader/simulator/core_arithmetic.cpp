@@ -2,8 +2,8 @@
 //
 // Compiled once for each instruction set (SIMULATOR_LEVEL names it) without contraction of a * b +
 // c. Floating point follows IEEE where PTX does; the approximate forms are computed accurately.
-#include "core_lanes.hpp"
 #include "core_levels.hpp"
+#include "core_values.hpp"
 
 #include <cfenv>
 #include <cmath>
@@ -11,163 +11,6 @@
 
 namespace simulator::core::SIMULATOR_LEVEL {
 namespace {
-
-// ---- values in lanes
-// -----------------------------------------------------------------------------
-
-struct half {
-    u16 bits;
-};
-
-template <class T> struct named;
-template <> struct named<u8> {
-    static constexpr const char *u = "u8", *b = "b8";
-};
-template <> struct named<u16> {
-    static constexpr const char *u = "u16", *b = "b16";
-};
-template <> struct named<u32> {
-    static constexpr const char *u = "u32", *b = "b32";
-};
-template <> struct named<u64> {
-    static constexpr const char *u = "u64", *b = "b64";
-};
-template <> struct named<s8> {
-    static constexpr const char *u = "s8";
-};
-template <> struct named<s16> {
-    static constexpr const char *u = "s16";
-};
-template <> struct named<s32> {
-    static constexpr const char *u = "s32";
-};
-template <> struct named<s64> {
-    static constexpr const char *u = "s64";
-};
-template <> struct named<float> {
-    static constexpr const char *u = "f32";
-};
-template <> struct named<double> {
-    static constexpr const char *u = "f64";
-};
-template <> struct named<half> {
-    static constexpr const char *u = "f16";
-};
-
-template <int bytes> struct storage_of {
-    using type = u32;
-};
-template <> struct storage_of<8> {
-    using type = u64;
-};
-template <class T> using storage = typename storage_of<sizeof(T)>::type;
-
-template <class T> constexpr bool is_float = false;
-template <> constexpr bool is_float<float> = true;
-template <> constexpr bool is_float<double> = true;
-template <> constexpr bool is_float<half> = true;
-template <class T> constexpr bool is_signed = T(-1) < T(0);
-template <> constexpr bool is_signed<half> = true;
-
-template <class A, class B> struct same {
-    static constexpr bool value = false;
-};
-template <class A> struct same<A, A> {
-    static constexpr bool value = true;
-};
-template <class A, class B> constexpr bool is_same = same<A, B>::value;
-
-template <class T> inline T value_of(storage<T> s)
-{
-    if constexpr (is_same<T, float> || is_same<T, double>) {
-        T v;
-        __builtin_memcpy(&v, &s, sizeof v);
-        return v;
-    } else if constexpr (is_same<T, half>) {
-        return {static_cast<u16>(s)};
-    } else {
-        return static_cast<T>(s);
-    }
-}
-
-inline float canonical(float f)
-{
-    u32 bits = 0x7fffffffu;
-    float nan;
-    __builtin_memcpy(&nan, &bits, 4);
-    return f != f ? nan : f;
-}
-inline double canonical(double f) { return f; }
-
-template <class T> inline storage<T> bits_of(T v)
-{
-    if constexpr (is_same<T, float> || is_same<T, double>) {
-        storage<T> s;
-        __builtin_memcpy(&s, &v, sizeof s);
-        return s;
-    } else if constexpr (is_same<T, half>) {
-        return v.bits;
-    } else if constexpr (sizeof(T) == 1) {
-        return static_cast<u8>(v);
-    } else if constexpr (sizeof(T) == 2) {
-        return static_cast<u16>(v);
-    } else {
-        return static_cast<storage<T>>(v);
-    }
-}
-
-inline float flushed(float f)
-{
-    u32 b = bits_of(f);
-    return value_of<float>((b & 0x7f800000u) == 0 ? b & 0x80000000u : b);
-}
-inline double flushed(double f) { return f; }
-template <bool on, class T> inline T flush_if(T v)
-{
-    if constexpr (on)
-        return flushed(v);
-    else
-        return v;
-}
-
-inline float widen(half h)
-{
-    u32 sign = (h.bits & 0x8000u) << 16, e = h.bits >> 10 & 31, m = h.bits & 1023;
-    if (e == 31) return value_of<float>(sign | 0x7f800000u | m << 13);
-    if (e != 0) return value_of<float>(sign | (e + 112) << 23 | m << 13);
-    float f = static_cast<float>(m) * 0x1p-24f;
-    return sign ? -f : f;
-}
-
-// Rounds to a half; mode as in convert_mode below. Works on a double so that every narrower value
-// fits.
-half narrow(double v, int mode = 0)
-{
-    u64 b = bits_of(v);
-    u16 sign = static_cast<u16>(b >> 48 & 0x8000);
-    if (v != v) return {0x7fff};
-    double a = std::fabs(v);
-    if (a == HUGE_VAL) return {static_cast<u16>(sign | 0x7c00)};
-    int e;
-    std::frexp(a, &e);
-    double unit = std::ldexp(1.0, e - 11 < -24 ? -24 : e - 11), scaled = a / unit;
-    bool down = mode == 1 || (mode == 2 && !sign) || (mode == 3 && sign);
-    double r = mode == 0 ? std::nearbyint(scaled) : down ? std::floor(scaled) : std::ceil(scaled);
-    r *= unit;
-    if (r >= 65536.0) return {static_cast<u16>(sign | (down ? 0x7bff : 0x7c00))};
-    if (r < 0x1p-14) return {static_cast<u16>(sign | static_cast<u16>(r * 0x1p24))};
-    std::frexp(r, &e);
-    auto m = static_cast<u32>(std::ldexp(r, 11 - e)); // 1024 .. 2047
-    return {static_cast<u16>(sign | (e + 14) << 10 | (m & 1023))};
-}
-
-template <class T> inline auto wide_value(T v)
-{
-    if constexpr (is_same<T, half>)
-        return widen(v);
-    else
-        return v;
-}
 
 // ---- shapes of instructions
 // ------------------------------------------------------------------------
@@ -561,6 +404,66 @@ template <class A, class B> void dot4(context &c, const instruction &i, lane_mas
     });
 }
 
+// Two halfwords of a times the lower or the upper two bytes of b.
+template <class A, class B, bool high> void dot2(context &c, const instruction &i, lane_mask mask)
+{
+    auto a = lanes_of<u32>(c, i.a), b = lanes_of<u32>(c, i.b), e = lanes_of<u32>(c, i.c);
+    every(lanes_of<u32>(c, i.d), mask, [=](int l) {
+        u32 sum = e[l], bytes = high ? b[l] >> 16 : b[l];
+        for (int k = 0; k < 2; ++k)
+            sum += static_cast<u32>(static_cast<s32>(static_cast<A>(a[l] >> (16 * k))) *
+                                    static_cast<s32>(static_cast<B>(bytes >> (8 * k))));
+        return sum;
+    });
+}
+template <bool high> void dot2_rows(handler_sink &out, const char *op)
+{
+    out.add_pair(op, "u32", "u32", dot2<u16, u8, high>);
+    out.add_pair(op, "u32", "s32", dot2<u16, s8, high>);
+    out.add_pair(op, "s32", "u32", dot2<s16, u8, high>);
+    out.add_pair(op, "s32", "s32", dot2<s16, s8, high>);
+}
+
+// Of four bytes each: every difference in its byte, or their sum added to c.
+template <class T, bool sum>
+void absolute_difference4(context &c, const instruction &i, lane_mask mask)
+{
+    auto a = lanes_of<u32>(c, i.a), b = lanes_of<u32>(c, i.b), e = lanes_of<u32>(c, i.c);
+    every(lanes_of<u32>(c, i.d), mask, [=](int l) {
+        u32 r = sum ? e[l] : 0;
+        for (int k = 0; k < 32; k += 8) {
+            s32 x = static_cast<T>(a[l] >> k), y = static_cast<T>(b[l] >> k);
+            u32 difference = static_cast<u32>(x < y ? y - x : x - y);
+            r += sum ? difference : difference << k;
+        }
+        return r;
+    });
+}
+template <class T> void absolute_differences(handler_sink &out, const char *type)
+{
+    out.add_pair("vabsdiff4.u32", type, type, absolute_difference4<T, false>);
+    out.add_pair("vabsdiff4.u32", type, type, "add", absolute_difference4<T, true>);
+}
+
+// Where the n-th set bit is, counted from `base` upwards, or downwards when n is negative.
+void nth_set_bit(context &c, const instruction &i, lane_mask mask)
+{
+    auto a = lanes_of<u32>(c, i.a), b = lanes_of<u32>(c, i.b), e = lanes_of<u32>(c, i.c);
+    auto d = lanes_of<u32>(c, i.d);
+    active(mask, [=](int l) {
+        s64 n = static_cast<s32>(e[l]), left = n < 0 ? -n : n, at = b[l];
+        if (n == 0) left = 1;
+        d[l] = ~0u;
+        for (; at >= 0 && at < 32; at += n < 0 ? -1 : 1) {
+            if ((a[l] >> at & 1) != 0 && --left == 0) {
+                d[l] = static_cast<u32>(at);
+                break;
+            }
+            if (n == 0) break;
+        }
+    });
+}
+
 // Carry chains. The carry is a predicate at i.extra, one bit a lane.
 enum class chain { add, sub, mad_lo, mad_hi };
 template <class T, chain kind, bool in, bool out>
@@ -812,48 +715,6 @@ template <class T, number_test t> void test_number(context &c, const instruction
     set_predicate(c, i.d, mask, r);
 }
 
-// Halves, one or two in a register: computed wider, rounded once.
-struct half_add {
-    static double of(double a, double b, double) { return a + b; }
-};
-struct half_sub {
-    static double of(double a, double b, double) { return a - b; }
-};
-struct half_mul {
-    static double of(double a, double b, double) { return a * b; }
-};
-struct half_fma {
-    static double of(double a, double b, double c) { return a * b + c; }
-};
-struct half_min {
-    static double of(double a, double b, double) { return float_min::of(a, b); }
-};
-struct half_max {
-    static double of(double a, double b, double) { return float_max::of(a, b); }
-};
-struct half_neg {
-    static double of(double a, double, double) { return -a; }
-};
-struct half_abs {
-    static double of(double a, double, double) { return std::fabs(a); }
-};
-template <class Op, int halves, int operands>
-void half_operation(context &c, const instruction &i, lane_mask mask)
-{
-    auto a = lanes_of<u32>(c, i.a), d = lanes_of<u32>(c, i.d);
-    auto b = operands > 1 ? lanes_of<u32>(c, i.b) : a, e = operands > 2 ? lanes_of<u32>(c, i.c) : a;
-    active(mask, [=](int l) {
-        u32 r = 0;
-        for (int h = 0; h < halves; ++h) {
-            auto part = [=](u32 v) {
-                return static_cast<double>(widen({static_cast<u16>(v >> (16 * h))}));
-            };
-            r |= u32{narrow(Op::of(part(a[l]), part(b[l]), part(e[l]))).bits} << (16 * h);
-        }
-        d[l] = r;
-    });
-}
-
 // ---- comparison and selection
 // ---------------------------------------------------------------------------
 
@@ -1092,22 +953,6 @@ template <class D, class S> void convert(context &c, const instruction &i, lane_
     each();
 }
 
-void convert_to_bfloat(context &c, const instruction &i, lane_mask mask)
-{
-    auto a = lanes_of<u32>(c, i.a), d = lanes_of<u32>(c, i.d);
-    bool to_zero = (i.extra & convert_mode_mask) == convert_zero;
-    every(d, mask, [=](int l) {
-        u32 v = a[l], r = (to_zero ? v : v + 0x7fff + (v >> 16 & 1)) >> 16;
-        return (v & 0x7fffffff) > 0x7f800000 ? 0x7fffu : r;
-    });
-}
-
-void convert_from_bfloat(context &c, const instruction &i, lane_mask mask)
-{
-    auto a = lanes_of<u32>(c, i.a);
-    every(lanes_of<u32>(c, i.d), mask, [=](int l) { return a[l] << 16; });
-}
-
 // ---- moves
 // ---------------------------------------------------------------------------------------------------
 
@@ -1269,14 +1114,6 @@ template <class Op> void extreme(handler_sink &out, const char *op, const char *
     out.add_rounded(op, modifier, ".f64",
                     float_binary<Op, double, rounding::nearest, false, false>);
 }
-template <class Op, int operands> void halves(handler_sink &out, const char *op)
-{
-    for (const char *r : {"", ".rn"}) {
-        out.add_rounded(op, r, ".f16", half_operation<Op, 1, operands>);
-        out.add_rounded(op, r, ".f16x2", half_operation<Op, 2, operands>);
-    }
-}
-
 template <class T> void carries(handler_sink &out)
 {
     const char *t = named<T>::u;
@@ -1303,7 +1140,7 @@ template <class Op, class... T> void compare_row(handler_sink &out, const char *
 }
 template <class Op> void compare(handler_sink &out, const char *op)
 {
-    compare_row<Op, u16, s16, u32, s32, u64, s64, float, double, half>(out, op);
+    compare_row<Op, u16, s16, u32, s32, u64, s64, float, double>(out, op);
 }
 template <class Op> void compare_bits(handler_sink &out, const char *op)
 {
@@ -1317,7 +1154,7 @@ template <class Op> void compare_unsigned(handler_sink &out, const char *op)
 }
 template <class Op> void compare_floats(handler_sink &out, const char *op)
 {
-    compare_row<Op, float, double, half>(out, op);
+    compare_row<Op, float, double>(out, op);
 }
 
 template <class D, class... S> void conversions_to(handler_sink &out)
@@ -1367,6 +1204,8 @@ void integer_rows(handler_sink &out)
     carries<s32>(out);
     carries<u64>(out);
     carries<s64>(out);
+    dot2_rows<false>(out, "dp2a.lo");
+    dot2_rows<true>(out, "dp2a.hi");
     out.add_pair("dp4a", "u32", "u32", dot4<u8, u8>);
     out.add_pair("dp4a", "u32", "s32", dot4<u8, s8>);
     out.add_pair("dp4a", "s32", "u32", dot4<s8, u8>);
@@ -1424,6 +1263,9 @@ void bit_rows(handler_sink &out)
     out.add("shf.l.wrap", "b32", funnel<true, false>);
     out.add("shf.r.clamp", "b32", funnel<false, true>);
     out.add("shf.r.wrap", "b32", funnel<false, false>);
+    out.add("fns", "b32", nth_set_bit);
+    absolute_differences<u8>(out, "u32");
+    absolute_differences<s8>(out, "s32");
     out.add("lop3", "b32", logic3);
     out.add("prmt", "b32", permute_bytes);
 }
@@ -1477,18 +1319,6 @@ template <class T> void test_rows(handler_sink &out)
     out.add("testp.subnormal", named<T>::u, test_number<T, number_test::subnormal>);
 }
 
-void half_rows(handler_sink &out)
-{
-    halves<half_add, 2>(out, "add");
-    halves<half_sub, 2>(out, "sub");
-    halves<half_mul, 2>(out, "mul");
-    halves<half_fma, 3>(out, "fma");
-    halves<half_min, 2>(out, "min");
-    halves<half_max, 2>(out, "max");
-    halves<half_neg, 1>(out, "neg");
-    halves<half_abs, 1>(out, "abs");
-}
-
 void compare_rows(handler_sink &out)
 {
     compare<eq>(out, "eq");
@@ -1522,11 +1352,8 @@ void list_arithmetic(handler_sink &out)
     float_rows(out);
     test_rows<float>(out);
     test_rows<double>(out);
-    half_rows(out);
     compare_rows(out);
     conversions<u8, s8, u16, s16, u32, s32, u64, s64, half, float, double>(out);
-    out.add_pair("cvt", "bf16", "f32", convert_to_bfloat);
-    out.add_pair("cvt", "f32", "bf16", convert_from_bfloat);
     moves<u16>(out, "b16", "u16", "s16", "f16");
     moves<u32>(out, "b32", "u32", "s32", "f32");
     moves<u64>(out, "b64", "u64", "s64", "f64");

@@ -269,10 +269,12 @@ private:
                 const draft &d = drafts_[i];
                 const auto &s = out_.body.statements[d.ins.statement];
                 if (s.op[0] == "st" || s.op[0] == "red") return false;
+                if (s.op[0] == "mbarrier" && !has_part(s, "test_wait")) return false;
                 for (const auto &o : s.operands)
                     if (o.name.starts_with("clock") || o.name.starts_with("globaltimer"))
                         return false;
-                if (s.op[0] == "ld" || s.op[0] == "atom") reads_memory = true;
+                if (s.op[0] == "ld" || s.op[0] == "atom" || s.op[0] == "mbarrier")
+                    reads_memory = true;
                 auto read = [&](operand o) {
                     if (o != no_operand && (o & constant_bit) == 0 && !fresh.count(o))
                         read_first.insert(o);
@@ -509,6 +511,7 @@ private:
         if (op == "ld" || op == "ldu" || op == "st") return decode_move(s);
         if (op == "atom" || op == "red") return decode_atomic(s);
         if (op == "cp") return decode_copy(s);
+        if (op == "mbarrier") return decode_mbarrier(s);
         if (op == "mov") return decode_mov(s);
         if (op == "cvta") return decode_cvta(s);
         if (op == "cvt") return decode_cvt(s);
@@ -530,7 +533,18 @@ private:
             d.ins.d = destination(operand_at(s, 0), type::u32);
             return;
         }
+        if (type t = last_type(s); is_half(t)) return decode_half(s, t);
+        if (op == "createpolicy") return decode_policy(s);
         decode_plain(s);
+    }
+
+    // A hint for caches, of which there are none; the value only goes to other instructions.
+    void decode_policy(const statement &s)
+    {
+        operand to = destination(operand_at(s, 0), type::b64);
+        draft &d = emit(need("mov.b64"));
+        d.ins.d = to;
+        d.ins.a = constant(0, register_class::wide);
     }
 
     // The types of an arithmetic instruction's sources, where they are not all the same.
@@ -575,7 +589,7 @@ private:
         if (operands < 2) throw unknown{};
         type t = last_type(s);
         if (op == "slct") t = ptx::type_named(s.op[s.op.size() - 2]);
-        if (op == "dp4a") t = type::u32;
+        if (op == "dp4a" || op == "dp2a" || op == "vabsdiff4") t = type::u32;
         std::uint32_t extra = 0;
         if (op == "lop3") {
             if (operands != 5 || s.operands[4].what != kind::immediate) throw unknown{};
@@ -615,6 +629,52 @@ private:
             x.ins.extra = in[3];
             x.extra_reads = (in[3] & constant_bit) == 0;
         }
+    }
+
+    static bool is_half(type t)
+    {
+        return t == type::f16 || t == type::f16x2 || t == type::bf16 || t == type::bf16x2;
+    }
+
+    // Arithmetic on f16 and bf16: the modifiers become half_flags.
+    void decode_half(const statement &s, type t)
+    {
+        std::uint32_t flags = 0;
+        for (std::size_t k = 1; k + 1 < s.op.size(); ++k) {
+            auto part = s.op[k];
+            if (part == "ftz")
+                flags |= half_ftz;
+            else if (part == "sat")
+                flags |= half_saturate;
+            else if (part == "relu")
+                flags |= half_relu;
+            else if (part == "NaN")
+                flags |= half_nan;
+            else if (part != "rn" && part != "approx")
+                throw unknown{};
+        }
+        handler h = need("half." + std::string(s.op[0]) + "." + std::string(s.op.back()));
+        if (s.operands.size() < 2 || s.operands.size() > 4) throw unknown{};
+        operand in[3] = {no_operand, no_operand, no_operand};
+        for (std::size_t k = 1; k < s.operands.size(); ++k) in[k - 1] = source(s.operands[k], t);
+        operand to = destination(s.operands[0], t);
+        draft &x = emit(h);
+        x.ins.d = to;
+        x.ins.a = in[0];
+        x.ins.b = in[1];
+        x.ins.c = in[2];
+        x.ins.extra = flags;
+    }
+
+    // setp and set of f16 and bf16 share one handler for all comparisons.
+    static std::uint32_t half_comparison_named(std::string_view name)
+    {
+        static constexpr std::string_view names[] = {"eq",  "ne",  "lt",  "le",  "gt",
+                                                     "ge",  "equ", "neu", "ltu", "leu",
+                                                     "gtu", "geu", "num", "nan"};
+        auto at = std::find(std::begin(names), std::end(names), name);
+        if (at == std::end(names)) throw unknown{};
+        return static_cast<std::uint32_t>(at - std::begin(names)) << half_comparison_shift;
     }
 
     void decode_mov(const statement &s)
@@ -714,7 +774,9 @@ private:
     {
         type from = last_type(s), to = ptx::type_named(part(s, s.op.size() - 2));
         std::uint32_t extra = 0;
-        for (std::size_t k = 1; k + 2 < s.op.size(); ++k) extra |= convert_flag(s.op[k]);
+        for (std::size_t k = 1; k + 2 < s.op.size(); ++k)
+            if (s.op[k] != "relu") extra |= convert_flag(s.op[k]);
+        bool relu = has_part(s, "relu");
         if (from == type::none || to == type::none) throw unknown{};
         if (to == type::f16x2 || to == type::bf16x2) return decode_cvt_pair(s, to, extra);
         handler h =
@@ -724,6 +786,7 @@ private:
         x.ins.a = a;
         x.ins.d = d;
         x.ins.extra = extra;
+        if (relu) clear_negative(d, s.op[s.op.size() - 2]);
         std::uint32_t size = ptx::size_of(to);
         bool wider =
             s.operands[0].what == kind::reg && ptx::size_of(types_[s.operands[0].id]) > size;
@@ -733,6 +796,12 @@ private:
             e.ins.bytes = static_cast<std::uint8_t>(size);
             e.ins.flags = signed_value;
         }
+    }
+
+    void clear_negative(operand d, std::string_view format)
+    {
+        draft &x = emit(need("core.relu." + std::string(format)));
+        x.ins.a = x.ins.d = d;
     }
 
     // cvt.rn.f16x2.f32 d, a, b: a is the upper half.
@@ -747,6 +816,7 @@ private:
             x.ins.a = a;
             x.ins.d = halves[k];
             x.ins.extra = extra;
+            if (has_part(s, "relu")) clear_negative(halves[k], to == type::f16x2 ? "f16" : "bf16");
         }
         draft p;
         p.ins.extra = add_list({halves[0], halves[1]});
@@ -773,8 +843,11 @@ private:
         bool set = s.op[0] == "set";
         type t = last_type(s);
         std::string name = std::string(s.op[0]) + "." + std::string(part(s, 1));
-        std::uint32_t extra = 0;
+        bool half = is_half(t);
+        if (half) name = std::string("half.") + std::string(s.op[0]);
+        std::uint32_t extra = half ? half_comparison_named(part(s, 1)) : 0;
         std::size_t types = set ? 2 : 1;
+        if (s.op.size() < 2 + types) throw unknown{};
         for (std::size_t k = 2; k + types < s.op.size(); ++k) {
             auto part = s.op[k];
             if (part == "and")
@@ -906,7 +979,7 @@ private:
 
     operand address_source(const ptx::operand &o, std::int64_t &offset)
     {
-        if (o.what != kind::address) throw unknown{};
+        if (o.what != kind::address || !o.elements.empty()) throw unknown{};
         if (!o.name.empty()) {
             ptx::operand symbol;
             symbol.what = kind::symbol;
@@ -975,9 +1048,21 @@ private:
         std::string name = std::string(store ? "store." : "load.") + space_name(p.space) + "." +
                            std::to_string(d.ins.bytes) + "x" + width;
         if (p.strong) d.ins.flags |= strong;
+        if (!store && p.space == ptx::space::shared && reads_ahead(s)) d.ins.flags |= speculative;
         if (p.is_volatile) d.ins.wide |= 4;
         if (p.releases) emit(need("core.fence"));
         keep(d, name.c_str());
+    }
+
+    // CUB's merge sort and Thrust's operations on sets load the key that follows each of their two
+    // runs, also where no key follows, and then do not use it.
+    bool reads_ahead(const statement &s) const
+    {
+        if (s.place < 0) return false;
+        auto file = in_.module->files.find(out_.body.places[s.place].file);
+        return file != in_.module->files.end() &&
+               (file->second.ends_with("/cub/block/block_merge_sort.cuh") ||
+                file->second.ends_with("/thrust/system/cuda/detail/set_operations.h"));
     }
 
     void place_param(draft &d, const ptx::operand &place, bool store, const std::string &width)
@@ -1005,6 +1090,7 @@ private:
     {
         if (part(s, 1) != "async") throw unknown{};
         auto what = part(s, 2);
+        if (what == "mbarrier") return decode_copy_arrival(s);
         if (what == "ca" || what == "cg") return decode_copy_start(s);
         if (what != "commit_group" && what != "wait_all" && what != "wait_group") throw unknown{};
         std::uint64_t left = what == "wait_group" ? operand_at(s, 0).bits : 0;
@@ -1013,6 +1099,96 @@ private:
                                                  : what == "wait_all"   ? copy_wait::all
                                                                         : copy_wait::group);
         d.ins.offset = static_cast<std::int64_t>(left);
+    }
+
+    // cp.async.mbarrier.arrive: the copies land at once, so nobody need wait for their arrival.
+    void decode_copy_arrival(const statement &s)
+    {
+        if (part(s, 3) != "arrive") throw unknown{};
+        emit(need("core.wait_for_copies")).ins.extra = static_cast<std::uint32_t>(copy_wait::all);
+        if (has_part(s, "noinc"))
+            arrive(s, operand_at(s, 0), "mbarrier_arrive", nullptr, no_operand);
+    }
+
+    void decode_mbarrier(const statement &s)
+    {
+        static const std::set<std::string_view> known = {
+            "shared", "shared::cta", "b64", "release", "acquire", "cta", "parity", "noComplete"};
+        auto what = part(s, 1);
+        for (std::size_t k = 2; k < s.op.size(); ++k)
+            if (known.count(s.op[k]) == 0) throw unknown{};
+        if (what == "init") {
+            arrive(s, operand_at(s, 0), "mbarrier_init", nullptr,
+                   source(operand_at(s, 1), type::u64));
+        } else if (what == "inval") {
+            arrive(s, operand_at(s, 0), "mbarrier_init", nullptr,
+                   constant(0, register_class::wide));
+        } else if (what == "arrive" || what == "arrive_drop") {
+            operand came = s.operands.size() > 2 ? source(s.operands[2], type::u64) : no_operand;
+            arrive(s, operand_at(s, 1), "mbarrier_" + std::string(what), &s.operands[0], came);
+        } else if (what == "test_wait") {
+            decode_test_wait(s);
+        } else {
+            throw unknown{};
+        }
+    }
+
+    // One atomic change of the barrier at `at`; `state` receives what it was.
+    void arrive(const statement &s, const ptx::operand &at, const std::string &how,
+                const ptx::operand *state, operand came)
+    {
+        draft d;
+        d.ins.site = out_.sites++;
+        std::int64_t offset = 0;
+        set_address(d, address_source(at, offset));
+        d.ins.offset = offset;
+        d.ins.b = came == no_operand ? constant(1, register_class::wide) : came;
+        if (state != nullptr && state->what != kind::discard)
+            d.ins.d = destination(*state, type::u64);
+        d.ins.bytes = 8;
+        d.ins.count = 1;
+        d.ins.flags |= strong;
+        emit(need("core.fence"));
+        bool shared = has_part(s, "shared") || has_part(s, "shared::cta");
+        keep(d, ((shared ? "atomic.shared." : "atomic.generic.") + how + ".b64").c_str());
+    }
+
+    // Whether the phase that a state or a parity belongs to has ended: the barrier is in another.
+    void decode_test_wait(const statement &s)
+    {
+        bool shared = has_part(s, "shared") || has_part(s, "shared::cta");
+        draft load;
+        load.ins.site = out_.sites++;
+        std::int64_t offset = 0;
+        set_address(load, address_source(operand_at(s, 1), offset));
+        load.ins.offset = offset;
+        load.ins.wide |= 1;
+        load.ins.bytes = 8;
+        load.ins.count = 1;
+        load.ins.flags = strong;
+        operand now = load.ins.d = new_register(type::u64);
+        operand then = source(operand_at(s, 2), type::u64);
+        keep(load, shared ? "load.shared.8x8" : "load.generic.8x8");
+        auto wide = [&](const char *opcode, operand a, operand b) {
+            operand r = new_register(type::u64);
+            draft &d = emit(need(opcode));
+            d.ins.d = r;
+            d.ins.a = a;
+            d.ins.b = b;
+            return r;
+        };
+        operand shift = constant(mbarrier_phase_bit, register_class::narrow),
+                one = constant(1, register_class::wide);
+        now = wide("shr.u64", now, shift);
+        if (has_part(s, "parity"))
+            now = wide("and.b64", now, one), then = wide("and.b64", then, one);
+        else
+            then = wide("shr.u64", then, shift);
+        operand p = destination(operand_at(s, 0), type::pred);
+        draft &d = emit(need("setp.ne.u64"));
+        d.ins.d = p;
+        d.ins.a = now;
+        d.ins.b = then;
     }
 
     // cp.async.ca.shared.global [to], [from], bytes{, bytes to read or a predicate to read none};

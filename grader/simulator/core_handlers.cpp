@@ -18,13 +18,16 @@ public:
             __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("f16c")) {
             x86_64_v3::list_arithmetic(*this);
             x86_64_v3::list_accesses(*this);
+            x86_64_v3::list_halves(*this);
         } else {
             x86_64_v2::list_arithmetic(*this);
             x86_64_v2::list_accesses(*this);
+            x86_64_v2::list_halves(*this);
         }
 #else
         baseline::list_arithmetic(*this);
         baseline::list_accesses(*this);
+        baseline::list_halves(*this);
 #endif
     }
 

@@ -26,6 +26,33 @@ enum convert_flags : std::uint32_t { // of cvt
     convert_ftz = 16,
 };
 
+// An mbarrier counts the phases that have ended from this bit on.
+inline constexpr unsigned mbarrier_phase_bit = 40;
+enum half_flags : std::uint32_t { // of arithmetic on f16 and bf16
+    half_ftz = 1,
+    half_saturate = 2,
+    half_relu = 4,
+    half_nan = 8,
+};
+// Comparisons of f16 and bf16, above the compare_flags.
+inline constexpr std::uint32_t half_comparison_shift = 8;
+enum half_comparison : std::uint32_t {
+    half_eq,
+    half_ne,
+    half_lt,
+    half_le,
+    half_gt,
+    half_ge,
+    half_equ, // from here to half_geu: in the order of half_eq to half_ge
+    half_neu,
+    half_ltu,
+    half_leu,
+    half_gtu,
+    half_geu,
+    half_num,
+    half_nan_test,
+};
+
 // Takes rows of the opcode table; the names are joined with dots.
 class handler_sink {
 public:
@@ -41,15 +68,18 @@ public:
 namespace x86_64_v2 {
 void list_arithmetic(handler_sink &);
 void list_accesses(handler_sink &);
+void list_halves(handler_sink &);
 } // namespace x86_64_v2
 namespace x86_64_v3 {
 void list_arithmetic(handler_sink &);
 void list_accesses(handler_sink &);
+void list_halves(handler_sink &);
 } // namespace x86_64_v3
 #endif
 namespace baseline {
 void list_arithmetic(handler_sink &);
 void list_accesses(handler_sink &);
+void list_halves(handler_sink &);
 } // namespace baseline
 
 } // namespace simulator::core

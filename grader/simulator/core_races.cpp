@@ -83,7 +83,7 @@ void race_checker::start(thread_block &b, std::uint32_t shared_bytes)
     if (!b.order) b.order = std::make_unique<block_order>();
     block_order &o = *b.order;
     o.full_at = clock_ + 1;
-    o.looked_at = 0;
+    o.looked_at = o.reads_told = 0;
     o.between.reset();
     o.barriers = {};
     o.warps.clear();
@@ -205,6 +205,7 @@ void race_checker::begin()
     if (tired_) rest();
     began_ = ++clock_;
     blocks_.clear();
+    reads_.clear();
 }
 
 // Forgets everything, so that the next grid is watched again.
@@ -288,6 +289,12 @@ void race_checker::look_and_release(const access &a)
     if (looks) a.block.looked_at = a.warp.looked_at = a.at;
     if (a.use == access_use::read) return;
     a.warp.releases.strong_write(a.at);
+    if (a.block.reads_told < a.block_at) { // once after each barrier: more would say the same
+        a.block.reads_told = a.block_at;
+        release_history &reads = reads_[static_cast<u32>(a.c.b->number)];
+        reads.fence(a.block_at);
+        reads.strong_write(a.at);
+    }
     if (auto b = blocks_.find(static_cast<u32>(a.c.b->number)); b != blocks_.end())
         b->second.strong_write(a.at);
 }
@@ -409,6 +416,20 @@ void race_checker::take_lanes(const access &a)
     }
 }
 
+// The lanes of an earlier read of this warp that must be remembered beside those that read now:
+// not those that one of them has met since, for what comes after it comes after them too.
+lane_mask race_checker::still_open(const access &a, const access_mark &earlier, lane_mask now) const
+{
+    if (!a.warp.lanes) return earlier.lanes;
+    lane_mask open = earlier.lanes & ~now;
+    each(now, [&](int l) {
+        each(open, [&](int k) {
+            if (earlier.at < (*a.warp.lanes)[l][k]) open &= ~(1u << k);
+        });
+    });
+    return open;
+}
+
 // The most frequent case: words of shared memory that nobody has written since the last barrier.
 void race_checker::read_words(const access &a)
 {
@@ -439,8 +460,8 @@ void race_checker::read_words(const access &a)
         }
         line.latest = at;
         if (x.read.owner == owner && x.read.at >= warp_at) {
+            x.read.lanes = together | still_open(a, x.read, together);
             x.read.at = at;
-            x.read.lanes |= together;
             continue;
         }
         if (x.read.at >= live_from && !same_warp(x.read.owner, owner)) x.other = x.read;
@@ -478,7 +499,7 @@ void race_checker::read_cell(const access &a, race_cell &x, int lane, lane_mask 
     }
     access_mark &r = x.read;
     if (r.owner == a.owner && !a.settled(r)) {
-        r.lanes |= lanes;
+        r.lanes = lanes | still_open(a, r, lanes);
         r.at = a.at;
         return;
     }
@@ -530,12 +551,15 @@ void race_checker::write_cell(const access &a, race_cell &x, int lane, u32 offse
 // ---------------------------------------------------------------
 
 // The lane of the earlier access that nothing orders before this one; -1: none.
-int race_checker::racing_lane(const access &a, const access_mark &m, int lane) const
+int race_checker::racing_lane(const access &a, const access_mark &m, int lane, bool wrote) const
 {
     if (!same_block(m.owner, a.owner)) {
-        auto b = blocks_.find((m.owner & ~strong_bit) >> 5);
-        bool ordered = b != blocks_.end() && b->second.covers(m.at, a.block.looked_at);
-        return ordered ? -1 : __builtin_ctz(m.lanes);
+        u32 block = (m.owner & ~strong_bit) >> 5;
+        auto known = [&](const auto &histories) {
+            auto b = histories.find(block);
+            return b != histories.end() && b->second.covers(m.at, a.block.looked_at);
+        };
+        return known(blocks_) || (!wrote && known(reads_)) ? -1 : __builtin_ctz(m.lanes);
     }
     u32 theirs = m.owner & 31;
     if (a.block.warps[theirs].releases.covers(m.at, a.warp.looked_at)) return -1;
@@ -553,7 +577,7 @@ int race_checker::racing_lane(const access &a, const access_mark &m, int lane) c
 void race_checker::against(const access &a, const access_mark &m, int lane, u32 offset, bool wrote)
 {
     if (a.at - m.at >= log_size) return; // too long ago to name
-    int earlier = racing_lane(a, m, lane);
+    int earlier = racing_lane(a, m, lane, wrote);
     if (earlier >= 0) found(a, m, earlier, lane, offset, wrote);
 }
 

@@ -70,7 +70,7 @@ struct warp_order {
 
 struct block_order {
     record full_at = 1; // the same for the block
-    record looked_at = 0;
+    record looked_at = 0, reads_told = 0;
     std::vector<warp_order> warps;
     std::unique_ptr<order_matrix<32>> between; // warps, once some of them met at a barrier
     struct arrivals {
@@ -121,13 +121,14 @@ private:
     void split_line(const access &, race_line &, race_line::split);
     void rest();
     void take_lanes(const access &);
+    lane_mask still_open(const access &, const access_mark &earlier, lane_mask now) const;
     void read_words(const access &);
     void take_cells(const access &, int lane, lane_mask lanes);
     void read_cell(const access &, race_cell &, int lane, lane_mask lanes, std::uint32_t offset);
     void write_cell(const access &, race_cell &, int lane, std::uint32_t offset,
                     std::uint32_t bytes);
     void look_and_release(const access &);
-    int racing_lane(const access &, const access_mark &, int lane) const;
+    int racing_lane(const access &, const access_mark &, int lane, bool wrote) const;
     void against(const access &, const access_mark &, int lane, std::uint32_t offset, bool wrote);
     void found(const access &, const access_mark &, int earlier_lane, int lane,
                std::uint32_t offset, bool wrote);
@@ -142,6 +143,9 @@ private:
     std::vector<page *> used_pages_, free_pages_;
     std::vector<std::unique_ptr<page>> pages_;
     std::unordered_map<std::uint32_t, release_history> blocks_;
+    // The same for what a block had read before a barrier, where the barrier does for the fence: a
+    // thread that saw a strong write after it may overwrite what was read.
+    std::unordered_map<std::uint32_t, release_history> reads_;
     std::unordered_map<const void *, finding> found_; // by instruction
     std::vector<finding> early_reads_;                // of what a racing write was to bring
 };

@@ -162,7 +162,10 @@ void report(context &c, const instruction &i, access_problem p, int lane, std::u
         describe_global(f, address, bytes, p);
     f.detail = std::string(write ? "a write" : "a read") + " of " + bytes_text(bytes) + " " +
                reason(f.kind);
-    if (s == ptx::space::shared && p == access_problem::uninitialised) name_copy(c, f);
+    if (s == ptx::space::shared && p == access_problem::uninitialised) {
+        name_copy(c, f);
+        if (f.kind == finding_kind::uninitialised && (i.flags & speculative) != 0) return;
+    }
     if (p != access_problem::uninitialised) {
         c.stop = true;
         int error = p == access_problem::misaligned ? 716 : 700;

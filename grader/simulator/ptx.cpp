@@ -461,7 +461,9 @@ private:
     {
         auto t = in_.take();
         if (t == ".reg") {
-            read_registers();
+            read_registers(in_.take());
+        } else if (t.starts_with(".reg.")) { // without a space, as people write in asm
+            read_registers(t.substr(4));
         } else if (t == ".loc") {
             read_place();
         } else if (t == ".local" || t == ".shared" || t == ".param" || t == ".global" ||
@@ -479,9 +481,8 @@ private:
         }
     }
 
-    void read_registers()
+    void read_registers(std::string_view t)
     {
-        auto t = in_.take();
         if (t == ".v2" || t == ".v4") fail(in_.line(), "vector registers are not supported");
         auto kind = type_named(t.substr(1));
         if (kind == type::none) fail(in_.line(), "`" + std::string(t) + "` is not a register type");
@@ -604,12 +605,11 @@ private:
     operand read_operand()
     {
         operand o;
-        int line = in_.line();
         if (in_.accept("[")) {
             o = read_operand();
             if (o.what == operand::kind::immediate) o.id = -1;
             o.what = operand::kind::address;
-            if (in_.accept(",")) fail(line, "an address of several parts is not supported");
+            while (in_.accept(",")) o.elements.push_back(read_operand()); // of a texture
             in_.expect("]");
         } else if (in_.accept("{")) {
             o.what = operand::kind::vector;

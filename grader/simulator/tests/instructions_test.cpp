@@ -492,6 +492,73 @@ TEST_CASE("halves convert and compute with one rounding")
     for (std::size_t i = 0; i < v.size(); ++i) CHECK((pair[i] & 0xffff) == low[i]);
 }
 
+TEST_CASE("modifiers of 16-bit numbers, and one rounding where doubles would round twice")
+{
+    const std::vector<u64> v(64, 0);
+    // Each text leaves its result in %hd or %d.
+    auto is = [&](const char *text, u32 expected) {
+        CAPTURE(text);
+        bool half = std::string(text).find("%hd") != std::string::npos;
+        auto d = run_body(std::string(text) +
+                              (half ? " cvt.u64.u16 %rdd, %hd;" : " cvt.u64.u32 %rdd, %d;"),
+                          v, v, v);
+        CHECK(u32(d[5]) == expected);
+    };
+    // 1.0234375 * 1.5 lies exactly between two bf16; 2^-100 more or less decides.
+    is("mov.b16 %ha, 0x3F81; mov.b16 %hc, 0; fma.rn.bf16 %hd, %ha, %ha, %hc;", 0x3f82);
+    is("mov.b16 %ha, 0x3F83; mov.b16 %hb, 0x3FC0; mov.b16 %hc, 0x0D80; fma.rn.bf16 %hd, %ha, %hb, "
+       "%hc;",
+       0x3fc5);
+    is("mov.b16 %ha, 0x3F83; mov.b16 %hb, 0x3FC0; mov.b16 %hc, 0x8D80; fma.rn.bf16 %hd, %ha, %hb, "
+       "%hc;",
+       0x3fc4);
+    is("mov.b16 %ha, 0xC000; fma.rn.relu.f16 %hd, %ha, %ha, %ha;", 0x4000);
+    is("mov.b16 %ha, 0xC000; mov.b16 %hb, 0x3C00; fma.rn.relu.f16 %hd, %ha, %hb, %ha;", 0);
+    is("mov.b16 %ha, 0x7E00; fma.rn.sat.f16 %hd, %ha, %ha, %ha;", 0);
+    is("mov.b16 %ha, 0x7E00; fma.rn.relu.f16 %hd, %ha, %ha, %ha;", 0x7fff);
+    is("mov.b16 %ha, 0x7E00; mov.b16 %hb, 0x4200; min.f16 %hd, %ha, %hb;", 0x4200);
+    is("mov.b16 %ha, 0x7E00; mov.b16 %hb, 0x4200; min.NaN.f16 %hd, %ha, %hb;", 0x7fff);
+    is("mov.b16 %ha, 0x8000; mov.b16 %hb, 0; max.f16 %hd, %ha, %hb;", 0);
+    is("mov.b16 %ha, 0x0001; add.ftz.f16 %hd, %ha, %ha;", 0);
+    is("mov.b16 %ha, 0x0001; add.f16 %hd, %ha, %ha;", 2);
+    is("mov.b16 %ha, 0xFE00; neg.f16 %hd, %ha;", 0x7e00);
+    is("mov.b16 %ha, 0x4000; ex2.approx.f16 %hd, %ha;", 0x4400);
+    is("mov.b32 %a, 0x3C004000; mov.b32 %b, 0x40003C00; set.lt.f16x2.f16x2 %d, %a, %b;",
+       0x3c000000);
+    is("mov.b32 %a, 0x3C004000; mov.b32 %b, 0x40003C00; set.gt.u32.f16x2 %d, %a, %b;", 0x0000ffff);
+    is("mov.b32 %a, 0x3C004000; mov.b32 %b, 0x40003C00; setp.gt.f16x2 %p|%q, %a, %b; selp.u32 %d, "
+       "1, 0, "
+       "%p; selp.u32 %e, 2, 0, %q; add.u32 %d, %d, %e;",
+       1);
+    is("mov.b16 %ha, 0x7E00; mov.b16 %hb, 0; setp.geu.f16 %p, %ha, %hb; selp.u32 %d, 1, 0, %p;", 1);
+    is("mov.f32 %fa, 0fC0000000; mov.f32 %fb, 0f3F800000; cvt.rn.relu.f16x2.f32 %d, %fa, %fb;",
+       0x3c00);
+    is("mov.f32 %fa, 0fC0000000; mov.f32 %fb, 0f3F800000; cvt.rn.bf16x2.f32 %d, %fa, %fb;",
+       0xc0003f80);
+    is("mov.f32 %fa, 0f3F80FFFF; cvt.rz.bf16.f32 %hd, %fa;", 0x3f80);
+}
+
+TEST_CASE("the n-th set bit, and products of parts")
+{
+    const std::vector<u64> v(64, 0);
+    auto is = [&](const char *text, u32 expected) {
+        CAPTURE(text);
+        CHECK(u32(run_body(std::string(text) + " cvt.u64.u32 %rdd, %d;", v, v, v)[3]) == expected);
+    };
+    is("fns.b32 %d, 0xF0, 0, 2;", 5);
+    is("fns.b32 %d, 0xF0, 31, -1;", 7);
+    is("fns.b32 %d, 0xF0, 6, 3;", ~0u);
+    is("fns.b32 %d, 0xF0, 6, 0;", 6);
+    is("fns.b32 %d, 0xF0, 3, 0;", ~0u);
+    is("mov.u32 %a, 0xFFFF0002; mov.u32 %b, 0x04030201; dp2a.lo.s32.u32 %d, %a, %b, 10;", 10);
+    is("mov.u32 %a, 0xFFFF0002; mov.u32 %b, 0x04030201; dp2a.hi.u32.u32 %d, %a, %b, 0;",
+       0x3fffc + 6);
+    is("mov.u32 %a, 0x01FF1000; mov.u32 %b, 0x02012000; vabsdiff4.u32.u32.u32 %d, %a, %b, 0;",
+       0x01fe1000);
+    is("mov.u32 %a, 0x01FF1000; mov.u32 %b, 0x02012000; vabsdiff4.u32.s32.s32.add %d, %a, %b, 5;",
+       5 + 1 + 2 + 0x10);
+}
+
 TEST_CASE("guards leave other lanes alone, predicates combine")
 {
     auto v = integers();

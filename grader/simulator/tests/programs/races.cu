@@ -179,6 +179,23 @@ template <bool fenced> __global__ void sum_of_sums(int *part, unsigned *done, in
     for (int b = threadIdx.x; b < gridDim.x; b += blockDim.x) atomicAdd(out, part[b]);
 }
 
+// One block reads, then lets the other overwrite. For what was read, a barrier and any atomic do.
+template <bool all_have_read> __global__ void in_place(int *data, int *turn)
+{
+    if (blockIdx.x == 0) {
+        int v = data[threadIdx.x];
+        if (all_have_read) __syncthreads();
+        if (threadIdx.x == 0) atomicExch(turn, 1);
+        data[64 + threadIdx.x] = v;
+    } else {
+        if (threadIdx.x == 0)
+            while (atomicAdd(turn, 0) == 0) {
+            }
+        __syncthreads();
+        data[threadIdx.x] = 0;
+    }
+}
+
 static void expect_clean(const char *what)
 {
     CHECK_CUDA(cudaDeviceSynchronize());
@@ -253,6 +270,9 @@ static void in_device_memory()
     neighbours<false><<<4, 256>>>(f), expect_race("data[i] = v;", {"read at races.cu"});
     last_block_wins<true><<<8, 32>>>(out), expect_clean("a place a block");
     last_block_wins<false><<<8, 32>>>(out), expect_race("out[own ?", {"of block (", "two blocks"});
+    int *turn = upload(std::vector<int>(2, 0)), *data = upload(std::vector<int>(128, 1));
+    in_place<true><<<2, 64>>>(data, turn), expect_clean("a block that has read");
+    in_place<false><<<2, 64>>>(data, turn + 1), expect_race(nullptr, {"two blocks"});
     sum_of_sums<true><<<64, 32>>>(out, done, sum);
     CHECK(download(sum, 1)[0] == 64 * 65 / 2);
     expect_clean("the last block");

@@ -2,6 +2,7 @@
 # Compiles, links and runs the programs beside this file on the simulator; all of them, or those named.
 # They are compiled as one, each in a namespace, since headers cost more than they do, and run one by one. A first
 # line `// nvcc: FLAGS` sets one apart with flags of its own; NAME.part.cu, where it exists, is linked to NAME.cu.
+# Those in slow/ take long to compile, so each stands alone and runs only when named: slow/NAME.
 # usage: run.sh NVCC SIMULATOR_LIBRARY FOLDER [program...]
 set -eu
 if [ $# -lt 3 ]; then
@@ -19,21 +20,28 @@ if [ $# -eq 0 ]; then
 fi
 flags="-std=c++20 -lineinfo -no-compress -gencode=arch=compute_80,code=compute_80"
 
-alone() { head -n 1 "$here/$1.cu" | grep -q '^// nvcc: '; }
+alone() {
+    case $1 in slow/*) return 0 ;; esac
+    head -n 1 "$here/$1.cu" | grep -q '^// nvcc: '
+}
 
 # shellcheck disable=SC2086 # flags and objects are words
 build_alone() {
     name=$1 objects=
+    own="$flags -I$here $(sed -n '1s/^\/\/ nvcc: //p' "$here/$name.cu")"
+    case $own in *-rdc=true*) linked=$folder/$(basename "$name").linked.o ;; *) linked= ;; esac
     # A device link wants machine code beside the PTX.
-    own="$flags $(sed -n '1s/^\/\/ nvcc: //p' "$here/$name.cu") -gencode=arch=compute_80,code=sm_80"
+    [ -z "$linked" ] || own="$own -gencode=arch=compute_80,code=sm_80"
     for source in "$here/$name.cu" "$here/$name.part.cu"; do
         [ -f "$source" ] || continue
         object=$folder/$(basename "$source" .cu).o
         "$nvcc" -c $own "$source" -o "$object" || return 1
         objects="$objects $object"
     done
-    "$nvcc" -dlink $own $objects -o "$folder/$name.linked.o" -lcudadevrt || return 1
-    g++ $objects "$folder/$name.linked.o" "$library" -pthread -o "$folder/$name"
+    if [ -n "$linked" ]; then
+        "$nvcc" -dlink $own $objects -o "$linked" -lcudadevrt || return 1
+    fi
+    g++ $objects $linked "$library" -pthread -o "$folder/$(basename "$name")"
 }
 
 # shellcheck disable=SC2086
@@ -62,7 +70,7 @@ for program in "$@"; do alone "$program" || together="$together $program"; done
 passed=0 failed=0
 for program in "$@"; do
     if alone "$program"; then
-        build_alone "$program" && "$folder/$program" && good=yes || good=no
+        build_alone "$program" && "$folder/$(basename "$program")" && good=yes || good=no
     else
         "$folder/together" "$program" && good=yes || good=no
     fi
