@@ -1,6 +1,7 @@
 // One call of a contract function in the student's worker: images with poison and guards go in, the
 // bytes that come back are judged here.
 #include "case_run.hpp"
+#include "counted.hpp"
 #include "replay.hpp"
 #include "report.hpp"
 #include "simulator/finding.hpp"
@@ -14,6 +15,7 @@
 #include <cstring>
 #include <filesystem>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,7 +28,7 @@ namespace {
 
 constexpr std::uint64_t image_start = 1 << 20; // in the input region; below it nothing is kept
 constexpr std::uint64_t second_call_below = 256 << 10; // bytes of arguments, guards included
-constexpr std::uint64_t report_bytes = 4 << 20;
+constexpr std::uint64_t report_bytes = 8 << 20;
 
 // xorshift64*, for guards and poison: fast, and only its seed matters.
 class noise {
@@ -457,6 +459,25 @@ void terminate_strings(simulator_finding &f)
     f.where[sizeof f.where - 1] = f.detail[sizeof f.detail - 1] = 0;
 }
 
+// Of a case's calls, the one with most requests is worth explaining.
+void keep_counts(std::span<const std::byte> report)
+{
+    static std::uint64_t most = 0;
+    case_record &r = current_case();
+    try {
+        std::string text = report_counters(report);
+        counted c = parse_counters(text);
+        std::uint64_t requests = c.load_requests + c.store_requests;
+        if (!r.counts.empty() && requests <= most) return;
+        most = requests;
+        r.counts = std::move(text);
+    } catch (const std::exception &e) {
+        end_case(verdict::PROTOCOL_ERROR,
+                 fmt::format("The simulator's counters cannot be read: {}.", printable(e.what())),
+                 "A submission must leave the memory that it was not given alone.");
+    }
+}
+
 // Asks the simulator what it saw, and ends the case with the gravest of it.
 void check_findings(std::uint64_t report_at)
 {
@@ -467,6 +488,7 @@ void check_findings(std::uint64_t report_at)
     answer a = submission_worker().ask(ask, std::chrono::seconds(10));
     require_answer(a, "reading the simulator's report");
     const std::byte *from = submission_worker().output().data() + report_at;
+    if (options().keep_counts) keep_counts({from, report_bytes});
     std::uint64_t count = 0;
     std::memcpy(&count, from, 8);
     std::vector<simulator_finding> found(std::min<std::uint64_t>(count, 64));

@@ -23,6 +23,7 @@ struct run_options {
     std::uint64_t seed = 0;
     std::string replay_folder; // where replay files of failed cases go; empty: nowhere
     bool keep_replays = false; // of passed cases too
+    bool keep_counts = false;  // what the simulator counts of each case's largest call
     int verdicts = 1; // of each timed case, in the same warm workers: to calibrate a GPU model
     bool random_schedule =
         false;            // simulator: blocks and warps take turns by the seed in every call

@@ -71,7 +71,7 @@ int main(int count, char **arguments)
 
     CLI::App app("Grades one implementation of the contract of " + lab_name() + ".");
     run_options &o = options();
-    std::string backend, filter, seed, json, only, schedule = "index";
+    std::string backend, filter, seed, json, only, counters, schedule = "index";
     bool list = false, quiet = false, no_color = false;
     app.add_option("--backend", backend, "sim or gpu")->check(CLI::IsMember({"sim", "gpu"}));
     app.add_option("--worker", o.worker, "the worker to grade")->check(check_program);
@@ -91,6 +91,8 @@ int main(int count, char **arguments)
     app.add_option("--schedule", schedule, "sim: how blocks and warps take turns in a first call")
         ->check(CLI::IsMember({"index", "random"}));
     app.add_option("--json", json, "writes result.json here");
+    app.add_option("--counters", counters,
+                   "writes what the simulator counted of each case's largest call here");
     app.add_option("--replay-dir", o.replay_folder, "where replay files of failed cases go");
     app.add_flag("--keep-replays", o.keep_replays, "keeps those of passed cases too");
     app.add_flag("--require-isolation", o.isolate, "gives every case fresh workers");
@@ -117,6 +119,7 @@ int main(int count, char **arguments)
     }
     o.simulated = backend == "sim";
     o.random_schedule = schedule == "random";
+    o.keep_counts = !counters.empty();
     if (o.submission.empty()) o.submission = "submission";
     if (seed.empty())
         o.seed = unforeseen() >> 32;
@@ -157,6 +160,11 @@ int main(int count, char **arguments)
         std::cout << human_report(!no_color && isatty(1) && !getenv("NO_COLOR")) << std::flush;
     if (!json.empty() && !write_whole(json, [](std::ostream &file) { file << result_json(); })) {
         std::cerr << program << ": cannot write " << json << "\n";
+        return 99;
+    }
+    if (!counters.empty() &&
+        !write_whole(counters, [](std::ostream &file) { file << counters_json(); })) {
+        std::cerr << program << ": cannot write " << counters << "\n";
         return 99;
     }
     return exit_status();

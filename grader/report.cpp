@@ -387,6 +387,16 @@ std::string result_json()
     return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
+std::string counters_json()
+{
+    nlohmann::json all = nlohmann::json::object();
+    for (const case_record &r : records())
+        if (!r.counts.empty())
+            all[r.name] = {{"function", r.function},
+                           {"counters", nlohmann::json::parse(r.counts, nullptr, false)}};
+    return all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
 int exit_status()
 {
     bool ungraded = false, failed = false;

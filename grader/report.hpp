@@ -28,6 +28,7 @@ struct case_record {
     std::string text;     // what the submission printed
     bool text_cut = false;
     bool repeating = false; // the second of two equal calls is running
+    std::string counts;     // the simulator's counters of its largest call, where asked for
     std::string replay;     // the file that repeats the case's last call
     double duration_ms = 0;
     std::optional<speed_result> speed;
@@ -47,6 +48,8 @@ int todo_of(const std::string &source, const std::string &function, const std::s
 
 // What a person reads, at most 80 columns; the first failure first. `colour`: ANSI colours.
 std::string human_report(bool colour);
+// By case: the simulator's counters of its largest call, and the function called.
+std::string counters_json();
 // The canonical document (schema cuda-workbook/1) with this lab in it.
 std::string result_json();
 // 0 passed, 1 the submission failed, 77 something could not be graded and nothing failed, 99 our

@@ -69,6 +69,16 @@ void write_atomically(const std::string &path, const std::string &text, keeping 
     throw machine_error(fmt::format("cannot write {}: {}", path, reason));
 }
 
+temporary_name::temporary_name(const std::string &folder) : path_(folder + "/result.XXXXXX")
+{
+    int fd = mkstemp(path_.data());
+    if (fd < 0) throw machine_error(fmt::format("cannot write in {}: is the disk full?", folder));
+    close(fd);
+    unlink(path_.c_str());
+}
+
+temporary_name::~temporary_name() { unlink(path_.c_str()); }
+
 file_lock::file_lock(const std::string &path, const std::function<void()> &waiting)
     : fd_(open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0644))
 {

@@ -14,6 +14,19 @@ enum class keeping { usual, durable };
 void write_atomically(const std::string &path, const std::string &text,
                       keeping how = keeping::usual);
 
+// A new name in a folder for a file that somebody else writes; what is there goes when this does.
+// Throws machine_error.
+class temporary_name {
+public:
+    explicit temporary_name(const std::string &folder);
+    ~temporary_name();
+    temporary_name(const temporary_name &) = delete;
+    const std::string &path() const { return path_; }
+
+private:
+    std::string path_;
+};
+
 // Held by one process at a time. The kernel lets go of it when the process ends, however it ends.
 class file_lock {
 public:

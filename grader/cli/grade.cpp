@@ -25,25 +25,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// A name for the grader's result file; the file goes when this does.
-class result_file {
-public:
-    explicit result_file(const std::string &folder) : path_(folder + "/result.XXXXXX")
-    {
-        int fd = mkstemp(path_.data());
-        if (fd < 0)
-            throw machine_error(fmt::format("cannot write in {}: is the disk full?", folder));
-        close(fd);
-        unlink(path_.c_str());
-    }
-    ~result_file() { unlink(path_.c_str()); }
-    result_file(const result_file &) = delete;
-    const std::string &path() const { return path_; }
-
-private:
-    std::string path_;
-};
-
 // One a submission, so that graders side by side do not write the same files.
 std::string replay_folder(const toolchain &t, const subject &what)
 {
@@ -81,6 +62,8 @@ std::vector<std::string> grader_command(const toolchain &t, const lab &l, const 
     if (options.replays) add({"--replay-dir", replay_folder(t, what)});
     if (!options.pattern.empty()) add({"--case", options.pattern});
     if (!options.schedule.empty()) add({"--schedule", options.schedule});
+    if (!options.only.empty()) add({"--only", options.only});
+    if (!options.counters_file.empty()) add({"--counters", options.counters_file});
     // The vendor's libraries lie where no submission needs to look.
     if (what.ours && what.name == "library") c.push_back("--no-sandbox");
     if (!show) c.push_back("--quiet");
@@ -127,7 +110,7 @@ graded run_grader(const toolchain &t, const lab &l, const subject &what, const w
 {
     std::string folder = t.build_root + "/submissions";
     fs::create_directories(folder);
-    result_file result(folder);
+    temporary_name result(folder);
     child c;
     c.arguments = grader_command(t, l, what, worker, options, result.path(), show);
     c.show = show;
@@ -173,9 +156,12 @@ void print_case(const terminal &out, const case_view &c)
     if (!c.hint.empty()) fmt::print("  {}\n", wrapped(c.hint, out.width, 2));
 }
 
-// A submission that did not become a program: the compiler's words, then what to do.
-void print_refused_build(const toolchain &t, const lab &l, const subject &what, const graded &g)
+} // namespace
+
+void print_refused_build(const toolchain &t, const item &i, const graded &g)
 {
+    const lab &l = *i.of;
+    const subject &what = i.what;
     terminal out = detect_terminal(1);
     std::vector<lab_view> labs = labs_of(g.document);
     const case_view &c = labs.at(0).cases.at(0);
@@ -188,6 +174,8 @@ void print_refused_build(const toolchain &t, const lab &l, const subject &what, 
     if (!c.hint.empty()) fmt::print("  Try: {}\n", wrapped(c.hint, out.width, 2));
     fmt::print("\nNext: mend it, then {}\n", bold(out, retry_command(l, what, {})));
 }
+
+namespace {
 
 void print_table(const std::vector<lab_view> &labs)
 {
@@ -208,10 +196,7 @@ void print_table(const std::vector<lab_view> &labs)
     }
 }
 
-struct item {
-    const lab *of;
-    subject what;
-};
+} // namespace
 
 std::vector<item> items(const toolchain &t, const std::vector<std::string> &words,
                         const grade_options &options)
@@ -247,10 +232,12 @@ std::vector<item> items(const toolchain &t, const std::vector<std::string> &word
     return result;
 }
 
+namespace {
+
 // What a lone grader has not said itself.
 void print_unreported(const toolchain &t, const item &i, const graded &g)
 {
-    if (g.status == failed) return print_refused_build(t, *i.of, i.what, g);
+    if (g.status == failed) return print_refused_build(t, i, g);
     for (const lab_view &l : labs_of(g.document))
         for (const case_view &c : l.cases) print_case(detect_terminal(1), c);
 }

@@ -20,7 +20,9 @@ struct grade_options {
     bool solutions = false;
     std::string submission; // a file instead of the stub
     std::string json_file;
-    bool replays = false; // failed calls are kept in .workbook/replays, to be repeated alone
+    std::string only;          // correctness or speed; empty: both
+    std::string counters_file; // where the grader writes what the simulator counted; empty: nowhere
+    bool replays = false;      // failed calls are kept in .workbook/replays, to be repeated alone
 };
 
 // What is graded: a file that must be built first, or an implementation of ours.
@@ -32,6 +34,15 @@ struct subject {
 subject stub_of(const toolchain &t, const lab &l);
 subject implementation_of(const toolchain &t, const lab &l, const std::string &name);
 subject file_of(const std::string &path);
+
+// A lab and what of it to grade: the stub, the solution, or the file given. `words` as of
+// find_labs. Throws usage_error.
+struct item {
+    const lab *of;
+    subject what;
+};
+std::vector<item> items(const toolchain &t, const std::vector<std::string> &words,
+                        const grade_options &options);
 
 struct graded {
     json document;         // one lab, always valid
@@ -65,6 +76,9 @@ backend_choice choose_backend(const toolchain &t, const lab &any, const grade_op
 bool gpu_device_present();
 
 std::string choose_seed(const std::string &wanted); // throws usage_error
+
+// Of a submission that did not become a program: the compiler's words, then what to do.
+void print_refused_build(const toolchain &t, const item &i, const graded &g);
 
 const lab &lab_called(const toolchain &t, const std::string &name);
 

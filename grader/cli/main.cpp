@@ -5,6 +5,7 @@
 #include "demo.hpp"
 #include "doctor.hpp"
 #include "errors.hpp"
+#include "explain.hpp"
 #include "grade.hpp"
 #include "hint.hpp"
 #include "original.hpp"
@@ -36,6 +37,7 @@ Examples:
   ./workbook watch 2                 grade after every save of the file you edit
   ./workbook grade 2                 grade labs/02_*/stub.cu, the file you edit
   ./workbook grade 2 --case offset   only cases with "offset" in their name
+  ./workbook explain 2               your source, with what the memory system did
   ./workbook grade 2 --submission ~/mine.cu --json result.json
 
 Exit status: 0 passed, 1 the submission failed, 2 wrong usage, 77 nothing could
@@ -50,6 +52,15 @@ Builds everything in build-test/ and runs the tests, or only those whose names
 are given, as meson.build has them: ./workbook test text_test. They are about
 the workbook, not about your answers: where you have edited a stub, they look at
 the one that git has. To grade your stub: ./workbook grade)";
+
+constexpr const char *about_explain = R"(
+Grades on the simulator, GPU or not, and prints the kernels that ran: at each
+line that touches memory the requests of its warps, the sectors (32 bytes of
+global memory) or wavefronts (of shared memory) they took and how few would do;
+and one sentence where that is more than need be, with the cause.
+
+Exit status: 0 some kernel was explained, 1 there was none, 2 wrong usage, 99 a
+fault of the machine or the workbook.)";
 
 constexpr const char *about_release = R"(
 Writes what git has at HEAD, without solutions/ and what shows them, to a folder
@@ -73,6 +84,7 @@ struct command_options {
     std::string one_lab;
     hint_options hint;
     bool agreed = false;
+    std::string page; // of explain
 };
 
 // A word that came out empty was meant to be something: a variable that is not set, mostly.
@@ -108,8 +120,27 @@ void add_seed(CLI::App &command, command_options &o)
 
 struct commands {
     CLI::App app{about, "./workbook"};
-    CLI::App *demo, *watch, *grade, *hint, *reset, *test, *doctor, *check, *release, *autograde;
+    CLI::App *explain, *demo, *watch, *grade, *hint, *reset, *test, *doctor, *check, *release,
+        *autograde;
 };
+
+void describe_explain(commands &c, command_options &o)
+{
+    c.explain = c.app.add_subcommand("explain", "your source, with what the memory system did");
+    c.explain->footer(about_explain);
+    add_one_lab(*c.explain, o);
+    c.explain
+        ->add_option("--case", o.grade.pattern,
+                     "cases whose name contains this; none: those of speed")
+        ->check(not_empty);
+    c.explain->add_option("--submission", o.grade.submission, "explain this .cu file instead")
+        ->check(not_empty);
+    c.explain->add_flag("--solutions", o.grade.solutions, "explain the worked solutions instead");
+    add_seed(*c.explain, o);
+    c.explain
+        ->add_option("--html", o.page, "also write a page, with pictures of the worst accesses")
+        ->check(not_empty);
+}
 
 void describe(commands &c, command_options &o)
 {
@@ -142,6 +173,8 @@ void describe(commands &c, command_options &o)
         ->check(not_empty);
     c.grade->add_flag("--require-gpu", o.grade.require_gpu,
                       "without a GPU: exit status 99, not 77");
+
+    describe_explain(c, o);
 
     c.hint = c.app.add_subcommand("hint", "one more hint for the TODO you are at");
     add_one_lab(*c.hint, o);
@@ -237,6 +270,7 @@ int run_command(const commands &c, const command_options &o)
     copy_stubs(t);
     if (c.demo->parsed()) return demo_command(t, o.labs, o.grade);
     if (c.watch->parsed()) return watch_command(t, o.one_lab, o.grade);
+    if (c.explain->parsed()) return explain_command(t, o.one_lab, o.grade, o.page);
     if (c.grade->parsed()) return grade_command(t, o.labs, o.grade);
     if (c.hint->parsed()) return hint_command(t, o.one_lab, o.hint);
     if (c.reset->parsed()) return reset_command(t, o.one_lab, o.agreed);

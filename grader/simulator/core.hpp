@@ -96,6 +96,18 @@ struct site_memo {
     std::uint32_t lanes = 0; // bytes a lane, and the space
 };
 
+// The worst request of a memory instruction since the last launch ended.
+struct site_worst {
+    std::uint64_t address[32];
+    std::uint32_t score = 0; // 0: none
+    lane_mask mask = 0;
+    std::uint32_t cost = 0, ideal = 0, bytes = 0;
+    std::uint32_t statement = 0;
+    access_kind kind = access_kind::load;
+    bool shared = false;
+    bool elsewhere = false; // of an atomic: some lane went to another address than the first one
+};
+
 struct place_name {
     std::string file;
     int line = 0;
@@ -131,6 +143,7 @@ struct code {
     std::vector<std::uint64_t> lanes_off;       // by statement: lanes whose guard was false
     std::vector<site_counts> counted;           // by statement
     std::vector<site_memo> memos;               // by site
+    std::vector<site_worst> worst;              // by site
 };
 
 struct alignas(64) cache_line {
@@ -256,6 +269,7 @@ struct context {
     std::uint32_t param_bytes;
     site_counts *counted; // by statement
     site_memo *memos;     // by site
+    site_worst *worst;    // by site
     sector_set *read, *written;
     std::uint8_t closed = 0; // shadow bits of memory that the grid's device has no access to
     bool count, check_memory, check_initialised;

@@ -254,6 +254,33 @@ inline void mark_sectors(context &c, const u64 *address, lane_mask mask, sector_
     });
 }
 
+__attribute__((noinline)) void copy_request(site_worst &w, const instruction &i, lane_mask mask,
+                                            const u64 *address, const access &how)
+{
+    __builtin_memcpy(w.address, address, sizeof w.address);
+    w.mask = mask;
+    w.bytes = how.bytes;
+    w.statement = i.statement;
+    w.kind = how.write ? access_kind::store : access_kind::load;
+    w.shared = how.space == space::shared;
+}
+
+// Of a memory instruction's requests the one that wastes most is kept, to be explained; among
+// equals the first with most lanes. `fair`: a cost above the ideal that is no waste yet.
+inline void keep_worst(context &c, const instruction &i, lane_mask mask, const u64 *address,
+                       const access &how, u32 cost, u32 ideal, u32 fair = 0)
+{
+    u32 lanes = static_cast<u32>(__builtin_popcount(mask));
+    if (fair < ideal) fair = ideal;
+    u32 score = (cost > fair ? (cost - fair) * 33 : 0) + lanes;
+    site_worst &w = c.worst[i.site];
+    if (score <= w.score) return;
+    w.score = score;
+    w.cost = cost;
+    w.ideal = ideal;
+    copy_request(w, i, mask, address, how);
+}
+
 // An aligned access of at most 32 bytes lies in one sector.
 void count_device(context &c, const instruction &i, lane_mask mask, const u64 *address,
                   const access &how, bool contiguous)
@@ -263,7 +290,9 @@ void count_device(context &c, const instruction &i, lane_mask mask, const u64 *a
     sector_set &set = how.write ? *c.written : *c.read;
     if (contiguous) {
         u64 first = address[0] - c.base, last = first + 32 * how.bytes - 1;
-        add_access(a, mask, how.bytes, static_cast<u32>((last >> 5) - (first >> 5) + 1), how.bytes);
+        u32 sectors = static_cast<u32>((last >> 5) - (first >> 5) + 1);
+        add_access(a, mask, how.bytes, sectors, how.bytes);
+        keep_worst(c, i, mask, address, how, sectors, how.bytes);
         set.add_range(first >> 5, last >> 5);
         return;
     }
@@ -273,6 +302,9 @@ void count_device(context &c, const instruction &i, lane_mask mask, const u64 *a
         for (int l = 0; l < 32; ++l) sector[l] = address[l] >> 5;
         m.sectors = distinct(sector, mask);
         m.ideal = (distinct(address, mask) * how.bytes + 31) / 32;
+        // Lanes that share bytes may each have a sector of their own and waste nothing.
+        u32 asked = static_cast<u32>(__builtin_popcount(mask)) * how.bytes / 32;
+        keep_worst(c, i, mask, address, how, m.sectors, m.ideal, asked);
     }
     add_access(a, mask, how.bytes, m.sectors, m.ideal);
     mark_sectors(c, address, mask, set);
@@ -349,11 +381,13 @@ void count_shared(context &c, const instruction &i, lane_mask mask, const u64 *a
     u32 wavefronts, ideal;
     if (contiguous && how.bytes == 4 && (address[0] & 3) == 0) {
         wavefronts = ideal = 1;
+        keep_worst(c, i, mask, address, how, 1, 1);
     } else {
         site_memo &m = c.memos[i.site];
         if (!same_pattern(m, address, mask, how, 127)) {
             m.wavefronts = wavefronts_of(address, mask, how.bytes);
             m.ideal = (distinct(address, mask) * how.bytes + 127) / 128;
+            keep_worst(c, i, mask, address, how, m.wavefronts, m.ideal);
         }
         wavefronts = m.wavefronts;
         ideal = m.ideal;
@@ -916,15 +950,28 @@ u32 most_on_one(const u64 *address, lane_mask mask)
     return most;
 }
 
+void keep_atomic(context &c, const instruction &i, lane_mask mask, const u64 *address, ptx::space s,
+                 u32 bytes, u32 most)
+{
+    site_worst &w = c.worst[i.site];
+    u64 first = address[__builtin_ctz(mask)];
+    if (w.score != 0 && first != w.address[__builtin_ctz(w.mask)]) w.elsewhere = true;
+    if (most != static_cast<u32>(__builtin_popcount(mask))) w.elsewhere = true;
+    keep_worst(c, i, mask, address, {s, true, bytes}, most, 1);
+    w.kind = access_kind::atomic;
+}
+
 void count_atomic(context &c, const instruction &i, lane_mask mask, const u64 *address,
-                  ptx::space s)
+                  ptx::space s, u32 bytes)
 {
     if (!c.count) return;
     site_counts &n = c.counted[i.statement];
     u32 lanes = static_cast<u32>(__builtin_popcount(mask));
     (s == space::shared ? n.shared_atomics : n.global_atomics) += lanes;
     n.atomic_requests += 1;
-    n.atomic_same_address += most_on_one(address, mask);
+    u32 most = most_on_one(address, mask);
+    n.atomic_same_address += most;
+    keep_atomic(c, i, mask, address, s, bytes, most);
     if (s == space::shared) return;
     u64 sector[32];
     for (int l = 0; l < 32; ++l) sector[l] = address[l] >> 5;
@@ -980,7 +1027,7 @@ template <class Op, class T> void atomic_window(context &c, const instruction &i
         d[l] = bits;
     });
     active(mask, [&](int l) { fill_initialised(w.shadow + (address[l] - w.base), sizeof(T)); });
-    count_atomic(c, i, mask, address, s);
+    count_atomic(c, i, mask, address, s, sizeof(T));
 }
 
 template <class Op, class T> void atomic_device(context &c, const instruction &i, lane_mask mask)

@@ -352,6 +352,7 @@ private:
         out_.lanes_off.assign(n, 0);
         out_.counted.assign(n, {});
         out_.memos.assign(out_.sites, {});
+        out_.worst.assign(out_.sites, {});
         out_.runs.assign(out_.blocks.size(), 0);
         out_.lanes_run.assign(out_.blocks.size(), 0);
     }

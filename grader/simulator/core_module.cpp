@@ -329,6 +329,43 @@ bool is_exact_root(const ptx::statement &s)
     return s.op[0] == "sqrt" && s.op.size() > 1 && s.op[1] != "approx";
 }
 
+worst_request as_counted(const core::site_worst &from)
+{
+    worst_request w;
+    w.shared = from.shared;
+    w.kind = from.kind;
+    w.bytes = from.bytes;
+    w.lanes = from.mask;
+    w.cost = from.cost;
+    w.ideal = from.ideal;
+    w.one_address = !from.elsewhere;
+    w.score = from.score;
+    for (int l = 0; l < 32; ++l)
+        if ((from.mask >> l & 1) != 0)
+            w.at.push_back(w.shared ? from.address[l] & (core::shared_window - 1)
+                                    : from.address[l]);
+    if (!w.shared) w.where = memory::instance().describe(w.at.front(), w.bytes);
+    return w;
+}
+
+// Moves each memory instruction's worst request to its place, and starts over.
+void take_worst(code &k, kernel_counts &total)
+{
+    for (std::size_t s = 0; s < k.worst.size(); ++s) {
+        core::site_worst &from = k.worst[s];
+        if (from.score == 0) continue;
+        const auto &name = k.places[k.statement_place[from.statement]];
+        std::pair place(name.file, name.line);
+        // An atomic is looked at in any case: is its address that of the launch before?
+        if (from.kind == access_kind::atomic ||
+            !total.has_worse(place, from.shared, from.kind, from.score))
+            total.keep_worst(place, as_counted(from));
+        from.score = 0;
+        from.elsewhere = false;
+        k.memos[s].mask = 0; // the next launch looks at its requests anew
+    }
+}
+
 // Turns counts by basic block and statement into counts by place, and starts over.
 void take_counts(code &k, kernel_counts &total)
 {
@@ -350,6 +387,7 @@ void take_counts(code &k, kernel_counts &total)
         total.sites[{place.file, place.line}] += k.counted[s];
         total.total += k.counted[s];
     }
+    take_worst(k, total);
     std::fill(k.runs.begin(), k.runs.end(), 0);
     std::fill(k.lanes_run.begin(), k.lanes_run.end(), 0);
     std::fill(k.lanes_off.begin(), k.lanes_off.end(), 0);

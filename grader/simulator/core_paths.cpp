@@ -550,6 +550,7 @@ void enter(grid &g, warp &w, const path &p)
     c.lists = k.list_pointers.data();
     c.counted = k.counted.data();
     c.memos = k.memos.data();
+    c.worst = k.worst.data();
     c.arguments = f.arguments.data();
     c.argument_stride = k.argument_bytes;
     c.local_base = f.local_base;

@@ -47,6 +47,10 @@ public:
         for (const object &o : list) all += (all.empty() ? "" : ",") + o.text();
         return put(name, "[" + all + "]");
     }
+    object &add_list(const char *name, const std::string &numbers)
+    {
+        return put(name, "[" + numbers + "]");
+    }
     std::string text() const { return "{" + members_ + "}"; }
 
 private:
@@ -104,13 +108,40 @@ object &add_counts(object &out, const site_counts &s)
         .add("thread_instructions", s.thread_instructions);
 }
 
+// Addresses as distances from the first: shorter.
+object to_json(const worst_request &w)
+{
+    static const char *const kinds[] = {"load", "store", "atomic"};
+    std::string distances;
+    for (const std::uint64_t at : w.at)
+        distances += (distances.empty() ? "" : ",") +
+                     std::to_string(static_cast<std::int64_t>(at - w.at.front()));
+    return object()
+        .add("kind", std::string(w.shared ? "shared_" : "global_") +
+                         kinds[static_cast<std::size_t>(w.kind)])
+        .add("bytes", std::uint64_t{w.bytes})
+        .add("lanes", std::uint64_t{w.lanes})
+        .add("cost", std::uint64_t{w.cost})
+        .add("ideal", std::uint64_t{w.ideal})
+        .add("one_address", std::uint64_t{w.one_address})
+        .add("first", w.at.front())
+        .add_list("distances", distances)
+        .add("where", w.where);
+}
+
 object to_json(const kernel_counts &k)
 {
     std::vector<object> sites;
     for (const auto &[place, counts] : k.sites) {
         object site;
         site.add("file", place.first).add("line", static_cast<std::uint64_t>(place.second));
-        sites.push_back(add_counts(site, counts));
+        add_counts(site, counts);
+        if (auto at = k.worst.find(place); at != k.worst.end()) {
+            std::vector<object> worst;
+            for (const worst_request &w : at->second) worst.push_back(to_json(w));
+            site.add("worst", worst);
+        }
+        sites.push_back(site);
     }
     object total;
     return object()
@@ -256,6 +287,31 @@ site_counts &site_counts::operator+=(const site_counts &o)
     warp_instructions += o.warp_instructions;
     thread_instructions += o.thread_instructions;
     return *this;
+}
+
+bool kernel_counts::has_worse(const std::pair<std::string, int> &place, bool shared,
+                              access_kind kind, std::uint32_t score) const
+{
+    auto all = worst.find(place);
+    return all != worst.end() &&
+           std::any_of(all->second.begin(), all->second.end(), [&](const worst_request &w) {
+               return w.shared == shared && w.kind == kind && w.score >= score;
+           });
+}
+
+void kernel_counts::keep_worst(const std::pair<std::string, int> &place, worst_request w)
+{
+    std::vector<worst_request> &all = worst[place];
+    auto same = std::find_if(all.begin(), all.end(), [&](const worst_request &o) {
+        return o.shared == w.shared && o.kind == w.kind;
+    });
+    if (same == all.end()) {
+        all.push_back(std::move(w));
+        return;
+    }
+    bool one_address = same->one_address && w.one_address && same->at.front() == w.at.front();
+    if (w.score > same->score) *same = std::move(w);
+    same->one_address = one_address;
 }
 
 counters &counters::instance()

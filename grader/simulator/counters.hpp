@@ -23,6 +23,21 @@ struct shared_counts {
     shared_counts &operator+=(const shared_counts &);
 };
 
+enum class access_kind : std::uint8_t { load, store, atomic };
+
+// The request of a source line that wasted most; where none wasted anything, one of most lanes.
+struct worst_request {
+    bool shared = false; // in shared memory, counted from its start; else in device memory
+    access_kind kind = access_kind::load;
+    std::uint32_t bytes = 0;           // a lane
+    std::uint32_t lanes = 0;           // bit l: lane l asked
+    std::uint32_t cost = 0, ideal = 0; // sectors, wavefronts; of an atomic: lanes on one address
+    bool one_address = false;          // an atomic that went to one address only, all requests
+    std::uint32_t score = 0;           // the higher, the worse
+    std::vector<std::uint64_t> at;     // the lanes' addresses, lowest lane first
+    std::string where;                 // what the first lane's is part of, as findings say it
+};
+
 struct site_counts { // one source line of one kernel
     access_counts global_load, global_store, local_load, local_store;
     shared_counts shared_load, shared_store;
@@ -47,6 +62,11 @@ struct kernel_counts {
                   sectors_written = 0; // distinct sectors a launch, summed: "compulsory bytes" / 32
     site_counts total;
     std::map<std::pair<std::string, int>, site_counts> sites; // by file and line
+    // Of a line at most one of each kind in each memory.
+    std::map<std::pair<std::string, int>, std::vector<worst_request>> worst;
+    bool has_worse(const std::pair<std::string, int> &place, bool shared, access_kind,
+                   std::uint32_t score) const;
+    void keep_worst(const std::pair<std::string, int> &place, worst_request);
 };
 
 struct transfer_counts { // copies outside kernels, bytes

@@ -2,6 +2,7 @@
 #include "../cli/expectation.hpp"
 
 #include "../cli/check.hpp"
+#include "../cli/original.hpp"
 #include "cli_project.hpp"
 
 #include "../cli/errors.hpp"

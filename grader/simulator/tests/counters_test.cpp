@@ -174,6 +174,67 @@ TEST_CASE("constants, atomics and local memory")
     CHECK(l.local_store.sectors == 4 * l.local_store.requests); // every lane at the same index
 }
 
+namespace {
+
+// The only request kept of a kind, among all lines.
+const worst_request *worst_of(bool shared, access_kind kind)
+{
+    const worst_request *found = nullptr;
+    for (const auto &[place, all] : counted().worst)
+        for (const worst_request &w : all)
+            if (w.shared == shared && w.kind == kind) found = &w;
+    return found;
+}
+
+} // namespace
+
+TEST_CASE("each line's worst request is kept with its addresses, and forgotten with the launch")
+{
+    const int n = 32 * 32;
+    buffer<float> a(std::vector<float>(n, 1)), c(std::size_t{n});
+    run(kernels(), "strided_copy", {1, 1, 1}, {32, 1, 1}, 0, a, c, n, 8);
+    const worst_request *w = worst_of(false, access_kind::load);
+    REQUIRE(w != nullptr);
+    CHECK(w->bytes == 4);
+    CHECK(w->lanes == 0xffffffff);
+    CHECK(w->cost == 32);
+    CHECK(w->ideal == 4);
+    REQUIRE(w->at.size() == 32);
+    CHECK(w->at[0] == a.at);
+    CHECK(w->at[31] == a.at + 31 * 32);
+    CHECK(w->where.find("byte 0 of") == 0);
+    CHECK(counters::instance().json().find("\"distances\":[0,32,64,") != std::string::npos);
+
+    run(kernels(), "strided_copy", {1, 1, 1}, {32, 1, 1}, 0, a, c, n, 1);
+    REQUIRE(worst_of(false, access_kind::load) != nullptr);
+    CHECK(worst_of(false, access_kind::load)->cost == 4);
+
+    CHECK(shared_pattern(128, 1, false, 32).wavefronts == 32);
+    w = worst_of(true, access_kind::load);
+    REQUIRE(w != nullptr);
+    CHECK(w->cost == 32);
+    CHECK(w->at[1] - w->at[0] == 128);
+    CHECK(w->at[0] < 32768);
+}
+
+TEST_CASE("of several requests the one that wastes most is kept; sharing a sector is no waste")
+{
+    kernel_counts k;
+    worst_request w{false, access_kind::load, 4, 1, 2, 1, false, 34, {64}, ""};
+    k.keep_worst({"a.cu", 1}, w);
+    w.score = 20;
+    k.keep_worst({"a.cu", 1}, w);
+    w.kind = access_kind::atomic;
+    w.one_address = true;
+    k.keep_worst({"a.cu", 1}, w);
+    w.at = {128};
+    k.keep_worst({"a.cu", 1}, w);
+    const auto &all = k.worst.at({"a.cu", 1});
+    REQUIRE(all.size() == 2);
+    CHECK(all[0].score == 34);
+    CHECK(!all[1].one_address); // each of the two had one, but not the same
+}
+
 TEST_CASE("exact divisions and roots are counted by lanes")
 {
     buffer<float> a(std::vector<float>(33, 2)), f(std::size_t(256));

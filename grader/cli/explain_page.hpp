@@ -1,0 +1,16 @@
+// An explanation as one HTML page that needs nothing else: no script, no other file.
+#pragma once
+
+#include "explain.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace cli {
+
+std::string explanation_page(const explanation &e);
+
+// Text as HTML shows it. Text of others is made printable first.
+std::string escaped(std::string_view text);
+
+} // namespace cli

@@ -1,0 +1,191 @@
+// Finds functions by their braces, past comments and literals.
+#include "source_view.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+namespace cli {
+
+namespace {
+
+constexpr int context = 3;     // lines around a noted one
+constexpr int worth_a_cut = 4; // fewer lines are not left out
+
+// Walks through C++ and keeps the count of lines; comments, literals and directives are stepped
+// over.
+class scanner {
+public:
+    explicit scanner(std::string_view text) : text_(text) {}
+    bool ended() const { return at_ >= text_.size(); }
+    int line() const { return line_; }
+    // The next character of code; a blank in the place of what is stepped over.
+    char next()
+    {
+        bool begins = begins_;
+        char c = text_[at_];
+        if (!std::isspace(static_cast<unsigned char>(c))) begins_ = false;
+        if (c == '#' && begins) return directive();
+        if (c == '/' && peek(1) == '/') return until("\n");
+        if (c == '/' && peek(1) == '*') return past("*/");
+        if (c == 'R' && peek(1) == '"') return raw();
+        if (c == '"' || (c == '\'' && !digit_before())) return literal(c);
+        step();
+        return c;
+    }
+
+private:
+    char peek(std::size_t k) const { return at_ + k < text_.size() ? text_[at_ + k] : '\0'; }
+    bool digit_before() const // 1'000'000
+    {
+        return at_ > 0 && std::isalnum(static_cast<unsigned char>(text_[at_ - 1]));
+    }
+    void step()
+    {
+        if (text_[at_] == '\n') {
+            ++line_;
+            begins_ = true;
+        }
+        ++at_;
+    }
+    void to(std::size_t where)
+    {
+        where = std::min(where, text_.size());
+        while (at_ < where) step();
+    }
+    char until(std::string_view end)
+    {
+        to(text_.find(end, at_));
+        return ' ';
+    }
+    char past(std::string_view end)
+    {
+        std::size_t found = text_.find(end, at_ + 2);
+        to(found == text_.npos ? found : found + end.size());
+        return ' ';
+    }
+    char raw()
+    {
+        std::size_t open = text_.find('(', at_);
+        if (open == text_.npos || open - at_ > 20) {
+            step();
+            return 'R';
+        }
+        std::string end = ")" + std::string(text_.substr(at_ + 2, open - at_ - 2)) + "\"";
+        return past(end);
+    }
+    char literal(char quote)
+    {
+        step();
+        while (!ended() && text_[at_] != quote && text_[at_] != '\n') {
+            if (text_[at_] == '\\') step();
+            if (!ended()) step();
+        }
+        if (!ended() && text_[at_] == quote) step();
+        return ' ';
+    }
+    char directive()
+    {
+        do {
+            until("\n");
+            if (at_ == 0 || text_[at_ - 1] != '\\') break;
+            if (!ended()) step();
+        } while (!ended());
+        return ' ';
+    }
+
+    std::string_view text_;
+    std::size_t at_ = 0;
+    int line_ = 1;
+    bool begins_ = true; // nothing but blanks on this line so far
+};
+
+bool holds_word(const std::string &text, std::string_view word)
+{
+    auto part_of_a_name = [](char c) {
+        return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+    };
+    for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
+        std::size_t end = at + word.size();
+        if ((at == 0 || !part_of_a_name(text[at - 1])) &&
+            (end == text.size() || !part_of_a_name(text[end])))
+            return true;
+    }
+    return false;
+}
+
+// Whether what stands before a brace opens a scope that functions lie in.
+bool opens_scope(const std::string &head)
+{
+    if (head.find('(') == head.npos)
+        for (const char *word : {"namespace", "struct", "class", "union", "extern"})
+            if (holds_word(head, word)) return true;
+    return false;
+}
+
+} // namespace
+
+std::vector<line_range> functions_of(std::string_view source)
+{
+    std::vector<line_range> found;
+    std::string head; // what stands since the last `;` or brace
+    int head_line = 0, inside = 0;
+    scanner text(source);
+    while (!text.ended()) {
+        int line = text.line();
+        char c = text.next();
+        if (inside > 0) {
+            inside += c == '{' ? 1 : c == '}' ? -1 : 0;
+            if (inside == 0) {
+                if (head.find('(') != head.npos) found.push_back({head_line, line});
+                head.clear();
+            }
+        } else if (c == '{') {
+            if (opens_scope(head))
+                head.clear();
+            else
+                inside = 1;
+        } else if (c == ';' || c == '}') {
+            head.clear();
+        } else if (!head.empty() || !std::isspace(static_cast<unsigned char>(c))) {
+            if (head.empty()) head_line = line;
+            head += c;
+        }
+    }
+    return found;
+}
+
+std::vector<line_range> shown_lines(std::string_view source, const std::set<int> &noted)
+{
+    int lines = static_cast<int>(std::count(source.begin(), source.end(), '\n')) + 1;
+    std::set<int> wanted;
+    auto want = [&](int first, int last) {
+        for (int l = std::max(first, 1); l <= std::min(last, lines); ++l) wanted.insert(l);
+    };
+    std::set<int> outside = noted;
+    for (const line_range &f : functions_of(source)) {
+        auto first = noted.lower_bound(f.first);
+        if (first == noted.end() || *first > f.last) continue;
+        want(f.first, f.first + 1);
+        want(f.last, f.last);
+        for (auto at = first; at != noted.end() && *at <= f.last; ++at) {
+            want(std::max(*at - context, f.first), std::min(*at + context, f.last));
+            outside.erase(*at);
+        }
+        // A short way between two shown lines is shown, too.
+        int last = f.first;
+        for (auto at = wanted.lower_bound(f.first); at != wanted.end() && *at <= f.last; ++at) {
+            if (*at - last <= worth_a_cut) want(last, *at);
+            last = *at;
+        }
+    }
+    for (int l : outside) want(l, l);
+    std::vector<line_range> ranges;
+    for (int l : wanted)
+        if (!ranges.empty() && ranges.back().last == l - 1)
+            ranges.back().last = l;
+        else
+            ranges.push_back({l, l});
+    return ranges;
+}
+
+} // namespace cli
