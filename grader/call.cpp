@@ -403,17 +403,18 @@ std::string hint_of(const simulator_finding &f)
                    ? "Guard the write with the size: the last block usually has threads to spare."
                    : "Guard the read with the size, or peel the ends.";
     case uninitialised:
-        return "Give it a value first. Outputs start out with arbitrary contents, and so does "
-               "shared memory.";
+        return "Give it a value first, or do not read it: outputs start out with arbitrary "
+               "contents, and so does shared memory.";
     case misaligned:
         return "A float4 access needs an address that is a multiple of 16: check the pointer, or "
                "peel.";
     case race:
         return "Something must order the two accesses: which barrier stands between them? Or, if "
-               "both "
-               "write, which of the threads should?";
+               "both write: which of the threads should, and do two elements get one place?";
     case barrier:
-        return "Every thread of the block must reach the same barrier: move it out of the branch.";
+        return "Every thread that a barrier or a vote names must reach it: none may return, break "
+               "or "
+               "branch around it before.";
     case host_pointer:
         return "Copy the data to the device, or pass it by value.";
     case null_pointer:

@@ -23,7 +23,7 @@ namespace {
 
 // Beside solutions/: counts taken of the solutions, and what is about changing the workbook.
 const std::set<std::string> staff_files = {"CONTRIBUTING.md", "grader/tests/sectors.py"};
-const std::set<std::string> staff_names = {"sectors.csv"};
+const std::set<std::string> staff_names = {"sectors.csv", "library.cu"}; // the latter is an answer
 const std::set<std::string> staff_folders = {"solutions", ".ci"};
 
 bool contains(const std::vector<std::string> &all, const std::string &one)
@@ -138,7 +138,7 @@ std::map<std::string, std::size_t> passages(const std::string &text)
 bool given(const fs::path &path)
 {
     std::string name = path.filename().string();
-    return name == "stub.cu" || name == "naive.cu" || name == "library.cu";
+    return name == "stub.cu" || name == "naive.cu";
 }
 
 std::vector<std::string> repeated_lines(const fs::path &root, const fs::path &folder)
@@ -237,6 +237,11 @@ std::size_t write_edition(const edition &e, const std::string &root, const std::
         paths.push_back(entry.path);
     }
     unpack(root, e.commit, folder, paths);
+    for (const std::string &lab : e.labs) { // for `reset`, however late the program runs first
+        std::string copy = folder + "/.workbook/stubs/" + lab + ".cu";
+        fs::create_directories(fs::path(copy).parent_path());
+        fs::copy_file(folder + "/labs/" + lab + "/stub.cu", copy);
+    }
     for (const std::string &path : paths) {
         if (!path.ends_with(".md")) continue;
         std::string page = page_for_students(e, read_text(folder + "/" + path), path);
