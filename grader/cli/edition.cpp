@@ -237,10 +237,10 @@ std::size_t write_edition(const edition &e, const std::string &root, const std::
         paths.push_back(entry.path);
     }
     unpack(root, e.commit, folder, paths);
+    fs::create_directories(folder + "/.workbook/stubs");
     for (const std::string &lab : e.labs) { // for `reset`, however late the program runs first
-        std::string copy = folder + "/.workbook/stubs/" + lab + ".cu";
-        fs::create_directories(fs::path(copy).parent_path());
-        fs::copy_file(folder + "/labs/" + lab + "/stub.cu", copy);
+        std::string stub = folder + "/labs/" + lab + "/stub.cu";
+        if (fs::exists(stub)) fs::copy_file(stub, folder + "/.workbook/stubs/" + lab + ".cu");
     }
     for (const std::string &path : paths) {
         if (!path.ends_with(".md")) continue;

@@ -69,9 +69,9 @@ bool no_git() { return find_program("git").empty() || find_program("tar").empty(
 
 TEST_CASE("solutions, what is counted of them and what staff reads stay behind")
 {
-    for (const char *path :
-         {"solutions/02_scaling/solution.cu", "solutions/02_scaling/wrong/a.cu", "CONTRIBUTING.md",
-          "grader/tests/sectors.py", "data/measured/some_gpu/sectors.csv"})
+    for (const char *path : {"solutions/02_scaling/solution.cu", "solutions/02_scaling/wrong/a.cu",
+                             "CONTRIBUTING.md", "reference/02_scaling/library.cu",
+                             "grader/tests/sectors.py", "data/measured/some_gpu/sectors.csv"})
         CHECK_FALSE_MESSAGE(delivered(of_both, path), path);
     for (const char *path :
          {"workbook", "labs/02_scaling/stub.cu", "reference/02_scaling/naive.cu",
@@ -113,6 +113,8 @@ TEST_CASE("an edition holds what git has, and no more" * doctest::skip(no_git())
     std::string made = p.written(of_both);
     CHECK(read_text(made + "/labs/02_scaling/stub.cu") ==
           "// Not written.\n#include \"lab.hpp\"\n");
+    CHECK(read_text(made + "/.workbook/stubs/02_scaling.cu") ==
+          read_text(made + "/labs/02_scaling/stub.cu"));
     CHECK_FALSE(std::filesystem::exists(made + "/labs/02_scaling/notes.txt"));
     CHECK_FALSE(std::filesystem::exists(made + "/solutions"));
     CHECK_FALSE(std::filesystem::exists(made + "/.git"));
