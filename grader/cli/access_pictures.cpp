@@ -13,8 +13,8 @@ namespace cli {
 
 namespace {
 
-constexpr double left = 6, cell = 20; // of the 32 columns, in the picture's units
-constexpr double width = left + 32 * cell + left;
+constexpr double left = 6, lane_width = 20; // of the 32 columns, in the picture's units
+constexpr double width = left + 32 * lane_width + left;
 constexpr std::size_t most_rows = 40; // of wavefronts; what is beyond is counted
 
 std::string svg(double height, const std::string &label, const std::string &inside)
@@ -48,8 +48,8 @@ public:
             }
         double n = static_cast<double>(lines_.size());
         gap_ = n > 8 ? 4 : 10;
-        sector_width_ = std::min((32 * cell - gap_ * (n - 1)) / (4 * n), 2 * cell);
-        start_ = left + (32 * cell - n * 4 * sector_width_ - gap_ * (n - 1)) / 2;
+        sector_width_ = std::min((32 * lane_width - gap_ * (n - 1)) / (4 * n), 2 * lane_width);
+        start_ = left + (32 * lane_width - n * 4 * sector_width_ - gap_ * (n - 1)) / 2;
     }
     const std::set<std::uint64_t> &lines() const { return lines_; }
     bool touched(std::uint64_t sector) const { return sectors_.count(sector) != 0; }
@@ -76,9 +76,9 @@ std::string lane_boxes(const worst_request &w, double y)
     std::string text;
     for (int lane = 0; lane < 32; ++lane) {
         bool asks = std::binary_search(w.lanes.begin(), w.lanes.end(), lane);
-        double x = left + lane * cell;
-        text += box(x + 1, y, cell - 2, 18, asks ? "lane" : "idle");
-        text += words(x + cell / 2, y + 13, asks ? "mid" : "mid faint", std::to_string(lane));
+        double x = left + lane * lane_width;
+        text += box(x + 1, y, lane_width - 2, 18, asks ? "lane" : "idle");
+        text += words(x + lane_width / 2, y + 13, asks ? "mid" : "mid faint", std::to_string(lane));
     }
     return text;
 }
@@ -124,10 +124,10 @@ std::string sectors_picture(const worst_request &w)
                           line == first ? "byte 0"
                                         : fmt::format("{}", thousands(128 * (line - first))));
     if (!few)
-        text += words(left + 32 * cell, sectors_y + 36, "small end",
+        text += words(left + 32 * lane_width, sectors_y + 36, "small end",
                       fmt::format("byte {}", thousands(128 * (*place.lines().rbegin() - first))));
     for (std::size_t k = 0; k < w.lanes.size(); ++k) {
-        double from = left + w.lanes[k] * cell + cell / 2;
+        double from = left + w.lanes[k] * lane_width + lane_width / 2;
         double to = place.x_of_byte(w.at[k]) + w.bytes / 64.0 * place.sector_width();
         text += fmt::format(
             "<line class=\"asks\" x1=\"{:.4g}\" y1=\"{:g}\" x2=\"{:.4g}\" y2=\"{:g}\"/>\n", from,
@@ -149,16 +149,17 @@ std::string banks_picture(const worst_request &w)
     double height = top + static_cast<double>(shown) * row_height + 24;
     std::string text = words(left, 14, "small", "the 32 banks of shared memory");
     for (int bank = 0; bank < 32; ++bank)
-        text += words(left + bank * cell + cell / 2, 33, "mid faint", std::to_string(bank));
+        text +=
+            words(left + bank * lane_width + lane_width / 2, 33, "mid faint", std::to_string(bank));
     for (std::size_t r = 0; r < shown; ++r) {
         double y = top + static_cast<double>(r) * row_height;
         for (std::size_t bank = 0; bank < 32; ++bank) {
             const std::vector<int> &lanes = rows[r][bank];
-            double x = left + static_cast<double>(bank) * cell;
-            text +=
-                box(x + 1, y + 1, cell - 2, row_height - 2, lanes.empty() ? "untouched" : "lane");
+            double x = left + static_cast<double>(bank) * lane_width;
+            text += box(x + 1, y + 1, lane_width - 2, row_height - 2,
+                        lanes.empty() ? "untouched" : "lane");
             if (!lanes.empty())
-                text += words(x + cell / 2, y + 13,
+                text += words(x + lane_width / 2, y + 13,
                               lanes_text(lanes).size() > 2 ? "mid tiny" : "mid", lanes_text(lanes));
         }
     }

@@ -31,12 +31,6 @@ bool contains(const std::vector<std::string> &all, const std::string &one)
     return std::find(all.begin(), all.end(), one) != all.end();
 }
 
-std::string trimmed(const std::string &line)
-{
-    std::size_t first = line.find_first_not_of(" \t\r"), last = line.find_last_not_of(" \t\r");
-    return first == line.npos ? std::string() : line.substr(first, last - first + 1);
-}
-
 // One file of a commit, as `git ls-tree -z` lists it: "MODE TYPE HASH\tPATH".
 struct tree_entry {
     std::string mode, path;

@@ -14,12 +14,6 @@ namespace {
 
 constexpr std::string_view fails = "// Fails: ", on_gpu = "// On gpu: ";
 
-std::string trimmed(std::string_view s)
-{
-    std::size_t first = s.find_first_not_of(" \r"), last = s.find_last_not_of(" \r");
-    return first == s.npos ? std::string() : std::string(s.substr(first, last - first + 1));
-}
-
 std::vector<std::string> parts_of(const std::string &line)
 {
     std::vector<std::string> parts;

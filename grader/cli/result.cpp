@@ -17,7 +17,7 @@ std::string text_of(const json &o, const char *key)
     return at != o.end() && at->is_string() ? at->get<std::string>() : std::string();
 }
 
-double number_of(const json &o, const char *key)
+double number_at(const json &o, const char *key)
 {
     auto at = o.find(key);
     return at != o.end() && at->is_number() ? at->get<double>() : 0;
@@ -58,13 +58,13 @@ std::vector<lab_view> labs_of(const json &document)
     if (!document.is_object() || !document.contains("labs")) return result;
     for (const json &l : document.at("labs")) {
         lab_view lab{text_of(l, "lab"),      text_of(l, "submission"),   text_of(l, "status"),
-                     number_of(l, "points"), number_of(l, "max_points"), {}};
+                     number_at(l, "points"), number_at(l, "max_points"), {}};
         auto cases = l.find("cases");
         if (cases != l.end())
             for (const json &c : *cases)
                 lab.cases.push_back({text_of(c, "name"), text_of(c, "kind"), text_of(c, "verdict"),
                                      text_of(c, "message"), text_of(c, "hint"),
-                                     number_of(c, "points"), number_of(c, "max_points"), &c});
+                                     number_at(c, "points"), number_at(c, "max_points"), &c});
         result.push_back(std::move(lab));
     }
     return result;

@@ -182,6 +182,12 @@ std::string printable(std::string_view raw, std::size_t most)
     return result;
 }
 
+std::string trimmed(std::string_view line)
+{
+    std::size_t first = line.find_first_not_of(" \t\r"), last = line.find_last_not_of(" \t\r");
+    return first == line.npos ? std::string() : std::string(line.substr(first, last - first + 1));
+}
+
 std::vector<std::string> lines(std::string_view text)
 {
     std::vector<std::string> result;

@@ -44,6 +44,7 @@ std::string printable(std::string_view raw, std::size_t most);
 std::string compiler_words(const std::string &said, int width);
 
 std::vector<std::string> lines(std::string_view text);
+std::string trimmed(std::string_view line); // of blanks, tabs and carriage returns
 
 using grading::shell_word;
 
