@@ -120,7 +120,8 @@ void take(grade_row &row, graded g)
     for (const case_view &c : l.cases) ++row.verdicts[c.verdict];
     if (const case_view *f = l.first_failure())
         row.first_failure = fmt::format("{} in {}", f->verdict, f->name);
-    row.problem = row.status == "error" ? l.cases.at(0).message : "";
+    bool refused = row.status == "error" || row.verdicts.contains("SUBMISSION_INVALID");
+    row.problem = refused && !l.cases.empty() ? l.cases[0].message : "";
     row.document = std::move(g.document);
 }
 
@@ -131,9 +132,11 @@ void carry_out(const toolchain &t, work &w, const grade_options &options)
     try {
         subject what = file_of(w.row.file);
         take(w.row, grade_one(t, *w.of, what, options, false));
-    } catch (const machine_error &e) {
+    } catch (const stop_requested &) {
+        throw;
+    } catch (const std::exception &e) {
         w.row.status = "error";
-        w.row.problem = e.what();
+        w.row.problem = printable(e.what(), 4000);
     }
 }
 
@@ -194,6 +197,7 @@ handed_in find_file(const std::string &student_folder, const std::string &lab, b
     if (only_lab && fs::exists(fs::symlink_status(lone))) s.found.push_back(lone);
     s.look(student_folder, 0);
     std::sort(s.found.begin(), s.found.end());
+    s.found.erase(std::unique(s.found.begin(), s.found.end()), s.found.end());
     if (s.seen > most_entries)
         return {
             {},

@@ -46,6 +46,16 @@ std::string read_text(const std::string &path)
     return text.str();
 }
 
+// Of the file that is replaced, else what the user gives new ones.
+static mode_t mode_for(const std::string &path)
+{
+    struct stat there {};
+    if (stat(path.c_str(), &there) == 0) return there.st_mode & 0777;
+    mode_t mask = umask(0);
+    umask(mask);
+    return 0666 & ~mask;
+}
+
 void write_atomically(const std::string &path, const std::string &text, keeping how)
 {
     std::string name = path + ".XXXXXX";
@@ -57,7 +67,7 @@ void write_atomically(const std::string &path, const std::string &text, keeping 
         if (n < 0 && errno != EINTR) break;
         if (n > 0) left.remove_prefix(static_cast<std::size_t>(n));
     }
-    bool right = left.empty() && fchmod(fd, 0644) == 0;
+    bool right = left.empty() && fchmod(fd, mode_for(path)) == 0;
     right = right && (how == keeping::usual || fsync(fd) == 0);
     right = close(fd) == 0 && right;
     if (right && rename(name.c_str(), path.c_str()) == 0) {
@@ -87,11 +97,14 @@ file_lock::file_lock(const std::string &path, const std::function<void()> &waiti
                                         "user?",
                                         path, std::strerror(errno)));
     if (flock(fd_, LOCK_EX | LOCK_NB) == 0) return;
-    if (waiting) waiting();
+    if (waiting && errno == EWOULDBLOCK) waiting();
     while (flock(fd_, LOCK_EX) != 0) { // Ctrl-C interrupts the wait
-        if (!stop_was_requested()) continue;
+        int error = errno;
+        if (error == EINTR && !stop_was_requested()) continue;
         close(fd_);
-        throw stop_requested();
+        if (error == EINTR) throw stop_requested();
+        throw machine_error(fmt::format("cannot lock {}: {}. Does its file system have locks?",
+                                        path, std::strerror(error)));
     }
 }
 

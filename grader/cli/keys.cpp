@@ -31,12 +31,18 @@ void handle(int number, void (*what)(int))
 
 } // namespace
 
-std::string plain_keys(const std::string &bytes)
+std::string key_filter::plain(const std::string &bytes)
 {
     std::string keys;
     for (unsigned char c : bytes) {
-        if (c == 27) break; // an escape sequence, and it comes in one piece
-        if (c < 128) keys += static_cast<char>(c);
+        if (c == 27)
+            in_ = escape;
+        else if (in_ == escape)
+            in_ = c == '[' || c == 'O' ? sequence : text;
+        else if (in_ == sequence)
+            in_ = c >= 0x40 ? text : sequence;
+        else if (c < 128)
+            keys += static_cast<char>(c);
     }
     return keys;
 }
@@ -64,6 +70,7 @@ void key_reader::take()
     keys.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
     keys.c_cc[VMIN] = 1;
     keys.c_cc[VTIME] = 0;
+    keys.c_cc[VQUIT] = _POSIX_VDISABLE; // it would leave the terminal like this
     tcsetattr(descriptor_, TCSADRAIN, &keys);
 }
 
@@ -77,14 +84,17 @@ std::optional<std::string> key_reader::typed()
     ssize_t n = read(descriptor_, bytes, sizeof bytes);
     if (n < 0 && (errno == EINTR || errno == EAGAIN)) return "";
     if (n <= 0) return {};
-    return plain_keys(std::string(bytes, static_cast<std::size_t>(n)));
+    return filter_.plain(std::string(bytes, static_cast<std::size_t>(n)));
 }
 
 bool key_reader::disturbed()
 {
     if (std::exchange(told_to_stop, 0)) {
         give_back();
-        raise(SIGSTOP); // until someone lets us go on
+        // The usual signal, not SIGSTOP: where no shell could let us go on, it does nothing.
+        handle(SIGTSTP, SIG_DFL);
+        raise(SIGTSTP);
+        handle(SIGTSTP, on_stop);
         take();
         return true;
     }

@@ -7,6 +7,16 @@
 
 namespace cli {
 
+// The keys in what a terminal sends, piece by piece: the bytes of a key that is none of the plain
+// ones are dropped, also where they come one by one.
+class key_filter {
+public:
+    std::string plain(const std::string &bytes);
+
+private:
+    enum { text, escape, sequence } in_ = text;
+};
+
 // Keys come one by one and are not shown; Ctrl-C and Ctrl-Z still act. Also gives the terminal back
 // while the program is stopped by Ctrl-Z.
 class key_reader {
@@ -26,9 +36,7 @@ private:
     void give_back();
     int descriptor_;
     termios before_{};
+    key_filter filter_;
 };
-
-// The keys in what a terminal sends: bytes of one key that is none of the plain ones are dropped.
-std::string plain_keys(const std::string &bytes);
 
 } // namespace cli

@@ -4,6 +4,7 @@
 #include "errors.hpp"
 #include "files.hpp"
 #include "process.hpp"
+#include "saves.hpp"
 #include "text.hpp"
 
 #include <fmt/format.h>
@@ -66,7 +67,7 @@ original_file original_of(const toolchain &t, const std::string &path)
 todo_list todos_of(const toolchain &t, const lab &l)
 {
     std::string original = original_stub(t, l).text;
-    std::string present = fs::exists(t.stub(l)) ? read_text(t.stub(l)) : "";
+    std::string present = look_at({t.stub(l)})[t.stub(l)].value_or("");
     return original.empty() ? todo_list(present) : todo_list(original, present);
 }
 

@@ -49,7 +49,15 @@ void run_all(std::size_t count, unsigned threads, const std::function<void(std::
         changed.wait(lock, [&] { return finished[i] || error; });
         if (error) break;
         lock.unlock();
-        if (done) done(i);
+        if (!done) continue;
+        try {
+            done(i);
+        } catch (...) {
+            next = count;
+            lock.lock();
+            if (!error) error = std::current_exception();
+            break;
+        }
     }
     pool.clear(); // joins
     if (error) std::rethrow_exception(error);

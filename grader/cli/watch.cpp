@@ -63,6 +63,7 @@ public:
     grading_run(std::vector<std::string> command, std::string json_file)
         : json_file_(std::move(json_file))
     {
+        unlink(json_file_.c_str()); // what another left behind is no result of ours
         command_.arguments = std::move(command);
         command_.arguments.insert(command_.arguments.end(), {"--json", json_file_});
         command_.wall = std::chrono::seconds(1800);
@@ -195,7 +196,6 @@ private:
     {
         running_.reset();
         started_ = steady::now();
-        todos_ = todos_of(tools_, lab_);
         state_.saved = time_of_day();
         state_.helped.reset();
         state_.document = nullptr;
@@ -203,6 +203,7 @@ private:
             state_.now = watch_state::what::missing;
             return;
         }
+        todos_ = todos_of(tools_, lab_);
         state_.now = watch_state::what::grading;
         state_.step = fmt::format("Grading what was saved at {} ...", state_.saved);
         std::vector<std::string> command = grade_;
@@ -303,6 +304,7 @@ private:
         int todo = state_.hints_for;
         if (!todo) return;
         std::vector<hint> hints = hints_of(tools_, lab_, todo);
+        if (hints.empty()) return;
         int shown = read_progress(tools_).hints[{lab_.name, todo}];
         std::size_t number = static_cast<std::size_t>(shown);
         bool more = number < hints.size();

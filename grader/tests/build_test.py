@@ -21,7 +21,7 @@ class configuring(unittest.TestCase):
     def setUp(self):
         self.holder = tempfile.TemporaryDirectory()
         self.tree = Path(self.holder.name) / "tree"
-        unwanted = re.compile(r"build.*|\.git|\.venv|\.workbook")
+        unwanted = re.compile(r"build.*|\.(?!clang|editor|git(ignore|attributes)).*")
         shutil.copytree(TOP, self.tree, ignore=lambda folder, names: [
             n for n in names if n == "__pycache__" or Path(folder) == TOP and unwanted.fullmatch(n)])
         self.lab = next(lab for lab in BUILD["labs"] if not lab["test"])["lab"]
