@@ -561,7 +561,6 @@ int race_checker::racing_lane(const access &a, const access_mark &m, int lane, b
 
 void race_checker::against(const access &a, const access_mark &m, int lane, u32 offset, bool wrote)
 {
-    if (a.at - m.at >= log_size) return; // too long ago to name
     int earlier = racing_lane(a, m, lane, wrote);
     if (earlier >= 0) found(a, m, earlier, lane, offset, wrote);
 }
@@ -581,7 +580,6 @@ std::string race_checker::earlier_text(const access &a, const access_mark &m, in
                                        bool wrote) const
 {
     const grid &g = *a.c.g;
-    const auto &what = log_[m.at % log_size];
     std::size_t t = 32 * (m.owner & 31) + static_cast<std::size_t>(lane);
     std::string s =
         "thread " + thread_text({g.thread_ids[0][t], g.thread_ids[1][t], g.thread_ids[2][t]});
@@ -592,7 +590,10 @@ std::string race_checker::earlier_text(const access &a, const access_mark &m, in
                static_cast<u32>(block / of.x / of.y)};
         s += " of block " + thread_text(at);
     }
-    return s + (wrote ? " wrote at " : " read at ") + place_text(*what.of, what.statement);
+    s += wrote ? " wrote" : " read";
+    if (a.at - m.at >= log_size) return s + " long before"; // the log has forgotten where
+    const auto &what = log_[m.at % log_size];
+    return s + " at " + place_text(*what.of, what.statement);
 }
 
 void race_checker::found(const access &a, const access_mark &m, int earlier_lane, int lane,
@@ -624,7 +625,7 @@ void race_checker::found(const access &a, const access_mark &m, int earlier_lane
                earlier_text(a, m, earlier_lane, wrote) + needed;
     findings::instance().add(f);
     f.threads = 0;
-    if (shared && f.write && !wrote) excuse_early_read(a, m, at);
+    if (shared && f.write && !wrote && a.at - m.at < log_size) excuse_early_read(a, m, at);
 }
 
 // A thread that read before the write that it should have waited for may have found nothing there.

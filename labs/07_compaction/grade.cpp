@@ -450,8 +450,8 @@ CORRECTNESS_CASE("compact: what is positive", 1)
 
 CORRECTNESS_CASE("compact: many blocks", 2)
 {
-    // More than 512 tiles of 4096, so that whoever scans the stub's counts has more than one each.
-    try_compact(mixed(simulated() ? 2100001 : 9000001, 0.4));
+    // More than 256 tiles of 4096, so that whoever scans the stub's counts has more than one each.
+    try_compact(mixed(simulated() ? 1100001 : 9000001, 0.4));
 }
 
 CORRECTNESS_CASE("compact: arrays that begin anywhere", 2)

@@ -7,7 +7,7 @@
 // Each function has scratch memory of its own: NAME_scratch(n), on the host, says how many bytes
 // NAME needs for n elements (0 is fine), and `scratch` then points to so many bytes of device
 // memory at a multiple of 256. They hold anything, also what the call before left there; and they
-// are yours until the call's work is done. No function allocates memory.
+// are yours until the call's work is done: no function needs to allocate memory.
 //
 // The functions return when their work has been launched; the grader waits for it, and asks the
 // runtime for launch errors. A function may throw a std::exception to report an error of its own.

@@ -228,6 +228,15 @@ static void expect_race(const char *text, std::initializer_list<const char *> pa
     simulator_begin();
 }
 
+// A million accesses lie between those of the first block and of the last.
+template <bool own> __global__ void far_apart(int *out, int rounds)
+{
+    __shared__ volatile int busy[32];
+    for (int i = 0; i < rounds; ++i) busy[threadIdx.x] = i;
+    bool outer = blockIdx.x == 0 || blockIdx.x + 1 == gridDim.x;
+    if (threadIdx.x == 0 && outer) out[own ? blockIdx.x : 0] = blockIdx.x;
+}
+
 static void in_shared_memory()
 {
     float *f = upload(std::vector<float>(1024, 1)), *sums = upload(std::vector<float>(256, 0));
@@ -270,6 +279,9 @@ static void in_device_memory()
     neighbours<false><<<4, 256>>>(f), expect_race("data[i] = v;", {"read at races.cu"});
     last_block_wins<true><<<8, 32>>>(out), expect_clean("a place a block");
     last_block_wins<false><<<8, 32>>>(out), expect_race("out[own ?", {"of block (", "two blocks"});
+    far_apart<true><<<64, 32>>>(out, 40000), expect_clean("a place of its own, much later");
+    far_apart<false><<<64, 32>>>(out, 40000);
+    expect_race("if (threadIdx.x == 0 && outer)", {"wrote long before", "two blocks"});
     int *turn = upload(std::vector<int>(2, 0)), *data = upload(std::vector<int>(128, 1));
     in_place<true><<<2, 64>>>(data, turn), expect_clean("a block that has read");
     in_place<false><<<2, 64>>>(data, turn + 1), expect_race(nullptr, {"two blocks"});
