@@ -158,8 +158,9 @@ std::vector<finding> judge(const toolchain &t, const task &work, const lab_view 
     case role::wrong: {
         expectation e =
             read_expectation(read_text(work.what.source), t.shown(work.what.source), backend);
-        std::string gets =
-            e.passes ? "passes here" : fmt::format("{} in {}", e.verdict, e.case_name);
+        std::string gets = e.passes     ? "passes here"
+                           : e.may_pass ? "may pass here"
+                                        : fmt::format("{} in {}", e.verdict, e.case_name);
         return {{fmt::format("wrong/{}: {}", work.what.name, gets), unmet(e, l)}};
     }
     }
