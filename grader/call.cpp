@@ -99,6 +99,7 @@ public:
 
     // Guards, values, inputs; outputs hold fresh poison. In the second of two equal calls it
     // differs from what came back in the first: what is still there then was not written by chance.
+    // Inputs stand there still; the caller's own elements may be the first call's results.
     void fill(bool second)
     {
         noise random;
@@ -117,7 +118,7 @@ public:
                     differ(at + s.guard, returned(a, k), each, random);
                 else if (s.output)
                     poison(at + s.guard, each, s.element, random);
-                else if (each)
+                else if (each && !second)
                     std::memcpy(at + s.guard, static_cast<std::byte *>(a.data) + k * each, each);
             }
         }
@@ -643,7 +644,7 @@ void copy_back(std::vector<argument> &arguments)
 void keep_differing(std::vector<argument> &arguments)
 {
     for (argument &a : arguments) {
-        if (!a.wire.output || !a.keep_second) continue;
+        if (!a.keep_second) continue;
         const std::byte *first =
             static_cast<const std::byte *>(a.data) + a.written_first * a.wire.element;
         const std::byte *second = returned(a) + a.written_first * a.wire.element;

@@ -180,6 +180,7 @@ private:
         if (kind_ == "replays") kept_[number].assign(to, to + n);
         if (kind_ == "writes past the end") to[n] = 1;
         if (kind_ == "goes wrong later" && runs_ == 10) to[7] = 0;
+        if (kind_ == "right but once" && runs_ == 2) to[7] = 0;
     }
 
     std::string kind_;
@@ -255,7 +256,7 @@ public:
     explicit adding_in_place(std::mt19937_64 &random) : in_(elements)
     {
         for (int &x : in_) x = static_cast<int>(random() % 1000000);
-        data_ = in_;
+        data_ = changed_in_place(in_);
     }
     const char *function() const override { return "add_one_in_place"; }
     std::vector<argument> arguments() override
@@ -265,8 +266,8 @@ public:
     std::vector<std::span<std::byte>> change(std::mt19937_64 &random) override
     {
         renew(in_, random);
-        data_ = in_;
-        return {std::as_writable_bytes(std::span(data_))};
+        data_.values = in_;
+        return {std::as_writable_bytes(std::span(data_.values))};
     }
     void check() override
     {
@@ -276,7 +277,8 @@ public:
     }
 
 private:
-    std::vector<int> in_, data_;
+    std::vector<int> in_;
+    output<int> data_{0};
 };
 
 std::filesystem::path folder; // of links to this program, one a kind of worker
@@ -332,6 +334,33 @@ SPEED_CASE("race: twice", 4)
     race_against("fast", moving());
     race(moving(), {});
 }
+
+namespace {
+
+void call_apart(const std::string &kind)
+{
+    restart_workers();
+    options().worker = folder / kind;
+    output<int> out(3000);
+    CALL(add_one, std::vector<int>(3000, 41), out, 3000);
+    expect_equal(out, std::vector<int>(3000, 42));
+}
+
+void call_in_place(const std::string &kind)
+{
+    restart_workers();
+    options().worker = folder / kind;
+    output<int> data = changed_in_place(std::vector<int>(3000, 41));
+    CALL(add_one_in_place, data, 3000);
+    expect_equal(data, std::vector<int>(3000, 42));
+}
+
+} // namespace
+
+CORRECTNESS_CASE("call: fast", 1) { call_apart("fast"); }
+CORRECTNESS_CASE("call: fast in place", 1) { call_in_place("fast"); }
+CORRECTNESS_CASE("call: right but once", 1) { call_apart("right but once"); }
+CORRECTNESS_CASE("call: right but once, in place", 1) { call_in_place("right but once"); }
 
 SPEED_CASE("count: fast", 4) { count_against("fast"); }
 SPEED_CASE("count: naive", 4) { count_against("naive"); }
@@ -395,6 +424,14 @@ TEST_CASE("verdict: every timed output is verified")
     check_verdict("race: writes past the end", verdict::OUT_OF_BOUNDS, "`out`");
 }
 
+TEST_CASE("verdict: a second, equal call must be right too, in place or not")
+{
+    for (const char *name : {"call: fast", "call: fast in place"})
+        check_verdict(name, verdict::PASS);
+    for (const char *name : {"call: right but once", "call: right but once, in place"})
+        check_verdict(name, verdict::NONDETERMINISTIC, "[7]: expected 42, got 0");
+}
+
 TEST_CASE("verdict: a crash in a timed run is a crash")
 {
     check_verdict("race: crashes", verdict::CRASH, "timing add_one");
@@ -431,8 +468,9 @@ int main(int count, char **arguments)
     char name[] = "/tmp/race-XXXXXX";
     if (!mkdtemp(name)) return 2;
     folder = name;
-    for (const char *kind : {"naive", "fast", "slow", "lies", "replays", "writes nothing",
-                             "writes past the end", "goes wrong later", "crashes", "garbled"})
+    for (const char *kind :
+         {"naive", "fast", "slow", "lies", "replays", "writes nothing", "writes past the end",
+          "goes wrong later", "crashes", "garbled", "right but once"})
         std::filesystem::create_symlink(std::filesystem::canonical("/proc/self/exe"),
                                         folder / kind);
     options().simulated = false;
@@ -440,7 +478,7 @@ int main(int count, char **arguments)
     options().naive = folder / "naive";
     options().seed = 1;
 
-    for (const char *which : {"race:*", "count:*"}) {
+    for (const char *which : {"race:*", "count:*", "call:*"}) {
         options().simulated = which[0] == 'c';
         doctest::Context races;
         races.setOption("reporters", "records");

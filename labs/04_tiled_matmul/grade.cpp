@@ -218,16 +218,15 @@ static void try_sgemm(const factors &f, const shape &s, const floats &before, bo
                       const places &at = {})
 {
     floats A = inputs_for(area(s.j, s.k), whole), B = inputs_for(area(s.k, s.l), whole);
-    floats C = before;
+    output<float> C = changed_in_place(before);
     CALL(sgemm, f.alpha, misaligned(A, at.first), misaligned(B, at.second), f.beta,
          misaligned(C, at.result), s.j, s.k, s.l);
     oracle::product right = oracle::sgemm(f.alpha, A, B, f.beta, before, s.j, s.k, s.l);
     bool must_change = !same_bytes(before, floats(right.values.begin(), right.values.end()));
-    expect(!must_change || !same_bytes(C, before), verdict::NOT_WRITTEN, unchanged, unchanged_hint);
-    output<float> got(C.size());
-    got.values.swap(C);
+    expect(!must_change || !same_bytes(C.values, before), verdict::NOT_WRITTEN, unchanged,
+           unchanged_hint);
     misconceptions known = wrong_scalings(f.alpha, A, B, f.beta, before, s);
-    expect_close(got, right.values, s.k + 1, right.magnitudes, {std::size_t(s.j), std::size_t(s.l)},
+    expect_close(C, right.values, s.k + 1, right.magnitudes, {std::size_t(s.j), std::size_t(s.l)},
                  known);
 }
 
@@ -276,14 +275,14 @@ enum class function { square, general, scaled };
 class multiplying : public workload {
 public:
     multiplying(std::mt19937_64 &random, enum function what, const shape &s)
-        : what_(what), s_(s), A_(area(s.j, s.k)), B_(area(s.k, s.l)), P_(area(s.j, s.l))
+        : what_(what), s_(s), A_(area(s.j, s.k)), B_(area(s.k, s.l)), result_(area(s.j, s.l))
     {
         fill_random(A_, random);
         fill_random(B_, random);
         if (what == function::scaled) {
             before_.resize(area(s.j, s.l));
             fill_random(before_, random);
-            C_ = before_;
+            result_ = changed_in_place(before_);
         }
         draw_signs(random);
     }
@@ -296,14 +295,14 @@ public:
     std::vector<argument> arguments() override
     {
         if (what_ == function::square)
-            return remote<decltype(matmul_square)>::arguments(A_, B_, P_, s_.j);
+            return remote<decltype(matmul_square)>::arguments(A_, B_, result_, s_.j);
         if (what_ == function::general)
-            return remote<decltype(matmul)>::arguments(A_, B_, P_, s_.j, s_.k, s_.l);
-        return remote<decltype(sgemm)>::arguments(alpha, A_, B_, beta, C_, s_.j, s_.k, s_.l);
+            return remote<decltype(matmul)>::arguments(A_, B_, result_, s_.j, s_.k, s_.l);
+        return remote<decltype(sgemm)>::arguments(alpha, A_, B_, beta, result_, s_.j, s_.k, s_.l);
     }
     std::vector<std::span<std::byte>> change(std::mt19937_64 &random) override
     {
-        if (scaled()) std::copy(before_.begin(), before_.end(), C_.begin());
+        if (scaled()) std::copy(before_.begin(), before_.end(), result_.values.begin());
         draw_signs(random);
         return {renew(A_, random), renew(B_, random)};
     }
@@ -313,7 +312,7 @@ public:
     // to leave, and of what TF32 or half leave, a thirteenth at 4096 terms and less at fewer.
     void check() override
     {
-        expect(!scaled() || !same_bytes(C_, before_), verdict::NOT_WRITTEN, unchanged,
+        expect(!scaled() || !same_bytes(result(), before_), verdict::NOT_WRITTEN, unchanged,
                unchanged_hint);
         std::vector<double> got = fold(result(), signs_, s_.j, s_.l);
         std::vector<double> want = fold(B_, fold(A_, signs_, s_.j, s_.k), s_.k, s_.l);
@@ -334,7 +333,7 @@ public:
 private:
     static constexpr float alpha = 0.75f, beta = -0.5f;
     bool scaled() const { return what_ == function::scaled; }
-    const floats &result() const { return scaled() ? C_ : P_.values; }
+    const floats &result() const { return result_.values; }
     void draw_signs(std::mt19937_64 &random)
     {
         signs_.resize(s_.j);
@@ -374,8 +373,8 @@ private:
 
     enum function what_;
     shape s_;
-    floats A_, B_, before_, C_, signs_;
-    output<float> P_;
+    floats A_, B_, before_, signs_;
+    output<float> result_;
 };
 
 } // namespace
