@@ -480,8 +480,17 @@ void keep_counts(std::span<const std::byte> report)
     }
 }
 
+bool reads_an_output(const simulator_finding &f, const std::vector<argument> &arguments)
+{
+    return verdict_of(f) == verdict::UNINITIALISED &&
+           std::any_of(arguments.begin(), arguments.end(), [&](const argument &a) {
+               return a.wire.output && !a.wire.scratch &&
+                      std::strstr(f.where, ordinal_parts(a, 0).c_str());
+           });
+}
+
 // Asks the simulator what it saw, and ends the case with the gravest of it.
-void check_findings(std::uint64_t report_at)
+void check_findings(std::uint64_t report_at, const std::vector<argument> &arguments)
 {
     request ask;
     ask.what = command::report;
@@ -513,7 +522,13 @@ void check_findings(std::uint64_t report_at)
     if (found.empty()) return;
     auto worst = std::min_element(found.begin(), found.end(),
                                   [&](const auto &x, const auto &y) { return rank(x) < rank(y); });
-    current_case().unsupported = verdict_of(*worst) == verdict::SKIPPED;
+    case_record &r = current_case();
+    r.unsupported = verdict_of(*worst) == verdict::SKIPPED;
+    if (!r.output_read.cause.empty() && reads_an_output(*worst, arguments)) {
+        r.about = r.output_read.function;
+        end_case(verdict_of(*worst), printable(sentence(*worst)) + " " + r.output_read.cause,
+                 r.output_read.next);
+    }
     end_case(verdict_of(*worst), printable(sentence(*worst)), hint_of(*worst));
 }
 
@@ -591,7 +606,8 @@ bool once(std::vector<argument> &arguments, call_images &images, const char *fun
     require_answer(loaded, loading(arguments, function));
     for (argument &a : arguments) a.scratch_bytes = loaded.value.bytes;
     answer ran = ask_submission(run, std::chrono::seconds(10), function);
-    if (options().simulated && ran.how == ending::answered) check_findings(images.report_at());
+    if (options().simulated && ran.how == ending::answered)
+        check_findings(images.report_at(), arguments);
     require_answer(ran, fmt::format("calling {}", function));
     if (ran.value.returned_bytes != result_bytes)
         end_case(verdict::PROTOCOL_ERROR, "The worker returned a result of another type.");

@@ -355,12 +355,27 @@ void call_in_place(const std::string &kind)
     expect_equal(data, std::vector<int>(3000, 42));
 }
 
+void judge_where_reading_is_explained(const std::vector<float> &got)
+{
+    reading_an_output_means("It was read.", "Only write it.", "another");
+    output<float> out(got.size());
+    out.values = got;
+    std::vector<float> zero(got.size());
+    expect_equal(out, zero, {}, {{"It is as before.", "Write it.", [=] {
+                                      return std::vector<float>(zero.size(), NAN);
+                                  }}});
+}
+
 } // namespace
 
 CORRECTNESS_CASE("call: fast", 1) { call_apart("fast"); }
 CORRECTNESS_CASE("call: fast in place", 1) { call_in_place("fast"); }
 CORRECTNESS_CASE("call: right but once", 1) { call_apart("right but once"); }
 CORRECTNESS_CASE("call: right but once, in place", 1) { call_in_place("right but once"); }
+
+CORRECTNESS_CASE("call: all NaN", 1) { judge_where_reading_is_explained({NAN, NAN, NAN}); }
+CORRECTNESS_CASE("call: some NaN", 1) { judge_where_reading_is_explained({NAN, 0, NAN}); }
+CORRECTNESS_CASE("call: NaN and wrong", 1) { judge_where_reading_is_explained({NAN, 1, NAN}); }
 
 SPEED_CASE("count: fast", 4) { count_against("fast"); }
 SPEED_CASE("count: naive", 4) { count_against("naive"); }
@@ -430,6 +445,16 @@ TEST_CASE("verdict: a second, equal call must be right too, in place or not")
         check_verdict(name, verdict::PASS);
     for (const char *name : {"call: right but once", "call: right but once, in place"})
         check_verdict(name, verdict::NONDETERMINISTIC, "[7]: expected 42, got 0");
+}
+
+TEST_CASE("verdict: an output that is NaN all over was read; the failure belongs to another TODO")
+{
+    check_verdict("call: all NaN", verdict::WRONG_ANSWER, "It is NaN, no number. It was read.");
+    CHECK(record("call: all NaN").about == "another");
+    check_verdict("call: some NaN", verdict::WRONG_ANSWER, "no number. It is as before.");
+    CHECK(record("call: some NaN").about.empty());
+    check_verdict("call: NaN and wrong", verdict::WRONG_ANSWER, "got nan. It is NaN, no number.");
+    CHECK(record("call: NaN and wrong").hint.find("Where does the NaN come from") == 0);
 }
 
 TEST_CASE("verdict: a crash in a timed run is a crash")

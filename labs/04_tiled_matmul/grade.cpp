@@ -191,10 +191,20 @@ static void try_square(int width, bool whole = true, const places &at = {})
     judge_product(P, M, N, s);
 }
 
+// matmul may be sgemm with beta 0.
+static void say_what_reading_C_means()
+{
+    reading_an_output_means("C was read although beta is 0: it may hold anything, NaN included.",
+                            "Where beta is 0, C is only written: 0 times NaN is NaN, and so is 0 "
+                            "times infinity.",
+                            "sgemm");
+}
+
 static void try_matmul(const shape &s, bool whole = true, const places &at = {})
 {
     floats M = inputs_for(area(s.j, s.k), whole), N = inputs_for(area(s.k, s.l), whole);
     output<float> P(area(s.j, s.l));
+    say_what_reading_C_means();
     CALL(matmul, misaligned(M, at.first), misaligned(N, at.second), misaligned(P, at.result), s.j,
          s.k, s.l);
     judge_product(P, M, N, s);
@@ -219,6 +229,7 @@ static void try_sgemm(const factors &f, const shape &s, const floats &before, bo
 {
     floats A = inputs_for(area(s.j, s.k), whole), B = inputs_for(area(s.k, s.l), whole);
     output<float> C = changed_in_place(before);
+    if (f.beta == 0) say_what_reading_C_means();
     CALL(sgemm, f.alpha, misaligned(A, at.first), misaligned(B, at.second), f.beta,
          misaligned(C, at.result), s.j, s.k, s.l);
     oracle::product right = oracle::sgemm(f.alpha, A, B, f.beta, before, s.j, s.k, s.l);
