@@ -154,6 +154,12 @@ std::string ordinal_parts(const argument &a, unsigned part)
 
 std::string elements(std::uint64_t n) { return fmt::format("{} element{}", n, n == 1 ? "" : "s"); }
 
+std::string negative_index_hint(bool just_before)
+{
+    return just_before ? "An index is -1 here: is everything one place too early?"
+                       : "Look for an index that can be negative.";
+}
+
 // Ends the case when bytes around a buffer changed.
 void check_guards(const std::vector<argument> &arguments)
 {
@@ -199,7 +205,7 @@ void check_guards(const std::vector<argument> &arguments)
                 end_case(verdict::OUT_OF_BOUNDS,
                          fmt::format("The call wrote before the start of {}: at index {}.", name,
                                      -((-last_ahead + e - 1) / e)),
-                         "Look for an index that can be negative.");
+                         negative_index_hint(last_ahead + e >= 0 && ahead <= e));
         }
     }
 }
@@ -264,9 +270,27 @@ std::uint64_t period_of(const argument &a, const std::vector<std::uint64_t> &mis
     return k == missing.size() ? period : 0;
 }
 
+// Which way a result lies that was moved by one: one end left out, and written beyond the other.
+const char *moved_by_one(const argument &a, const std::vector<std::uint64_t> &missing)
+{
+    std::uint64_t e = a.wire.element, n = a.wire.bytes / e;
+    std::uint64_t first = a.written_first, end = first + a.written_count;
+    auto written = [&](std::uint64_t i) {
+        return i < n && std::memcmp(given(a) + i * e, returned(a) + i * e, e) != 0;
+    };
+    if (missing.size() != 1) return nullptr;
+    if (missing[0] == first && written(end)) return "late";
+    if (missing[0] + 1 == end && first > 0 && written(first - 1)) return "early";
+    return nullptr;
+}
+
 std::string why_unwritten(const argument &a, const std::vector<std::uint64_t> &missing)
 {
     if (a.wire.where == place::host) return "Which kinds of element does the function leave out?";
+    if (const char *way = moved_by_one(a, missing))
+        return fmt::format("Beyond the other end an element was written that nobody asked for: is "
+                           "everything one place too {}?",
+                           way);
     bool to_the_end = missing.back() - missing.front() + 1 == missing.size() &&
                       missing.back() + 1 == a.written_first + a.written_count;
     // At most a block's worth, and not most of it: else the rounding is not to blame.
@@ -400,6 +424,9 @@ std::string hint_of(const simulator_finding &f)
     using enum simulator::finding_kind;
     switch (static_cast<simulator::finding_kind>(f.kind)) {
     case out_of_bounds:
+        if (std::strstr(f.where, "before the start"))
+            return negative_index_hint(std::string_view(f.where).starts_with(
+                fmt::format("{} byte{} before", f.bytes, f.bytes == 1 ? "" : "s")));
         return f.write
                    ? "Guard the write with the size: the last block usually has threads to spare."
                    : "Guard the read with the size, or peel the ends.";

@@ -115,10 +115,25 @@ static misconceptions wrong_products(const floats &M, const floats &N, const sha
         {"The matrices were multiplied element by element.",
          "An element of the result is a sum: a row times a column.",
          each_element(s, [=, &M, &N](int r, int c) { return at(M, m(r, c)) * at(N, n(r, c)); })},
-        {"The rows of the second matrix were taken to be k long; they have l elements.",
-         "Row i of a j x k matrix begins at i * k, of a k x l matrix at i * l.",
-         product(m, [=](int i, int col) { return area(i, s.k) + col; })},
     };
+    struct length {
+        const char *name;
+        int value;
+    };
+    for (length wrong : {length{"l", s.l}, {"k", s.k}, {"j", s.j}}) {
+        auto of_m = [=](int row, int i) { return area(row, wrong.value) + i; };
+        auto of_n = [=](int i, int col) { return area(i, wrong.value) + col; };
+        auto taken = [&](const char *which, const char *right) {
+            return std::string("The rows of the ") + which + " matrix were taken to be " +
+                   wrong.name + " long; they have " + right + " elements.";
+        };
+        const char *next = "Row i of a j x k matrix begins at i * k, of a k x l matrix at i * l.";
+        // Where already the second row would lie beyond the end, wrong zeros have many causes.
+        if (wrong.value != s.k && area(1, wrong.value) < M.size())
+            known.push_back({taken("first", "k"), next, product(of_m, n)});
+        if (wrong.value != s.l && area(1, wrong.value) < N.size())
+            known.push_back({taken("second", "l"), next, product(m, of_n)});
+    }
     if (s.l < s.k)
         known.push_back({"Only the first l terms of each sum are there, and there should be k.",
                          "The columns of the first matrix, and the rows of the second, are k.",
