@@ -381,7 +381,7 @@ const char *kind_name(std::uint8_t kind)
     case race:
         return "has a race";
     case barrier:
-        return "misused a barrier";
+        return "misused";
     case step_budget:
         return "ran longer than the simulator allows; does its loop end?";
     case trap:
@@ -464,11 +464,12 @@ std::string sentence(const simulator_finding &f)
     auto kind = static_cast<simulator::finding_kind>(f.kind);
     std::string s = f.kernel[0] ? fmt::format("Kernel {}", f.kernel) : "The code";
     s += fmt::format(" {}", kind_name(f.kind));
+    if (kind == barrier) s += fmt::format(" {}", f.where);
     if (f.line > 0)
         s += fmt::format(" at {}:{}", std::filesystem::path(f.file).filename().string(), f.line);
     bool access = f.bytes > 0 && kind != barrier;
     if (access) s += fmt::format(": a {} of {} bytes", f.write ? "write" : "read", f.bytes);
-    if (f.where[0]) s += fmt::format("{} {}", access ? "," : ":", f.where);
+    if (f.where[0] && kind != barrier) s += fmt::format("{} {}", access ? "," : ":", f.where);
     s += ".";
     // Of an access by one thread, all has been said.
     if (f.detail[0] && (!access || kind == race)) s += " " + as_sentence(f.detail);
