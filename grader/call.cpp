@@ -440,9 +440,8 @@ std::string hint_of(const simulator_finding &f)
         return "Something must order the two accesses: which barrier stands between them? Or, if "
                "both write: which of the threads should, and do two elements get one place?";
     case barrier:
-        return "Every thread that a barrier or a vote names must reach it: none may return, break "
-               "or "
-               "branch around it before.";
+        return "Every thread that a barrier, vote or shuffle names must come to it: none may "
+               "return, break or branch around it before.";
     case host_pointer:
         return "Copy the data to the device, or pass it by value.";
     case null_pointer:

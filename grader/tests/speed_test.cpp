@@ -6,6 +6,8 @@
 #include "../case_run.hpp"
 #include "../race.hpp"
 #include "../report.hpp"
+#include "../simulator/finding.hpp"
+#include "../simulator/harness.h"
 #include "../worker/yardstick_work.hpp"
 
 #include <sys/mman.h>
@@ -150,10 +152,24 @@ private:
             shared + R"(,"global_atomics":0,"barriers":0}]}],)" +
             R"("transfers":{"host_to_device":0,"device_to_device":0}})";
         if (kind_ == "garbled") text = text.substr(0, 100);
-        std::uint64_t findings = 0, length = text.size();
+        std::uint64_t findings = kind_ == "misuses a vote", length = text.size();
         std::memcpy(out_ + offset, &findings, 8);
+        if (findings) return find_a_vote(offset + 8);
         std::memcpy(out_ + offset + 8, &length, 8);
         std::memcpy(out_ + offset + 16, text.data(), length);
+    }
+
+    void find_a_vote(std::uint64_t offset)
+    {
+        simulator_finding f = {};
+        f.kind = static_cast<std::uint8_t>(simulator::finding_kind::barrier);
+        std::strcpy(f.kernel, "add");
+        std::strcpy(f.file, "/home/me/stub.cu");
+        std::strcpy(f.where, "a vote");
+        std::strcpy(f.detail, "20 threads wait at it");
+        f.line = 4;
+        f.threads = 20;
+        std::memcpy(out_ + offset, &f, sizeof f);
     }
 
     // A device of 10 GB/s and 10 GFMA/s.
@@ -373,6 +389,7 @@ CORRECTNESS_CASE("call: fast in place", 1) { call_in_place("fast"); }
 CORRECTNESS_CASE("call: right but once", 1) { call_apart("right but once"); }
 CORRECTNESS_CASE("call: right but once, in place", 1) { call_in_place("right but once"); }
 
+CORRECTNESS_CASE("call: misuses a vote", 1) { call_apart("misuses a vote"); }
 CORRECTNESS_CASE("call: all NaN", 1) { judge_where_reading_is_explained({NAN, NAN, NAN}); }
 CORRECTNESS_CASE("call: some NaN", 1) { judge_where_reading_is_explained({NAN, 0, NAN}); }
 CORRECTNESS_CASE("call: NaN and wrong", 1) { judge_where_reading_is_explained({NAN, 1, NAN}); }
@@ -447,6 +464,13 @@ TEST_CASE("verdict: a second, equal call must be right too, in place or not")
         check_verdict(name, verdict::NONDETERMINISTIC, "[7]: expected 42, got 0");
 }
 
+TEST_CASE("verdict: what the simulator finds is a sentence")
+{
+    check_verdict("call: misuses a vote", verdict::BARRIER_MISUSE,
+                  "Kernel add misused a vote at stub.cu:4. 20 threads wait at it. Block (0, 0, 0), "
+                  "thread (0, 0, 0) and 19 more.");
+}
+
 TEST_CASE("verdict: an output that is NaN all over was read; the failure belongs to another TODO")
 {
     check_verdict("call: all NaN", verdict::WRONG_ANSWER, "It is NaN, no number. It was read.");
@@ -495,7 +519,7 @@ int main(int count, char **arguments)
     folder = name;
     for (const char *kind :
          {"naive", "fast", "slow", "lies", "replays", "writes nothing", "writes past the end",
-          "goes wrong later", "crashes", "garbled", "right but once"})
+          "goes wrong later", "crashes", "garbled", "right but once", "misuses a vote"})
         std::filesystem::create_symlink(std::filesystem::canonical("/proc/self/exe"),
                                         folder / kind);
     options().simulated = false;
