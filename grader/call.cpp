@@ -160,6 +160,15 @@ std::string negative_index_hint(bool just_before)
                        : "Look for an index that can be negative.";
 }
 
+const char *large_index_hint(bool one_element, bool write)
+{
+    if (one_element)
+        return "It is one element only: is everything one place too late, or does a test let one "
+               "index too many through?";
+    return write ? "Guard the write with the size: the last block usually has threads to spare."
+                 : "Guard the read with the size, or peel the ends.";
+}
+
 // Ends the case when bytes around a buffer changed.
 void check_guards(const std::vector<argument> &arguments)
 {
@@ -200,7 +209,7 @@ void check_guards(const std::vector<argument> &arguments)
                         "The call wrote past the end of {}, which has {}: the first write is at "
                         "index {}.",
                         name, elements(each / s.element), first_past / e),
-                    "Guard the write with the size: the last block usually has threads to spare.");
+                    large_index_hint(first_past < n + e && past <= e, true));
             if (ahead)
                 end_case(verdict::OUT_OF_BOUNDS,
                          fmt::format("The call wrote before the start of {}: at index {}.", name,
@@ -427,9 +436,8 @@ std::string hint_of(const simulator_finding &f)
         if (std::strstr(f.where, "before the start"))
             return negative_index_hint(std::string_view(f.where).starts_with(
                 fmt::format("{} byte{} before", f.bytes, f.bytes == 1 ? "" : "s")));
-        return f.write
-                   ? "Guard the write with the size: the last block usually has threads to spare."
-                   : "Guard the read with the size, or peel the ends.";
+        return large_index_hint(
+            f.threads == 1 && std::string_view(f.where).starts_with("just past"), f.write);
     case uninitialised:
         return "Give it a value first, or do not read it: outputs start out with arbitrary "
                "contents, and so does shared memory.";

@@ -389,6 +389,7 @@ CORRECTNESS_CASE("call: fast in place", 1) { call_in_place("fast"); }
 CORRECTNESS_CASE("call: right but once", 1) { call_apart("right but once"); }
 CORRECTNESS_CASE("call: right but once, in place", 1) { call_in_place("right but once"); }
 
+CORRECTNESS_CASE("call: one too many", 1) { call_apart("writes past the end"); }
 CORRECTNESS_CASE("call: misuses a vote", 1) { call_apart("misuses a vote"); }
 CORRECTNESS_CASE("call: all NaN", 1) { judge_where_reading_is_explained({NAN, NAN, NAN}); }
 CORRECTNESS_CASE("call: some NaN", 1) { judge_where_reading_is_explained({NAN, 0, NAN}); }
@@ -462,6 +463,12 @@ TEST_CASE("verdict: a second, equal call must be right too, in place or not")
         check_verdict(name, verdict::PASS);
     for (const char *name : {"call: right but once", "call: right but once, in place"})
         check_verdict(name, verdict::NONDETERMINISTIC, "[7]: expected 42, got 0");
+}
+
+TEST_CASE("verdict: one element past the end is told from a missing guard")
+{
+    check_verdict("call: one too many", verdict::OUT_OF_BOUNDS, "first write is at index 3000");
+    CHECK(record("call: one too many").hint.find("one place too late") != std::string::npos);
 }
 
 TEST_CASE("verdict: what the simulator finds is a sentence")
