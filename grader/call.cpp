@@ -160,8 +160,9 @@ std::string negative_index_hint(bool just_before)
                        : "Look for an index that can be negative.";
 }
 
-const char *large_index_hint(bool one_element, bool write)
+std::string large_index_hint(bool one_element, bool write)
 {
+    if (!current_case().past_the_end.empty()) return current_case().past_the_end;
     if (one_element)
         return "It is one element only: is everything one place too late, or does a test let one "
                "index too many through?";

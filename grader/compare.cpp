@@ -337,6 +337,8 @@ void reading_an_output_means(const std::string &cause, const std::string &next,
     current_case().output_read = {cause, next, function};
 }
 
+void hint_past_the_end(const std::string &hint) { current_case().past_the_end = hint; }
+
 void expect(bool right, verdict otherwise, const std::string &message, const std::string &hint)
 {
     if (!right) end_case(otherwise, message, hint);

@@ -78,6 +78,10 @@ bool within(float value, double reference, double terms, double magnitude);
 void reading_an_output_means(const std::string &cause, const std::string &next,
                              const std::string &function);
 
+// What to try, instead of general words, where the case's next calls reach past the end of an
+// array. A sentence: "M is j x k, N is k x l."
+void hint_past_the_end(const std::string &hint);
+
 // Anything else: ends the case unless `right`.
 void expect(bool right, verdict otherwise, const std::string &message,
             const std::string &hint = {});

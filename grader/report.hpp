@@ -30,10 +30,11 @@ struct case_record {
     bool text_cut = false;
     struct {
         std::string cause, next, function;
-    } output_read;          // what it means when an output is read; empty: nothing in particular
-    bool repeating = false; // the second of two equal calls is running
-    std::string counts;     // the simulator's counters of its largest call, where asked for
-    std::string replay;     // the file that repeats the case's last call
+    } output_read;            // what it means when an output is read; empty: nothing in particular
+    std::string past_the_end; // what to try where a call gets there; empty: nothing in particular
+    bool repeating = false;   // the second of two equal calls is running
+    std::string counts;       // the simulator's counters of its largest call, where asked for
+    std::string replay;       // the file that repeats the case's last call
     double duration_ms = 0;
     std::optional<speed_result> speed;
     // The last call's outputs, so that comparisons can name them: the caller's elements and the

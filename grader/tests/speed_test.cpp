@@ -390,6 +390,11 @@ CORRECTNESS_CASE("call: right but once", 1) { call_apart("right but once"); }
 CORRECTNESS_CASE("call: right but once, in place", 1) { call_in_place("right but once"); }
 
 CORRECTNESS_CASE("call: one too many", 1) { call_apart("writes past the end"); }
+CORRECTNESS_CASE("call: one too many, with a hint of the lab's", 1)
+{
+    hint_past_the_end("It has n elements.");
+    call_in_place("writes past the end");
+}
 CORRECTNESS_CASE("call: misuses a vote", 1) { call_apart("misuses a vote"); }
 CORRECTNESS_CASE("call: all NaN", 1) { judge_where_reading_is_explained({NAN, NAN, NAN}); }
 CORRECTNESS_CASE("call: some NaN", 1) { judge_where_reading_is_explained({NAN, 0, NAN}); }
@@ -469,6 +474,7 @@ TEST_CASE("verdict: one element past the end is told from a missing guard")
 {
     check_verdict("call: one too many", verdict::OUT_OF_BOUNDS, "first write is at index 3000");
     CHECK(record("call: one too many").hint.find("one place too late") != std::string::npos);
+    CHECK(record("call: one too many, with a hint of the lab's").hint == "It has n elements.");
 }
 
 TEST_CASE("verdict: what the simulator finds is a sentence")

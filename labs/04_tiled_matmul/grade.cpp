@@ -220,6 +220,8 @@ static void try_matmul(const shape &s, bool whole = true, const places &at = {})
     floats M = inputs_for(area(s.j, s.k), whole), N = inputs_for(area(s.k, s.l), whole);
     output<float> P(area(s.j, s.l));
     say_what_reading_C_means();
+    hint_past_the_end("Each matrix has its own length of rows, and each index its own bound: M is "
+                      "j x k, N is k x l, P is j x l.");
     CALL(matmul, misaligned(M, at.first), misaligned(N, at.second), misaligned(P, at.result), s.j,
          s.k, s.l);
     judge_product(P, M, N, s);
@@ -245,6 +247,8 @@ static void try_sgemm(const factors &f, const shape &s, const floats &before, bo
     floats A = inputs_for(area(s.j, s.k), whole), B = inputs_for(area(s.k, s.l), whole);
     output<float> C = changed_in_place(before);
     if (f.beta == 0) say_what_reading_C_means();
+    hint_past_the_end("Each matrix has its own length of rows, and each index its own bound: A is "
+                      "j x k, B is k x l, C is j x l.");
     CALL(sgemm, f.alpha, misaligned(A, at.first), misaligned(B, at.second), f.beta,
          misaligned(C, at.result), s.j, s.k, s.l);
     oracle::product right = oracle::sgemm(f.alpha, A, B, f.beta, before, s.j, s.k, s.l);
