@@ -74,7 +74,7 @@ bool within(float value, double reference, double terms, double magnitude);
 
 // What it means when the case's next calls read an output that they should only write, said where
 // that is seen: by the simulator, or because all of it becomes NaN, as elements of 4 bytes are
-// before. The failure then belongs to the TODO of `function`.
+// before. The failure then belongs to the TODO of `function`. Empty: nothing in particular.
 void reading_an_output_means(const std::string &cause, const std::string &next,
                              const std::string &function);
 

@@ -246,6 +246,7 @@ static void try_sgemm(const factors &f, const shape &s, const floats &before, bo
 {
     floats A = inputs_for(area(s.j, s.k), whole), B = inputs_for(area(s.k, s.l), whole);
     output<float> C = changed_in_place(before);
+    reading_an_output_means({}, {}, {}); // C may be read
     if (f.beta == 0) say_what_reading_C_means();
     hint_past_the_end("Each matrix has its own length of rows, and each index its own bound: A is "
                       "j x k, B is k x l, C is j x l.");
