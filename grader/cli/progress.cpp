@@ -216,7 +216,7 @@ void keep_progress(const toolchain &t, const lab_view &graded, const std::string
         e.verdict = failure ? failure->verdict : "";
         e.case_name = failure ? failure->name : "";
         // While the file does not compile, the student is still at what was the first to mend.
-        if (e.case_name != "build") e.mending = e.case_name;
+        if (e.case_name != "build") e.mending = failure ? failure->named_in_todo() : "";
         record.entries.push_back(e);
     });
 }

@@ -18,7 +18,7 @@ struct progress_entry {
     double best = 0;                     // most points ever; never goes down
     std::string when = {};               // of the last grade; UTC
     std::string verdict, case_name = {}; // its first failure; empty when all passed
-    std::string mending = {};            // the same of the last grade of a file that compiled
+    std::string mending = {}; // of the last grade of a file that compiled: whose TODO it is
     bool done() const { return max_points > 0 && best >= max_points; }
 };
 

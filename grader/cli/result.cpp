@@ -71,7 +71,8 @@ std::vector<lab_view> labs_of(const json &document)
             for (const json &c : *cases)
                 lab.cases.push_back({text_of(c, "name"), text_of(c, "kind"), text_of(c, "verdict"),
                                      text_of(c, "message"), text_of(c, "hint"),
-                                     number_at(c, "points"), number_at(c, "max_points"), &c});
+                                     number_at(c, "points"), number_at(c, "max_points"), &c,
+                                     text_of(c, "about")});
         result.push_back(std::move(lab));
     }
     return result;

@@ -87,7 +87,7 @@ void draw_case(screen &to, const case_view &c, const todo_list &todos, const ter
     if (said.find(c.message) == said.npos || said.empty()) add(to, c.message, out, 2);
     if (!said.empty())
         for (const std::string &line : lines(compiler_words(said, out.width))) to.push_back(line);
-    std::string todo = todos.words(c.name);
+    std::string todo = todos.words(c.named_in_todo());
     if (!c.hint.empty())
         add(to, "Try: " + c.hint + (todo.empty() ? "" : " (" + todo + ")"), out, 2);
     else if (!todo.empty())

@@ -56,6 +56,8 @@ void call_builtin(grid &, warp &, const instruction &, const call_site &, lane_m
 
 // Lets waiting paths of the block pass a barrier that has all its arrivals. True: some passed.
 bool release_barriers(grid &, thread_block &);
+// Threads that pass one barrier should have come to the same one: says so where they have not.
+void check_arrivals(grid &, thread_block &, std::uint32_t barrier);
 // Says which threads wait where, and ends the grid: nobody in the block can go on.
 void report_stuck(grid &, thread_block &);
 
@@ -64,6 +66,8 @@ finding at_lane(context &, const instruction &, int lane);
 void describe_shared(const context &, finding &, std::uint64_t address);
 
 std::string place_text(const code &, std::uint32_t statement); // "a.cu:12"
+// What threads meet at: "barrier", "warp barrier", "shuffle", "vote", "match", "warp reduction".
+std::string meeting_name(const code &, std::uint32_t statement);
 dim thread_of(const grid &, const warp &, int lane);
 std::string demangled_name(const std::string &mangled); // without parameters and return type
 
