@@ -29,7 +29,12 @@ alone() {
 build_alone() {
     name=$1 objects=
     own="$flags -I$here $(sed -n '1s/^\/\/ nvcc: //p' "$here/$name.cu")"
-    case $own in *-rdc=true*) linked=$folder/$(basename "$name").linked.o ;; *) linked= ;; esac
+    linked= device_runtime=
+    case $own in *-rdc=true*)
+        linked=$folder/$(basename "$name").linked.o
+        device_runtime=$("$here/../../../find_toolkit.sh" "$nvcc" | sed -n 's/^cudadevrt=//p')
+        ;;
+    esac
     # A device link wants machine code beside the PTX.
     [ -z "$linked" ] || own="$own -gencode=arch=compute_80,code=sm_80"
     for source in "$here/$name.cu" "$here/$name.part.cu"; do
@@ -41,7 +46,7 @@ build_alone() {
     if [ -n "$linked" ]; then
         "$nvcc" -dlink $own $objects -o "$linked" -lcudadevrt || return 1
     fi
-    g++ $objects $linked "$library" -pthread -o "$folder/$(basename "$name")"
+    g++ $objects $linked $device_runtime "$library" -pthread -o "$folder/$(basename "$name")"
 }
 
 # shellcheck disable=SC2086
