@@ -749,7 +749,10 @@ std::string race_checker::why_unordered(const access &a, const access_mark &m, b
         return " and nothing orders the two grids: one stream would, or cudaStreamTailLaunch";
     const std::string launch =
         "the launch at " + place_text(*launches.front()->of, launches.front()->statement);
-    if (m.at < launches.front()->at) return " and no barrier comes between that and " + launch;
+    if (m.at < launches.front()->at)
+        return same_block(m.owner, launches.front()->owner)
+                   ? " and no barrier comes between that and " + launch
+                   : " and nothing orders that before " + launch;
     return " after " + launch +
            (wrote ? ": a child may run before that"
                   : ": only a grid in cudaStreamTailLaunch sees what children do");
