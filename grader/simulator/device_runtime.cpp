@@ -87,9 +87,15 @@ launch_tree::stream stream_of(const thread_call &c, std::uint64_t handle)
 }
 
 // Null: kernels copy between places in device memory only.
-void *device_pointer(address at)
+void *device_pointer(const thread_call &c, std::size_t which)
 {
-    return memory::instance().contains(at) ? reinterpret_cast<void *>(at) : nullptr;
+    const auto at = c.argument<address>(which);
+    memory &m = memory::instance();
+    if (!m.contains(at)) return nullptr;
+    if (const allocation *a = m.find(at); a && a->kind == memory_kind::heap)
+        stop(c, finding_kind::unsupported, 801,
+             "the simulator does not know " + shown_name(c) + " of memory from malloc in kernels");
+    return reinterpret_cast<void *>(at);
 }
 
 } // namespace
@@ -368,8 +374,8 @@ void device_runtime::copy(const thread_call &c)
     runtime::task t;
     const auto bytes = c.argument<std::uint64_t>(2);
     if (bytes == 0) return result(c, cudaSuccess);
-    void *const to = device_pointer(c.argument<address>(0));
-    const void *const from = device_pointer(c.argument<address>(1));
+    void *const to = device_pointer(c, 0);
+    const void *const from = device_pointer(c, 1);
     const cudaError_t e = to && from
                               ? runtime::copy_task(to, from, bytes, cudaMemcpyDeviceToDevice, t)
                               : cudaErrorInvalidValue;
@@ -380,7 +386,7 @@ void device_runtime::fill(const thread_call &c)
 {
     runtime::task t;
     cudaMemsetParams p{};
-    p.dst = device_pointer(c.argument<address>(0));
+    p.dst = device_pointer(c, 0);
     p.value = c.argument<unsigned>(1) & 0xff;
     p.elementSize = p.height = 1;
     p.width = c.argument<std::uint64_t>(2);

@@ -13,7 +13,7 @@ launch_node::launch_node(launch_node *by) : parent(by) {}
 launch_node::~launch_node() = default;
 
 launch_tree::launch_tree(std::uint32_t most_pending, bool shuffled, std::uint64_t seed)
-    : most_pending_(most_pending), shuffled_(shuffled), random_(seed)
+    : most_pending_(most_pending), shuffled_(shuffled), random_(static_cast<std::uint32_t>(seed))
 {
     nodes_.emplace_back();
 }
@@ -27,7 +27,7 @@ launch_tree::stream launch_tree::create_stream(const launch_node &of)
 
 bool launch_tree::destroy_stream(const launch_node &of, stream s)
 {
-    return owned_[&of].streams.erase(s) != 0; // what is in it goes on
+    return s % 2 == 0 && owned_[&of].streams.erase(s) != 0; // what is in it goes on
 }
 
 // The runtime keeps two places for events for each place for a launch.

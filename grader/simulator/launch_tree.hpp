@@ -44,6 +44,8 @@ struct launch_node {
     std::unique_ptr<grid_past> past; // for the check for races; null until its turn
 };
 
+inline bool has_children(const launch_node &n) { return n.open != 0 || !n.at_tail.empty(); }
+
 class launch_tree {
 public:
     launch_tree(std::uint32_t most_pending, bool shuffled, std::uint64_t seed);
@@ -90,7 +92,7 @@ private:
     std::uint64_t ran_ = 1;
     std::uint32_t pending_ = 0, most_pending_;
     bool shuffled_;
-    std::mt19937_64 random_;
+    std::minstd_rand random_; // small: most launches launch nothing
 };
 
 } // namespace simulator::core

@@ -228,6 +228,13 @@ __global__ void lends_local(int *out, int n)
     sum<<<1, 1>>>(hidden, n, out); // local
 }
 
+__global__ void waits_for_child(int *out)
+{
+    set<<<1, 1>>>(out, 1);
+    while (*(volatile int *)out == 0) { // for ever
+    }
+}
+
 __global__ void faulty_child(int *out) { set<<<1, 65>>>(out, 1); }
 __global__ void for_ever(int *out)
 {
