@@ -200,6 +200,18 @@ template <bool fenced> __global__ void last_block(int *data, unsigned *done, int
     if (atomicAdd(done, 1) == gridDim.x - 1) sum<<<1, 1>>>(data, gridDim.x, out); // for all blocks
 }
 
+__global__ void at_tail(int *data, int *out)
+{
+    writes_late<<<1, 1, 0, cudaStreamTailLaunch>>>(data, out);
+}
+
+__global__ void parents(int *at, int value) { set<<<1, 1>>>(at, value); }
+__global__ void cousins(int *at)
+{
+    parents<<<1, 1, 0, cudaStreamFireAndForget>>>(at, 1);
+    parents<<<1, 1, 0, cudaStreamFireAndForget>>>(at, 2);
+}
+
 template <int streams> __global__ void siblings(int *at)
 {
     set<<<1, 1>>>(at, 1);
@@ -334,6 +346,10 @@ static void visibility()
     simulator_begin(), last_block<false><<<9, 1>>>(data, done + 1, out);
     one_place("no fence", finding_kind::race, "sum", "all += in[k]",
               "orders that before the launch");
+    simulator_begin(), at_tail<<<1, 1>>>(data, out);
+    one_place("late at the tail", finding_kind::race, "sum", "all += in[k]", "a child may run");
+    simulator_begin(), cousins<<<1, 1>>>(data);
+    one_place("cousins", finding_kind::race, "set", "at[blockIdx.x * ", "the two grids");
     simulator_begin(), writes_late<<<1, 1>>>(data, out);
     one_place("written late", finding_kind::race, "sum", "all += in[k]", "a child may run");
     CHECK_CUDA(cudaMalloc(&data, 256)); // nobody has written it
@@ -360,7 +376,8 @@ static void fault(const char *what, void (*launch)(int *), cudaError_t error, fi
 
 int main()
 {
-    order();
+    for (int seed = 0; seed < 4; ++seed) simulator_schedule(seed != 0, seed), order();
+    simulator_schedule(0, 1);
     error_codes();
     visibility();
     fault(
