@@ -170,6 +170,7 @@ address device_runtime::place_for(std::uint64_t bytes, int device)
     if (left_in_chunk_ < taken) {
         chunks_.push_back(new_memory(chunk_bytes, device));
         m.mark(chunks_.back(), chunk_bytes, 0, addressable);
+        m.label(chunks_.back(), chunk_bytes, "arguments for kernels");
         left_in_chunk_ = chunk_bytes;
     }
     const address at = chunks_.back() + chunk_bytes - left_in_chunk_;
