@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <unordered_set>
 
 namespace simulator::core {
 
@@ -204,6 +205,32 @@ race_checker::~race_checker()
         for (auto &l : p->lines) delete[] l.cells;
 }
 
+namespace {
+
+// Of launches by one thread the last says it all.
+void add_launch(std::vector<const launch_knowledge *> &all, const launch_knowledge *k)
+{
+    for (const auto *&known : all)
+        if (known->owner == k->owner && known->lane == k->lane) {
+            if (known->at < k->at) known = k;
+            return;
+        }
+    all.push_back(k);
+}
+
+// The launches that a grid's start comes after: its own, and those that its stream had before.
+const std::vector<const launch_knowledge *> &launches_before(const launch_node &n)
+{
+    auto &all = n.past->launches;
+    if (!all.empty()) return all;
+    all.push_back(&n.past->knew);
+    for (const launch_node *e : n.after)
+        for (const auto *k : launches_before(*e)) add_launch(all, k);
+    return all;
+}
+
+} // namespace
+
 void race_checker::begin(launch_node &n, const grid &g)
 {
     if (log_.empty()) log_.resize(log_size);
@@ -217,6 +244,7 @@ void race_checker::begin(launch_node &n, const grid &g)
     p.of = g.running;
     p.grid = g.how->grid;
     p.block = g.how->block;
+    if (n.parent) launches_before(n);
     now_ = &n;
     grids_.push_back(&n);
     relations_.clear();
@@ -273,22 +301,19 @@ const launch_node &race_checker::grid_of(const access_mark &m) const
 
 namespace {
 
-// A grid and what it follows in its stream.
-std::vector<const launch_node *> with_earlier(const launch_node &n)
+// Whether a sibling is complete before another starts, by their streams.
+bool streams_order(const launch_node &earlier, const launch_node &later)
 {
-    std::vector<const launch_node *> all{&n};
-    for (std::size_t k = 0; k < all.size(); ++k)
-        for (const launch_node *e : all[k]->after)
-            if (std::find(all.begin(), all.end(), e) == all.end()) all.push_back(e);
-    return all;
-}
-
-// Of launches by one thread the last says it all.
-void add_launch(std::vector<const launch_knowledge *> &all, const launch_knowledge &k)
-{
-    for (const auto *known : all)
-        if (known->owner == k.owner && known->lane == k.lane && known->at >= k.at) return;
-    all.push_back(&k);
+    std::unordered_set<const launch_node *> seen{&later};
+    for (std::vector<const launch_node *> left{&later}; !left.empty();) {
+        const launch_node *n = left.back();
+        left.pop_back();
+        for (const launch_node *e : n->after) {
+            if (e == &earlier) return true;
+            if (e->ran_before > earlier.ran_before && seen.insert(e).second) left.push_back(e);
+        }
+    }
+    return false;
 }
 
 } // namespace
@@ -312,11 +337,8 @@ const race_checker::relation &race_checker::relation_to(const launch_node &earli
             c = c->parent;
         }
     }
-    const auto line = with_earlier(*below_c);
-    r.before =
-        below_c->tail || (below_e && std::find(line.begin(), line.end(), below_e) != line.end());
-    if (!r.before && !below_e)
-        for (const launch_node *n : line) add_launch(r.launches, n->past->knew);
+    r.before = below_c->tail || (below_e && streams_order(*below_e, *below_c));
+    if (!r.before && !below_e) r.launches = launches_before(*below_c);
     return r;
 }
 
@@ -334,7 +356,7 @@ int race_checker::racing_lane(const access &a, const access_mark &m, const launc
 {
     const auto told = of.past->blocks.find((m.owner & ~strong_bit) >> 5);
     if (told != of.past->blocks.end() && told->second.covers(m.at, a.block.looked_at)) return -1;
-    const auto &launches = relation_to(of).launches;
+    const auto launches = relation_to(of).launches;
     for (lane_mask left = m.lanes; left != 0; left &= left - 1) {
         const int l = __builtin_ctz(left);
         if (std::none_of(launches.begin(), launches.end(),
@@ -744,7 +766,7 @@ std::string race_checker::why_unordered(const access &a, const access_mark &m, b
         return a.of_this_block(m) ? " and no __syncthreads() comes between"
                                   : " and nothing orders the two blocks";
     }
-    const auto &launches = relation_to(grid_of(m)).launches;
+    const auto launches = relation_to(grid_of(m)).launches;
     if (launches.empty())
         return " and nothing orders the two grids: one stream would, or cudaStreamTailLaunch";
     const std::string launch =

@@ -19,6 +19,7 @@
 
 #include <array>
 #include <memory>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -110,6 +111,7 @@ struct grid_past {
     const program *of = nullptr;
     dim grid, block;
     launch_knowledge knew;
+    std::vector<const launch_knowledge *> launches; // see launches_before
     release_histories blocks;
 };
 
@@ -169,7 +171,7 @@ private:
     struct relation {
         bool before = false; // all of it is ordered before
         // Else, of an ancestor: the launches of its that led here, the direct one first.
-        std::vector<const launch_knowledge *> launches;
+        std::span<const launch_knowledge *const> launches;
     };
     const launch_node &grid_of(const access_mark &) const;
     const relation &relation_to(const launch_node &);
