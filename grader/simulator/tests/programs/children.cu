@@ -1,4 +1,4 @@
-// nvcc: -rdc=true
+// nvcc: -rdc=true -std=c++17
 // Kernels that launch kernels: what runs after what, what sees what, which calls fail and how.
 #include "check.hpp"
 

@@ -1,4 +1,4 @@
-// nvcc: -rdc=true
+// nvcc: -rdc=true -std=c++17
 // Two quicksorts whose kernels launch kernels: a level at a time, and a part at a time.
 #include "check.hpp"
 
@@ -191,21 +191,21 @@ static std::vector<std::vector<unsigned>> inputs(int n)
 
 int main()
 {
-    for (const int n : {1, 600, 3000})
+    for (const int n : {1, 400, 2000})
         for (const auto &keys : inputs(n)) {
             auto sorted = keys;
             std::sort(sorted.begin(), sorted.end());
             simulator_schedule(0, 1);
             CHECK(by_levels(keys) == sorted);
             CHECK(by_parts(keys) == sorted);
-            if (n > 600) continue;
+            if (n > 400) continue;
             for (int seed = 1; seed < 3; ++seed) {
                 simulator_schedule(1, seed);
                 CHECK(by_levels(keys) == sorted);
                 CHECK(by_parts(keys) == sorted);
             }
         }
-    auto keys = inputs(2000)[0];
+    auto keys = inputs(1500)[0];
     CHECK_CUDA(cudaDeviceSetLimit(cudaLimitDevRuntimePendingLaunchCount, 8));
     const auto crowded = by_parts(keys, true);
     std::sort(keys.begin(), keys.end());
