@@ -400,6 +400,8 @@ const char *kind_name(std::uint8_t kind)
         return "needs something the simulator does not offer";
     case refused_launch:
         return "was refused its launch";
+    case lent_memory:
+        return "gave a kernel that it launched a pointer to memory of its own";
     }
     return "did something unknown";
 }

@@ -3,6 +3,7 @@
 // All blocks of a grid count as resident. To keep memory small, blocks start in order and only as
 // many run at a time as are needed: when nobody among them can go on without others, more start.
 #include "core_races.hpp"
+#include "launch_tree.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -196,7 +197,10 @@ void run_blocks(grid &g)
         if (still == 0) quiet_since = {};
         if (still >= still_rounds && !host_may_help(quiet_since))
             return stop_endless(
-                g, "every thread waits in a loop for memory that nobody changes any more");
+                g,
+                std::string("every thread waits in a loop for memory that nobody changes any "
+                            "more") +
+                    (has_children(*g.self) ? ": grids that this one launched run after it" : ""));
     }
 }
 

@@ -83,8 +83,11 @@ void local_address(context &c, const instruction &i, lane_mask mask)
 void unsupported(context &c, const instruction &i, lane_mask mask)
 {
     const auto &s = c.running->body.statements[i.statement];
+    std::string text = s.opcode();
+    for (const auto &o : s.operands)
+        if (s.op[0] == "call" && o.what == ptx::operand::kind::symbol) text += " " + o.name;
     stop_grid(c, i, finding_kind::unsupported, 801, __builtin_ctz(mask),
-              "the simulator does not know the instruction `" + s.opcode() + "` (PTX line " +
+              "the simulator does not know the instruction `" + text + "` (PTX line " +
                   std::to_string(s.text_line) + ")");
 }
 

@@ -40,6 +40,8 @@ const char *name_of(finding_kind kind)
         return "unsupported";
     case finding_kind::refused_launch:
         return "launch refused";
+    case finding_kind::lent_memory:
+        return "pointer to memory of its own given to a child";
     }
     return "unknown finding";
 }

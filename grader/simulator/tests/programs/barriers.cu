@@ -3,8 +3,6 @@
 #include "check.hpp"
 
 #include <string>
-#include <sys/wait.h>
-#include <unistd.h>
 
 using simulator::finding_kind;
 
@@ -132,19 +130,12 @@ static void that_end()
 static void that_stops(void (*fault)(int *), const char *text,
                        std::initializer_list<const char *> parts)
 {
-    std::fflush(stdout);
-    const pid_t child = fork();
-    if (child == 0) {
+    CHECK(in_child([&] {
         int *out = upload(std::vector<int>(128, 0));
         simulator_begin(), fault(out);
         CHECK(cudaDeviceSynchronize() != cudaSuccess);
         expect_barrier(text, parts);
-        std::fflush(stdout);
-        _exit(failures != 0);
-    }
-    int status = -1;
-    waitpid(child, &status, 0);
-    CHECK(status == 0);
+    }));
 }
 
 int main()
