@@ -1,5 +1,6 @@
 // Finds accesses of different threads to the same bytes that nothing orders.
 #include "core_races.hpp"
+#include "core_copies.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -10,9 +11,10 @@ thread_block::thread_block() = default;
 thread_block::~thread_block() = default;
 
 void check_races(context &c, const instruction &i, lane_mask mask, const std::uint64_t *address,
-                 ptx::space s, std::uint32_t bytes, access_use use, bool contiguous)
+                 ptx::space s, std::uint32_t bytes, access_use use, bool contiguous,
+                 const std::byte (*copied)[16])
 {
-    c.races->check(c, i, mask, address, s, bytes, use, contiguous);
+    c.races->check(c, i, mask, address, s, bytes, use, contiguous, copied);
 }
 
 namespace {
@@ -112,6 +114,7 @@ void race_checker::arrive(const warp &w, std::uint32_t barrier)
     auto &a = w.block->order->barriers[barrier];
     a.warps |= 1u << w.index;
     a.at[w.index] = clock_ + 1;
+    a.looked_at = std::max(a.looked_at, w.block->order->warps[w.index].looked_at);
 }
 
 void race_checker::pass_barrier(thread_block &b)
@@ -120,7 +123,8 @@ void race_checker::pass_barrier(thread_block &b)
     b.order->barriers = {};
 }
 
-// Only some warps met: each of those that waited knows what all that arrived had done or known.
+// Only some warps met: each of those that waited knows what all that arrived had done, known or
+// seen.
 void race_checker::pass_barrier(thread_block &b, std::uint32_t barrier, std::uint32_t waiting)
 {
     block_order &o = *b.order;
@@ -135,6 +139,7 @@ void race_checker::pass_barrier(thread_block &b, std::uint32_t barrier, std::uin
     each(waiting, [&](int w) {
         known[w] = joined;
         o.warps[w].full_at = clock_ + 1;
+        o.warps[w].looked_at = std::max(o.warps[w].looked_at, came.looked_at);
     });
     came = {};
 }
@@ -161,6 +166,7 @@ struct race_checker::access {
     block_order &block;
     warp_order &warp;
     bool is_volatile;
+    const std::byte (*copied)[16]; // of a copy, by lane
 
     // Ordered by a barrier of the block or the warp, or too old to matter.
     bool settled(const access_mark &m) const
@@ -229,7 +235,8 @@ void race_checker::end()
 }
 
 void race_checker::check(context &c, const instruction &i, lane_mask mask, const u64 *address,
-                         ptx::space s, std::uint32_t bytes, access_use use, bool contiguous)
+                         ptx::space s, std::uint32_t bytes, access_use use, bool contiguous,
+                         const std::byte (*copied)[16])
 {
     if (tired_ || s == ptx::space::constant) return;
     if (++clock_ >= last_record) {
@@ -257,7 +264,8 @@ void race_checker::check(context &c, const instruction &i, lane_mask mask, const
              std::max(block.full_at, warp.full_at),
              block,
              warp,
-             (i.wide & 4) != 0};
+             (i.wide & 4) != 0,
+             copied};
     log_[clock_ % log_size] = {c.running, i.statement, use != access_use::read};
     bool whole = contiguous && use != access_use::atomic && bytes >= 4 &&
                  (address[0] - window) % line_bytes == 0;
@@ -421,6 +429,30 @@ lane_mask race_checker::still_open(const access &a, const access_mark &earlier, 
     return open;
 }
 
+// The warp that read last reads again. The lanes of its earlier read that stay open are remembered
+// with the new time, unless another lane has met one of them since: to that one the earlier read is
+// no danger, and a later one would be.
+void race_checker::read_again(const access &a, race_cell &x, lane_mask lanes) const
+{
+    const access_mark earlier = x.read;
+    const lane_mask open = still_open(a, earlier, lanes);
+    x.read = {a.at, a.owner, lanes};
+    if (open == 0) return;
+    bool met = false;
+    if (a.warp.lanes)
+        each(open, [&](int k) {
+            for (int l = 0; l < 32; ++l) met |= l != k && earlier.at < (*a.warp.lanes)[l][k];
+        });
+    if (!met) {
+        x.read.lanes |= open;
+    } else if (a.settled(x.other)) {
+        x.other = {earlier.at, earlier.owner, open};
+    } else { // no room for both times: rather too little is found than too much
+        x.read.lanes |= open;
+        x.read.at = earlier.at;
+    }
+}
+
 // The most frequent case: words of shared memory that nobody has written since the last barrier.
 void race_checker::read_words(const access &a)
 {
@@ -451,8 +483,7 @@ void race_checker::read_words(const access &a)
         }
         line.latest = at;
         if (x.read.owner == owner && x.read.at >= warp_at) {
-            x.read.lanes = together | still_open(a, x.read, together);
-            x.read.at = at;
+            read_again(a, x, together);
             continue;
         }
         if (x.read.at >= live_from && !same_warp(x.read.owner, owner)) x.other = x.read;
@@ -472,42 +503,51 @@ void race_checker::take_cells(const access &a, int lane, lane_mask lanes)
     u32 first = static_cast<u32>(offset % line_bytes) / size, n = a.bytes / size;
     for (u32 k = 0; k < n; ++k) {
         if (a.use == access_use::read)
-            read_cell(a, line.cells[first + k], lane, lanes, k * size);
+            read_cell(a, line.cells[first + k], lanes, k * size);
         else
             write_cell(a, line.cells[first + k], lane, k * size, size);
     }
 }
 
-void race_checker::read_cell(const access &a, race_cell &x, int lane, lane_mask lanes, u32 offset)
+void race_checker::read_cell(const access &a, race_cell &x, lane_mask lanes, u32 offset)
 {
     const access_mark &w = x.write;
     if (!a.settled(w) && !a.both_strong(w)) {
         lane_mask others = same_warp(w.owner, a.owner) ? lanes & ~w.lanes : lanes;
-        if (others != 0) against(a, w, __builtin_ctz(others), offset, true);
+        if (!same_warp(w.owner, a.owner) || !a.warp.lanes) others &= -others; // all are alike
+        each(others, [&](int l) { against(a, w, l, offset, true); });
     }
     access_mark &r = x.read;
-    if (r.owner == a.owner && !a.settled(r)) {
-        r.lanes = lanes | still_open(a, r, lanes);
-        r.at = a.at;
-        return;
-    }
+    if (r.owner == a.owner && !a.settled(r)) return read_again(a, x, lanes);
     if (!a.settled(r)) x.other = r;
     r = {a.at, a.owner, lanes};
-    (void)lane;
 }
 
-namespace {
-
-// The bytes that a lane of a store is about to write.
-void new_bytes(context &c, const instruction &i, int lane, u32 offset, u32 n, std::byte *to)
+// The bytes that a lane of a store or copy is about to write.
+void race_checker::new_bytes(const access &a, int lane, u32 offset, u32 n, std::byte *to)
 {
+    if (a.copied != nullptr) {
+        std::memcpy(to, a.copied[lane] + offset, n);
+        return;
+    }
+    const instruction &i = a.i;
     u32 element = offset / i.bytes, within = offset % i.bytes, size = (i.wide & 1) != 0 ? 8 : 4;
-    operand o = i.count == 1 ? i.b : c.lists[i.extra][element];
-    const std::byte *lanes = c.bases[o >> 31] + (o & ~constant_bit);
+    operand o = i.count == 1 ? i.b : a.c.lists[i.extra][element];
+    const std::byte *lanes = a.c.bases[o >> 31] + (o & ~constant_bit);
     std::memcpy(to, lanes + static_cast<std::size_t>(lane) * size + within, n);
 }
 
-} // namespace
+// Those that an earlier write of the block left there, or will leave there once its copy arrives.
+void race_checker::written_bytes(const access &a, const access_mark &w, int lane, u32 offset, u32 n,
+                                 std::byte *to)
+{
+    int writer = __builtin_ctz(w.lanes);
+    if (w.at == a.at) return new_bytes(a, writer, offset, n, to); // of this very instruction
+    u64 at = a.address[lane] - a.base + offset;
+    bool shared = a.space == ptx::space::shared;
+    if (shared && copied_bytes(a.c.b->warps[w.owner & 31], writer, at, n, to)) return;
+    std::memcpy(to, (shared ? a.c.shared : a.c.data) + at, n);
+}
 
 // Two threads that write the same value do no harm: the bytes are the same in any order.
 void race_checker::write_cell(const access &a, race_cell &x, int lane, u32 offset, u32 bytes)
@@ -517,14 +557,10 @@ void race_checker::write_cell(const access &a, race_cell &x, int lane, u32 offse
     const access_mark w = x.write;
     if (!a.settled(w) && !mine(w) && !a.both_strong(w)) {
         bool same = false;
-        if (a.use == access_use::write) {
+        if (a.use != access_use::atomic) {
             std::byte now[8], next[8];
-            new_bytes(a.c, a.i, lane, offset, bytes, next);
-            const std::byte *memory = a.space == ptx::space::shared ? a.c.shared : a.c.data;
-            if (w.at == a.at) // by another lane of this instruction
-                new_bytes(a.c, a.i, __builtin_ctz(w.lanes), offset, bytes, now);
-            else
-                std::memcpy(now, memory + (a.address[lane] - a.base) + offset, bytes);
+            new_bytes(a, lane, offset, bytes, next);
+            written_bytes(a, w, lane, offset, bytes, now);
             same = std::memcmp(now, next, bytes) == 0;
         }
         if (!same) against(a, w, lane, offset, true);
@@ -533,6 +569,18 @@ void race_checker::write_cell(const access &a, race_cell &x, int lane, u32 offse
         if (!a.settled(r) && !mine(r) && !a.both_strong(r)) against(a, r, lane, offset, false);
     x.write = {a.at, a.owner, me};
     x.read = x.other = {};
+}
+
+// Whether a release that this warp has seen came after the earlier access, by the warp that made it
+// or by one that had met that warp at a barrier.
+bool race_checker::told(const access &a, const access_mark &m, u32 theirs) const
+{
+    const auto &warps = a.block.warps;
+    for (u32 w = 0; w < warps.size(); ++w) {
+        bool knows = w == theirs || (a.block.between && m.at < (*a.block.between)[w][theirs]);
+        if (knows && warps[w].releases.covers(m.at, a.warp.looked_at)) return true;
+    }
+    return false;
 }
 
 // The lane of the earlier access that nothing orders before this one; -1: none.
@@ -547,7 +595,7 @@ int race_checker::racing_lane(const access &a, const access_mark &m, int lane, b
         return known(blocks_) || (!wrote && known(reads_)) ? -1 : __builtin_ctz(m.lanes);
     }
     u32 theirs = m.owner & 31;
-    if (a.block.warps[theirs].releases.covers(m.at, a.warp.looked_at)) return -1;
+    if (told(a, m, theirs)) return -1;
     if (theirs != a.c.w->index) {
         bool met = a.block.between && m.at < (*a.block.between)[a.c.w->index][theirs];
         return met ? -1 : __builtin_ctz(m.lanes);

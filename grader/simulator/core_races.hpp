@@ -76,6 +76,7 @@ struct block_order {
     struct arrivals {
         std::uint32_t warps = 0;
         std::array<record, 32> at{};
+        record looked_at = 0; // the last strong read of any of them
     };
     std::array<arrivals, 16> barriers;
     std::vector<race_line> shared;
@@ -101,7 +102,7 @@ public:
     void fence(context &);
 
     void check(context &, const instruction &, lane_mask, const std::uint64_t *address, ptx::space,
-               std::uint32_t bytes, access_use, bool contiguous);
+               std::uint32_t bytes, access_use, bool contiguous, const std::byte (*copied)[16]);
 
 private:
     struct access;
@@ -122,12 +123,18 @@ private:
     void rest();
     void take_lanes(const access &);
     lane_mask still_open(const access &, const access_mark &earlier, lane_mask now) const;
+    void read_again(const access &, race_cell &, lane_mask lanes) const;
     void read_words(const access &);
     void take_cells(const access &, int lane, lane_mask lanes);
-    void read_cell(const access &, race_cell &, int lane, lane_mask lanes, std::uint32_t offset);
+    void read_cell(const access &, race_cell &, lane_mask lanes, std::uint32_t offset);
+    static void new_bytes(const access &, int lane, std::uint32_t offset, std::uint32_t n,
+                          std::byte *to);
+    static void written_bytes(const access &, const access_mark &, int lane, std::uint32_t offset,
+                              std::uint32_t n, std::byte *to);
     void write_cell(const access &, race_cell &, int lane, std::uint32_t offset,
                     std::uint32_t bytes);
     void look_and_release(const access &);
+    bool told(const access &, const access_mark &, std::uint32_t theirs) const;
     int racing_lane(const access &, const access_mark &, int lane, bool wrote) const;
     void against(const access &, const access_mark &, int lane, std::uint32_t offset, bool wrote);
     void found(const access &, const access_mark &, int earlier_lane, int lane,

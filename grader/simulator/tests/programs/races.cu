@@ -2,6 +2,7 @@
 #include "check.hpp"
 
 #include <cooperative_groups.h>
+#include <numeric>
 #include <string>
 
 namespace cg = cooperative_groups;
@@ -132,6 +133,71 @@ template <bool answers_late> __global__ void pipe(int *out)
     if (!fills) out[lane] = sum;
 }
 
+__device__ void await(int *flag)
+{
+    while (*const_cast<volatile int *>(flag) == 0) {
+    }
+}
+
+// The first warp writes, and raises a flag; one of the others polls it for the two that wait at a
+// barrier of their own. Or it leaves the flag to a warp that it has met at such a barrier.
+enum class raised_by { nobody, writer, another };
+template <raised_by who> __global__ void flag_and_barrier(int *out)
+{
+    __shared__ int box[32], flag;
+    if (threadIdx.x == 0) flag = 0;
+    __syncthreads();
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    if (warp == 0) {
+        box[lane] = lane;
+        if (who == raised_by::another) asm volatile("bar.sync 2, 64;" ::: "memory");
+    }
+    if (who == raised_by::another && warp == 3) asm volatile("bar.sync 2, 64;" ::: "memory");
+    if (warp == (who == raised_by::another ? 3 : 0)) {
+        __syncwarp();
+        if (who != raised_by::nobody) __threadfence_block();
+        if (lane == 0) atomicExch(&flag, 1);
+    }
+    if (warp == 1) await(&flag);
+    if (warp == 1 || warp == 2) {
+        asm volatile("bar.sync 1, 64;" ::: "memory");
+        out[threadIdx.x] = box[31 - lane]; // what was raised
+    }
+}
+
+// Lane 0 meets the first lanes one after the other; it may write what they had read before.
+template <bool met_last> __global__ void pairs_of_lanes(int *out)
+{
+    __shared__ int word;
+    const int lane = threadIdx.x;
+    if (lane == 0) word = 5;
+    __syncwarp();
+    int v = 0;
+    if (lane == 1) v = *const_cast<volatile int *>(&word);
+    if (lane < 2) __syncwarp(3);
+    if (lane == 2) v = *const_cast<volatile int *>(&word);
+    if (lane == 0 || lane == 2)
+        if (met_last) __syncwarp(5);
+    if (lane == 0) word = 6; // after those that read it
+    out[lane] = v;
+}
+
+__device__ void copy_async(int *to, const int *from)
+{
+    const auto at = static_cast<unsigned>(__cvta_generic_to_shared(to));
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(at), "l"(from) : "memory");
+}
+
+// Two threads bring each word.
+template <bool same> __global__ void brought_twice(const int *in, int *out)
+{
+    __shared__ int row[32];
+    copy_async(row + threadIdx.x % 32, in + (same ? threadIdx.x % 32 : threadIdx.x));
+    asm volatile("cp.async.wait_all;" ::: "memory");
+    __syncthreads();
+    out[threadIdx.x] = row[threadIdx.x % 32];
+}
+
 template <bool locked> __global__ void critical(int *total)
 {
     __shared__ int lock, sum;
@@ -241,6 +307,9 @@ static void in_shared_memory()
 {
     float *f = upload(std::vector<float>(1024, 1)), *sums = upload(std::vector<float>(256, 0));
     int *n = upload(std::vector<int>(64, 1)), *out = upload(std::vector<int>(64, 0));
+    std::vector<int> numbers(64);
+    std::iota(numbers.begin(), numbers.end(), 0);
+    int *wide_out = upload(std::vector<int>(128, 0)), *increasing = upload(numbers);
     auto *in = upload(std::vector<unsigned char>(64, 3)),
          *row = upload(std::vector<unsigned char>(64));
     const dim3 square(16, 16);
@@ -265,6 +334,16 @@ static void in_shared_memory()
     bytes<1><<<1, 64>>>(row), expect_race("row[threadIdx.x] = v + 1", {"read at"});
     pipe<true><<<1, 64>>>(out), expect_clean("named barriers");
     pipe<false><<<1, 64>>>(out), expect_race(nullptr, {"`box`"});
+    flag_and_barrier<raised_by::writer><<<1, 128>>>(wide_out),
+        expect_clean("a flag, then a barrier");
+    flag_and_barrier<raised_by::another><<<1, 128>>>(wide_out),
+        expect_clean("a barrier, then a flag");
+    flag_and_barrier<raised_by::nobody><<<1, 128>>>(wide_out),
+        expect_race("// what was", {"`box`"});
+    pairs_of_lanes<true><<<1, 32>>>(out), expect_clean("pairs of lanes");
+    pairs_of_lanes<false><<<1, 32>>>(out), expect_race("word = 6", {"thread (2, 0, 0) read at"});
+    brought_twice<true><<<1, 64>>>(increasing, out), expect_clean("the same copy twice");
+    brought_twice<false><<<1, 64>>>(increasing, out), expect_race("cp.async.ca", {"`row`"});
     critical<true><<<1, 256>>>(out), expect_clean("a lock");
     critical<false><<<1, 256>>>(out), expect_race("sum += threadIdx.x", {"wrote at"});
 }
