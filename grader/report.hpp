@@ -23,9 +23,10 @@ struct case_record {
     bool unsupported = false; // it used what the simulator lacks: not graded, and not passed over
     verdict result = verdict::PASS;
     std::string message, hint;
-    std::string function; // the contract function last called
-    std::string refused;  // of its call: the launches the simulator refused, in a sentence
-    std::string text;     // what the submission printed
+    std::string function;  // the contract function last called
+    std::string refused;   // of its call: the launches the simulator refused, in a sentence
+    std::string unwatched; // a kernel too large for the simulator to look for all its races
+    std::string text;      // what the submission printed
     bool text_cut = false;
     bool repeating = false; // the second of two equal calls is running
     std::string counts;     // the simulator's counters of its largest call, where asked for

@@ -305,7 +305,7 @@ outcome module::state::run(program &p, const launch &how)
     g.spare = std::move(spare);
     races.begin();
     core::run_blocks(g);
-    races.end();
+    races.end(p.shown);
     spare = std::move(g.spare);
     if (spare.size() > 4) spare.resize(4); // enough to start the next grid without allocating
     if (c.count) add_counts(p, how, read.count(), written.count());

@@ -25,10 +25,7 @@ using u64 = std::uint64_t;
 constexpr u32 strong_bit = 1u << 31; // of access_mark::owner; below it block << 5 | warp
 constexpr u32 line_bytes = 128, line_words = 32;
 constexpr std::size_t log_size = std::size_t{1} << 20;
-constexpr record last_record = ~record{0} - (1u << 24);
 constexpr std::size_t kept_releases = 64;
-constexpr std::size_t most_pages = std::size_t{1} << 15;        // of device memory, 16 KiB each
-constexpr std::size_t most_cell_bytes = std::size_t{512} << 20; // of device memory
 constexpr u32 page_shift = 14, leaf_shift = 12;
 
 u32 owner_of(const thread_block &b, const warp &w)
@@ -79,8 +76,9 @@ block_order::~block_order()
 
 void race_checker::start(thread_block &b, std::uint32_t shared_bytes)
 {
-    if (!b.order) b.order = std::make_unique<block_order>();
+    if (!b.order || b.order->era != era_) b.order = std::make_unique<block_order>();
     block_order &o = *b.order;
+    o.era = era_;
     o.full_at = clock_ + 1;
     o.looked_at = o.reads_told = 0;
     o.between.reset();
@@ -202,25 +200,36 @@ race_checker::~race_checker()
 void race_checker::begin()
 {
     if (log_.empty()) log_.resize(log_size);
-    if (tired_) rest();
+    most_accesses_ = settings().race_accesses;
+    most_bytes_ = settings().race_bytes;
+    if (tired_ || clock_ > most_accesses_ / 2) rest();
     began_ = ++clock_;
     blocks_.clear();
     reads_.clear();
 }
 
-// Forgets everything, so that the next grid is watched again.
+// Forgets everything and begins to count anew, so that the next grid is watched again.
 void race_checker::rest()
 {
     for (auto &p : pages_)
         for (auto &l : p->lines) delete[] l.cells;
     pages_.clear();
     free_pages_.clear();
-    cell_bytes_ = 0;
-    tired_ = clock_ >= last_record;
+    bytes_ = 0;
+    clock_ = 1;
+    ++era_;
+    tired_ = false;
 }
 
-void race_checker::end()
+void race_checker::end(const std::string &kernel)
 {
+    if (tired_) {
+        finding f;
+        f.kind = finding_kind::unwatched;
+        f.kernel = kernel;
+        f.detail = "races were looked for until the memory for it was used up, not to the end";
+        findings::instance().add(std::move(f));
+    }
     for (auto &[i, f] : found_)
         if (f.threads != 0) findings::instance().add(std::move(f));
     found_.clear();
@@ -239,7 +248,7 @@ void race_checker::check(context &c, const instruction &i, lane_mask mask, const
                          const std::byte (*copied)[16])
 {
     if (tired_ || s == ptx::space::constant) return;
-    if (++clock_ >= last_record) {
+    if (++clock_ >= most_accesses_ || bytes_ > most_bytes_) {
         tired_ = true;
         return;
     }
@@ -273,7 +282,7 @@ void race_checker::check(context &c, const instruction &i, lane_mask mask, const
         take_lanes(a);
     } else {
         u32 lanes = line_bytes / bytes;
-        for (u32 first = 0; first < 32 && !tired_; first += lanes) {
+        for (u32 first = 0; first < 32; first += lanes) {
             race_line &line = line_at(a, address[first] - window);
             freshen(a, line);
             line.latest = a.at;
@@ -322,7 +331,7 @@ race_checker::page *race_checker::new_page(u64 number)
     if (free_pages_.empty()) {
         pages_.push_back(std::make_unique<page>());
         free_pages_.push_back(pages_.back().get());
-        if (pages_.size() >= most_pages) tired_ = true;
+        bytes_ += sizeof(page);
     }
     page *p = free_pages_.back();
     free_pages_.pop_back();
@@ -369,8 +378,7 @@ void race_checker::split_line(const access &a, race_line &l, race_line::split in
     u32 wanted = into == split::words ? line_words : line_bytes;
     if (l.room < wanted) { // cells stay with the line
         race_cell *larger = new race_cell[wanted];
-        if (a.space != ptx::space::shared) cell_bytes_ += (wanted - l.room) * sizeof(race_cell);
-        tired_ |= cell_bytes_ > most_cell_bytes;
+        if (a.space != ptx::space::shared) bytes_ += (wanted - l.room) * sizeof(race_cell);
         if (l.now == split::words) std::copy_n(l.cells, line_words, larger);
         delete[] l.cells;
         l.cells = larger;
@@ -402,7 +410,7 @@ void race_checker::take_lanes(const access &a)
     if (a.use == access_use::read && a.bytes == 4 && a.space == ptx::space::shared)
         return read_words(a);
     // Neighbouring lanes that read the same address go together.
-    for (lane_mask left = a.mask; left != 0 && !tired_;) {
+    for (lane_mask left = a.mask; left != 0;) {
         int l = __builtin_ctz(left);
         lane_mask together = 1u << l;
         left &= left - 1;

@@ -80,6 +80,7 @@ struct block_order {
     };
     std::array<arrivals, 16> barriers;
     std::vector<race_line> shared;
+    std::uint32_t era = 0; // of the clock
     ~block_order();
 };
 
@@ -90,8 +91,8 @@ public:
     race_checker(const race_checker &) = delete;
     race_checker &operator=(const race_checker &) = delete;
 
-    void begin(); // a grid
-    void end();   // adds what was found to the findings
+    void begin();                        // a grid
+    void end(const std::string &kernel); // adds what was found to the findings
 
     void start(thread_block &, std::uint32_t shared_bytes);
     void synchronise_lanes(warp &, lane_mask);
@@ -143,8 +144,11 @@ private:
     std::string earlier_text(const access &, const access_mark &, int lane, bool wrote) const;
 
     record clock_ = 1, began_ = 1;
-    bool tired_ = false; // memory for marks or the clock is used up: the grid is watched no more
-    std::size_t cell_bytes_ = 0;
+    bool tired_ = false;    // what it may remember is used up: the grid is watched no more
+    std::uint32_t era_ = 0; // the clock began anew so many times
+    std::size_t bytes_ = 0; // of marks of device memory
+    std::uint32_t most_accesses_ = 0;
+    std::size_t most_bytes_ = 0;
     std::vector<statement_of_record> log_; // a ring, by record
     std::vector<std::unique_ptr<leaf>> table_;
     std::vector<page *> used_pages_, free_pages_;

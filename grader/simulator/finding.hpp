@@ -22,6 +22,7 @@ enum class finding_kind : std::uint8_t {
     trap,           // __trap or a failed device assert
     unsupported,    // the simulator does not know an instruction or a runtime call
     refused_launch, // a grid or block beyond the limits; the program got an error code for it
+    unwatched,      // no fault: races were looked for in a part of the grid only
 };
 
 struct dim {

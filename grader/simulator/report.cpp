@@ -40,6 +40,8 @@ const char *name_of(finding_kind kind)
         return "unsupported";
     case finding_kind::refused_launch:
         return "launch refused";
+    case finding_kind::unwatched:
+        return "races not looked for to the end";
     }
     return "unknown finding";
 }

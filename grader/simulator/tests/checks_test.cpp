@@ -148,6 +148,38 @@ TEST_CASE("local memory is checked by its size and for values")
     CHECK(run(m, "k", {1, 1, 1}, {32, 1, 1}, 0, 2).error == 716);
 }
 
+TEST_CASE("what the search for races does not reach is said, and the next grid is watched again")
+{
+    const options before = settings();
+    buffer<float> a(std::vector<float>(1 << 14, 1)), c(std::size_t(1 << 14));
+    auto add = [&](std::uint32_t blocks) {
+        return run(kernels(), "vector_add", {blocks, 1, 1}, {256, 1, 1}, 0, a, a, c, 1 << 14);
+    };
+    module one_place(one_kernel("", ".shared .align 4 .b8 x[4];\n.reg .b32 %r<2>;\n"
+                                    "mov.u32 %r1, %tid.x; st.shared.u32 [x], %r1; ret;"),
+                     0);
+    auto races = [&] {
+        run(one_place, "k", {1, 1, 1}, {64, 1, 1}, 0);
+        return only_finding().kind == finding_kind::race;
+    };
+    settings().race_bytes = 1000;
+    CHECK(add(64).error == 0);
+    CHECK(only_finding().kind == finding_kind::unwatched);
+    CHECK(only_finding().kernel == "vector_add");
+    settings() = before;
+    CHECK(add(64).error == 0);
+    CHECK(findings::instance().empty());
+    settings().race_accesses = 1000; // 64 blocks of 8 warps make 1536
+    CHECK(add(64).error == 0);
+    CHECK(only_finding().kind == finding_kind::unwatched);
+    for (int round = 0; round < 5; ++round) { // 480 each: the clock begins anew
+        CHECK(add(20).error == 0);
+        CHECK(findings::instance().empty());
+        CHECK(races());
+    }
+    settings() = before;
+}
+
 TEST_CASE("a barrier that some threads never reach")
 {
     buffer<int> out(std::size_t(64));
