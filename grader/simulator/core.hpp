@@ -156,7 +156,8 @@ struct frame { // one activation of a function by some lanes of a warp
     std::vector<cache_line> own;      // registers of a called function
     std::vector<std::byte> arguments; // lane-major: lane * argument_bytes + offset
     std::uint32_t local_base = 0;
-    int users = 0; // lanes
+    std::uint32_t depth = 0; // calls from the kernel to here
+    int users = 0;           // lanes
 };
 
 // Lanes of one warp that run together. When they part, the path becomes a join that waits for its

@@ -112,6 +112,9 @@ void is_space(context &c, const instruction &i, lane_mask mask)
     set_predicate(c, i.d, mask, in);
 }
 
+// What a lane gets from one that does not take part: undefined, so better of no use as a number.
+constexpr u32 nobodys_value = 0x7ff8dead; // as f32, and twice as f64: not a number
+
 enum class shuffle { up, down, bfly, idx };
 template <shuffle mode> void shuffle_lanes(context &c, const instruction &i, lane_mask mask)
 {
@@ -140,7 +143,8 @@ template <shuffle mode> void shuffle_lanes(context &c, const instruction &i, lan
             in = (from = (lane & segment) | (distance & ~segment)) <= last;
             break;
         }
-        result[lane] = value[in ? from : lane];
+        from = in ? from : lane;
+        result[lane] = (mask & bit_of[from]) != 0 ? value[from] : nobodys_value;
         inside |= in ? bit_of[lane] : 0;
     });
     active(mask, [&](int lane) { d[lane] = result[lane]; });

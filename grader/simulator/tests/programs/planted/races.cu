@@ -1,12 +1,4 @@
-// Races in shared and device memory are found, with both lines; their clean twins are not.
-#include "check.hpp"
-
-#include <cooperative_groups.h>
-#include <numeric>
-#include <string>
-
-namespace cg = cooperative_groups;
-using simulator::finding_kind;
+// Races in shared and device memory.
 
 template <bool second_barrier, bool first_barrier>
 __global__ void tiles(const float *in, float *out, int n)
@@ -262,38 +254,6 @@ template <bool all_have_read> __global__ void in_place(int *data, int *turn)
     }
 }
 
-static void expect_clean(const char *what)
-{
-    CHECK_CUDA(cudaDeviceSynchronize());
-    for (const auto &f : found())
-        std::printf("%s, %s: %s; %s\n", what, f.kernel, f.where, f.detail);
-    CHECK(found().empty());
-    simulator_begin();
-}
-
-// Races, the first at the line with `text` (null: anywhere); each of `parts` is in what is said of
-// it.
-static void expect_race(const char *text, std::initializer_list<const char *> parts)
-{
-    CHECK_CUDA(cudaDeviceSynchronize());
-    const auto all = found();
-    if (all.empty()) std::printf("nothing found: %s\n", text);
-    CHECK(!all.empty());
-    for (const auto &f : all) CHECK(is(f, finding_kind::race));
-    if (!all.empty()) {
-        const std::string said = std::string(all[0].where) + "; " + all[0].detail;
-        const bool there = text == nullptr || all[0].line == line_with(__FILE__, text);
-        if (!there) std::printf("at line %d: %s\n", all[0].line, said.c_str());
-        CHECK(there);
-        for (const char *part : parts)
-            if (said.find(part) == said.npos) {
-                std::printf("`%s` is not in: %s\n", part, said.c_str());
-                ++failures;
-            }
-    }
-    simulator_begin();
-}
-
 // A million accesses lie between those of the first block and of the last.
 template <bool own> __global__ void far_apart(int *out, int rounds)
 {
@@ -303,78 +263,238 @@ template <bool own> __global__ void far_apart(int *out, int rounds)
     if (threadIdx.x == 0 && outer) out[own ? blockIdx.x : 0] = blockIdx.x;
 }
 
-static void in_shared_memory()
+// One warp raises a flag without a fence, or reads what a flag announces without having looked.
+template <bool fenced> __global__ void flag_between_blocks(int *data, int *flag)
 {
-    float *f = upload(std::vector<float>(1024, 1)), *sums = upload(std::vector<float>(256, 0));
-    int *n = upload(std::vector<int>(64, 1)), *out = upload(std::vector<int>(64, 0));
-    std::vector<int> numbers(64);
-    std::iota(numbers.begin(), numbers.end(), 0);
-    int *wide_out = upload(std::vector<int>(128, 0)), *increasing = upload(numbers);
-    auto *in = upload(std::vector<unsigned char>(64, 3)),
-         *row = upload(std::vector<unsigned char>(64));
-    const dim3 square(16, 16);
-    const char *const written = "tile[threadIdx.y][threadIdx.x] =", *const read = "sum += tile[k]";
-
-    tiles<true, true><<<2, square>>>(f, sums, 64), expect_clean("both barriers");
-    tiles<true, false><<<1, square>>>(f, sums, 64);
-    expect_race(read, {"of `tile`", "reads what thread (", "wrote at races.cu", "__syncthreads()"});
-    tiles<false, true><<<1, square>>>(f, sums, 64);
-    expect_race(written, {"writes what thread (", "read at races.cu"});
-    warp_sum<true><<<1, 64>>>(n, out), expect_clean("a warp's sum");
-    warp_sum<false><<<1, 64>>>(n, out), expect_race("int other = lane < d", {"__syncwarp()"});
-    volatile_sum<<<1, 32>>>(n, out), expect_race("part[threadIdx.x] = part[", {"`part`"});
-    shuffled_sum<<<1, 32>>>(n, out), expect_clean("shuffles");
-    tiled_groups<true><<<1, 64>>>(out), expect_clean("tiles of a warp");
-    tiled_groups<false><<<1, 64>>>(out), expect_race("mine[rank] = v;", {"read at"});
-    one_place<true><<<1, 64>>>(out), expect_clean("the same value");
-    one_place<false><<<1, 64>>>(out), expect_race("flag = same ?", {"left to chance", "byte 0 of"});
-    histogram<true><<<1, 64>>>(in, out), expect_clean("atomics");
-    histogram<false><<<1, 64>>>(in, out), expect_race("bins[in[threadIdx.x] % 4] += 1", {"bins"});
-    bytes<0><<<1, 64>>>(row), expect_clean("bytes");
-    bytes<1><<<1, 64>>>(row), expect_race("row[threadIdx.x] = v + 1", {"read at"});
-    pipe<true><<<1, 64>>>(out), expect_clean("named barriers");
-    pipe<false><<<1, 64>>>(out), expect_race(nullptr, {"`box`"});
-    flag_and_barrier<raised_by::writer><<<1, 128>>>(wide_out),
-        expect_clean("a flag, then a barrier");
-    flag_and_barrier<raised_by::another><<<1, 128>>>(wide_out),
-        expect_clean("a barrier, then a flag");
-    flag_and_barrier<raised_by::nobody><<<1, 128>>>(wide_out),
-        expect_race("// what was", {"`box`"});
-    pairs_of_lanes<true><<<1, 32>>>(out), expect_clean("pairs of lanes");
-    pairs_of_lanes<false><<<1, 32>>>(out), expect_race("word = 6", {"thread (2, 0, 0) read at"});
-    brought_twice<true><<<1, 64>>>(increasing, out), expect_clean("the same copy twice");
-    brought_twice<false><<<1, 64>>>(increasing, out), expect_race("cp.async.ca", {"`row`"});
-    critical<true><<<1, 256>>>(out), expect_clean("a lock");
-    critical<false><<<1, 256>>>(out), expect_race("sum += threadIdx.x", {"wrote at"});
+    if (threadIdx.x != 0) return;
+    if (blockIdx.x == 0) {
+        data[0] = 1;
+        if (fenced) __threadfence();
+        atomicExch(flag, 1);
+    } else {
+        await(flag);
+        data[1] = data[0]; // announced
+    }
 }
 
-static void in_device_memory()
+// Sums that a plain addition and an atomic one meet in.
+template <bool all_atomic> __global__ void mixed_additions(int *sum)
 {
-    float *f = upload(std::vector<float>(1024, 1));
-    int *out = upload(std::vector<int>(64, 0)), *sum = upload(std::vector<int>(1, 0));
-    auto *done = upload(std::vector<unsigned>(2, 0));
-
-    neighbours<true><<<4, 256>>>(f), expect_clean("neighbours");
-    neighbours<false><<<4, 256>>>(f), expect_race("data[i] = v;", {"read at races.cu"});
-    last_block_wins<true><<<8, 32>>>(out), expect_clean("a place a block");
-    last_block_wins<false><<<8, 32>>>(out), expect_race("out[own ?", {"of block (", "two blocks"});
-    far_apart<true><<<64, 32>>>(out, 40000), expect_clean("a place of its own, much later");
-    far_apart<false><<<64, 32>>>(out, 40000);
-    expect_race("if (threadIdx.x == 0 && outer)", {"wrote long before", "two blocks"});
-    int *turn = upload(std::vector<int>(2, 0)), *data = upload(std::vector<int>(128, 1));
-    in_place<true><<<2, 64>>>(data, turn), expect_clean("a block that has read");
-    in_place<false><<<2, 64>>>(data, turn + 1), expect_race(nullptr, {"two blocks"});
-    sum_of_sums<true><<<64, 32>>>(out, done, sum);
-    CHECK(download(sum, 1)[0] == 64 * 65 / 2);
-    expect_clean("the last block");
-    sum_of_sums<false><<<64, 32>>>(out, done + 1, sum),
-        expect_race("atomicAdd(out, part", {"wrote"});
+    if (threadIdx.x < 32 || all_atomic)
+        atomicAdd(sum, 1);
+    else if (threadIdx.x == 32)
+        *sum = 1; // without an atomic
 }
 
-int main()
+// A barrier of the warp where one of the block is needed.
+template <bool of_the_block> __global__ void turned_around(int *out)
 {
-    simulator_begin();
-    in_shared_memory();
-    in_device_memory();
-    return done();
+    __shared__ int row[64];
+    row[threadIdx.x] = threadIdx.x; // for the other warp
+    if (of_the_block)
+        __syncthreads();
+    else
+        __syncwarp();
+    out[threadIdx.x] = row[63 - threadIdx.x];
+}
+
+// Each block writes one element more than its own.
+template <int more> __global__ void overlapping(int *out)
+{
+    for (int i = threadIdx.x; i < 32 + more; i += 32) out[32 * blockIdx.x + i] = blockIdx.x; // lays
+}
+
+static std::vector<planted> races()
+{
+    using enum simulator::finding_kind;
+    const char *const tile_written = "tile[threadIdx.y][threadIdx.x] =";
+    return {
+        {"no barrier before the tile is read",
+         "sum += tile[k]",
+         race,
+         {"of `tile`", "reads what thread (", "wrote at", "__syncthreads()"},
+         [](bool f) {
+             float *in = upload(std::vector<float>(1024, 1)), *out = unwritten<float>(256);
+             const dim3 square(16, 16);
+             f ? tiles<true, false><<<1, square>>>(in, out, 64)
+               : tiles<true, true><<<2, square>>>(in, unwritten<float>(256), 64);
+         }},
+        {"no barrier before the tile is written anew",
+         tile_written,
+         race,
+         {"writes what thread (", "read at"},
+         [](bool f) {
+             float *in = upload(std::vector<float>(1024, 1)), *out = unwritten<float>(256);
+             const dim3 square(16, 16);
+             f ? tiles<false, true><<<1, square>>>(in, out, 64)
+               : tiles<true, true><<<1, square>>>(in, out, 64);
+         }},
+        {"a warp's sum without __syncwarp",
+         "int other = lane < d",
+         race,
+         {"__syncwarp()"},
+         [](bool f) {
+             int *in = numbers(64), *out = unwritten<int>(2);
+             f ? warp_sum<false><<<1, 64>>>(in, out) : warp_sum<true><<<1, 64>>>(in, out);
+         }},
+        {"volatile in place of __syncwarp",
+         "part[threadIdx.x] = part[",
+         race,
+         {"`part`"},
+         [](bool f) {
+             int *in = numbers(64), *out = unwritten<int>(1);
+             f ? volatile_sum<<<1, 32>>>(in, out) : shuffled_sum<<<1, 32>>>(in, out);
+         }},
+        {"tiles of a warp that do not meet",
+         "mine[rank] = v;",
+         race,
+         {"read at"},
+         [](bool f) {
+             int *out = unwritten<int>(64);
+             f ? tiled_groups<false><<<1, 64>>>(out) : tiled_groups<true><<<1, 64>>>(out);
+         }},
+        {"different values in one place",
+         "flag = same ?",
+         race,
+         {"left to chance", "byte 0 of"},
+         [](bool f) {
+             int *out = unwritten<int>(64);
+             f ? one_place<false><<<1, 64>>>(out) : one_place<true><<<1, 64>>>(out);
+         }},
+        {"bins counted without atomics",
+         "bins[in[threadIdx.x] % 4] += 1",
+         race,
+         {"bins"},
+         [](bool f) {
+             auto *in = upload(std::vector<unsigned char>(64, 3));
+             int *out = unwritten<int>(4);
+             f ? histogram<false><<<1, 64>>>(in, out) : histogram<true><<<1, 64>>>(in, out);
+         }},
+        {"a neighbour's byte",
+         "row[threadIdx.x] = v + 1",
+         race,
+         {"read at"},
+         [](bool f) {
+             auto *row = unwritten<unsigned char>(64);
+             f ? bytes<1><<<1, 64>>>(row) : bytes<0><<<1, 64>>>(row);
+         }},
+        {"a pipe that answers too early",
+         "box[lane] = round * lane",
+         race,
+         {"`box`"},
+         [](bool f) {
+             int *out = unwritten<int>(32);
+             f ? pipe<false><<<1, 64>>>(out) : pipe<true><<<1, 64>>>(out);
+         }},
+        {"a flag that nobody raises for the box",
+         "// what was raised",
+         race,
+         {"`box`"},
+         [](bool f) {
+             int *out = unwritten<int>(128);
+             if (f) return flag_and_barrier<raised_by::nobody><<<1, 128>>>(out);
+             flag_and_barrier<raised_by::writer><<<1, 128>>>(out);
+             flag_and_barrier<raised_by::another><<<1, 128>>>(unwritten<int>(128));
+         }},
+        {"a lane that has not met another",
+         "word = 6",
+         race,
+         {"thread (2, 0, 0) read at"},
+         [](bool f) {
+             int *out = unwritten<int>(32);
+             f ? pairs_of_lanes<false><<<1, 32>>>(out) : pairs_of_lanes<true><<<1, 32>>>(out);
+         }},
+        {"two copies to one place",
+         "cp.async.ca",
+         race,
+         {"`row`"},
+         [](bool f) {
+             int *in = numbers(64), *out = unwritten<int>(64);
+             f ? brought_twice<false><<<1, 64>>>(in, out) : brought_twice<true><<<1, 64>>>(in, out);
+         }},
+        {"no lock",
+         "sum += threadIdx.x",
+         race,
+         {"wrote at"},
+         [](bool f) {
+             int *out = unwritten<int>(1);
+             f ? critical<false><<<1, 256>>>(out) : critical<true><<<1, 256>>>(out);
+         }},
+        {"a barrier of the warp for the block",
+         "row[threadIdx.x] = threadIdx.x; //",
+         race,
+         {"`row`"},
+         [](bool f) {
+             int *out = unwritten<int>(64);
+             f ? turned_around<false><<<1, 64>>>(out) : turned_around<true><<<1, 64>>>(out);
+         }},
+        {"neighbours in device memory",
+         "data[i] = v;",
+         race,
+         {"read at"},
+         [](bool f) {
+             float *data = upload(std::vector<float>(1024, 1));
+             f ? neighbours<false><<<4, 256>>>(data) : neighbours<true><<<4, 256>>>(data);
+         }},
+        {"plain beside atomic",
+         "// without an atomic",
+         race,
+         {"`data`"},
+         [](bool f) {
+             int *sum = numbers(1);
+             f ? mixed_additions<false><<<1, 64>>>(sum) : mixed_additions<true><<<1, 64>>>(sum);
+         }},
+        {"blocks that write the same place",
+         "out[own ?",
+         race,
+         {"of block (", "two blocks"},
+         [](bool f) {
+             int *out = unwritten<int>(8);
+             f ? last_block_wins<false><<<8, 32>>>(out) : last_block_wins<true><<<8, 32>>>(out);
+         }},
+        {"blocks whose parts overlap",
+         "// lays",
+         race,
+         {"`data`", "two blocks"},
+         [](bool f) {
+             int *out = unwritten<int>(32 * 5);
+             f ? overlapping<1><<<4, 32>>>(out) : overlapping<0><<<4, 32>>>(out);
+         }},
+        {"blocks that write the same place, far apart",
+         "if (threadIdx.x == 0 && outer)",
+         race,
+         {"wrote long before", "two blocks"},
+         [](bool f) {
+             int *out = unwritten<int>(64);
+             f ? far_apart<false><<<64, 32>>>(out, 40000) : far_apart<true><<<64, 32>>>(out, 40000);
+         }},
+        {"overwritten before all have read",
+         "data[threadIdx.x] = 0;",
+         race,
+         {"two blocks"},
+         [](bool f) {
+             int *turn = numbers(1), *data = numbers(128);
+             f ? in_place<false><<<2, 64>>>(data, turn) : in_place<true><<<2, 64>>>(data, turn);
+         }},
+        {"a flag between blocks without a fence",
+         "// announced",
+         race,
+         {"two blocks"},
+         [](bool f) {
+             int *data = numbers(2), *flag = numbers(1);
+             f ? flag_between_blocks<false><<<2, 32>>>(data, flag)
+               : flag_between_blocks<true><<<2, 32>>>(data, flag);
+         }},
+        {"the last block's sum without a fence",
+         "atomicAdd(out, part",
+         race,
+         {"wrote"},
+         [](bool f) {
+             int *part = unwritten<int>(64), *sum = numbers(1);
+             auto *done = reinterpret_cast<unsigned *>(numbers(1));
+             if (f) return sum_of_sums<false><<<64, 32>>>(part, done, sum);
+             sum_of_sums<true><<<64, 32>>>(part, done, sum);
+             CHECK(download(sum, 1)[0] == 64 * 65 / 2);
+         }},
+    };
 }
