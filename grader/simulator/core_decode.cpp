@@ -628,7 +628,7 @@ private:
                                                    "cos",   "ex2",  "lg2", "tanh", "testp"};
         static constexpr std::string_view four[] = {"mad",  "mad24",     "madc", "fma",  "sad",
                                                     "shf",  "prmt",      "bfe",  "slct", "dp2a",
-                                                    "dp4a", "vabsdiff4", "fns"};
+                                                    "dp4a", "vabsdiff4", "fns",  "selp"};
         auto in = [&](const auto &names) {
             return std::find(std::begin(names), std::end(names), op) != std::end(names);
         };

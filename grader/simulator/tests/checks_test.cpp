@@ -270,6 +270,7 @@ TEST_CASE("a trap, and instructions nobody knows")
           "call strange, ();", "bar.frob 0;", "cvt.rx.u32.f32 %r1, %r2;",
           "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, [%r2];",
           "mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%r1,%r1}, {%r2}, {%r2}, {%r1,%r1};",
+          "add.u32 %r1, %r2;", "mad.lo.u32 %r1, %r2, %r1;", "fma.rn.f16x2 %r1, %r2, %r1;",
           "tld4.r.2d.v4.f32.f32 {%r1,%r1,%r1,%r1}, [%rd1, {%r1,%r2}];", "alloca.u64 %rd1, %rd2;"}) {
         CAPTURE(unknown);
         module m(one_kernel("", std::string(".reg .b32 %r<4>; .reg .b64 %rd<4>;\n") + unknown +
