@@ -68,6 +68,20 @@ template <bool with_event> static bool in_two_streams_right()
     return right;
 }
 
+// Pinned memory is used again while a copy of it may still be under way.
+template <bool waits> static bool used_again_right()
+{
+    int *pinned = nullptr, *a = upload(std::vector<int>(32, 1));
+    CHECK_CUDA(cudaMallocHost(&pinned, 32 * sizeof(int)));
+    for (int i = 0; i < 32; ++i) pinned[i] = 7;
+    CHECK_CUDA(cudaMemcpyAsync(a, pinned, 32 * sizeof(int), cudaMemcpyHostToDevice, nullptr));
+    if (waits) CHECK_CUDA(cudaStreamSynchronize(nullptr));
+    for (int i = 0; i < 32; ++i) pinned[i] = 8;
+    const bool right = download(a, 32)[31] == 7;
+    CHECK_CUDA(cudaFreeHost(pinned));
+    return right;
+}
+
 enum order { at_once, late, random_order };
 
 // How many of `seeds` schedules give a wrong result.
@@ -98,6 +112,9 @@ int main()
     CHECK(wrong(in_two_streams_right<false>, false, random_order, 16) > 0);
     CHECK(wrong(in_two_streams_right<true>, false, late, 1) == 0);
     CHECK(wrong(in_two_streams_right<true>, false, random_order, 16) == 0);
+    CHECK(wrong(used_again_right<false>, false, at_once, 4) == 0);
+    CHECK(wrong(used_again_right<false>, false, late, 1) == 1);
+    CHECK(wrong(used_again_right<true>, false, late, 1) == 0);
     simulator_check_races(1);
     return done();
 }
