@@ -774,7 +774,7 @@ private:
         type part = total / count == 4 ? type::b32 : total / count == 2 ? type::b16 : type::b8;
         std::vector<operand> list;
         for (const auto &e : v.elements) {
-            if (e.what == kind::discard)
+            if (writes && e.what == kind::discard)
                 list.push_back(no_operand);
             else
                 list.push_back(writes ? destination(e, part) : source(e, part));
@@ -1062,7 +1062,8 @@ private:
         type as = wide ? (is_signed(p.type) ? type::s64 : type::u64) : p.type;
         if (!wide && ptx::size_of(p.type) < 4) as = is_signed(p.type) ? type::s32 : type::u32;
         auto one = [&](const ptx::operand &e) {
-            if (e.what == kind::discard) return no_operand;
+            bool element = data.what == kind::vector;
+            if (!store && element && e.what == kind::discard) return no_operand;
             if (!store) return destination(e, as);
             if (e.what == kind::immediate) return constant(immediate_bits(e, p.type), class_of(as));
             return source(e, as);

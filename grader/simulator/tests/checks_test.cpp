@@ -271,6 +271,7 @@ TEST_CASE("a trap, and instructions nobody knows")
           "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, [%r2];",
           "mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%r1,%r1}, {%r2}, {%r2}, {%r1,%r1};",
           "add.u32 %r1, %r2;", "mad.lo.u32 %r1, %r2, %r1;", "fma.rn.f16x2 %r1, %r2, %r1;",
+          "st.global.u32 [%rd1], _;", "mov.b64 %rd1, {_, %r1};",
           "tld4.r.2d.v4.f32.f32 {%r1,%r1,%r1,%r1}, [%rd1, {%r1,%r2}];", "alloca.u64 %rd1, %rd2;"}) {
         CAPTURE(unknown);
         module m(one_kernel("", std::string(".reg .b32 %r<4>; .reg .b64 %rd<4>;\n") + unknown +
@@ -306,6 +307,20 @@ TEST_CASE(
                0);
     CHECK(run(met, "k", {1, 1, 1}, {32, 1, 1}, 0).error == 0);
     CHECK(findings::instance().empty());
+}
+
+TEST_CASE("a value that nobody wants is read all the same")
+{
+    module m(one_kernel(".param .u64 at", ".reg .b32 %r<3>; .reg .b64 %rd<2>;\n"
+                                          "ld.param.u64 %rd1, [at];\nld.global.u32 _, [%rd1];\n"
+                                          "ld.global.v2.u32 {_, %r1}, [%rd1]; ret;"),
+             0);
+    buffer<int> a(std::vector<int>{1, 2}), none(std::size_t(2));
+    CHECK(run(m, "k", {1, 1, 1}, {32, 1, 1}, 0, a).error == 0);
+    CHECK(findings::instance().empty());
+    CHECK(run(m, "k", {1, 1, 1}, {32, 1, 1}, 0, none).error == 0);
+    CHECK_FALSE(findings::instance().empty());
+    CHECK(findings::instance().all()[0].kind == finding_kind::uninitialised);
 }
 
 TEST_CASE("checks can be turned off, and wild pointers still end the grid")
