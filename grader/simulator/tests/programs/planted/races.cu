@@ -158,20 +158,40 @@ template <raised_by who> __global__ void flag_and_barrier(int *out)
 }
 
 // Lane 0 meets the first lanes one after the other; it may write what they had read before.
+template <bool met_last> __device__ int read_by_turns(int *word)
+{
+    const int lane = threadIdx.x % 32;
+    int v = 0;
+    if (lane == 1) v = *const_cast<volatile int *>(word);
+    if (lane < 2) __syncwarp(3);
+    if (lane == 2) v = *const_cast<volatile int *>(word);
+    if (lane == 0 || lane == 2)
+        if (met_last) __syncwarp(5);
+    if (lane == 0) *word = 6; // after those that read it
+    return v;
+}
+
 template <bool met_last> __global__ void pairs_of_lanes(int *out)
 {
     __shared__ int word;
-    const int lane = threadIdx.x;
-    if (lane == 0) word = 5;
+    if (threadIdx.x == 0) word = 5;
     __syncwarp();
-    int v = 0;
-    if (lane == 1) v = *const_cast<volatile int *>(&word);
-    if (lane < 2) __syncwarp(3);
-    if (lane == 2) v = *const_cast<volatile int *>(&word);
-    if (lane == 0 || lane == 2)
-        if (met_last) __syncwarp(5);
-    if (lane == 0) word = 6; // after those that read it
-    out[lane] = v;
+    out[threadIdx.x] = read_by_turns<met_last>(&word);
+}
+
+// The same when another warp has read before.
+template <bool met_last> __global__ void pairs_after_a_warp(int *out)
+{
+    __shared__ int word;
+    if (threadIdx.x == 0) word = 5;
+    __syncthreads();
+    if (threadIdx.x < 32) {
+        out[threadIdx.x] = *const_cast<volatile int *>(&word);
+        asm volatile("bar.arrive 1, 64;" ::: "memory");
+    } else {
+        asm volatile("bar.sync 1, 64;" ::: "memory");
+        out[threadIdx.x] = read_by_turns<met_last>(&word);
+    }
 }
 
 __device__ void copy_async(int *to, const int *from)
@@ -397,12 +417,21 @@ static std::vector<planted> races()
              flag_and_barrier<raised_by::another><<<1, 128>>>(unwritten<int>(128));
          }},
         {"a lane that has not met another",
-         "word = 6",
+         "after those that read it",
          race,
          {"thread (2, 0, 0) read at"},
          [](bool f) {
              int *out = unwritten<int>(32);
              f ? pairs_of_lanes<false><<<1, 32>>>(out) : pairs_of_lanes<true><<<1, 32>>>(out);
+         }},
+        {"a lane that has not met another, after a warp that has",
+         "after those that read it",
+         race,
+         {"thread (34, 0, 0) read at"},
+         [](bool f) {
+             int *out = unwritten<int>(64);
+             f ? pairs_after_a_warp<false><<<1, 64>>>(out)
+               : pairs_after_a_warp<true><<<1, 64>>>(out);
          }},
         {"two copies to one place",
          "cp.async.ca",
