@@ -402,6 +402,8 @@ const char *kind_name(std::uint8_t kind)
         return "was refused its launch";
     case lent_memory:
         return "gave a kernel that it launched a pointer to memory of its own";
+    case unwatched:
+        return "was not watched to its end";
     }
     return "did something unknown";
 }
@@ -552,10 +554,12 @@ void check_findings(std::uint64_t report_at, const std::vector<argument> &argume
     for (simulator_finding &f : found) terminate_strings(f);
     // A refused launch is the student's to handle; it counts once its error stays unchecked.
     std::erase_if(found, [](const simulator_finding &f) {
-        bool refused =
-            static_cast<simulator::finding_kind>(f.kind) == simulator::finding_kind::refused_launch;
+        auto kind = static_cast<simulator::finding_kind>(f.kind);
+        bool refused = kind == simulator::finding_kind::refused_launch;
+        bool unwatched = kind == simulator::finding_kind::unwatched;
         if (refused) current_case().refused = printable(f.detail);
-        return refused;
+        if (unwatched) current_case().unwatched = printable(f.kernel);
+        return refused || unwatched;
     });
     if (found.empty()) return;
     auto worst = std::min_element(found.begin(), found.end(),

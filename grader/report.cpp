@@ -157,6 +157,21 @@ std::string failure(const case_record &r, const painter &paint)
     return text;
 }
 
+// Once for all cases: a pass that means less than it says must not pass for more.
+std::string unwatched_note()
+{
+    int cases = 0;
+    const case_record *first = nullptr;
+    for (const case_record &r : records())
+        if (r.started && !r.unwatched.empty() && cases++ == 0) first = &r;
+    if (!first) return {};
+    return wrapped(fmt::format("Note: races were looked for in a part of kernel {} only, in {} "
+                               "case{}: it touches more memory than the simulator keeps track of. "
+                               "The first: {}.",
+                               first->unwatched, cases, cases == 1 ? "" : "s", first->name),
+                   2);
+}
+
 struct tally {
     int cases = 0, passed = 0, points = 0, max_points = 0, not_written = 0;
     std::vector<const case_record *> speed;
@@ -320,6 +335,7 @@ std::string human_report(bool colour)
     for (const case_record &r : records())
         if (r.started && r.result == verdict::SKIPPED)
             text += wrapped("Skipped: " + r.name + ". " + r.message, 2);
+    text += unwatched_note();
     std::vector<const case_record *> printed;
     std::size_t cases = 0;
     for (const case_record &r : records()) {
@@ -359,6 +375,7 @@ std::string result_json()
         if (!r.about.empty()) c["about"] = r.about;
         if (!r.text.empty()) c["printed"] = printable(r.text.substr(0, 4096));
         if (!r.replay.empty()) c["replay"] = r.replay;
+        if (!r.unwatched.empty()) c["races_partly_unwatched"] = r.unwatched;
         if (r.speed) c = speed_json(*r.speed, c);
         cases.push_back(c);
     }

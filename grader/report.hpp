@@ -23,10 +23,11 @@ struct case_record {
     bool unsupported = false; // it used what the simulator lacks: not graded, and not passed over
     verdict result = verdict::PASS;
     std::string message, hint;
-    std::string about;    // the function whose TODO the failure is; empty: the case's own
-    std::string function; // the contract function last called
-    std::string refused;  // of its call: the launches the simulator refused, in a sentence
-    std::string text;     // what the submission printed
+    std::string about;     // the function whose TODO the failure is; empty: the case's own
+    std::string function;  // the contract function last called
+    std::string refused;   // of its call: the launches the simulator refused, in a sentence
+    std::string unwatched; // a kernel too large for the simulator to look for all its races
+    std::string text;      // what the submission printed
     bool text_cut = false;
     struct {
         std::string cause, next, function;

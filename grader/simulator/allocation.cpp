@@ -48,6 +48,9 @@ cudaError_t owned_allocation(void *p, const char *function, bool pinned, const a
     if (a && a->start == as_address(p) && !a->live)
         find_misuse(finding_kind::use_after_free, function, p, a->bytes, false,
                     std::string(function) + " was given memory that was freed before");
+    if (a && a->start != as_address(p) && a->live)
+        find_misuse(finding_kind::out_of_bounds, function, p, 1, false,
+                    std::string(function) + " was given an address that is no allocation's start");
     const bool right = a && a->live && a->start == as_address(p) &&
                        (a->kind == memory_kind::pinned) == pinned && owned().starts.count(a->start);
     return right ? cudaSuccess : cudaErrorInvalidValue;

@@ -156,7 +156,8 @@ struct frame { // one activation of a function by some lanes of a warp
     std::vector<cache_line> own;      // registers of a called function
     std::vector<std::byte> arguments; // lane-major: lane * argument_bytes + offset
     std::uint32_t local_base = 0;
-    int users = 0; // lanes
+    std::uint32_t depth = 0; // calls from the kernel to here
+    int users = 0;           // lanes
 };
 
 // Lanes of one warp that run together. When they part, the path becomes a join that waits for its
@@ -298,10 +299,12 @@ void report(context &, const instruction &, access_problem, int lane, std::uint6
 void stop_grid(context &, const instruction &, finding_kind, int error, int lane,
                std::string detail);
 
-// Looks for accesses that race with this one, and remembers it. Before the bytes move.
+// Looks for accesses that race with this one, and remembers it. Before the bytes move. `copied`:
+// what a copy brings, by lane.
 enum class access_use : std::uint8_t { read, write, atomic, copy };
 void check_races(context &, const instruction &, lane_mask, const std::uint64_t *address,
-                 ptx::space, std::uint32_t bytes, access_use, bool contiguous);
+                 ptx::space, std::uint32_t bytes, access_use, bool contiguous,
+                 const std::byte (*copied)[16] = nullptr);
 
 // cp.async: the bytes of each lane, 16 or fewer, wait to land at `to` in shared memory.
 void start_copies(context &, const instruction &, lane_mask, const std::uint64_t *to,

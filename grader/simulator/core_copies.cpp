@@ -15,7 +15,7 @@ void start_copies(context &c, const instruction &i, lane_mask mask, const std::u
 {
     // From here on the bytes may arrive at any time: who still reads the old ones is in a race.
     if (c.races != nullptr)
-        check_races(c, i, mask, to, ptx::space::shared, i.bytes, access_use::copy, false);
+        check_races(c, i, mask, to, ptx::space::shared, i.bytes, access_use::copy, false, bytes);
     if (!c.w->copies) c.w->copies = std::make_unique<copies_in_flight>();
     auto &state = *c.w->copies;
     for (; mask != 0; mask &= mask - 1) {
@@ -38,16 +38,18 @@ using copy = copies_in_flight::copy;
 void arrive(context &c, const copy *first, const copy *last)
 {
     std::uint64_t to[32];
+    std::byte bytes[32][16];
     lane_mask mask = 0;
     for (const copy *k = first; k != last; ++k) {
         to[k->lane] = k->to;
+        std::memcpy(bytes[k->lane], k->bytes, sizeof k->bytes);
         mask |= lane_mask{1} << k->lane;
     }
     const instruction &i = *first->from;
     if (c.races != nullptr) {
         code *here = c.running;
         c.running = const_cast<code *>(first->of);
-        check_races(c, i, mask, to, ptx::space::shared, i.bytes, access_use::copy, false);
+        check_races(c, i, mask, to, ptx::space::shared, i.bytes, access_use::copy, false, bytes);
         c.running = here;
     }
     for (const copy *k = first; k != last; ++k) {
@@ -88,6 +90,18 @@ void wait_for_copies(context &c, const instruction &i, lane_mask mask)
         first = next;
     }
     state.waiting.erase(left, state.waiting.end());
+}
+
+bool copied_bytes(const warp &w, int lane, std::uint64_t at, std::uint32_t n, std::byte *to)
+{
+    if (!w.copies) return false;
+    const auto &all = w.copies->waiting;
+    auto last = std::find_if(all.rbegin(), all.rend(), [=](const copy &k) {
+        return k.lane == lane && k.to <= at && at + n <= k.to + k.from->bytes;
+    });
+    if (last == all.rend()) return false;
+    std::memcpy(to, last->bytes + (at - last->to), n);
+    return true;
 }
 
 std::string copy_to(const thread_block &b, std::uint64_t at)

@@ -26,6 +26,9 @@ enum class copy_wait : std::uint32_t { commit, all, group };
 // groups may stay under way.
 void wait_for_copies(context &, const instruction &, lane_mask);
 
+// What the lane's copy that is on its way to these bytes brings them. False: none is.
+bool copied_bytes(const warp &, int lane, std::uint64_t at, std::uint32_t n, std::byte *to);
+
 // The place of the cp.async that is to reach this byte: "a.cu:12"; empty: none.
 std::string copy_to(const thread_block &, std::uint64_t at);
 

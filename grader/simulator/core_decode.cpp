@@ -620,18 +620,33 @@ private:
         return t;
     }
 
+    // How many operands an instruction of plain arithmetic has.
+    static std::size_t operands_of(std::string_view op)
+    {
+        static constexpr std::string_view two[] = {"abs",   "neg",  "not", "cnot", "popc",  "clz",
+                                                   "bfind", "brev", "rcp", "sqrt", "rsqrt", "sin",
+                                                   "cos",   "ex2",  "lg2", "tanh", "testp"};
+        static constexpr std::string_view four[] = {"mad",  "mad24",     "madc", "fma",  "sad",
+                                                    "shf",  "prmt",      "bfe",  "slct", "dp2a",
+                                                    "dp4a", "vabsdiff4", "fns",  "selp"};
+        auto in = [&](const auto &names) {
+            return std::find(std::begin(names), std::end(names), op) != std::end(names);
+        };
+        return in(two) ? 2 : in(four) ? 4 : op == "bfi" || op == "lop3" ? 5 : 3;
+    }
+
     void decode_plain(const statement &s)
     {
         auto op = s.op[0];
         std::string name = s.opcode();
         std::size_t operands = s.operands.size();
-        if (operands < 2) throw unknown{};
+        if (operands != operands_of(op)) throw unknown{};
         type t = last_type(s);
-        if (op == "slct") t = ptx::type_named(s.op[s.op.size() - 2]);
+        if (op == "slct") t = ptx::type_named(part(s, s.op.size() - 2));
         if (op == "dp4a" || op == "dp2a" || op == "vabsdiff4") t = type::u32;
         std::uint32_t extra = 0;
         if (op == "lop3") {
-            if (operands != 5 || s.operands[4].what != kind::immediate) throw unknown{};
+            if (s.operands[4].what != kind::immediate) throw unknown{};
             extra = static_cast<std::uint32_t>(s.operands[4].bits);
             operands = 4;
         }
@@ -649,7 +664,6 @@ private:
         operand in[4] = {no_operand, no_operand, no_operand, no_operand};
         std::uint8_t flags = 0;
         for (std::size_t k = 1; k < operands; ++k) {
-            if (k > 4) throw unknown{};
             in[k - 1] = source(s.operands[k], source_type(s, t, k - 1));
             if (s.operands[k].negated) flags |= k == 1 ? negate_a : k == 2 ? negate_b : negate_c;
         }
@@ -664,7 +678,6 @@ private:
         bool carries = op == "addc" || op == "subc" || op == "madc" || has_part(s, "cc");
         if (carries) x.ins.extra = carry_operand;
         if (operands == 5) {
-            if (op != "bfi") throw unknown{};
             x.ins.extra = in[3];
             x.extra_reads = (in[3] & constant_bit) == 0;
         }
@@ -693,7 +706,7 @@ private:
                 throw unknown{};
         }
         handler h = need("half." + std::string(s.op[0]) + "." + std::string(s.op.back()));
-        if (s.operands.size() < 2 || s.operands.size() > 4) throw unknown{};
+        if (s.operands.size() != operands_of(s.op[0])) throw unknown{};
         operand in[3] = {no_operand, no_operand, no_operand};
         for (std::size_t k = 1; k < s.operands.size(); ++k) in[k - 1] = source(s.operands[k], t);
         operand to = destination(s.operands[0], t);
@@ -761,7 +774,7 @@ private:
         type part = total / count == 4 ? type::b32 : total / count == 2 ? type::b16 : type::b8;
         std::vector<operand> list;
         for (const auto &e : v.elements) {
-            if (e.what == kind::discard)
+            if (writes && e.what == kind::discard)
                 list.push_back(no_operand);
             else
                 list.push_back(writes ? destination(e, part) : source(e, part));
@@ -1049,7 +1062,8 @@ private:
         type as = wide ? (is_signed(p.type) ? type::s64 : type::u64) : p.type;
         if (!wide && ptx::size_of(p.type) < 4) as = is_signed(p.type) ? type::s32 : type::u32;
         auto one = [&](const ptx::operand &e) {
-            if (e.what == kind::discard) return no_operand;
+            bool element = data.what == kind::vector;
+            if (!store && element && e.what == kind::discard) return no_operand;
             if (!store) return destination(e, as);
             if (e.what == kind::immediate) return constant(immediate_bits(e, p.type), class_of(as));
             return source(e, as);

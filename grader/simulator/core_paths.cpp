@@ -18,6 +18,8 @@ using state = path::state;
 
 constexpr std::uint32_t patience = 64;              // spinning turns before lanes may leave a join
 constexpr std::uint32_t most_local_bytes = 1 << 19; // a thread: as much as hardware allows
+constexpr std::uint32_t most_calls = 1
+                                     << 13; // a thread: with the least that hardware keeps of each
 
 template <class T> T *lanes_of(context &c, operand o)
 {
@@ -174,7 +176,7 @@ void part(warp &w, int p, int meets, const way *ways, std::size_t n)
 
 int new_frame(warp &w, code &callee, const frame &caller, int lanes)
 {
-    std::uint32_t local_base = caller.local_base + caller.of->local_bytes;
+    std::uint32_t local_base = caller.local_base + caller.of->local_bytes, depth = caller.depth + 1;
     std::size_t k = 1;
     while (k < w.frames.size() && w.frames[k].of != nullptr) ++k;
     if (k == w.frames.size()) w.frames.emplace_back();
@@ -184,6 +186,7 @@ int new_frame(warp &w, code &callee, const frame &caller, int lanes)
     f.registers = f.own.data()->bytes;
     f.arguments.resize(std::size_t{32} * callee.argument_bytes);
     f.local_base = local_base;
+    f.depth = depth;
     f.users = lanes;
     return static_cast<int>(k);
 }
@@ -191,7 +194,7 @@ int new_frame(warp &w, code &callee, const frame &caller, int lanes)
 bool make_local(grid &g, warp &w, const frame &f, lane_mask mask)
 {
     std::size_t end = std::size_t{f.local_base} + f.of->local_bytes;
-    if (end > most_local_bytes) return false;
+    if (end > most_local_bytes || f.depth > most_calls) return false;
     if (w.local.size() < end * 32) {
         w.local.resize(end * 32);
         w.local_shadow.resize(end * 32);
@@ -360,6 +363,7 @@ void branch(grid &g, warp &w, int p, const basic_block &b, const instruction &i)
     } else {
         if (c.count) ++c.counted[i.statement].divergent_branches;
         way ways[2] = {{b.next, rest}, {b.target, taken}};
+        if (g.shuffled && g.random() % 2 == 0) std::swap(ways[0], ways[1]);
         part(w, p, b.meets, ways, 2);
     }
 }

@@ -1,5 +1,6 @@
 // Finds accesses of different threads to the same bytes that nothing orders.
 #include "core_races.hpp"
+#include "core_copies.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -11,9 +12,10 @@ thread_block::thread_block() = default;
 thread_block::~thread_block() = default;
 
 void check_races(context &c, const instruction &i, lane_mask mask, const std::uint64_t *address,
-                 ptx::space s, std::uint32_t bytes, access_use use, bool contiguous)
+                 ptx::space s, std::uint32_t bytes, access_use use, bool contiguous,
+                 const std::byte (*copied)[16])
 {
-    c.races->check(c, i, mask, address, s, bytes, use, contiguous);
+    c.races->check(c, i, mask, address, s, bytes, use, contiguous, copied);
 }
 
 namespace {
@@ -24,10 +26,7 @@ using u64 = std::uint64_t;
 constexpr u32 strong_bit = 1u << 31; // of access_mark::owner; below it block << 5 | warp
 constexpr u32 line_bytes = 128, line_words = 32;
 constexpr std::size_t log_size = std::size_t{1} << 20;
-constexpr record last_record = ~record{0} - (1u << 24);
 constexpr std::size_t kept_releases = 64;
-constexpr std::size_t most_pages = std::size_t{1} << 15;        // of device memory, 16 KiB each
-constexpr std::size_t most_cell_bytes = std::size_t{512} << 20; // of device memory
 constexpr u32 page_shift = 14, leaf_shift = 12;
 
 u32 owner_of(const thread_block &b, const warp &w)
@@ -78,8 +77,9 @@ block_order::~block_order()
 
 void race_checker::start(thread_block &b, std::uint32_t shared_bytes)
 {
-    if (!b.order) b.order = std::make_unique<block_order>();
+    if (!b.order || b.order->era != era_) b.order = std::make_unique<block_order>();
     block_order &o = *b.order;
+    o.era = era_;
     o.full_at = clock_ + 1;
     o.looked_at = o.reads_told = 0;
     o.between.reset();
@@ -113,6 +113,7 @@ void race_checker::arrive(const warp &w, std::uint32_t barrier)
     auto &a = w.block->order->barriers[barrier];
     a.warps |= 1u << w.index;
     a.at[w.index] = clock_ + 1;
+    a.looked_at = std::max(a.looked_at, w.block->order->warps[w.index].looked_at);
 }
 
 void race_checker::pass_barrier(thread_block &b)
@@ -121,7 +122,8 @@ void race_checker::pass_barrier(thread_block &b)
     b.order->barriers = {};
 }
 
-// Only some warps met: each of those that waited knows what all that arrived had done or known.
+// Only some warps met: each of those that waited knows what all that arrived had done, known or
+// seen.
 void race_checker::pass_barrier(thread_block &b, std::uint32_t barrier, std::uint32_t waiting)
 {
     block_order &o = *b.order;
@@ -136,6 +138,7 @@ void race_checker::pass_barrier(thread_block &b, std::uint32_t barrier, std::uin
     each(waiting, [&](int w) {
         known[w] = joined;
         o.warps[w].full_at = clock_ + 1;
+        o.warps[w].looked_at = std::max(o.warps[w].looked_at, came.looked_at);
     });
     came = {};
 }
@@ -163,6 +166,7 @@ struct race_checker::access {
     block_order &block;
     warp_order &warp;
     bool is_volatile;
+    const std::byte (*copied)[16]; // of a copy, by lane
 
     bool of_this_grid(const access_mark &m) const { return m.at >= grid_from; }
     bool of_this_warp(const access_mark &m) const
@@ -234,7 +238,9 @@ const std::vector<const launch_knowledge *> &launches_before(const launch_node &
 void race_checker::begin(launch_node &n, const grid &g)
 {
     if (log_.empty()) log_.resize(log_size);
-    if (tired_ && !n.parent) rest();
+    most_accesses_ = settings().race_accesses;
+    most_bytes_ = settings().race_bytes;
+    if (!n.parent && (tired_ || clock_ > most_accesses_ / 2)) rest();
     began_ = ++clock_;
     if (!n.past) n.past = std::make_unique<grid_past>();
     grid_past &p = *n.past;
@@ -366,15 +372,27 @@ int race_checker::racing_lane(const access &a, const access_mark &m, const launc
     return -1;
 }
 
-// Forgets everything, so that the next grid is watched again.
+// Forgets everything and begins to count anew, so that the next tree is watched again.
 void race_checker::rest()
 {
     for (auto &p : pages_)
         for (auto &l : p->lines) delete[] l.cells;
     pages_.clear();
     free_pages_.clear();
-    cell_bytes_ = 0;
-    tired_ = clock_ >= last_record;
+    bytes_ = 0;
+    clock_ = 1;
+    ++era_;
+    tired_ = false;
+}
+
+void race_checker::tire(const context &c)
+{
+    tired_ = true;
+    finding f;
+    f.kind = finding_kind::unwatched;
+    f.kernel = c.g->running->shown;
+    f.detail = "races were looked for until the memory for it was used up, not to the end";
+    findings::instance().add(std::move(f));
 }
 
 void race_checker::end()
@@ -394,13 +412,11 @@ void race_checker::end()
 }
 
 void race_checker::check(context &c, const instruction &i, lane_mask mask, const u64 *address,
-                         ptx::space s, std::uint32_t bytes, access_use use, bool contiguous)
+                         ptx::space s, std::uint32_t bytes, access_use use, bool contiguous,
+                         const std::byte (*copied)[16])
 {
     if (tired_ || s == ptx::space::constant) return;
-    if (++clock_ >= last_record) {
-        tired_ = true;
-        return;
-    }
+    if (++clock_ >= most_accesses_ || bytes_ > most_bytes_) return tire(c);
     block_order &block = *c.b->order;
     warp_order &warp = block.warps[c.w->index];
     bool shared = s == ptx::space::shared, strong = (i.flags & core::strong) != 0;
@@ -423,7 +439,8 @@ void race_checker::check(context &c, const instruction &i, lane_mask mask, const
              std::max(block.full_at, warp.full_at),
              block,
              warp,
-             (i.wide & 4) != 0};
+             (i.wide & 4) != 0,
+             copied};
     log_[clock_ % log_size] = {c.running, i.statement, use != access_use::read};
     bool whole = contiguous && use != access_use::atomic && bytes >= 4 &&
                  (address[0] - window) % line_bytes == 0;
@@ -431,7 +448,7 @@ void race_checker::check(context &c, const instruction &i, lane_mask mask, const
         take_lanes(a);
     } else {
         u32 lanes = line_bytes / bytes;
-        for (u32 first = 0; first < 32 && !tired_; first += lanes) {
+        for (u32 first = 0; first < 32; first += lanes) {
             race_line &line = line_at(a, address[first] - window);
             freshen(a, line);
             line.latest = a.at;
@@ -480,7 +497,7 @@ race_checker::page *race_checker::new_page(u64 number)
     if (free_pages_.empty()) {
         pages_.push_back(std::make_unique<page>());
         free_pages_.push_back(pages_.back().get());
-        if (pages_.size() >= most_pages) tired_ = true;
+        bytes_ += sizeof(page);
     }
     page *p = free_pages_.back();
     free_pages_.pop_back();
@@ -525,8 +542,7 @@ void race_checker::split_line(const access &a, race_line &l, race_line::split in
     u32 wanted = into == split::words ? line_words : line_bytes;
     if (l.room < wanted) { // cells stay with the line
         race_cell *larger = new race_cell[wanted];
-        if (a.space != ptx::space::shared) cell_bytes_ += (wanted - l.room) * sizeof(race_cell);
-        tired_ |= cell_bytes_ > most_cell_bytes;
+        if (a.space != ptx::space::shared) bytes_ += (wanted - l.room) * sizeof(race_cell);
         if (l.now == split::words) std::copy_n(l.cells, line_words, larger);
         delete[] l.cells;
         l.cells = larger;
@@ -558,7 +574,7 @@ void race_checker::take_lanes(const access &a)
     if (a.use == access_use::read && a.bytes == 4 && a.space == ptx::space::shared)
         return read_words(a);
     // Neighbouring lanes that read the same address go together.
-    for (lane_mask left = a.mask; left != 0 && !tired_;) {
+    for (lane_mask left = a.mask; left != 0;) {
         int l = __builtin_ctz(left);
         lane_mask together = 1u << l;
         left &= left - 1;
@@ -583,6 +599,30 @@ lane_mask race_checker::still_open(const access &a, const access_mark &earlier, 
         });
     });
     return open;
+}
+
+// The warp that read last reads again. The lanes of its earlier read that stay open are remembered
+// with the new time, unless another lane has met one of them since: to that one the earlier read is
+// no danger, and a later one would be.
+void race_checker::read_again(const access &a, race_cell &x, lane_mask lanes) const
+{
+    const access_mark earlier = x.read;
+    const lane_mask open = still_open(a, earlier, lanes);
+    x.read = {a.at, a.owner, lanes};
+    if (open == 0) return;
+    bool met = false;
+    if (a.warp.lanes)
+        each(open, [&](int k) {
+            for (int l = 0; l < 32; ++l) met |= l != k && earlier.at < (*a.warp.lanes)[l][k];
+        });
+    if (!met) {
+        x.read.lanes |= open;
+    } else if (a.settled(x.other)) {
+        x.other = {earlier.at, earlier.owner, open};
+    } else { // no room for both times: rather too little is found than too much
+        x.read.lanes |= open;
+        x.read.at = earlier.at;
+    }
 }
 
 // The most frequent case: words of shared memory that nobody has written since the last barrier.
@@ -615,8 +655,7 @@ void race_checker::read_words(const access &a)
         }
         line.latest = at;
         if (x.read.owner == owner && x.read.at >= warp_at) {
-            x.read.lanes = together | still_open(a, x.read, together);
-            x.read.at = at;
+            read_again(a, x, together);
             continue;
         }
         if (x.read.at >= live_from && !same_warp(x.read.owner, owner)) x.other = x.read;
@@ -636,42 +675,52 @@ void race_checker::take_cells(const access &a, int lane, lane_mask lanes)
     u32 first = static_cast<u32>(offset % line_bytes) / size, n = a.bytes / size;
     for (u32 k = 0; k < n; ++k) {
         if (a.use == access_use::read)
-            read_cell(a, line.cells[first + k], lane, lanes, k * size);
+            read_cell(a, line.cells[first + k], lanes, k * size);
         else
             write_cell(a, line.cells[first + k], lane, k * size, size);
     }
 }
 
-void race_checker::read_cell(const access &a, race_cell &x, int lane, lane_mask lanes, u32 offset)
+void race_checker::read_cell(const access &a, race_cell &x, lane_mask lanes, u32 offset)
 {
     const access_mark &w = x.write;
     if (!a.settled(w) && !a.both_strong(w)) {
-        lane_mask others = a.of_this_warp(w) ? lanes & ~w.lanes : lanes;
-        if (others != 0) against(a, w, __builtin_ctz(others), offset, true);
+        const bool mine = a.of_this_warp(w);
+        lane_mask others = mine ? lanes & ~w.lanes : lanes;
+        if (!mine || !a.warp.lanes) others &= -others; // all are alike
+        each(others, [&](int l) { against(a, w, l, offset, true); });
     }
     access_mark &r = x.read;
-    if (r.owner == a.owner && a.of_this_grid(r) && !a.settled(r)) {
-        r.lanes = lanes | still_open(a, r, lanes);
-        r.at = a.at;
-        return;
-    }
+    if (r.owner == a.owner && a.of_this_grid(r) && !a.settled(r)) return read_again(a, x, lanes);
     if (!a.settled(r)) x.other = r;
     r = {a.at, a.owner, lanes};
-    (void)lane;
 }
 
-namespace {
-
-// The bytes that a lane of a store is about to write.
-void new_bytes(context &c, const instruction &i, int lane, u32 offset, u32 n, std::byte *to)
+// The bytes that a lane of a store or copy is about to write.
+void race_checker::new_bytes(const access &a, int lane, u32 offset, u32 n, std::byte *to)
 {
+    if (a.copied != nullptr) {
+        std::memcpy(to, a.copied[lane] + offset, n);
+        return;
+    }
+    const instruction &i = a.i;
     u32 element = offset / i.bytes, within = offset % i.bytes, size = (i.wide & 1) != 0 ? 8 : 4;
-    operand o = i.count == 1 ? i.b : c.lists[i.extra][element];
-    const std::byte *lanes = c.bases[o >> 31] + (o & ~constant_bit);
+    operand o = i.count == 1 ? i.b : a.c.lists[i.extra][element];
+    const std::byte *lanes = a.c.bases[o >> 31] + (o & ~constant_bit);
     std::memcpy(to, lanes + static_cast<std::size_t>(lane) * size + within, n);
 }
 
-} // namespace
+// Those that an earlier write of the block left there, or will leave there once its copy arrives.
+void race_checker::written_bytes(const access &a, const access_mark &w, int lane, u32 offset, u32 n,
+                                 std::byte *to)
+{
+    int writer = __builtin_ctz(w.lanes);
+    if (w.at == a.at) return new_bytes(a, writer, offset, n, to); // of this very instruction
+    u64 at = a.address[lane] - a.base + offset;
+    bool shared = a.space == ptx::space::shared;
+    if (shared && copied_bytes(a.c.b->warps[w.owner & 31], writer, at, n, to)) return;
+    std::memcpy(to, (shared ? a.c.shared : a.c.data) + at, n);
+}
 
 // Two threads that write the same value do no harm: the bytes are the same in any order.
 void race_checker::write_cell(const access &a, race_cell &x, int lane, u32 offset, u32 bytes)
@@ -681,14 +730,10 @@ void race_checker::write_cell(const access &a, race_cell &x, int lane, u32 offse
     const access_mark w = x.write;
     if (!a.settled(w) && !mine(w) && !a.both_strong(w)) {
         bool same = false;
-        if (a.use == access_use::write) {
+        if (a.use != access_use::atomic) {
             std::byte now[8], next[8];
-            new_bytes(a.c, a.i, lane, offset, bytes, next);
-            const std::byte *memory = a.space == ptx::space::shared ? a.c.shared : a.c.data;
-            if (w.at == a.at) // by another lane of this instruction
-                new_bytes(a.c, a.i, __builtin_ctz(w.lanes), offset, bytes, now);
-            else
-                std::memcpy(now, memory + (a.address[lane] - a.base) + offset, bytes);
+            new_bytes(a, lane, offset, bytes, next);
+            written_bytes(a, w, lane, offset, bytes, now);
             same = std::memcmp(now, next, bytes) == 0;
         }
         if (!same) against(a, w, lane, offset, true);
@@ -697,6 +742,18 @@ void race_checker::write_cell(const access &a, race_cell &x, int lane, u32 offse
         if (!a.settled(r) && !mine(r) && !a.both_strong(r)) against(a, r, lane, offset, false);
     x.write = {a.at, a.owner, me};
     x.read = x.other = {};
+}
+
+// Whether a release that this warp has seen came after the earlier access, by the warp that made it
+// or by one that had met that warp at a barrier.
+bool race_checker::told(const access &a, const access_mark &m, u32 theirs) const
+{
+    const auto &warps = a.block.warps;
+    for (u32 w = 0; w < warps.size(); ++w) {
+        bool knows = w == theirs || (a.block.between && m.at < (*a.block.between)[w][theirs]);
+        if (knows && warps[w].releases.covers(m.at, a.warp.looked_at)) return true;
+    }
+    return false;
 }
 
 // The lane of the earlier access that nothing orders before this one; -1: none.
@@ -712,7 +769,7 @@ int race_checker::racing_lane(const access &a, const access_mark &m, int lane, b
         return known(blocks_) || (!wrote && known(reads_)) ? -1 : __builtin_ctz(m.lanes);
     }
     u32 theirs = m.owner & 31;
-    if (a.block.warps[theirs].releases.covers(m.at, a.warp.looked_at)) return -1;
+    if (told(a, m, theirs)) return -1;
     if (theirs != a.c.w->index) {
         bool met = a.block.between && m.at < (*a.block.between)[a.c.w->index][theirs];
         return met ? -1 : __builtin_ctz(m.lanes);

@@ -82,9 +82,11 @@ struct block_order {
     struct arrivals {
         std::uint32_t warps = 0;
         std::array<record, 32> at{};
+        record looked_at = 0; // the last strong read of any of them
     };
     std::array<arrivals, 16> barriers;
     std::vector<race_line> shared;
+    std::uint32_t era = 0; // of the clock
     ~block_order();
 };
 
@@ -137,7 +139,7 @@ public:
     void fence(context &);
 
     void check(context &, const instruction &, lane_mask, const std::uint64_t *address, ptx::space,
-               std::uint32_t bytes, access_use, bool contiguous);
+               std::uint32_t bytes, access_use, bool contiguous, const std::byte (*copied)[16]);
 
 private:
     struct access;
@@ -155,15 +157,22 @@ private:
     void freshen(const access &, race_line &) const;
     bool take_whole(const access &, race_line &, std::uint32_t shape);
     void split_line(const access &, race_line &, race_line::split);
+    void tire(const context &);
     void rest();
     void take_lanes(const access &);
     lane_mask still_open(const access &, const access_mark &earlier, lane_mask now) const;
+    void read_again(const access &, race_cell &, lane_mask lanes) const;
     void read_words(const access &);
     void take_cells(const access &, int lane, lane_mask lanes);
-    void read_cell(const access &, race_cell &, int lane, lane_mask lanes, std::uint32_t offset);
+    void read_cell(const access &, race_cell &, lane_mask lanes, std::uint32_t offset);
+    static void new_bytes(const access &, int lane, std::uint32_t offset, std::uint32_t n,
+                          std::byte *to);
+    static void written_bytes(const access &, const access_mark &, int lane, std::uint32_t offset,
+                              std::uint32_t n, std::byte *to);
     void write_cell(const access &, race_cell &, int lane, std::uint32_t offset,
                     std::uint32_t bytes);
     void look_and_release(const access &);
+    bool told(const access &, const access_mark &, std::uint32_t theirs) const;
     int racing_lane(const access &, const access_mark &, int lane, bool wrote);
     int racing_lane(const access &, const access_mark &, const launch_node &of);
 
@@ -187,8 +196,11 @@ private:
     launch_node *now_ = nullptr;
     std::vector<const launch_node *> grids_; // of the tree that have begun
     std::unordered_map<const launch_node *, relation> relations_;
-    bool tired_ = false; // memory for marks or the clock is used up: the grid is watched no more
-    std::size_t cell_bytes_ = 0;
+    bool tired_ = false;    // what it may remember is used up: the tree is watched no more
+    std::uint32_t era_ = 0; // the clock began anew so many times
+    std::size_t bytes_ = 0; // of marks of device memory
+    std::uint32_t most_accesses_ = 0;
+    std::size_t most_bytes_ = 0;
     std::vector<statement_of_record> log_; // a ring, by record
     std::vector<std::unique_ptr<leaf>> table_;
     std::vector<page *> used_pages_, free_pages_;

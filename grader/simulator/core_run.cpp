@@ -250,7 +250,8 @@ void write_reduction(warp &w, const path &p, const instruction &i, const barrier
     std::memcpy(at, &v, 4);
 }
 
-// What threads did before the barrier is ordered before what those that waited do next.
+// What threads did before the barrier is ordered before what those that waited do next. That a
+// thread has ended orders nothing.
 void order_by_barrier(grid &g, thread_block &b, std::uint32_t id)
 {
     if (g.seen.races == nullptr) return;
@@ -259,7 +260,7 @@ void order_by_barrier(grid &g, thread_block &b, std::uint32_t id)
         threads += static_cast<std::uint32_t>(__builtin_popcount(p.mask));
         warps |= 1u << w.index;
     });
-    if (threads == b.live)
+    if (b.barriers[id].expected == 0 || threads == b.threads)
         g.seen.races->pass_barrier(b);
     else
         g.seen.races->pass_barrier(b, id, warps);

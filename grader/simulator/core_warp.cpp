@@ -115,8 +115,8 @@ void is_space(context &c, const instruction &i, lane_mask mask)
     set_predicate(c, i.d, mask, in);
 }
 
-// What a shuffle takes from a lane that takes no part in it, undefined on a GPU: NaN, as a float.
-constexpr u32 of_absent_lane = 0xffc0dead;
+// What a lane gets from one that does not take part: undefined, so better of no use as a number.
+constexpr u32 nobodys_value = 0x7ff8dead; // as f32, and twice as f64: not a number
 
 enum class shuffle { up, down, bfly, idx };
 template <shuffle mode> void shuffle_lanes(context &c, const instruction &i, lane_mask mask)
@@ -146,9 +146,8 @@ template <shuffle mode> void shuffle_lanes(context &c, const instruction &i, lan
             in = (from = (lane & segment) | (distance & ~segment)) <= last;
             break;
         }
-        result[lane] = !in                          ? value[lane]
-                       : (mask & bit_of[from]) != 0 ? value[from]
-                                                    : of_absent_lane;
+        from = in ? from : lane;
+        result[lane] = (mask & bit_of[from]) != 0 ? value[from] : nobodys_value;
         inside |= in ? bit_of[lane] : 0;
     });
     active(mask, [&](int lane) { d[lane] = result[lane]; });

@@ -42,6 +42,8 @@ const char *name_of(finding_kind kind)
         return "launch refused";
     case finding_kind::lent_memory:
         return "pointer to memory of its own given to a child";
+    case finding_kind::unwatched:
+        return "races not looked for to the end";
     }
     return "unknown finding";
 }

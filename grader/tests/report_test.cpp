@@ -59,3 +59,24 @@ TEST_CASE("a TODO is found by the case it names, else by the function")
     CHECK(todo_of("/nonexistent", "first", "first: small") == 0);
     std::filesystem::remove(path);
 }
+
+TEST_CASE("that races went unwatched is noted once, however many cases it befell")
+{
+    auto kept = std::exchange(records(), std::vector<case_record>(3));
+    for (std::size_t i = 0; i < 3; ++i) {
+        records()[i].name = "add: case " + std::to_string(i);
+        records()[i].started = true;
+    }
+    CHECK(human_report(false).find("races") == std::string::npos);
+    records()[1].unwatched = records()[2].unwatched = "add_all";
+    std::string text = human_report(false);
+    std::size_t at = text.find("Note: races were looked for in a part of kernel add_all only");
+    CHECK(at != std::string::npos);
+    CHECK(text.find("in 2 cases") != std::string::npos);
+    CHECK(text.find("add: case 1") != std::string::npos);
+    CHECK(text.find("Note:", at + 1) == std::string::npos);
+    auto cases = nlohmann::json::parse(result_json())["labs"][0]["cases"];
+    CHECK_FALSE(cases[0].contains("races_partly_unwatched"));
+    CHECK(cases[1]["races_partly_unwatched"] == "add_all");
+    records() = std::move(kept);
+}

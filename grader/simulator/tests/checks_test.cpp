@@ -148,6 +148,38 @@ TEST_CASE("local memory is checked by its size and for values")
     CHECK(run(m, "k", {1, 1, 1}, {32, 1, 1}, 0, 2).error == 716);
 }
 
+TEST_CASE("what the search for races does not reach is said, and the next grid is watched again")
+{
+    const options before = settings();
+    buffer<float> a(std::vector<float>(1 << 14, 1)), c(std::size_t(1 << 14));
+    auto add = [&](std::uint32_t blocks) {
+        return run(kernels(), "vector_add", {blocks, 1, 1}, {256, 1, 1}, 0, a, a, c, 1 << 14);
+    };
+    module one_place(one_kernel("", ".shared .align 4 .b8 x[4];\n.reg .b32 %r<2>;\n"
+                                    "mov.u32 %r1, %tid.x; st.shared.u32 [x], %r1; ret;"),
+                     0);
+    auto races = [&] {
+        run(one_place, "k", {1, 1, 1}, {64, 1, 1}, 0);
+        return only_finding().kind == finding_kind::race;
+    };
+    settings().race_bytes = 1000;
+    CHECK(add(64).error == 0);
+    CHECK(only_finding().kind == finding_kind::unwatched);
+    CHECK(only_finding().kernel == "vector_add");
+    settings() = before;
+    CHECK(add(64).error == 0);
+    CHECK(findings::instance().empty());
+    settings().race_accesses = 1000; // 64 blocks of 8 warps make 1536
+    CHECK(add(64).error == 0);
+    CHECK(only_finding().kind == finding_kind::unwatched);
+    for (int round = 0; round < 5; ++round) { // 480 each: the clock begins anew
+        CHECK(add(20).error == 0);
+        CHECK(findings::instance().empty());
+        CHECK(races());
+    }
+    settings() = before;
+}
+
 TEST_CASE("a barrier that some threads never reach")
 {
     buffer<int> out(std::size_t(64));
@@ -287,6 +319,8 @@ TEST_CASE("a trap, and instructions nobody knows")
           "call strange, ();", "bar.frob 0;", "cvt.rx.u32.f32 %r1, %r2;",
           "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, [%r2];",
           "mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%r1,%r1}, {%r2}, {%r2}, {%r1,%r1};",
+          "add.u32 %r1, %r2;", "mad.lo.u32 %r1, %r2, %r1;", "fma.rn.f16x2 %r1, %r2, %r1;",
+          "st.global.u32 [%rd1], _;", "mov.b64 %rd1, {_, %r1};",
           "tld4.r.2d.v4.f32.f32 {%r1,%r1,%r1,%r1}, [%rd1, {%r1,%r2}];", "alloca.u64 %rd1, %rd2;"}) {
         CAPTURE(unknown);
         module m(one_kernel("", std::string(".reg .b32 %r<4>; .reg .b64 %rd<4>;\n") + unknown +
@@ -323,6 +357,20 @@ TEST_CASE(
                0);
     CHECK(run(met, "k", {1, 1, 1}, {32, 1, 1}, 0).error == 0);
     CHECK(findings::instance().empty());
+}
+
+TEST_CASE("a value that nobody wants is read all the same")
+{
+    module m(one_kernel(".param .u64 at", ".reg .b32 %r<3>; .reg .b64 %rd<2>;\n"
+                                          "ld.param.u64 %rd1, [at];\nld.global.u32 _, [%rd1];\n"
+                                          "ld.global.v2.u32 {_, %r1}, [%rd1]; ret;"),
+             0);
+    buffer<int> a(std::vector<int>{1, 2}), none(std::size_t(2));
+    CHECK(run(m, "k", {1, 1, 1}, {32, 1, 1}, 0, a).error == 0);
+    CHECK(findings::instance().empty());
+    CHECK(run(m, "k", {1, 1, 1}, {32, 1, 1}, 0, none).error == 0);
+    CHECK_FALSE(findings::instance().empty());
+    CHECK(findings::instance().all()[0].kind == finding_kind::uninitialised);
 }
 
 TEST_CASE("checks can be turned off, and wild pointers still end the grid")
