@@ -51,7 +51,8 @@ public:
     }
 
 private:
-    struct unknown {}; // the instruction at hand is not known
+    struct unknown {};                                    // the instruction at hand is not known
+    using room = std::pair<std::uint32_t, std::uint32_t>; // offset, bytes
 
     static const ptx::operand &operand_at(const statement &s, std::size_t k)
     {
@@ -77,7 +78,8 @@ private:
         };
         for (const auto &v : in_.source->parameters) {
             out_.parameter_offsets.push_back(place(v));
-            own_parameters_[v.name] = out_.parameter_offsets.back();
+            own_parameters_[v.name] = {out_.parameter_offsets.back(),
+                                       static_cast<std::uint32_t>(v.bytes)};
         }
         if (in_.source->entry) at = 0;
         for (const auto &v : in_.source->results) {
@@ -490,7 +492,7 @@ private:
             return r;
         }
         if (auto p = own_parameters_.find(o.name); p != own_parameters_.end())
-            return constant(p->second + o.bits, class_of(t));
+            return constant(p->second.first + o.bits, class_of(t));
         auto s = in_.find(o.name);
         if (!s)
             throw std::runtime_error("PTX line " + std::to_string(at_line()) + ": no symbol " +
@@ -1118,13 +1120,20 @@ private:
                 file->second.ends_with("/thrust/system/cuda/detail/set_operations.h"));
     }
 
+    static std::int64_t place_within(const draft &d, const room &all, const ptx::operand &place)
+    {
+        std::uint64_t bytes = std::uint64_t{d.ins.bytes} * d.ins.count;
+        if (bytes > all.second || place.bits > all.second - bytes) throw unknown{};
+        return static_cast<std::int64_t>(all.first + place.bits);
+    }
+
     void place_param(draft &d, const ptx::operand &place, bool store, const std::string &width)
     {
         if (auto a = arguments_.find(place.name); a != arguments_.end()) {
-            d.ins.offset = static_cast<std::int64_t>(a->second.first + place.bits);
+            d.ins.offset = place_within(d, a->second, place);
             keep(d, (std::string(store ? "argument.store." : "argument.load.") + width).c_str());
         } else if (auto p = own_parameters_.find(place.name); p != own_parameters_.end()) {
-            d.ins.offset = static_cast<std::int64_t>(p->second + place.bits);
+            d.ins.offset = place_within(d, p->second, place);
             bool entry = in_.source->entry;
             if (entry && store) throw unknown{};
             std::string name = entry ? "parameter." : store ? "argument.store." : "argument.load.";
@@ -1568,8 +1577,8 @@ private:
     std::vector<char> leaders_;
     std::vector<int> block_of_;
     std::map<std::pair<std::uint64_t, int>, operand> constants_;
-    std::unordered_map<std::string, std::uint32_t> own_parameters_, locals_;
-    std::unordered_map<std::string, std::pair<std::uint32_t, std::uint32_t>> arguments_;
+    std::unordered_map<std::string, std::uint32_t> locals_;
+    std::unordered_map<std::string, room> own_parameters_, arguments_;
     std::vector<resize_request> pending_resize_;
     std::uint32_t current_ = 0;
     operand guard_ = no_operand;

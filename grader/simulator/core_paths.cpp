@@ -117,13 +117,13 @@ void return_lanes(warp &w, int p, lane_mask some)
     const frame &from = w.frames[w.paths[p].in];
     frame &to = w.frames[w.paths[join].in];
     const call_site &site = call_of(w, w.paths[join]);
-    for (std::size_t r = 0; r < site.out.size() && r < from.of->result_offsets.size(); ++r)
+    for (std::size_t r = 0; r < site.out.size(); ++r)
         for (lane_mask m = some; m != 0; m &= m - 1) {
             auto lane = static_cast<std::size_t>(__builtin_ctz(m));
             std::memcpy(to.arguments.data() + lane * to.of->argument_bytes + site.out[r],
                         from.arguments.data() + lane * from.of->argument_bytes +
                             from.of->result_offsets[r],
-                        site.out_bytes[r]);
+                        from.of->source->results[r].bytes);
         }
     w.paths[join].mask |= some;
     drop_frame_users(w, w.paths[p].in, count(some));
@@ -206,19 +206,31 @@ bool make_local(grid &g, warp &w, const frame &f, lane_mask mask)
     return true;
 }
 
+// Whether a call passes and takes back what the function has: through a pointer, it may not. The
+// room of an argument is that of the largest of its name.
+bool fits(const code &callee, const call_site &site)
+{
+    auto room = [](const std::vector<ptx::variable> &has, const std::vector<std::uint32_t> &given) {
+        return std::equal(has.begin(), has.end(), given.begin(), given.end(),
+                          [](const ptx::variable &v, std::uint32_t n) { return v.bytes <= n; });
+    };
+    return !callee.source->entry && room(callee.source->parameters, site.in_bytes) &&
+           room(callee.source->results, site.out_bytes);
+}
+
 // Adds a child of the call's join that starts `callee`.
 bool start_call(grid &g, warp &w, int join, code &callee, const call_site &site, lane_mask mask)
 {
     int at = new_frame(w, callee, w.frames[w.paths[join].in], count(mask));
     const frame &from = w.frames[w.paths[join].in];
     frame &to = w.frames[at];
-    for (std::size_t a = 0; a < site.in.size() && a < callee.parameter_offsets.size(); ++a)
+    for (std::size_t a = 0; a < site.in.size(); ++a)
         for (lane_mask m = mask; m != 0; m &= m - 1) {
             auto lane = static_cast<std::size_t>(__builtin_ctz(m));
             std::memcpy(to.arguments.data() + lane * callee.argument_bytes +
                             callee.parameter_offsets[a],
                         from.arguments.data() + lane * from.of->argument_bytes + site.in[a],
-                        site.in_bytes[a]);
+                        callee.source->parameters[a].bytes);
         }
     if (!make_local(g, w, to, mask)) return false;
     path c;
@@ -276,6 +288,9 @@ void call(grid &g, warp &w, int p, const basic_block &b, const instruction &i)
         if (k == nullptr)
             return stop_at(g, i, finding_kind::unsupported, 801, together,
                            "a call of a function that this module declares but does not hold");
+        if (!fits(*k, site))
+            return stop_at(g, i, finding_kind::trap, 719, together,
+                           "a call of a function that has other parameters or another result");
         if (!start_call(g, w, p, *k, site, together))
             return stop_at(g, i, finding_kind::trap, 719, together,
                            "the call stack of a thread is used up: does the recursion end?");

@@ -88,7 +88,12 @@ __global__ void call_through(int (*const *function)(int), int *out)
 }
 __device__ int doubled(int v) { return 2 * v; }
 __device__ int (*chosen)(int) = doubled;
-__global__ void choose(int (**function)(int)) { *function = chosen; }
+__device__ long long squared(long long v) { return v * v; }
+__device__ long long (*another)(long long) = squared;
+__global__ void choose(int (**function)(int), bool right)
+{
+    *function = right ? chosen : reinterpret_cast<int (*)(int)>(another);
+}
 
 __device__ __noinline__ int depth(const volatile int *n, int at)
 {
@@ -307,7 +312,16 @@ static std::vector<planted> memory_faults()
          [](bool f) {
              using function = int (*)(int);
              auto *to = upload(std::vector<function>(1));
-             if (!f) choose<<<1, 1>>>(to);
+             if (!f) choose<<<1, 1>>>(to, true);
+             call_through<<<1, 1>>>(to, unwritten<int>(1));
+         }},
+        {"a call through a pointer of another type",
+         "// a call",
+         trap,
+         {"other parameters"},
+         [](bool f) {
+             auto *to = unwritten<int (*)(int)>(1);
+             choose<<<1, 1>>>(to, !f);
              call_through<<<1, 1>>>(to, unwritten<int>(1));
          }},
         {"a recursion without an end",
