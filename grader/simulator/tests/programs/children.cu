@@ -179,6 +179,34 @@ template <bool barrier> __global__ void hands_over(int *data, int *out)
     if (threadIdx.x == 0) sum<<<1, 1>>>(data, 64, out); // by one thread for all
 }
 
+// Two warps meet, and one launches for both; half a warp, and a lane of it launches for the half.
+__global__ void warps_hand_over(int *data, int n, int *out)
+{
+    data[threadIdx.x] = threadIdx.x;
+    if (threadIdx.x < 64) asm volatile("bar.sync 1, 64;" ::: "memory");
+    if (threadIdx.x == 0) sum<<<1, 1>>>(data, n, out);
+}
+__global__ void lanes_hand_over(int *data, int n, int *out)
+{
+    data[threadIdx.x] = threadIdx.x;
+    if (threadIdx.x < 16) __syncwarp(0xffff);
+    if (threadIdx.x == 3) sum<<<1, 1>>>(data, n, out);
+}
+
+// The second warp writes and meets the third, which tells the first by a flag; the first launches.
+__global__ void told_by_another(int *data, unsigned *flag, int *out)
+{
+    if (threadIdx.x >= 32) {
+        if (threadIdx.x < 64) data[threadIdx.x - 32] = threadIdx.x;
+        asm volatile("bar.sync 1, 64;" ::: "memory");
+        if (threadIdx.x == 64) __threadfence(), atomicExch(flag, 1);
+    } else if (threadIdx.x == 0) {
+        while (atomicAdd(flag, 0) == 0) {
+        }
+        sum<<<1, 1>>>(data, 32, out);
+    }
+}
+
 __global__ void writes_late(int *data, int *out)
 {
     data[0] = data[1] = 1;
@@ -330,13 +358,19 @@ static void error_codes()
 
 static void visibility()
 {
-    int *data = upload(std::vector<int>(64, 0)), *out = upload(std::vector<int>(64, 0));
-    unsigned *done = upload(std::vector<unsigned>(2, 0));
+    int *data = upload(std::vector<int>(96, 0)), *out = upload(std::vector<int>(64, 0));
+    unsigned *done = upload(std::vector<unsigned>(3, 0));
     simulator_begin();
     hands_over<true><<<1, 64>>>(data, out);
     CHECK(download(out, 1)[0] == 2016);
     last_block<true><<<9, 1>>>(data, done, out);
     CHECK(download(out, 1)[0] == 36);
+    warps_hand_over<<<1, 96>>>(data, 64, out);
+    CHECK(download(out, 1)[0] == 2016);
+    lanes_hand_over<<<1, 32>>>(data, 16, out);
+    CHECK(download(out, 1)[0] == 120);
+    told_by_another<<<1, 96>>>(data, done + 2, out);
+    CHECK(download(out, 1)[0] == 1520);
     siblings<1><<<1, 1>>>(data);
     CHECK(download(data, 1)[0] == 2);
     step_through<<<1, 1>>>(data, out, 50);
@@ -346,6 +380,10 @@ static void visibility()
     simulator_begin(), last_block<false><<<9, 1>>>(data, done + 1, out);
     one_place("no fence", finding_kind::race, "sum", "all += in[k]",
               "orders that before the launch");
+    simulator_begin(), warps_hand_over<<<1, 96>>>(data, 96, out);
+    one_place("a third warp", finding_kind::race, "sum", "all += in[k]", "no barrier comes");
+    simulator_begin(), lanes_hand_over<<<1, 32>>>(data, 32, out);
+    one_place("half a warp", finding_kind::race, "sum", "all += in[k]", "no barrier comes");
     simulator_begin(), at_tail<<<1, 1>>>(data, out);
     one_place("late at the tail", finding_kind::race, "sum", "all += in[k]", "a child may run");
     simulator_begin(), cousins<<<1, 1>>>(data);
