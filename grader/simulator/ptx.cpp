@@ -185,8 +185,8 @@ space space_named(std::string_view t)
     return space::global;
 }
 
-// .align 4 .b8 name[64]  or  .u32 name, with what came before already taken.
-variable take_variable(lexer &in, ptx::space where)
+// .align 4 .b8 of `.align 4 .b8 name[64], other;`, with what came before already taken.
+variable take_kind(lexer &in, ptx::space where)
 {
     variable v;
     v.space = where;
@@ -211,6 +211,12 @@ variable take_variable(lexer &in, ptx::space where)
     v.bytes = std::uint64_t{size_of(v.type)} * count;
     v.align = std::max(v.align, static_cast<std::uint32_t>(v.bytes));
     if (v.bytes > 16) v.align = 16;
+    return v;
+}
+
+// name[64] of it
+variable take_named(lexer &in, variable v)
+{
     v.name = in.take();
     while (in.accept("[")) {
         v.bytes *= in.at("]") ? 0 : take_number(in);
@@ -218,6 +224,8 @@ variable take_variable(lexer &in, ptx::space where)
     }
     return v;
 }
+
+variable take_variable(lexer &in, ptx::space where) { return take_named(in, take_kind(in, where)); }
 
 initial_value take_initial_value(lexer &in)
 {
@@ -327,10 +335,10 @@ void take_linkage(lexer &in, module_text &m)
     }
     if (t != ".global" && t != ".const" && t != ".shared")
         fail(line, "`" + std::string(t) + "` is not understood at module level");
-    auto where = space_named(t);
+    variable kind = take_kind(in, space_named(t));
+    kind.external = external;
     for (;;) {
-        variable v = take_variable(in, where);
-        v.external = external;
+        variable v = take_named(in, kind);
         if (in.accept("=")) take_initialisers(in, v);
         m.variables.push_back(std::move(v));
         if (!in.accept(",")) break;
@@ -468,8 +476,9 @@ private:
             read_place();
         } else if (t == ".local" || t == ".shared" || t == ".param" || t == ".global" ||
                    t == ".const") {
+            const variable kind = take_kind(in_, space_named(t));
             do {
-                out_.variables.push_back(take_variable(in_, space_named(t)));
+                out_.variables.push_back(take_named(in_, kind));
             } while (in_.accept(","));
             in_.expect(";");
         } else if (t == ".pragma") {

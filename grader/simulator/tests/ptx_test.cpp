@@ -129,6 +129,21 @@ TEST_CASE("variables with values and addresses of others")
     CHECK((*memory.shadow_at(m.find_variable("pi")->start) & read_only) != 0);
 }
 
+TEST_CASE("variables in a list have one type")
+{
+    auto m = ptx::parse_module(head + ".global .align 8 .u32 a, b[3] = {1, 2, 3};\n");
+    REQUIRE(m.variables.size() == 2);
+    CHECK(m.variables[0].bytes == 4);
+    CHECK(m.variables[1].bytes == 12);
+    CHECK(m.variables[1].align == 8);
+    CHECK(m.variables[1].values.size() == 3);
+    auto b = body_of(".local .b16 x[4], y;");
+    REQUIRE(b.variables.size() == 2);
+    CHECK(b.variables[0].bytes == 8);
+    CHECK(b.variables[1].name == "y");
+    CHECK(b.variables[1].bytes == 2);
+}
+
 TEST_CASE("broken texts are refused with line and cause")
 {
     CHECK(error_of("int main() {}") == "PTX line 1: expected .version: this is not PTX");
