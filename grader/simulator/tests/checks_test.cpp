@@ -180,6 +180,43 @@ TEST_CASE("what the search for races does not reach is said, and the next grid i
     settings() = before;
 }
 
+TEST_CASE("of a tree of launches, the kernel is named where the search for races ended")
+{
+    const options before = settings();
+    // The parent writes the argument of its child, and the child 64 words.
+    module tree(".version 8.0\n.target sm_80\n.address_size 64\n"
+                ".extern .func (.param .b64 r) __cudaCDP2GetParameterBufferV2(.param .b64 a,\n"
+                "  .param .align 4 .b8 b[12], .param .align 4 .b8 c[12], .param .b32 d);\n"
+                ".extern .func (.param .b32 r) __cudaCDP2LaunchDeviceV2(.param .b64 a,\n"
+                "  .param .b64 b);\n"
+                ".visible .entry child(.param .u64 p)\n{\n"
+                ".reg .b64 %d<4>; .reg .b32 %r<2>;\n"
+                "ld.param.u64 %d1, [p]; mov.u32 %r1, %tid.x; mul.wide.u32 %d2, %r1, 4;\n"
+                "add.s64 %d3, %d1, %d2; st.global.u32 [%d3], %r1; ret;\n}\n"
+                ".visible .entry parent(.param .u64 p)\n{\n"
+                ".reg .b64 %d<4>; .reg .b32 %r<2>;\n"
+                ".param .b64 kernel, place, stream, at; .param .b32 shared, error;\n"
+                ".param .align 4 .b8 grid[12]; .param .align 4 .b8 block[12];\n"
+                "ld.param.u64 %d1, [p]; mov.u64 %d2, child;\n"
+                "st.param.b64 [kernel], %d2; st.param.b32 [shared], 0;\n"
+                "st.param.b32 [grid], 1; st.param.b32 [grid+4], 1; st.param.b32 [grid+8], 1;\n"
+                "st.param.b32 [block], 64; st.param.b32 [block+4], 1; st.param.b32 [block+8], 1;\n"
+                "call.uni (place), __cudaCDP2GetParameterBufferV2, (kernel, grid, block, shared);\n"
+                "ld.param.b64 %d3, [place]; st.u64 [%d3], %d1;\n"
+                "st.param.b64 [at], %d3; st.param.b64 [stream], 0;\n"
+                "call.uni (error), __cudaCDP2LaunchDeviceV2, (at, stream); ret;\n}\n",
+                0);
+    buffer<int> out(std::size_t(64));
+    auto launch = [&] { CHECK(run(tree, "parent", {1, 1, 1}, {1, 1, 1}, 0, out).error == 0); };
+    settings().race_bytes = 1000; // fewer than the first access takes, which is the parent's
+    launch();
+    CHECK(only_finding().kind == finding_kind::unwatched);
+    CHECK(only_finding().kernel == "child");
+    settings() = before;
+    launch();
+    CHECK(findings::instance().empty());
+}
+
 TEST_CASE("a barrier that some threads never reach")
 {
     buffer<int> out(std::size_t(64));
