@@ -22,6 +22,13 @@ public:
     // when all are begun. Empty: none is known.
     std::vector<int> of_case(const std::string &case_name) const;
     std::string words(const std::string &case_name) const; // "TODO 2", "TODOs 1 to 5", ""
+    // While a function's TODOs are not all begun: which comes next, on what line of the present
+    // file; `last`: the one after which the function can be judged. next 0: all are begun.
+    struct open_todo {
+        int next = 0, last = 0, line = 0;
+        bool some_begun = false;
+    };
+    open_todo open_of(const std::string &case_name) const;
     // A case with a TODO apart from its function's: work for "when everything else passes".
     bool is_for_later(const std::string &case_name) const;
 
@@ -29,6 +36,7 @@ private:
     const std::vector<int> &find(const std::string &what) const;
     std::map<std::string, std::vector<int>> numbers_;
     std::map<int, bool> begun_;
+    std::map<int, int> lines_; // of the present file, from 1
 };
 
 std::string function_of(const std::string &case_name); // what stands before the colon
