@@ -114,10 +114,26 @@ todo_list::open_todo todo_list::open_of(const std::string &case_name) const
     return open;
 }
 
+std::vector<int> todo_list::for_more(const std::string &case_name) const
+{
+    if (is_for_later(case_name)) return find(case_name);
+    std::string begin = function_of(case_name) + ": speed";
+    for (const auto &[what, numbers] : numbers_)
+        if (what.rfind(begin, 0) == 0) return numbers;
+    return of_case(case_name);
+}
+
 bool todo_list::is_for_later(const std::string &case_name) const
 {
     const std::vector<int> &own = find(case_name);
     return !own.empty() && own != find(function_of(case_name));
+}
+
+const case_view *first_to_better(const lab_view &l)
+{
+    for (const case_view &c : l.cases)
+        if (c.passed() && c.kind == "speed" && c.points < c.max_points) return &c;
+    return nullptr;
 }
 
 const case_view *first_to_mend(const lab_view &l, const todo_list &todos)

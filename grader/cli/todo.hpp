@@ -29,6 +29,9 @@ public:
         bool some_begun = false;
     };
     open_todo open_of(const std::string &case_name) const;
+    // The TODOs that more points of a speed case belong to: those for later, of the case or else of
+    // its function; where there is none, as of_case.
+    std::vector<int> for_more(const std::string &case_name) const;
     // A case with a TODO apart from its function's: work for "when everything else passes".
     bool is_for_later(const std::string &case_name) const;
 
@@ -43,6 +46,8 @@ std::string function_of(const std::string &case_name); // what stands before the
 
 // Right before fast, and first things first: wrong answers; speed that belongs to a function's own
 // TODO; functions that nobody wrote yet; what is for later. Null when nothing failed.
+// A speed case that passed with points left; null: none.
+const case_view *first_to_better(const lab_view &l);
 const case_view *first_to_mend(const lab_view &l, const todo_list &todos);
 
 } // namespace cli

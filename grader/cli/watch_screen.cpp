@@ -170,12 +170,20 @@ void draw_missing_points(screen &to, const lab_view &l, const todo_list &todos, 
     add(to, "Every answer is right. Points are left in:", out, 0);
     for (const case_view &c : l.cases)
         if (c.points < c.max_points) {
-            std::string todo = todos.words(c.name);
+            std::vector<int> more = todos.for_more(c.name);
+            std::string todo = more.size() == 1 && c.kind == "speed"
+                                   ? fmt::format("TODO {}", more[0])
+                                   : todos.words(c.name);
             add(to,
                 fmt::format("{}: {}{}", c.name, points_words(c.points, c.max_points),
                             todo.empty() ? "" : " (" + todo + ")"),
                 out, 2);
             if (!c.message.empty()) add(to, c.message, out, 4);
+            if (c.whole && c.whole->contains("counters"))
+                for (const auto &[what, value] : c.whole->at("counters").items())
+                    if (value.is_number())
+                        add(to, fmt::format("measured: {} {:.4g}", what, value.get<double>()), out,
+                            4);
         }
 }
 
