@@ -6,6 +6,7 @@
 #include "errors.hpp"
 #include "files.hpp"
 #include "lab_names.hpp"
+#include "original.hpp"
 #include "pool.hpp"
 #include "process.hpp"
 
@@ -110,7 +111,7 @@ void require_walls()
                         "what to allow");
 }
 
-void take(grade_row &row, graded g)
+void take(grade_row &row, graded g, const todo_list &todos)
 {
     std::vector<lab_view> labs = labs_of(g.document);
     const lab_view &l = labs.at(0);
@@ -118,20 +119,21 @@ void take(grade_row &row, graded g)
     row.points = l.points;
     if (l.max_points > 0) row.max_points = l.max_points; // a broken grader knows of none
     for (const case_view &c : l.cases) ++row.verdicts[c.verdict];
-    if (const case_view *f = l.first_failure())
-        row.first_failure = fmt::format("{} in {}", f->verdict, f->name);
+    const case_view *f = first_to_mend(l, todos); // as watch orders them
+    if (f) row.first_failure = fmt::format("{} in {}", f->verdict, f->name);
     bool refused = row.status == "error" || row.verdicts.contains("SUBMISSION_INVALID");
-    row.problem = refused && !l.cases.empty() ? l.cases[0].message : "";
+    row.problem = refused && f ? f->message : "";
+    if (refused && row.problem.empty()) row.problem = f && !f->hint.empty() ? f->hint : "refused";
     row.document = std::move(g.document);
 }
 
 // One student's fault, or ours with one student's file, ends nothing but that row.
-void carry_out(const toolchain &t, work &w, const grade_options &options)
+void carry_out(const toolchain &t, work &w, const grade_options &options, const todo_list &todos)
 {
     if (w.row.file.empty()) return;
     try {
         subject what = file_of(w.row.file);
-        take(w.row, grade_one(t, *w.of, what, options, false));
+        take(w.row, grade_one(t, *w.of, what, options, false), todos);
     } catch (const stop_requested &) {
         throw;
     } catch (const std::exception &e) {
@@ -212,7 +214,7 @@ handed_in find_file(const std::string &student_folder, const std::string &lab, b
         return {{},
                 fmt::format("there is no {}/stub.cu; {} is a link, which is not followed", lab,
                             relative(s.links[0], student_folder))};
-    return {{}, fmt::format("there is no {}/stub.cu", lab)};
+    return {{}, fmt::format("there is no {0}/stub.cu, nor labs/{0}/stub.cu", lab)};
 }
 
 std::string as_csv(const std::vector<grade_row> &rows, const grade_options &options)
@@ -274,6 +276,9 @@ int autograde_command(const toolchain &t, const autograde_options &wanted)
     std::vector<work> all =
         work_of(t, fs::canonical(wanted.folder).string(), students, names, options, progress);
 
+    std::map<std::string, todo_list> todos;
+    for (const std::string &name : names) todos.emplace(name, todos_of(t, lab_called(t, name)));
+
     terminal out = detect_terminal(1);
     int student = width_of(students) + 2, lab = width_of(names) + 2;
     fmt::print("{}{}{}{}\n", padded("student", student), padded("lab", lab), padded("points", 12),
@@ -294,15 +299,20 @@ int autograde_command(const toolchain &t, const autograde_options &wanted)
     // Two graders on one GPU would spoil each other's times.
     unsigned at_once = options.backend == "gpu" ? 1 : cores();
     run_all(
-        all.size(), at_once, [&](std::size_t i) { carry_out(t, all[i], options); }, report);
+        all.size(), at_once,
+        [&](std::size_t i) { carry_out(t, all[i], options, todos.at(all[i].of->name)); }, report);
     auto count = [&](const char *status) {
         return std::count_if(rows.begin(), rows.end(),
                              [&](const grade_row &row) { return row.status == status; });
     };
+    auto refused = std::count_if(rows.begin(), rows.end(), [](const grade_row &row) {
+        return row.status != "error" && row.verdicts.contains("SUBMISSION_INVALID");
+    });
     auto missing = count("missing"), faults = count("error");
-    fmt::print("\n{} graded, {} missing, {} not graded by a fault of ours (backend {}, seed {})\n",
-               rows.size() - std::size_t(missing + faults), missing, faults, options.backend,
-               options.seed);
+    fmt::print("\n{} graded, {} refused, {} missing, {} not graded by a fault of ours (backend {}, "
+               "seed {})\n",
+               rows.size() - std::size_t(refused + missing + faults), refused, missing, faults,
+               options.backend, options.seed);
     return faults > 0 ? infrastructure : passed;
 }
 

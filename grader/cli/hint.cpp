@@ -105,8 +105,12 @@ std::vector<hint> hints_of(const toolchain &t, const lab &l, int todo)
 int todo_at_hand(const toolchain &t, const lab &l, const progress_record &record)
 {
     const progress_entry *e = record.last(l.name);
-    if (e && e->verdict.empty()) return 0;
-    std::vector<int> todos = e ? todos_of(t, l).of_case(e->mending) : std::vector<int>{};
+    if (e && e->verdict.empty() && e->mending.empty()) return 0;
+    std::vector<int> todos;
+    if (e && e->verdict.empty())
+        todos = todos_of(t, l).for_more(e->mending);
+    else if (e)
+        todos = todos_of(t, l).of_case(e->mending);
     if (todos.empty()) todos = {1};
     int with_hints = 0;
     for (int todo : todos) {

@@ -216,7 +216,8 @@ void keep_progress(const toolchain &t, const lab_view &graded, const std::string
         e.verdict = failure ? failure->verdict : "";
         e.case_name = failure ? failure->name : "";
         // While the file does not compile, the student is still at what was the first to mend.
-        if (e.case_name != "build") e.mending = e.case_name;
+        const case_view *better = failure ? nullptr : first_to_better(graded);
+        if (e.case_name != "build") e.mending = better ? better->name : e.case_name;
         record.entries.push_back(e);
     });
 }

@@ -18,7 +18,9 @@ struct progress_entry {
     double best = 0;                     // most points ever; never goes down
     std::string when = {};               // of the last grade; UTC
     std::string verdict, case_name = {}; // its first failure; empty when all passed
-    std::string mending = {};            // the same of the last grade of a file that compiled
+    // The same of the last grade of a file that compiled; where nothing failed, a speed case with
+    // points left.
+    std::string mending = {};
     bool done() const { return max_points > 0 && best >= max_points; }
 };
 

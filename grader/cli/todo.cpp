@@ -63,6 +63,12 @@ todo_list::todo_list(const std::string &original, const std::string &present)
         int number = std::stoi(m[1]);
         if (std::find(all.begin(), all.end(), number) == all.end()) all.push_back(number);
     }
+    int at = 0;
+    for (const std::string &line : lines(present)) {
+        std::smatch m;
+        ++at;
+        if (std::regex_search(line, m, heading())) lines_.emplace(std::stoi(m[1]), at);
+    }
     std::map<int, std::string> then = surroundings(original), now = surroundings(present);
     for (const auto &[number, around] : then) begun_[number] = now[number] != around;
 }
@@ -91,10 +97,43 @@ std::string todo_list::words(const std::string &case_name) const
     return fmt::format("TODOs {} to {}", all.front(), all.back());
 }
 
+todo_list::open_todo todo_list::open_of(const std::string &case_name) const
+{
+    std::vector<int> all = find(case_name);
+    if (all.empty()) all = find(function_of(case_name));
+    open_todo open;
+    for (int number : all) {
+        if (begun_.at(number))
+            open.some_begun = true;
+        else if (open.next == 0)
+            open.next = number;
+        open.last = std::max(open.last, number);
+    }
+    auto line = lines_.find(open.next);
+    if (line != lines_.end()) open.line = line->second;
+    return open;
+}
+
+std::vector<int> todo_list::for_more(const std::string &case_name) const
+{
+    if (is_for_later(case_name)) return find(case_name);
+    std::string begin = function_of(case_name) + ": speed";
+    for (const auto &[what, numbers] : numbers_)
+        if (what.rfind(begin, 0) == 0) return numbers;
+    return of_case(case_name);
+}
+
 bool todo_list::is_for_later(const std::string &case_name) const
 {
     const std::vector<int> &own = find(case_name);
     return !own.empty() && own != find(function_of(case_name));
+}
+
+const case_view *first_to_better(const lab_view &l)
+{
+    for (const case_view &c : l.cases)
+        if (c.passed() && c.kind == "speed" && c.points < c.max_points) return &c;
+    return nullptr;
 }
 
 const case_view *first_to_mend(const lab_view &l, const todo_list &todos)

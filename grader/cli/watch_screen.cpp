@@ -78,11 +78,30 @@ void draw_printed(screen &to, const case_view &c, const terminal &out)
         to.push_back(fmt::format("  | ({} more)", plural(all.size() - most, "line")));
 }
 
-void draw_case(screen &to, const case_view &c, const todo_list &todos, const terminal &out)
+// What is still to be written for the case to be judged at all; empty: nothing, or it was judged.
+std::string still_to_write(const case_view &c, const todo_list &todos, const std::string &file)
+{
+    todo_list::open_todo open = todos.open_of(c.name);
+    if (open.next == 0 || open.line == 0) return {};
+    if (open.some_begun)
+        return fmt::format("{} can be judged when TODO {} is done; next is TODO {}: {}:{}.",
+                           function_of(c.name), open.last, open.next, file, open.line);
+    if (c.verdict != "NOT_WRITTEN") return {};
+    return fmt::format("TODO {} is not written yet: {}:{}.", open.next, file, open.line);
+}
+
+void draw_case(screen &to, const case_view &c, const todo_list &todos, const std::string &file,
+               const terminal &out)
 {
     std::size_t at = to.size();
     add(to, c.verdict + "  " + c.name, out, 0);
     to[at].replace(0, std::min(to[at].size(), c.verdict.size()), bad(out, c.verdict));
+    std::string open = still_to_write(c, todos, file);
+    if (!open.empty()) {
+        if (c.verdict != "NOT_WRITTEN") add(to, c.message, out, 2);
+        add(to, open, out, 2);
+        return draw_printed(to, c, out);
+    }
     std::string said = c.whole ? c.whole->value("output", std::string()) : "";
     if (said.find(c.message) == said.npos || said.empty()) add(to, c.message, out, 2);
     if (!said.empty())
@@ -151,12 +170,20 @@ void draw_missing_points(screen &to, const lab_view &l, const todo_list &todos, 
     add(to, "Every answer is right. Points are left in:", out, 0);
     for (const case_view &c : l.cases)
         if (c.points < c.max_points) {
-            std::string todo = todos.words(c.name);
+            std::vector<int> more = todos.for_more(c.name);
+            std::string todo = more.size() == 1 && c.kind == "speed"
+                                   ? fmt::format("TODO {}", more[0])
+                                   : todos.words(c.name);
             add(to,
                 fmt::format("{}: {}{}", c.name, points_words(c.points, c.max_points),
                             todo.empty() ? "" : " (" + todo + ")"),
                 out, 2);
             if (!c.message.empty()) add(to, c.message, out, 4);
+            if (c.whole && c.whole->contains("counters"))
+                for (const auto &[what, value] : c.whole->at("counters").items())
+                    if (value.is_number())
+                        add(to, fmt::format("measured: {} {:.4g}", what, value.get<double>()), out,
+                            4);
         }
 }
 
@@ -198,7 +225,7 @@ screen verdict(const watch_state &s, const lab_view &l, const todo_list &todos, 
     std::string number = s.lab.substr(0, s.lab.find('_')), grade = "grade " + number;
     const case_view *first = first_to_mend(l, todos);
     if (first)
-        draw_case(body, *first, todos, out);
+        draw_case(body, *first, todos, s.file, out);
     else if (everything(l))
         body.push_back(good(out, fmt::format("All {:g} points.", l.max_points)));
     else

@@ -33,7 +33,7 @@ TEST_CASE("a student's file is found in an edition, in a lab's folder, or alone"
     CHECK(p.found("c").file == unpacked);
     CHECK(p.found("d", true).file == alone);
     CHECK(p.found("d").file == "");
-    CHECK(p.found("d").problem == "there is no 02_scaling/stub.cu");
+    CHECK(p.found("d").problem == "there is no 02_scaling/stub.cu, nor labs/02_scaling/stub.cu");
 }
 
 TEST_CASE("two files for one lab are a question, not a choice")
@@ -110,6 +110,8 @@ TEST_CASE("one student's broken file ends nothing but that student's row" *
     handed.put("handed/b c/02_scaling/stub.cu",
                "#include \"lab.hpp\"\nvoid scale(float *, int) {}\n");
     std::filesystem::create_directory(handed.root + "/handed/d");
+    std::filesystem::create_directory(handed.root + "/handed/e");
+    std::filesystem::create_symlink("/etc/passwd", handed.root + "/handed/e/stub.cu");
     autograde_options options;
     options.folder = handed.root + "/handed";
     options.csv_file = handed.root + "/grades.csv";
@@ -120,7 +122,8 @@ TEST_CASE("one student's broken file ends nothing but that student's row" *
     std::string table = read_text(options.csv_file);
     CHECK(contains(table, "\na,02_scaling,fail,0,3,BUILD_FAILED 1,BUILD_FAILED in build,,"));
     CHECK(contains(table, "\nb c,02_scaling,pass,3,3,PASS 1,,,"));
-    CHECK(contains(table, "\nd,02_scaling,missing,0,3,,,there is no 02_scaling/stub.cu,,"));
+    CHECK(contains(table, "\nd,02_scaling,missing,0,3,,,\"there is no 02_scaling/stub.cu, nor "));
+    CHECK(contains(table, "stub.cu is a symbolic link"));
     json document = json::parse(read_text(options.json_file));
     CHECK(document["rows"][1]["result"]["labs"][0]["cases"][0]["name"] == "scale");
 

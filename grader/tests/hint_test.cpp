@@ -94,6 +94,13 @@ TEST_CASE("the TODO at hand is that of the last grade's first failure")
         keep_progress(p.tools, lab_with({{"build", "BUILD_FAILED"}}), "sim");
         CHECK(at_hand() == 2);
     }
+    SUBCASE("speed that has points left is helped by the TODO for later")
+    {
+        p.put("labs/02_scaling/hints.md", "## TODO 3: faster\n\nThink.\n");
+        keep_progress(p.tools, lab_with({{"scale: one", "PASS"}, {"scale: speed, few", "PASS"}}),
+                      "sim");
+        CHECK(at_hand() == 3);
+    }
     SUBCASE("when everything passed there is none")
     {
         keep_progress(p.tools, lab_with({{"scale: one", "PASS"}}), "sim");

@@ -238,6 +238,25 @@ TEST_CASE("the screen: points, the first failure with its TODO, the functions, t
     CHECK(text.find("WRONG_ANSWER") < text.find("todo  shift"));
 }
 
+TEST_CASE("what is not written is said with its place; a function half written, with what is next")
+{
+    const std::string original = "// The file.\nint a()\n{\n    // TODO 1 (scale): A.\n}\n"
+                                 "int b()\n{\n    // TODO 2 (scale): B.\n}\n";
+    watch_state s = showing(result({a_case("scale: one", "NOT_WRITTEN")}, 0));
+    std::string text = text_of(draw(s, todo_list(original), plain(80), 24));
+    CHECK(contains(text, "  TODO 1 is not written yet: labs/02_scaling/stub.cu:4.\n"));
+    CHECK_FALSE(contains(text, "look at i"));
+    std::string half = original, whole;
+    half.insert(half.find("}"), "    work();\n");
+    whole = half;
+    whole.insert(whole.rfind("}"), "    work();\n");
+    text = text_of(draw(s, todo_list(original, half), plain(120), 24));
+    CHECK(contains(text, "scale can be judged when TODO 2 is done; next is TODO 2: "
+                         "labs/02_scaling/stub.cu:9."));
+    text = text_of(draw(s, todo_list(original, whole), plain(80), 24));
+    CHECK(contains(text, "Try: look at i (TODOs 1 to 2)"));
+}
+
 TEST_CASE("the screen fits, however small and whatever it holds")
 {
     json document = result({a_case("scale: one", "WRONG_ANSWER")}, 5);
