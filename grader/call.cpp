@@ -513,6 +513,9 @@ void check_findings(std::uint64_t report_at)
     auto worst = std::min_element(found.begin(), found.end(),
                                   [&](const auto &x, const auto &y) { return rank(x) < rank(y); });
     current_case().unsupported = verdict_of(*worst) == verdict::SKIPPED;
+    using path = std::filesystem::path;
+    if (path(worst->file).filename() == path(options().source).filename())
+        current_case().line = worst->line;
     end_case(verdict_of(*worst), printable(sentence(*worst)), hint_of(*worst));
 }
 

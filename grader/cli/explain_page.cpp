@@ -2,7 +2,7 @@
 #include "explain_page.hpp"
 
 #include "access_pictures.hpp"
-#include "source_view.hpp"
+#include "../source_view.hpp"
 
 #include <fmt/format.h>
 

@@ -106,6 +106,7 @@ int todo_at_hand(const toolchain &t, const lab &l, const progress_record &record
 {
     const progress_entry *e = record.last(l.name);
     if (e && e->verdict.empty() && e->mending.empty()) return 0;
+    if (e && e->todo && !hints_of(t, l, e->todo).empty()) return e->todo;
     std::vector<int> todos;
     if (e && e->verdict.empty())
         todos = todos_of(t, l).for_more(e->mending);

@@ -64,8 +64,9 @@ original_file original_of(const toolchain &t, const std::string &path)
     return original;
 }
 
-todo_list todos_of(const toolchain &t, const lab &l)
+grading::todo_list todos_of(const toolchain &t, const lab &l)
 {
+    using grading::todo_list;
     std::string original = original_stub(t, l).text;
     std::string present = look_at({t.stub(l)})[t.stub(l)].value_or("");
     return original.empty() ? todo_list(present) : todo_list(original, present);

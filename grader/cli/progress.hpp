@@ -21,6 +21,7 @@ struct progress_entry {
     // The same of the last grade of a file that compiled; where nothing failed, a speed case with
     // points left.
     std::string mending = {};
+    int todo = 0; // the TODO whose code that failure names; 0: it names none
     bool done() const { return max_points > 0 && best >= max_points; }
 };
 

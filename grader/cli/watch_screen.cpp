@@ -81,6 +81,7 @@ void draw_printed(screen &to, const case_view &c, const terminal &out)
 // What is still to be written for the case to be judged at all; empty: nothing, or it was judged.
 std::string still_to_write(const case_view &c, const todo_list &todos, const std::string &file)
 {
+    if (!todos.of_line(c.name, c.line).empty()) return {};
     todo_list::open_todo open = todos.open_of(c.name);
     if (open.next == 0 || open.line == 0) return {};
     if (open.some_begun)
@@ -106,7 +107,7 @@ void draw_case(screen &to, const case_view &c, const todo_list &todos, const std
     if (said.find(c.message) == said.npos || said.empty()) add(to, c.message, out, 2);
     if (!said.empty())
         for (const std::string &line : lines(compiler_words(said, out.width))) to.push_back(line);
-    std::string todo = todos.words(c.name);
+    std::string todo = todos.words(c.name, c.line);
     if (!c.hint.empty())
         add(to, "Try: " + c.hint + (todo.empty() ? "" : " (" + todo + ")"), out, 2);
     else if (!todo.empty())
@@ -170,10 +171,8 @@ void draw_missing_points(screen &to, const lab_view &l, const todo_list &todos, 
     add(to, "Every answer is right. Points are left in:", out, 0);
     for (const case_view &c : l.cases)
         if (c.points < c.max_points) {
-            std::vector<int> more = todos.for_more(c.name);
-            std::string todo = more.size() == 1 && c.kind == "speed"
-                                   ? fmt::format("TODO {}", more[0])
-                                   : todos.words(c.name);
+            std::string todo = grading::todo_words(c.kind == "speed" ? todos.for_more(c.name)
+                                                                     : todos.of_case(c.name));
             add(to,
                 fmt::format("{}: {}{}", c.name, points_words(c.points, c.max_points),
                             todo.empty() ? "" : " (" + todo + ")"),

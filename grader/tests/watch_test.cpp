@@ -254,7 +254,13 @@ TEST_CASE("what is not written is said with its place; a function half written, 
     CHECK(contains(text, "scale can be judged when TODO 2 is done; next is TODO 2: "
                          "labs/02_scaling/stub.cu:9."));
     text = text_of(draw(s, todo_list(original, whole), plain(80), 24));
-    CHECK(contains(text, "Try: look at i (TODOs 1 to 2)"));
+    CHECK(contains(text, "Try: look at i (TODOs 1 and 2)"));
+    // What names a line is about that line, whatever is still to be written.
+    json race = a_case("scale: one", "RACE");
+    race["line"] = 4;
+    text = text_of(draw(showing(result({race}, 0)), todo_list(original, half), plain(80), 24));
+    CHECK(contains(text, "Try: look at i (TODO 1)"));
+    CHECK_FALSE(contains(text, "can be judged"));
 }
 
 TEST_CASE("the screen fits, however small and whatever it holds")
