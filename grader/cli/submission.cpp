@@ -20,6 +20,7 @@
 #include <cstring>
 #include <filesystem>
 #include <mutex>
+#include <regex>
 #include <set>
 #include <sstream>
 
@@ -347,6 +348,38 @@ refusal missing_function(const std::string &said)
             said};
 }
 
+// The signal that ended the compiler or the linker, or a part of it by what they say themselves; 0:
+// none did.
+int ended_by(const ending &e, const std::string &said)
+{
+    if (e.what == ending::signalled) return e.status;
+    if (e.what == ending::exited && e.status > 128) return e.status - 128; // a shell's way
+    static const std::regex of_nvcc(R"(nvcc \w+ *: '[^']*' died due to signal (\d{1,2}).*)");
+    static const std::regex of_linker(
+        R"(collect2: fatal error: ld terminated with signal (\d+).*)");
+    static const std::regex of_gcc(R"([\w+/.-]+: fatal error: (Killed|Terminated) signal )"
+                                   R"(terminated program \w+)");
+    for (const std::string &line : lines(said)) {
+        std::smatch m;
+        if (std::regex_match(line, m, of_nvcc) || std::regex_match(line, m, of_linker))
+            return std::stoi(m[1]);
+        if (std::regex_match(line, m, of_gcc)) return m[1] == "Killed" ? SIGKILL : SIGTERM;
+    }
+    return 0;
+}
+
+// What somebody else killed is no fault of the submission's.
+void require_not_killed(const job &j, int signal)
+{
+    if (signal != SIGKILL && signal != SIGTERM) return;
+    throw machine_error(fmt::format(
+        "the compiler was killed by signal {} (SIG{}) while it worked on {}; that says nothing "
+        "about the file. Mostly the machine has run out of memory.\n  what to do: close other "
+        "programs, grade fewer files at a time, and run it again; if it is always this file, look "
+        "for huge static arrays and for templates that expand without end",
+        signal, sigabbrev_np(signal), j.shown));
+}
+
 [[noreturn]] void refuse_compile(const job &j, const workplace &w, const ending &e)
 {
     std::string said = diagnostics(j, w, e);
@@ -357,14 +390,15 @@ refusal missing_function(const std::string &said)
     if (e.what == ending::exited && e.status == has_other_names)
         throw refusal{verdict::BUILD_REJECTED, first_error(said),
                       "declare no symbols in assembly: a kernel and the contract need none", said};
-    bool time_over = e.what == ending::timed_out ||
-                     (e.what == ending::signalled && e.status == SIGXCPU) ||
+    int signal = ended_by(e, said);
+    bool time_over = e.what == ending::timed_out || signal == SIGXCPU ||
                      contains_any(said, {"CPU time limit", "signal 24"});
     if (time_over)
         throw refusal{
             verdict::BUILD_TIMEOUT,
             fmt::format("{} was still compiling after {} s", j.shown, j.limits.wall.count()),
             "look for templates, constexpr functions or macros that expand without end", said};
+    require_not_killed(j, signal);
     if (contains_any(said, {"virtual memory exhausted", "out of memory", "bad_alloc"}))
         throw refusal{verdict::BUILD_FAILED,
                       fmt::format("{} needs more than {} GiB of memory to compile", j.shown,
@@ -376,6 +410,10 @@ refusal missing_function(const std::string &said)
         fs::space(w.tree).available < (std::uintmax_t{256} << 20))
         throw machine_error("the disk is full: the compiler could not write. Free some space in "
                             "/tmp and in the build folder");
+    if (signal)
+        throw refusal{verdict::BUILD_FAILED,
+                      fmt::format("the compiler itself crashed at {} (signal {})", j.shown, signal),
+                      "leave out what you wrote last, to find the lines that it cannot take", said};
     throw refusal{verdict::BUILD_FAILED, first_error(said),
                   "mend the first error; the ones after it often follow from it", said};
 }
@@ -603,6 +641,7 @@ std::string linked(const job &j, const std::string &object_folder, const std::st
         result.cpu_seconds += e.cpu_seconds;
         if (e.what == ending::not_started)
             throw machine_error(fmt::format("{} {}", command[0], e.words()));
+        require_not_killed(j, ended_by(e, e.text));
         if (!e.ok()) throw link_refusal(j, backend, e);
     } catch (...) {
         fs::remove_all(fresh);
