@@ -21,12 +21,7 @@ namespace {
 // What git says; none where there is no git, no repository or no such object.
 std::optional<std::string> git(const toolchain &t, const std::vector<std::string> &words)
 {
-    child c;
-    c.arguments = {"git", "-C", t.source_root};
-    c.arguments.insert(c.arguments.end(), words.begin(), words.end());
-    c.keep = 1 << 20;
-    c.wall = std::chrono::seconds(20);
-    ending e = run(c);
+    ending e = run_git(t.source_root, words);
     if (!e.ok() || e.cut) return {};
     return e.text;
 }

@@ -18,10 +18,8 @@ const char *secret = "    float sum_of_this_lane = 0;\n"
 
 void must_git(const std::string &root, std::vector<std::string> words)
 {
-    child git;
-    git.arguments = {"git", "-C", root, "-c", "user.name=a", "-c", "user.email=a@example.org"};
-    git.arguments.insert(git.arguments.end(), words.begin(), words.end());
-    ending e = run(git);
+    words.insert(words.begin(), {"-c", "user.name=a", "-c", "user.email=a@example.org"});
+    ending e = run_git(root, words);
     REQUIRE_MESSAGE(e.ok(), e.text);
 }
 
