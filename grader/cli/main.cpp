@@ -69,9 +69,12 @@ tests pass, every stub compiles and is not written, and lines added to it make
 every answer right. That takes some minutes; where it fails nothing is left.)";
 
 constexpr const char *about_autograde = R"(
-In FOLDER/NAME/ it finds labs/LAB/stub.cu (a whole student edition), LAB/stub.cu
-or, when one LAB is named, stub.cu. Of an edition nothing else is read: the
-graders are this workbook's. Each file is graded as grade --submission does, on
+FOLDER is what a course system makes of a class: a folder a student, or .cu files
+named after the students (as Moodle and Canvas name them, or ada_LAB.cu). In a
+student's folder it finds labs/LAB/stub.cu (a whole student edition), LAB/stub.cu
+or a .cu file with the lab's name in its own; when one LAB is named, also stub.cu
+or the only .cu file. Of an edition nothing else is read: the graders are this
+workbook's. What is skipped is said. Each file is graded as grade --submission does, on
 the same inputs, and shut off from the machine, or not at all.
 
 Exit status: 0 every file that is there was graded, whatever its points.)";

@@ -180,7 +180,7 @@ struct job {
     const toolchain &tools;
     const submission_request &request;
     const build_limits &limits;
-    std::string file, shown, text; // the file's name, its path as the student knows it, its bytes
+    std::string file, shown, text; // its plain name, its path as the student knows it, its bytes
     std::string tree_name;         // where in the tree it is compiled: "labs/02_coalescing/stub.cu"
 
     std::string contract_folder() const
@@ -651,43 +651,43 @@ std::string linked(const job &j, const std::string &object_folder, const std::st
     return at + name;
 }
 
-// "labs/02_coalescing/stub.cu" for a file of the project; the bare name for any other.
-std::string name_in_tree(const toolchain &t, const std::string &path)
+// As make rules and shells can carry it: of "stub (1).cu" stub__1_.cu.
+std::string plain_name(std::string name)
 {
-    std::string shown = t.shown(fs::weakly_canonical(fs::path(path).parent_path()).string() + "/" +
-                                fs::path(path).filename().string());
-    return shown[0] == '/' ? fs::path(path).filename().string() : shown;
+    for (char &c : name)
+        if (!std::isalnum(static_cast<unsigned char>(c)) && c != '-' && c != '.' && c != '+')
+            c = '_';
+    if (name[0] == '-' || name[0] == '.') name[0] = '_';
+    return name;
 }
 
-// A name that make rules, shells and our own messages can carry.
-bool ordinary_name(const std::string &name)
+// "labs/02_coalescing/stub.cu" for a file of the project; the bare name for any other.
+std::string name_in_tree(const toolchain &t, const fs::path &path)
 {
-    return !name.empty() && name[0] != '-' && name[0] != '.' &&
-           std::all_of(name.begin(), name.end(), [](unsigned char c) {
-               return std::isalnum(c) || c == '_' || c == '-' || c == '.' || c == '+';
-           });
+    std::string file = plain_name(path.filename().string());
+    fs::path folder = t.shown(fs::weakly_canonical(path.parent_path()).string());
+    bool of_project =
+        folder.is_relative() && std::all_of(folder.begin(), folder.end(), [](const fs::path &part) {
+            return plain_name(part.string()) == part;
+        });
+    return of_project ? (folder / file).string() : file;
 }
 
 job make_job(const toolchain &t, const submission_request &request, const build_limits &limits)
 {
     job j{t, request, limits, {}, {}, {}, {}};
     std::string path = fs::absolute(request.path).lexically_normal().string();
-    j.file = fs::path(path).filename().string();
     j.shown = t.shown(path);
     if (j.shown[0] == '/') j.shown = request.path;
     j.shown = printable(j.shown, 400);
-    if (!ordinary_name(j.file))
-        throw refusal{verdict::SUBMISSION_INVALID,
-                      fmt::format("\"{}\" is no name for a submission", j.shown),
-                      "use letters, digits, _, - and . in the file's name",
-                      {}};
     j.text = read_submission(path, j.shown, limits.file_bytes);
-    if (fs::path(j.file).extension() != ".cu")
+    if (fs::path(path).extension() != ".cu")
         throw refusal{verdict::SUBMISSION_INVALID,
                       fmt::format("{} is not a .cu file", j.shown),
                       "name the file you edit, e.g. stub.cu",
                       {}};
     j.tree_name = name_in_tree(t, path);
+    j.file = fs::path(j.tree_name).filename().string();
     return j;
 }
 
