@@ -154,14 +154,19 @@ std::vector<std::string> repeated_lines(const fs::path &root, const fs::path &fo
     return faults;
 }
 
-// The files that a page names: in links, and in type as `labs/LAB/stub.cu`.
+// What a page names that is not there: files in links, and in type as `labs/LAB/stub.cu`; commands
+// that an edition does not show.
 std::vector<std::string> dead_ends(const fs::path &folder, const fs::path &page)
 {
     static const std::regex link(R"(\]\(([^)#:]+)\))");
     static const std::regex named("`((?:labs|handouts|reference|solutions|grader|data|subprojects)"
                                   "/[A-Za-z0-9_./-]*)`");
+    static const std::regex command(R"(\./workbook (demo|check|release)\b)");
     std::string text = read_text(page.string());
     std::vector<std::string> faults;
+    for (std::sregex_iterator m(text.begin(), text.end(), command), end; m != end; ++m)
+        faults.push_back(fmt::format("{} names {}, which is not for students",
+                                     page.lexically_relative(folder).string(), m->str()));
     auto need = [&](const std::string &name, const fs::path &path) {
         if (name.find("LAB") == name.npos && !fs::exists(path))
             faults.push_back(fmt::format("{} names {}, which is not there",

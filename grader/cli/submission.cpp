@@ -612,7 +612,8 @@ refusal link_refusal(const job &j, const std::string &backend, const ending &e)
     return {verdict::BUILD_FAILED,
             fmt::format("{} uses {}, which neither it nor the CUDA runtime defines", j.shown,
                         printable(all, 1000)),
-            "define it in your file, or correct its name",
+            "define it in your file, or correct its name; of libraries only the CUDA runtime and "
+            "what headers alone hold can be used",
             {}};
 }
 
