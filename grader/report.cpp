@@ -117,6 +117,22 @@ std::string gates(const speed_result &s)
     return text;
 }
 
+// What the points are for that a speed case still has to give: "For 4 points: at least 65 % of copy
+// bandwidth. For 6 points: at least 90 % of copy bandwidth."
+std::string more_points(const case_record &r)
+{
+    if (!r.speed || r.speed->offered < 2 || r.points == r.max_points) return {};
+    std::string text;
+    for (int step = r.speed->reached + 1; step <= r.speed->offered; ++step) {
+        int points = r.max_points * step / r.speed->offered;
+        if (points == r.points) continue;
+        text += fmt::format(
+            "{}For {} point{}: {}.", text.empty() ? "" : " ", points, points == 1 ? "" : "s",
+            step == 1 ? "what is required" : r.speed->needs.at(std::size_t(step - 1)));
+    }
+    return text;
+}
+
 // The submission's own words in the case's last call.
 std::string printed_text(const case_record &r)
 {
@@ -153,6 +169,7 @@ std::string failure(const case_record &r, const painter &paint)
         text += wrapped("It belongs to " + todo + ".", 4);
     // What was counted and missed, the message has said.
     if (r.speed && !std::isnan(r.speed->median)) text += wrapped(gates(*r.speed), 4);
+    text += wrapped(more_points(r), 4);
     text += printed_text(r);
     // The simulator has said what a debugger could.
     if (!r.replay.empty() && !options().simulated)
@@ -322,7 +339,12 @@ std::string human_report(bool colour)
         text += fmt::format("  {}  {:<20} {:<30} {:>3} of {:>3} points\n", mark, f, what, t.points,
                             t.max_points);
         for (const case_record *r : t.speed)
-            if (passed(*r)) text += wrapped(gates(*r->speed), 8);
+            if (passed(*r)) {
+                text += wrapped(r->name + ": " + gates(*r->speed), 8);
+                if (std::string more = more_points(*r); !more.empty())
+                    text += wrapped(
+                        fmt::format("{} of {} points. {}", r->points, r->max_points, more), 8);
+            }
     }
     for (const case_record &r : records())
         if (r.started && r.result == verdict::SKIPPED)
@@ -362,6 +384,7 @@ std::string result_json()
         if (!r.text.empty()) c["printed"] = printable(r.text.substr(0, 4096));
         if (!r.replay.empty()) c["replay"] = r.replay;
         if (r.speed) c = speed_json(*r.speed, c);
+        if (std::string more = more_points(r); !more.empty()) c["more_points"] = more;
         cases.push_back(c);
     }
     static const std::map<int, const char *> status{

@@ -19,6 +19,13 @@ void add(screen &to, const std::string &text, const terminal &out, int indent)
         to.push_back(line);
 }
 
+// What the case says under a key of its own, if it says it.
+void add_words(screen &to, const case_view &c, const char *key, const terminal &out, int indent)
+{
+    std::string words = c.whole ? c.whole->value(key, std::string()) : "";
+    if (!words.empty()) add(to, words, out, indent);
+}
+
 std::string no_wider(const std::string &text, int width)
 {
     std::string result;
@@ -112,6 +119,7 @@ void draw_case(screen &to, const case_view &c, const todo_list &todos, const std
         add(to, "Try: " + c.hint + (todo.empty() ? "" : " (" + todo + ")"), out, 2);
     else if (!todo.empty())
         add(to, "It belongs to " + todo + ".", out, 2);
+    add_words(to, c, "more_points", out, 2);
     draw_printed(to, c, out);
 }
 
@@ -183,6 +191,7 @@ void draw_missing_points(screen &to, const lab_view &l, const todo_list &todos, 
                     if (value.is_number())
                         add(to, fmt::format("measured: {} {:.4g}", what, value.get<double>()), out,
                             4);
+            add_words(to, c, "more_points", out, 4);
         }
 }
 

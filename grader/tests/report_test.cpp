@@ -80,3 +80,30 @@ TEST_CASE("the report begins with what is first to mend, and names its TODO by t
     options().source.clear();
     unlink(path);
 }
+
+TEST_CASE("a speed case that gives a part of its points says what the others are for")
+{
+    case_record r;
+    r.name = "scale: speed";
+    r.what = kind::speed;
+    r.started = r.ended = true;
+    r.points = 2;
+    r.max_points = 6;
+    r.speed.emplace();
+    r.speed->offered = 3;
+    r.speed->reached = 1;
+    r.speed->needs = {"at least 45 %", "at least 65 %", "at least 90 %"};
+    records().push_back(r);
+    auto holds = [&](const std::string &part) {
+        return human_report(false).find(part) != std::string::npos;
+    };
+    CHECK(holds("2 of 6 points. For 4 points: at least 65 %. For 6 points: at least 90 %."));
+    CHECK(nlohmann::json::parse(result_json())["labs"][0]["cases"][0]["more_points"] ==
+          "For 4 points: at least 65 %. For 6 points: at least 90 %.");
+    records()[0].points = records()[0].speed->reached = 0;
+    records()[0].result = verdict::TOO_SLOW;
+    CHECK(holds("For 2 points: what is required. For 4 points: at least 65 %. For 6"));
+    records()[0].points = 6;
+    CHECK_FALSE(holds("For "));
+    records().clear();
+}

@@ -263,6 +263,21 @@ TEST_CASE("what is not written is said with its place; a function half written, 
     CHECK_FALSE(contains(text, "can be judged"));
 }
 
+TEST_CASE("speed that could be better says what more points take")
+{
+    json fast = a_case("scale: speed", "PASS", 5);
+    fast["kind"] = "speed";
+    fast["max_points"] = 10;
+    fast["message"] = fast["hint"] = "";
+    fast["counters"] = {{"bytes an element", 8.05}};
+    fast["more_points"] = "For 10 points: bytes an element at most 6.";
+    json document = result({fast}, 5);
+    document["labs"][0]["status"] = "pass";
+    CHECK(contains(text_of(draw(showing(document), todo_list(""), plain(80), 24)),
+                   "  scale: speed: 5 / 10\n    measured: bytes an element 8.05\n"
+                   "    For 10 points: bytes an element at most 6.\n"));
+}
+
 TEST_CASE("the screen fits, however small and whatever it holds")
 {
     json document = result({a_case("scale: one", "WRONG_ANSWER")}, 5);
