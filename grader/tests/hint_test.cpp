@@ -51,6 +51,10 @@ TEST_CASE("hints.md is read by its headings; paragraphs become lines, lists stay
     CHECK(hints[1].text == "- a list\n- of two");
     CHECK(hints[2].title == "last");
     CHECK(parse_hints("").empty());
+    hints =
+        parse_hints("## TODO 1: code\n\nBit\n*l* is set.\n\n```\n## TODO 2: no hint\n  x;\n```\n");
+    REQUIRE(hints.size() == 1);
+    CHECK(hints[0].text == "Bit *l* is set.\n\n```\n## TODO 2: no hint\n  x;\n```");
 }
 
 TEST_CASE("one more each time, then where to read on; none is lost between runs")
@@ -74,7 +78,13 @@ TEST_CASE("one more each time, then where to read on; none is lost between runs"
     CHECK(contains(again, "hint 1 of 2"));
     CHECK(contains(again, "hint 2 of 2"));
     CHECK(contains(say({2, false}), "TODO 2, hint 1 of 1: other"));
-    CHECK_THROWS_AS(hint_command(p.tools, "2", {7, false}), usage_error);
+    CHECK_THROWS_WITH_AS(hint_command(p.tools, "2", {7, false}),
+                         "TODO 7 of 02_scaling has no hints. There are hints for TODO 1, 2",
+                         usage_error);
+    std::filesystem::remove(p.root + "/labs/02_scaling/hints.md");
+    CHECK_THROWS_WITH_AS(hint_command(p.tools, "2", {}),
+                         "02_scaling has no hints. Read on in handouts/02_scaling.md: \"Rows\".",
+                         usage_error);
 }
 
 TEST_CASE("the TODO at hand is that of the last grade's first failure")
