@@ -571,6 +571,8 @@ void check_findings(std::uint64_t report_at, const std::vector<argument> &argume
         end_case(verdict_of(*worst), printable(sentence(*worst)) + " " + r.output_read.cause,
                  r.output_read.next);
     }
+    using path = std::filesystem::path;
+    if (path(worst->file).filename() == path(options().source).filename()) r.line = worst->line;
     end_case(verdict_of(*worst), printable(sentence(*worst)), hint_of(*worst));
 }
 

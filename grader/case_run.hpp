@@ -20,6 +20,7 @@ struct run_options {
     bool counting = false;  // set while an on_simulator lives
     std::string submission; // "stub", "solution", or a file's name
     std::string source;     // the submission's file, for messages; may be empty
+    std::string original;   // the stub as it was handed out, for its TODOs; may be empty
     std::uint64_t seed = 0;
     std::string replay_folder; // where replay files of failed cases go; empty: nowhere
     bool keep_replays = false; // of passed cases too

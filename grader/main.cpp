@@ -86,6 +86,7 @@ int main(int count, char **arguments)
     app.add_option("--submission", o.submission,
                    "what the worker holds: stub, solution, a file's name");
     app.add_option("--source", o.source, "the submission's file, for messages");
+    app.add_option("--original", o.original, "the stub as it was handed out, for its TODOs");
     app.add_option("--case", filter, "only the cases whose name holds this text");
     app.add_option("--seed", seed, "hexadecimal; the same seed gives the same inputs");
     app.add_option("--schedule", schedule, "sim: how blocks and warps take turns in a first call")

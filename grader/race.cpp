@@ -331,14 +331,20 @@ private:
             r.required_fraction = by_fma ? gates_.fma.pass : gates_.copy.pass;
         }
         r.offered = tally().offered();
+        r.needs = tally().needs();
         return r;
     }
 
     step_tally tally() const
     {
         step_tally t;
-        t.add(gates_.copy, median(kept_.copy));
-        t.add(gates_.fma, median(kept_.fma));
+        auto of = [](const char *rate) {
+            return [rate](double share) {
+                return fmt::format("at least {:.0f} % of {}", 100 * share, rate);
+            };
+        };
+        t.add(gates_.copy, median(kept_.copy), true, of(copy_bandwidth));
+        t.add(gates_.fma, median(kept_.fma), true, of(fma_rate));
         return t;
     }
 
@@ -357,19 +363,28 @@ private:
 
 } // namespace
 
-void step_tally::add(const steps &offered, double value, bool at_least)
+void step_tally::add(const steps &offered, double value, bool at_least, const words &needs)
 {
     const double required[] = {offered.pass, offered.good, offered.excellent};
     for (int i = 0; i < 3; ++i) {
         if (required[i] == 0) continue;
         offered_[i] = true;
         reached_[i] = reached_[i] && (at_least ? value >= required[i] : value <= required[i]);
+        needs_[i] += (needs_[i].empty() ? "" : " and ") + needs(required[i]);
     }
 }
 
 int step_tally::offered() const
 {
     return static_cast<int>(std::count(std::begin(offered_), std::end(offered_), true));
+}
+
+std::vector<std::string> step_tally::needs() const
+{
+    std::vector<std::string> result;
+    for (int i = 0; i < 3; ++i)
+        if (offered_[i]) result.push_back(needs_[i]);
+    return result;
 }
 
 int step_tally::reached() const

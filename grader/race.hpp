@@ -52,12 +52,16 @@ public:
 // it and every lower one. The lowest step, pass, is always offered.
 class step_tally {
 public:
-    void add(const steps &offered, double value, bool at_least = true);
+    // `needs`: what a step of that value asks for, "at least 65 % of copy bandwidth".
+    using words = std::function<std::string(double)>;
+    void add(const steps &offered, double value, bool at_least, const words &needs);
     int offered() const;
     int reached() const;
+    std::vector<std::string> needs() const; // of the steps offered, lowest first
 
 private:
     bool offered_[3] = {true, false, false}, reached_[3] = {true, true, true};
+    std::string needs_[3];
 };
 
 struct judgement {

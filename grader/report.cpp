@@ -3,6 +3,7 @@
 #include "case_run.hpp"
 #include "counted.hpp"
 #include "replay.hpp"
+#include "todo.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -12,8 +13,8 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
-#include <regex>
 #include <set>
 #include <sstream>
 
@@ -56,15 +57,21 @@ struct painter {
 bool passed(const case_record &r) { return r.started && r.result == verdict::PASS; }
 bool skipped(const case_record &r) { return !r.started || r.result == verdict::SKIPPED; }
 
-std::string function_of(const case_record &r)
+std::string file_text(const std::string &path)
 {
-    return r.function.empty() ? r.name.substr(0, r.name.find(':')) : r.function;
+    std::ifstream file(path);
+    return {std::istreambuf_iterator<char>(file), {}};
 }
 
-std::string todo_words(const std::string &function, const std::string &name = {})
+// Of the submission's own comments, where the stub as it was handed out is not known.
+const todo_list &todos()
 {
-    int n = todo_of(options().source, function, name);
-    return n ? fmt::format("TODO {}", n) : std::string();
+    static const todo_list list = [] {
+        std::string present = file_text(options().source);
+        std::string original = file_text(options().original);
+        return original.empty() ? todo_list(present) : todo_list(original, present);
+    }();
+    return list;
 }
 
 std::string short_lab() { return lab.substr(0, lab.find('_')); }
@@ -110,6 +117,22 @@ std::string gates(const speed_result &s)
     return text;
 }
 
+// What the points are for that a speed case still has to give: "For 4 points: at least 65 % of copy
+// bandwidth. For 6 points: at least 90 % of copy bandwidth."
+std::string more_points(const case_record &r)
+{
+    if (!r.speed || r.speed->offered < 2 || r.points == r.max_points) return {};
+    std::string text;
+    for (int step = r.speed->reached + 1; step <= r.speed->offered; ++step) {
+        int points = r.max_points * step / r.speed->offered;
+        if (points == r.points) continue;
+        text += fmt::format(
+            "{}For {} point{}: {}.", text.empty() ? "" : " ", points, points == 1 ? "" : "s",
+            step == 1 ? "what is required" : r.speed->needs.at(std::size_t(step - 1)));
+    }
+    return text;
+}
+
 // The submission's own words in the case's last call.
 std::string printed_text(const case_record &r)
 {
@@ -139,13 +162,14 @@ std::string failure(const case_record &r, const painter &paint)
 {
     std::string text = "\n" + paint("31", fmt::format("{}", name(r.result))) + "  " + r.name + "\n";
     text += wrapped(r.message, 4);
-    std::string todo = r.about.empty() ? todo_words(function_of(r), r.name) : todo_words(r.about);
+    std::string todo = todos().words(r.about.empty() ? r.name : r.about, r.line);
     if (!r.hint.empty())
         text += wrapped("Try: " + r.hint + (todo.empty() ? "" : " (" + todo + ")"), 4);
     else if (!todo.empty())
         text += wrapped("It belongs to " + todo + ".", 4);
     // What was counted and missed, the message has said.
     if (r.speed && !std::isnan(r.speed->median)) text += wrapped(gates(*r.speed), 4);
+    text += wrapped(more_points(r), 4);
     text += printed_text(r);
     // The simulator has said what a debugger could.
     if (!r.replay.empty() && !options().simulated)
@@ -251,23 +275,22 @@ void worth::fill(doctest::detail::TestCase &test) const
 
 void record_speed(const speed_result &s) { current_case().speed = s; }
 
-int todo_of(const std::string &source, const std::string &function, const std::string &name)
+namespace {
+
+// Empty: nothing is left to do. `to_write`: nobody has written the function of `first` yet.
+std::string what_next(const case_record *first, bool to_write, bool points_left)
 {
-    static std::map<std::string, std::map<std::string, int>> known;
-    auto at = known.find(source);
-    if (at == known.end()) {
-        at = known.emplace(source, std::map<std::string, int>{}).first;
-        std::ifstream file(source);
-        static const std::regex todo(R"(TODO (\d+) \((\w[^)]*)\))");
-        for (std::string line; std::getline(file, line);) {
-            std::smatch m;
-            if (std::regex_search(line, m, todo)) at->second.emplace(m[2], std::stoi(m[1]));
-        }
-    }
-    auto found = at->second.find(name);
-    if (found == at->second.end()) found = at->second.find(function);
-    return found == at->second.end() ? 0 : found->second;
+    if (first && !to_write) return fmt::format("{} --case \"{}\"", how_to_grade(), first->name);
+    if (!points_left) return {};
+    std::string file = options().source.empty() ? "it" : options().source;
+    todo_list::open_todo open = first ? todos().open_of(first->name) : todo_list::open_todo();
+    if (open.line > 0)
+        return fmt::format("write TODO {} ({}:{}), then {}", open.next, file, open.line,
+                           how_to_grade());
+    return fmt::format("edit {}, then {}", file, how_to_grade());
 }
+
+} // namespace
 
 std::string human_report(bool colour)
 {
@@ -283,7 +306,7 @@ std::string human_report(bool colour)
     std::vector<const case_record *> others;
     for (const case_record &r : records()) {
         if (!r.started) continue;
-        std::string f = r.name.substr(0, r.name.find(':'));
+        std::string f = function_of(r.name);
         if (!by_function.count(f)) order.push_back(f);
         tally &t = by_function[f];
         ++t.cases;
@@ -295,23 +318,24 @@ std::string human_report(bool colour)
     }
     // A function that writes nothing anywhere is not written yet: one line for it, not one a case.
     auto unwritten = [&](const case_record &r) {
-        const tally &t = by_function[r.name.substr(0, r.name.find(':'))];
+        const tally &t = by_function[function_of(r.name)];
         return t.not_written == t.cases;
     };
+    std::vector<outcome> outcomes;
     for (const case_record &r : records())
-        if (r.started && !passed(r) && !skipped(r) && !unwritten(r)) {
+        outcomes.push_back({r.name, r.started && !passed(r) && !skipped(r),
+                            !r.started || r.result == verdict::NOT_WRITTEN, r.what == kind::speed});
+    for (std::size_t i : order_to_mend(outcomes, todos())) {
+        const case_record &r = records()[i];
+        if (!first)
+            first = &r;
+        else if (!unwritten(r))
             others.push_back(&r);
-        }
-    // Right before fast: the first correctness case that failed comes first.
-    std::stable_partition(others.begin(), others.end(),
-                          [](const case_record *r) { return r->what == kind::correctness; });
-    if (!others.empty()) {
-        first = others.front();
-        others.erase(others.begin());
     }
-    if (first) text += failure(*first, paint);
+    bool to_write = first && unwritten(*first);
+    if (first && !to_write) text += failure(*first, paint);
     if (!others.empty()) {
-        text += fmt::format("\nAlso not passed:\n");
+        text += to_write ? "\nNot passed, and for later:\n" : "\nAlso not passed:\n";
         for (const case_record *r : others)
             text += fmt::format("    {:<18} {}{}\n", name(r->result), r->name,
                                 r->tried ? "" : " (not tried)");
@@ -324,13 +348,18 @@ std::string human_report(bool colour)
         max_points += t.max_points;
         bool all = t.passed == t.cases, none = t.not_written == t.cases;
         std::string mark = all ? paint("32", "ok  ") : none ? "todo" : paint("31", "FAIL");
-        std::string todo = todo_words(f);
+        std::string todo = todos().words(f);
         std::string what = none ? "not written yet" + (todo.empty() ? "" : ": " + todo)
                                 : fmt::format("{} of {} cases", t.passed, t.cases);
         text += fmt::format("  {}  {:<20} {:<30} {:>3} of {:>3} points\n", mark, f, what, t.points,
                             t.max_points);
         for (const case_record *r : t.speed)
-            if (passed(*r)) text += wrapped(gates(*r->speed), 8);
+            if (passed(*r)) {
+                text += wrapped(r->name + ": " + gates(*r->speed), 8);
+                if (std::string more = more_points(*r); !more.empty())
+                    text += wrapped(
+                        fmt::format("{} of {} points. {}", r->points, r->max_points, more), 8);
+            }
     }
     for (const case_record &r : records())
         if (r.started && r.result == verdict::SKIPPED)
@@ -345,12 +374,7 @@ std::string human_report(bool colour)
     text += printed_in_passing(printed, cases);
     text += fmt::format("\n{} of {} points", points, max_points);
     text += options().simulated ? " (simulated: efficiency is counted, not timed)\n" : "\n";
-    std::string next;
-    if (first)
-        next = fmt::format("{} --case \"{}\"", how_to_grade(), first->name);
-    else if (points < max_points)
-        next = fmt::format("edit {}, then {}", options().source.empty() ? "it" : options().source,
-                           how_to_grade());
+    std::string next = what_next(first, to_write, points < max_points);
     if (!next.empty())
         text += next.size() + 6 <= width ? "Next: " + next + "\n" : "Next:\n  " + next + "\n";
     return text;
@@ -373,10 +397,12 @@ std::string result_json()
                          {"hint", r.hint},
                          {"duration_ms", std::round(r.duration_ms * 100) / 100}};
         if (!r.about.empty()) c["about"] = r.about;
+        if (r.line > 0) c["line"] = r.line;
         if (!r.text.empty()) c["printed"] = printable(r.text.substr(0, 4096));
         if (!r.replay.empty()) c["replay"] = r.replay;
         if (!r.unwatched.empty()) c["races_partly_unwatched"] = r.unwatched;
         if (r.speed) c = speed_json(*r.speed, c);
+        if (std::string more = more_points(r); !more.empty()) c["more_points"] = more;
         cases.push_back(c);
     }
     static const std::map<int, const char *> status{

@@ -24,6 +24,7 @@ struct case_record {
     verdict result = verdict::PASS;
     std::string message, hint;
     std::string about;     // the function whose TODO the failure is; empty: the case's own
+    int line = 0;          // of the submission's file, that the message names; 0: none
     std::string function;  // the contract function last called
     std::string refused;   // of its call: the launches the simulator refused, in a sentence
     std::string unwatched; // a kernel too large for the simulator to look for all its races
@@ -47,10 +48,6 @@ std::vector<case_record> &records(); // every case of this program, in the order
 case_record &current_case();
 const std::string &lab_name();
 void set_lab_name(std::string name);
-
-// The TODO of a stub that belongs to a case, or 0. Its comments say "TODO 2 (read_offset):", the
-// first to do for a function, or name one case: "TODO 3 (read_offset: sectors at offset 11):".
-int todo_of(const std::string &source, const std::string &function, const std::string &name);
 
 // What a person reads, at most 80 columns; the first failure first. `colour`: ANSI colours.
 std::string human_report(bool colour);

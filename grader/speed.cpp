@@ -533,6 +533,7 @@ void timed_race(const make_workload &make, const speed_gates &gates, const speed
             j.result.more_is_better = had->more_is_better;
             j.result.offered = had->offered;
             j.result.reached = had->reached;
+            j.result.needs = had->needs;
         }
         record_speed(j.result);
         if (j.what != verdict::PASS) end_case(j.what, j.message, j.hint);
@@ -640,12 +641,16 @@ counted_outcome count_one_call(const make_workload &make, const speed_gates &gat
         result.naive_counters[gate.name] = gate.value(naive);
         result.units[gate.name] = gate.unit;
         result.more_is_better[gate.name] = gate.at_least;
-        tally.add(gate.required, value, gate.at_least);
+        tally.add(gate.required, value, gate.at_least, [&](double required) {
+            return fmt::format("{} {} {}", gate.name, gate.at_least ? "at least" : "at most",
+                               show_counted(required, gate.unit));
+        });
         if (passes(gate, value)) continue;
         missed += (missed.empty() ? "" : " ") + missed_message(gate, submission, naive);
         if (hint.empty()) hint = gate.meaning;
     }
     result.offered = tally.offered();
+    result.needs = tally.needs();
     result.reached = missed.empty() ? tally.reached() : 0;
     if (!missed.empty() && !gates.too_slow.empty())
         hint += (hint.empty() ? "" : " ") + gates.too_slow;

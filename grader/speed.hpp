@@ -21,6 +21,7 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <vector>
 
 namespace grading {
 
@@ -48,6 +49,7 @@ struct speed_result {
     double device_s = 0, prepare_s = 0, verify_s = 0;
     // Steps reached and offered, a step of 0 not counted: the points are worth reached / offered.
     int reached = 0, offered = 1;
+    std::vector<std::string> needs; // of each step offered what it asks for, in words
 };
 
 // Keeps it with the current case. Called once, before the case ends; defined in report.cpp.

@@ -63,6 +63,17 @@ std::string printable(const std::string &untrusted)
     return result;
 }
 
+std::vector<std::string> lines(std::string_view text)
+{
+    std::vector<std::string> result;
+    while (!text.empty()) {
+        std::size_t end = std::min(text.find('\n'), text.size());
+        result.emplace_back(text.substr(0, end));
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return result;
+}
+
 std::string shell_word(std::string_view text)
 {
     constexpr std::string_view plain = "_-./+:=,@%";

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace grading {
 
@@ -13,6 +14,8 @@ std::size_t safe_character(std::string_view text);
 
 // UTF-8 in which all but safe characters and tabs are shown as numbers: \x1b, \u{202e}.
 std::string printable(const std::string &untrusted);
+
+std::vector<std::string> lines(std::string_view text); // without their ends
 
 // A word as a shell must be given it: quoted where it holds blanks or signs of the shell's.
 std::string shell_word(std::string_view text);

@@ -5,7 +5,9 @@
 #include "doctor.hpp"
 #include "errors.hpp"
 #include "files.hpp"
+#include "handed_in.hpp"
 #include "lab_names.hpp"
+#include "original.hpp"
 #include "pool.hpp"
 #include "process.hpp"
 
@@ -20,69 +22,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr int deepest = 4; // folders below a student's
-constexpr std::size_t most_entries = 10'000;
-
 struct work {
     const lab *of;
     grade_row row;
 };
-
-std::vector<std::string> students_in(const std::string &folder)
-{
-    if (!fs::is_directory(folder))
-        throw usage_error(fmt::format("{}: there is no such folder here ({})",
-                                      shell_word(printable(folder, 400)),
-                                      fs::current_path().string()));
-    std::vector<std::string> names;
-    for (const fs::directory_entry &e : fs::directory_iterator(folder)) {
-        std::string name = e.path().filename().string();
-        bool of_a_system = name.starts_with(".") || name == "__MACOSX";
-        if (!of_a_system && e.is_directory()) names.push_back(name);
-    }
-    std::sort(names.begin(), names.end());
-    if (names.empty())
-        throw usage_error(fmt::format("{} holds no folders; it must hold one a student, with the "
-                                      "student's stub.cu or labs/ in it",
-                                      shell_word(printable(folder, 400))));
-    return names;
-}
-
-// What a workbook makes in its folder holds copies of stubs that nobody hands in.
-bool made_by_workbook(const std::string &name)
-{
-    return name.starts_with(".") || name == "build" || name.starts_with("build-");
-}
-
-// Below a folder, without following links.
-struct search {
-    std::string lab;
-    std::vector<std::string> found, links;
-    std::size_t seen = 0;
-    void look(const fs::path &folder, int depth)
-    {
-        std::error_code error;
-        for (fs::directory_iterator at(folder, error), end; !error && at != end;
-             at.increment(error)) {
-            if (++seen > most_entries) return;
-            const fs::path &path = at->path();
-            std::error_code unreadable;
-            fs::file_status what = fs::symlink_status(path, unreadable);
-            if (path.filename() == "stub.cu" && folder.filename() == lab)
-                found.push_back(path.string());
-            else if (fs::is_symlink(what))
-                links.push_back(path.string());
-            else if (fs::is_directory(what) && depth < deepest &&
-                     !made_by_workbook(path.filename().string()))
-                look(path, depth + 1);
-        }
-    }
-};
-
-std::string relative(const std::string &path, const std::string &folder)
-{
-    return printable(fs::path(path).lexically_relative(folder).string(), 200);
-}
 
 // Names of folders and files are the students'.
 std::string csv_word(std::string word)
@@ -110,7 +53,7 @@ void require_walls()
                         "what to allow");
 }
 
-void take(grade_row &row, graded g)
+void take(grade_row &row, graded g, const todo_list &todos)
 {
     std::vector<lab_view> labs = labs_of(g.document);
     const lab_view &l = labs.at(0);
@@ -118,20 +61,21 @@ void take(grade_row &row, graded g)
     row.points = l.points;
     if (l.max_points > 0) row.max_points = l.max_points; // a broken grader knows of none
     for (const case_view &c : l.cases) ++row.verdicts[c.verdict];
-    if (const case_view *f = l.first_failure())
-        row.first_failure = fmt::format("{} in {}", f->verdict, f->name);
+    const case_view *f = first_to_mend(l, todos); // as watch orders them
+    if (f) row.first_failure = fmt::format("{} in {}", f->verdict, f->name);
     bool refused = row.status == "error" || row.verdicts.contains("SUBMISSION_INVALID");
-    row.problem = refused && !l.cases.empty() ? l.cases[0].message : "";
+    row.problem = refused && f ? f->message : "";
+    if (refused && row.problem.empty()) row.problem = f && !f->hint.empty() ? f->hint : "refused";
     row.document = std::move(g.document);
 }
 
 // One student's fault, or ours with one student's file, ends nothing but that row.
-void carry_out(const toolchain &t, work &w, const grade_options &options)
+void carry_out(const toolchain &t, work &w, const grade_options &options, const todo_list &todos)
 {
     if (w.row.file.empty()) return;
     try {
         subject what = file_of(w.row.file);
-        take(w.row, grade_one(t, *w.of, what, options, false));
+        take(w.row, grade_one(t, *w.of, what, options, false), todos);
     } catch (const stop_requested &) {
         throw;
     } catch (const std::exception &e) {
@@ -140,16 +84,27 @@ void carry_out(const toolchain &t, work &w, const grade_options &options)
     }
 }
 
-int width_of(const std::vector<std::string> &words)
+std::string skipped_words(const std::vector<std::string> &names)
+{
+    constexpr std::size_t most = 5;
+    std::string first;
+    for (std::size_t i = 0; i < std::min(names.size(), most); ++i)
+        first += fmt::format("{}{}", i ? ", " : "", shell_word(printable(names[i], 100)));
+    if (names.size() > most) first += fmt::format(" and {} more", names.size() - most);
+    return fmt::format("Skipped, being neither a folder nor a .cu file: {}. Unpack archives, then "
+                       "repeat.",
+                       first);
+}
+
+int width_of(const std::vector<work> &all, std::string grade_row::*word)
 {
     int width = 7;
-    for (const std::string &word : words) width = std::max(width, columns(printable(word, 200)));
+    for (const work &w : all) width = std::max(width, columns(w.row.*word));
     return width;
 }
 
 // Every student and lab, with what the graders need built.
-std::vector<work> work_of(const toolchain &t, const std::string &folder,
-                          const std::vector<std::string> &students,
+std::vector<work> work_of(const toolchain &t, const std::vector<student_files> &students,
                           const std::vector<std::string> &names, const grade_options &options,
                           progress_line &progress)
 {
@@ -162,11 +117,11 @@ std::vector<work> work_of(const toolchain &t, const std::string &folder,
     std::map<std::string, double> offered;
     for (const std::string &name : names) offered[name] = points_offered(t, lab_called(t, name));
     std::vector<work> all;
-    for (const std::string &student : students)
+    for (const student_files &student : students)
         for (const std::string &name : names) {
-            handed_in h = find_file(folder + "/" + student, name, names.size() == 1);
+            handed_in h = find_file(student, name, names.size() == 1, t.lab_names(false));
             work w{&lab_called(t, name), {}};
-            w.row.student = printable(student, 200);
+            w.row.student = printable(student.name, 200);
             w.row.lab = name;
             w.row.file = h.file;
             w.row.status = "missing";
@@ -187,33 +142,6 @@ void print_row(const grade_row &row, int student, int lab, const terminal &out)
 }
 
 } // namespace
-
-handed_in find_file(const std::string &student_folder, const std::string &lab, bool only_lab)
-{
-    if (fs::is_symlink(fs::symlink_status(student_folder)))
-        return {{}, "the student's folder is a link, which is not followed"};
-    std::string lone = student_folder + "/stub.cu";
-    search s{lab, {}, {}};
-    if (only_lab && fs::exists(fs::symlink_status(lone))) s.found.push_back(lone);
-    s.look(student_folder, 0);
-    std::sort(s.found.begin(), s.found.end());
-    s.found.erase(std::unique(s.found.begin(), s.found.end()), s.found.end());
-    if (s.seen > most_entries)
-        return {
-            {},
-            fmt::format("there are more than {} files; hand in the .cu file alone", most_entries)};
-    if (s.found.size() > 1)
-        return {{},
-                fmt::format("there are {} files for it: {} and {}", s.found.size(),
-                            relative(s.found[0], student_folder),
-                            relative(s.found[1], student_folder))};
-    if (s.found.size() == 1) return {s.found[0], {}};
-    if (!s.links.empty())
-        return {{},
-                fmt::format("there is no {}/stub.cu; {} is a link, which is not followed", lab,
-                            relative(s.links[0], student_folder))};
-    return {{}, fmt::format("there is no {}/stub.cu", lab)};
-}
 
 std::string as_csv(const std::vector<grade_row> &rows, const grade_options &options)
 {
@@ -261,7 +189,10 @@ json as_json(const std::vector<grade_row> &rows, const grade_options &options)
 
 int autograde_command(const toolchain &t, const autograde_options &wanted)
 {
-    std::vector<std::string> students = students_in(wanted.folder);
+    std::error_code unreadable; // read_class says it
+    fs::path folder = fs::canonical(wanted.folder, unreadable);
+    class_files handed =
+        read_class(unreadable ? wanted.folder : folder.string(), t.lab_names(false));
     std::vector<std::string> names = find_labs(wanted.words, t.lab_names(false));
     if (names.empty()) throw usage_error("this workbook has no labs yet");
     require_writable("--csv", wanted.csv_file);
@@ -271,11 +202,15 @@ int autograde_command(const toolchain &t, const autograde_options &wanted)
     options.seed = choose_seed(options.seed); // one for all: everyone gets the same inputs
     progress_line progress;
     options.backend = choose_backend(t, lab_called(t, names[0]), options, progress).backend;
-    std::vector<work> all =
-        work_of(t, fs::canonical(wanted.folder).string(), students, names, options, progress);
+    std::vector<work> all = work_of(t, handed.students, names, options, progress);
+
+    std::map<std::string, todo_list> todos;
+    for (const std::string &name : names) todos.emplace(name, todos_of(t, lab_called(t, name)));
 
     terminal out = detect_terminal(1);
-    int student = width_of(students) + 2, lab = width_of(names) + 2;
+    if (!handed.skipped.empty())
+        fmt::print("{}\n\n", wrapped(skipped_words(handed.skipped), out.width, 2));
+    int student = width_of(all, &grade_row::student) + 2, lab = width_of(all, &grade_row::lab) + 2;
     fmt::print("{}{}{}{}\n", padded("student", student), padded("lab", lab), padded("points", 12),
                "first failure");
     std::vector<grade_row> rows;
@@ -294,15 +229,20 @@ int autograde_command(const toolchain &t, const autograde_options &wanted)
     // Two graders on one GPU would spoil each other's times.
     unsigned at_once = options.backend == "gpu" ? 1 : cores();
     run_all(
-        all.size(), at_once, [&](std::size_t i) { carry_out(t, all[i], options); }, report);
+        all.size(), at_once,
+        [&](std::size_t i) { carry_out(t, all[i], options, todos.at(all[i].of->name)); }, report);
     auto count = [&](const char *status) {
         return std::count_if(rows.begin(), rows.end(),
                              [&](const grade_row &row) { return row.status == status; });
     };
+    auto refused = std::count_if(rows.begin(), rows.end(), [](const grade_row &row) {
+        return row.status != "error" && row.verdicts.contains("SUBMISSION_INVALID");
+    });
     auto missing = count("missing"), faults = count("error");
-    fmt::print("\n{} graded, {} missing, {} not graded by a fault of ours (backend {}, seed {})\n",
-               rows.size() - std::size_t(missing + faults), missing, faults, options.backend,
-               options.seed);
+    fmt::print("\n{} graded, {} refused, {} missing, {} not graded by a fault of ours (backend {}, "
+               "seed {})\n",
+               rows.size() - std::size_t(refused + missing + faults), refused, missing, faults,
+               options.backend, options.seed);
     return faults > 0 ? infrastructure : passed;
 }
 

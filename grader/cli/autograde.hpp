@@ -10,20 +10,11 @@
 namespace cli {
 
 struct autograde_options {
-    std::string folder;              // a folder a student
+    std::string folder;              // as read_class takes it
     std::vector<std::string> words;  // the labs; none: all
     std::string csv_file, json_file; // empty: none
     grade_options grade;
 };
-
-// Where a student's file for a lab lies, or why there is none that can be graded.
-struct handed_in {
-    std::string file, problem;
-};
-// Looks through the student's folder, at most a few folders deep, for LAB/stub.cu; so it finds
-// labs/LAB/stub.cu of a whole edition too. With `only_lab`, stub.cu in the folder itself is the
-// lab's. Links are not followed.
-handed_in find_file(const std::string &student_folder, const std::string &lab, bool only_lab);
 
 // A student's grade in one lab.
 struct grade_row {

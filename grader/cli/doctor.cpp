@@ -182,7 +182,7 @@ diagnosis trial(const std::optional<toolchain> &t, const std::string &backend)
     std::string enables = gpu ? "the gpu backend grades here" : "labs are graded without a GPU";
     if (!t || t->labs.empty() || !fs::exists(t->program(t->labs[0], "naive", backend)))
         return {diagnosis::optional_missing, part, "not built yet", enables + " once it is built",
-                gpu ? "" : "./workbook demo builds it"};
+                gpu ? "" : "./workbook grade builds it"};
     child c;
     c.arguments = {t->program(t->labs[0], "naive", backend), "--probe"};
     c.wall = std::chrono::seconds(60);
@@ -312,7 +312,7 @@ std::string doctor_report(const std::vector<diagnosis> &all, const terminal &out
         wanting += d.what == diagnosis::missing;
     }
     text += wanting == 0
-                ? "\nEverything required is here. Next: ./workbook demo\n"
+                ? "\nEverything required is here. Next: ./workbook\n"
                 : fmt::format("\n{} missing that the workbook needs: see \"get it\" above.\n",
                               plural(wanting, "part"));
     return text;

@@ -38,10 +38,7 @@ struct tree_entry {
 
 std::vector<tree_entry> files_of(const std::string &root, const std::string &commit)
 {
-    child list;
-    list.arguments = {"git", "-C", root, "ls-tree", "-r", "-z", commit};
-    list.keep = 16 << 20;
-    ending e = run(list);
+    ending e = run_git(root, {"ls-tree", "-r", "-z", commit});
     if (!e.ok() || e.cut)
         throw machine_error(
             fmt::format("git does not list the files of {} in {} ({})", commit, root, e.words()));
@@ -53,12 +50,11 @@ std::vector<tree_entry> files_of(const std::string &root, const std::string &com
     return result;
 }
 
-void must_run(const child &c, const std::string &what)
+void must_be_well(const ending &e, const std::string &what)
 {
-    ending e = run(c);
     if (!e.ok())
-        throw machine_error(fmt::format("{}: {} {}. It said:\n{}", what, c.arguments[0], e.words(),
-                                        printable(e.text, 2000)));
+        throw machine_error(
+            fmt::format("{} {}. It said:\n{}", what, e.words(), printable(e.text, 2000)));
 }
 
 // By the tree alone: no file of the working folder gets in, and line ends are as git has them.
@@ -66,15 +62,13 @@ void unpack(const std::string &root, const std::string &commit, const std::strin
             const std::vector<std::string> &paths)
 {
     std::string archive = folder + ".tar";
-    child pack;
-    pack.arguments = {"git",     "-C",           root,       "-c",    "tar.umask=0022",
-                      "archive", "--format=tar", "--output", archive, commit,
-                      "--"};
-    for (const std::string &path : paths) pack.arguments.push_back(":(literal)" + path);
-    must_run(pack, "the files of the edition cannot be packed");
+    std::vector<std::string> pack = {"-c",       "tar.umask=0022", "archive", "--format=tar",
+                                     "--output", archive,          commit,    "--"};
+    for (const std::string &path : paths) pack.push_back(":(literal)" + path);
+    must_be_well(run_git(root, pack), "the files of the edition cannot be packed: git");
     child unpack;
     unpack.arguments = {"tar", "--no-same-owner", "-xf", archive, "-C", folder};
-    must_run(unpack, "the files of the edition cannot be unpacked");
+    must_be_well(run(unpack), "the files of the edition cannot be unpacked: tar");
     fs::remove(archive);
 }
 
@@ -160,14 +154,19 @@ std::vector<std::string> repeated_lines(const fs::path &root, const fs::path &fo
     return faults;
 }
 
-// The files that a page names: in links, and in type as `labs/LAB/stub.cu`.
+// What a page names that is not there: files in links, and in type as `labs/LAB/stub.cu`; commands
+// that an edition does not show.
 std::vector<std::string> dead_ends(const fs::path &folder, const fs::path &page)
 {
     static const std::regex link(R"(\]\(([^)#:]+)\))");
     static const std::regex named("`((?:labs|handouts|reference|solutions|grader|data|subprojects)"
                                   "/[A-Za-z0-9_./-]*)`");
+    static const std::regex command(R"(\./workbook (demo|check|release)\b)");
     std::string text = read_text(page.string());
     std::vector<std::string> faults;
+    for (std::sregex_iterator m(text.begin(), text.end(), command), end; m != end; ++m)
+        faults.push_back(fmt::format("{} names {}, which is not for students",
+                                     page.lexically_relative(folder).string(), m->str()));
     auto need = [&](const std::string &name, const fs::path &path) {
         if (name.find("LAB") == name.npos && !fs::exists(path))
             faults.push_back(fmt::format("{} names {}, which is not there",

@@ -1,15 +1,18 @@
 // The explain command: a submission's source, line by line, with what the memory system did.
 #pragma once
 
+#include "../source_view.hpp"
 #include "access_words.hpp"
 #include "grade.hpp"
-#include "source_view.hpp"
 #include "text.hpp"
 
 #include <string>
 #include <vector>
 
 namespace cli {
+
+using grading::line_range;
+using grading::shown_lines;
 
 struct explained_line {
     std::string file; // empty: the submission's own; else another one's name

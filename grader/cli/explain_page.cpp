@@ -1,8 +1,8 @@
 // Writes the page: for each case the remarks, the kernels, two pictures, and the annotated source.
 #include "explain_page.hpp"
 
+#include "../source_view.hpp"
 #include "access_pictures.hpp"
-#include "source_view.hpp"
 
 #include <fmt/format.h>
 

@@ -4,6 +4,7 @@
 #include "errors.hpp"
 #include "files.hpp"
 #include "lab_names.hpp"
+#include "original.hpp"
 #include "process.hpp"
 #include "progress.hpp"
 #include "text.hpp"
@@ -41,7 +42,8 @@ struct workers_of {
 
 std::vector<std::string> grader_command(const toolchain &t, const lab &l, const subject &what,
                                         const workers_of &worker, const grade_options &options,
-                                        const std::string &json_file, bool show)
+                                        const std::string &json_file, const std::string &original,
+                                        bool show)
 {
     std::vector<std::string> c = {t.grader(l),
                                   "--backend",
@@ -59,6 +61,7 @@ std::vector<std::string> grader_command(const toolchain &t, const lab &l, const 
     }
     add({"--submission", what.name, "--source", t.shown(what.source), "--seed", options.seed,
          "--json", json_file});
+    if (!original.empty()) add({"--original", original});
     if (options.replays) add({"--replay-dir", replay_folder(t, what)});
     if (!options.pattern.empty()) add({"--case", options.pattern});
     if (!options.schedule.empty()) add({"--schedule", options.schedule});
@@ -110,9 +113,12 @@ graded run_grader(const toolchain &t, const lab &l, const subject &what, const w
 {
     std::string folder = t.build_root + "/submissions";
     fs::create_directories(folder);
-    temporary_name result(folder);
+    temporary_name result(folder), original(folder);
+    std::string handed_out = show && !what.ours ? original_stub(t, l).text : "";
+    if (!handed_out.empty()) write_atomically(original.path(), handed_out);
     child c;
-    c.arguments = grader_command(t, l, what, worker, options, result.path(), show);
+    c.arguments = grader_command(t, l, what, worker, options, result.path(),
+                                 handed_out.empty() ? "" : original.path(), show);
     c.show = show;
     c.directory = t.source_root;
     c.wall = std::chrono::seconds(900);
@@ -177,7 +183,13 @@ void print_refused_build(const toolchain &t, const item &i, const graded &g)
 
 namespace {
 
-void print_table(const std::vector<lab_view> &labs)
+// What comes first to mend, with the TODOs of the lab's stub.
+const case_view *first_of(const toolchain &t, const lab_view &l)
+{
+    return first_to_mend(l, todos_of(t, lab_called(t, l.lab)));
+}
+
+void print_table(const toolchain &t, const std::vector<lab_view> &labs)
 {
     terminal out = detect_terminal(1);
     std::size_t width = 3;
@@ -185,7 +197,7 @@ void print_table(const std::vector<lab_view> &labs)
     int name = static_cast<int>(width) + 2;
     fmt::print("{}{}{}\n", padded("lab", name), padded("points", 12), "first failure");
     for (const lab_view &l : labs) {
-        const case_view *f = l.first_failure();
+        const case_view *f = first_of(t, l);
         std::string what = l.status == "skipped" ? "skipped"
                            : f                   ? f->verdict + "  " + f->name
                                                  : good(out, "passed");
@@ -243,13 +255,13 @@ void print_unreported(const toolchain &t, const item &i, const graded &g)
 }
 
 // After several labs: the table, the first failure, and what to type next.
-void print_summary(const std::vector<item> &all, const json &document)
+void print_summary(const toolchain &t, const std::vector<item> &all, const json &document)
 {
     terminal out = detect_terminal(1);
     std::vector<lab_view> labs = labs_of(document);
-    print_table(labs);
+    print_table(t, labs);
     for (const lab_view &l : labs) {
-        const case_view *f = l.first_failure();
+        const case_view *f = first_of(t, l);
         if (!f) continue;
         auto graded = std::find_if(all.begin(), all.end(),
                                    [&](const item &i) { return i.of->name == l.lab; });
@@ -448,7 +460,7 @@ int grade_command(const toolchain &t, const std::vector<std::string> &words, gra
         return wrong_usage;
     }
     json document = merged(documents, options.seed, options.backend);
-    if (!alone) print_summary(all, document);
+    if (!alone) print_summary(t, all, document);
     if (!options.json_file.empty()) write_atomically(options.json_file, document.dump(2) + "\n");
     int status = merged_status(statuses);
     return status == nothing_graded && options.require_gpu ? infrastructure : status;

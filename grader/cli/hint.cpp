@@ -20,71 +20,82 @@ namespace fs = std::filesystem;
 
 namespace {
 
+// Whether Markdown lays the line out by itself: items of lists, tables, headings, what is indented.
+bool laid_out_by_hand(const std::string &line)
+{
+    return line.empty() || line.find_first_of(" |#") == 0 || line.starts_with("- ") ||
+           line.starts_with("* ");
+}
+
+bool is_fence(const std::string &line) { return line.starts_with("```"); }
+
 // Paragraphs as one line each, to be broken where the reader's terminal ends; what is laid out by
 // hand stays.
 std::string paragraphs(const std::string &text)
 {
     std::string result;
-    bool open = false, code = false;
+    bool open = false, code = false; // a paragraph goes on; inside a block of code
     for (const std::string &line : lines(text)) {
-        bool fence = line.rfind("```", 0) == 0;
-        bool by_hand = code || fence || line.empty() || line.find_first_of(" -|*#") == 0;
-        code ^= fence;
-        if (!result.empty()) result += open && !by_hand ? " " : "\n";
+        bool stays = code || is_fence(line) || laid_out_by_hand(line);
+        code ^= is_fence(line);
+        if (!result.empty()) result += open && !stays ? " " : "\n";
         result += line;
-        open = !by_hand;
+        open = !stays;
     }
     std::size_t first = result.find_first_not_of('\n'), last = result.find_last_not_of('\n');
     return first == result.npos ? "" : result.substr(first, last - first + 1);
 }
 
-std::string path_of(const toolchain &t, const lab &l)
+// All of a lab; none where it has no such file.
+std::vector<hint> every_hint(const toolchain &t, const lab &l)
 {
-    return fs::path(t.stub(l)).parent_path().string() + "/hints.md";
+    fs::path path = fs::path(t.stub(l)).parent_path() / "hints.md";
+    return fs::exists(path) ? parse_hints(read_text(path.string())) : std::vector<hint>();
 }
 
-// "TODO 2 has no hints; TODOs 1, 3 have."
-std::string no_such_todo(const toolchain &t, const lab &l, int todo)
+std::string no_hints(const toolchain &t, const lab &l, int todo)
 {
     std::set<int> numbers;
-    for (const hint &h : parse_hints(read_text(path_of(t, l)))) numbers.insert(h.todo);
+    for (const hint &h : every_hint(t, l)) numbers.insert(h.todo);
+    if (numbers.empty()) return fmt::format("{} has no hints. {}", l.name, read_on(t, l));
     return fmt::format("TODO {} of {} has no hints. There are hints for TODO {}", todo, l.name,
                        fmt::join(numbers, ", "));
 }
 
-void print_hint(const terminal &out, const hint &h, std::size_t number, std::size_t of)
+void say(const terminal &out, const std::string &text)
 {
-    fmt::print("{}\n", bold(out, wrapped(fmt::format("TODO {}, hint {} of {}: {}", h.todo, number,
-                                                     of, h.title),
-                                         out.width, 2)));
-    fmt::print("{}\n\n", wrapped(h.text, out.width, 0));
+    fmt::print("{}\n", wrapped(text, out.width, 0));
 }
 
-void print_rest(const toolchain &t, const lab &l, int todo, std::size_t left)
+void print_hint(const terminal &out, const std::vector<hint> &hints, std::size_t at)
 {
-    terminal out = detect_terminal(1);
-    std::string number = number_of(l.name);
-    if (left > 0)
-        fmt::print("{} left for TODO {}: try this one first.\n", plural(left, "more hint"), todo);
-    else
-        fmt::print("{}\n", wrapped(fmt::format("That was the last hint for TODO {}. {}", todo,
-                                               read_on(t, l)),
-                                   out.width, 0));
+    const hint &h = hints[at];
+    std::string head =
+        fmt::format("TODO {}, hint {} of {}: {}", h.todo, at + 1, hints.size(), h.title);
+    fmt::print("{}\n", bold(out, wrapped(head, out.width, 2)));
+    say(out, h.text + "\n");
+}
+
+int count_shown(const progress_record &record, const lab &l, int todo)
+{
+    auto at = record.hints.find({l.name, todo});
+    return at == record.hints.end() ? 0 : at->second;
 }
 
 } // namespace
 
 std::vector<hint> parse_hints(const std::string &markdown)
 {
-    static const std::regex heading(R"(## TODO (\d{1,4}): *(.*\S)\s*)");
+    static const std::regex of_a_hint(R"(## TODO (\d{1,4}): *(.*\S)\s*)");
     std::vector<hint> result;
-    bool inside = false;
+    bool inside = false, code = false; // a hint; a block of code, where # begins no heading
     for (const std::string &line : lines(markdown)) {
         std::smatch m;
-        if (std::regex_match(line, m, heading)) {
+        code ^= is_fence(line);
+        if (!code && std::regex_match(line, m, of_a_hint)) {
             result.push_back({std::stoi(m[1]), m[2], {}});
             inside = true;
-        } else if (line.rfind("## ", 0) == 0 || line.rfind("# ", 0) == 0) {
+        } else if (!code && (line.starts_with("## ") || line.starts_with("# "))) {
             inside = false;
         } else if (inside) {
             result.back().text += line + "\n";
@@ -96,8 +107,7 @@ std::vector<hint> parse_hints(const std::string &markdown)
 
 std::vector<hint> hints_of(const toolchain &t, const lab &l, int todo)
 {
-    std::vector<hint> all;
-    if (fs::exists(path_of(t, l))) all = parse_hints(read_text(path_of(t, l)));
+    std::vector<hint> all = every_hint(t, l);
     std::erase_if(all, [&](const hint &h) { return h.todo != todo; });
     return all;
 }
@@ -105,15 +115,18 @@ std::vector<hint> hints_of(const toolchain &t, const lab &l, int todo)
 int todo_at_hand(const toolchain &t, const lab &l, const progress_record &record)
 {
     const progress_entry *e = record.last(l.name);
-    if (e && e->verdict.empty()) return 0;
-    std::vector<int> todos = e ? todos_of(t, l).of_case(e->mending) : std::vector<int>{};
+    if (e && e->verdict.empty() && e->mending.empty()) return 0;
+    if (e && e->todo && !hints_of(t, l, e->todo).empty()) return e->todo;
+    std::vector<int> todos;
+    if (e && e->verdict.empty())
+        todos = todos_of(t, l).for_more(e->mending);
+    else if (e)
+        todos = todos_of(t, l).of_case(e->mending);
     if (todos.empty()) todos = {1};
-    int with_hints = 0;
+    int with_hints = 0; // the last of them that has any, all shown
     for (int todo : todos) {
-        std::size_t count = hints_of(t, l, todo).size();
-        auto seen = record.hints.find({l.name, todo});
-        int shown = seen == record.hints.end() ? 0 : seen->second;
-        if (count > static_cast<std::size_t>(shown)) return todo;
+        int count = static_cast<int>(hints_of(t, l, todo).size());
+        if (count > count_shown(record, l, todo)) return todo;
         if (count > 0) with_hints = todo;
     }
     return with_hints;
@@ -125,9 +138,9 @@ std::string read_on(const toolchain &t, const lab &l)
     if (!fs::exists(handout)) return "Read the comments of lab.hpp once more.";
     bool code = false;
     for (const std::string &line : lines(read_text(handout))) {
-        if (line.rfind("```", 0) == 0) code = !code;
+        code ^= is_fence(line);
         // The last sections are about the work itself and what lies beyond it.
-        if (code || line.rfind("## ", 0) != 0 || line == "## See it") continue;
+        if (code || !line.starts_with("## ") || line == "## See it") continue;
         if (line == "## The tasks" || line == "## Beyond") break;
         sections += fmt::format("{}\"{}\"", sections.empty() ? "" : ", ", line.substr(3));
     }
@@ -140,37 +153,33 @@ int hint_command(const toolchain &t, const std::string &word, const hint_options
     progress_record record = read_progress(t);
     terminal out = detect_terminal(1);
     int todo = options.todo ? options.todo : todo_at_hand(t, l, record);
-    if (todo == 0) {
-        fmt::print("{}\n",
-                   wrapped(fmt::format("The last grade of {} found nothing to help with. A "
-                                       "TODO's hints all the same: ./workbook hint {} --todo 1",
-                                       l.name, number_of(l.name)),
-                           out.width, 0));
-        return passed;
-    }
     std::vector<hint> hints = hints_of(t, l, todo);
-    if (hints.empty()) throw usage_error(no_such_todo(t, l, todo));
-    std::size_t shown =
-        std::min(hints.size(), static_cast<std::size_t>(record.hints[{l.name, todo}]));
-    if (shown < hints.size() && !options.again) {
-        print_hint(out, hints[shown], shown + 1, hints.size());
-        keep_hints(t, l.name, todo, static_cast<int>(shown + 1));
-        print_rest(t, l, todo, hints.size() - shown - 1);
+    if (todo == 0 && !every_hint(t, l).empty()) {
+        say(out, fmt::format("The last grade of {} found nothing to help with. A TODO's hints all "
+                             "the same: ./workbook hint {} --todo 1",
+                             l.name, number_of(l.name)));
         return passed;
     }
-    if (options.again)
-        for (std::size_t i = 0; i < shown; ++i) print_hint(out, hints[i], i + 1, hints.size());
+    if (hints.empty()) throw usage_error(no_hints(t, l, todo));
+    std::size_t shown =
+        std::min(hints.size(), static_cast<std::size_t>(count_shown(record, l, todo)));
+    bool one_more = shown < hints.size() && !options.again;
+    for (std::size_t i = 0; options.again && i < shown; ++i) print_hint(out, hints, i);
+    if (one_more) {
+        print_hint(out, hints, shown);
+        keep_hints(t, l.name, todo, static_cast<int>(++shown));
+    }
     if (shown < hints.size())
-        print_rest(t, l, todo, hints.size() - shown);
+        say(out, fmt::format("{} left for TODO {}: try {} first.",
+                             plural(hints.size() - shown, "more hint"), todo,
+                             one_more ? "this one" : "those shown"));
+    else if (one_more)
+        say(out, fmt::format("That was the last hint for TODO {}. {}", todo, read_on(t, l)));
     else
-        fmt::print("{}\n",
-                   wrapped(fmt::format("You have seen {} for TODO {}{} {}",
-                                       plural(hints.size(), "hint"), todo,
-                                       options.again
-                                           ? ": that is all."
-                                           : ": that is all. To read them once more, add --again.",
-                                       read_on(t, l)),
-                           out.width, 0));
+        say(out, fmt::format("You have seen {} for TODO {}: that is all.{} {}",
+                             plural(hints.size(), "hint"), todo,
+                             options.again ? "" : " To read them once more, add --again.",
+                             read_on(t, l)));
     return passed;
 }
 

@@ -20,8 +20,9 @@ std::vector<hint> parse_hints(const std::string &markdown);
 // None where the lab has no such file.
 std::vector<hint> hints_of(const toolchain &t, const lab &l, int todo);
 
-// The TODO to help with: that of the first failure of the last grade, and of several TODOs the
-// first with a hint that was not shown; 0 when the last grade had no failure or no TODO has a hint.
+// The TODO to help with: that whose code the first failure of the last grade names, or that of its
+// case, and of several TODOs the first with a hint that was not shown. Where nothing failed, that
+// of the speed that can be better. 0 when nothing can or no TODO has a hint.
 int todo_at_hand(const toolchain &t, const lab &l, const progress_record &record);
 
 // Where to read on when hints are used up: the handout and its sections.

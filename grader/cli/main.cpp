@@ -28,20 +28,46 @@ namespace {
 using namespace cli;
 
 constexpr const char *about = "CUDA labs, graded: on your GPU, or in the workbook's simulator.";
-constexpr const char *examples = R"(
-LAB is a number (2, 02) or any part of one lab's name (coal). No LAB: all of
-them. Without a command: where am I, and what next.
+// The program's own folder decides what the help shows: a student edition has no solutions, and
+// may have one lab only.
+struct shelf {
+    std::string lab = "02_coalescing";
+    bool solutions = true;
+};
 
-Examples:
-  ./workbook demo                    every lab's ladder, naive to full solution
-  ./workbook watch 2                 grade after every save of the file you edit
-  ./workbook grade 2                 grade labs/02_*/stub.cu, the file you edit
-  ./workbook grade 2 --case offset   only cases with "offset" in their name
-  ./workbook explain 2               your source, with what the memory system did
-  ./workbook grade 2 --submission ~/mine.cu --json result.json
+shelf shelf_here()
+{
+    try {
+        toolchain t = read_toolchain(toolchain_path());
+        for (const lab &l : t.labs)
+            if (!l.test) return {l.name, l.solutions};
+    } catch (const machine_error &) { // the build folder is broken: commands say so, help need not
+    }
+    return {};
+}
 
-Exit status: 0 passed, 1 the submission failed, 2 wrong usage, 77 nothing could
-be graded, 99 a fault of the machine or the workbook.)";
+std::string examples(const shelf &here)
+{
+    std::string number = number_of(here.lab), part = here.lab.substr(number.size() + 1, 4);
+    std::string text = fmt::format(
+        "\nLAB is a number ({}, {}) or any part of one lab's name ({}). No LAB: all of\nthem. "
+        "Without a command: where am I, and what next.\n\nExamples:\n",
+        std::stoi(number), number, part);
+    auto example = [&](const std::string &command, const std::string &does) {
+        text += fmt::format("  ./workbook {:<23} {}\n", command, does);
+    };
+    if (here.solutions) example("demo", "every lab's ladder, naive to full solution");
+    example("watch " + number, "grade after every save of the file you edit");
+    example("grade " + number, fmt::format("grade labs/{}_*/stub.cu, the file you edit", number));
+    example("grade " + number + " --case speed", "only cases with \"speed\" in their name");
+    example("explain " + number, "your source, with what the memory system did");
+    return text + fmt::format("  ./workbook grade {} --submission ~/mine.cu --json result.json\n\n"
+                              "Exit status: 0 passed, 1 the submission failed, 2 wrong usage, 77 "
+                              "nothing could\nbe graded, 99 a fault of the machine or the "
+                              "workbook.",
+                              number);
+}
+
 constexpr const char *about_watch = R"(
 Keep it open beside your editor. It looks at the file five times a second, so
 that any editor and any network folder will do, and grades each new text once; a
@@ -69,9 +95,12 @@ tests pass, every stub compiles and is not written, and lines added to it make
 every answer right. That takes some minutes; where it fails nothing is left.)";
 
 constexpr const char *about_autograde = R"(
-In FOLDER/NAME/ it finds labs/LAB/stub.cu (a whole student edition), LAB/stub.cu
-or, when one LAB is named, stub.cu. Of an edition nothing else is read: the
-graders are this workbook's. Each file is graded as grade --submission does, on
+FOLDER is what a course system makes of a class: a folder a student, or .cu files
+named after the students (as Moodle and Canvas name them, or ada_LAB.cu). In a
+student's folder it finds labs/LAB/stub.cu (a whole student edition), LAB/stub.cu
+or a .cu file with the lab's name in its own; when one LAB is named, also stub.cu
+or the only .cu file. Of an edition nothing else is read: the graders are this
+workbook's. What is skipped is said. Each file is graded as grade --submission does, on
 the same inputs, and shut off from the machine, or not at all.
 
 Exit status: 0 every file that is there was graded, whatever its points.)";
@@ -142,9 +171,16 @@ void describe_explain(commands &c, command_options &o)
         ->check(not_empty);
 }
 
-void describe(commands &c, command_options &o)
+// What is for instructors, or shows worked solutions, is no part of a student's help.
+void hide_from_students(commands &c)
 {
-    c.app.footer(examples);
+    for (CLI::App *command : {c.demo, c.check, c.release, c.autograde}) command->group("");
+    for (CLI::App *command : {c.grade, c.explain}) command->get_option("--solutions")->group("");
+}
+
+void describe(commands &c, command_options &o, const shelf &here)
+{
+    c.app.footer(examples(here));
     c.app.require_subcommand(0, 1);
     c.app.set_help_flag("-h,--help", "print this help and exit");
     c.demo = c.app.add_subcommand("demo", "grade the worked solutions and draw the ladders");
@@ -216,6 +252,7 @@ void describe(commands &c, command_options &o)
         ->check(not_empty);
     add_backend(*c.autograde, o);
     add_seed(*c.autograde, o);
+    if (!here.solutions) hide_from_students(c);
 }
 
 // CLI11 says that a word was not expected; this says which one was probably meant.
@@ -309,7 +346,7 @@ int main(int count, char **words)
 {
     commands c;
     command_options o;
-    describe(c, o);
+    describe(c, o, shelf_here());
     try {
         c.app.parse(count, words);
     } catch (const CLI::CallForHelp &e) {

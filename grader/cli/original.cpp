@@ -21,12 +21,7 @@ namespace {
 // What git says; none where there is no git, no repository or no such object.
 std::optional<std::string> git(const toolchain &t, const std::vector<std::string> &words)
 {
-    child c;
-    c.arguments = {"git", "-C", t.source_root};
-    c.arguments.insert(c.arguments.end(), words.begin(), words.end());
-    c.keep = 1 << 20;
-    c.wall = std::chrono::seconds(20);
-    ending e = run(c);
+    ending e = run_git(t.source_root, words);
     if (!e.ok() || e.cut) return {};
     return e.text;
 }
@@ -64,8 +59,9 @@ original_file original_of(const toolchain &t, const std::string &path)
     return original;
 }
 
-todo_list todos_of(const toolchain &t, const lab &l)
+grading::todo_list todos_of(const toolchain &t, const lab &l)
 {
+    using grading::todo_list;
     std::string original = original_stub(t, l).text;
     std::string present = look_at({t.stub(l)})[t.stub(l)].value_or("");
     return original.empty() ? todo_list(present) : todo_list(original, present);

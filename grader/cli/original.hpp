@@ -2,7 +2,7 @@
 // student has edited, and for the tests.
 #pragma once
 
-#include "todo.hpp"
+#include "../todo.hpp"
 #include "toolchain.hpp"
 
 #include <string>
@@ -27,7 +27,7 @@ struct original_file {
 original_file original_of(const toolchain &t, const std::string &path);
 
 // By the original, or for want of it the stub as it stands, and how far the student is with them.
-todo_list todos_of(const toolchain &t, const lab &l);
+grading::todo_list todos_of(const toolchain &t, const lab &l);
 
 // Copies the stubs that have no copy yet. A folder that cannot be written to is left alone.
 void copy_stubs(const toolchain &t);

@@ -82,7 +82,9 @@ void set_limit(int which, std::uint64_t most)
     rlimit now{};
     getrlimit(static_cast<__rlimit_resource>(which), &now);
     rlim_t value = std::min<rlim_t>(most, now.rlim_max);
-    rlimit wanted{value, value};
+    // Where both are equal, the kernel kills at once and nobody can tell why.
+    rlim_t last = std::min<rlim_t>(which == RLIMIT_CPU ? value + 5 : value, now.rlim_max);
+    rlimit wanted{value, last};
     setrlimit(static_cast<__rlimit_resource>(which), &wanted);
 }
 
@@ -382,6 +384,16 @@ std::string find_program(std::string_view name)
             return candidate;
     }
     return {};
+}
+
+ending run_git(const std::string &root, const std::vector<std::string> &words)
+{
+    child c;
+    c.arguments = {"git", "-C", root};
+    c.arguments.insert(c.arguments.end(), words.begin(), words.end());
+    c.keep = 16 << 20;
+    c.wall = std::chrono::seconds(60);
+    return run(c);
 }
 
 } // namespace cli

@@ -49,6 +49,10 @@ struct ending {
 // stop_requested after ending the child when the program was asked to stop.
 ending run(const child &c);
 
+// What git says, at most 16 MiB, of the repository that `root` lies in. Not started: there is no
+// git.
+ending run_git(const std::string &root, const std::vector<std::string> &words);
+
 // From here on SIGINT, SIGTERM and SIGHUP end running children and make run() throw
 // stop_requested. Orphans of children come to us, and end with us.
 void handle_signals();

@@ -6,7 +6,6 @@
 #include "grade.hpp"
 #include "original.hpp"
 #include "text.hpp"
-#include "todo.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -34,6 +33,11 @@ template <class T> T field(const json &o, const char *key, T otherwise)
     return right ? at->template get<T>() : otherwise;
 }
 
+int todo_from(const json &o)
+{
+    return static_cast<int>(std::clamp(field<double>(o, "todo", 0), 0.0, 9999.0));
+}
+
 progress_entry entry_from(const json &o)
 {
     progress_entry e;
@@ -46,6 +50,7 @@ progress_entry entry_from(const json &o)
     e.verdict = field<std::string>(o, "verdict", {});
     e.case_name = field<std::string>(o, "case", {});
     e.mending = field<std::string>(o, "mending", e.case_name);
+    e.todo = todo_from(o);
     return e;
 }
 
@@ -55,16 +60,15 @@ json entry_to(const progress_entry &e)
             {"points", e.points},   {"max_points", e.max_points},
             {"best", e.best},       {"when", e.when},
             {"verdict", e.verdict}, {"case", e.case_name},
-            {"mending", e.mending}};
+            {"mending", e.mending}, {"todo", e.todo}};
 }
 
 void read_hints(const json &list, progress_record &record)
 {
     for (const json &o : list) {
         if (!o.is_object()) continue;
-        int todo = static_cast<int>(std::clamp(field<double>(o, "todo", 0), 0.0, 9999.0));
         int shown = static_cast<int>(std::clamp(field<double>(o, "shown", 0), 0.0, 9999.0));
-        record.hints[{field<std::string>(o, "lab", {}), todo}] = shown;
+        record.hints[{field<std::string>(o, "lab", {}), todo_from(o)}] = shown;
     }
 }
 
@@ -197,7 +201,11 @@ progress_record read_progress(const toolchain &t)
 void keep_progress(const toolchain &t, const lab_view &graded, const std::string &backend)
 {
     if (graded.status == "error" || graded.status == "skipped") return;
-    const case_view *failure = first_to_mend(graded, todos_of(t, lab_called(t, graded.lab)));
+    todo_list todos = todos_of(t, lab_called(t, graded.lab));
+    const case_view *failure = first_to_mend(graded, todos);
+    const case_view *better = failure ? nullptr : first_to_better(graded);
+    std::vector<int> named =
+        failure ? todos.of_line(failure->named_in_todo(), failure->line) : std::vector<int>();
     change(t, [&](progress_record &record) {
         progress_entry e;
         auto at = std::find_if(record.entries.begin(), record.entries.end(), [&](const auto &o) {
@@ -216,7 +224,11 @@ void keep_progress(const toolchain &t, const lab_view &graded, const std::string
         e.verdict = failure ? failure->verdict : "";
         e.case_name = failure ? failure->name : "";
         // While the file does not compile, the student is still at what was the first to mend.
-        if (e.case_name != "build") e.mending = failure ? failure->named_in_todo() : "";
+        if (e.case_name != "build") {
+            const case_view *at_hand = failure ? failure : better;
+            e.mending = at_hand ? at_hand->named_in_todo() : "";
+            e.todo = named.empty() ? 0 : named.front();
+        }
         record.entries.push_back(e);
     });
 }

@@ -50,13 +50,9 @@ private:
     std::string path_;
 };
 
-std::string asked_git(const std::string &root, std::vector<std::string> words)
+std::string asked_git(const std::string &root, const std::vector<std::string> &words)
 {
-    child git;
-    git.arguments = {"git", "-C", root};
-    git.arguments.insert(git.arguments.end(), words.begin(), words.end());
-    git.keep = 4 << 20;
-    ending e = run(git);
+    ending e = run_git(root, words);
     if (!e.ok())
         throw usage_error(fmt::format("A release holds the files that git has, and git says of {}: "
                                       "{}",

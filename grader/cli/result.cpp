@@ -45,18 +45,21 @@ json no_points_case(const char *name, std::string_view verdict, const std::strin
 
 } // namespace
 
-const case_view *lab_view::first_failure() const
+const case_view *first_to_mend(const lab_view &l, const todo_list &todos)
 {
-    auto later = [](const case_view &c) {
-        return c.verdict == "NOT_WRITTEN"                               ? 2
-               : c.verdict == "TOO_SLOW" || c.verdict == "INCONCLUSIVE" ? 1
-                                                                        : 0;
-    };
-    const case_view *first = nullptr;
-    for (const case_view &c : cases)
-        if (!c.passed() && c.verdict != "SKIPPED" && (!first || later(c) < later(*first)))
-            first = &c;
-    return first;
+    std::vector<grading::outcome> outcomes;
+    for (const case_view &c : l.cases)
+        outcomes.push_back({c.name, !c.passed() && c.verdict != "SKIPPED",
+                            c.verdict == "NOT_WRITTEN", c.kind == "speed"});
+    std::vector<std::size_t> order = grading::order_to_mend(outcomes, todos);
+    return order.empty() ? nullptr : &l.cases[order[0]];
+}
+
+const case_view *first_to_better(const lab_view &l)
+{
+    for (const case_view &c : l.cases)
+        if (c.passed() && c.kind == "speed" && c.points < c.max_points) return &c;
+    return nullptr;
 }
 
 std::vector<lab_view> labs_of(const json &document)
@@ -72,7 +75,8 @@ std::vector<lab_view> labs_of(const json &document)
                 lab.cases.push_back({text_of(c, "name"), text_of(c, "kind"), text_of(c, "verdict"),
                                      text_of(c, "message"), text_of(c, "hint"),
                                      number_at(c, "points"), number_at(c, "max_points"), &c,
-                                     text_of(c, "about")});
+                                     text_of(c, "about"),
+                                     int(std::clamp(number_at(c, "line"), 0.0, 1e9))});
         result.push_back(std::move(lab));
     }
     return result;

@@ -1,6 +1,7 @@
 // Result documents of schema cuda-workbook/1: made where no grader ran, read, and merged into one.
 #pragma once
 
+#include "../todo.hpp"
 #include "submission.hpp"
 
 #include <nlohmann/json.hpp>
@@ -21,6 +22,7 @@ struct case_view {
     double points = 0, max_points = 0;
     const json *whole = nullptr; // lives as long as the document
     std::string about = {};      // the function whose TODO a failure is; empty: the case's own
+    int line = 0;                // of the submission, that the message names; 0: none
     bool passed() const { return verdict == "PASS"; }
     const std::string &named_in_todo() const { return about.empty() ? name : about; }
 };
@@ -28,9 +30,15 @@ struct lab_view {
     std::string lab, submission, status;
     double points = 0, max_points = 0;
     std::vector<case_view> cases;
-    const case_view *first_failure() const; // not PASS and not SKIPPED; null when there is none
 };
 std::vector<lab_view> labs_of(const json &document);
+
+using grading::function_of;
+using grading::todo_list;
+// By order_to_mend; null when nothing failed.
+const case_view *first_to_mend(const lab_view &l, const todo_list &todos);
+// A speed case that passed with points left; null: none.
+const case_view *first_to_better(const lab_view &l);
 
 // A document of one lab whose only case says why nothing could be run.
 json refused_build(const std::string &lab, const std::string &submission,

@@ -20,6 +20,7 @@
 #include <cstring>
 #include <filesystem>
 #include <mutex>
+#include <regex>
 #include <set>
 #include <sstream>
 
@@ -179,7 +180,7 @@ struct job {
     const toolchain &tools;
     const submission_request &request;
     const build_limits &limits;
-    std::string file, shown, text; // the file's name, its path as the student knows it, its bytes
+    std::string file, shown, text; // its plain name, its path as the student knows it, its bytes
     std::string tree_name;         // where in the tree it is compiled: "labs/02_coalescing/stub.cu"
 
     std::string contract_folder() const
@@ -347,6 +348,38 @@ refusal missing_function(const std::string &said)
             said};
 }
 
+// The signal that ended the compiler or the linker, or a part of it by what they say themselves; 0:
+// none did.
+int ended_by(const ending &e, const std::string &said)
+{
+    if (e.what == ending::signalled) return e.status;
+    if (e.what == ending::exited && e.status > 128) return e.status - 128; // a shell's way
+    static const std::regex of_nvcc(R"(nvcc \w+ *: '[^']*' died due to signal (\d{1,2}).*)");
+    static const std::regex of_linker(
+        R"(collect2: fatal error: ld terminated with signal (\d+).*)");
+    static const std::regex of_gcc(R"([\w+/.-]+: fatal error: (Killed|Terminated) signal )"
+                                   R"(terminated program \w+)");
+    for (const std::string &line : lines(said)) {
+        std::smatch m;
+        if (std::regex_match(line, m, of_nvcc) || std::regex_match(line, m, of_linker))
+            return std::stoi(m[1]);
+        if (std::regex_match(line, m, of_gcc)) return m[1] == "Killed" ? SIGKILL : SIGTERM;
+    }
+    return 0;
+}
+
+// What somebody else killed is no fault of the submission's.
+void require_not_killed(const job &j, int signal)
+{
+    if (signal != SIGKILL && signal != SIGTERM) return;
+    throw machine_error(fmt::format(
+        "the compiler was killed by signal {} (SIG{}) while it worked on {}; that says nothing "
+        "about the file. Mostly the machine has run out of memory.\n  what to do: close other "
+        "programs, grade fewer files at a time, and run it again; if it is always this file, look "
+        "for huge static arrays and for templates that expand without end",
+        signal, sigabbrev_np(signal), j.shown));
+}
+
 [[noreturn]] void refuse_compile(const job &j, const workplace &w, const ending &e)
 {
     std::string said = diagnostics(j, w, e);
@@ -357,14 +390,15 @@ refusal missing_function(const std::string &said)
     if (e.what == ending::exited && e.status == has_other_names)
         throw refusal{verdict::BUILD_REJECTED, first_error(said),
                       "declare no symbols in assembly: a kernel and the contract need none", said};
-    bool time_over = e.what == ending::timed_out ||
-                     (e.what == ending::signalled && e.status == SIGXCPU) ||
+    int signal = ended_by(e, said);
+    bool time_over = e.what == ending::timed_out || signal == SIGXCPU ||
                      contains_any(said, {"CPU time limit", "signal 24"});
     if (time_over)
         throw refusal{
             verdict::BUILD_TIMEOUT,
             fmt::format("{} was still compiling after {} s", j.shown, j.limits.wall.count()),
             "look for templates, constexpr functions or macros that expand without end", said};
+    require_not_killed(j, signal);
     if (contains_any(said, {"virtual memory exhausted", "out of memory", "bad_alloc"}))
         throw refusal{verdict::BUILD_FAILED,
                       fmt::format("{} needs more than {} GiB of memory to compile", j.shown,
@@ -376,6 +410,10 @@ refusal missing_function(const std::string &said)
         fs::space(w.tree).available < (std::uintmax_t{256} << 20))
         throw machine_error("the disk is full: the compiler could not write. Free some space in "
                             "/tmp and in the build folder");
+    if (signal)
+        throw refusal{verdict::BUILD_FAILED,
+                      fmt::format("the compiler itself crashed at {} (signal {})", j.shown, signal),
+                      "leave out what you wrote last, to find the lines that it cannot take", said};
     throw refusal{verdict::BUILD_FAILED, first_error(said),
                   "mend the first error; the ones after it often follow from it", said};
 }
@@ -574,7 +612,8 @@ refusal link_refusal(const job &j, const std::string &backend, const ending &e)
     return {verdict::BUILD_FAILED,
             fmt::format("{} uses {}, which neither it nor the CUDA runtime defines", j.shown,
                         printable(all, 1000)),
-            "define it in your file, or correct its name",
+            "define it in your file, or correct its name; of libraries only the CUDA runtime and "
+            "what headers alone hold can be used",
             {}};
 }
 
@@ -603,6 +642,7 @@ std::string linked(const job &j, const std::string &object_folder, const std::st
         result.cpu_seconds += e.cpu_seconds;
         if (e.what == ending::not_started)
             throw machine_error(fmt::format("{} {}", command[0], e.words()));
+        require_not_killed(j, ended_by(e, e.text));
         if (!e.ok()) throw link_refusal(j, backend, e);
     } catch (...) {
         fs::remove_all(fresh);
@@ -612,43 +652,43 @@ std::string linked(const job &j, const std::string &object_folder, const std::st
     return at + name;
 }
 
-// "labs/02_coalescing/stub.cu" for a file of the project; the bare name for any other.
-std::string name_in_tree(const toolchain &t, const std::string &path)
+// As make rules and shells can carry it: of "stub (1).cu" stub__1_.cu.
+std::string plain_name(std::string name)
 {
-    std::string shown = t.shown(fs::weakly_canonical(fs::path(path).parent_path()).string() + "/" +
-                                fs::path(path).filename().string());
-    return shown[0] == '/' ? fs::path(path).filename().string() : shown;
+    for (char &c : name)
+        if (!std::isalnum(static_cast<unsigned char>(c)) && c != '-' && c != '.' && c != '+')
+            c = '_';
+    if (name[0] == '-' || name[0] == '.') name[0] = '_';
+    return name;
 }
 
-// A name that make rules, shells and our own messages can carry.
-bool ordinary_name(const std::string &name)
+// "labs/02_coalescing/stub.cu" for a file of the project; the bare name for any other.
+std::string name_in_tree(const toolchain &t, const fs::path &path)
 {
-    return !name.empty() && name[0] != '-' && name[0] != '.' &&
-           std::all_of(name.begin(), name.end(), [](unsigned char c) {
-               return std::isalnum(c) || c == '_' || c == '-' || c == '.' || c == '+';
-           });
+    std::string file = plain_name(path.filename().string());
+    fs::path folder = t.shown(fs::weakly_canonical(path.parent_path()).string());
+    bool of_project =
+        folder.is_relative() && std::all_of(folder.begin(), folder.end(), [](const fs::path &part) {
+            return plain_name(part.string()) == part;
+        });
+    return of_project ? (folder / file).string() : file;
 }
 
 job make_job(const toolchain &t, const submission_request &request, const build_limits &limits)
 {
     job j{t, request, limits, {}, {}, {}, {}};
     std::string path = fs::absolute(request.path).lexically_normal().string();
-    j.file = fs::path(path).filename().string();
     j.shown = t.shown(path);
     if (j.shown[0] == '/') j.shown = request.path;
     j.shown = printable(j.shown, 400);
-    if (!ordinary_name(j.file))
-        throw refusal{verdict::SUBMISSION_INVALID,
-                      fmt::format("\"{}\" is no name for a submission", j.shown),
-                      "use letters, digits, _, - and . in the file's name",
-                      {}};
     j.text = read_submission(path, j.shown, limits.file_bytes);
-    if (fs::path(j.file).extension() != ".cu")
+    if (fs::path(path).extension() != ".cu")
         throw refusal{verdict::SUBMISSION_INVALID,
                       fmt::format("{} is not a .cu file", j.shown),
                       "name the file you edit, e.g. stub.cu",
                       {}};
     j.tree_name = name_in_tree(t, path);
+    j.file = fs::path(j.tree_name).filename().string();
     return j;
 }
 

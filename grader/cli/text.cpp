@@ -188,17 +188,6 @@ std::string trimmed(std::string_view line)
     return first == line.npos ? std::string() : std::string(line.substr(first, last - first + 1));
 }
 
-std::vector<std::string> lines(std::string_view text)
-{
-    std::vector<std::string> result;
-    while (!text.empty()) {
-        std::size_t end = std::min(text.find('\n'), text.size());
-        result.emplace_back(text.substr(0, end));
-        text.remove_prefix(std::min(end + 1, text.size()));
-    }
-    return result;
-}
-
 std::string compiler_words(const std::string &said, int width)
 {
     constexpr std::size_t most_lines = 24;

@@ -43,9 +43,9 @@ std::string printable(std::string_view raw, std::size_t most);
 // lines and the marks below them cut in step, a long tail counted only. `said` is printable.
 std::string compiler_words(const std::string &said, int width);
 
-std::vector<std::string> lines(std::string_view text);
 std::string trimmed(std::string_view line); // of blanks, tabs and carriage returns
 
+using grading::lines;
 using grading::shell_word;
 
 // The candidate that a mistyped word most likely meant; empty when none is near.

@@ -192,11 +192,12 @@ private:
     }
 
     // Grades what the files hold now, and nothing else any more.
-    void begin()
+    // `saved`: they are new; else what was saved is graded once more.
+    void begin(bool saved = true)
     {
         running_.reset();
         started_ = steady::now();
-        state_.saved = time_of_day();
+        if (saved) state_.saved = time_of_day();
         state_.helped.reset();
         state_.document = nullptr;
         if (!saves_.known().at(files_[0])) {
@@ -287,7 +288,7 @@ private:
         case 'r':
         case 'R':
             seed_ = choose_seed("");
-            begin();
+            begin(false);
             return true;
         case 'h':
         case 'H':

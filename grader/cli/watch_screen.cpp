@@ -19,6 +19,13 @@ void add(screen &to, const std::string &text, const terminal &out, int indent)
         to.push_back(line);
 }
 
+// What the case says under a key of its own, if it says it.
+void add_words(screen &to, const case_view &c, const char *key, const terminal &out, int indent)
+{
+    std::string words = c.whole ? c.whole->value(key, std::string()) : "";
+    if (!words.empty()) add(to, words, out, indent);
+}
+
 std::string no_wider(const std::string &text, int width)
 {
     std::string result;
@@ -78,20 +85,41 @@ void draw_printed(screen &to, const case_view &c, const terminal &out)
         to.push_back(fmt::format("  | ({} more)", plural(all.size() - most, "line")));
 }
 
-void draw_case(screen &to, const case_view &c, const todo_list &todos, const terminal &out)
+// What is still to be written for the case to be judged at all; empty: nothing, or it was judged.
+std::string still_to_write(const case_view &c, const todo_list &todos, const std::string &file)
+{
+    if (!todos.of_line(c.name, c.line).empty()) return {};
+    todo_list::open_todo open = todos.open_of(c.name);
+    if (open.next == 0 || open.line == 0) return {};
+    if (open.some_begun)
+        return fmt::format("{} can be judged when TODO {} is done; next is TODO {}: {}:{}.",
+                           function_of(c.name), open.last, open.next, file, open.line);
+    if (c.verdict != "NOT_WRITTEN") return {};
+    return fmt::format("TODO {} is not written yet: {}:{}.", open.next, file, open.line);
+}
+
+void draw_case(screen &to, const case_view &c, const todo_list &todos, const std::string &file,
+               const terminal &out)
 {
     std::size_t at = to.size();
     add(to, c.verdict + "  " + c.name, out, 0);
     to[at].replace(0, std::min(to[at].size(), c.verdict.size()), bad(out, c.verdict));
+    std::string open = still_to_write(c, todos, file);
+    if (!open.empty()) {
+        if (c.verdict != "NOT_WRITTEN") add(to, c.message, out, 2);
+        add(to, open, out, 2);
+        return draw_printed(to, c, out);
+    }
     std::string said = c.whole ? c.whole->value("output", std::string()) : "";
     if (said.find(c.message) == said.npos || said.empty()) add(to, c.message, out, 2);
     if (!said.empty())
         for (const std::string &line : lines(compiler_words(said, out.width))) to.push_back(line);
-    std::string todo = todos.words(c.named_in_todo());
+    std::string todo = todos.words(c.named_in_todo(), c.line);
     if (!c.hint.empty())
         add(to, "Try: " + c.hint + (todo.empty() ? "" : " (" + todo + ")"), out, 2);
     else if (!todo.empty())
         add(to, "It belongs to " + todo + ".", out, 2);
+    add_words(to, c, "more_points", out, 2);
     draw_printed(to, c, out);
 }
 
@@ -151,12 +179,19 @@ void draw_missing_points(screen &to, const lab_view &l, const todo_list &todos, 
     add(to, "Every answer is right. Points are left in:", out, 0);
     for (const case_view &c : l.cases)
         if (c.points < c.max_points) {
-            std::string todo = todos.words(c.name);
+            std::string todo = grading::todo_words(c.kind == "speed" ? todos.for_more(c.name)
+                                                                     : todos.of_case(c.name));
             add(to,
                 fmt::format("{}: {}{}", c.name, points_words(c.points, c.max_points),
                             todo.empty() ? "" : " (" + todo + ")"),
                 out, 2);
             if (!c.message.empty()) add(to, c.message, out, 4);
+            if (c.whole && c.whole->contains("counters"))
+                for (const auto &[what, value] : c.whole->at("counters").items())
+                    if (value.is_number())
+                        add(to, fmt::format("measured: {} {:.4g}", what, value.get<double>()), out,
+                            4);
+            add_words(to, c, "more_points", out, 4);
         }
 }
 
@@ -191,14 +226,14 @@ void fit(screen &body, std::size_t room, const std::string &command)
 }
 
 // The verdict and, where there is room, the table of functions, or the hint in its place.
-screen verdict(const watch_state &s, const lab_view &l, const todo_list &todos, const terminal &out,
-               std::size_t room)
+screen verdict_screen(const watch_state &s, const lab_view &l, const todo_list &todos,
+                      const terminal &out, std::size_t room)
 {
     screen body, below;
     std::string number = s.lab.substr(0, s.lab.find('_')), grade = "grade " + number;
     const case_view *first = first_to_mend(l, todos);
     if (first)
-        draw_case(body, *first, todos, out);
+        draw_case(body, *first, todos, s.file, out);
     else if (everything(l))
         body.push_back(good(out, fmt::format("All {:g} points.", l.max_points)));
     else
@@ -256,7 +291,7 @@ std::vector<std::string> draw(const watch_state &s, const todo_list &todos, cons
         add(body, s.trouble, out, 2);
         break;
     case watch_state::what::graded:
-        body = verdict(s, l, todos, out, room);
+        body = verdict_screen(s, l, todos, out, room);
         break;
     }
     if (s.now != watch_state::what::graded) {

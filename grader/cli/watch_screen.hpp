@@ -4,7 +4,6 @@
 #include "hint.hpp"
 #include "result.hpp"
 #include "text.hpp"
-#include "todo.hpp"
 
 #include <optional>
 #include <string>

@@ -114,9 +114,8 @@ struct options {
     // Hardware lets a barrier pass when the threads that miss it have ended; the rule of the
     // language is that all threads of the block come to it.
     bool ended_threads_miss_barriers = true;
-    // What the search for races may remember of a grid and those it launches: accesses of warps, and
-    // bytes about them.
-    // Beyond it the rest goes unwatched, which is a finding.
+    // What the search for races may remember of a grid and all that it launches: accesses of warps,
+    // and bytes about them. Beyond it the rest goes unwatched, which is a finding.
     std::uint32_t race_accesses = 0xff000000;
     std::uint64_t race_bytes = std::uint64_t{768} << 20;
     bool random_schedule = false;

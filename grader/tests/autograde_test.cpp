@@ -8,60 +8,6 @@
 
 using namespace cli;
 
-namespace {
-
-struct class_folder : project {
-    handed_in found(const std::string &student, bool only_lab = false)
-    {
-        return find_file(root + "/" + student, "02_scaling", only_lab);
-    }
-};
-
-} // namespace
-
-TEST_CASE("a student's file is found in an edition, in a lab's folder, or alone")
-{
-    class_folder p;
-    std::string whole = p.put("a/labs/02_scaling/stub.cu", ""),
-                folder = p.put("b b/02_scaling/stub.cu", ""),
-                unpacked = p.put("c/workbook-main/labs/02_scaling/stub.cu", ""),
-                alone = p.put("d/stub.cu", "");
-    p.put("a/build-test/originals/labs/02_scaling/stub.cu", "");
-    p.put("a/.workbook/02_scaling/stub.cu", "");
-    CHECK(p.found("a").file == whole);
-    CHECK(p.found("b b").file == folder);
-    CHECK(p.found("c").file == unpacked);
-    CHECK(p.found("d", true).file == alone);
-    CHECK(p.found("d").file == "");
-    CHECK(p.found("d").problem == "there is no 02_scaling/stub.cu");
-}
-
-TEST_CASE("two files for one lab are a question, not a choice")
-{
-    class_folder p;
-    p.put("a/1/02_scaling/stub.cu", "");
-    p.put("a/2/02_scaling/stub.cu", "");
-    CHECK(p.found("a").file == "");
-    CHECK(contains(p.found("a").problem, "there are 2 files for it: 1/02_scaling/stub.cu and 2/"));
-}
-
-TEST_CASE("no link is followed")
-{
-    class_folder p;
-    p.put("a/02_scaling/stub.cu", "");
-    std::filesystem::create_directory(p.root + "/b");
-    std::filesystem::create_symlink("../a/02_scaling", p.root + "/b/02_scaling");
-    CHECK(contains(p.found("b").problem, "02_scaling is a link, which is not followed"));
-    std::filesystem::create_symlink("a", p.root + "/c");
-    CHECK(contains(p.found("c").problem, "the student's folder is a link"));
-    // A file that is a link gets its verdict where it would be read.
-    std::filesystem::create_directories(p.root + "/d/02_scaling");
-    std::filesystem::create_symlink("/etc/passwd", p.root + "/d/02_scaling/stub.cu");
-    handed_in d = p.found("d");
-    CHECK(build_submission(p.tools, {&p.only_lab(), d.file, {"sim"}}).verdict ==
-          grading::verdict::SUBMISSION_INVALID);
-}
-
 TEST_CASE("the table is one that a spreadsheet reads and does not calculate")
 {
     grade_row a, b;
@@ -106,10 +52,15 @@ TEST_CASE("one student's broken file ends nothing but that student's row" *
              "\"points\": 3, \"max_points\": 3, \"message\": \"\", \"hint\": \"\"}]}]}\n"
              "END");
     p.tools.simulator_library = p.tools.cudart_static; // something to link with
+    handed.put("handed/Gauss Carl_17_assignsubmission_file_stub.cu",
+               "#include \"lab.hpp\"\nvoid scale(float *, int) {}\n");
+    handed.put("handed/all.zip", "");
     handed.put("handed/a/stub.cu", "this does not compile\n");
     handed.put("handed/b c/02_scaling/stub.cu",
                "#include \"lab.hpp\"\nvoid scale(float *, int) {}\n");
     std::filesystem::create_directory(handed.root + "/handed/d");
+    std::filesystem::create_directory(handed.root + "/handed/e");
+    std::filesystem::create_symlink("/etc/passwd", handed.root + "/handed/e/stub.cu");
     autograde_options options;
     options.folder = handed.root + "/handed";
     options.csv_file = handed.root + "/grades.csv";
@@ -120,9 +71,11 @@ TEST_CASE("one student's broken file ends nothing but that student's row" *
     std::string table = read_text(options.csv_file);
     CHECK(contains(table, "\na,02_scaling,fail,0,3,BUILD_FAILED 1,BUILD_FAILED in build,,"));
     CHECK(contains(table, "\nb c,02_scaling,pass,3,3,PASS 1,,,"));
-    CHECK(contains(table, "\nd,02_scaling,missing,0,3,,,there is no 02_scaling/stub.cu,,"));
+    CHECK(contains(table, "\nGauss Carl_17,02_scaling,pass,3,3,PASS 1,,,"));
+    CHECK(contains(table, "\nd,02_scaling,missing,0,3,,,\"there is no 02_scaling/stub.cu, nor "));
+    CHECK(contains(table, "stub.cu is a symbolic link"));
     json document = json::parse(read_text(options.json_file));
-    CHECK(document["rows"][1]["result"]["labs"][0]["cases"][0]["name"] == "scale");
+    CHECK(document["rows"][2]["result"]["labs"][0]["cases"][0]["name"] == "scale");
 
     // A grader that breaks is our fault, and says so in its rows.
     p.script("build/grade.02_scaling",

@@ -18,10 +18,8 @@ const char *secret = "    float sum_of_this_lane = 0;\n"
 
 void must_git(const std::string &root, std::vector<std::string> words)
 {
-    child git;
-    git.arguments = {"git", "-C", root, "-c", "user.name=a", "-c", "user.email=a@example.org"};
-    git.arguments.insert(git.arguments.end(), words.begin(), words.end());
-    ending e = run(git);
+    words.insert(words.begin(), {"-c", "user.name=a", "-c", "user.email=a@example.org"});
+    ending e = run_git(root, words);
     REQUIRE_MESSAGE(e.ok(), e.text);
 }
 
@@ -155,10 +153,11 @@ TEST_CASE("a page that names what is not there is found" * doctest::skip(no_git(
 {
     tracked p;
     p.put("README.md", "# Start\n\n[a](CHANGES.md) [b](labs/02_scaling/stub.cu) `solutions/` "
-                       "`labs/LAB/stub.cu` [c](https://example.org/x)\n");
+                       "`labs/LAB/stub.cu` [c](https://example.org/x) `./workbook demo 2`\n");
     p.commit();
     CHECK(edition_faults(p.root, p.written(of_both)) ==
-          std::vector<std::string>{"README.md names CHANGES.md, which is not there",
+          std::vector<std::string>{"README.md names ./workbook demo, which is not for students",
+                                   "README.md names CHANGES.md, which is not there",
                                    "README.md names solutions/, which is not there"});
 }
 

@@ -1,7 +1,7 @@
 // The explanation of a case: what is read, which lines are shown, the width, and strangers' text.
 #include "../cli/explain.hpp"
 #include "../cli/explain_page.hpp"
-#include "../cli/source_view.hpp"
+#include "../source_view.hpp"
 #include "contains.hpp"
 
 #include <doctest/doctest.h>
@@ -94,16 +94,19 @@ explanation usual(const std::string &verdict = "TOO_SLOW")
 
 TEST_CASE("functions are found past comments, strings, templates and namespaces")
 {
-    std::vector<line_range> found = functions_of(small_source);
+    std::vector<line_range> found = grading::functions_of(small_source);
     REQUIRE(found.size() == 3);
     CHECK(found[0].first == 5);
     CHECK(found[0].last == 19);
     CHECK(found[1].first == 22);
     CHECK(found[2].first == 24);
     CHECK(found[2].last == 27);
+    CHECK(grading::functions_of("template <class K>\n__global__ void __launch_bounds__(256)\n"
+                                "    place(K kept) { if (x) {} }\n")[0]
+              .name == "place");
     // Source that does not parse as C++ is shown, whatever its braces.
     for (const char *text : {"", "}", "{", "\"", "'", "/*", "R\"(", "#", "#define x \\", "f() {{"})
-        CHECK(functions_of(text).size() == 0);
+        CHECK(grading::functions_of(text).size() == 0);
 }
 
 TEST_CASE("of a function its head, its end and what is near are shown")

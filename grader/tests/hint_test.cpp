@@ -1,7 +1,6 @@
 // Hints come one by one, belong to the TODO at hand, and end with where to read on.
 #include "../cli/errors.hpp"
 #include "../cli/hint.hpp"
-#include "../cli/todo.hpp"
 #include "cli_project.hpp"
 
 using namespace cli;
@@ -35,7 +34,7 @@ lab_view lab_with(const std::vector<std::pair<const char *, const char *>> &case
     lab_view l{"02_scaling", "stub", "fail", 1, 10, {}};
     for (auto [name, verdict] : cases) {
         bool speed = std::string(name).find("speed") != std::string::npos;
-        l.cases.push_back({name, speed ? "speed" : "correctness", verdict, "", "", 0, 1, nullptr});
+        l.cases.push_back({name, speed ? "speed" : "correctness", verdict, "", "", 0, 1});
     }
     return l;
 }
@@ -52,6 +51,10 @@ TEST_CASE("hints.md is read by its headings; paragraphs become lines, lists stay
     CHECK(hints[1].text == "- a list\n- of two");
     CHECK(hints[2].title == "last");
     CHECK(parse_hints("").empty());
+    hints =
+        parse_hints("## TODO 1: code\n\nBit\n*l* is set.\n\n```\n## TODO 2: no hint\n  x;\n```\n");
+    REQUIRE(hints.size() == 1);
+    CHECK(hints[0].text == "Bit *l* is set.\n\n```\n## TODO 2: no hint\n  x;\n```");
 }
 
 TEST_CASE("one more each time, then where to read on; none is lost between runs")
@@ -75,7 +78,13 @@ TEST_CASE("one more each time, then where to read on; none is lost between runs"
     CHECK(contains(again, "hint 1 of 2"));
     CHECK(contains(again, "hint 2 of 2"));
     CHECK(contains(say({2, false}), "TODO 2, hint 1 of 1: other"));
-    CHECK_THROWS_AS(hint_command(p.tools, "2", {7, false}), usage_error);
+    CHECK_THROWS_WITH_AS(hint_command(p.tools, "2", {7, false}),
+                         "TODO 7 of 02_scaling has no hints. There are hints for TODO 1, 2",
+                         usage_error);
+    std::filesystem::remove(p.root + "/labs/02_scaling/hints.md");
+    CHECK_THROWS_WITH_AS(hint_command(p.tools, "2", {}),
+                         "02_scaling has no hints. Read on in handouts/02_scaling.md: \"Rows\".",
+                         usage_error);
 }
 
 TEST_CASE("the TODO at hand is that of the last grade's first failure")
@@ -99,6 +108,27 @@ TEST_CASE("the TODO at hand is that of the last grade's first failure")
         lab_view l = lab_with({{"shift: one", "WRONG_ANSWER"}});
         l.cases[0].about = "scale";
         keep_progress(p.tools, l, "sim");
+        CHECK(at_hand() == 1);
+    }
+    SUBCASE("speed that has points left is helped by the TODO for later")
+    {
+        p.put("labs/02_scaling/hints.md", "## TODO 3: faster\n\nThink.\n");
+        keep_progress(p.tools, lab_with({{"scale: one", "PASS"}, {"scale: speed, few", "PASS"}}),
+                      "sim");
+        CHECK(at_hand() == 3);
+    }
+    SUBCASE("a failure at a line is helped by the TODO of its function, until it is another one")
+    {
+        p.put("labs/02_scaling/stub.cu", "void a()\n{\n    // TODO 1 (scale): A.\n}\n"
+                                         "void b()\n{\n    // TODO 2 (scale): B.\n}\n");
+        lab_view l = lab_with({{"scale: one", "RACE"}});
+        l.cases[0].line = 6;
+        keep_progress(p.tools, l, "sim");
+        CHECK(read_progress(p.tools).last("02_scaling")->todo == 2);
+        CHECK(at_hand() == 2);
+        keep_progress(p.tools, lab_with({{"build", "BUILD_FAILED"}}), "sim");
+        CHECK(at_hand() == 2);
+        keep_progress(p.tools, lab_with({{"scale: one", "WRONG_ANSWER"}}), "sim");
         CHECK(at_hand() == 1);
     }
     SUBCASE("when everything passed there is none")
@@ -158,6 +188,27 @@ TEST_CASE("of a function's several TODOs the first not begun; all when all are")
     std::string erased = original;
     erased.erase(erased.find("    // TODO 1"), std::string("    // TODO 1 (scale): A,\n").size());
     CHECK(words(erased) == "TODO 2");
-    CHECK(words(with(below, "(scale): B.\n", "    work();\n")) == "TODOs 1 to 2");
+    CHECK(words(with(below, "(scale): B.\n", "    work();\n")) == "TODOs 1 and 2");
     CHECK(todo_list(original, "").words("scale: all") == "TODO 3");
+}
+
+TEST_CASE("a line belongs to the TODO of the function it lies in")
+{
+    const std::string original =
+        "int a(int n)\n{\n    // TODO 1 (scale): A.\n    return n;\n}\n"
+        "int b()\n{\n    // TODO 2 (scale): B.\n\n    // TODO 3 (scale: speed): C.\n}\n";
+    todo_list todos(original);
+    CHECK(todos.words("scale: one", 4) == "TODO 1");
+    CHECK(todos.words("scale: one", 11) == "TODO 2"); // the case's own of two
+    CHECK(todos.words("scale: speed", 11) == "TODO 3");
+    CHECK(todos.words("shift: one", 11) == "TODOs 2 and 3"); // it calls what is scale's
+    CHECK(todos.words("scale: one", 12) == "TODO 1");        // beyond the end: the first open
+    // Written above, and with the comments taken away.
+    std::string present = "// notes\nint helper()\n{\n    return 1;\n}\nint a(int n, int m)\n{\n"
+                          "    return n * m;\n}\nint b() { return 2; }\n";
+    todo_list later(original, present);
+    CHECK(later.words("scale: one", 8) == "TODO 1");
+    CHECK(later.words("scale: one", 10) == "TODO 2");
+    CHECK(later.words("scale: one", 4) == "TODOs 1 and 2"); // a function of the student's own
+    CHECK(later.of_line("scale: one", 4).empty());
 }

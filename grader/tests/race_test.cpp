@@ -380,14 +380,19 @@ TEST_CASE("a ratio that is only shown fails nobody, and the library's is shown b
 TEST_CASE("steps are counted where they are offered")
 {
     step_tally t;
+    auto needs = [](const char *how) {
+        return [how](double value) { return fmt::format("{} {}", how, value); };
+    };
     CHECK(t.offered() == 1);
     CHECK(t.reached() == 1);
-    t.add({0.6, 0.8, 0}, 0.85);
+    t.add({0.6, 0.8, 0}, 0.85, true, needs("at least"));
     CHECK(t.offered() == 2);
     CHECK(t.reached() == 2);
-    t.add({2, 1, 0.5}, 0.7, false); // at most
+    t.add({2, 1, 0.5}, 0.7, false, needs("at most"));
     CHECK(t.offered() == 3);
     CHECK(t.reached() == 2);
-    t.add({0.9, 0, 0}, 0.5); // without pass nothing is reached
+    CHECK(t.needs() == std::vector<std::string>{"at least 0.6 and at most 2",
+                                                "at least 0.8 and at most 1", "at most 0.5"});
+    t.add({0.9, 0, 0}, 0.5, true, needs("at least")); // without pass nothing is reached
     CHECK(t.reached() == 0);
 }

@@ -1,12 +1,13 @@
 // What a submission prints can neither break a result file nor pose as the grader's own words.
+#include "../case_run.hpp"
 #include "../report.hpp"
 
 #include <nlohmann/json.hpp>
 
-#include <cstdio>
-#include <filesystem>
 #include <fstream>
 #include <random>
+
+#include <unistd.h>
 
 using namespace grading;
 
@@ -43,21 +44,68 @@ TEST_CASE("any bytes make a string that JSON takes as it is")
     }
 }
 
-TEST_CASE("a TODO is found by the case it names, else by the function")
+TEST_CASE("the report begins with what is first to mend, and names its TODO by the line")
 {
-    auto path =
-        std::filesystem::temp_directory_path() / ("stub_" + std::to_string(getpid()) + ".cu");
-    {
-        std::ofstream file(path);
-        file << "// TODO 1 (first): do it.\nint x;\n    // TODO 2 (second): and this.\n"
-                "// TODO 3 (first: with speed): later.\n";
-    }
-    CHECK(todo_of(path, "first", "first: small") == 1);
-    CHECK(todo_of(path, "first", "first: with speed") == 3);
-    CHECK(todo_of(path, "second", "second: small") == 2);
-    CHECK(todo_of(path, "third", "third: small") == 0);
-    CHECK(todo_of("/nonexistent", "first", "first: small") == 0);
-    std::filesystem::remove(path);
+    char path[] = "/tmp/cuda-workbook-stub.XXXXXX";
+    close(mkstemp(path));
+    std::ofstream(path) << "void a()\n{\n    // TODO 1 (scale): A.\n}\n"
+                           "void b()\n{\n    // TODO 2 (scale): B.\n}\n"
+                           "// TODO 3 (shift): C.\n// TODO 4 (scale: speed): D.\n";
+    options().source = path;
+    auto add = [](const char *name, kind what, verdict result, int line) {
+        case_record r;
+        r.name = name;
+        r.what = what;
+        r.started = r.ended = true;
+        r.result = result;
+        r.hint = "mend it.";
+        r.line = line;
+        r.max_points = 1;
+        records().push_back(r);
+    };
+    add("scale: speed", kind::speed, verdict::TOO_SLOW, 0);
+    add("shift: one", kind::correctness, verdict::NOT_WRITTEN, 0);
+    add("scale: two", kind::correctness, verdict::RACE, 6);
+    auto holds = [&](const std::string &part) {
+        return human_report(false).find(part) != std::string::npos;
+    };
+    CHECK(holds("\nRACE  scale: two\n"));
+    CHECK(holds("Try: mend it. (TODO 2)"));
+    CHECK(holds("Also not passed:\n    TOO_SLOW           scale: speed\n"));
+    CHECK(nlohmann::json::parse(result_json())["labs"][0]["cases"][2]["line"] == 6);
+    records()[2].result = verdict::PASS;
+    CHECK(holds("Not passed, and for later:\n    TOO_SLOW           scale: speed\n"));
+    CHECK(holds(std::string("write TODO 3 (") + path + ":9), then"));
+    records().clear();
+    options().source.clear();
+    unlink(path);
+}
+
+TEST_CASE("a speed case that gives a part of its points says what the others are for")
+{
+    case_record r;
+    r.name = "scale: speed";
+    r.what = kind::speed;
+    r.started = r.ended = true;
+    r.points = 2;
+    r.max_points = 6;
+    r.speed.emplace();
+    r.speed->offered = 3;
+    r.speed->reached = 1;
+    r.speed->needs = {"at least 45 %", "at least 65 %", "at least 90 %"};
+    records().push_back(r);
+    auto holds = [&](const std::string &part) {
+        return human_report(false).find(part) != std::string::npos;
+    };
+    CHECK(holds("2 of 6 points. For 4 points: at least 65 %. For 6 points: at least 90 %."));
+    CHECK(nlohmann::json::parse(result_json())["labs"][0]["cases"][0]["more_points"] ==
+          "For 4 points: at least 65 %. For 6 points: at least 90 %.");
+    records()[0].points = records()[0].speed->reached = 0;
+    records()[0].result = verdict::TOO_SLOW;
+    CHECK(holds("For 2 points: what is required. For 4 points: at least 65 %. For 6"));
+    records()[0].points = 6;
+    CHECK_FALSE(holds("For "));
+    records().clear();
 }
 
 TEST_CASE("that races went unwatched is noted once, however many cases it befell")

@@ -115,6 +115,15 @@ TEST_CASE("a file from elsewhere is named as it was given")
     CHECK_MESSAGE(contains(b.message, path + "(2): error"), b.message);
 }
 
+TEST_CASE("a file may be called what browsers and course systems call it")
+{
+    built_project p;
+    CHECK(p.build_at(p.put("down loads/Ada; stub (1).cu", right)).built());
+    built_submission b = p.build_at(p.put("-\xc3\xa4 $x.cu", right + "no_such_type x;\n"));
+    CHECK(b.verdict == verdict::BUILD_FAILED);
+    CHECK_MESSAGE(contains(b.message, "-\xc3\xa4 $x.cu(8)"), b.message);
+}
+
 TEST_CASE("a missing contract function is named")
 {
     built_project p;
@@ -208,7 +217,6 @@ TEST_CASE("what is no ordinary file is invalid")
     invalid(p.root + "/labs", "is a folder");
     invalid(p.put("big.cu", std::string((256 << 10) + 1, ' ')), "larger than 256 KiB");
     invalid(p.put("text.txt", right), "not a .cu file");
-    invalid(p.put("bad name;.cu", right), "no name for a submission");
     REQUIRE(symlink(good_file.c_str(), (p.root + "/link.cu").c_str()) == 0);
     invalid(p.root + "/link.cu", "symbolic link");
     REQUIRE(mkfifo((p.root + "/pipe.cu").c_str(), 0600) == 0);
@@ -264,6 +272,41 @@ TEST_CASE("a name that nothing defines is said by name")
     built_submission b = p.build("void helper();\n" + right + "void more() { helper(); }\n");
     CHECK(b.verdict == verdict::BUILD_FAILED);
     CHECK_MESSAGE(contains(b.message, "uses helper()"), b.message);
+}
+
+TEST_CASE("a compiler or a linker that somebody killed is no fault of the submission")
+{
+    built_project p;
+    auto said = [&](const std::string &text) {
+        try {
+            p.build(text);
+        } catch (const machine_error &e) {
+            return std::string(e.what());
+        }
+        return std::string("no machine_error");
+    };
+    std::string nvcc = p.tools.nvcc;
+    for (const char *end :
+         {"kill -9 $$", "echo \"nvcc error   : 'cicc' died due to signal 9 (Kill signal)\"; exit 9",
+          "echo 'gcc: fatal error: Killed signal terminated program cc1plus'; exit 1"}) {
+        p.tools.nvcc = p.script("bin/nvcc", end);
+        CHECK(contains(said(right), "was killed by signal 9 (SIGKILL) while it worked on labs/02"));
+    }
+    p.tools.nvcc = p.script("bin/nvcc", "kill -15 $$");
+    CHECK(contains(said(right), "signal 15 (SIGTERM)"));
+    p.tools.nvcc = p.script("bin/nvcc", "kill -11 $$");
+    built_submission b = p.build(right);
+    CHECK(b.verdict == verdict::BUILD_FAILED);
+    CHECK(
+        contains(b.message, "the compiler itself crashed at labs/02_scaling/stub.cu (signal 11)"));
+    p.tools.nvcc = nvcc;
+    p.tools.cxx = {p.script("bin/c++", "echo 'collect2: fatal error: ld terminated with signal 9 "
+                                       "[Killed]'; exit 1")};
+    CHECK(contains(said(right), "killed by signal 9"));
+    // A file that only says so is told what is wrong with it.
+    built_project q;
+    b = q.build("#error gcc: fatal error: Killed signal terminated program cc1plus\n" + right);
+    CHECK(contains(b.message, "#error"));
 }
 
 TEST_CASE("a broken worker library is no fault of the submission")

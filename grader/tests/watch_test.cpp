@@ -240,6 +240,46 @@ TEST_CASE("the screen: points, the first failure with its TODO, the functions, t
     CHECK(contains(text_of(draw(showing(document), todos, plain(80), 24)), "look at i (TODO 2)"));
 }
 
+TEST_CASE("what is not written is said with its place; a function half written, with what is next")
+{
+    const std::string original = "// The file.\nint a()\n{\n    // TODO 1 (scale): A.\n}\n"
+                                 "int b()\n{\n    // TODO 2 (scale): B.\n}\n";
+    watch_state s = showing(result({a_case("scale: one", "NOT_WRITTEN")}, 0));
+    std::string text = text_of(draw(s, todo_list(original), plain(80), 24));
+    CHECK(contains(text, "  TODO 1 is not written yet: labs/02_scaling/stub.cu:4.\n"));
+    CHECK_FALSE(contains(text, "look at i"));
+    std::string half = original, whole;
+    half.insert(half.find("}"), "    work();\n");
+    whole = half;
+    whole.insert(whole.rfind("}"), "    work();\n");
+    text = text_of(draw(s, todo_list(original, half), plain(120), 24));
+    CHECK(contains(text, "scale can be judged when TODO 2 is done; next is TODO 2: "
+                         "labs/02_scaling/stub.cu:9."));
+    text = text_of(draw(s, todo_list(original, whole), plain(80), 24));
+    CHECK(contains(text, "Try: look at i (TODOs 1 and 2)"));
+    // What names a line is about that line, whatever is still to be written.
+    json race = a_case("scale: one", "RACE");
+    race["line"] = 4;
+    text = text_of(draw(showing(result({race}, 0)), todo_list(original, half), plain(80), 24));
+    CHECK(contains(text, "Try: look at i (TODO 1)"));
+    CHECK_FALSE(contains(text, "can be judged"));
+}
+
+TEST_CASE("speed that could be better says what more points take")
+{
+    json fast = a_case("scale: speed", "PASS", 5);
+    fast["kind"] = "speed";
+    fast["max_points"] = 10;
+    fast["message"] = fast["hint"] = "";
+    fast["counters"] = {{"bytes an element", 8.05}};
+    fast["more_points"] = "For 10 points: bytes an element at most 6.";
+    json document = result({fast}, 5);
+    document["labs"][0]["status"] = "pass";
+    CHECK(contains(text_of(draw(showing(document), todo_list(""), plain(80), 24)),
+                   "  scale: speed: 5 / 10\n    measured: bytes an element 8.05\n"
+                   "    For 10 points: bytes an element at most 6.\n"));
+}
+
 TEST_CASE("the screen fits, however small and whatever it holds")
 {
     json document = result({a_case("scale: one", "WRONG_ANSWER")}, 5);

@@ -9,7 +9,7 @@
 
 constexpr int block_size = 256;
 constexpr int per_thread = 16, per_warp = 32 * per_thread, tile = block_size * per_thread;
-constexpr int scan_size = 256; // threads of the one block that adds up the tiles' counts
+constexpr int scan_size = 256; // threads of the block that adds up the counts
 
 static int tiles_for(int n) { return n / tile + (n % tile != 0); }
 

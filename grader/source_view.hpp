@@ -6,10 +6,11 @@
 #include <string_view>
 #include <vector>
 
-namespace cli {
+namespace grading {
 
 struct line_range {
     int first = 0, last = 0; // from 1, both included
+    std::string name = {};   // of a function
 };
 
 // The functions of a C++ source that lines from 1 lie in, in the order of the file, each from the
@@ -21,4 +22,4 @@ std::vector<line_range> functions_of(std::string_view source);
 // shown alone.
 std::vector<line_range> shown_lines(std::string_view source, const std::set<int> &noted);
 
-} // namespace cli
+} // namespace grading

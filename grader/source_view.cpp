@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cctype>
 
-namespace cli {
+namespace grading {
 
 namespace {
 
@@ -113,6 +113,26 @@ bool holds_word(const std::string &text, std::string_view word)
     return false;
 }
 
+// The word before the first parenthesis that follows a name of the function's own.
+std::string name_in(const std::string &head)
+{
+    static const std::set<std::string> attributes = {"__launch_bounds__", "alignas",  "__align__",
+                                                     "__attribute__",     "requires", "decltype",
+                                                     "__cluster_dims__"};
+    auto part_of_a_name = [](char c) {
+        return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+    };
+    for (std::size_t at = head.find('('); at != head.npos; at = head.find('(', at + 1)) {
+        std::size_t end = at;
+        while (end > 0 && std::isspace(static_cast<unsigned char>(head[end - 1]))) --end;
+        std::size_t begin = end;
+        while (begin > 0 && part_of_a_name(head[begin - 1])) --begin;
+        std::string name = head.substr(begin, end - begin);
+        if (!name.empty() && !attributes.count(name)) return name;
+    }
+    return {};
+}
+
 // Whether what stands before a brace opens a scope that functions lie in.
 bool opens_scope(const std::string &head)
 {
@@ -136,7 +156,7 @@ std::vector<line_range> functions_of(std::string_view source)
         if (inside > 0) {
             inside += c == '{' ? 1 : c == '}' ? -1 : 0;
             if (inside == 0) {
-                if (head.find('(') != head.npos) found.push_back({head_line, line});
+                if (head.find('(') != head.npos) found.push_back({head_line, line, name_in(head)});
                 head.clear();
             }
         } else if (c == '{') {
@@ -184,8 +204,8 @@ std::vector<line_range> shown_lines(std::string_view source, const std::set<int>
         if (!ranges.empty() && ranges.back().last == l - 1)
             ranges.back().last = l;
         else
-            ranges.push_back({l, l});
+            ranges.push_back({l, l, {}});
     return ranges;
 }
 
-} // namespace cli
+} // namespace grading

@@ -1,0 +1,209 @@
+// The files of a class, as course systems hand them over: whose each is, and which lab's.
+#include "handed_in.hpp"
+
+#include "errors.hpp"
+#include "text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <regex>
+
+namespace cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr int deepest = 4; // folders below a student's
+constexpr std::size_t most_entries = 10'000;
+
+bool is_source(const std::string &name) { return fs::path(name).extension() == ".cu"; }
+
+bool is_archive(const std::string &name)
+{
+    static const std::vector<std::string> ends = {".zip", ".gz", ".tgz", ".xz",
+                                                  ".tar", ".7z", ".rar"};
+    return std::find(ends.begin(), ends.end(), fs::path(name).extension()) != ends.end();
+}
+
+std::string lab_in(const std::string &name, const std::vector<std::string> &labs)
+{
+    auto at = std::find_if(labs.begin(), labs.end(),
+                           [&](const std::string &lab) { return name.find(lab) != name.npos; });
+    return at == labs.end() ? std::string() : *at;
+}
+
+struct owned {
+    std::string student, name; // as in student_files
+};
+
+// "Lovelace Ada_12345_assignsubmission_file_" and what follows; a text box is another such folder.
+const std::regex &moodle()
+{
+    static const std::regex form(R"((.+_\d+)_assignsubmission_(?:file|onlinetext)_(.*))");
+    return form;
+}
+
+owned owner_of_folder(const std::string &name)
+{
+    std::smatch m;
+    return {std::regex_match(name, m, moodle()) ? std::string(m[1]) : name, {}};
+}
+
+owned owner_of_file(const std::string &name, const std::vector<std::string> &labs)
+{
+    // The second number, the submission's, is longer than a lab's may be.
+    static const std::regex canvas(R"((.+?)(?:_LATE)?(_\d+)_\d{3,}_(.+))");
+    std::smatch m;
+    if (std::regex_match(name, m, moodle())) return {m[1], m[2]};
+    if (std::regex_match(name, m, canvas)) return {m.str(1) + m.str(2), m[3]};
+    std::string stem = fs::path(name).stem().string(), who = stem, lab = lab_in(stem, labs);
+    if (!lab.empty()) who.erase(who.find(lab), lab.size());
+    static const std::regex bare(R"([-_. ]*(.*?)(?:[-_. ]+stub)?[-_. ]*)");
+    if (!std::regex_match(who, m, bare) || m.length(1) == 0) return {stem, name};
+    return {m[1], name};
+}
+
+// What a workbook makes in its folder holds copies of stubs that nobody hands in.
+bool made_by_workbook(const std::string &name)
+{
+    return name.starts_with(".") || name == "build" || name.starts_with("build-");
+}
+
+// Below a folder, without following links.
+struct search {
+    std::string lab;
+    std::vector<std::string> found, links, archives;
+    std::vector<student_files::lone_file> lone; // right in the folder
+    std::size_t seen = 0;
+    void look(const fs::path &folder, int depth)
+    {
+        std::error_code error;
+        for (fs::directory_iterator at(folder, error), end; !error && at != end;
+             at.increment(error)) {
+            if (++seen > most_entries) return;
+            const fs::path &path = at->path();
+            std::string name = path.filename().string();
+            std::error_code unreadable;
+            fs::file_status what = fs::symlink_status(path, unreadable);
+            if (name == "stub.cu" && folder.filename() == lab)
+                found.push_back(path.string());
+            else if (depth == 0 && is_source(name) && !made_by_workbook(name))
+                lone.push_back({path.string(), name});
+            else if (fs::is_symlink(what))
+                links.push_back(path.string());
+            else if (fs::is_directory(what) && depth < deepest && !made_by_workbook(name))
+                look(path, depth + 1);
+            else if (is_archive(name))
+                archives.push_back(path.string());
+        }
+    }
+    // Of the lone files those that are the lab's.
+    void choose(bool only_lab, const std::vector<std::string> &labs)
+    {
+        for (const auto &file : lone)
+            if (lab_in(file.name, {lab}) == lab) found.push_back(file.path);
+        if (!found.empty() || !only_lab) return;
+        auto of_no_lab = [&](const auto &file) { return lab_in(file.name, labs).empty(); };
+        auto stub = std::find_if(lone.begin(), lone.end(),
+                                 [](const auto &file) { return file.name == "stub.cu"; });
+        if (stub != lone.end()) return found.push_back(stub->path);
+        for (const auto &file : lone)
+            if (of_no_lab(file)) found.push_back(file.path);
+    }
+};
+
+std::string base(const std::string &path)
+{
+    return printable(fs::path(path).filename().string(), 200);
+}
+
+// By the folder that tells them apart.
+std::string shown(const std::string &path, const student_files &student)
+{
+    for (const std::string &folder : student.folders)
+        if (path.starts_with(folder + "/"))
+            return printable(fs::path(path).lexically_relative(folder).string(), 200);
+    return base(path);
+}
+
+std::string why_none(const search &s, const student_files &student)
+{
+    std::string why = fmt::format("there is no {0}/stub.cu, nor labs/{0}/stub.cu", s.lab);
+    if (!s.links.empty())
+        return fmt::format("there is no {}/stub.cu; {} is a link, which is not followed", s.lab,
+                           shown(s.links[0], student));
+    if (!s.lone.empty())
+        return fmt::format("{}; {} does not say that it is this lab's. Grade one lab at a time, or "
+                           "put the lab's name into the file's",
+                           student.folders.empty() ? "there is no file for it" : why,
+                           base(s.lone[0].path));
+    if (!s.archives.empty())
+        return fmt::format("{}; unpack {}", why, shown(s.archives[0], student));
+    return why;
+}
+
+} // namespace
+
+class_files read_class(const std::string &folder, const std::vector<std::string> &labs)
+{
+    if (!fs::is_directory(folder))
+        throw usage_error(fmt::format("{}: there is no such folder here ({})",
+                                      shell_word(printable(folder, 400)),
+                                      fs::current_path().string()));
+    std::map<std::string, student_files> by_name;
+    class_files all;
+    for (const fs::directory_entry &e : fs::directory_iterator(folder)) {
+        std::string name = e.path().filename().string();
+        if (name.starts_with(".") || name == "__MACOSX") continue; // a system's own
+        if (e.is_directory()) {
+            by_name[owner_of_folder(name).student].folders.push_back(e.path().string());
+        } else if (is_source(name)) {
+            owned o = owner_of_file(name, labs);
+            by_name[o.student].files.push_back({e.path().string(), o.name});
+        } else {
+            all.skipped.push_back(name);
+        }
+    }
+    if (by_name.empty())
+        throw usage_error(fmt::format("{} holds no folders and no .cu files; it must hold a folder "
+                                      "or a file a student. {}",
+                                      shell_word(printable(folder, 400)),
+                                      all.skipped.empty() ? "It is empty" : "Unpack archives"));
+    for (auto &[name, student] : by_name) {
+        student.name = name;
+        std::sort(student.folders.begin(), student.folders.end());
+        all.students.push_back(std::move(student));
+    }
+    std::sort(all.skipped.begin(), all.skipped.end());
+    return all;
+}
+
+handed_in find_file(const student_files &student, const std::string &lab, bool only_lab,
+                    const std::vector<std::string> &labs)
+{
+    search s{lab, {}, {}, {}, student.files};
+    for (const std::string &folder : student.folders) {
+        if (fs::is_symlink(fs::symlink_status(folder)))
+            return {{}, "the student's folder is a link, which is not followed"};
+        s.look(folder, 0);
+    }
+    if (s.seen > most_entries)
+        return {
+            {},
+            fmt::format("there are more than {} files; hand in the .cu file alone", most_entries)};
+    s.choose(only_lab, labs);
+    std::sort(s.found.begin(), s.found.end());
+    if (s.found.size() > 1)
+        return {{},
+                fmt::format("there are {} files for it: {} and {}", s.found.size(),
+                            shown(s.found[0], student), shown(s.found[1], student))};
+    if (s.found.size() == 1) return {s.found[0], {}};
+    return {{}, why_none(s, student)};
+}
+
+} // namespace cli

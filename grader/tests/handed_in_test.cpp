@@ -1,0 +1,118 @@
+// Whose file is whose, in the folders that course systems make.
+#include "../cli/errors.hpp"
+#include "../cli/handed_in.hpp"
+#include "../cli/submission.hpp"
+#include "cli_project.hpp"
+
+using namespace cli;
+
+namespace {
+
+const std::vector<std::string> both_labs = {"02_scaling", "04_more"};
+
+struct one_folder : project {
+    handed_in found(const std::string &student, bool only_lab = false)
+    {
+        return find_file({student, {root + "/" + student}, {}}, "02_scaling", only_lab, both_labs);
+    }
+};
+
+} // namespace
+
+TEST_CASE("a student's file is found in an edition, in a lab's folder, or alone")
+{
+    one_folder p;
+    std::string whole = p.put("a/labs/02_scaling/stub.cu", ""),
+                folder = p.put("b b/02_scaling/stub.cu", ""),
+                unpacked = p.put("c/workbook-main/labs/02_scaling/stub.cu", ""),
+                alone = p.put("d/stub.cu", "");
+    p.put("a/build-test/originals/labs/02_scaling/stub.cu", "");
+    p.put("a/.workbook/02_scaling/stub.cu", "");
+    CHECK(p.found("a").file == whole);
+    CHECK(p.found("b b").file == folder);
+    CHECK(p.found("c").file == unpacked);
+    CHECK(p.found("d", true).file == alone);
+    CHECK(p.found("d").file == "");
+    CHECK(
+        contains(p.found("d").problem,
+                 "there is no 02_scaling/stub.cu, nor labs/02_scaling/stub.cu; stub.cu does not"));
+}
+
+TEST_CASE("two files for one lab are a question, not a choice")
+{
+    one_folder p;
+    p.put("a/1/02_scaling/stub.cu", "");
+    p.put("a/2/02_scaling/stub.cu", "");
+    CHECK(p.found("a").file == "");
+    CHECK(contains(p.found("a").problem, "there are 2 files for it: 1/02_scaling/stub.cu and 2/"));
+}
+
+TEST_CASE("no link is followed")
+{
+    one_folder p;
+    p.put("a/02_scaling/stub.cu", "");
+    std::filesystem::create_directory(p.root + "/b");
+    std::filesystem::create_symlink("../a/02_scaling", p.root + "/b/02_scaling");
+    CHECK(contains(p.found("b").problem, "02_scaling is a link, which is not followed"));
+    std::filesystem::create_symlink("a", p.root + "/c");
+    CHECK(contains(p.found("c").problem, "the student's folder is a link"));
+    // A file that is a link gets its verdict where it would be read.
+    std::filesystem::create_directories(p.root + "/d/02_scaling");
+    std::filesystem::create_symlink("/etc/passwd", p.root + "/d/02_scaling/stub.cu");
+    handed_in d = p.found("d");
+    CHECK(build_submission(p.tools, {&p.only_lab(), d.file, {"sim"}}).verdict ==
+          grading::verdict::SUBMISSION_INVALID);
+}
+
+TEST_CASE("right in a student's folder, the lab's name or the only .cu file will do")
+{
+    one_folder p;
+    std::string browser = p.put("a/stub (1).cu", ""), named = p.put("b/02_scaling-final.cu", "");
+    p.put("b/04_more.cu", "");
+    p.put("c/04_more.cu", "");
+    p.put("d/one.cu", "");
+    p.put("d/two.cu", "");
+    p.put("e/all.zip", "");
+    CHECK(p.found("a", true).file == browser);
+    CHECK(p.found("a").file == "");
+    CHECK(contains(p.found("a").problem, "stub (1).cu does not say that it is this lab's"));
+    CHECK(p.found("b").file == named);
+    CHECK(p.found("c", true).file == "");
+    CHECK(contains(p.found("d", true).problem, "there are 2 files for it: one.cu and two.cu"));
+    CHECK(contains(p.found("e").problem, "unpack all.zip"));
+}
+
+TEST_CASE("what course systems make of a class is taken apart by student")
+{
+    project p;
+    for (const char *name :
+         {"Lovelace Ada_123_assignsubmission_file_/stub.cu",
+          "Lovelace Ada_123_assignsubmission_onlinetext_/onlinetext.html",
+          "Noether Emmy_124_assignsubmission_file_stub.cu", "gausscarl_125_67890_stub.cu",
+          "eulerleonhard_LATE_126_67891_02_scaling-1.cu", "turing_02_scaling.cu",
+          "turing-04_more.cu", "stubbs_stub.cu", "hopper-classroom/labs/02_scaling/stub.cu",
+          "notes.pdf", ".DS_Store", "__MACOSX/._x"})
+        p.put(std::string("class/") + name, "");
+    class_files all = read_class(p.root + "/class", both_labs);
+    std::string found;
+    for (const student_files &s : all.students) {
+        handed_in h = find_file(s, "02_scaling", true, both_labs);
+        std::string file = h.file.empty() ? h.problem : h.file.substr(p.root.size() + 7);
+        found += s.name + ": " + file + "\n";
+    }
+    CHECK(found == "Lovelace Ada_123: Lovelace Ada_123_assignsubmission_file_/stub.cu\n"
+                   "Noether Emmy_124: Noether Emmy_124_assignsubmission_file_stub.cu\n"
+                   "eulerleonhard_126: eulerleonhard_LATE_126_67891_02_scaling-1.cu\n"
+                   "gausscarl_125: gausscarl_125_67890_stub.cu\n"
+                   "hopper-classroom: hopper-classroom/labs/02_scaling/stub.cu\n"
+                   "stubbs: stubbs_stub.cu\n"
+                   "turing: turing_02_scaling.cu\n");
+    CHECK(all.skipped == std::vector<std::string>{"notes.pdf"});
+    // With several labs wanted, a lone file must say which it is for.
+    handed_in unclear = find_file(all.students[3], "02_scaling", false, both_labs);
+    CHECK(contains(unclear.problem, "gausscarl_125_67890_stub.cu does not say"));
+    p.put("archives/all.zip", "");
+    CHECK_THROWS_WITH_AS(read_class(p.root + "/archives", both_labs),
+                         doctest::Contains("Unpack archives"), usage_error);
+    CHECK_THROWS_AS(read_class(p.root + "/nowhere", both_labs), usage_error);
+}

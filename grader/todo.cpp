@@ -1,0 +1,193 @@
+// Which TODO of a stub a case belongs to, and which failed case a student should look at first.
+#include "todo.hpp"
+
+#include "words.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <regex>
+#include <set>
+#include <tuple>
+
+namespace grading {
+
+std::string function_of(const std::string &case_name)
+{
+    return case_name.substr(0, case_name.find(':'));
+}
+
+namespace {
+
+const std::regex &heading()
+{
+    static const std::regex todo(R"(TODO (\d{1,4}) \((\w[^)]*)\))");
+    return todo;
+}
+
+bool is_code(const std::string &line)
+{
+    std::size_t first = line.find_first_not_of(" \t\r");
+    return first != line.npos && line.compare(first, 2, "//") != 0;
+}
+
+// The lines of code before and after each TODO's comment.
+std::map<int, std::string> surroundings(const std::string &text)
+{
+    std::map<int, std::string> result;
+    std::vector<int> open;
+    std::string before;
+    for (const std::string &line : lines(text)) {
+        std::smatch m;
+        if (is_code(line)) {
+            for (int number : open) result[number] += line;
+            open.clear();
+            before = line;
+        } else if (std::regex_search(line, m, heading())) {
+            int number = std::stoi(m[1]);
+            result[number] += before + "\n";
+            open.push_back(number);
+        }
+    }
+    return result;
+}
+
+// By the names of functions, the TODOs that stand in them.
+std::map<std::string, std::vector<int>> todos_by_function(const std::string &text)
+{
+    std::map<std::string, std::vector<int>> result;
+    std::vector<std::string> all = lines(text);
+    for (const line_range &f : functions_of(text))
+        for (int line = f.first; line <= f.last; ++line) {
+            std::smatch m;
+            if (std::regex_search(all.at(std::size_t(line - 1)), m, heading()))
+                result[f.name].push_back(std::stoi(m[1]));
+        }
+    return result;
+}
+
+} // namespace
+
+todo_list::todo_list(const std::string &original, const std::string &present)
+{
+    for (const std::string &line : lines(original)) {
+        std::smatch m;
+        if (!std::regex_search(line, m, heading())) continue;
+        std::vector<int> &all = numbers_[m[2]];
+        int number = std::stoi(m[1]);
+        if (std::find(all.begin(), all.end(), number) == all.end()) all.push_back(number);
+    }
+    int at = 0;
+    for (const std::string &line : lines(present)) {
+        std::smatch m;
+        ++at;
+        if (std::regex_search(line, m, heading())) lines_.emplace(std::stoi(m[1]), at);
+    }
+    std::map<int, std::string> then = surroundings(original), now = surroundings(present);
+    for (const auto &[number, around] : then) begun_[number] = now[number] != around;
+    std::map<std::string, std::vector<int>> held = todos_by_function(original);
+    for (const line_range &f : functions_of(present))
+        if (held.count(f.name)) functions_.emplace_back(f, held.at(f.name));
+}
+
+const std::vector<int> &todo_list::find(const std::string &what) const
+{
+    static const std::vector<int> none;
+    auto at = numbers_.find(what);
+    return at == numbers_.end() ? none : at->second;
+}
+
+const std::vector<int> &todo_list::own(const std::string &case_name) const
+{
+    const std::vector<int> &all = find(case_name);
+    return all.empty() ? find(function_of(case_name)) : all;
+}
+
+std::vector<int> todo_list::of_line(const std::string &case_name, int line) const
+{
+    for (const auto &[lines, held] : functions_) {
+        if (line < lines.first || line > lines.last) continue;
+        const std::vector<int> &all = own(case_name);
+        std::vector<int> of_the_case;
+        for (int number : held)
+            if (std::find(all.begin(), all.end(), number) != all.end())
+                of_the_case.push_back(number);
+        return of_the_case.empty() ? held : of_the_case;
+    }
+    return {};
+}
+
+std::vector<int> todo_list::of_case(const std::string &case_name, int line) const
+{
+    std::vector<int> at_the_line = of_line(case_name, line);
+    if (!at_the_line.empty()) return at_the_line;
+    const std::vector<int> &all = own(case_name);
+    for (int number : all)
+        if (!begun_.at(number)) return {number};
+    return all;
+}
+
+std::string todo_list::words(const std::string &case_name, int line) const
+{
+    return todo_words(of_case(case_name, line));
+}
+
+todo_list::open_todo todo_list::open_of(const std::string &case_name) const
+{
+    open_todo open;
+    for (int number : own(case_name)) {
+        if (begun_.at(number))
+            open.some_begun = true;
+        else if (open.next == 0)
+            open.next = number;
+        open.last = std::max(open.last, number);
+    }
+    auto line = lines_.find(open.next);
+    if (line != lines_.end()) open.line = line->second;
+    return open;
+}
+
+std::vector<int> todo_list::for_more(const std::string &case_name) const
+{
+    if (is_for_later(case_name)) return find(case_name);
+    std::string begin = function_of(case_name) + ": speed";
+    for (const auto &[what, numbers] : numbers_)
+        if (what.rfind(begin, 0) == 0) return numbers;
+    return of_case(case_name);
+}
+
+bool todo_list::is_for_later(const std::string &case_name) const
+{
+    const std::vector<int> &all = find(case_name);
+    return !all.empty() && all != find(function_of(case_name));
+}
+
+std::string todo_words(const std::vector<int> &todos)
+{
+    if (todos.empty()) return {};
+    if (todos.size() == 1) return fmt::format("TODO {}", todos[0]);
+    bool in_a_row = todos.back() - todos.front() + 1 == int(todos.size());
+    return in_a_row && todos.size() > 2 ? fmt::format("TODOs {} to {}", todos.front(), todos.back())
+                                        : fmt::format("TODOs {}", fmt::join(todos, " and "));
+}
+
+std::vector<std::size_t> order_to_mend(const std::vector<outcome> &cases, const todo_list &todos)
+{
+    std::set<std::string> written; // functions of which some case found something written
+    for (const outcome &c : cases)
+        if (!c.not_written) written.insert(function_of(c.case_name));
+    auto rank = [&](std::size_t i) {
+        const outcome &c = cases[i];
+        bool later = c.speed && todos.is_for_later(c.case_name);
+        return std::tuple(later, !written.count(function_of(c.case_name)), c.speed);
+    };
+    std::vector<std::size_t> order;
+    for (std::size_t i = 0; i < cases.size(); ++i)
+        if (cases[i].failed) order.push_back(i);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return rank(a) < rank(b); });
+    return order;
+}
+
+} // namespace grading
