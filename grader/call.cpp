@@ -99,6 +99,7 @@ public:
 
     // Guards, values, inputs; outputs hold fresh poison. In the second of two equal calls it
     // differs from what came back in the first: what is still there then was not written by chance.
+    // Inputs stand there still; the caller's own elements may be the first call's results.
     void fill(bool second)
     {
         noise random;
@@ -117,7 +118,7 @@ public:
                     differ(at + s.guard, returned(a, k), each, random);
                 else if (s.output)
                     poison(at + s.guard, each, s.element, random);
-                else if (each)
+                else if (each && !second)
                     std::memcpy(at + s.guard, static_cast<std::byte *>(a.data) + k * each, each);
             }
         }
@@ -152,6 +153,22 @@ std::string ordinal_parts(const argument &a, unsigned part)
 }
 
 std::string elements(std::uint64_t n) { return fmt::format("{} element{}", n, n == 1 ? "" : "s"); }
+
+std::string negative_index_hint(bool just_before)
+{
+    return just_before ? "An index is -1 here: is everything one place too early?"
+                       : "Look for an index that can be negative.";
+}
+
+std::string large_index_hint(bool one_element, bool write)
+{
+    if (!current_case().past_the_end.empty()) return current_case().past_the_end;
+    if (one_element)
+        return "It is one element only: is everything one place too late, or does a test let one "
+               "index too many through?";
+    return write ? "Guard the write with the size: the last block usually has threads to spare."
+                 : "Guard the read with the size, or peel the ends.";
+}
 
 // Ends the case when bytes around a buffer changed.
 void check_guards(const std::vector<argument> &arguments)
@@ -193,12 +210,12 @@ void check_guards(const std::vector<argument> &arguments)
                         "The call wrote past the end of {}, which has {}: the first write is at "
                         "index {}.",
                         name, elements(each / s.element), first_past / e),
-                    "Guard the write with the size: the last block usually has threads to spare.");
+                    large_index_hint(first_past < n + e && past <= e, true));
             if (ahead)
                 end_case(verdict::OUT_OF_BOUNDS,
                          fmt::format("The call wrote before the start of {}: at index {}.", name,
                                      -((-last_ahead + e - 1) / e)),
-                         "Look for an index that can be negative.");
+                         negative_index_hint(last_ahead + e >= 0 && ahead <= e));
         }
     }
 }
@@ -263,9 +280,27 @@ std::uint64_t period_of(const argument &a, const std::vector<std::uint64_t> &mis
     return k == missing.size() ? period : 0;
 }
 
+// Which way a result lies that was moved by one: one end left out, and written beyond the other.
+const char *moved_by_one(const argument &a, const std::vector<std::uint64_t> &missing)
+{
+    std::uint64_t e = a.wire.element, n = a.wire.bytes / e;
+    std::uint64_t first = a.written_first, end = first + a.written_count;
+    auto written = [&](std::uint64_t i) {
+        return i < n && std::memcmp(given(a) + i * e, returned(a) + i * e, e) != 0;
+    };
+    if (missing.size() != 1) return nullptr;
+    if (missing[0] == first && written(end)) return "late";
+    if (missing[0] + 1 == end && first > 0 && written(first - 1)) return "early";
+    return nullptr;
+}
+
 std::string why_unwritten(const argument &a, const std::vector<std::uint64_t> &missing)
 {
     if (a.wire.where == place::host) return "Which kinds of element does the function leave out?";
+    if (const char *way = moved_by_one(a, missing))
+        return fmt::format("Beyond the other end an element was written that nobody asked for: is "
+                           "everything one place too {}?",
+                           way);
     bool to_the_end = missing.back() - missing.front() + 1 == missing.size() &&
                       missing.back() + 1 == a.written_first + a.written_count;
     // At most a block's worth, and not most of it: else the rounding is not to blame.
@@ -356,7 +391,7 @@ const char *kind_name(std::uint8_t kind)
     case race:
         return "has a race";
     case barrier:
-        return "misused a barrier";
+        return "misused";
     case step_budget:
         return "ran longer than the simulator allows; does its loop end?";
     case trap:
@@ -365,6 +400,8 @@ const char *kind_name(std::uint8_t kind)
         return "needs something the simulator does not offer";
     case refused_launch:
         return "was refused its launch";
+    case lent_memory:
+        return "gave a kernel that it launched a pointer to memory of its own";
     }
     return "did something unknown";
 }
@@ -399,9 +436,11 @@ std::string hint_of(const simulator_finding &f)
     using enum simulator::finding_kind;
     switch (static_cast<simulator::finding_kind>(f.kind)) {
     case out_of_bounds:
-        return f.write
-                   ? "Guard the write with the size: the last block usually has threads to spare."
-                   : "Guard the read with the size, or peel the ends.";
+        if (std::strstr(f.where, "before the start"))
+            return negative_index_hint(std::string_view(f.where).starts_with(
+                fmt::format("{} byte{} before", f.bytes, f.bytes == 1 ? "" : "s")));
+        return large_index_hint(
+            f.threads == 1 && std::string_view(f.where).starts_with("just past"), f.write);
     case uninitialised:
         return "Give it a value first, or do not read it: outputs start out with arbitrary "
                "contents, and so does shared memory.";
@@ -412,9 +451,8 @@ std::string hint_of(const simulator_finding &f)
         return "Something must order the two accesses: which barrier stands between them? Or, if "
                "both write: which of the threads should, and do two elements get one place?";
     case barrier:
-        return "Every thread that a barrier or a vote names must reach it: none may return, break "
-               "or "
-               "branch around it before.";
+        return "Every thread that a barrier, vote or shuffle names must come to it: none may "
+               "return, break or branch around it before.";
     case host_pointer:
         return "Copy the data to the device, or pass it by value.";
     case null_pointer:
@@ -436,11 +474,12 @@ std::string sentence(const simulator_finding &f)
     auto kind = static_cast<simulator::finding_kind>(f.kind);
     std::string s = f.kernel[0] ? fmt::format("Kernel {}", f.kernel) : "The code";
     s += fmt::format(" {}", kind_name(f.kind));
+    if (kind == barrier) s += fmt::format(" {}", f.where);
     if (f.line > 0)
         s += fmt::format(" at {}:{}", std::filesystem::path(f.file).filename().string(), f.line);
     bool access = f.bytes > 0 && kind != barrier;
     if (access) s += fmt::format(": a {} of {} bytes", f.write ? "write" : "read", f.bytes);
-    if (f.where[0]) s += fmt::format("{} {}", access ? "," : ":", f.where);
+    if (f.where[0] && kind != barrier) s += fmt::format("{} {}", access ? "," : ":", f.where);
     s += ".";
     // Of an access by one thread, all has been said.
     if (f.detail[0] && (!access || kind == race)) s += " " + as_sentence(f.detail);
@@ -479,8 +518,17 @@ void keep_counts(std::span<const std::byte> report)
     }
 }
 
+bool reads_an_output(const simulator_finding &f, const std::vector<argument> &arguments)
+{
+    return verdict_of(f) == verdict::UNINITIALISED &&
+           std::any_of(arguments.begin(), arguments.end(), [&](const argument &a) {
+               return a.wire.output && !a.wire.scratch &&
+                      std::strstr(f.where, ordinal_parts(a, 0).c_str());
+           });
+}
+
 // Asks the simulator what it saw, and ends the case with the gravest of it.
-void check_findings(std::uint64_t report_at)
+void check_findings(std::uint64_t report_at, const std::vector<argument> &arguments)
 {
     request ask;
     ask.what = command::report;
@@ -512,10 +560,15 @@ void check_findings(std::uint64_t report_at)
     if (found.empty()) return;
     auto worst = std::min_element(found.begin(), found.end(),
                                   [&](const auto &x, const auto &y) { return rank(x) < rank(y); });
-    current_case().unsupported = verdict_of(*worst) == verdict::SKIPPED;
+    case_record &r = current_case();
+    r.unsupported = verdict_of(*worst) == verdict::SKIPPED;
     using path = std::filesystem::path;
-    if (path(worst->file).filename() == path(options().source).filename())
-        current_case().line = worst->line;
+    if (path(worst->file).filename() == path(options().source).filename()) r.line = worst->line;
+    if (!r.output_read.cause.empty() && reads_an_output(*worst, arguments)) {
+        r.about = r.output_read.function;
+        end_case(verdict_of(*worst), printable(sentence(*worst)) + " " + r.output_read.cause,
+                 r.output_read.next);
+    }
     end_case(verdict_of(*worst), printable(sentence(*worst)), hint_of(*worst));
 }
 
@@ -593,7 +646,8 @@ bool once(std::vector<argument> &arguments, call_images &images, const char *fun
     require_answer(loaded, loading(arguments, function));
     for (argument &a : arguments) a.scratch_bytes = loaded.value.bytes;
     answer ran = ask_submission(run, std::chrono::seconds(10), function);
-    if (options().simulated && ran.how == ending::answered) check_findings(images.report_at());
+    if (options().simulated && ran.how == ending::answered)
+        check_findings(images.report_at(), arguments);
     require_answer(ran, fmt::format("calling {}", function));
     if (ran.value.returned_bytes != result_bytes)
         end_case(verdict::PROTOCOL_ERROR, "The worker returned a result of another type.");
@@ -646,7 +700,7 @@ void copy_back(std::vector<argument> &arguments)
 void keep_differing(std::vector<argument> &arguments)
 {
     for (argument &a : arguments) {
-        if (!a.wire.output || !a.keep_second) continue;
+        if (!a.keep_second) continue;
         const std::byte *first =
             static_cast<const std::byte *>(a.data) + a.written_first * a.wire.element;
         const std::byte *second = returned(a) + a.written_first * a.wire.element;

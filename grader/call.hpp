@@ -46,8 +46,9 @@ template <class T> std::string show_element(const T &value)
 // contract asks for (all of them unless told otherwise), the rest must keep their poison.
 template <class T> struct output {
     std::vector<T> values;
-    std::vector<T> again; // the result of a second call with other poison, where it differs
+    std::vector<T> again; // the result of a second, equal call, where it differs
     std::size_t first = 0, count;
+    bool in_place = false; // `values` go in, and no poison
     explicit output(std::size_t n) : values(n), count(n) {}
     output(std::size_t n, std::size_t first, std::size_t count)
         : values(n), first(first), count(count)
@@ -56,6 +57,15 @@ template <class T> struct output {
     std::size_t size() const { return values.size(); }
     const T &operator[](std::size_t i) const { return values[i]; }
 };
+
+// What the student must change: `before` goes in, all of it is judged.
+template <class T> output<T> changed_in_place(std::vector<T> before)
+{
+    output<T> o(before.size());
+    o.values = std::move(before);
+    o.in_place = true;
+    return o;
+}
 
 // An argument with what a signature cannot say.
 template <class T> struct placed {
@@ -149,6 +159,9 @@ private:
             std::conditional_t<std::is_pointer_v<E>, std::remove_pointer_t<std::remove_cv_t<E>>, E>;
         using T = std::remove_cv_t<inner>;
         static_assert(std::is_trivially_copyable_v<T>);
+        static_assert(
+            std::is_const_v<inner> || !requires { typename A::allocator_type; },
+            "what a call may change is an output, or changed_in_place(values)");
         argument r;
         r.wire.read_only = std::is_const_v<inner>;
         r.wire.element = sizeof(T);
@@ -173,7 +186,7 @@ private:
     template <class T, class U> static void fill(argument &r, output<U> &o)
     {
         fill<T>(r, o.values);
-        r.wire.output = 1;
+        r.wire.output = !o.in_place;
         r.written_first = o.first;
         r.written_count = o.count;
         r.second = &o.again;

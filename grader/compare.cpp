@@ -57,6 +57,8 @@ struct recognised {
     std::string cause, next;
 };
 
+template <class T> bool is_nan(T x) { return x != x; }
+
 template <class T> std::optional<recognised> all_zero(const mistake<T> &m)
 {
     for (std::size_t i : m.wrong)
@@ -187,15 +189,33 @@ std::optional<recognised> less_precise(const mistake<float> &m)
         "Compute in float throughout: no half precision, no TF32, no fast-math intrinsics."};
 }
 
-template <class T>
-std::optional<recognised> recognise(const mistake<T> &m, const std::vector<misconception<T>> &known)
+template <class T> std::optional<recognised>
+recognise_known(const mistake<T> &m, const std::vector<misconception<T>> &known)
 {
     for (const misconception<T> &k : known) {
         std::vector<T> alternative = k.looks_like();
         if (alternative.size() != m.got.size()) continue;
-        auto fits = [&](std::size_t i) { return same(m.got[i], alternative[i]); };
+        auto fits = [&](std::size_t i) {
+            return same(m.got[i], alternative[i]) || (is_nan(m.got[i]) && is_nan(alternative[i]));
+        };
         if (std::all_of(m.wrong.begin(), m.wrong.end(), fits)) return recognised{k.cause, k.next};
     }
+    return {};
+}
+
+// Outputs of 4-byte elements hold NaN before the call.
+template <class T> std::optional<recognised> recognise_read_output(const mistake<T> &m)
+{
+    case_record &r = current_case();
+    auto nan = [&](std::size_t i) { return is_nan(m.got[i]); };
+    bool all = m.wrong.size() == m.count && std::all_of(m.wrong.begin(), m.wrong.end(), nan);
+    if (r.output_read.cause.empty() || !all) return {};
+    r.about = r.output_read.function;
+    return recognised{r.output_read.cause, r.output_read.next};
+}
+
+template <class T> std::optional<recognised> recognise_general(const mistake<T> &m)
+{
     using general = std::optional<recognised> (*)(const mistake<T> &);
     for (general look :
          {general(transposed<T>), general(reordered<T>), general(shifted<T>), general(all_zero<T>),
@@ -215,15 +235,17 @@ template <class T> [[noreturn]] void end_wrong(const mistake<T> &m, const std::s
                     m.wrong.size(), m.count, m.wrong.size() == 1 ? "is" : "are", name, i,
                     coordinates(i, m.shape), show_element(m.want[i]), show_element(m.got[i]));
     std::string next;
-    bool is_nan = false;
-    if constexpr (std::is_floating_point_v<T>) is_nan = std::isnan(m.got[i]);
-    if (is_nan) {
-        message += " It is NaN, no number.";
+    bool nan = is_nan(m.got[i]);
+    if (nan) message += " It is NaN, no number.";
+    std::optional<recognised> why = recognise_read_output(m);
+    if (!why) why = recognise_known(m, known);
+    if (!why && !nan) why = recognise_general(m);
+    if (why) {
+        message += " " + why->cause;
+        next = why->next;
+    } else if (nan) {
         next = "Where does the NaN come from? An output or scratch value read before it was "
                "written is one.";
-    } else if (auto r = recognise(m, known)) {
-        message += " " + r->cause;
-        next = r->next;
     }
     if (v == verdict::NONDETERMINISTIC)
         message = "A first call was right and a second, with the same inputs, was not: " + message;
@@ -308,6 +330,14 @@ bool in_ranges(std::size_t n, const std::function<bool(std::size_t, std::size_t)
     for (std::future<bool> &other : others) all &= other.get();
     return all;
 }
+
+void reading_an_output_means(const std::string &cause, const std::string &next,
+                             const std::string &function)
+{
+    current_case().output_read = {cause, next, function};
+}
+
+void hint_past_the_end(const std::string &hint) { current_case().past_the_end = hint; }
 
 void expect(bool right, verdict otherwise, const std::string &message, const std::string &hint)
 {

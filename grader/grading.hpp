@@ -72,6 +72,16 @@ void expect_close(const output<float> &got, const std::vector<double> &want, dou
 // The bound of expect_close, for one element.
 bool within(float value, double reference, double terms, double magnitude);
 
+// What it means when the case's next calls read an output that they should only write, said where
+// that is seen: by the simulator, or because all of it becomes NaN, as elements of 4 bytes are
+// before. The failure then belongs to the TODO of `function`. Empty: nothing in particular.
+void reading_an_output_means(const std::string &cause, const std::string &next,
+                             const std::string &function);
+
+// What to try, instead of general words, where the case's next calls reach past the end of an
+// array. A sentence: "M is j x k, N is k x l."
+void hint_past_the_end(const std::string &hint);
+
 // Anything else: ends the case unless `right`.
 void expect(bool right, verdict otherwise, const std::string &message,
             const std::string &hint = {});

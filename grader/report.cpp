@@ -162,7 +162,7 @@ std::string failure(const case_record &r, const painter &paint)
 {
     std::string text = "\n" + paint("31", fmt::format("{}", name(r.result))) + "  " + r.name + "\n";
     text += wrapped(r.message, 4);
-    std::string todo = todos().words(r.name, r.line);
+    std::string todo = todos().words(r.about.empty() ? r.name : r.about, r.line);
     if (!r.hint.empty())
         text += wrapped("Try: " + r.hint + (todo.empty() ? "" : " (" + todo + ")"), 4);
     else if (!todo.empty())
@@ -381,6 +381,7 @@ std::string result_json()
                          {"hint", r.hint},
                          {"duration_ms", std::round(r.duration_ms * 100) / 100}};
         if (r.line > 0) c["line"] = r.line;
+        if (!r.about.empty()) c["about"] = r.about;
         if (!r.text.empty()) c["printed"] = printable(r.text.substr(0, 4096));
         if (!r.replay.empty()) c["replay"] = r.replay;
         if (r.speed) c = speed_json(*r.speed, c);

@@ -23,14 +23,19 @@ struct case_record {
     bool unsupported = false; // it used what the simulator lacks: not graded, and not passed over
     verdict result = verdict::PASS;
     std::string message, hint;
+    std::string about;    // the function whose TODO the failure is; empty: the case's own
     int line = 0;         // of the submission's file, that the message names; 0: none
     std::string function; // the contract function last called
     std::string refused;  // of its call: the launches the simulator refused, in a sentence
     std::string text;     // what the submission printed
     bool text_cut = false;
-    bool repeating = false; // the second of two equal calls is running
-    std::string counts;     // the simulator's counters of its largest call, where asked for
-    std::string replay;     // the file that repeats the case's last call
+    struct {
+        std::string cause, next, function;
+    } output_read;            // what it means when an output is read; empty: nothing in particular
+    std::string past_the_end; // what to try where a call gets there; empty: nothing in particular
+    bool repeating = false;   // the second of two equal calls is running
+    std::string counts;       // the simulator's counters of its largest call, where asked for
+    std::string replay;       // the file that repeats the case's last call
     double duration_ms = 0;
     std::optional<speed_result> speed;
     // The last call's outputs, so that comparisons can name them: the caller's elements and the

@@ -205,7 +205,7 @@ void keep_progress(const toolchain &t, const lab_view &graded, const std::string
     const case_view *failure = first_to_mend(graded, todos);
     const case_view *better = failure ? nullptr : first_to_better(graded);
     std::vector<int> named =
-        failure ? todos.of_line(failure->name, failure->line) : std::vector<int>();
+        failure ? todos.of_line(failure->named_in_todo(), failure->line) : std::vector<int>();
     change(t, [&](progress_record &record) {
         progress_entry e;
         auto at = std::find_if(record.entries.begin(), record.entries.end(), [&](const auto &o) {
@@ -225,7 +225,7 @@ void keep_progress(const toolchain &t, const lab_view &graded, const std::string
         e.case_name = failure ? failure->name : "";
         // While the file does not compile, the student is still at what was the first to mend.
         if (e.case_name != "build") {
-            e.mending = better ? better->name : e.case_name;
+            e.mending = better ? better->name : failure ? failure->named_in_todo() : "";
             e.todo = named.empty() ? 0 : named.front();
         }
         record.entries.push_back(e);

@@ -75,6 +75,7 @@ std::vector<lab_view> labs_of(const json &document)
                 lab.cases.push_back({text_of(c, "name"), text_of(c, "kind"), text_of(c, "verdict"),
                                      text_of(c, "message"), text_of(c, "hint"),
                                      number_at(c, "points"), number_at(c, "max_points"), &c,
+                                     text_of(c, "about"),
                                      int(std::clamp(number_at(c, "line"), 0.0, 1e9))});
         result.push_back(std::move(lab));
     }

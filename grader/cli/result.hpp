@@ -21,8 +21,10 @@ struct case_view {
     std::string name, kind, verdict, message, hint;
     double points = 0, max_points = 0;
     const json *whole = nullptr; // lives as long as the document
+    std::string about = {};      // the function whose TODO a failure is; empty: the case's own
     int line = 0;                // of the submission, that the message names; 0: none
     bool passed() const { return verdict == "PASS"; }
+    const std::string &named_in_todo() const { return about.empty() ? name : about; }
 };
 struct lab_view {
     std::string lab, submission, status;

@@ -88,7 +88,7 @@ void draw_printed(screen &to, const case_view &c, const terminal &out)
 // What is still to be written for the case to be judged at all; empty: nothing, or it was judged.
 std::string still_to_write(const case_view &c, const todo_list &todos, const std::string &file)
 {
-    if (!todos.of_line(c.name, c.line).empty()) return {};
+    if (!c.about.empty() || !todos.of_line(c.name, c.line).empty()) return {};
     todo_list::open_todo open = todos.open_of(c.name);
     if (open.next == 0 || open.line == 0) return {};
     if (open.some_begun)
@@ -114,7 +114,7 @@ void draw_case(screen &to, const case_view &c, const todo_list &todos, const std
     if (said.find(c.message) == said.npos || said.empty()) add(to, c.message, out, 2);
     if (!said.empty())
         for (const std::string &line : lines(compiler_words(said, out.width))) to.push_back(line);
-    std::string todo = todos.words(c.name, c.line);
+    std::string todo = todos.words(c.named_in_todo(), c.line);
     if (!c.hint.empty())
         add(to, "Try: " + c.hint + (todo.empty() ? "" : " (" + todo + ")"), out, 2);
     else if (!todo.empty())

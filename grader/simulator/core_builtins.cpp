@@ -1,52 +1,13 @@
-// What device code may call without defining it: printf, assert, malloc and free.
-#include "core_grid.hpp"
+// What device code may call without defining it: printf, assert, malloc and free; the rest is the
+// device runtime's.
+#include "core_builtins.hpp"
+#include "device_runtime.hpp"
 
 #include <cstdio>
-#include <cstring>
+#include <set>
 
 namespace simulator::core {
 namespace {
-
-// One thread's view of memory through generic addresses.
-class thread_memory {
-public:
-    thread_memory(context &c, int lane) : c_(c), lane_(static_cast<std::uint64_t>(lane)) {}
-
-    // The byte there, or nullptr when the thread may not read it.
-    const std::byte *at(std::uint64_t address) const
-    {
-        std::uint64_t device = address - c_.base;
-        if (device < c_.reserved)
-            return (c_.shadow[device] & addressable) != 0 ? c_.data + device : nullptr;
-        std::uint64_t offset = address & (window_bytes - 1);
-        if (address >> 56 == 1) return offset < c_.shared_bytes ? c_.shared + offset : nullptr;
-        if (address >> 56 == 2 && offset < c_.local_bytes)
-            return c_.local + (offset >> 2) * 128 + lane_ * 4 + (offset & 3);
-        return nullptr;
-    }
-    template <class T> bool read(std::uint64_t address, T &value) const
-    {
-        std::byte bytes[sizeof(T)];
-        for (std::size_t k = 0; k < sizeof(T); ++k) {
-            const std::byte *p = at(address + k);
-            if (p == nullptr) return false;
-            bytes[k] = *p;
-        }
-        std::memcpy(&value, bytes, sizeof(T));
-        return true;
-    }
-    // A null-terminated string of at most 4096 characters.
-    std::string text(std::uint64_t address) const
-    {
-        std::string s;
-        for (char ch = 0; s.size() < 4096 && read(address + s.size(), ch) && ch != 0;) s += ch;
-        return s;
-    }
-
-private:
-    context &c_;
-    std::uint64_t lane_;
-};
 
 // One conversion of a format, from its % to its letter.
 struct conversion {
@@ -147,40 +108,21 @@ int print(const thread_memory &memory, std::uint64_t format_at, std::uint64_t ar
     return arguments.taken();
 }
 
-template <class T> T argument(const frame &f, const call_site &s, std::size_t which, int lane)
+void fail_assert(const thread_call &c)
 {
-    T v{};
-    if (which < s.in.size())
-        std::memcpy(&v,
-                    f.arguments.data() + static_cast<std::size_t>(lane) * f.of->argument_bytes +
-                        s.in[which],
-                    std::min<std::size_t>(sizeof v, s.in_bytes[which]));
-    return v;
-}
-
-template <class T> void give(frame &f, const call_site &s, int lane, T v)
-{
-    if (s.out.empty()) return;
-    std::memcpy(f.arguments.data() + static_cast<std::size_t>(lane) * f.of->argument_bytes +
-                    s.out[0],
-                &v, std::min<std::size_t>(sizeof v, s.out_bytes[0]));
-}
-
-void fail_assert(grid &g, warp &w, const instruction &i, const call_site &s, const frame &f,
-                 int lane)
-{
-    thread_memory memory(g.seen, lane);
-    auto text = [&](std::size_t k) { return memory.text(argument<std::uint64_t>(f, s, k, lane)); };
+    auto text = [&](std::size_t k) { return c.memory.text(c.argument<std::uint64_t>(k)); };
     std::string condition = text(0);
-    dim t = thread_of(g, w, lane), b = w.block->index;
+    dim t = thread_of(c.in, c.of, c.lane), b = c.of.block->index;
     std::fprintf(stderr,
                  "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n",
-                 text(1).c_str(), argument<std::uint32_t>(f, s, 2, lane), text(3).c_str(), b.x, b.y,
-                 b.z, t.x, t.y, t.z, condition.c_str());
-    stop_grid(g.seen, i, finding_kind::trap, 710, lane, "the assertion `" + condition + "` failed");
+                 text(1).c_str(), c.argument<std::uint32_t>(2), text(3).c_str(), b.x, b.y, b.z, t.x,
+                 t.y, t.z, condition.c_str());
+    stop_grid(c.in.seen, c.at, finding_kind::trap, 710, c.lane,
+              "the assertion `" + condition + "` failed");
 }
 
-// 0: the heap is used up.
+} // namespace
+
 address from_heap(std::uint64_t bytes, int device)
 {
     memory &m = memory::instance();
@@ -189,7 +131,6 @@ address from_heap(std::uint64_t bytes, int device)
     return m.allocate(bytes, memory_kind::heap, device).value_or(0);
 }
 
-// False: malloc did not give this address out, or it was freed before.
 bool back_to_heap(address at)
 {
     if (at == 0) return true;
@@ -199,23 +140,26 @@ bool back_to_heap(address at)
     return given && m.release(at);
 }
 
-} // namespace
+bool is_builtin(std::string_view name)
+{
+    static const std::set<std::string_view> own = {"vprintf", "__assertfail", "malloc", "free"};
+    return own.count(name) != 0 || device_runtime::knows(name);
+}
 
 void call_builtin(grid &g, warp &w, const instruction &i, const call_site &s, lane_mask mask)
 {
-    frame &f = w.frames[w.paths[w.current].in];
     for (; mask != 0 && !g.seen.stop; mask &= mask - 1) {
-        int lane = __builtin_ctz(mask);
+        const thread_call c(g, w, i, s, __builtin_ctz(mask));
         if (s.builtin == "vprintf") {
-            give(f, s, lane,
-                 print(thread_memory(g.seen, lane), argument<std::uint64_t>(f, s, 0, lane),
-                       argument<std::uint64_t>(f, s, 1, lane)));
+            c.give(print(c.memory, c.argument<std::uint64_t>(0), c.argument<std::uint64_t>(1)));
         } else if (s.builtin == "__assertfail") {
-            fail_assert(g, w, i, s, f, lane);
+            fail_assert(c);
         } else if (s.builtin == "malloc") {
-            give(f, s, lane, from_heap(argument<std::uint64_t>(f, s, 0, lane), g.how->device));
-        } else if (auto at = argument<std::uint64_t>(f, s, 0, lane); !back_to_heap(at)) {
-            stop_grid(g.seen, i, finding_kind::trap, 719, lane,
+            c.give(from_heap(c.argument<std::uint64_t>(0), g.how->device));
+        } else if (s.builtin != "free") {
+            g.runtime->answer(c);
+        } else if (!back_to_heap(c.argument<std::uint64_t>(0))) {
+            stop_grid(g.seen, i, finding_kind::trap, 719, c.lane,
                       "free of an address that malloc did not return, or a second time");
         }
     }

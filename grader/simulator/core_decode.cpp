@@ -1534,11 +1534,7 @@ private:
         } else {
             throw unknown{};
         }
-        if (site.callee < 0 && a == no_operand) {
-            static const std::set<std::string_view> known = {"vprintf", "__assertfail", "malloc",
-                                                             "free"};
-            if (known.count(site.builtin) == 0) throw unknown{};
-        }
+        if (site.callee < 0 && a == no_operand && !is_builtin(site.builtin)) throw unknown{};
         draft &d = emit(nullptr);
         d.ins.a = a;
         d.ins.extra = static_cast<std::uint32_t>(out_.calls.size());

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <random>
+#include <string_view>
 #include <unordered_map>
 
 namespace simulator::core {
@@ -22,8 +23,13 @@ struct program {
     std::vector<std::unique_ptr<code>> functions; // by index in the module; null until needed
 };
 
+class device_runtime; // of device_runtime.hpp
+struct launch_node;   // of launch_tree.hpp
+
 struct grid {
     context seen; // what handlers see
+    device_runtime *runtime = nullptr;
+    launch_node *self = nullptr; // in the runtime's tree of launches
     program *running = nullptr;
     const launch *how = nullptr;
     std::function<code *(int)> function; // decodes at first use
@@ -51,11 +57,15 @@ void start_warp(grid &, warp &);
 // Makes the frame of a path the one that handlers see.
 void enter(grid &, warp &, const path &);
 
-// vprintf, __assertfail, malloc, free; writes results into the caller's argument area.
+// A function that device code calls without defining it: those of the C library and of the device
+// runtime. Writes results into the caller's argument area.
+bool is_builtin(std::string_view name);
 void call_builtin(grid &, warp &, const instruction &, const call_site &, lane_mask);
 
 // Lets waiting paths of the block pass a barrier that has all its arrivals. True: some passed.
 bool release_barriers(grid &, thread_block &);
+// Threads that pass one barrier should have come to the same one: says so where they have not.
+void check_arrivals(grid &, thread_block &, std::uint32_t barrier);
 // Says which threads wait where, and ends the grid: nobody in the block can go on.
 void report_stuck(grid &, thread_block &);
 
@@ -64,6 +74,8 @@ finding at_lane(context &, const instruction &, int lane);
 void describe_shared(const context &, finding &, std::uint64_t address);
 
 std::string place_text(const code &, std::uint32_t statement); // "a.cu:12"
+// What threads meet at: "barrier", "warp barrier", "shuffle", "vote", "match", "warp reduction".
+std::string meeting_name(const code &, std::uint32_t statement);
 dim thread_of(const grid &, const warp &, int lane);
 std::string demangled_name(const std::string &mangled); // without parameters and return type
 

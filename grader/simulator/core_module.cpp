@@ -1,6 +1,7 @@
 // A module: its variables in device memory, its kernels, and the counts of what they did.
 #include "core_decode.hpp"
 #include "core_races.hpp"
+#include "device_runtime.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -57,7 +58,9 @@ struct module::state {
     std::unique_ptr<program> prepare(const ptx::function &);
     code *function(program &, int index);
     void decode_function(program &, int index, ptx::body body);
+    program *find(std::string_view name); // null: no kernel
     outcome run(program &, const launch &);
+    outcome run_grid(program &, const launch &, core::device_runtime &, core::launch_node &);
     void add_counts(program &, const launch &, std::uint64_t read, std::uint64_t written);
 };
 
@@ -181,7 +184,9 @@ std::unique_ptr<program> module::state::prepare(const ptx::function &entry)
     bool calls_pointers = false;
     std::set<std::string> dynamic;
     auto reach = [&](int index) {
-        if (index >= 0 && !bodies.count(index)) work.push_back(index);
+        // A kernel is no part of the one that launches it.
+        if (index >= 0 && !bodies.count(index) && !text.functions[index].entry)
+            work.push_back(index);
     };
     auto visit = [&](int index) {
         auto &b = bodies[index] = ptx::parse_body(text.functions[index]);
@@ -253,7 +258,33 @@ code *module::state::function(program &p, int index)
     return p.functions[static_cast<std::size_t>(index)].get();
 }
 
+program *module::state::find(std::string_view name)
+{
+    auto it = programs.find(name);
+    if (it == programs.end()) {
+        const auto *f = text.find(name);
+        if (f == nullptr || !f->entry || !f->defined) return nullptr;
+        it = programs.emplace(std::string(name), prepare(*f)).first;
+    }
+    return it->second.get();
+}
+
 outcome module::state::run(program &p, const launch &how)
+{
+    core::device_runtime runtime(
+        {[this](std::uint64_t at) -> program * {
+             const std::uint64_t f = (at - core::code_window) / 16;
+             return f < text.functions.size() ? find(text.functions[f].name) : nullptr;
+         },
+         [this](program &what, const launch &how, core::device_runtime &runtime,
+                core::launch_node &self) { return run_grid(what, how, runtime, self); }});
+    const outcome end = runtime.run(p, how);
+    races.end();
+    return end;
+}
+
+outcome module::state::run_grid(program &p, const launch &how, core::device_runtime &runtime,
+                                core::launch_node &self)
 {
     auto &device_memory = memory::instance();
     core::grid g;
@@ -276,11 +307,13 @@ outcome module::state::run(program &p, const launch &how)
     c.check_initialised = settings().check_initialised;
     c.races = settings().check_races ? &races : nullptr;
     c.g = &g;
+    g.runtime = &runtime;
+    g.self = &self;
     g.running = &p;
     g.how = &how;
     g.function = [&](int index) { return function(p, index); };
     g.function_count = p.functions.size();
-    g.budget = settings().step_budget;
+    g.budget = runtime.steps_left();
     g.blocks = std::uint64_t{how.grid.x} * how.grid.y * how.grid.z;
     g.shuffled = settings().random_schedule;
     g.random.seed(settings().seed);
@@ -303,9 +336,10 @@ outcome module::state::run(program &p, const launch &how)
     c.specials[15] = static_cast<std::uint32_t>(how.grid_workspace >> 32);
     c.specials[16] = static_cast<std::uint32_t>(how.grid_workspace);
     g.spare = std::move(spare);
-    races.begin();
+    races.begin(self, g);
     core::run_blocks(g);
-    races.end();
+    races.end(self);
+    runtime.count_steps(g.steps);
     spare = std::move(g.spare);
     if (spare.size() > 4) spare.resize(4); // enough to start the next grid without allocating
     if (c.count) add_counts(p, how, read.count(), written.count());
@@ -437,13 +471,8 @@ std::vector<std::string> module::kernels() const
 
 const kernel_info *module::find_kernel(std::string_view mangled) const
 {
-    auto it = state_->programs.find(mangled);
-    if (it == state_->programs.end()) {
-        const auto *f = state_->text.find(mangled);
-        if (f == nullptr || !f->entry || !f->defined) return nullptr;
-        it = state_->programs.emplace(std::string(mangled), state_->prepare(*f)).first;
-    }
-    return &it->second->info;
+    const program *p = state_->find(mangled);
+    return p == nullptr ? nullptr : &p->info;
 }
 
 const module::variable *module::find_variable(std::string_view mangled) const

@@ -476,9 +476,8 @@ void synchronise(grid &g, warp &w, int p, const basic_block &b, const instructio
         left &= ~same;
     }
     if (wrong != 0)
-        return stop_at(
-            g, i, finding_kind::barrier, 719, wrong,
-            "a thread executes a warp-synchronous instruction whose mask does not name it");
+        return stop_at(g, i, finding_kind::barrier, 719, wrong,
+                       "the mask that a thread gives to it does not name the thread itself");
     if (complete) {
         for (std::size_t k = 0; k < n; ++k) i.run(g.seen, i, sets[k].mask);
         if ((i.flags & orders_memory) != 0 && g.seen.races != nullptr)

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <unordered_set>
 
 namespace simulator::core {
 
@@ -157,15 +158,26 @@ struct race_checker::access {
     record at;
     u32 owner;
     record live_from;         // earlier marks say nothing
+    record grid_from;         // earlier marks are of other grids
     record block_at, warp_at; // earlier marks of the block, of the warp are ordered
     block_order &block;
     warp_order &warp;
     bool is_volatile;
 
-    // Ordered by a barrier of the block or the warp, or too old to matter.
+    bool of_this_grid(const access_mark &m) const { return m.at >= grid_from; }
+    bool of_this_warp(const access_mark &m) const
+    {
+        return same_warp(m.owner, owner) && of_this_grid(m);
+    }
+    bool of_this_block(const access_mark &m) const
+    {
+        return same_block(m.owner, owner) && of_this_grid(m);
+    }
+    // Ordered by a barrier of the block or the warp or by a launch, or too old to matter.
     bool settled(const access_mark &m) const
     {
         if (m.at < live_from) return true;
+        if (!of_this_grid(m)) return c.races->precedes(m);
         if (!same_block(m.owner, owner)) return false;
         return m.at < block_at || (m.at < warp_at && same_warp(m.owner, owner));
     }
@@ -193,13 +205,165 @@ race_checker::~race_checker()
         for (auto &l : p->lines) delete[] l.cells;
 }
 
-void race_checker::begin()
+namespace {
+
+// Of launches by one thread the last says it all.
+void add_launch(std::vector<const launch_knowledge *> &all, const launch_knowledge *k)
+{
+    for (const auto *&known : all)
+        if (known->owner == k->owner && known->lane == k->lane) {
+            if (known->at < k->at) known = k;
+            return;
+        }
+    all.push_back(k);
+}
+
+// The launches that a grid's start comes after: its own, and those that its stream had before.
+const std::vector<const launch_knowledge *> &launches_before(const launch_node &n)
+{
+    auto &all = n.past->launches;
+    if (!all.empty()) return all;
+    all.push_back(&n.past->knew);
+    for (const launch_node *e : n.after)
+        for (const auto *k : launches_before(*e)) add_launch(all, k);
+    return all;
+}
+
+} // namespace
+
+void race_checker::begin(launch_node &n, const grid &g)
 {
     if (log_.empty()) log_.resize(log_size);
-    if (tired_) rest();
+    if (tired_ && !n.parent) rest();
     began_ = ++clock_;
+    if (!n.past) n.past = std::make_unique<grid_past>();
+    grid_past &p = *n.past;
+    const grid_past *const by = n.parent ? n.parent->past.get() : nullptr;
+    p.began = began_;
+    p.horizon = !by || (n.follows_family && by->horizon == by->began) ? began_ : by->horizon;
+    p.of = g.running;
+    p.grid = g.how->grid;
+    p.block = g.how->block;
+    if (n.parent) launches_before(n);
+    now_ = &n;
+    grids_.push_back(&n);
+    relations_.clear();
     blocks_.clear();
     reads_.clear();
+}
+
+void race_checker::end(launch_node &n)
+{
+    n.past->ended = clock_ + 1;
+    n.past->blocks = std::move(blocks_);
+}
+
+launch_knowledge race_checker::launching(context &c, const instruction &i, int lane)
+{
+    const block_order &block = *c.b->order;
+    const warp_order &warp = block.warps[c.w->index];
+    launch_knowledge k;
+    k.at = ++clock_;
+    k.owner = owner_of(*c.b, *c.w);
+    k.lane = lane;
+    k.block_at = block.full_at;
+    k.warp_at = warp.full_at;
+    k.looked_at = block.looked_at;
+    if (warp.lanes) k.lanes.assign((*warp.lanes)[lane].begin(), (*warp.lanes)[lane].end());
+    if (block.between) {
+        const auto &row = (*block.between)[c.w->index];
+        k.warps.assign(row.begin(), row.end());
+    }
+    k.of = c.running;
+    k.statement = i.statement;
+    return k;
+}
+
+bool launch_knowledge::covers(const access_mark &m, int by, const release_histories &blocks) const
+{
+    if (m.at >= at) return false;
+    const auto told = blocks.find((m.owner & ~strong_bit) >> 5);
+    if (told != blocks.end() && told->second.covers(m.at, looked_at)) return true;
+    if (!same_block(m.owner, owner)) return false;
+    if (m.at < block_at) return true;
+    if (!same_warp(m.owner, owner)) return !warps.empty() && m.at < warps[m.owner & 31];
+    if (m.at < warp_at || by == lane) return true;
+    return by >= 0 && !lanes.empty() && m.at < lanes[static_cast<std::size_t>(by)];
+}
+
+const launch_node &race_checker::grid_of(const access_mark &m) const
+{
+    const auto after =
+        std::upper_bound(grids_.begin(), grids_.end(), m.at,
+                         [](record at, const launch_node *n) { return at < n->past->began; });
+    return **std::prev(after);
+}
+
+namespace {
+
+// Whether a sibling is complete before another starts, by their streams.
+bool streams_order(const launch_node &earlier, const launch_node &later)
+{
+    std::unordered_set<const launch_node *> seen{&later};
+    for (std::vector<const launch_node *> left{&later}; !left.empty();) {
+        const launch_node *n = left.back();
+        left.pop_back();
+        for (const launch_node *e : n->after) {
+            if (e == &earlier) return true;
+            if (e->ran_before > earlier.ran_before && seen.insert(e).second) left.push_back(e);
+        }
+    }
+    return false;
+}
+
+} // namespace
+
+const race_checker::relation &race_checker::relation_to(const launch_node &earlier)
+{
+    auto [known, fresh] = relations_.try_emplace(&earlier);
+    relation &r = known->second;
+    if (!fresh) return r;
+    const launch_node *e = &earlier, *c = now_, *below_e = nullptr, *below_c = nullptr;
+    while (e != c) { // up to the grid that both come from
+        if (earlier.past->ended <= c->past->horizon) {
+            r.before = true;
+            return r;
+        }
+        if (e->ran_before > c->ran_before) {
+            below_e = e;
+            e = e->parent;
+        } else {
+            below_c = c;
+            c = c->parent;
+        }
+    }
+    r.before = below_c->tail || (below_e && streams_order(*below_e, *below_c));
+    if (!r.before && !below_e) r.launches = launches_before(*below_c);
+    return r;
+}
+
+bool race_checker::precedes(const access_mark &m)
+{
+    const launch_node &of = grid_of(m);
+    const relation &r = relation_to(of);
+    return r.before || std::any_of(r.launches.begin(), r.launches.end(), [&](const auto *k) {
+               return k->covers(m, -1, of.past->blocks);
+           });
+}
+
+// The same of an access by an earlier grid.
+int race_checker::racing_lane(const access &a, const access_mark &m, const launch_node &of)
+{
+    const auto told = of.past->blocks.find((m.owner & ~strong_bit) >> 5);
+    if (told != of.past->blocks.end() && told->second.covers(m.at, a.block.looked_at)) return -1;
+    const auto launches = relation_to(of).launches;
+    for (lane_mask left = m.lanes; left != 0; left &= left - 1) {
+        const int l = __builtin_ctz(left);
+        if (std::none_of(launches.begin(), launches.end(),
+                         [&](const auto *k) { return k->covers(m, l, of.past->blocks); }))
+            return l;
+    }
+    return -1;
 }
 
 // Forgets everything, so that the next grid is watched again.
@@ -221,6 +385,7 @@ void race_checker::end()
     for (const finding &f : early_reads_)
         findings::instance().withdraw(finding_kind::uninitialised, f.kernel, f.file, f.line);
     early_reads_.clear();
+    grids_.clear();
     for (page *p : used_pages_) {
         table_[p->number >> leaf_shift]->pages[p->number & ((1u << leaf_shift) - 1)] = nullptr;
         free_pages_.push_back(p);
@@ -252,7 +417,8 @@ void race_checker::check(context &c, const instruction &i, lane_mask mask, const
              use,
              clock_,
              owner_of(*c.b, *c.w) | (strong ? strong_bit : 0),
-             shared ? block.full_at : began_,
+             shared ? block.full_at : now_->past->horizon,
+             began_,
              block.full_at,
              std::max(block.full_at, warp.full_at),
              block,
@@ -330,19 +496,17 @@ void race_checker::freshen(const access &a, race_line &l) const
 }
 
 // False: the line must be split to say more.
-bool race_checker::take_whole(const access &a, race_line &l, u32 shape) const
+bool race_checker::take_whole(const access &a, race_line &l, u32 shape)
 {
-    auto mine = [&](const access_mark &m) {
-        return same_warp(m.owner, a.owner) && m.lanes == shape;
-    };
+    auto mine = [&](const access_mark &m) { return a.of_this_warp(m) && m.lanes == shape; };
     auto fine = [&](const access_mark &m) {
-        return a.settled(m) || mine(m) || (a.both_strong(m) && !same_warp(m.owner, a.owner));
+        return a.settled(m) || mine(m) || (a.both_strong(m) && !a.of_this_warp(m));
     };
     race_cell &w = l.whole;
     if (!fine(w.write)) return false;
     if (a.use == access_use::read) {
         if (!a.settled(w.read) && !mine(w.read)) {
-            if (same_warp(w.read.owner, a.owner)) return false;
+            if (a.of_this_warp(w.read)) return false;
             w.other = w.read;
         }
         w.read = {a.at, a.owner, shape};
@@ -482,11 +646,11 @@ void race_checker::read_cell(const access &a, race_cell &x, int lane, lane_mask 
 {
     const access_mark &w = x.write;
     if (!a.settled(w) && !a.both_strong(w)) {
-        lane_mask others = same_warp(w.owner, a.owner) ? lanes & ~w.lanes : lanes;
+        lane_mask others = a.of_this_warp(w) ? lanes & ~w.lanes : lanes;
         if (others != 0) against(a, w, __builtin_ctz(others), offset, true);
     }
     access_mark &r = x.read;
-    if (r.owner == a.owner && !a.settled(r)) {
+    if (r.owner == a.owner && a.of_this_grid(r) && !a.settled(r)) {
         r.lanes = lanes | still_open(a, r, lanes);
         r.at = a.at;
         return;
@@ -513,7 +677,7 @@ void new_bytes(context &c, const instruction &i, int lane, u32 offset, u32 n, st
 void race_checker::write_cell(const access &a, race_cell &x, int lane, u32 offset, u32 bytes)
 {
     lane_mask me = 1u << lane;
-    auto mine = [&](const access_mark &m) { return same_warp(m.owner, a.owner) && m.lanes == me; };
+    auto mine = [&](const access_mark &m) { return a.of_this_warp(m) && m.lanes == me; };
     const access_mark w = x.write;
     if (!a.settled(w) && !mine(w) && !a.both_strong(w)) {
         bool same = false;
@@ -536,8 +700,9 @@ void race_checker::write_cell(const access &a, race_cell &x, int lane, u32 offse
 }
 
 // The lane of the earlier access that nothing orders before this one; -1: none.
-int race_checker::racing_lane(const access &a, const access_mark &m, int lane, bool wrote) const
+int race_checker::racing_lane(const access &a, const access_mark &m, int lane, bool wrote)
 {
+    if (!a.of_this_grid(m)) return racing_lane(a, m, grid_of(m));
     if (!same_block(m.owner, a.owner)) {
         u32 block = (m.owner & ~strong_bit) >> 5;
         auto known = [&](const auto &histories) {
@@ -576,24 +741,43 @@ std::string thread_text(const dim &t)
 } // namespace
 
 // "thread (3, 0, 0) wrote at a.cu:12"
-std::string race_checker::earlier_text(const access &a, const access_mark &m, int lane,
-                                       bool wrote) const
+std::string race_checker::earlier_text(const access &a, const access_mark &m, int lane, bool wrote)
 {
-    const grid &g = *a.c.g;
-    std::size_t t = 32 * (m.owner & 31) + static_cast<std::size_t>(lane);
-    std::string s =
-        "thread " + thread_text({g.thread_ids[0][t], g.thread_ids[1][t], g.thread_ids[2][t]});
-    if (!same_block(m.owner, a.owner)) {
-        u64 block = (m.owner & ~strong_bit) >> 5;
-        const dim &of = g.how->grid;
-        dim at{static_cast<u32>(block % of.x), static_cast<u32>(block / of.x % of.y),
-               static_cast<u32>(block / of.x / of.y)};
-        s += " of block " + thread_text(at);
-    }
+    const grid_past &of = a.of_this_grid(m) ? *now_->past : *grid_of(m).past;
+    const auto place = [](u64 n, const dim &in) {
+        return thread_text({static_cast<u32>(n % in.x), static_cast<u32>(n / in.x % in.y),
+                            static_cast<u32>(n / in.x / in.y)});
+    };
+    std::string s = "thread " + place(32 * (m.owner & 31) + static_cast<u32>(lane), of.block);
+    if (!a.of_this_block(m)) s += " of block " + place((m.owner & ~strong_bit) >> 5, of.grid);
+    if (!a.of_this_grid(m)) s += " of " + of.of->shown;
     s += wrote ? " wrote" : " read";
     if (a.at - m.at >= log_size) return s + " long before"; // the log has forgotten where
     const auto &what = log_[m.at % log_size];
     return s + " at " + place_text(*what.of, what.statement);
+}
+
+// Why nothing orders what an earlier grid did before this access.
+std::string race_checker::why_unordered(const access &a, const access_mark &m, bool wrote)
+{
+    if (a.of_this_grid(m)) {
+        if (m.at == a.at) return "; which value stays is left to chance";
+        if (a.of_this_warp(m)) return " and no __syncwarp() or __syncthreads() comes between";
+        return a.of_this_block(m) ? " and no __syncthreads() comes between"
+                                  : " and nothing orders the two blocks";
+    }
+    const auto launches = relation_to(grid_of(m)).launches;
+    if (launches.empty())
+        return " and nothing orders the two grids: one stream would, or cudaStreamTailLaunch";
+    const std::string launch =
+        "the launch at " + place_text(*launches.front()->of, launches.front()->statement);
+    if (m.at < launches.front()->at)
+        return same_block(m.owner, launches.front()->owner)
+                   ? " and no barrier comes between that and " + launch
+                   : " and nothing orders that before " + launch;
+    return " after " + launch +
+           (wrote ? ": a child may run before that"
+                  : ": only a grid in cudaStreamTailLaunch sees what children do");
 }
 
 void race_checker::found(const access &a, const access_mark &m, int earlier_lane, int lane,
@@ -616,27 +800,25 @@ void race_checker::found(const access &a, const access_mark &m, int earlier_lane
         describe_shared(a.c, f, at);
     else
         f.where = memory::instance().describe(at, a.bytes);
-    bool block = same_block(m.owner, a.owner), warp = same_warp(m.owner, a.owner);
-    const char *needed = m.at == a.at ? "; which value stays is left to chance"
-                         : warp       ? " and no __syncwarp() or __syncthreads() comes between"
-                         : block      ? " and no __syncthreads() comes between"
-                                      : " and nothing orders the two blocks";
     f.detail = "thread " + thread_text(f.thread) + (f.write ? " writes" : " reads") + " what " +
-               earlier_text(a, m, earlier_lane, wrote) + needed;
+               earlier_text(a, m, earlier_lane, wrote) + why_unordered(a, m, wrote);
     findings::instance().add(f);
     f.threads = 0;
-    if (shared && f.write && !wrote && a.at - m.at < log_size) excuse_early_read(a, m, at);
+    const bool may_be_early = shared || !a.of_this_grid(m);
+    if (may_be_early && f.write && !wrote && a.at - m.at < log_size) excuse_early_read(a, m, at);
 }
 
 // A thread that read before the write that it should have waited for may have found nothing there.
 // The race says so better than "nobody has written this".
 void race_checker::excuse_early_read(const access &a, const access_mark &m, u64 at)
 {
-    if ((a.c.shared_shadow[at - a.base] & initialised) != 0) return;
+    const std::uint8_t *const shadow =
+        a.space == ptx::space::shared ? a.c.shared_shadow : a.c.shadow;
+    if ((shadow[at - a.base] & initialised) != 0) return;
     const auto &earlier = log_[m.at % log_size];
     const place_name &p = earlier.of->places[earlier.of->statement_place[earlier.statement]];
     finding f;
-    f.kernel = a.c.g->running->shown;
+    f.kernel = earlier.of->shown;
     f.file = p.file;
     f.line = p.line;
     early_reads_.push_back(std::move(f));

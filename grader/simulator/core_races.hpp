@@ -6,14 +6,20 @@
 // the clock's value at that time. An earlier access is ordered before a later one when such a time
 // lies between.
 //
+// Grids that one grid has launched run one after another, and marks outlive them: each grid has a
+// stretch of the clock. Between two of them nothing counts but what the launches order, see
+// launch_tree.hpp: a child sees what its parent's thread knew when it launched it.
+//
 // Memory is watched by lines of 128 bytes. A line that whole warps move in order of lanes costs one
 // entry; any other access splits it into words, or into bytes where accesses are smaller.
 #pragma once
 
 #include "core_grid.hpp"
+#include "launch_tree.hpp"
 
 #include <array>
 #include <memory>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -82,6 +88,33 @@ struct block_order {
     ~block_order();
 };
 
+using release_histories = std::unordered_map<std::uint32_t, release_history>; // by block
+
+// What a thread knew when it launched a grid: accesses before these times were ordered before it.
+struct launch_knowledge {
+    record at = 0; // the launch; 0: the host's
+    std::uint32_t owner = 0;
+    int lane = 0;
+    record block_at = 0, warp_at = 0, looked_at = 0;
+    std::vector<record> lanes, warps; // of its warp, of its block; empty: none met by themselves
+    const code *of = nullptr;         // where
+    std::uint32_t statement = 0;
+
+    // Whether an access of the launching grid by this lane was; of a lane below 0: by any lane.
+    bool covers(const access_mark &, int by, const release_histories &) const;
+};
+
+// A grid of a tree of launches, as later ones need to know it.
+struct grid_past {
+    record began = 0, ended = 0;
+    record horizon = 0; // what was done before, by whatever grid, is ordered before it
+    const program *of = nullptr;
+    dim grid, block;
+    launch_knowledge knew;
+    std::vector<const launch_knowledge *> launches; // see launches_before
+    release_histories blocks;
+};
+
 class race_checker {
 public:
     race_checker();
@@ -89,8 +122,11 @@ public:
     race_checker(const race_checker &) = delete;
     race_checker &operator=(const race_checker &) = delete;
 
-    void begin(); // a grid
-    void end();   // adds what was found to the findings
+    void begin(launch_node &, const grid &); // a grid that the host launched, or a descendant
+    void end(launch_node &);                 // it has run
+    void end();                              // of a tree: adds what was found to the findings
+    // What the thread that runs knows as it launches a grid.
+    launch_knowledge launching(context &, const instruction &, int lane);
 
     void start(thread_block &, std::uint32_t shared_bytes);
     void synchronise_lanes(warp &, lane_mask);
@@ -117,7 +153,7 @@ private:
     race_line &device_line(std::uint64_t offset);
     page *new_page(std::uint64_t number);
     void freshen(const access &, race_line &) const;
-    bool take_whole(const access &, race_line &, std::uint32_t shape) const;
+    bool take_whole(const access &, race_line &, std::uint32_t shape);
     void split_line(const access &, race_line &, race_line::split);
     void rest();
     void take_lanes(const access &);
@@ -128,24 +164,39 @@ private:
     void write_cell(const access &, race_cell &, int lane, std::uint32_t offset,
                     std::uint32_t bytes);
     void look_and_release(const access &);
-    int racing_lane(const access &, const access_mark &, int lane, bool wrote) const;
+    int racing_lane(const access &, const access_mark &, int lane, bool wrote);
+    int racing_lane(const access &, const access_mark &, const launch_node &of);
+
+    // How what an earlier grid did stands to the one that runs.
+    struct relation {
+        bool before = false; // all of it is ordered before
+        // Else, of an ancestor: the launches of its that led here, the direct one first.
+        std::span<const launch_knowledge *const> launches;
+    };
+    const launch_node &grid_of(const access_mark &) const;
+    const relation &relation_to(const launch_node &);
+    bool precedes(const access_mark &); // of an earlier grid: whoever of its warp made it
+    std::string why_unordered(const access &, const access_mark &, bool wrote);
     void against(const access &, const access_mark &, int lane, std::uint32_t offset, bool wrote);
     void found(const access &, const access_mark &, int earlier_lane, int lane,
                std::uint32_t offset, bool wrote);
     void excuse_early_read(const access &, const access_mark &, std::uint64_t at);
-    std::string earlier_text(const access &, const access_mark &, int lane, bool wrote) const;
+    std::string earlier_text(const access &, const access_mark &, int lane, bool wrote);
 
     record clock_ = 1, began_ = 1;
+    launch_node *now_ = nullptr;
+    std::vector<const launch_node *> grids_; // of the tree that have begun
+    std::unordered_map<const launch_node *, relation> relations_;
     bool tired_ = false; // memory for marks or the clock is used up: the grid is watched no more
     std::size_t cell_bytes_ = 0;
     std::vector<statement_of_record> log_; // a ring, by record
     std::vector<std::unique_ptr<leaf>> table_;
     std::vector<page *> used_pages_, free_pages_;
     std::vector<std::unique_ptr<page>> pages_;
-    std::unordered_map<std::uint32_t, release_history> blocks_;
+    release_histories blocks_;
     // The same for what a block had read before a barrier, where the barrier does for the fence: a
     // thread that saw a strong write after it may overwrite what was read.
-    std::unordered_map<std::uint32_t, release_history> reads_;
+    release_histories reads_;
     std::unordered_map<const void *, finding> found_; // by instruction
     std::vector<finding> early_reads_;                // of what a racing write was to bring
 };

@@ -121,6 +121,15 @@ dim thread_of(const grid &g, const warp &w, int lane)
     return {g.thread_ids[0][t], g.thread_ids[1][t], g.thread_ids[2][t]};
 }
 
+std::string meeting_name(const code &k, std::uint32_t statement)
+{
+    const auto &op = k.body.statements[statement].op;
+    if (op[0] == "bar" || op[0] == "barrier")
+        return op.size() > 1 && op[1] == "warp" ? "warp barrier" : "barrier";
+    if (op[0] == "shfl") return "shuffle";
+    return op[0] == "redux" ? "warp reduction" : std::string(op[0]);
+}
+
 std::string place_text(const code &k, std::uint32_t statement)
 {
     const place_name &p = k.places[k.statement_place[statement]];
@@ -185,6 +194,7 @@ void stop_grid(context &c, const instruction &i, finding_kind kind, int error, i
     finding f = at_lane(c, i, lane);
     f.kind = kind;
     f.detail = std::move(detail);
+    if (kind == finding_kind::barrier) f.where = "a " + meeting_name(*c.running, i.statement);
     c.stop = true;
     c.g->result = {error, f.kernel + ", " + place_text(*c.running, i.statement) + ": " + f.detail};
     findings::instance().add(std::move(f));

@@ -3,6 +3,7 @@
 // All blocks of a grid count as resident. To keep memory small, blocks start in order and only as
 // many run at a time as are needed: when nobody among them can go on without others, more start.
 #include "core_races.hpp"
+#include "launch_tree.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -196,7 +197,10 @@ void run_blocks(grid &g)
         if (still == 0) quiet_since = {};
         if (still >= still_rounds && !host_may_help(quiet_since))
             return stop_endless(
-                g, "every thread waits in a loop for memory that nobody changes any more");
+                g,
+                std::string("every thread waits in a loop for memory that nobody changes any "
+                            "more") +
+                    (has_children(*g.self) ? ": grids that this one launched run after it" : ""));
     }
 }
 
@@ -214,63 +218,6 @@ const instruction &closer_of(const warp &w, const path &p)
 {
     const code &k = *w.frames[p.in].of;
     return k.instructions[k.blocks[p.block].closer];
-}
-
-// "3 had ended, after the test at a.cu:12,"
-std::string ended_text(const thread_block &b)
-{
-    std::string s = std::to_string(b.threads - b.live) + " had ended";
-    if (b.ended_in != nullptr && b.ended_after != 0)
-        s += ", after the test at " + place_text(*b.ended_in, b.ended_after - 1) + ",";
-    return s;
-}
-
-// Threads that pass one barrier should have come to the same one.
-void check_arrivals(grid &g, thread_block &b, std::uint32_t id)
-{
-    warp *first_warp = nullptr;
-    path *first = nullptr;
-    std::string other;
-    std::uint32_t here = 0, elsewhere = 0;
-    each_waiting(b, id, [&](warp &w, path &p) {
-        auto text = place_text(*w.frames[p.in].of, closer_of(w, p).statement);
-        if (first == nullptr) {
-            first_warp = &w;
-            first = &p;
-        }
-        auto mine =
-            place_text(*first_warp->frames[first->in].of, closer_of(*first_warp, *first).statement);
-        std::uint32_t n = static_cast<std::uint32_t>(__builtin_popcount(p.mask));
-        if (text == mine) {
-            here += n;
-        } else {
-            elsewhere += n;
-            other = text;
-        }
-    });
-    if (first == nullptr) return;
-    std::string detail;
-    if (elsewhere != 0)
-        detail = std::to_string(here) + " threads of the block wait at this barrier while " +
-                 std::to_string(elsewhere) + " wait at the one at " + other;
-    else if (b.live < b.threads && settings().ended_threads_miss_barriers)
-        detail = std::to_string(here) + " threads of the block wait at this barrier; " +
-                 ended_text(b) + " without reaching it";
-    if (detail.empty() || b.misused) return;
-    b.misused = true; // what the same threads miss later follows from this
-    finding f;
-    f.kind = finding_kind::barrier;
-    f.kernel = g.running->shown;
-    const code &k = *first_warp->frames[first->in].of;
-    const auto &at = k.places[k.statement_place[closer_of(*first_warp, *first).statement]];
-    f.file = at.file;
-    f.line = at.line;
-    f.block = b.index;
-    f.thread = thread_of(g, *first_warp, __builtin_ctz(first->mask));
-    f.threads = here;
-    f.where = "barrier " + std::to_string(id);
-    f.detail = detail + ": every thread of a block must come to the same barrier";
-    findings::instance().add(std::move(f));
 }
 
 // More threads came than the barrier was told to wait for.
@@ -340,39 +287,6 @@ bool release_barriers(grid &g, thread_block &b)
         any = true;
     }
     return any;
-}
-
-void report_stuck(grid &g, thread_block &b)
-{
-    std::map<std::string, std::uint32_t> places;
-    warp *at_warp = nullptr;
-    path *at = nullptr;
-    for (auto &w : b.warps)
-        for (auto &p : w.paths) {
-            bool waits = p.now == state::at_barrier || p.now == state::at_sync;
-            if (!waits || p.mask == 0) continue;
-            if (at == nullptr || (at->now == state::at_sync && p.now == state::at_barrier)) {
-                at_warp = &w;
-                at = &p;
-            }
-            std::string what = p.now == state::at_barrier
-                                   ? "at barrier " + std::to_string(p.waits) + " at "
-                                   : "for lanes of their warp at ";
-            places[what + place_text(*w.frames[p.in].of, closer_of(w, p).statement)] +=
-                static_cast<std::uint32_t>(__builtin_popcount(p.mask));
-        }
-    std::string detail = "nobody in the block can go on:";
-    for (const auto &[text, n] : places)
-        detail += " " + std::to_string(n) + " threads wait " + text + ";";
-    if (b.live < b.threads) detail += " " + ended_text(b) + " before";
-    if (at == nullptr) {
-        g.seen.stop = true;
-        g.result = {702, detail};
-        return;
-    }
-    enter(g, *at_warp, *at);
-    stop_grid(g.seen, closer_of(*at_warp, *at), finding_kind::barrier, 702, __builtin_ctz(at->mask),
-              std::move(detail));
 }
 
 } // namespace simulator::core

@@ -83,8 +83,11 @@ void local_address(context &c, const instruction &i, lane_mask mask)
 void unsupported(context &c, const instruction &i, lane_mask mask)
 {
     const auto &s = c.running->body.statements[i.statement];
+    std::string text = s.opcode();
+    for (const auto &o : s.operands)
+        if (s.op[0] == "call" && o.what == ptx::operand::kind::symbol) text += " " + o.name;
     stop_grid(c, i, finding_kind::unsupported, 801, __builtin_ctz(mask),
-              "the simulator does not know the instruction `" + s.opcode() + "` (PTX line " +
+              "the simulator does not know the instruction `" + text + "` (PTX line " +
                   std::to_string(s.text_line) + ")");
 }
 
@@ -111,6 +114,9 @@ void is_space(context &c, const instruction &i, lane_mask mask)
     });
     set_predicate(c, i.d, mask, in);
 }
+
+// What a shuffle takes from a lane that takes no part in it, undefined on a GPU: NaN, as a float.
+constexpr u32 of_absent_lane = 0xffc0dead;
 
 enum class shuffle { up, down, bfly, idx };
 template <shuffle mode> void shuffle_lanes(context &c, const instruction &i, lane_mask mask)
@@ -140,7 +146,9 @@ template <shuffle mode> void shuffle_lanes(context &c, const instruction &i, lan
             in = (from = (lane & segment) | (distance & ~segment)) <= last;
             break;
         }
-        result[lane] = value[in ? from : lane];
+        result[lane] = !in                          ? value[lane]
+                       : (mask & bit_of[from]) != 0 ? value[from]
+                                                    : of_absent_lane;
         inside |= in ? bit_of[lane] : 0;
     });
     active(mask, [&](int lane) { d[lane] = result[lane]; });

@@ -195,6 +195,24 @@ std::uint8_t closed_memory(int device)
 }
 
 bool valid_device(int device) { return device >= 0 && device < device_count(); }
+
+cudaError_t attribute_of(int device, cudaDeviceAttr attribute, int &value)
+{
+    if (!valid_device(device)) return cudaErrorInvalidDevice;
+    for (const auto &known : property_attributes)
+        if (known.attribute == attribute) {
+            value = known.value(properties(device));
+            return cudaSuccess;
+        }
+    for (const auto known : zero_attributes)
+        if (known == attribute) {
+            value = 0;
+            return cudaSuccess;
+        }
+    return refuse(
+        ("attribute " + std::to_string(attribute) + " of cudaDeviceGetAttribute").c_str());
+}
+
 int current_device() { return device_of_thread; }
 
 } // namespace simulator::runtime
@@ -248,22 +266,8 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *out, int device)
 
 cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device)
 {
-    return call([&] {
-        if (!value) return cudaErrorInvalidValue;
-        if (!valid_device(device)) return cudaErrorInvalidDevice;
-        for (const auto &known : property_attributes)
-            if (known.attribute == attribute) {
-                *value = known.value(properties(device));
-                return cudaSuccess;
-            }
-        for (const auto known : zero_attributes)
-            if (known == attribute) {
-                *value = 0;
-                return cudaSuccess;
-            }
-        return refuse(
-            ("attribute " + std::to_string(attribute) + " of cudaDeviceGetAttribute").c_str());
-    });
+    return call(
+        [&] { return value ? attribute_of(device, attribute, *value) : cudaErrorInvalidValue; });
 }
 
 cudaError_t cudaChooseDevice(int *device, const cudaDeviceProp *) { return cudaGetDevice(device); }
@@ -327,6 +331,8 @@ cudaError_t cudaDeviceSetLimit(cudaLimit limit, std::size_t value)
         auto it = limits.find(limit);
         if (it == limits.end()) return cudaErrorUnsupportedLimit;
         if (limit == cudaLimitMallocHeapSize) settings().heap_bytes = value;
+        if (limit == cudaLimitDevRuntimePendingLaunchCount)
+            settings().pending_launches = static_cast<std::uint32_t>(value);
         it->second = limit == cudaLimitPersistingL2CacheSize
                          ? std::min(value, persisting_l2_bytes())
                          : value;

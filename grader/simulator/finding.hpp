@@ -22,6 +22,7 @@ enum class finding_kind : std::uint8_t {
     trap,           // __trap or a failed device assert
     unsupported,    // the simulator does not know an instruction or a runtime call
     refused_launch, // a grid or block beyond the limits; the program got an error code for it
+    lent_memory,    // a kernel gave a child a pointer to its shared or local memory
 };
 
 struct dim {

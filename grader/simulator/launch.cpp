@@ -134,35 +134,6 @@ std::string text_of(dim3 d)
            ")";
 }
 
-// Which launch an error code was for, which the code itself does not say.
-void say_refused(const kernel_info &info, dim3 grid, dim3 block, std::size_t dynamic_shared)
-{
-    finding f;
-    f.kind = finding_kind::refused_launch;
-    f.kernel = core::demangled_name(info.name);
-    f.detail = "Kernel " + f.kernel + " was asked for a grid of " + text_of(grid) + " blocks of " +
-               text_of(block) + " threads";
-    if (dynamic_shared)
-        f.detail += ", with " + std::to_string(dynamic_shared) + " bytes of shared memory each";
-    f.detail += ".";
-    findings::instance().add(std::move(f));
-}
-
-cudaError_t check_limits(const resolved &k, dim3 grid, dim3 block, std::size_t dynamic_shared,
-                         bool cooperative)
-{
-    if (cudaError_t e = check_shape(grid, block); e != cudaSuccess) return e;
-    const std::uint32_t threads = block.x * block.y * block.z;
-    if (k.info->max_threads && threads > k.info->max_threads) return cudaErrorInvalidValue;
-    if (dynamic_shared > dynamic_shared_limit(k)) return cudaErrorInvalidValue;
-    if (!cooperative) return cudaSuccess;
-    const auto resident = static_cast<std::uint64_t>(profile().multiprocessors) *
-                          static_cast<std::uint64_t>(blocks_per_multiprocessor(
-                              *k.info, static_cast<int>(threads), dynamic_shared));
-    return std::uint64_t{grid.x} * grid.y * grid.z > resident ? cudaErrorCooperativeLaunchTooLarge
-                                                              : cudaSuccess;
-}
-
 address new_grid_workspace(int device)
 {
     struct {
@@ -243,6 +214,16 @@ cudaError_t resolve(const void *function, resolved &out)
     return resolve(function, current_device(), out);
 }
 
+resolved known_as(const kernel_info &info)
+{
+    resolved out;
+    out.info = &info;
+    for (const auto &[host, k] : registered().kernels)
+        for (const auto &[device, code] : k->from->modules)
+            if (k->name == info.name && code.find_kernel(k->name) == &info) out.handle = k.get();
+    return out;
+}
+
 cudaError_t resolve_symbol(const void *host, module::variable &out)
 {
     auto it = registered().symbols.find(host);
@@ -257,7 +238,7 @@ cudaError_t resolve_symbol(const void *host, module::variable &out)
 
 std::uint32_t dynamic_shared_limit(const resolved &k)
 {
-    if (k.handle->dynamic_shared) return *k.handle->dynamic_shared;
+    if (k.handle && k.handle->dynamic_shared) return *k.handle->dynamic_shared;
     const std::uint32_t all = profile().shared_per_block;
     return all > k.info->static_shared ? all - k.info->static_shared : 0;
 }
@@ -273,6 +254,30 @@ int blocks_per_multiprocessor(const kernel_info &info, int threads, std::size_t 
     if (shared > p.shared_per_block_optin) return 0;
     const auto each = round_up(static_cast<std::uint32_t>(shared), 128) + 1024;
     return std::min<int>(blocks, static_cast<int>(p.shared_per_multiprocessor / each));
+}
+
+std::string refused_text(const kernel_info &info, dim3 grid, dim3 block, std::size_t dynamic_shared)
+{
+    std::string s = "Kernel " + core::demangled_name(info.name) + " was asked for a grid of " +
+                    text_of(grid) + " blocks of " + text_of(block) + " threads";
+    if (dynamic_shared)
+        s += ", with " + std::to_string(dynamic_shared) + " bytes of shared memory each";
+    return s + ".";
+}
+
+cudaError_t check_limits(const resolved &k, dim3 grid, dim3 block, std::size_t dynamic_shared,
+                         bool cooperative)
+{
+    if (cudaError_t e = check_shape(grid, block); e != cudaSuccess) return e;
+    const std::uint32_t threads = block.x * block.y * block.z;
+    if (k.info->max_threads && threads > k.info->max_threads) return cudaErrorInvalidValue;
+    if (dynamic_shared > dynamic_shared_limit(k)) return cudaErrorInvalidValue;
+    if (!cooperative) return cudaSuccess;
+    const auto resident = static_cast<std::uint64_t>(profile().multiprocessors) *
+                          static_cast<std::uint64_t>(blocks_per_multiprocessor(
+                              *k.info, static_cast<int>(threads), dynamic_shared));
+    return std::uint64_t{grid.x} * grid.y * grid.z > resident ? cudaErrorCooperativeLaunchTooLarge
+                                                              : cudaSuccess;
 }
 
 namespace {
@@ -315,7 +320,12 @@ cudaError_t prepare(const void *function, dim3 grid, dim3 block, void **argument
     if (cudaError_t e = resolve(function, k); e != cudaSuccess) return e;
     if (cudaError_t e = check_limits(k, grid, block, dynamic_shared, cooperative);
         e != cudaSuccess) {
-        say_refused(*k.info, grid, block, dynamic_shared);
+        // Which launch an error code was for, which the code itself does not say.
+        finding f;
+        f.kind = finding_kind::refused_launch;
+        f.kernel = core::demangled_name(k.info->name);
+        f.detail = refused_text(*k.info, grid, block, dynamic_shared);
+        findings::instance().add(std::move(f));
         return e;
     }
     if (!arguments && !k.info->parameters.empty()) return cudaErrorInvalidValue;

@@ -88,7 +88,8 @@ public:
 
     const variable *find_variable(std::string_view mangled) const;
 
-    // Runs one grid to its end: all blocks resident, warps round-robin. Findings go to
+    // Runs one grid, and those that it launches, to their end: all blocks of a grid resident, warps
+    // round-robin. Findings go to
     // findings::instance(), counts to counters::instance(). Memory faults are findings *and* end
     // the grid with their error code; uninitialised reads are findings and the grid goes on.
     outcome run(const kernel_info &kernel, const launch &how);
@@ -108,7 +109,8 @@ struct options {
     std::uint64_t step_budget = 4'000'000'000; // warp instructions a grid
     // How long a kernel may wait for host code to write memory that both see.
     std::uint32_t host_patience_ms = 10'000;
-    std::uint64_t heap_bytes = 8 << 20; // a device: what malloc in kernels can give
+    std::uint64_t heap_bytes = 8 << 20;    // a device: what malloc in kernels can give
+    std::uint32_t pending_launches = 2048; // by kernels, that have not begun
     // Hardware lets a barrier pass when the threads that miss it have ended; the rule of the
     // language is that all threads of the block come to it.
     bool ended_threads_miss_barriers = true;

@@ -40,6 +40,8 @@ const char *name_of(finding_kind kind)
         return "unsupported";
     case finding_kind::refused_launch:
         return "launch refused";
+    case finding_kind::lent_memory:
+        return "pointer to memory of its own given to a child";
     }
     return "unknown finding";
 }
@@ -57,7 +59,9 @@ std::string text_of(const finding &f)
     if (!f.file.empty()) text += ", " + f.file + ":" + std::to_string(f.line);
     // A place outside kernels has no thread.
     if (f.line) text += ", block " + text_of(f.block) + ", thread " + text_of(f.thread);
-    if (!f.where.empty())
+    if (f.kind == finding_kind::barrier)
+        text += ": " + f.where;
+    else if (!f.where.empty())
         text += std::string(": ") + (f.write ? "writes " : "reads ") + std::to_string(f.bytes) +
                 " bytes, " + f.where;
     if (!f.detail.empty()) text += ": " + f.detail;

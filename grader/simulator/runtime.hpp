@@ -42,6 +42,7 @@ template <typename function> cudaError_t call(function body)
 int device_count();
 int current_device(); // of this host thread
 bool valid_device(int device);
+cudaError_t attribute_of(int device, cudaDeviceAttr, int &value);
 std::uint8_t closed_memory(int device); // shadow bits of what its kernels have no access to
 
 // Kernels, by the host function that stands for them or by the handle of __cudaGetKernel.
@@ -51,6 +52,11 @@ struct resolved {
     module *code = nullptr;
     const kernel_info *info = nullptr;
 };
+resolved known_as(const kernel_info &); // of loaded code; the handle: null when it has none
+// A launch against the limits of the device and of the kernel; what to say of one beyond them.
+cudaError_t check_limits(const resolved &, dim3 grid, dim3 block, std::size_t dynamic_shared,
+                         bool cooperative);
+std::string refused_text(const kernel_info &, dim3 grid, dim3 block, std::size_t dynamic_shared);
 // cudaErrorInvalidDeviceFunction, cudaErrorNoKernelImageForDevice or cudaErrorInvalidPtx when that
 // fails.
 cudaError_t resolve(const void *function, resolved &out);

@@ -85,6 +85,16 @@ TEST_CASE("what must pass must pass")
     CHECK(unmet(e, got("WRONG_ANSWER", "its own factor")) != "");
 }
 
+TEST_CASE("what is up to chance may pass, but the grader may not fail")
+{
+    expectation e = of(ordinary + "// On gpu: may pass - a race\n", "gpu");
+    CHECK_FALSE(of(ordinary + "// On gpu: may pass - a race\n").may_pass);
+    CHECK(unmet(e, got("PASS", "", "pass")) == "");
+    CHECK(unmet(e, got("WRONG_ANSWER", "some other words")) == "");
+    lab_view broken = got("INFRA_ERROR", "no worker");
+    CHECK(unmet(e, broken) != "");
+}
+
 TEST_CASE("of a file that a student has edited, the one in git's index is looked at")
 {
     project p;

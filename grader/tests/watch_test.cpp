@@ -236,6 +236,8 @@ TEST_CASE("the screen: points, the first failure with its TODO, the functions, t
     CHECK(contains(text, "todo  shift              not written: TODO 2"));
     CHECK(contains(text, "keys: h hint for TODO 1   r run again   q quit\n"));
     CHECK(text.find("WRONG_ANSWER") < text.find("todo  shift"));
+    document["labs"][0]["cases"].back()["about"] = "shift"; // which is to blame
+    CHECK(contains(text_of(draw(showing(document), todos, plain(80), 24)), "look at i (TODO 2)"));
 }
 
 TEST_CASE("what is not written is said with its place; a function half written, with what is next")

@@ -115,10 +115,25 @@ static misconceptions wrong_products(const floats &M, const floats &N, const sha
         {"The matrices were multiplied element by element.",
          "An element of the result is a sum: a row times a column.",
          each_element(s, [=, &M, &N](int r, int c) { return at(M, m(r, c)) * at(N, n(r, c)); })},
-        {"The rows of the second matrix were taken to be k long; they have l elements.",
-         "Row i of a j x k matrix begins at i * k, of a k x l matrix at i * l.",
-         product(m, [=](int i, int col) { return area(i, s.k) + col; })},
     };
+    struct length {
+        const char *name;
+        int value;
+    };
+    for (length wrong : {length{"l", s.l}, {"k", s.k}, {"j", s.j}}) {
+        auto of_m = [=](int row, int i) { return area(row, wrong.value) + i; };
+        auto of_n = [=](int i, int col) { return area(i, wrong.value) + col; };
+        auto taken = [&](const char *which, const char *right) {
+            return std::string("The rows of the ") + which + " matrix were taken to be " +
+                   wrong.name + " long; they have " + right + " elements.";
+        };
+        const char *next = "Row i of a j x k matrix begins at i * k, of a k x l matrix at i * l.";
+        // Where already the second row would lie beyond the end, wrong zeros have many causes.
+        if (wrong.value != s.k && area(1, wrong.value) < M.size())
+            known.push_back({taken("first", "k"), next, product(of_m, n)});
+        if (wrong.value != s.l && area(1, wrong.value) < N.size())
+            known.push_back({taken("second", "l"), next, product(m, of_n)});
+    }
     if (s.l < s.k)
         known.push_back({"Only the first l terms of each sum are there, and there should be k.",
                          "The columns of the first matrix, and the rows of the second, are k.",
@@ -191,10 +206,22 @@ static void try_square(int width, bool whole = true, const places &at = {})
     judge_product(P, M, N, s);
 }
 
+// matmul may be sgemm with beta 0.
+static void say_what_reading_C_means()
+{
+    reading_an_output_means("C was read although beta is 0: it may hold anything, NaN included.",
+                            "Where beta is 0, C is only written: 0 times NaN is NaN, and so is 0 "
+                            "times infinity.",
+                            "sgemm");
+}
+
 static void try_matmul(const shape &s, bool whole = true, const places &at = {})
 {
     floats M = inputs_for(area(s.j, s.k), whole), N = inputs_for(area(s.k, s.l), whole);
     output<float> P(area(s.j, s.l));
+    say_what_reading_C_means();
+    hint_past_the_end("Each matrix has its own length of rows, and each index its own bound: M is "
+                      "j x k, N is k x l, P is j x l.");
     CALL(matmul, misaligned(M, at.first), misaligned(N, at.second), misaligned(P, at.result), s.j,
          s.k, s.l);
     judge_product(P, M, N, s);
@@ -218,16 +245,19 @@ static void try_sgemm(const factors &f, const shape &s, const floats &before, bo
                       const places &at = {})
 {
     floats A = inputs_for(area(s.j, s.k), whole), B = inputs_for(area(s.k, s.l), whole);
-    floats C = before;
+    output<float> C = changed_in_place(before);
+    reading_an_output_means({}, {}, {}); // C may be read
+    if (f.beta == 0) say_what_reading_C_means();
+    hint_past_the_end("Each matrix has its own length of rows, and each index its own bound: A is "
+                      "j x k, B is k x l, C is j x l.");
     CALL(sgemm, f.alpha, misaligned(A, at.first), misaligned(B, at.second), f.beta,
          misaligned(C, at.result), s.j, s.k, s.l);
     oracle::product right = oracle::sgemm(f.alpha, A, B, f.beta, before, s.j, s.k, s.l);
     bool must_change = !same_bytes(before, floats(right.values.begin(), right.values.end()));
-    expect(!must_change || !same_bytes(C, before), verdict::NOT_WRITTEN, unchanged, unchanged_hint);
-    output<float> got(C.size());
-    got.values.swap(C);
+    expect(!must_change || !same_bytes(C.values, before), verdict::NOT_WRITTEN, unchanged,
+           unchanged_hint);
     misconceptions known = wrong_scalings(f.alpha, A, B, f.beta, before, s);
-    expect_close(got, right.values, s.k + 1, right.magnitudes, {std::size_t(s.j), std::size_t(s.l)},
+    expect_close(C, right.values, s.k + 1, right.magnitudes, {std::size_t(s.j), std::size_t(s.l)},
                  known);
 }
 
@@ -276,14 +306,14 @@ enum class function { square, general, scaled };
 class multiplying : public workload {
 public:
     multiplying(std::mt19937_64 &random, enum function what, const shape &s)
-        : what_(what), s_(s), A_(area(s.j, s.k)), B_(area(s.k, s.l)), P_(area(s.j, s.l))
+        : what_(what), s_(s), A_(area(s.j, s.k)), B_(area(s.k, s.l)), result_(area(s.j, s.l))
     {
         fill_random(A_, random);
         fill_random(B_, random);
         if (what == function::scaled) {
             before_.resize(area(s.j, s.l));
             fill_random(before_, random);
-            C_ = before_;
+            result_ = changed_in_place(before_);
         }
         draw_signs(random);
     }
@@ -296,14 +326,14 @@ public:
     std::vector<argument> arguments() override
     {
         if (what_ == function::square)
-            return remote<decltype(matmul_square)>::arguments(A_, B_, P_, s_.j);
+            return remote<decltype(matmul_square)>::arguments(A_, B_, result_, s_.j);
         if (what_ == function::general)
-            return remote<decltype(matmul)>::arguments(A_, B_, P_, s_.j, s_.k, s_.l);
-        return remote<decltype(sgemm)>::arguments(alpha, A_, B_, beta, C_, s_.j, s_.k, s_.l);
+            return remote<decltype(matmul)>::arguments(A_, B_, result_, s_.j, s_.k, s_.l);
+        return remote<decltype(sgemm)>::arguments(alpha, A_, B_, beta, result_, s_.j, s_.k, s_.l);
     }
     std::vector<std::span<std::byte>> change(std::mt19937_64 &random) override
     {
-        if (scaled()) std::copy(before_.begin(), before_.end(), C_.begin());
+        if (scaled()) std::copy(before_.begin(), before_.end(), result_.values.begin());
         draw_signs(random);
         return {renew(A_, random), renew(B_, random)};
     }
@@ -313,7 +343,7 @@ public:
     // to leave, and of what TF32 or half leave, a thirteenth at 4096 terms and less at fewer.
     void check() override
     {
-        expect(!scaled() || !same_bytes(C_, before_), verdict::NOT_WRITTEN, unchanged,
+        expect(!scaled() || !same_bytes(result(), before_), verdict::NOT_WRITTEN, unchanged,
                unchanged_hint);
         std::vector<double> got = fold(result(), signs_, s_.j, s_.l);
         std::vector<double> want = fold(B_, fold(A_, signs_, s_.j, s_.k), s_.k, s_.l);
@@ -334,7 +364,7 @@ public:
 private:
     static constexpr float alpha = 0.75f, beta = -0.5f;
     bool scaled() const { return what_ == function::scaled; }
-    const floats &result() const { return scaled() ? C_ : P_.values; }
+    const floats &result() const { return result_.values; }
     void draw_signs(std::mt19937_64 &random)
     {
         signs_.resize(s_.j);
@@ -374,8 +404,8 @@ private:
 
     enum function what_;
     shape s_;
-    floats A_, B_, before_, C_, signs_;
-    output<float> P_;
+    floats A_, B_, before_, signs_;
+    output<float> result_;
 };
 
 } // namespace

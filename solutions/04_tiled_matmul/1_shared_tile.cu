@@ -1,4 +1,7 @@
 // Lab 04, rung 1: a block brings what its threads share to shared memory, a square tile at a time.
+//
+// New: m and n in multiply_square_tiles. With them come the two barriers of a step. matmul and
+// sgemm, which have edges, are still naive's.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>

@@ -1,5 +1,9 @@
-// Lab 04, rung 2: tiles of any matrix, filled with zeros where they hang over its edge; and 32
-// wide, so that each element brought serves 32 threads.
+// Lab 04, rung 2: tiles of any matrix, filled with zeros where they hang over its edge.
+//
+// New: the test at each load that brings an element or 0, in place of the return before the loop.
+// With it one kernel serves all three functions. And, independent of it, tiles are 32 wide and not
+// 16, so that an element brought serves 32 threads; with `tile = 16` you see the one without the
+// other.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>

@@ -1,4 +1,8 @@
 // Lab 04, rung 3: while a tile is multiplied, the next one is on its way, in registers.
+//
+// New: next_a and next_b, loaded before the multiply-adds and stored after them. With them come a
+// second buffer for each tile, one barrier a step instead of two, and first tiles that are brought
+// before the loop. What is loaded, and how it is multiplied, is as in rung 2.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>

@@ -1,5 +1,9 @@
 // Lab 04, rung 4: a thread computes eight elements of a column, so that a float of B, once in a
 // register, serves eight sums.
+//
+// New: sums[own] in place of one sum. With it a thread brings one place and computes others, so
+// that its number is split in two ways, and tiles are no squares any more: 64 x 8 of A, 8 x 64 of
+// B. There is one buffer, as in rung 2: the gain is that of the sums alone.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>

@@ -1,5 +1,9 @@
 // Lab 04, rung 5: a thread computes 8 x 8 elements. Sixteen floats, read as four float4, make
 // sixty-four multiply-adds.
+//
+// New: sums[own][own] in place of a column. With it, so that the sixteen floats are four float4, A
+// stands on its side in shared memory and rows are padded; and a thread brings four floats of each
+// matrix, all loaded before the first is stored. There is still one buffer.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>

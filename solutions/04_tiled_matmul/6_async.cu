@@ -1,5 +1,9 @@
 // Lab 04, rung 6: asynchronous copies from global to shared memory, three steps ahead, that pass no
 // register and fill with zeros by themselves. 16 bytes at a time where rows allow it.
+//
+// New: __pipeline_memcpy_async in place of a load and a store, and with it rung 3's idea again, in
+// a ring of four buffers. What comes with it: A lies as in memory, since a copy cannot turn it, and
+// `multiply` takes four terms of a row at a time; and copies of 16 or 4 bytes, a version each.
 #include "lab.hpp"
 
 #include <cuda_pipeline_primitives.h>

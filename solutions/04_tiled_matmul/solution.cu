@@ -4,6 +4,10 @@
 // For each of its sums a thread needs two floats a step; for 64 sums it needs only 16, read from
 // shared memory as four float4. That ratio, 4 multiply-adds a float, is what lets multiply-adds
 // and not loads set the pace.
+//
+// From the rungs: the next slices in registers, and two buffers (3); a square a thread, A on its
+// side (5); 16 bytes at a time where rows allow it (6). New: which lane computes which elements, so
+// that shared memory serves more of them at once, and which it brings; results stored as float4.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>

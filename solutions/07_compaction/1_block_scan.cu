@@ -1,5 +1,9 @@
 // Lab 07, rung 1: a flag an element as in naive, but sums are made within blocks, then over the
 // blocks, so that the flags are gone over once.
+//
+// New: scan_blocks and scan_sums in place of naive's add_from, which ran for every distance. With
+// them an element's place is two sums added, sums::up_to. partition's two kernels that move have
+// become one, move_both.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>

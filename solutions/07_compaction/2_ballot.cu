@@ -1,5 +1,9 @@
 // Lab 07, rung 2: two passes over the elements. A vote of the warp counts a row of 32 at once, and
 // tells every lane how many before it are kept; flags are never stored.
+//
+// New: count_row, in place of a flag and a sum an element. With it a warp has several rows, a block
+// a tile of 4096 elements, and only a tile's count is stored; whether an element is kept is asked
+// again in the second pass. scan_counts is rung 1's scan_sums.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>

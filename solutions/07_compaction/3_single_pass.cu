@@ -1,6 +1,10 @@
 // Lab 07, rung 3: compact and unpack go over the elements once. A tile does not wait for a pass to
-// end to learn where it begins: it keeps its elements in registers, and looks back at what the
-// tiles before it have told.
+// end to learn where it begins: it looks back at what the tiles before it have told.
+//
+// New: kept_before, by way of look_back, in place of count_tiles, scan_counts and the start that a
+// tile then read. With it come the board, which must be cleared before every call; tiles that are
+// taken from a counter; and elements, or marks, that stay in registers, since nobody need read them
+// again. partition still has two passes: the rest begins after all that is kept.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>

@@ -1,5 +1,9 @@
-// Lab 07, the solution: one pass for compact and unpack, two for partition; and what a warp keeps
-// is brought together in shared memory, so that it leaves in whole sectors.
+// Lab 07, worked: one pass for compact and unpack, two for partition; and what a warp keeps is
+// brought together in shared memory, so that it leaves 32 at a time.
+//
+// From rung 3: all that finds places. New: `staged`, through which compact and partition store. And
+// with the time that look-back takes in mind: 18 elements a thread, not 16, unpack's loads before
+// its first store, and partition's second pass from the last tile to the first.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
@@ -126,7 +130,7 @@ static __device__ void load(const float *in, int n, int first, float (&x)[per_th
 static __global__ void __launch_bounds__(block_size)
     compact_tiles(const float *in, float *out, int *count, int n, board b)
 {
-    // Kept elements wait side by side, so that their stores to `out` are coalesced.
+    // Kept elements wait side by side: then a store of the warp has 32 of them, not some of a row.
     __shared__ float staged[warps][per_warp];
     float *mine = staged[threadIdx.x / 32], x[per_thread];
     int t = next_tile(b), kept = 0;

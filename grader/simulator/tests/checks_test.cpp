@@ -171,7 +171,7 @@ TEST_CASE("warps that wait at different barriers")
     auto found = findings::instance().all();
     REQUIRE(!found.empty());
     CHECK(found[0].kind == finding_kind::barrier);
-    CHECK(contains(found[0].detail, "32 wait at the one at kernels.cu:"));
+    CHECK(contains(found[0].detail, "32 wait at the barrier at kernels.cu:"));
 }
 
 TEST_CASE("a block whose threads wait for each other for ever is ended")
@@ -185,7 +185,56 @@ TEST_CASE("a block whose threads wait for each other for ever is ended")
         0);
     CHECK(run(m, "k", {1, 1, 1}, {64, 1, 1}, 0).error == 702);
     CHECK(only_finding().kind == finding_kind::barrier);
-    CHECK(contains(only_finding().detail, "32 threads wait at barrier 1"));
+    CHECK(contains(only_finding().detail, "32 wait at barrier 1 at PTX line 8"));
+}
+
+// Kernels of three or more lines that name a place each: .loc 1 LINE 0.
+static module placed(const std::string &body)
+{
+    return module(".version 8.0\n.target sm_80\n.address_size 64\n.file 1 \"a.cu\"\n"
+                  ".visible .entry k()\n{\n.reg .pred %p<3>; .reg .b32 %r<4>;\n"
+                  "mov.u32 %r1, %tid.x; and.b32 %r2, %r1, 31;\n" +
+                      body + "\n}\n",
+                  0);
+}
+
+static void blamed(module m, int line, const char *where, const char *detail)
+{
+    findings::instance().clear();
+    run(m, "k", {1, 1, 1}, {64, 1, 1}, 0);
+    const finding &f = only_finding();
+    CHECK(f.kind == finding_kind::barrier);
+    CHECK(f.line == line);
+    CHECK(f.where == where);
+    CAPTURE(f.detail);
+    CHECK(contains(f.detail, detail));
+}
+
+TEST_CASE("where threads do not meet, the place that some went around comes first")
+{
+    const std::string vote = "vote.sync.ballot.b32 %r3, %p1, -1;\n", barrier = "bar.sync 0;\n";
+    // Lanes 0 to 19 of each warp, or the first or second warp, come to the first place.
+    auto in_branch = [&](const char *test, const std::string &first, const std::string &second) {
+        return placed(std::string(test) + " @%p1 bra L;\n.loc 1 10 0\n" + first +
+                      "L:\n.loc 1 20 0\n" + second + "ret;");
+    };
+    const char *lanes = "setp.ge.u32 %p1, %r2, 20;", *warp_0 = "setp.ge.u32 %p1, %r1, 32;",
+               *warp_1 = "setp.lt.u32 %p1, %r1, 32;";
+    blamed(in_branch(lanes, vote, barrier), 10, "a vote",
+           "40 threads wait at it for lanes of their warp while 24 wait at the barrier at a.cu:20: "
+           "nobody");
+    blamed(in_branch(lanes, barrier, vote), 10, "a barrier",
+           "40 threads wait at it while 24 wait at the vote at a.cu:20: nobody");
+    blamed(in_branch(lanes, "shfl.sync.idx.b32 %r3, %r1, 25, 31, -1;\n", vote), 10, "a shuffle",
+           "24 wait at the vote at a.cu:20");
+    for (const char *warp : {warp_0, warp_1})
+        blamed(in_branch(warp, barrier, barrier), 10, "a barrier",
+               "32 threads of the block wait at it while 32 wait at the barrier at a.cu:20: every");
+    // In a loop: the second warp goes around the second barrier, to the first one's next round.
+    blamed(placed("mov.u32 %r3, 0;\nA:\n.loc 1 10 0\nbar.sync 0;\n"
+                  "setp.ge.u32 %p1, %r1, 32; @%p1 bra B;\n.loc 1 20 0\nbar.sync 0;\nB:\n"
+                  "add.u32 %r3, %r3, 1; setp.lt.u32 %p2, %r3, 4; @%p2 bra A; ret;"),
+           20, "a barrier", "32 wait at the barrier at a.cu:10: every");
 }
 
 TEST_CASE("a loop that waits for what nobody writes is ended at once")
@@ -257,6 +306,7 @@ TEST_CASE(
     module unnamed(one_kernel("", start + "bar.warp.sync 65535; ret;"), 0);
     CHECK(run(unnamed, "k", {1, 1, 1}, {32, 1, 1}, 0).error == 719);
     CHECK(only_finding().kind == finding_kind::barrier);
+    CHECK(only_finding().where == "a warp barrier");
     CHECK(only_finding().thread.x == 16);
     // Both sides of a branch wait for the whole warp, at different exchanges.
     module crossed(

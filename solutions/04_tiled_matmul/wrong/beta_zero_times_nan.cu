@@ -1,4 +1,4 @@
-// Fails: sgemm: C holds anything when beta is 0 | WRONG_ANSWER | It is NaN
+// Fails: sgemm: C holds anything when beta is 0 | WRONG_ANSWER | C was read although beta is 0
 // 0 times NaN is NaN: C must not be read when beta is 0.
 #include "lab.hpp"
 

@@ -1,5 +1,5 @@
 // Fails: compact: many blocks | RACE | of `out`
-// On gpu: compact: many blocks | WRONG_ANSWER |
+// On gpu: compact: many blocks | PARTIALLY_WRITTEN | Only the first
 // Every thread that scans takes one count, however many tiles there are.
 #include "lab.hpp"
 

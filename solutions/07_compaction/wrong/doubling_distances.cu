@@ -1,4 +1,5 @@
 // Fails: compact: speed, half kept | TOO_SLOW | compulsory bytes an element
+// On gpu: compact: speed, half kept | TOO_SLOW | some twenty times
 #include "lab.hpp"
 
 #include <cuda_runtime.h>

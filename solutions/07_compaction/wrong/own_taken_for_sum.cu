@@ -1,5 +1,5 @@
-// Fails: unpack: few, nearly all, none or all kept | NONDETERMINISTIC | A first call was right and
-// a second On gpu: unpack: many blocks | WRONG_ANSWER |
+// Fails: unpack: few, nearly all, none or all kept | NONDETERMINISTIC | A first call was right
+// On gpu: unpack: few, nearly all, none or all kept | WRONG_ANSWER |
 #include "lab.hpp"
 
 #include <cuda_runtime.h>

@@ -3,8 +3,6 @@
 #include "check.hpp"
 
 #include <string>
-#include <sys/wait.h>
-#include <unistd.h>
 
 using simulator::finding_kind;
 
@@ -118,7 +116,7 @@ static void that_end()
     simulator_begin(), in_bounds_test<false><<<1, 64>>>(out, 40), expect_clean("barrier outside");
     in_bounds_test<true><<<1, 64>>>(out, 64), expect_clean("all inside");
     in_bounds_test<true><<<1, 64>>>(out, 40), CHECK_CUDA(cudaDeviceSynchronize());
-    expect_barrier("// in the test", {"40 threads", "24 wait at the one at barriers.cu"});
+    expect_barrier("// in the test", {"40 threads", "24 wait at the barrier at barriers.cu"});
     simulator_begin(), rounds<false><<<1, 64>>>(out, 100), expect_clean("rounds for all");
     rounds<true><<<1, 64>>>(out, 100), CHECK_CUDA(cudaDeviceSynchronize());
     expect_barrier("// in the loop", {"36 threads", "28 had ended"});
@@ -132,19 +130,12 @@ static void that_end()
 static void that_stops(void (*fault)(int *), const char *text,
                        std::initializer_list<const char *> parts)
 {
-    std::fflush(stdout);
-    const pid_t child = fork();
-    if (child == 0) {
+    CHECK(in_child([&] {
         int *out = upload(std::vector<int>(128, 0));
         simulator_begin(), fault(out);
         CHECK(cudaDeviceSynchronize() != cudaSuccess);
         expect_barrier(text, parts);
-        std::fflush(stdout);
-        _exit(failures != 0);
-    }
-    int status = -1;
-    waitpid(child, &status, 0);
-    CHECK(status == 0);
+    }));
 }
 
 int main()
@@ -153,10 +144,10 @@ int main()
                {"barrier 1 waits for 64 threads", "for 32 threads"});
     that_stops([](int *out) { counted_barrier<48><<<1, 64>>>(out); }, "// of another count",
                {"48 threads", "multiple of 32"});
-    that_stops([](int *out) { waiting<false><<<1, 64>>>(out); }, "// the first warp",
-               {"nobody in the block can go on", "at barrier 3 at barriers.cu", "at barrier 4"});
+    that_stops([](int *out) { waiting<false><<<1, 64>>>(out); }, "// forever",
+               {"32 threads wait at it while 32 wait at barrier 4 at barriers.cu"});
     that_stops([](int *out) { lanes_wait<~0u><<<1, 32>>>(out); }, "// half the warp",
-               {"16 threads wait for lanes of their warp at barriers.cu"});
+               {"16 threads wait at it for lanes of their warp while 16 wait at the shuffle at"});
     that_end();
     return failures != 0;
 }

@@ -9,6 +9,8 @@
 #include <cuda_runtime.h>
 #include <fstream>
 #include <string>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <vector>
 
 inline int failures = 0;
@@ -55,6 +57,23 @@ inline int done()
         ++failures;
     }
     return failures != 0;
+}
+
+// A fault ends CUDA for its process, so each that is tested has its own. True: no check failed
+// there.
+template <typename function> bool in_child(function body)
+{
+    std::fflush(stdout);
+    const pid_t child = fork();
+    if (child == 0) {
+        failures = 0;
+        body();
+        std::fflush(stdout);
+        _exit(failures != 0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 // The first line of a source file that holds `text`, so that tests do not break when lines move.

@@ -1,26 +1,7 @@
 // A read of freed memory, a read of a host pointer and a null pointer: each found for what it is.
 #include "check.hpp"
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 __global__ void copy(const int *from, int *to) { to[threadIdx.x] = from[threadIdx.x]; }
-
-// Each fault ends CUDA for its process, so each has its own.
-template <typename function> bool in_child(function body)
-{
-    std::fflush(stdout);
-    const pid_t child = fork();
-    if (child == 0) {
-        failures = 0;
-        body();
-        std::fflush(stdout);
-        _exit(failures != 0);
-    }
-    int status = 0;
-    waitpid(child, &status, 0);
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
 
 void expect_finding(const int *from, simulator::finding_kind kind, const char *where)
 {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Compiles, links and runs the programs beside this file on the simulator; all of them, or those named.
 # They are compiled as one, each in a namespace, since headers cost more than they do, and run one by one. A first
-# line `// nvcc: FLAGS` sets one apart with flags of its own; NAME.part.cu, where it exists, is linked to NAME.cu.
+# line `// nvcc: FLAGS` sets one apart with flags of its own (-std= replaces ours); NAME.part.cu, where it exists, is linked to NAME.cu.
 # Those in slow/ take long to compile, so each stands alone and runs only when named: slow/NAME.
 # usage: run.sh NVCC SIMULATOR_LIBRARY FOLDER [program...]
 set -eu
@@ -28,8 +28,14 @@ alone() {
 # shellcheck disable=SC2086 # flags and objects are words
 build_alone() {
     name=$1 objects=
-    own="$flags -I$here $(sed -n '1s/^\/\/ nvcc: //p' "$here/$name.cu")"
-    case $own in *-rdc=true*) linked=$folder/$(basename "$name").linked.o ;; *) linked= ;; esac
+    own="$(sed -n '1s/^\/\/ nvcc: //p' "$here/$name.cu") -I$here"
+    case $own in *-std=*) own="${flags#* } $own" ;; *) own="$flags $own" ;; esac
+    linked= device_runtime=
+    case $own in *-rdc=true*)
+        linked=$folder/$(basename "$name").linked.o
+        device_runtime=$("$here/../../../find_toolkit.sh" "$nvcc" | sed -n 's/^cudadevrt=//p')
+        ;;
+    esac
     # A device link wants machine code beside the PTX.
     [ -z "$linked" ] || own="$own -gencode=arch=compute_80,code=sm_80"
     for source in "$here/$name.cu" "$here/$name.part.cu"; do
@@ -41,7 +47,7 @@ build_alone() {
     if [ -n "$linked" ]; then
         "$nvcc" -dlink $own $objects -o "$linked" -lcudadevrt || return 1
     fi
-    g++ $objects $linked "$library" -pthread -o "$folder/$(basename "$name")"
+    g++ $objects $linked $device_runtime "$library" -pthread -o "$folder/$(basename "$name")"
 }
 
 # shellcheck disable=SC2086

@@ -16,6 +16,8 @@ __global__ void here(float *p)
     if (threadIdx.x == 0) printf("here\n");
 }
 
+__global__ void there(float *p);
+__global__ void from_here(float *p) { there<<<1, 2>>>(p); }
 void launch_there(float *p, int n);
 
 int main()
@@ -25,6 +27,9 @@ int main()
     CHECK(download(p, 2) == std::vector<float>{85, 148});
     launch_there(p, 2);
     CHECK(download(p, 2) == std::vector<float>{766, 1333});
+    from_here<<<1, 1>>>(p);
+    CHECK(download(p, 2) == std::vector<float>{6895, 11998});
+    p = upload(std::vector<float>{766, 1333});
     int n = 0;
     CHECK_CUDA(cudaMemcpyFromSymbol(&n, calls, sizeof n));
     CHECK(n == 2);

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <string>
-#include <sys/wait.h>
-#include <unistd.h>
 
 using simulator::finding_kind;
 
@@ -151,9 +149,7 @@ static void schedules()
 
 static void endless()
 {
-    std::fflush(stdout);
-    const pid_t child = fork();
-    if (child == 0) {
+    CHECK(in_child([] {
         int *in = upload(std::vector<int>(2, 1)), *out = upload(std::vector<int>(1, 0));
         simulator_begin(), simulator_step_budget(100000);
         never_ends<<<1, 32>>>(in, out);
@@ -165,12 +161,7 @@ static void endless()
             CHECK(f.line == line_with(__FILE__, "// no end"));
             CHECK(std::string(f.kernel).find("never_ends") != std::string::npos);
         }
-        std::fflush(stdout);
-        _exit(failures != 0);
-    }
-    int status = -1;
-    waitpid(child, &status, 0);
-    CHECK(status == 0);
+    }));
 }
 
 int main()

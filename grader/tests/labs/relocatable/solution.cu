@@ -1,5 +1,5 @@
-// The addition is a device function that the compiler may not inline, and that the device linker
-// finds.
+// A kernel that another one launches; its addition is a device function that the compiler may not
+// inline, and that the device linker finds.
 #include "lab.hpp"
 
 __device__ __noinline__ int plus_one(int x) { return x + 1; }
@@ -10,4 +10,9 @@ static __global__ void increment_each(const int *x, int *y, int n)
     if (i < n) y[i] = plus_one(x[i]);
 }
 
-void increment(const int *x, int *y, int n) { increment_each<<<(n + 255) / 256, 256>>>(x, y, n); }
+static __global__ void launch(const int *x, int *y, int n)
+{
+    increment_each<<<(n + 255) / 256, 256>>>(x, y, n);
+}
+
+void increment(const int *x, int *y, int n) { launch<<<1, 1>>>(x, y, n); }

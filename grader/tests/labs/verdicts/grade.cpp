@@ -52,10 +52,11 @@ CORRECTNESS_CASE("sum: a result by value", 1)
 
 CORRECTNESS_CASE("twice_but_last: in place", 1)
 {
-    auto data = random_floats(77), want = doubled(data);
-    want.back() = data.back();
+    auto before = random_floats(77), want = doubled(before);
+    want.back() = before.back();
+    auto data = changed_in_place(before);
     CALL(twice_but_last, data, 77);
-    expect(data == want, verdict::WRONG_ANSWER, "twice_but_last gave other values.");
+    expect_equal(data, want);
 }
 
 CORRECTNESS_CASE("copy_but_first: what nobody asked for", 1)

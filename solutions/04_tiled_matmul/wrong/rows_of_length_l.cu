@@ -1,0 +1,65 @@
+// Fails: matmul: a small product | WRONG_ANSWER | first matrix were taken to be l long
+// The row of A begins where that of C does.
+#include "lab.hpp"
+
+#include <cuda_runtime.h>
+
+constexpr int tile = 16; // a block has tile x tile threads
+
+static int blocks_for(int n) { return (n + tile - 1) / tile; }
+
+// width is a multiple of 32, so no tile hangs over an edge.
+static __global__ void multiply_square_tiles(const float *M, const float *N, float *P, int width)
+{
+    __shared__ float m[tile][tile], n[tile][tile];
+    int y = threadIdx.y, x = threadIdx.x;
+    int row = blockIdx.y * tile + y, col = blockIdx.x * tile + x;
+    float sum = 0;
+    for (int first = 0; first < width; first += tile) {
+        m[y][x] = M[row * width + first + x];
+        n[y][x] = N[(first + y) * width + col];
+        __syncthreads();
+        for (int i = 0; i < tile; ++i) sum += m[y][i] * n[i][x];
+        __syncthreads();
+    }
+    P[row * width + col] = sum;
+}
+
+void matmul_square(const float *M, const float *N, float *P, int width)
+{
+    if (width == 0) return;
+    dim3 grid(blocks_for(width), blocks_for(width)), block(tile, tile);
+    multiply_square_tiles<<<grid, block>>>(M, N, P, width);
+}
+
+// Any size: tiles hang over the right and the lower edge of every matrix.
+static __global__ void multiply_tiles(float alpha, const float *A, const float *B, float beta,
+                                      float *C, int j, int k, int l)
+{
+    __shared__ float a[tile][tile], b[tile][tile];
+    int y = threadIdx.y, x = threadIdx.x;
+    int row = blockIdx.y * tile + y, col = blockIdx.x * tile + x;
+    float sum = 0;
+    for (int first = 0; first < k; first += tile) {
+        a[y][x] = row < j && first + x < k ? A[row * l + first + x] : 0;
+        b[y][x] = first + y < k && col < l ? B[(first + y) * l + col] : 0;
+        __syncthreads();
+        for (int i = 0; i < tile; ++i) sum += a[y][i] * b[i][x];
+        __syncthreads();
+    }
+    if (row >= j || col >= l) return;
+    float *c = &C[row * l + col];
+    *c = beta == 0 ? alpha * sum : alpha * sum + beta * *c;
+}
+
+void sgemm(float alpha, const float *A, const float *B, float beta, float *C, int j, int k, int l)
+{
+    if (j == 0 || l == 0) return;
+    dim3 grid(blocks_for(l), blocks_for(j)), block(tile, tile);
+    multiply_tiles<<<grid, block>>>(alpha, A, B, beta, C, j, k, l);
+}
+
+void matmul(const float *M, const float *N, float *P, int j, int k, int l)
+{
+    sgemm(1, M, N, 0, P, j, k, l);
+}

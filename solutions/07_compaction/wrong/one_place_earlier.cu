@@ -1,0 +1,185 @@
+// Fails: compact: a small array | OUT_OF_BOUNDS | one place too early
+// What is counted before an element does not hold the element itself; it is taken away all the
+// same.
+#include "lab.hpp"
+
+#include <cuda_runtime.h>
+
+#include <stdexcept>
+#include <string>
+
+constexpr int block_size = 256;
+constexpr int per_thread = 16, per_warp = 32 * per_thread, tile = block_size * per_thread;
+constexpr int scan_size = 256; // threads of the one block that adds up the tiles' counts
+
+static int tiles_for(int n) { return n / tile + (n % tile != 0); }
+
+static void check_launch(const char *kernel)
+{
+    cudaError_t error = cudaPeekAtLastError();
+    if (error != cudaSuccess)
+        throw std::runtime_error(std::string(kernel) + ": " + cudaGetErrorString(error));
+}
+
+// Which elements are kept.
+struct positive {
+    const float *in;
+    __device__ bool operator()(int i) const { return in[i] > 0; }
+};
+struct marked {
+    const unsigned char *keep;
+    __device__ bool operator()(int i) const { return keep[i] != 0; }
+};
+
+// This lane's first element. The others are 32, 64, ... further on: a warp has per_thread rows of
+// 32 neighbours, one below the other.
+[[maybe_unused]] static __device__ int first_element()
+{
+    return blockIdx.x * tile + threadIdx.x / 32 * per_warp + threadIdx.x % 32;
+}
+
+// A row: how many of its 32 elements are kept, and how many of those before this lane's.
+struct row_counts {
+    int all = 0, before = 0;
+};
+[[maybe_unused]] static __device__ row_counts count_row([[maybe_unused]] bool keep)
+{
+    row_counts row;
+    unsigned kept = __ballot_sync(0xffffffff, keep);
+    row.all = __popc(kept);
+    row.before = __popc(kept & ((1u << threadIdx.x % 32) - 1));
+    return row;
+}
+
+// A block: how many elements its warps keep, and how many of those before this warp.
+struct block_counts {
+    int all = 0, before = 0;
+};
+template <class K>
+[[maybe_unused]] static __device__ block_counts count_block([[maybe_unused]] K kept,
+                                                            [[maybe_unused]] int n)
+{
+    block_counts block;
+    __shared__ int counts[block_size / 32];
+    int first = first_element(), of_this_warp = 0, warp = threadIdx.x / 32;
+    for (int k = 0; k < per_thread; ++k) {
+        int i = first + 32 * k;
+        of_this_warp += count_row(i < n && kept(i)).all;
+    }
+    if (threadIdx.x % 32 == 0) counts[warp] = of_this_warp;
+    __syncthreads();
+    for (int w = 0; w < block_size / 32; ++w) {
+        block.all += counts[w];
+        if (w < warp) block.before += counts[w];
+    }
+    return block;
+}
+
+// First pass: counts[t] is how many elements of tile t are kept.
+template <class K> static __global__ void count_tiles(K kept, int n, int *counts)
+{
+    int all = count_block(kept, n).all;
+    if (threadIdx.x == 0) counts[blockIdx.x] = all;
+}
+
+// Between the passes, in one block: each count becomes the sum of those before it. *total, unless
+// it is null, becomes the sum of all.
+static __global__ void scan_counts(int *counts, int tiles, int *total)
+{
+    __shared__ int sums[scan_size];
+    int t = threadIdx.x, run = (tiles + scan_size - 1) / scan_size, of_run = 0;
+    int first = min(t * run, tiles), last = min(first + run, tiles);
+    for (int i = first; i < last; ++i) of_run += counts[i];
+    sums[t] = of_run;
+    __syncthreads();
+    for (int distance = 1; distance < scan_size; distance *= 2) {
+        int left = t >= distance ? sums[t - distance] : 0;
+        __syncthreads(); // all have read before anyone writes
+        sums[t] += left;
+        __syncthreads();
+    }
+    int before = sums[t] - of_run;
+    for (int i = first; i < last; ++i) {
+        int count = counts[i];
+        counts[i] = before;
+        before += count;
+    }
+    if (total && t == scan_size - 1) *total = sums[t];
+}
+
+// Second pass: every element goes to its place. Tile t begins at starts[t].
+static __global__ void place_kept(const float *in, float *out, int n, const int *starts)
+{
+    positive kept{in};
+    int first = first_element(), to = starts[blockIdx.x] + count_block(kept, n).before;
+    for (int k = 0; k < per_thread; ++k) {
+        int i = first + 32 * k;
+        bool keep = i < n && kept(i);
+        row_counts row = count_row(keep);
+        if (keep) out[to + row.before - 1] = in[i];
+        to += row.all;
+    }
+}
+
+static __global__ void place_back(const float *packed, const unsigned char *keep, float *out, int n,
+                                  const int *starts)
+{
+    marked kept{keep};
+    int first = first_element(), from = starts[blockIdx.x] + count_block(kept, n).before;
+    for (int k = 0; k < per_thread; ++k) {
+        int i = first + 32 * k;
+        bool here = i < n && kept(i);
+        row_counts row = count_row(here);
+        if (i < n) out[i] = here ? packed[from + row.before] : 0;
+        from += row.all;
+    }
+}
+
+// Of the i elements before element i, those that are not kept lie before it in the rest.
+static __global__ void place_both(const float *in, float *out, int n, const int *starts,
+                                  const int *kept_count)
+{
+    positive kept{in};
+    int first = first_element(), to = starts[blockIdx.x] + count_block(kept, n).before;
+    for (int k = 0; k < per_thread; ++k) {
+        int i = first + 32 * k;
+        bool keep = i < n && kept(i);
+        row_counts row = count_row(keep);
+        int before = to + row.before;
+        if (i < n) out[keep ? before : *kept_count + i - before] = in[i];
+        to += row.all;
+    }
+}
+
+// An int a tile.
+size_t compact_scratch(int n) { return sizeof(int) * tiles_for(n); }
+size_t unpack_scratch(int n) { return sizeof(int) * tiles_for(n); }
+size_t partition_scratch(int n) { return sizeof(int) * tiles_for(n); }
+
+void compact(const float *in, float *out, int *count, int n, void *scratch)
+{
+    int *starts = static_cast<int *>(scratch), tiles = tiles_for(n);
+    if (tiles > 0) count_tiles<<<tiles, block_size>>>(positive{in}, n, starts);
+    scan_counts<<<1, scan_size>>>(starts, tiles, count);
+    if (tiles > 0) place_kept<<<tiles, block_size>>>(in, out, n, starts);
+    check_launch("compact");
+}
+
+void unpack(const float *packed, const unsigned char *keep, float *out, int n, void *scratch)
+{
+    int *starts = static_cast<int *>(scratch), tiles = tiles_for(n);
+    if (tiles == 0) return;
+    count_tiles<<<tiles, block_size>>>(marked{keep}, n, starts);
+    scan_counts<<<1, scan_size>>>(starts, tiles, nullptr);
+    place_back<<<tiles, block_size>>>(packed, keep, out, n, starts);
+    check_launch("unpack");
+}
+
+void partition(const float *in, float *out, int *kept_count, int n, void *scratch)
+{
+    int *starts = static_cast<int *>(scratch), tiles = tiles_for(n);
+    if (tiles > 0) count_tiles<<<tiles, block_size>>>(positive{in}, n, starts);
+    scan_counts<<<1, scan_size>>>(starts, tiles, kept_count);
+    if (tiles > 0) place_both<<<tiles, block_size>>>(in, out, n, starts, kept_count);
+    check_launch("partition");
+}
