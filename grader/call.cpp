@@ -562,13 +562,13 @@ void check_findings(std::uint64_t report_at, const std::vector<argument> &argume
                                   [&](const auto &x, const auto &y) { return rank(x) < rank(y); });
     case_record &r = current_case();
     r.unsupported = verdict_of(*worst) == verdict::SKIPPED;
-    using path = std::filesystem::path;
-    if (path(worst->file).filename() == path(options().source).filename()) r.line = worst->line;
     if (!r.output_read.cause.empty() && reads_an_output(*worst, arguments)) {
         r.about = r.output_read.function;
         end_case(verdict_of(*worst), printable(sentence(*worst)) + " " + r.output_read.cause,
                  r.output_read.next);
     }
+    using path = std::filesystem::path;
+    if (path(worst->file).filename() == path(options().source).filename()) r.line = worst->line;
     end_case(verdict_of(*worst), printable(sentence(*worst)), hint_of(*worst));
 }
 

@@ -380,8 +380,8 @@ std::string result_json()
                          {"message", r.message},
                          {"hint", r.hint},
                          {"duration_ms", std::round(r.duration_ms * 100) / 100}};
-        if (r.line > 0) c["line"] = r.line;
         if (!r.about.empty()) c["about"] = r.about;
+        if (r.line > 0) c["line"] = r.line;
         if (!r.text.empty()) c["printed"] = printable(r.text.substr(0, 4096));
         if (!r.replay.empty()) c["replay"] = r.replay;
         if (r.speed) c = speed_json(*r.speed, c);

@@ -47,6 +47,8 @@ using steady = std::chrono::steady_clock;
     throw std::system_error(errno, std::generic_category(), what);
 }
 
+} // namespace
+
 // Owns a file descriptor. Descriptors below 100 are moved up, so that placing the worker's own at 0
 // to 5 cannot overwrite one that is still to be placed.
 class owned_fd {
@@ -79,6 +81,8 @@ public:
 private:
     int fd_ = -1;
 };
+
+namespace {
 
 std::pair<owned_fd, owned_fd> make_pipe()
 {

@@ -225,7 +225,8 @@ void keep_progress(const toolchain &t, const lab_view &graded, const std::string
         e.case_name = failure ? failure->name : "";
         // While the file does not compile, the student is still at what was the first to mend.
         if (e.case_name != "build") {
-            e.mending = better ? better->name : failure ? failure->named_in_todo() : "";
+            const case_view *at_hand = failure ? failure : better;
+            e.mending = at_hand ? at_hand->named_in_todo() : "";
             e.todo = named.empty() ? 0 : named.front();
         }
         record.entries.push_back(e);

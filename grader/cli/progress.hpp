@@ -18,8 +18,8 @@ struct progress_entry {
     double best = 0;                     // most points ever; never goes down
     std::string when = {};               // of the last grade; UTC
     std::string verdict, case_name = {}; // its first failure; empty when all passed
-    // Of the last grade of a file that compiled: whose TODO that failure is; where nothing failed,
-    // a speed case with points left.
+    // Of the last grade of a file that compiled: the case, or the function, whose TODO the failure
+    // is; where nothing failed, a speed case with points left.
     std::string mending = {};
     int todo = 0; // the TODO whose code that failure names; 0: it names none
     bool done() const { return max_points > 0 && best >= max_points; }

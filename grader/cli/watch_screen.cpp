@@ -88,7 +88,7 @@ void draw_printed(screen &to, const case_view &c, const terminal &out)
 // What is still to be written for the case to be judged at all; empty: nothing, or it was judged.
 std::string still_to_write(const case_view &c, const todo_list &todos, const std::string &file)
 {
-    if (!c.about.empty() || !todos.of_line(c.name, c.line).empty()) return {};
+    if (!todos.of_line(c.name, c.line).empty()) return {};
     todo_list::open_todo open = todos.open_of(c.name);
     if (open.next == 0 || open.line == 0) return {};
     if (open.some_begun)
@@ -226,8 +226,8 @@ void fit(screen &body, std::size_t room, const std::string &command)
 }
 
 // The verdict and, where there is room, the table of functions, or the hint in its place.
-screen verdict_of(const watch_state &s, const lab_view &l, const todo_list &todos,
-                  const terminal &out, std::size_t room)
+screen verdict_screen(const watch_state &s, const lab_view &l, const todo_list &todos,
+                      const terminal &out, std::size_t room)
 {
     screen body, below;
     std::string number = s.lab.substr(0, s.lab.find('_')), grade = "grade " + number;
@@ -291,7 +291,7 @@ std::vector<std::string> draw(const watch_state &s, const todo_list &todos, cons
         add(body, s.trouble, out, 2);
         break;
     case watch_state::what::graded:
-        body = verdict_of(s, l, todos, out, room);
+        body = verdict_screen(s, l, todos, out, room);
         break;
     }
     if (s.now != watch_state::what::graded) {
