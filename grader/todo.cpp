@@ -61,8 +61,10 @@ std::map<std::string, std::vector<int>> todos_by_function(const std::string &tex
     for (const line_range &f : functions_of(text))
         for (int line = f.first; line <= f.last; ++line) {
             std::smatch m;
-            if (std::regex_search(all.at(std::size_t(line - 1)), m, heading()))
-                result[f.name].push_back(std::stoi(m[1]));
+            if (!std::regex_search(all.at(std::size_t(line - 1)), m, heading())) continue;
+            std::vector<int> &held = result[f.name];
+            int number = std::stoi(m[1]);
+            if (std::find(held.begin(), held.end(), number) == held.end()) held.push_back(number);
         }
     return result;
 }
@@ -109,11 +111,16 @@ std::vector<int> todo_list::of_line(const std::string &case_name, int line) cons
     for (const auto &[lines, held] : functions_) {
         if (line < lines.first || line > lines.last) continue;
         const std::vector<int> &all = own(case_name);
-        std::vector<int> of_the_case;
-        for (int number : held)
+        std::vector<int> of_the_case, first; // `first`: not for later
+        for (int number : held) {
             if (std::find(all.begin(), all.end(), number) != all.end())
                 of_the_case.push_back(number);
-        return of_the_case.empty() ? held : of_the_case;
+            bool later = std::any_of(numbers_.begin(), numbers_.end(), [&](const auto &entry) {
+                return is_for_later(entry.first) && entry.second.front() == number;
+            });
+            if (!later) first.push_back(number);
+        }
+        return !of_the_case.empty() ? of_the_case : first.empty() ? held : first;
     }
     return {};
 }

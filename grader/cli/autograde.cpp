@@ -91,8 +91,8 @@ std::string skipped_words(const std::vector<std::string> &names)
     for (std::size_t i = 0; i < std::min(names.size(), most); ++i)
         first += fmt::format("{}{}", i ? ", " : "", shell_word(printable(names[i], 100)));
     if (names.size() > most) first += fmt::format(" and {} more", names.size() - most);
-    return fmt::format("Skipped, being neither a folder nor a .cu file: {}. Unpack archives, then "
-                       "repeat.",
+    return fmt::format("Skipped, being neither a folder nor a .cu file: {}. An archive must be "
+                       "unpacked first.",
                        first);
 }
 
@@ -239,10 +239,12 @@ int autograde_command(const toolchain &t, const autograde_options &wanted)
         return row.status != "error" && row.verdicts.contains("SUBMISSION_INVALID");
     });
     auto missing = count("missing"), faults = count("error");
-    fmt::print("\n{} graded, {} refused, {} missing, {} not graded by a fault of ours (backend {}, "
-               "seed {})\n",
-               rows.size() - std::size_t(refused + missing + faults), refused, missing, faults,
-               options.backend, options.seed);
+    std::string sums =
+        fmt::format("{} graded, {} refused, {} missing, {} not graded by a fault of ours (backend "
+                    "{}, seed {})",
+                    rows.size() - std::size_t(refused + missing + faults), refused, missing, faults,
+                    options.backend, options.seed);
+    fmt::print("\n{}\n", wrapped(sums, out.width, 2));
     return faults > 0 ? infrastructure : passed;
 }
 

@@ -131,17 +131,20 @@ std::string shown(const std::string &path, const student_files &student)
     return base(path);
 }
 
-std::string why_none(const search &s, const student_files &student)
+std::string why_none(const search &s, const student_files &student,
+                     const std::vector<std::string> &labs)
 {
     std::string why = fmt::format("there is no {0}/stub.cu, nor labs/{0}/stub.cu", s.lab);
+    if (student.folders.empty()) why = "there is no file for it";
+    auto unnamed = std::find_if(s.lone.begin(), s.lone.end(),
+                                [&](const auto &file) { return lab_in(file.name, labs).empty(); });
     if (!s.links.empty())
         return fmt::format("there is no {}/stub.cu; {} is a link, which is not followed", s.lab,
                            shown(s.links[0], student));
-    if (!s.lone.empty())
+    if (unnamed != s.lone.end())
         return fmt::format("{}; {} does not say that it is this lab's. Grade one lab at a time, or "
                            "put the lab's name into the file's",
-                           student.folders.empty() ? "there is no file for it" : why,
-                           base(s.lone[0].path));
+                           why, base(unnamed->path));
     if (!s.archives.empty())
         return fmt::format("{}; unpack {}", why, shown(s.archives[0], student));
     return why;
@@ -203,7 +206,7 @@ handed_in find_file(const student_files &student, const std::string &lab, bool o
                 fmt::format("there are {} files for it: {} and {}", s.found.size(),
                             shown(s.found[0], student), shown(s.found[1], student))};
     if (s.found.size() == 1) return {s.found[0], {}};
-    return {{}, why_none(s, student)};
+    return {{}, why_none(s, student, labs)};
 }
 
 } // namespace cli

@@ -201,8 +201,8 @@ TEST_CASE("a line belongs to the TODO of the function it lies in")
     CHECK(todos.words("scale: one", 4) == "TODO 1");
     CHECK(todos.words("scale: one", 11) == "TODO 2"); // the case's own of two
     CHECK(todos.words("scale: speed", 11) == "TODO 3");
-    CHECK(todos.words("shift: one", 11) == "TODOs 2 and 3"); // it calls what is scale's
-    CHECK(todos.words("scale: one", 12) == "TODO 1");        // beyond the end: the first open
+    CHECK(todos.words("shift: one", 11) == "TODO 2"); // it calls what is scale's
+    CHECK(todos.words("scale: one", 12) == "TODO 1"); // beyond the end: the first open
     // Written above, and with the comments taken away.
     std::string present = "// notes\nint helper()\n{\n    return 1;\n}\nint a(int n, int m)\n{\n"
                           "    return n * m;\n}\nint b() { return 2; }\n";
