@@ -187,7 +187,8 @@ cudaError_t device_runtime::check(const thread_call &c, program *p, const launch
         runtime::check_limits(runtime::known_as(p->info), grid, block, how.dynamic_shared, false);
     if (e != cudaSuccess) {
         say_refused(c, runtime::refused_text(p->info, grid, block, how.dynamic_shared));
-        return e;
+        // What a kernel hears on an H200, where the host hears of an invalid value.
+        return e == cudaErrorInvalidValue ? cudaErrorInvalidConfiguration : e;
     }
     return reserve(c, "kernel " + p->shown);
 }

@@ -1,4 +1,5 @@
 // Fails: matmul: a small product | OUT_OF_BOUNDS | its own length of rows
+// On gpu: matmul: a small product | WRONG_ANSWER |
 // Rows of B taken to be as long as those of A: here that leads beyond its end.
 #include "lab.hpp"
 

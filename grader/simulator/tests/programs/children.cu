@@ -332,7 +332,7 @@ static void error_codes()
     errors<<<1, 2>>>(got);
     const auto e = download(got, cases);
     const int invalid = cudaErrorInvalidValue, handle = cudaErrorInvalidResourceHandle;
-    CHECK(e == std::vector<int>{1,       0,       0,       invalid,
+    CHECK(e == std::vector<int>{1,       0,       0,       cudaErrorInvalidConfiguration,
                                 invalid, invalid, invalid, invalid,
                                 handle,  handle,  1,       1,
                                 0,       1,       32,      cudaErrorInvalidDevice,
