@@ -99,11 +99,10 @@ private:
     bool begins_ = true; // nothing but blanks on this line so far
 };
 
+bool part_of_a_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+
 bool holds_word(const std::string &text, std::string_view word)
 {
-    auto part_of_a_name = [](char c) {
-        return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
-    };
     for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
         std::size_t end = at + word.size();
         if ((at == 0 || !part_of_a_name(text[at - 1])) &&
@@ -119,9 +118,6 @@ std::string name_in(const std::string &head)
     static const std::set<std::string> attributes = {"__launch_bounds__", "alignas",  "__align__",
                                                      "__attribute__",     "requires", "decltype",
                                                      "__cluster_dims__"};
-    auto part_of_a_name = [](char c) {
-        return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
-    };
     for (std::size_t at = head.find('('); at != head.npos; at = head.find('(', at + 1)) {
         std::size_t end = at;
         while (end > 0 && std::isspace(static_cast<unsigned char>(head[end - 1]))) --end;

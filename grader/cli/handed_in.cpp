@@ -106,7 +106,7 @@ struct search {
     void choose(bool only_lab, const std::vector<std::string> &labs)
     {
         for (const auto &file : lone)
-            if (lab_in(file.name, {lab}) == lab) found.push_back(file.path);
+            if (file.name.find(lab) != file.name.npos) found.push_back(file.path);
         if (!found.empty() || !only_lab) return;
         auto of_no_lab = [&](const auto &file) { return lab_in(file.name, labs).empty(); };
         auto stub = std::find_if(lone.begin(), lone.end(),

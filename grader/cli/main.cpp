@@ -54,7 +54,7 @@ std::string examples(const shelf &here)
         "Without a command: where am I, and what next.\n\nExamples:\n",
         std::stoi(number), number, part);
     auto example = [&](const std::string &command, const std::string &does) {
-        text += fmt::format("  ./workbook {:<23} {}\n", command, does);
+        text += fmt::format("  ./workbook {:<22} {}\n", command, does);
     };
     if (here.solutions) example("demo", "every lab's ladder, naive to full solution");
     example("watch " + number, "grade after every save of the file you edit");
@@ -95,13 +95,14 @@ tests pass, every stub compiles and is not written, and lines added to it make
 every answer right. That takes some minutes; where it fails nothing is left.)";
 
 constexpr const char *about_autograde = R"(
-FOLDER is what a course system makes of a class: a folder a student, or .cu files
-named after the students (as Moodle and Canvas name them, or ada_LAB.cu). In a
-student's folder it finds labs/LAB/stub.cu (a whole student edition), LAB/stub.cu
-or a .cu file with the lab's name in its own; when one LAB is named, also stub.cu
-or the only .cu file. Of an edition nothing else is read: the graders are this
-workbook's. What is skipped is said. Each file is graded as grade --submission does, on
-the same inputs, and shut off from the machine, or not at all.
+FOLDER is what a course system makes of a class: a folder a student, or .cu
+files named after the students (as Moodle and Canvas name them, or ada_LAB.cu).
+In a student's folder it finds labs/LAB/stub.cu (a whole student edition),
+LAB/stub.cu or a .cu file with the lab's name in its own; when one LAB is named,
+also stub.cu or the only .cu file. Of an edition nothing else is read: the
+graders are this workbook's. What is skipped is said. Each file is graded as
+grade --submission does, on the same inputs, and shut off from the machine, or
+not at all.
 
 Exit status: 0 every file that is there was graded, whatever its points.)";
 
@@ -160,14 +161,13 @@ void describe_explain(commands &c, command_options &o)
     add_one_lab(*c.explain, o);
     c.explain
         ->add_option("--case", o.grade.pattern,
-                     "cases whose name contains this; none: those of speed")
+                     "cases whose name contains it; none: those of speed")
         ->check(not_empty);
     c.explain->add_option("--submission", o.grade.submission, "explain this .cu file instead")
         ->check(not_empty);
     c.explain->add_flag("--solutions", o.grade.solutions, "explain the worked solutions instead");
     add_seed(*c.explain, o);
-    c.explain
-        ->add_option("--html", o.page, "also write a page, with pictures of the worst accesses")
+    c.explain->add_option("--html", o.page, "also write a page that pictures the worst accesses")
         ->check(not_empty);
 }
 

@@ -814,7 +814,7 @@ std::string race_checker::earlier_text(const access &a, const access_mark &m, in
     return s + " at " + place_text(*what.of, what.statement);
 }
 
-// Why nothing orders what an earlier grid did before this access.
+// Why nothing orders the earlier access, which may be another grid's, before this one.
 std::string race_checker::why_unordered(const access &a, const access_mark &m, bool wrote)
 {
     if (a.of_this_grid(m)) {
