@@ -529,14 +529,13 @@ bool reads_an_output(const simulator_finding &f, const std::vector<argument> &ar
            });
 }
 
-// Behind the end, or where no array is; what lies before the start has a name.
+// Whatever the simulator finds behind `array`, which was allocated last: nothing, or a variable.
 bool reads_behind(const simulator_finding &f, const std::string &array)
 {
     bool outside =
         static_cast<simulator::finding_kind>(f.kind) == simulator::finding_kind::out_of_bounds;
-    return !array.empty() && outside && !f.write &&
-           (std::strstr(f.where, ("past the end of `" + array + "`").c_str()) ||
-            std::strstr(f.where, "never allocated"));
+    std::string before = "before the start of `" + array + "`";
+    return !array.empty() && outside && !f.write && !std::strstr(f.where, before.c_str());
 }
 
 struct read_on {}; // thrown where that happened

@@ -66,6 +66,7 @@ void add_kernel(counted &c, const json &k)
         c.atomic_requests += number(site, "atomic_requests");
         c.atomic_same_address += number(site, "atomic_same_address");
         c.barriers += number(site, "barriers");
+        c.texture_bytes += number(site, "texture_bytes");
     }
 }
 
