@@ -92,7 +92,7 @@ void hint_past_the_end(const std::string &hint);
 // On the simulator: whether `call`, a CALL that is told of more elements than its argument `array`
 // has, reads on behind them, in whatever order blocks and warps run. It ends there. This is how a
 // size is seen to arrive whole for which there is no memory. Anything else that goes wrong ends the
-// case.
+// case. On a GPU the simulator is asked all the same.
 bool reads_on(const std::string &array, const std::function<void()> &call);
 
 // Anything else: ends the case unless `right`.
