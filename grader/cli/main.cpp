@@ -207,6 +207,10 @@ void describe(commands &c, command_options &o, const shelf &here)
         ->check(CLI::IsMember({"index", "random"}));
     c.grade->add_option("--json", o.grade.json_file, "also write the results to this file")
         ->check(not_empty);
+    c.grade
+        ->add_option("--pictures", o.grade.picture_folder,
+                     "also write the pictures that cases draw, as PGM, to this folder")
+        ->check(not_empty);
     c.grade->add_flag("--require-gpu", o.grade.require_gpu,
                       "without a GPU: exit status 99, not 77");
 
