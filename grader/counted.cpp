@@ -67,6 +67,7 @@ void add_kernel(counted &c, const json &k)
         c.atomic_same_address += number(site, "atomic_same_address");
         c.barriers += number(site, "barriers");
         c.texture_bytes += number(site, "texture_bytes");
+        c.multiplications += number(site, "multiplications");
     }
 }
 

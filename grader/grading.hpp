@@ -139,7 +139,8 @@ struct counted { // totals over every kernel of one call, and the source lines b
     std::uint64_t compulsory_bytes = 0; // 32 x distinct sectors a launch, reads and writes
     std::uint64_t copied_bytes = 0;     // to and within devices, by no kernel
     std::uint64_t shared_wavefronts = 0, shared_ideal_wavefronts = 0;
-    std::uint64_t texture_bytes = 0; // read through textures, by all lanes
+    std::uint64_t texture_bytes = 0;   // read through textures, by all lanes
+    std::uint64_t multiplications = 0; // of float and double, also those that add; by all lanes
     std::uint64_t global_atomics = 0, local_requests = 0, barriers = 0;
     // Of atomics, in global and shared memory; of each request, its lanes on the address that most
     // of them had.
