@@ -59,6 +59,9 @@ static __global__ void filter_pixels(P pixel, float *out, int rows, int cols, in
     // TODO 7 (convolve: speed, 9 x 9): When everything passes: let the block
     // bring its pixels, and `radius` more on each side, to shared memory first;
     // let the compiler know the radius; let a thread compute several pixels.
+    //
+    // TODO 8 (convolve_clamped: speed, 9 x 9): The same kernel will do, if what
+    // lies beyond the image is decided when the tile is brought.
     int row = blockIdx.y * block_rows + threadIdx.y, col = blockIdx.x * block_cols + threadIdx.x;
     if (row >= rows || col >= cols) return;
     int d = 2 * radius + 1;
@@ -115,7 +118,7 @@ static __global__ void filter_columns(const float *between, float *out, int rows
     // TODO 6 (convolve_separable): The same down the column, with column_taps,
     // from `between` to `out`.
     //
-    // TODO 8 (convolve_separable: speed, 17 taps): When everything passes:
+    // TODO 9 (convolve_separable: speed, 17 taps): When everything passes:
     // shared tiles and a known radius in both kernels, as in TODO 7. Then one
     // kernel in place of two: what lies between need not go through scratch.
     int row = blockIdx.y * block_rows + threadIdx.y, col = blockIdx.x * block_cols + threadIdx.x;
