@@ -15,7 +15,8 @@ layout drift_layout()
 {
     layout mine = layout::aos;
     // TODO 2 (drift: speed): How many bytes does a step move in this layout,
-    // and how many does it need? Choose; the kernel must go with it.
+    // and how many does it need? Choose; the kernel must go with it. For the
+    // last points, let each thread load several particles before it stores one.
     return mine;
 }
 
