@@ -276,22 +276,11 @@ public:
 
     void next_round() override
     {
-        std::uint32_t word = word_ = poison_word(unforeseen());
+        word_ = poison_word(unforeseen());
         first_ = (first_ + 1) % sets_.size();
-        for (std::size_t i = 0; i < most_calls(); ++i) {
-            std::mt19937_64 again = random_;
-            in_round(i).change(random_);
-            if (make_for_naive_) in_round(i, contestant::naive).change(again);
-            for (contestant who : contestants()) {
-                race_set &s = in_round(i, who);
-                for (const request &r : s.refresh())
-                    require(who, ask(who, r), "changing the inputs");
-                for (const request &r : s.restore())
-                    if (i < static_cast<std::size_t>(calls_[index(who)]))
-                        require(who, ask(who, r), "restoring what is changed in place");
-                require(who, ask(who, s.spoil(word)), "spoiling the outputs");
-            }
-        }
+        std::mt19937_64 same = random_;
+        renew(contestant::submission, random_);
+        if (make_for_naive_) renew(contestant::naive, same);
         yardsticks_.fma_rate(16); // the device may have rested while outputs were checked
     }
 
@@ -356,6 +345,26 @@ private:
             require_answer(a, doing);
         else
             require_trusted(a, doing);
+    }
+
+    // Alters the sets of the round in the form that `who` takes, in every worker that takes it.
+    void renew(contestant who, std::mt19937_64 &random)
+    {
+        std::vector<contestant> takers = contestants();
+        std::erase_if(takers, [&](contestant c) { return &sets_of(c) != &sets_of(who); });
+        int most = 0;
+        for (contestant c : takers) most = std::max(most, calls_[index(c)]);
+        for (int i = 0; i < most; ++i) {
+            race_set &s = in_round(static_cast<std::size_t>(i), who);
+            s.change(random);
+            for (contestant c : takers) {
+                for (const request &r : s.refresh()) require(c, ask(c, r), "changing the inputs");
+                for (const request &r : s.restore())
+                    if (i < calls_[index(c)])
+                        require(c, ask(c, r), "restoring what is changed in place");
+                require(c, ask(c, s.spoil(word_)), "spoiling the outputs");
+            }
+        }
     }
 
     // Of two forms, naive and the library take theirs.
