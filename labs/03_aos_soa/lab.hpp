@@ -25,8 +25,10 @@ enum field : int { field_x = 0, field_y = 1, field_z = 2, field_vx = 8 };
 
 // How n particles lie in memory; either way they are 16 * n floats.
 enum class layout : int {
-    aos, // array of structs: field f of particle i is float fields * i + f
-    soa, // struct of arrays: field f of particle i is float n * f + i
+    aos, // array of structs, a matrix of n rows and 16 columns: field f of
+         // particle i is float fields * i + f
+    soa, // struct of arrays, of 16 rows and n columns: field f of particle i is
+         // float n * f + i
 };
 
 // Moves each particle along x: x += vx * dt. Nothing else of it changes.

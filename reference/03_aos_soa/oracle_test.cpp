@@ -5,6 +5,10 @@
 
 #include <cmath>
 #include <cstddef>
+#include <fstream>
+#include <regex>
+#include <set>
+#include <string>
 #include <vector>
 
 using floats = std::vector<float>;
@@ -59,4 +63,40 @@ TEST_CASE("oracle: one layout is the other transposed")
     CHECK(oracle::to_aos(soa) == aos);
     CHECK(oracle::to_soa({}).empty());
     CHECK(oracle::to_aos({}).empty());
+}
+
+// Bytes a particle of the sectors that these fields of `count` particles side by side touch, where
+// n lie in memory.
+static int bytes_of(layout form, const std::vector<int> &of_it, int count)
+{
+    const int n = 1 << 20, first = 4096, a_sector = 32 / sizeof(float);
+    std::set<int> sectors;
+    for (int i = first; i < first + count; ++i)
+        for (int f : of_it)
+            sectors.insert((form == layout::aos ? fields * i + f : n * f + i) / a_sector);
+    return 32 * static_cast<int>(sectors.size()) / count;
+}
+
+TEST_CASE("handout: the table of bytes is what the layouts move")
+{
+    const std::vector<int> place = {field_x, field_y, field_z};
+    auto bytes = [&](const std::string &function, layout form) {
+        if (function == "drift")
+            return bytes_of(form, {field_x, field_vx}, 64) + bytes_of(form, {field_x}, 64);
+        if (function == "distance_all") return bytes_of(form, place, 64) + 4;
+        return bytes_of(form, place, 1);
+    };
+    std::ifstream handout("handouts/03_aos_soa.md");
+    REQUIRE_MESSAGE(handout, "run this test from the root of the source tree");
+    const std::regex row(R"(\| `(\w+)`: .* \| (\d+) \| (\d+) \|)");
+    int rows = 0;
+    for (std::string line; std::getline(handout, line);) {
+        std::smatch m;
+        if (!std::regex_match(line, m, row)) continue;
+        ++rows;
+        INFO(line);
+        CHECK(bytes(m[1], layout::aos) == std::stoi(m[2]));
+        CHECK(bytes(m[1], layout::soa) == std::stoi(m[3]));
+    }
+    CHECK(rows == 3);
 }
