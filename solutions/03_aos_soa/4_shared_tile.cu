@@ -1,7 +1,7 @@
-// Lab 03, rung 3: conversions through shared memory.
+// Lab 03, rung 4: conversions through shared memory.
 //
 // New: a block brings its particles into a tile in the order in which they lie, and takes them out
-// in the order in which they shall lie: lanes side by side on both ways, where rung 2 had them 64
+// in the order in which they shall lie: lanes side by side on both ways, where rung 3 had them 64
 // bytes apart on one.
 #include "lab.hpp"
 

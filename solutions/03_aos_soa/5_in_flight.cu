@@ -1,4 +1,4 @@
-// Lab 03, rung 4: more bytes on their way.
+// Lab 03, rung 5: more bytes on their way.
 //
 // New: a thread of drift and of the distances has four elements, block_size apart, and loads all it
 // needs of them before it stores the first. The conversions, which have sixteen floats a thread

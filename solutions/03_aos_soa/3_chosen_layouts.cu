@@ -1,7 +1,7 @@
-// Lab 03, rung 2: each function has its particles in the layout that suits it.
+// Lab 03, rung 3: each function has its particles in the layout that suits it.
 //
-// New: drift and distance_all ask for columns, so that only the fields they need are moved.
-// distance_some keeps structs: its particles are far apart, and share no sector of a column.
+// New: distance_some has its structs back. Its particles are far apart: of a column, each takes a
+// sector for itself, and x, y and z of a struct share one.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
