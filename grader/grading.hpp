@@ -134,9 +134,11 @@ struct counted { // totals over every kernel of one call, and the source lines b
 };
 
 struct speed_gates {
-    double speedup = 0; // S, least ratio of naive's time to the submission's; 0: shown, not graded
-    steps copy;         // fraction of this device's copy bandwidth
-    steps fma;          // fraction of this device's FMA rate
+    // S, least ratio of naive's time to the submission's; 0: shown, not graded; below 1: naive's
+    // way is the right one, and the case's gates are there to hold back others.
+    double speedup = 0;
+    steps copy; // fraction of this device's copy bandwidth
+    steps fma;  // fraction of this device's FMA rate
     std::vector<counted_gate> counted;
     std::string
         too_slow; // what a student below S or the first step has probably missed, and what to try

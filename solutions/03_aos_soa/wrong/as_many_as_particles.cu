@@ -1,5 +1,6 @@
 // Fails: distance_some: a few particles | OUT_OF_BOUNDS | past the end of
-// The guard is that of distance_all: it asks how many particles there are.
+// The guard is that of distance_all: it asks how many particles there are. Reads stay inside
+// `which`, writes do not stay inside `out`.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
