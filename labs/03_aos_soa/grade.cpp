@@ -267,7 +267,7 @@ static float value_of(std::uint64_t seed, std::uint64_t number)
 {
     std::uint64_t h = (seed + number) * 0x9e3779b97f4a7c15u;
     h = (h ^ (h >> 32)) * 0xd6e8feb86659fd93u;
-    return std::ldexp(static_cast<float>(h >> 40), -23) - 1;
+    return static_cast<float>(h >> 40) * 0x1p-23f - 1;
 }
 
 namespace {
