@@ -14,16 +14,20 @@ static int blocks_for(int threads) { return (threads + block_size - 1) / block_s
 layout drift_layout()
 {
     layout mine = layout::aos;
-    // TODO 2 (drift: speed): How many bytes does a step move in this layout,
-    // and how many does it need? Choose; the kernel must go with it. For the
-    // last points, let each thread load several particles before it stores one.
+    // TODO 1 (drift): How many bytes does a step move in this layout, and how
+    // many does it need? Choose by an assignment to `mine`; the kernel must go
+    // with it.
     return mine;
 }
 
 static __global__ void move_particles(float *particles, int n, float dt)
 {
-    // TODO 1 (drift): Compute this thread's i; find x and vx of particle i in
+    // TODO 2 (drift): Compute this thread's i; find x and vx of particle i in
     // the layout you chose; add vx * dt to x. Leave out what lies beyond n.
+    //
+    // TODO 9 (drift: speed): When everything passes: let a thread have several
+    // particles, block_size apart, and load all it needs of them before it
+    // stores the first.
 }
 
 void drift(float *particles, int n, float dt)
@@ -35,7 +39,7 @@ void drift(float *particles, int n, float dt)
 layout distance_all_layout()
 {
     layout mine = layout::aos;
-    // TODO 4 (distance_all: speed): Choose for this function.
+    // TODO 3 (distance_all): Choose for this function.
     return mine;
 }
 
@@ -48,7 +52,7 @@ layout distance_all_layout()
 
 static __global__ void measure_all(const float *particles, int n, float3 centre, float *out)
 {
-    // TODO 3 (distance_all): Find x, y and z of particle i in the layout you
+    // TODO 4 (distance_all): Find x, y and z of particle i in the layout you
     // chose, and store its distance.
 }
 
@@ -61,8 +65,8 @@ void distance_all(const float *particles, int n, float3 centre, float *out)
 layout distance_some_layout()
 {
     layout mine = layout::soa;
-    // TODO 6 (distance_some: speed): Choose for this function. Its particles
-    // are far apart: which sectors does one of them touch in each layout?
+    // TODO 5 (distance_some): Choose for this function. Its particles are far
+    // apart: which sectors does one of them touch in each layout?
     return mine;
 }
 
@@ -70,7 +74,7 @@ layout distance_some_layout()
 static __global__ void measure_some(const float *particles, int n, float3 centre, const int *which,
                                     int k, float *out)
 {
-    // TODO 5 (distance_some): Find x, y and z of particle which[j] in the
+    // TODO 6 (distance_some): Find x, y and z of particle which[j] in the
     // layout you chose, and store its distance in out[j].
 }
 
