@@ -24,10 +24,8 @@ static __global__ void move_particles(float *particles, int n, float dt)
 {
     // TODO 2 (drift): Compute this thread's i; find x and vx of particle i in
     // the layout you chose; add vx * dt to x. Leave out what lies beyond n.
-    //
-    // TODO 9 (drift: speed): When everything passes: let a thread have several
-    // particles, block_size apart, and load all it needs of them before it
-    // stores the first.
+    // When everything else passes: let a thread have several particles,
+    // block_size apart, and load all it needs of them before it stores one.
 }
 
 void drift(float *particles, int n, float dt)
