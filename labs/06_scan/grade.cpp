@@ -317,6 +317,20 @@ static counted_gate at_most(const char *name, const steps &most, const char *uni
     return gate;
 }
 
+// However many elements there are, a single block keeps a single multiprocessor busy.
+static counted_gate more_than_a_block()
+{
+    static constexpr double enough = 2048; // a block has at most 1024
+    counted_gate gate;
+    gate.name = "threads at work, counted up to 2048";
+    gate.value = [](const counted &c) { return std::min(enough, double(c.threads)); };
+    gate.required.pass = enough;
+    gate.meaning =
+        "One block does the work of all, and all multiprocessors but one do nothing. Let "
+        "every block take a part of the array.";
+    return gate;
+}
+
 // Of int: steps for other elements are as many times as large.
 static speed_gates gates_of(std::size_t element, const steps &copy)
 {
@@ -329,11 +343,7 @@ static speed_gates gates_of(std::size_t element, const steps &copy)
                 "Every kernel that goes over all elements moves them once more. How often does "
                 "each of them pass through memory, and how often need it?",
                 [=](const counted &c) { return double(c.compulsory_bytes) / n; }),
-        at_most(
-            "elements a thread", {64, 0, 0}, "elements",
-            "A few threads do the work of all: one block, however many elements there are, "
-            "keeps one multiprocessor busy. Let every block take a part of the array.",
-            [=](const counted &c) { return n / double(std::max<std::uint64_t>(1, c.threads)); })};
+        more_than_a_block()};
     gates.too_slow = "Where does the time go? A sum that doubles its distance goes over all "
                      "elements some twenty times; sums within blocks, then over blocks, twice.";
     return gates;

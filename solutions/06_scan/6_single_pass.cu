@@ -1,6 +1,6 @@
-// Lab 06, rung 6: one kernel. A block does not wait for a kernel to end to learn what lies before
-// it: it looks back at what the blocks before it have told. An element is read once and written
-// once.
+// Lab 06, rung 6: one kernel, in which an element is read once and written once. A block does not
+// wait for a kernel to end to learn what lies before it: it looks back at what the blocks before it
+// have told.
 //
 // New: sum_before, by way of look_back, in place of scan_sums and add_before. With it come the
 // board, which must be cleared before every call, and tiles, as many elements as a block has, that

@@ -1,4 +1,4 @@
-// Fails: scan_inclusive: sizes around a warp, a block and a tile | WRONG_ANSWER | Every 1024 elements
+// Fails: scan_inclusive: sizes around a warp, a block and a tile | WRONG_ANSWER | Every 1024
 // What lies before a block is not added to its sums.
 #include "lab.hpp"
 

@@ -1,4 +1,4 @@
-// Fails: scan_inclusive: speed | TOO_SLOW | elements a thread
+// Fails: scan_inclusive: speed | TOO_SLOW | threads at work
 // On gpu: scan_inclusive: speed | TOO_SLOW | times
 // One block goes through the array, tile by tile: each element moves once, and all the others wait.
 #include "lab.hpp"

@@ -1,6 +1,6 @@
-// Fails: scan_inclusive: sizes around a warp, a block and a tile | NONDETERMINISTIC | A first call
-// was right On gpu: scan_inclusive: many blocks | WRONG_ANSWER | Whatever the tile before has told
-// is taken for the sum of all.
+// Fails: scan_inclusive: sizes around a warp, a block and a tile | NONDETERMINISTIC | first call
+// On gpu: scan_inclusive: many blocks | WRONG_ANSWER |
+// Whatever the tile before has told is taken for the sum of all.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>

@@ -1,5 +1,5 @@
-// Fails: scan_inclusive_int64: sums beyond 32 bits | WRONG_ANSWER | lost all but their lower 32
-// bits The elements are 64 bits wide, the variable that adds them up is not.
+// Fails: scan_inclusive_int64: sums beyond 32 bits | WRONG_ANSWER | all but their lower 32 bits
+// The elements are 64 bits wide, the variable that adds them up is not.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>

@@ -1,5 +1,5 @@
-// Fails: scan_inclusive: sizes around a warp, a block and a tile | WRONG_ANSWER | just before them,
-// and not of all Each block adds the sum of the block before it: right for two blocks.
+// Fails: scan_inclusive: sizes around a warp, a block and a tile | WRONG_ANSWER | just before them
+// Each block adds the sum of the block before it: right for two blocks.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>

@@ -1,5 +1,5 @@
-// Fails: scan_inclusive_float: small sums before large ones | WRONG_ANSWER | rounded as if they
-// held it What comes before is computed as what comes with it, less itself.
+// Fails: scan_inclusive_float: small sums before large ones | WRONG_ANSWER | as if they held it
+// What comes before is computed as what comes with it, less itself.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
