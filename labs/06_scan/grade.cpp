@@ -339,7 +339,7 @@ static speed_gates gates_of(std::size_t element, const steps &copy)
     gates.speedup = 8;
     gates.copy = copy;
     gates.counted = {
-        at_most("compulsory bytes an element", {17 * times, 13 * times, 8.5 * times}, "bytes",
+        at_most("compulsory bytes an element", {17 * times, 0, 8.5 * times}, "bytes",
                 "Every kernel that goes over all elements moves them once more. How often does "
                 "each of them pass through memory, and how often need it?",
                 [=](const counted &c) { return double(c.compulsory_bytes) / n; }),
