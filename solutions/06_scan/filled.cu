@@ -181,12 +181,6 @@ template <class T> static __global__ void add_before(T *out, int n, const T *blo
 {
     // TODO 9 (scan_inclusive): Each thread has one element of `out`, if it
     // exists.
-    //
-    // TODO 13 (scan_inclusive: speed): When everything passes: one kernel, in
-    // which an element is read once and written once. Let a block tell the
-    // others its sum, look back at what the blocks before it have told, and go
-    // on as soon as it knows what lies before. And let each thread have several
-    // elements.
     int i = blockIdx.x * block_size + threadIdx.x;
     if (i < n) out[i] = block_sums[blockIdx.x] + out[i];
 }
@@ -196,6 +190,11 @@ template <class T, bool inclusive> static void scan(const T *in, T *out, int n, 
     int blocks = blocks_for(n);
     T *block_sums = static_cast<T *>(scratch);
     if (blocks == 0) return;
+    // TODO 13 (scan_inclusive: speed): When everything passes: one kernel, in
+    // which an element is read once and written once. Let a block tell the
+    // others its sum, look back at what the blocks before it have told, and go
+    // on as soon as it knows what lies before. And let each thread have several
+    // elements.
     scan_blocks<T, inclusive><<<blocks, block_size>>>(in, out, n, block_sums);
     scan_sums<<<1, block_size>>>(block_sums, blocks);
     add_before<<<blocks, block_size>>>(out, n, block_sums);
