@@ -13,6 +13,7 @@
 #include <random>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -21,7 +22,7 @@ using ints = std::vector<int>;
 using longs = std::vector<std::int64_t>;
 using floats = std::vector<float>;
 
-// Inputs. Of both signs, so that the largest sum is not the last; any 2^21 of these ints fit.
+// Inputs. Of both signs, so that the largest sum is not the last; those of 2^21 ints fit.
 static ints some_ints(int n) { return random_ints(std::size_t(n), -1000, 1000); }
 
 // Sums of neighbours go far beyond 32 bits, and soon.
@@ -76,6 +77,22 @@ static std::vector<T> in_parts(const std::vector<T> &in, std::size_t part, bool 
     return out;
 }
 
+// What the two sweeps make of an array that is taken for a whole tree.
+template <class T> static std::vector<T> swept(std::vector<T> sums)
+{
+    std::size_t n = sums.size(), width = 1;
+    for (; width < n; width *= 2)
+        for (std::size_t right = 2 * width - 1; right < n; right += 2 * width)
+            sums[right] += sums[right - width];
+    if (n > 0) sums[n - 1] = 0;
+    while ((width /= 2) > 0)
+        for (std::size_t right = 2 * width - 1; right < n; right += 2 * width) {
+            T left = std::exchange(sums[right - width], sums[right]);
+            sums[right] += left;
+        }
+    return sums;
+}
+
 // `exclusive`: what was asked for.
 template <class T>
 static std::vector<misconception<T>> wrong_sums(const std::vector<T> &in, bool exclusive)
@@ -116,11 +133,16 @@ static std::vector<misconception<T>> wrong_sums(const std::vector<T> &in, bool e
     known.push_back({"The sums run from the end to the beginning.",
                      "A lane takes from its left: from a lower index, or by __shfl_up_sync.",
                      [&in, asked] { return asked(from_the_end(in)); }});
-    if (exclusive)
+    if (exclusive) {
+        known.push_back({"The tree is as wide as the array: only where that is a power of two is "
+                         "the last element its root.",
+                         "Let the tree be as wide as the next power of two, or as `most`, with 0 "
+                         "for what lies beyond n.",
+                         [&in] { return swept(in); }});
         known.push_back({"This is the inclusive scan: each sum holds its own element.",
                          "out[0] = 0, and out[i] ends with in[i - 1].",
                          [&in] { return inclusive(in); }});
-    else
+    } else
         known.push_back({"This is the exclusive scan: each sum leaves its own element out.",
                          "out[0] = in[0], and out[i] ends with in[i].",
                          [&in] { return one_later(inclusive(in)); }});
@@ -435,8 +457,8 @@ CORRECTNESS_CASE("scan_inclusive: sizes around a warp, a block and a tile", 2)
 
 CORRECTNESS_CASE("scan_inclusive: many blocks", 2)
 {
-    // More than 1024 blocks of 256, so that whoever scans blocks' sums has more than one a thread.
-    try_inclusive(some_ints(simulated() ? 300001 : 2000001));
+    // More than 1024 blocks of 1024, so that whoever scans the stub's sums has more than one each.
+    try_inclusive(some_ints(simulated() ? 1100001 : 2000001));
 }
 
 CORRECTNESS_CASE("scan_inclusive: large sums", 1)

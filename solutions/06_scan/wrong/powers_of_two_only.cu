@@ -1,5 +1,5 @@
-// Fails: scan_block_exclusive: sizes around a warp and a block | WRONG_ANSWER | wrong
-// The tree is as wide as the array: its last element is the root only for a power of two.
+// Fails: scan_block_exclusive: sizes around a warp and a block | WRONG_ANSWER | The tree is as wide
+// The last element of the array is made the root of the tree.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>

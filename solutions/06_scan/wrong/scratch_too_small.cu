@@ -1,5 +1,4 @@
 // Fails: scan_inclusive: sizes around a warp, a block and a tile | OUT_OF_BOUNDS | `scratch`
-// On gpu: scan_inclusive: sizes around a warp, a block and a tile | OUT_OF_BOUNDS |
 // n / 1024 sums: none for the last, partial block.
 #include "lab.hpp"
 
