@@ -266,6 +266,15 @@ template <class T> static void fill(std::span<T> values, std::mt19937_64 &random
     });
 }
 
+// Whether b - a == difference; what a wrong answer holds may not overflow on the way.
+template <class T> static bool apart_by(T a, T b, T difference)
+{
+    if constexpr (std::is_same_v<T, float>)
+        return b - a == difference;
+    else
+        return std::uint64_t(b) - std::uint64_t(a) == std::uint64_t(difference);
+}
+
 namespace {
 
 template <class T, class F> class scanning : public workload {
@@ -297,7 +306,7 @@ public:
         const std::vector<T> &sums = out_.values;
         auto right = [&](std::size_t i) {
             if (i == 0) return sums[0] == (exclusive_ ? T(0) : in_[0]);
-            return sums[i] - sums[i - 1] == in_[i - exclusive_];
+            return apart_by(sums[i - 1], sums[i], in_[i - exclusive_]);
         };
         if (for_all(in_.size(), right)) return;
         std::vector<T> want = inclusive(in_);
