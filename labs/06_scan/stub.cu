@@ -13,7 +13,7 @@
 #include <string>
 
 constexpr int most = 2048;       // elements of a scan in one block,
-constexpr int half = most / 2;   // which has half as many threads
+constexpr int pairs = most / 2;  // which has a thread a pair of elements
 constexpr int block_size = 1024; // threads, and elements, of the others
 
 static int blocks_for(int n) { return n / block_size + (n % block_size != 0); }
@@ -36,7 +36,7 @@ static __global__ void scan_by_doubling(const int *in, int *out, int n)
 
 void scan_block_inclusive(const int *in, int *out, int n)
 {
-    scan_by_doubling<<<1, half>>>(in, out, n);
+    scan_by_doubling<<<1, pairs>>>(in, out, n);
     check_launch("scan_block_inclusive");
 }
 
@@ -55,7 +55,7 @@ static __global__ void scan_by_tree(const int *in, int *out, int n)
 {
     [[maybe_unused]] __shared__ int sums[most + most / 32];
     // TODO 2 (scan_block_exclusive): Bring the elements to their places in
-    // `sums`. Go up the tree: at width 1, 2, 4, ... `half`, each pair of
+    // `sums`. Go up the tree: at width 1, 2, 4, ... `pairs`, each pair of
     // neighbouring runs of that width puts the sum of both at its last element.
     //
     // TODO 3 (scan_block_exclusive): Put 0 at the last element, and go down
@@ -65,7 +65,7 @@ static __global__ void scan_by_tree(const int *in, int *out, int n)
 
 void scan_block_exclusive(const int *in, int *out, int n)
 {
-    scan_by_tree<<<1, half>>>(in, out, n);
+    scan_by_tree<<<1, pairs>>>(in, out, n);
     check_launch("scan_block_exclusive");
 }
 
@@ -115,8 +115,8 @@ template <class T> static __global__ void scan_sums(T *block_sums, int blocks)
 // Third kernel: what lies before a block is added to its sums.
 template <class T> static __global__ void add_before(T *out, int n, const T *block_sums)
 {
-    // TODO 9 (scan_inclusive): Each thread has one element of `out`, if it
-    // exists.
+    // TODO 9 (scan_inclusive): Let each thread add it to one element of `out`,
+    // if that exists.
 }
 
 template <class T, bool inclusive> static void scan(const T *in, T *out, int n, void *scratch)

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-constexpr int block_size = 256, most = 2048, half = most / 2;
+constexpr int block_size = 256, most = 2048, pairs = most / 2;
 
 static int blocks_for(int n) { return (n + block_size - 1) / block_size; }
 
@@ -22,7 +22,7 @@ static void check_launch(const char *kernel)
 // One block, two elements a thread. An exclusive scan is an inclusive one of what lies one earlier.
 static __global__ void scan_in_place(const int *in, int *out, int n, int earlier)
 {
-    int i = threadIdx.x, k = i + half;
+    int i = threadIdx.x, k = i + pairs;
     if (i < n) out[i] = i >= earlier ? in[i - earlier] : 0;
     if (k < n) out[k] = in[k - earlier];
     __syncthreads();
@@ -38,7 +38,7 @@ static __global__ void scan_in_place(const int *in, int *out, int n, int earlier
 
 static void scan_block(const int *in, int *out, int n, int earlier)
 {
-    scan_in_place<<<1, half>>>(in, out, n, earlier);
+    scan_in_place<<<1, pairs>>>(in, out, n, earlier);
     check_launch("scan_in_place");
 }
 

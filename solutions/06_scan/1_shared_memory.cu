@@ -11,7 +11,7 @@
 #include <string>
 #include <utility>
 
-constexpr int block_size = 256, most = 2048, half = most / 2;
+constexpr int block_size = 256, most = 2048, pairs = most / 2;
 
 static int blocks_for(int n) { return (n + block_size - 1) / block_size; }
 
@@ -26,7 +26,7 @@ static void check_launch(const char *kernel)
 static __global__ void scan_by_doubling(const int *in, int *out, int n, int earlier)
 {
     __shared__ int sums[most];
-    int i = threadIdx.x, k = i + half;
+    int i = threadIdx.x, k = i + pairs;
     sums[i] = i >= earlier && i < n ? in[i - earlier] : 0;
     sums[k] = k < n ? in[k - earlier] : 0;
     __syncthreads();
@@ -44,7 +44,7 @@ static __global__ void scan_by_doubling(const int *in, int *out, int n, int earl
 
 static void scan_block(const int *in, int *out, int n, int earlier)
 {
-    scan_by_doubling<<<1, half>>>(in, out, n, earlier);
+    scan_by_doubling<<<1, pairs>>>(in, out, n, earlier);
     check_launch("scan_by_doubling");
 }
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <utility>
 
-constexpr int block_size = 256, most = 2048, half = most / 2;
+constexpr int block_size = 256, most = 2048, pairs = most / 2;
 
 static int blocks_for(int n) { return (n + block_size - 1) / block_size; }
 
@@ -29,9 +29,9 @@ template <bool inclusive> static __global__ void scan_by_tree(const int *in, int
 {
     __shared__ int sums[most + most / 32];
     int t = threadIdx.x;
-    int x = t < n ? in[t] : 0, y = t + half < n ? in[t + half] : 0;
+    int x = t < n ? in[t] : 0, y = t + pairs < n ? in[t + pairs] : 0;
     sums[place(t)] = x;
-    sums[place(t + half)] = y;
+    sums[place(t + pairs)] = y;
     // Up: the last element of every pair of runs becomes the sum of both.
     for (int width = 1; width < most; width *= 2) {
         int right = (2 * t + 2) * width - 1, left = right - width;
@@ -42,7 +42,7 @@ template <bool inclusive> static __global__ void scan_by_tree(const int *in, int
     if (t == 0) sums[place(most - 1)] = 0;
     // Down: the last element of every pair holds what lies before the pair; left and right run get
     // what lies before each of them.
-    for (int width = half; width > 0; width /= 2) {
+    for (int width = pairs; width > 0; width /= 2) {
         int right = (2 * t + 2) * width - 1, left = right - width;
         __syncthreads();
         if (right < most) {
@@ -53,18 +53,18 @@ template <bool inclusive> static __global__ void scan_by_tree(const int *in, int
     }
     __syncthreads();
     if (t < n) out[t] = sums[place(t)] + (inclusive ? x : 0);
-    if (t + half < n) out[t + half] = sums[place(t + half)] + (inclusive ? y : 0);
+    if (t + pairs < n) out[t + pairs] = sums[place(t + pairs)] + (inclusive ? y : 0);
 }
 
 void scan_block_inclusive(const int *in, int *out, int n)
 {
-    scan_by_tree<true><<<1, half>>>(in, out, n);
+    scan_by_tree<true><<<1, pairs>>>(in, out, n);
     check_launch("scan_by_tree");
 }
 
 void scan_block_exclusive(const int *in, int *out, int n)
 {
-    scan_by_tree<false><<<1, half>>>(in, out, n);
+    scan_by_tree<false><<<1, pairs>>>(in, out, n);
     check_launch("scan_by_tree");
 }
 

@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <string>
 
-constexpr int block_size = 1024, most = 2048, half = most / 2;
+constexpr int block_size = 1024, most = 2048, pairs = most / 2;
 
 static int blocks_for(int n) { return n / block_size + (n % block_size != 0); }
 
@@ -59,13 +59,13 @@ template <bool inclusive> static __global__ void scan_pairs(const int *in, int *
 
 void scan_block_inclusive(const int *in, int *out, int n)
 {
-    scan_pairs<true><<<1, half>>>(in, out, n);
+    scan_pairs<true><<<1, pairs>>>(in, out, n);
     check_launch("scan_pairs");
 }
 
 void scan_block_exclusive(const int *in, int *out, int n)
 {
-    scan_pairs<false><<<1, half>>>(in, out, n);
+    scan_pairs<false><<<1, pairs>>>(in, out, n);
     check_launch("scan_pairs");
 }
 

@@ -13,7 +13,7 @@
 #include <string>
 
 constexpr int most = 2048;       // elements of a scan in one block,
-constexpr int half = most / 2;   // which has half as many threads
+constexpr int pairs = most / 2;  // which has a thread a pair of elements
 constexpr int block_size = 1024; // threads, and elements, of the others
 
 static int blocks_for(int n) { return n / block_size + (n % block_size != 0); }
@@ -33,7 +33,7 @@ static __global__ void scan_by_doubling(const int *in, int *out, int n)
     // distance 1, 2, 4, ... let each of them add what lies so far to its left;
     // all read before anyone writes. Then write the sums.
     __shared__ int sums[most];
-    int i = threadIdx.x, k = i + half;
+    int i = threadIdx.x, k = i + pairs;
     sums[i] = i < n ? in[i] : 0;
     sums[k] = k < n ? in[k] : 0;
     __syncthreads();
@@ -51,7 +51,7 @@ static __global__ void scan_by_doubling(const int *in, int *out, int n)
 
 void scan_block_inclusive(const int *in, int *out, int n)
 {
-    scan_by_doubling<<<1, half>>>(in, out, n);
+    scan_by_doubling<<<1, pairs>>>(in, out, n);
     check_launch("scan_block_inclusive");
 }
 
@@ -71,7 +71,7 @@ static __global__ void scan_by_tree(const int *in, int *out, int n)
 {
     [[maybe_unused]] __shared__ int sums[most + most / 32];
     // TODO 2 (scan_block_exclusive): Bring the elements to their places in
-    // `sums`. Go up the tree: at width 1, 2, 4, ... `half`, each pair of
+    // `sums`. Go up the tree: at width 1, 2, 4, ... `pairs`, each pair of
     // neighbouring runs of that width puts the sum of both at its last element.
     //
     // TODO 3 (scan_block_exclusive): Put 0 at the last element, and go down
@@ -79,7 +79,7 @@ static __global__ void scan_by_tree(const int *in, int *out, int n)
     // the right run that plus the left run's sum. Then write the elements.
     int t = threadIdx.x;
     sums[place(t)] = t < n ? in[t] : 0;
-    sums[place(t + half)] = t + half < n ? in[t + half] : 0;
+    sums[place(t + pairs)] = t + pairs < n ? in[t + pairs] : 0;
     for (int width = 1; width < most; width *= 2) {
         int right = (2 * t + 2) * width - 1; // the last element of pair t
         __syncthreads();
@@ -87,7 +87,7 @@ static __global__ void scan_by_tree(const int *in, int *out, int n)
     }
     __syncthreads();
     if (t == 0) sums[place(most - 1)] = 0;
-    for (int width = half; width > 0; width /= 2) {
+    for (int width = pairs; width > 0; width /= 2) {
         int right = (2 * t + 2) * width - 1;
         __syncthreads();
         if (right < most) {
@@ -98,12 +98,12 @@ static __global__ void scan_by_tree(const int *in, int *out, int n)
     }
     __syncthreads();
     if (t < n) out[t] = sums[place(t)];
-    if (t + half < n) out[t + half] = sums[place(t + half)];
+    if (t + pairs < n) out[t + pairs] = sums[place(t + pairs)];
 }
 
 void scan_block_exclusive(const int *in, int *out, int n)
 {
-    scan_by_tree<<<1, half>>>(in, out, n);
+    scan_by_tree<<<1, pairs>>>(in, out, n);
     check_launch("scan_block_exclusive");
 }
 
@@ -179,8 +179,8 @@ template <class T> static __global__ void scan_sums(T *block_sums, int blocks)
 // Third kernel: what lies before a block is added to its sums.
 template <class T> static __global__ void add_before(T *out, int n, const T *block_sums)
 {
-    // TODO 9 (scan_inclusive): Each thread has one element of `out`, if it
-    // exists.
+    // TODO 9 (scan_inclusive): Let each thread add it to one element of `out`,
+    // if that exists.
     int i = blockIdx.x * block_size + threadIdx.x;
     if (i < n) out[i] = block_sums[blockIdx.x] + out[i];
 }

@@ -4,12 +4,12 @@
 
 #include <cuda_runtime.h>
 
-constexpr int most = 2048, half = most / 2;
+constexpr int most = 2048, pairs = most / 2;
 
 static __global__ void scan_by_doubling(const int *in, int *out, int n)
 {
     __shared__ int sums[most];
-    int i = threadIdx.x, k = i + half;
+    int i = threadIdx.x, k = i + pairs;
     sums[i] = i < n ? in[i] : 0;
     sums[k] = k < n ? in[k] : 0;
     __syncthreads();
@@ -27,7 +27,7 @@ static __global__ void scan_by_doubling(const int *in, int *out, int n)
 
 void scan_block_exclusive(const int *in, int *out, int n)
 {
-    scan_by_doubling<<<1, half>>>(in, out, n);
+    scan_by_doubling<<<1, pairs>>>(in, out, n);
 }
 
 // Not begun.

@@ -4,14 +4,14 @@
 
 #include <cuda_runtime.h>
 
-constexpr int most = 2048, half = most / 2;
+constexpr int most = 2048, pairs = most / 2;
 
 static __global__ void scan_by_tree(const int *in, int *out, int n)
 {
     __shared__ int sums[most];
     int t = threadIdx.x;
     sums[t] = t < n ? in[t] : 0;
-    sums[t + half] = t + half < n ? in[t + half] : 0;
+    sums[t + pairs] = t + pairs < n ? in[t + pairs] : 0;
     int width = 1;
     for (; width < n; width *= 2) {
         int right = (2 * t + 2) * width - 1, left = right - width;
@@ -31,12 +31,12 @@ static __global__ void scan_by_tree(const int *in, int *out, int n)
     }
     __syncthreads();
     if (t < n) out[t] = sums[t];
-    if (t + half < n) out[t + half] = sums[t + half];
+    if (t + pairs < n) out[t + pairs] = sums[t + pairs];
 }
 
 void scan_block_exclusive(const int *in, int *out, int n)
 {
-    if (n > 0) scan_by_tree<<<1, half>>>(in, out, n);
+    if (n > 0) scan_by_tree<<<1, pairs>>>(in, out, n);
 }
 
 // Not begun.
