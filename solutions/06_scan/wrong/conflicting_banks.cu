@@ -33,7 +33,10 @@ static __global__ void scan_by_tree(const int *in, int *out, int n)
     if (t + pairs < n) out[t + pairs] = sums[t + pairs];
 }
 
-void scan_block_exclusive(const int *in, int *out, int n) { scan_by_tree<<<1, pairs>>>(in, out, n); }
+void scan_block_exclusive(const int *in, int *out, int n)
+{
+    scan_by_tree<<<1, pairs>>>(in, out, n);
+}
 
 // Not begun.
 void scan_block_inclusive(const int *, int *, int) {}
