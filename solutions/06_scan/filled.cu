@@ -9,21 +9,11 @@
 
 #include <cuda_runtime.h>
 
-#include <stdexcept>
-#include <string>
-
 constexpr int most = 2048;       // elements of a scan in one block,
 constexpr int pairs = most / 2;  // which has a thread a pair of elements
 constexpr int block_size = 1024; // threads, and elements, of the others
 
 static int blocks_for(int n) { return n / block_size + (n % block_size != 0); }
-
-static void check_launch(const char *kernel)
-{
-    cudaError_t error = cudaPeekAtLastError();
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(kernel) + ": " + cudaGetErrorString(error));
-}
 
 // Part one: one block, two elements a thread.
 
@@ -52,7 +42,6 @@ static __global__ void scan_by_doubling(const int *in, int *out, int n)
 void scan_block_inclusive(const int *in, int *out, int n)
 {
     scan_by_doubling<<<1, pairs>>>(in, out, n);
-    check_launch("scan_block_inclusive");
 }
 
 // Where element i of the tree is kept.
@@ -104,7 +93,6 @@ static __global__ void scan_by_tree(const int *in, int *out, int n)
 void scan_block_exclusive(const int *in, int *out, int n)
 {
     scan_by_tree<<<1, pairs>>>(in, out, n);
-    check_launch("scan_block_exclusive");
 }
 
 // Part two: any length, and any type T of elements.
@@ -198,7 +186,6 @@ template <class T, bool inclusive> static void scan(const T *in, T *out, int n, 
     scan_blocks<T, inclusive><<<blocks, block_size>>>(in, out, n, block_sums);
     scan_sums<<<1, block_size>>>(block_sums, blocks);
     add_before<<<blocks, block_size>>>(out, n, block_sums);
-    check_launch("scan");
 }
 
 // A sum a block.
