@@ -1,4 +1,4 @@
-// Fails: scan_inclusive: sizes around a warp, a block and a tile | RACE |
+// Fails: scan_inclusive: sizes around a warp, a block and a tile | RACE | `scratch`
 // On gpu: may pass - the two words seldom travel apart
 // The kind is told in a word of its own, with no fence between it and the sum.
 #include "lab.hpp"
