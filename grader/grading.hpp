@@ -39,8 +39,15 @@ std::mt19937_64 &random_source();
 std::vector<float> random_floats(std::size_t n, float low = -1, float high = 1);
 // Multiples of 2^-23 in [-1, 1), for inputs of a hundred million elements.
 void fill_random(std::span<float> values, std::mt19937_64 &random);
+void fill_random(std::span<unsigned char> values, std::mt19937_64 &random);
 std::vector<int> random_ints(std::size_t n, int low, int high); // both ends included
 int random_between(int low, int high);
+// A picture of data/, by the name of its file: binary PGM, 8 bits a pixel, row-major.
+struct picture {
+    int width = 0, height = 0;
+    std::vector<unsigned char> pixels;
+};
+picture read_picture(const std::string &name);
 
 // The call: typed by the contract, made by the student's worker. Ends the case when it goes wrong.
 // Returns the function's result, if it has one.
@@ -81,6 +88,12 @@ void reading_an_output_means(const std::string &cause, const std::string &next,
 // What to try, instead of general words, where the case's next calls reach past the end of an
 // array. A sentence: "M is j x k, N is k x l."
 void hint_past_the_end(const std::string &hint);
+
+// On the simulator: whether `call`, a CALL that is told of more elements than its argument `array`
+// has, reads on behind them, in whatever order blocks and warps run. It ends there. This is how a
+// size is seen to arrive whole for which there is no memory. Anything else that goes wrong ends the
+// case. On a GPU the simulator is asked all the same.
+bool reads_on(const std::string &array, const std::function<void()> &call);
 
 // Anything else: ends the case unless `right`.
 void expect(bool right, verdict otherwise, const std::string &message,
@@ -123,7 +136,11 @@ struct counted { // totals over every kernel of one call, and the source lines b
     std::uint64_t compulsory_bytes = 0; // 32 x distinct sectors a launch, reads and writes
     std::uint64_t copied_bytes = 0;     // to and within devices, by no kernel
     std::uint64_t shared_wavefronts = 0, shared_ideal_wavefronts = 0;
+    std::uint64_t texture_bytes = 0; // read through textures, by all lanes
     std::uint64_t global_atomics = 0, local_requests = 0, barriers = 0;
+    // Of atomics, in global and shared memory; of each request, its lanes on the address that most
+    // of them had.
+    std::uint64_t atomic_requests = 0, atomic_same_address = 0;
     struct site {
         std::string kernel, file;
         int line = 0;

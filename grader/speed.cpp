@@ -643,7 +643,7 @@ void check_where_work_was_done(const workload &work, const counted &submission)
                  next);
     };
     double least = least_share * work.bytes();
-    std::uint64_t moved = submission.load_bytes + submission.store_bytes;
+    std::uint64_t moved = submission.load_bytes + submission.texture_bytes + submission.store_bytes;
     if (submission.launches == 0 || static_cast<double>(submission.compulsory_bytes) < least)
         end("The kernels", submission.compulsory_bytes, "",
             "Do the work in kernels: what this lab counts is how they use the memory.");
