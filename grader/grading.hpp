@@ -56,7 +56,7 @@ void keep_picture(const std::string &name, int width, int height, std::span<cons
 // Returns the function's result, if it has one.
 template <class F, class... A> auto call(const char *function, A &&...a) ->
     typename remote<F>::result;
-#define CALL(function, ...) grading::call<decltype(function)>(#function, __VA_ARGS__)
+#define CALL(function, ...) grading::call<decltype(function)>(#function __VA_OPT__(, ) __VA_ARGS__)
 
 // Comparisons. `extents` turns an index into coordinates ("row 3, column 5"); empty: a plain index.
 using extents = std::vector<std::size_t>;
@@ -155,9 +155,11 @@ struct counted { // totals over every kernel of one call, and the source lines b
 };
 
 struct speed_gates {
-    double speedup = 0; // S, least ratio of naive's time to the submission's; 0: shown, not graded
-    steps copy;         // fraction of this device's copy bandwidth
-    steps fma;          // fraction of this device's FMA rate
+    // S, least ratio of naive's time to the submission's; 0: shown, not graded; below 1: naive's
+    // way is the right one, and the case's gates are there to hold back others.
+    double speedup = 0;
+    steps copy; // fraction of this device's copy bandwidth
+    steps fma;  // fraction of this device's FMA rate
     std::vector<counted_gate> counted;
     std::string
         too_slow; // what a student below S or the first step has probably missed, and what to try
@@ -181,8 +183,12 @@ using make_workload = std::function<std::unique_ptr<workload>(std::mt19937_64 &)
 // On gpu: naive and the submission alternate, timed (see speed.hpp). On the simulator: one call,
 // counted. `make` is called for each of the inputs, and several at a time: it draws from its own
 // argument only, and sizes them by simulated() and device(). check() of several workloads may run
-// at a time too. What a call writes in place, change() puts back to what it was to be called with.
-void race(const make_workload &make, const speed_gates &gates);
+// at a time too. What a call writes in place, change() puts back to what it was to be called with;
+// of an output with a range, that range is all it puts back, and check() proves the rest untouched.
+// Where the submission chose the form of its arguments and naive (and the library) takes another,
+// `make_for_naive` makes the same work in theirs from the same random numbers.
+void race(const make_workload &make, const speed_gates &gates,
+          const make_workload &make_for_naive = {});
 
 enum class kind : std::uint8_t { correctness, speed };
 struct worth { // a doctest decorator: enters the case in the grader's own records

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::size_t most_entries = 200;
+constexpr std::size_t most_kept = 200;
 
 std::string hashed(std::string_view text) // FNV-1a; only names a folder, the bytes are compared
 {
@@ -89,10 +89,10 @@ void object_cache::forget_oldest() const
     std::error_code ignored; // another process may be tidying too
     for (const fs::directory_entry &e : fs::directory_iterator(folder_, ignored))
         entries.emplace_back(e.last_write_time(ignored), e.path());
-    if (entries.size() <= most_entries) return;
+    if (entries.size() <= most_kept) return;
     std::sort(entries.begin(), entries.end());
     auto an_hour_ago = fs::file_time_type::clock::now() - std::chrono::hours(1);
-    for (std::size_t i = 0; i + most_entries < entries.size(); ++i)
+    for (std::size_t i = 0; i + most_kept < entries.size(); ++i)
         if (entries[i].first < an_hour_ago) fs::remove_all(entries[i].second, ignored);
 }
 
