@@ -5,6 +5,7 @@
 #include "finding.hpp"
 #include "memory.hpp"
 #include "runtime.hpp"
+#include "timeline.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -84,6 +85,7 @@ void simulator_begin(void)
     runtime::leave_faults_to_harness();
     findings::instance().clear();
     counters::instance().clear();
+    timeline::instance().clear();
 }
 
 void simulator_schedule(int random, uint64_t seed)

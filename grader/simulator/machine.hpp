@@ -28,7 +28,11 @@ struct device_profile {
     std::uint32_t constant_bytes = 64 << 10;
     std::uint64_t global_bytes = std::uint64_t{8} << 30;
     std::uint32_t l2_bytes = 4 << 20;
-    int copy_engines = 2;
+    int copy_engines = 2; // one a direction
+    // The timeline's ticks (timeline.hpp). Bytes over the link to the host, each way, to another
+    // device, and of device memory; warp instructions a multiprocessor.
+    std::uint32_t link_bytes_a_tick = 16, peer_bytes_a_tick = 64, memory_bytes_a_tick = 512,
+                  instructions_a_tick = 4;
 };
 const device_profile &profile();
 
