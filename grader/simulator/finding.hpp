@@ -32,8 +32,9 @@ struct dim {
 
 struct finding {
     finding_kind kind{};
-    std::string kernel; // demangled, without parameters: "scale_columns_rows"
-    std::string file;   // as in the compiler's line table; empty when unknown
+    std::string kernel;     // demangled, without parameters: "scale_columns_rows"
+    bool host_call = false; // no kernel: `kernel` is the runtime's function that the host called
+    std::string file;       // as in the compiler's line table; empty when unknown
     int line = 0;
     dim block, thread; // the first offender
     bool write = false;

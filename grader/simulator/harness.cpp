@@ -30,6 +30,7 @@ simulator_finding in_c(const finding &f)
     simulator_finding out = {};
     out.kind = static_cast<std::uint8_t>(f.kind);
     out.write = f.write;
+    out.host_call = f.host_call;
     put(out.kernel, f.kernel);
     put(out.file, f.file);
     put(out.where, f.where);

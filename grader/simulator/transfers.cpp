@@ -181,6 +181,7 @@ void find_misuse(finding_kind kind, const char *function, const void *at, std::u
     finding f;
     f.kind = kind;
     f.kernel = function;
+    f.host_call = true;
     f.write = write;
     f.address = as_address(at);
     f.bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, 0xffffffff));
