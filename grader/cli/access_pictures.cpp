@@ -2,6 +2,7 @@
 #include "access_pictures.hpp"
 
 #include "access_words.hpp"
+#include "svg.hpp"
 
 #include <fmt/format.h>
 
@@ -16,25 +17,6 @@ namespace {
 constexpr double left = 6, lane_width = 20; // of the 32 columns, in the picture's units
 constexpr double width = left + 32 * lane_width + left;
 constexpr std::size_t most_rows = 40; // of wavefronts; what is beyond is counted
-
-std::string svg(double height, const std::string &label, const std::string &inside)
-{
-    return fmt::format("<svg viewBox=\"0 0 {:g} {:g}\" role=\"img\" aria-label=\"{}\">\n{}</svg>\n",
-                       width, height, label, inside);
-}
-
-std::string box(double x, double y, double w, double h, const char *kind)
-{
-    return fmt::format(
-        "<rect class=\"{}\" x=\"{:.4g}\" y=\"{:.4g}\" width=\"{:.4g}\" height=\"{:.4g}\"/>\n", kind,
-        x, y, w, h);
-}
-
-std::string words(double x, double y, const char *kind, const std::string &text)
-{
-    return fmt::format("<text class=\"{}\" x=\"{:.4g}\" y=\"{:.4g}\">{}</text>\n", kind, x, y,
-                       text);
-}
 
 // Where each line of 128 bytes that a request touches is drawn.
 class touched_lines {
@@ -129,15 +111,13 @@ std::string sectors_picture(const worst_request &w)
     for (std::size_t k = 0; k < w.lanes.size(); ++k) {
         double from = left + w.lanes[k] * lane_width + lane_width / 2;
         double to = place.x_of_byte(w.at[k]) + w.bytes / 64.0 * place.sector_width();
-        text += fmt::format(
-            "<line class=\"asks\" x1=\"{:.4g}\" y1=\"{:g}\" x2=\"{:.4g}\" y2=\"{:g}\"/>\n", from,
-            below, to, sectors_y);
+        text += segment(from, below, to, sectors_y, "asks");
     }
     text +=
         words(left, height - 6, "small",
               "a cell is a sector of 32 bytes, a frame a line of 128; blue was asked for, orange "
               "moves with it");
-    return svg(height,
+    return svg(width, height,
                fmt::format("{} lanes and the {} sectors they touch", w.lanes.size(), w.cost), text);
 }
 
@@ -167,7 +147,7 @@ std::string banks_picture(const worst_request &w)
         "a row is a wavefront, with the lanes that it serves; 3+1: lane 3 and one more";
     if (rows.size() > shown) legend += fmt::format("; {} rows follow", rows.size() - shown);
     text += words(left, height - 6, "small", legend);
-    return svg(height, fmt::format("banks and lanes, {} wavefronts", rows.size()), text);
+    return svg(width, height, fmt::format("banks and lanes, {} wavefronts", rows.size()), text);
 }
 
 } // namespace cli
