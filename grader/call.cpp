@@ -625,6 +625,7 @@ double waited_ms = 0;
 // What the case asks for, unless the run wants all streams' work late.
 stream_work streams_of_case()
 {
+    if (!options().simulated) return stream_work::as_queued;
     return options().late_streams ? stream_work::late : current_case().streams;
 }
 

@@ -412,6 +412,11 @@ std::string counters::text() const
             thousands(transfers.device_to_device) + " inside, " +
             thousands(transfers.peer_to_peer) +
             " between devices; set: " + thousands(transfers.memset) + "\n";
+    const timeline_report t = timeline::instance().scheduled();
+    if (t.left_out == 0 && t.ticks > 0)
+        text += "streams, in ticks: over after " + thousands(t.ticks) + ", one after another " +
+                thousands(t.serial) + ";\n  copies " + thousands(t.copying) + ", " +
+                thousands(t.hidden) + " of them beside kernels\n";
     return text;
 }
 

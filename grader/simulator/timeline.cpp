@@ -246,6 +246,10 @@ void timeline::host_waits(const char *function, std::vector<step_id> after)
 {
     std::erase_if(after, [this](step_id a) { return a <= before_; });
     if (after.empty()) return;
+    // A program may ask again and again.
+    if (const step_id last = this_thread().waited_for;
+        last > before_ && steps_[last - before_ - 1].after == after)
+        return;
     timeline_step s;
     s.kind = step_kind::host_wait;
     s.name = function;

@@ -116,8 +116,9 @@ std::vector<step_id> steps_of(const std::vector<work_ref> &all)
 {
     std::vector<step_id> steps;
     for (const work_ref &w : all)
-        if (w && w->step && std::find(steps.begin(), steps.end(), w->step) == steps.end())
-            steps.push_back(w->step);
+        if (w && w->step) steps.push_back(w->step);
+    std::sort(steps.begin(), steps.end()); // streams stand in a set in the order of their addresses
+    steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
     return steps;
 }
 

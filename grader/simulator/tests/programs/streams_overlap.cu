@@ -114,6 +114,20 @@ static void nothing_overlaps_with_pageable_memory()
     CHECK(copies.size() == 8 && copies[2].why == held::by_host);
 }
 
+// Asking again adds nothing; more than is kept is counted, and gives no figures that look true.
+static void a_long_program_is_cut()
+{
+    memory m;
+    work<<<1, 32, 0, m.one>>>(m.device, 32, 1);
+    for (int i = 0; i < 10000; ++i) CHECK_CUDA(cudaStreamSynchronize(m.one));
+    timeline_report t = simulator::timeline::instance().scheduled();
+    CHECK(t.steps.size() == 2 && t.left_out == 0);
+    for (int i = 0; i < 5000; ++i) CHECK_CUDA(cudaEventRecord(m.event, m.one));
+    t = simulator::timeline::instance().scheduled();
+    CHECK(t.steps.size() == 4096 && t.left_out == 5002 - 4096);
+    CHECK_CUDA(cudaDeviceSynchronize());
+}
+
 // The same work in two streams, with and without what orders it.
 static timeline_report two_kernels(memory &m, bool with_event)
 {
@@ -190,6 +204,7 @@ int main()
     events_are_waited_for();
     small_kernels_run_side_by_side();
     what_the_host_waits_for_is_over();
+    a_long_program_is_cut();
     the_same_run_gives_the_same_bytes();
     return done();
 }
