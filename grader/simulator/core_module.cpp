@@ -61,6 +61,7 @@ struct module::state {
     program *find(std::string_view name); // null: no kernel
     outcome run(program &, const launch &);
     outcome run_grid(program &, const launch &, core::device_runtime &, core::launch_node &);
+    static program &transfer(bool fill, bool words);
     void add_counts(program &, const launch &, std::uint64_t read, std::uint64_t written);
 };
 
@@ -269,6 +270,39 @@ program *module::state::find(std::string_view name)
     return it->second.get();
 }
 
+// What copies and fills that kernels put into streams do, as the search for races needs to see it.
+program &module::state::transfer(bool fill, bool words)
+{
+    static module kernels(
+        [] {
+            std::string all = ".version 8.0\n.target sm_80\n.address_size 64\n";
+            for (const bool of_words : {false, true})
+                for (const bool fills : {false, true}) {
+                    const std::string type = of_words ? "b32" : "b8";
+                    const std::string scale = of_words ? "2" : "0";
+                    all += ".visible .entry " + std::string(fills ? "fill" : "copy") + type +
+                           "(.param .u64 to, .param .u64 from, .param .u64 n)\n{\n"
+                           ".reg .b32 %r<4>; .reg .b64 %d<6>; .reg .pred %p;\n"
+                           "mov.u32 %r1, %ctaid.x; shl.b32 %r1, %r1, 8; mov.u32 %r2, %tid.x;\n"
+                           "add.u32 %r1, %r1, %r2; cvt.u64.u32 %d1, %r1; ld.param.u64 %d2, [n];\n"
+                           "setp.ge.u64 %p, %d1, %d2; @%p ret; shl.b64 %d1, %d1, " +
+                           scale + ";\nld.param.u64 %d3, [to]; add.u64 %d3, %d3, %d1;\n";
+                    if (fills)
+                        all += "mov.u32 %r3, 0;\n";
+                    else
+                        all += "ld.param.u64 %d4, [from]; add.u64 %d4, %d4, %d1;\nld.global." +
+                               type + " %r3, [%d4];\n";
+                    all += "st.global." + type + " [%d3], %r3; ret;\n}\n";
+                }
+            return all;
+        }(),
+        0);
+    program &p =
+        *kernels.state_->find(std::string(fill ? "fill" : "copy") + (words ? "b32" : "b8"));
+    p.shown = fill ? "cudaMemsetAsync" : "cudaMemcpyAsync";
+    return p;
+}
+
 outcome module::state::run(program &p, const launch &how)
 {
     core::device_runtime runtime(
@@ -277,7 +311,8 @@ outcome module::state::run(program &p, const launch &how)
              return f < text.functions.size() ? find(text.functions[f].name) : nullptr;
          },
          [this](program &what, const launch &how, core::device_runtime &runtime,
-                core::launch_node &self) { return run_grid(what, how, runtime, self); }});
+                core::launch_node &self) { return run_grid(what, how, runtime, self); },
+         &state::transfer});
     const outcome end = runtime.run(p, how);
     races.end();
     return end;
