@@ -58,6 +58,7 @@ svg .kernel { fill: var(--cool-paper); stroke: var(--cool); stroke-width: 0.8; }
 svg .to_device { fill: var(--blue); }
 svg .to_host { fill: var(--orange); }
 svg .between { fill: var(--hot); }
+svg .host { fill: var(--ink); }
 svg .inside { fill: var(--faint); }
 svg .waits { fill: none; stroke: var(--faint); stroke-width: 0.8; stroke-dasharray: 3 2; }
 svg .critical { fill: var(--hot); }

@@ -26,7 +26,11 @@ bool waits(const timeline_step &s)
     return s.kind == step_kind::event_wait || s.kind == step_kind::host_wait;
 }
 
-bool has_bar(const timeline_step &s) { return (works(s) || waits(s)) && s.end > s.start; }
+// A host function takes no ticks; it is marked all the same.
+bool has_bar(const timeline_step &s)
+{
+    return s.kind == step_kind::host_function || ((works(s) || waits(s)) && s.end > s.start);
+}
 
 // A stream's steps follow each other, but those of a graph may run side by side: a row for each.
 struct lane_row {
@@ -114,6 +118,7 @@ mark mark_of(const timeline_step &s)
 {
     if (s.kind == step_kind::kernel) return {'#', "kernel", "kernel"};
     if (s.kind == step_kind::fill) return {'=', "inside", "copy inside a device, fill"};
+    if (s.kind == step_kind::host_function) return {'h', "host", "host function"};
     if (waits(s)) return {'.', "waits", "waits"};
     if (s.way == copy_way::to_device) return {'>', "to_device", "copy to the device"};
     if (s.way == copy_way::to_host) return {'<', "to_host", "copy to the host"};
@@ -147,7 +152,10 @@ std::string stream_lanes(const stream_timeline &t, const terminal &out)
     std::string text;
     for (const lane_row &r : rows) {
         std::string lane(static_cast<std::size_t>(width), ' ');
-        for (const timeline_step *s : r.steps) {
+        std::vector<const timeline_step *> steps = r.steps; // moments last, so that they are seen
+        std::stable_partition(steps.begin(), steps.end(),
+                              [](auto *s) { return s->end > s->start; });
+        for (const timeline_step *s : steps) {
             std::size_t from = std::min(column(s->start), lane.size() - 1);
             std::size_t to = std::clamp(column(s->end), from + 1, lane.size());
             std::fill(lane.begin() + static_cast<std::ptrdiff_t>(from),
@@ -259,7 +267,7 @@ std::string axis(const stream_timeline &t, double bottom)
 
 std::string bar_of(const stream_timeline &t, const timeline_step &s, double y)
 {
-    double x = x_of(t, s.start), w = std::max(x_of(t, s.end) - x, 0.8);
+    double x = x_of(t, s.start), w = std::max(x_of(t, s.end) - x, s.end > s.start ? 0.8 : 2.5);
     std::string title = escaped(
         fmt::format("{}: {}, {} to {}", s.lane, words_of(s), thousands(s.start), thousands(s.end)));
     std::string text = box(x, y, w, bar_height, mark_of(s).style, title);

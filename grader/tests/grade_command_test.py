@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# Tests ./workbook grade from a file to its verdicts, for what no wrong submission can show.
+# Tests ./workbook grade and explain from a file to what they say, for what no wrong submission can show.
 import json
 import subprocess
 import sys
@@ -51,6 +51,17 @@ class grading(unittest.TestCase):
         late = self.grade(text, "--case", case, "--schedule", "late")[1][0]
         self.assertEqual(late["verdict"], "UNINITIALISED")
         self.assertIn("is an event or a synchronisation missing?", late["hint"])
+
+    def test_two_streams_are_shown_side_by_side(self):
+        with tempfile.TemporaryDirectory() as folder:
+            page = Path(folder) / "page.html"
+            command = [Path(BUILD["build_root"]) / "cuda-workbook", "explain", "verdicts", "--submission", SOLUTION,
+                       "--case", "copy_but_first: what", "--html", page]
+            done = subprocess.run(command, capture_output=True, text=True, cwd=TOP)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            self.assertRegex(done.stdout, r"\n  stream 1  #+\n  stream 2  \.+#+\n  host      \.+\n")
+            self.assertIn("<h3>Streams</h3>", page.read_text())
+            self.assertIn('class="event"', page.read_text())
 
 
 if __name__ == "__main__":

@@ -165,6 +165,16 @@ TEST_CASE("the picture has a bar a step and its lanes")
     CHECK(!contains(picture, "<a&"));
 }
 
+TEST_CASE("a host function is a moment that is seen")
+{
+    stream_timeline t = two_streams();
+    t.steps[2].kind = step_kind::host_function;
+    std::string text = timeline_text(t, terminal{});
+    CHECK(contains(text, "  stream 1  " + std::string(17, '>') + std::string(17, '#') + "h\n"));
+    CHECK(contains(text, "h host function"));
+    CHECK(contains(timeline_picture(t), "class=\"host\""));
+}
+
 TEST_CASE("steps of one stream that run side by side, as a graph's, get rows of their own")
 {
     stream_timeline t = two_streams();
