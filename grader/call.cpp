@@ -15,6 +15,7 @@
 #include <cstring>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -541,6 +542,17 @@ bool reads_an_output(const simulator_finding &f, const std::vector<argument> &ar
            });
 }
 
+// Whatever the simulator finds behind `array`, which was allocated last: nothing, or a variable.
+bool reads_behind(const simulator_finding &f, const std::string &array)
+{
+    bool outside =
+        static_cast<simulator::finding_kind>(f.kind) == simulator::finding_kind::out_of_bounds;
+    std::string before = "before the start of `" + array + "`";
+    return !array.empty() && outside && !f.write && !std::strstr(f.where, before.c_str());
+}
+
+struct read_on {}; // thrown where that happened
+
 // Asks the simulator what it saw, and ends the case with the gravest of it.
 void check_findings(std::uint64_t report_at, const std::vector<argument> &arguments)
 {
@@ -577,6 +589,7 @@ void check_findings(std::uint64_t report_at, const std::vector<argument> &argume
     auto worst = std::min_element(found.begin(), found.end(),
                                   [&](const auto &x, const auto &y) { return rank(x) < rank(y); });
     case_record &r = current_case();
+    if (reads_behind(*worst, r.may_read_on)) throw read_on{};
     r.unsupported = verdict_of(*worst) == verdict::SKIPPED;
     if (!r.output_read.cause.empty() && reads_an_output(*worst, arguments)) {
         r.about = r.output_read.function;
@@ -771,6 +784,33 @@ void name_arguments(const std::string &function, std::vector<argument> &argument
     end_case(verdict::INFRA_ERROR, fmt::format("lab.hpp declares no {}.", function));
 }
 
+bool reads_on(const std::string &array, const std::function<void()> &call)
+{
+    std::optional<on_simulator> there;
+    if (!simulated() && !can_count())
+        end_case(verdict::SKIPPED, "This asks for the simulator, and there is none.");
+    if (!simulated()) there.emplace();
+    bool in_every_order = true, usual = options().random_schedule;
+    current_case().may_read_on = array;
+    for (bool random : {false, true}) {
+        options().random_schedule = random;
+        bool went = false;
+        try {
+            call();
+        } catch (const read_on &) {
+            went = true;
+            restart_workers(); // this one's device has failed
+        } catch (...) {
+            options().random_schedule = usual;
+            throw;
+        }
+        in_every_order = in_every_order && went;
+    }
+    options().random_schedule = usual;
+    current_case().may_read_on.clear();
+    return in_every_order;
+}
+
 void make_call(const char *function, std::vector<argument> arguments, void *result,
                std::size_t result_bytes)
 {
@@ -780,6 +820,7 @@ void make_call(const char *function, std::vector<argument> arguments, void *resu
     current_case().refused.clear();
     current_case().outputs.clear();
     name_arguments(function, arguments);
+    for (argument &a : arguments) a.wire.last = current_case().may_read_on == a.wire.name;
     call_images images(arguments);
 
     bool threads_left = once(arguments, images, function, result, result_bytes);

@@ -63,7 +63,10 @@ void add_kernel(counted &c, const json &k)
         for (const char *local : {"local_load", "local_store"})
             c.local_requests += number(site.at(local), "requests");
         c.global_atomics += number(site, "global_atomics");
+        c.atomic_requests += number(site, "atomic_requests");
+        c.atomic_same_address += number(site, "atomic_same_address");
         c.barriers += number(site, "barriers");
+        c.texture_bytes += number(site, "texture_bytes");
     }
 }
 

@@ -39,14 +39,21 @@ std::mt19937_64 &random_source();
 std::vector<float> random_floats(std::size_t n, float low = -1, float high = 1);
 // Multiples of 2^-23 in [-1, 1), for inputs of a hundred million elements.
 void fill_random(std::span<float> values, std::mt19937_64 &random);
+void fill_random(std::span<unsigned char> values, std::mt19937_64 &random);
 std::vector<int> random_ints(std::size_t n, int low, int high); // both ends included
 int random_between(int low, int high);
+// A picture of data/, by the name of its file: binary PGM, 8 bits a pixel, row-major.
+struct picture {
+    int width = 0, height = 0;
+    std::vector<unsigned char> pixels;
+};
+picture read_picture(const std::string &name);
 
 // The call: typed by the contract, made by the student's worker. Ends the case when it goes wrong.
 // Returns the function's result, if it has one.
 template <class F, class... A> auto call(const char *function, A &&...a) ->
     typename remote<F>::result;
-#define CALL(function, ...) grading::call<decltype(function)>(#function, __VA_ARGS__)
+#define CALL(function, ...) grading::call<decltype(function)>(#function __VA_OPT__(, ) __VA_ARGS__)
 
 // Comparisons. `extents` turns an index into coordinates ("row 3, column 5"); empty: a plain index.
 using extents = std::vector<std::size_t>;
@@ -88,6 +95,12 @@ void hint_past_the_end(const std::string &hint);
 // the case's seed. A GPU has its own order.
 enum class stream_work : std::uint8_t { as_queued, late, shuffled };
 void run_streams(stream_work when);
+
+// On the simulator: whether `call`, a CALL that is told of more elements than its argument `array`
+// has, reads on behind them, in whatever order blocks and warps run. It ends there. This is how a
+// size is seen to arrive whole for which there is no memory. Anything else that goes wrong ends the
+// case. On a GPU the simulator is asked all the same.
+bool reads_on(const std::string &array, const std::function<void()> &call);
 
 // Anything else: ends the case unless `right`.
 void expect(bool right, verdict otherwise, const std::string &message,
@@ -131,10 +144,14 @@ struct counted { // totals over every kernel of one call, and the source lines b
     std::uint64_t compulsory_bytes = 0; // 32 x distinct sectors a launch, reads and writes
     std::uint64_t copied_bytes = 0;     // to and within devices, by no kernel
     std::uint64_t shared_wavefronts = 0, shared_ideal_wavefronts = 0;
+    std::uint64_t texture_bytes = 0; // read through textures, by all lanes
     std::uint64_t global_atomics = 0, local_requests = 0, barriers = 0;
     // Of the simulator's timeline (simulator/README.md): until all had ended; all work one after
     // another; while something was copied to or from a device; and of these while a kernel ran.
     std::uint64_t ticks = 0, serial_ticks = 0, copying_ticks = 0, hidden_ticks = 0;
+    // Of atomics, in global and shared memory; of each request, its lanes on the address that most
+    // of them had.
+    std::uint64_t atomic_requests = 0, atomic_same_address = 0;
     struct site {
         std::string kernel, file;
         int line = 0;
@@ -145,9 +162,11 @@ struct counted { // totals over every kernel of one call, and the source lines b
 };
 
 struct speed_gates {
-    double speedup = 0; // S, least ratio of naive's time to the submission's; 0: shown, not graded
-    steps copy;         // fraction of this device's copy bandwidth
-    steps fma;          // fraction of this device's FMA rate
+    // S, least ratio of naive's time to the submission's; 0: shown, not graded; below 1: naive's
+    // way is the right one, and the case's gates are there to hold back others.
+    double speedup = 0;
+    steps copy; // fraction of this device's copy bandwidth
+    steps fma;  // fraction of this device's FMA rate
     std::vector<counted_gate> counted;
     std::string
         too_slow; // what a student below S or the first step has probably missed, and what to try
@@ -171,8 +190,12 @@ using make_workload = std::function<std::unique_ptr<workload>(std::mt19937_64 &)
 // On gpu: naive and the submission alternate, timed (see speed.hpp). On the simulator: one call,
 // counted. `make` is called for each of the inputs, and several at a time: it draws from its own
 // argument only, and sizes them by simulated() and device(). check() of several workloads may run
-// at a time too. What a call writes in place, change() puts back to what it was to be called with.
-void race(const make_workload &make, const speed_gates &gates);
+// at a time too. What a call writes in place, change() puts back to what it was to be called with;
+// of an output with a range, that range is all it puts back, and check() proves the rest untouched.
+// Where the submission chose the form of its arguments and naive (and the library) takes another,
+// `make_for_naive` makes the same work in theirs from the same random numbers.
+void race(const make_workload &make, const speed_gates &gates,
+          const make_workload &make_for_naive = {});
 
 enum class kind : std::uint8_t { correctness, speed };
 struct worth { // a doctest decorator: enters the case in the grader's own records

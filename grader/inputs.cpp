@@ -2,6 +2,11 @@
 #include "case_run.hpp"
 #include "grading.hpp"
 
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
 namespace grading {
 
 namespace {
@@ -46,6 +51,19 @@ void fill_random(std::span<float> values, std::mt19937_64 &random)
     }
 }
 
+void fill_random(std::span<unsigned char> values, std::mt19937_64 &random)
+{
+    std::uint64_t state = random();
+    std::size_t n = values.size();
+    for (std::size_t i = 0; i < n; i += 8) {
+        std::uint64_t z = state += 0x9e3779b97f4a7c15;
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+        z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+        z ^= z >> 31;
+        std::memcpy(values.data() + i, &z, std::min<std::size_t>(8, n - i));
+    }
+}
+
 std::vector<int> random_ints(std::size_t n, int low, int high)
 {
     std::vector<int> values(n);
@@ -57,6 +75,24 @@ std::vector<int> random_ints(std::size_t n, int low, int high)
 int random_between(int low, int high)
 {
     return std::uniform_int_distribution<int>(low, high)(random_source());
+}
+
+picture read_picture(const std::string &name)
+{
+    std::string path = std::string(WORKBOOK_DATA) + "/" + name, kind;
+    std::ifstream file(path, std::ios::binary);
+    picture p;
+    int most = 0;
+    file >> kind >> p.width >> p.height >> most;
+    file.get(); // one byte of space ends the header
+    p.pixels.assign(std::istreambuf_iterator<char>(file), {});
+    bool whole = kind == "P5" && most == 255 && p.width > 0 && p.height > 0 &&
+                 p.pixels.size() == static_cast<std::size_t>(p.width) * p.height;
+    if (!whole)
+        end_case(verdict::INFRA_ERROR,
+                 path + " is missing, or is no binary PGM of 8 bits a pixel without comments.",
+                 "Restore it: git checkout -- data");
+    return p;
 }
 
 } // namespace grading

@@ -26,7 +26,7 @@ struct slot {
     std::uint8_t parts = 1;  // buffers, one a device, for per_device
     std::uint16_t misalign = 0; // elements that the payload starts past a 256-byte boundary
     std::uint8_t scratch = 0;   // sized by the worker; the image holds its guards alone
-    std::uint8_t unused = 0;
+    std::uint8_t last = 0; // allocated after the others: on the simulator nothing lies behind it
     std::uint32_t element = 1;   // bytes an element
     std::uint64_t bytes = 0;     // of the payload
     std::uint64_t guard = 0;     // bytes of each guard zone; a multiple of 256

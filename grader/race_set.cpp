@@ -20,6 +20,22 @@ unsigned parts(const slot &s) { return s.where == place::per_device ? s.parts : 
 std::uint64_t image_of(const slot &s) { return whole_lines(s.bytes + 2 * s.guard * parts(s)); }
 bool in_place(const slot &s) { return s.where != place::value && !s.read_only && !s.output; }
 
+// The bytes of an argument in place that a call may write.
+struct extent {
+    std::uint64_t first, bytes;
+    bool holds(std::uint64_t at, std::uint64_t count) const
+    {
+        return at >= first && at + count <= first + bytes;
+    }
+};
+extent written_in_place(const argument &a)
+{
+    const slot &s = a.wire;
+    if (!in_place(s)) return {0, 0};
+    if (a.written_count == 0) return {0, s.bytes}; // a plain buffer
+    return {a.written_first * s.element, a.written_count * s.element};
+}
+
 void fill_words(std::byte *to, std::uint64_t bytes, std::uint32_t word)
 {
     for (std::uint64_t i = 0; i + 4 <= bytes; i += 4) std::memcpy(to + i, &word, 4);
@@ -119,14 +135,15 @@ request race_set::load() const
     return r;
 }
 
-request race_set::whole(std::uint32_t index) const
+request race_set::part(std::uint32_t index, std::uint64_t at, std::uint64_t bytes) const
 {
     request r;
     r.what = command::patch;
     r.set = number_;
     r.index = index;
-    r.offset = arguments_[index].wire.input + arguments_[index].wire.guard;
-    r.bytes = arguments_[index].wire.bytes;
+    r.at = at;
+    r.offset = arguments_[index].wire.input + arguments_[index].wire.guard + at;
+    r.bytes = bytes;
     return r;
 }
 
@@ -134,6 +151,7 @@ void race_set::change(std::mt19937_64 &random)
 {
     std::vector<std::span<std::byte>> changes = work_->change(random);
     refresh_.clear();
+    restore_.clear();
     if (reload_) {
         fill_image();
         refresh_.push_back(load());
@@ -143,8 +161,10 @@ void race_set::change(std::mt19937_64 &random)
     for (std::uint32_t i = 0; i < arguments_.size(); ++i) {
         const argument &a = arguments_[i];
         if (!in_place(a.wire)) continue;
-        std::memcpy(in_.data() + a.wire.input + a.wire.guard, a.data, a.wire.bytes);
-        refresh_.push_back(whole(i));
+        extent e = written_in_place(a);
+        request r = part(i, e.first, e.bytes);
+        copy_bytes(in_.data() + r.offset, static_cast<std::byte *>(a.data) + e.first, e.bytes);
+        restore_.push_back(r);
     }
 }
 
@@ -164,11 +184,9 @@ void race_set::add_changes(const std::vector<std::span<std::byte>> &changes)
                                  work_->function()),
                      "change() must return spans inside the vectors that arguments() named.");
         const argument &a = arguments_[i];
-        if (in_place(a.wire)) continue; // goes whole
-        request r = whole(i);
-        r.at = static_cast<std::uint64_t>(c.data() - static_cast<std::byte *>(a.data));
-        r.offset += r.at;
-        r.bytes = c.size();
+        auto at = static_cast<std::uint64_t>(c.data() - static_cast<std::byte *>(a.data));
+        if (written_in_place(a).holds(at, c.size())) continue; // is restored
+        request r = part(i, at, c.size());
         std::memcpy(in_.data() + r.offset, c.data(), c.size());
         refresh_.push_back(r);
     }

@@ -32,10 +32,11 @@ public:
 
     request load() const;
     // Changes the inputs by the workload's rule, here and in the image. `refresh` then holds the
-    // frames that any worker with this set needs before its next call: the changes, and whole every
-    // argument that a call writes in place.
+    // frames that any worker with this set needs: the changes; and `restore` those that only a
+    // worker needs that is about to call with it: what a call writes in place.
     void change(std::mt19937_64 &random);
     const std::vector<request> &refresh() const { return refresh_; }
+    const std::vector<request> &restore() const { return restore_; }
     // Fills the outputs with words that are no number.
     request spoil(std::uint32_t word) const;
     request store() const; // of all that a call may write
@@ -47,7 +48,7 @@ public:
 
 private:
     void add_changes(const std::vector<std::span<std::byte>> &changes);
-    request whole(std::uint32_t index) const;
+    request part(std::uint32_t index, std::uint64_t at, std::uint64_t bytes) const;
 
     std::unique_ptr<workload> work_;
     std::vector<argument> arguments_;
@@ -55,7 +56,7 @@ private:
     std::uint64_t at_, end_, output_bytes_ = 0, stored_at_ = 0;
     std::uint32_t number_;
     bool reload_ = false; // some argument can be neither patched nor spoilt where it is
-    std::vector<request> refresh_;
+    std::vector<request> refresh_, restore_;
 };
 
 // A word of poison: as a float, half of a double or two halves it is not a number.

@@ -35,6 +35,7 @@ struct case_record {
     } output_read; // what it means when an output is read; empty: nothing in particular
     stream_work streams = stream_work::as_queued;
     std::string past_the_end; // what to try where a call gets there; empty: nothing in particular
+    std::string may_read_on;  // the argument behind whose end a read ends the call and not the case
     bool repeating = false;   // the second of two equal calls is running
     std::string counts;       // the simulator's counters of its largest call, where asked for
     std::string replay;       // the file that repeats the case's last call

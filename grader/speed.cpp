@@ -233,8 +233,9 @@ private:
 class gpu_track : public track {
 public:
     // `shown`: nothing is graded by these times, so fewer inputs will do.
-    gpu_track(const make_workload &make, bool shown)
+    gpu_track(const make_workload &make, const make_workload &make_for_naive, bool shown)
         : make_(make),
+          make_for_naive_(make_for_naive),
           least_sets_(shown ? 2 : graded_sets),
           shown_(shown),
           clocks_(device().name),
@@ -275,17 +276,11 @@ public:
 
     void next_round() override
     {
-        std::uint32_t word = word_ = poison_word(unforeseen());
+        word_ = poison_word(unforeseen());
         first_ = (first_ + 1) % sets_.size();
-        for (std::size_t i = 0; i < most_calls(); ++i) {
-            race_set &s = in_round(i);
-            s.change(random_);
-            for (contestant who : contestants()) {
-                for (const request &r : s.refresh())
-                    require(who, ask(who, r), "changing the inputs");
-                require(who, ask(who, s.spoil(word)), "spoiling the outputs");
-            }
-        }
+        std::mt19937_64 same = random_;
+        renew(contestant::submission, random_);
+        if (make_for_naive_) renew(contestant::naive, same);
         yardsticks_.fma_rate(16); // the device may have rested while outputs were checked
     }
 
@@ -317,7 +312,7 @@ public:
         for (contestant who : contestants()) {
             request r;
             r.what = command::drop;
-            for (const race_set &s : sets_) {
+            for (const race_set &s : sets_of(who)) {
                 r.set = s.number();
                 if (answers_[index(who)]) ask(who, r);
             }
@@ -352,7 +347,35 @@ private:
             require_trusted(a, doing);
     }
 
-    race_set &in_round(std::size_t i) { return sets_[(first_ + i) % sets_.size()]; }
+    // Alters the sets of the round in the form that `who` takes, in every worker that takes it.
+    void renew(contestant who, std::mt19937_64 &random)
+    {
+        std::vector<contestant> takers = contestants();
+        std::erase_if(takers, [&](contestant c) { return &sets_of(c) != &sets_of(who); });
+        int most = 0;
+        for (contestant c : takers) most = std::max(most, calls_[index(c)]);
+        for (int i = 0; i < most; ++i) {
+            race_set &s = in_round(static_cast<std::size_t>(i), who);
+            s.change(random);
+            for (contestant c : takers) {
+                for (const request &r : s.refresh()) require(c, ask(c, r), "changing the inputs");
+                for (const request &r : s.restore())
+                    if (i < calls_[index(c)])
+                        require(c, ask(c, r), "restoring what is changed in place");
+                require(c, ask(c, s.spoil(word_)), "spoiling the outputs");
+            }
+        }
+    }
+
+    // Of two forms, naive and the library take theirs.
+    std::deque<race_set> &sets_of(contestant who)
+    {
+        return make_for_naive_ && who != contestant::submission ? for_naive_ : sets_;
+    }
+    race_set &in_round(std::size_t i, contestant who = contestant::submission)
+    {
+        return sets_of(who)[(first_ + i) % sets_.size()];
+    }
     std::size_t most_calls() const
     {
         return static_cast<std::size_t>(*std::max_element(std::begin(calls_), std::end(calls_)));
@@ -361,19 +384,24 @@ private:
     // Makes sets until there are `count`.
     void add_sets(std::size_t count)
     {
-        std::size_t had = sets_.size();
+        add_sets(sets_, make_, count);
+        if (make_for_naive_) add_sets(for_naive_, make_for_naive_, count);
+    }
+    void add_sets(std::deque<race_set> &sets, const make_workload &make, std::size_t count)
+    {
+        std::size_t had = sets.size();
         if (count <= had) return;
         std::vector<std::unique_ptr<workload>> made(count - had);
         in_parallel(made.size(), [&](std::size_t i) {
             std::mt19937_64 random(case_seed() + had + i + 1);
-            made[i] = make_(random);
+            made[i] = make(random);
         });
         for (auto &work : made) {
-            sets_.emplace_back(std::move(work), inputs(), image_end_,
-                               static_cast<std::uint32_t>(1 + sets_.size()));
-            image_end_ = sets_.back().end();
+            sets.emplace_back(std::move(work), inputs(), image_end_,
+                              static_cast<std::uint32_t>(1 + sets.size()));
+            image_end_ = sets.back().end();
         }
-        in_parallel(made.size(), [&](std::size_t i) { sets_[had + i].fill_image(); });
+        in_parallel(made.size(), [&](std::size_t i) { sets[had + i].fill_image(); });
     }
 
     // Stores go side by side in the output region, as many as it holds.
@@ -381,20 +409,22 @@ private:
     {
         std::uint64_t room = of(contestant::submission).output().size();
         std::uint64_t each = 0;
-        for (const race_set &s : sets_) each = std::max(each, s.output_bytes());
+        for (const std::deque<race_set> *form : {&sets_, &for_naive_})
+            for (const race_set &s : *form) each = std::max(each, s.output_bytes());
         if (each > room)
             end_case(verdict::INFRA_ERROR,
                      fmt::format("The output of {} does not fit the shared memory of {} MiB.",
                                  function(), room >> 20),
                      "The lab's sizes are too large for this machine.");
-        for (std::size_t i = from; i < to; ++i)
-            sets_[i].store_at(each ? i % (room / each) * each : 0);
+        for (std::deque<race_set> *form : {&sets_, &for_naive_})
+            for (std::size_t i = from; i < std::min(to, form->size()); ++i)
+                (*form)[i].store_at(each ? i % (room / each) * each : 0);
         // Each worker on its own; what they answer is judged here, in order.
         std::vector<contestant> all = contestants();
         std::vector<answer> last(all.size());
         in_parallel(all.size(), [&](std::size_t k) {
             for (std::size_t i = from; i < to; ++i) {
-                last[k] = ask(all[k], sets_[i].load());
+                last[k] = ask(all[k], sets_of(all[k])[i].load());
                 if (last[k].how != ending::answered || last[k].value.status != reply_status::done)
                     return;
             }
@@ -411,9 +441,11 @@ private:
         free -= std::min(free, yardsticks_.device_bytes());
         std::uint64_t device_bytes = std::min(device_budget, free);
         std::uint64_t by_device = device_bytes / (contestants().size() * s.image_bytes());
-        std::uint64_t by_region = (inputs().size() - yardsticks_.end()) / s.image_bytes();
-        // The workload's vectors, the image, and what two workers store.
-        std::uint64_t by_host = available_memory() / 2 / (4 * s.image_bytes()) + sets_.size();
+        std::uint64_t forms = make_for_naive_ ? 2 : 1;
+        std::uint64_t by_region = (inputs().size() - yardsticks_.end()) / (forms * s.image_bytes());
+        // The workload's vectors and the image, in each form, and what two workers store.
+        std::uint64_t by_host =
+            available_memory() / 2 / ((2 * forms + 2) * s.image_bytes()) + sets_.size();
         return std::min({by_device, by_region, by_host, std::uint64_t{max_calls}});
     }
 
@@ -432,7 +464,7 @@ private:
                      "The lab's sizes are too large for this device.");
         word_ = poison_word(unforeseen());
         for (contestant who : contestants()) {
-            require(who, ask(who, sets_[0].spoil(word_)), "spoiling the outputs");
+            require(who, ask(who, sets_of(who)[0].spoil(word_)), "spoiling the outputs");
             run(who, 1);
             verify(who, 1);
             double ms = run(who, 1).own_ms;
@@ -454,7 +486,8 @@ private:
         r.what = command::run;
         r.flags = flush_l2;
         r.calls = static_cast<std::uint32_t>(calls);
-        for (int i = 0; i < calls; ++i) r.sets[i] = in_round(static_cast<std::size_t>(i)).number();
+        for (int i = 0; i < calls; ++i)
+            r.sets[i] = in_round(static_cast<std::size_t>(i), who).number();
         std::strncpy(r.function, sets_[0].work().function(), sizeof r.function - 1);
         answer a = ask(who, r, seconds(10));
         require(who, a, fmt::format("timing {}", function()));
@@ -478,7 +511,7 @@ private:
         const region &out = of(who).output();
         std::map<std::uint64_t, std::future<void>> running; // by place
         for (std::size_t i = 0; i < calls; ++i) {
-            race_set &s = in_round(i);
+            race_set &s = in_round(i, who);
             auto &place = running[s.stored_at()];
             if (place.valid()) place.get();
             require(who, ask(who, s.store()), "reading the results");
@@ -490,13 +523,13 @@ private:
         for (auto &[at, checked] : running) checked.get();
     }
 
-    const make_workload &make_;
+    const make_workload &make_, &make_for_naive_;
     std::size_t least_sets_;
     bool shown_, warm_ = false;
     device_clocks clocks_;
     std::mt19937_64 random_;
     yardsticks yardsticks_;
-    std::deque<race_set> sets_;
+    std::deque<race_set> sets_, for_naive_; // the second: where naive takes another form
     std::uint64_t image_end_ = 0;
     std::size_t first_ = 0; // set of the round
     std::uint32_t word_ = 0;
@@ -514,9 +547,10 @@ void tell_verdict(const judgement &j)
 }
 
 // `had`: what was counted before, kept with the times.
-void timed_race(const make_workload &make, const speed_gates &gates, const speed_result *had)
+void timed_race(const make_workload &make, const make_workload &make_for_naive,
+                const speed_gates &gates, const speed_result *had)
 {
-    gpu_track track(make, !gates_time(gates));
+    gpu_track track(make, make_for_naive, !gates_time(gates));
     try {
         judgement j = judge(track, gates);
         for (int more = 1; more < options().verdicts && gates_time(gates); ++more) {
@@ -609,7 +643,7 @@ void check_where_work_was_done(const workload &work, const counted &submission)
                  next);
     };
     double least = least_share * work.bytes();
-    std::uint64_t moved = submission.load_bytes + submission.store_bytes;
+    std::uint64_t moved = submission.load_bytes + submission.texture_bytes + submission.store_bytes;
     if (submission.launches == 0 || static_cast<double>(submission.compulsory_bytes) < least)
         end("The kernels", submission.compulsory_bytes, "",
             "Do the work in kernels: what this lab counts is how they use the memory.");
@@ -621,10 +655,11 @@ void check_where_work_was_done(const workload &work, const counted &submission)
             "Let kernels read the inputs and write the outputs where they are.");
 }
 
-counted_outcome count_one_call(const make_workload &make, const speed_gates &gates)
+counted_outcome count_one_call(const make_workload &make, const make_workload &make_for_naive,
+                               const speed_gates &gates)
 {
-    const counted &naive =
-        naive_counters(make); // first: the submission's call is the one to repeat
+    // First: the submission's call is the one to repeat.
+    const counted &naive = naive_counters(make_for_naive ? make_for_naive : make);
     std::mt19937_64 random(case_seed());
     std::unique_ptr<workload> work = make(random);
     make_call(work->function(), work->arguments(), nullptr, 0);
@@ -657,37 +692,39 @@ counted_outcome count_one_call(const make_workload &make, const speed_gates &gat
     return {result, missed, hint};
 }
 
-void counted_race(const make_workload &make, const speed_gates &gates)
+void counted_race(const make_workload &make, const make_workload &make_for_naive,
+                  const speed_gates &gates)
 {
-    counted_outcome counted = count_one_call(make, gates);
+    counted_outcome counted = count_one_call(make, make_for_naive, gates);
     record_speed(counted.result);
     if (!counted.missed.empty()) end_case(verdict::TOO_SLOW, counted.missed, counted.hint);
 }
 
 // A lesson that time no longer shows is graded by counting, whatever the backend; its time is
 // shown.
-void counted_then_shown(const make_workload &make, const speed_gates &gates)
+void counted_then_shown(const make_workload &make, const make_workload &make_for_naive,
+                        const speed_gates &gates)
 {
     if (!can_count())
         end_case(verdict::SKIPPED, "This case is graded by counting, and no simulator was given.");
     counted_outcome counted = [&] {
         on_simulator scope;
-        return count_one_call(make, gates);
+        return count_one_call(make, make_for_naive, gates);
     }();
-    timed_race(make, gates, &counted.result);
+    timed_race(make, make_for_naive, gates, &counted.result);
     if (!counted.missed.empty()) end_case(verdict::TOO_SLOW, counted.missed, counted.hint);
 }
 
 } // namespace
 
-void race(const make_workload &make, const speed_gates &gates)
+void race(const make_workload &make, const speed_gates &gates, const make_workload &make_for_naive)
 {
     if (simulated())
-        counted_race(make, gates);
+        counted_race(make, make_for_naive, gates);
     else if (!gates_time(gates) && !gates.counted.empty())
-        counted_then_shown(make, gates);
+        counted_then_shown(make, make_for_naive, gates);
     else
-        timed_race(make, gates, nullptr);
+        timed_race(make, make_for_naive, gates, nullptr);
 }
 
 } // namespace grading

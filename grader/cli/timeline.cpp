@@ -255,12 +255,12 @@ std::string axis(const stream_timeline &t, double bottom)
     for (std::uint64_t i = 0; i <= 4; ++i) {
         std::uint64_t at = t.ticks * i / 4;
         double x = x_of(t, at);
-        text += segment(x, axis_height - 4, x, bottom, "grid");
-        text += words(x, axis_height - 10,
-                      i == 4 ? "end faint"
-                      : i    ? "mid faint"
-                             : "faint",
-                      thousands(at) + (i == 4 ? " ticks" : ""));
+        text += svg_segment(x, axis_height - 4, x, bottom, "grid");
+        text += svg_words(x, axis_height - 10,
+                          i == 4 ? "end faint"
+                          : i    ? "mid faint"
+                                 : "faint",
+                          thousands(at) + (i == 4 ? " ticks" : ""));
     }
     return text;
 }
@@ -270,11 +270,11 @@ std::string bar_of(const stream_timeline &t, const timeline_step &s, double y)
     double x = x_of(t, s.start), w = std::max(x_of(t, s.end) - x, s.end > s.start ? 0.8 : 2.5);
     std::string title = escaped(
         fmt::format("{}: {}, {} to {}", s.lane, words_of(s), thousands(s.start), thousands(s.end)));
-    std::string text = box(x, y, w, bar_height, mark_of(s).style, title);
+    std::string text = svg_box(x, y, w, bar_height, mark_of(s).style, title);
     std::string label = s.kind == step_kind::kernel || s.kind == step_kind::host_wait ? s.name : "";
     if (!label.empty() && 6.2 * columns(label) < w)
-        text += words(x + w / 2, y + 13, waits(s) ? "mid faint" : "mid", escaped(label));
-    if (s.critical && works(s)) text += box(x, y + bar_height + 1, w, 2, "critical");
+        text += svg_words(x + w / 2, y + 13, waits(s) ? "mid faint" : "mid", escaped(label));
+    if (s.critical && works(s)) text += svg_box(x, y + bar_height + 1, w, 2, "critical");
     return text;
 }
 
@@ -283,10 +283,11 @@ std::string legend(const std::vector<lane_row> &rows, double y)
     double x = names_width;
     std::string text;
     for (mark m : marks_of(rows)) {
-        text += box(x, y - 9, 14, 11, m.style) + words(x + 18, y, "small", m.meaning);
+        text += svg_box(x, y - 9, 14, 11, m.style) + svg_words(x + 18, y, "small", m.meaning);
         x += 30 + 6 * columns(m.meaning);
     }
-    return text + box(x, y - 2, 14, 2, "critical") + words(x + 18, y, "small", "decides the end");
+    return text + svg_box(x, y - 2, 14, 2, "critical") +
+           svg_words(x + 18, y, "small", "decides the end");
 }
 
 } // namespace
@@ -393,7 +394,7 @@ std::string timeline_picture(const stream_timeline &t)
     std::size_t bars = 0;
     for (std::size_t r = 0; r < rows.size(); ++r) {
         double y = axis_height + lane_height * static_cast<double>(r) + 4;
-        text += words(4, y + 13, "small", escaped(rows[r].name));
+        text += svg_words(4, y + 13, "small", escaped(rows[r].name));
         for (const timeline_step *s : rows[r].steps) {
             if (++bars > most_bars) break;
             y_of[static_cast<std::size_t>(s - t.steps.data())] = y;
@@ -410,8 +411,8 @@ std::string timeline_picture(const stream_timeline &t)
         if (from == 0 || y_of[from - 1] == 0) continue;
         double x = x_of(t, s.end);
         bool below = y_of[i] > y_of[from - 1];
-        text += segment(x, y_of[from - 1] + (below ? bar_height : 0), x,
-                        y_of[i] + (below ? 0 : bar_height), "event");
+        text += svg_segment(x, y_of[from - 1] + (below ? bar_height : 0), x,
+                            y_of[i] + (below ? 0 : bar_height), "event");
     }
     text += legend(rows, bottom + 16);
     return svg(picture_width, bottom + 24, fmt::format("streams over {} ticks", t.ticks), text);

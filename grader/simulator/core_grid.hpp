@@ -77,6 +77,5 @@ std::string place_text(const code &, std::uint32_t statement); // "a.cu:12"
 // What threads meet at: "barrier", "warp barrier", "shuffle", "vote", "match", "warp reduction".
 std::string meeting_name(const code &, std::uint32_t statement);
 dim thread_of(const grid &, const warp &, int lane);
-std::string demangled_name(const std::string &mangled); // without parameters and return type
 
 } // namespace simulator::core

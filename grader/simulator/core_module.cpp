@@ -122,7 +122,7 @@ void module::state::place_variables(module::variables *managed)
                                 : memory_kind::variable;
         auto at = device_memory.allocate(v.bytes, kind, device);
         if (!at) fail(v.text_line, "no device memory left for " + v.name);
-        device_memory.label(*at, v.bytes, core::demangled_name(v.name));
+        device_memory.label(*at, v.bytes, demangled_name(v.name));
         place(v, {*at, v.bytes});
         if (managed && v.managed) (*managed)[v.name] = {*at, v.bytes};
         filled.push_back(&v);
@@ -168,7 +168,7 @@ std::unique_ptr<program> module::state::prepare(const ptx::function &entry)
     auto p = std::make_unique<program>();
     p->entry = &entry;
     p->entry_index = function_index(entry.name);
-    p->shown = core::demangled_name(entry.name);
+    p->shown = demangled_name(entry.name);
     p->functions.resize(text.functions.size());
     std::map<int, ptx::body> bodies;
     std::vector<int> work{p->entry_index};

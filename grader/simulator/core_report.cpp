@@ -200,33 +200,4 @@ void stop_grid(context &c, const instruction &i, finding_kind kind, int error, i
     findings::instance().add(std::move(f));
 }
 
-// "void scale<int>(int*, int)" becomes "scale<int>".
-std::string demangled_name(const std::string &mangled)
-{
-    int status = 0;
-    char *text = abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status);
-    if (text == nullptr) return mangled;
-    std::string s = text;
-    std::free(text);
-    if (auto last = s.rfind(')');
-        last != s.npos && last + 8 > s.size()) { // perhaps followed by " const"
-        int depth = 0;
-        for (std::size_t k = last + 1; k-- > 0;) {
-            depth += s[k] == ')' ? 1 : s[k] == '(' ? -1 : 0;
-            if (depth == 0) {
-                s.resize(k);
-                break;
-            }
-        }
-    }
-    int depth = 0;
-    std::size_t start = 0;
-    for (std::size_t k = 0; k < s.size(); ++k) {
-        if (s[k] == '<' || s[k] == '(') ++depth;
-        if (s[k] == '>' || s[k] == ')') --depth;
-        if (s[k] == ' ' && depth == 0) start = k + 1;
-    }
-    return s.substr(start);
-}
-
 } // namespace simulator::core

@@ -95,6 +95,7 @@ void check_texel_races(context &c, const instruction &i, lane_mask mask, const f
 void fetch(context &c, const instruction &i, lane_mask mask)
 {
     fetched f;
+    u64 bytes = 0;
     auto handle = lanes_of<u64>(c, i.a);
     for (lane_mask left = mask; left != 0; left &= left - 1) {
         const int l = __builtin_ctz(left);
@@ -108,6 +109,7 @@ void fetch(context &c, const instruction &i, lane_mask mask)
             if (at == 0) continue;
             if (!check_texel(c, i, l, at, f.bytes[l])) return;
             if (c.count) c.read->add((at - c.base) >> 5);
+            bytes += f.bytes[l];
         }
     }
     check_texel_races(c, i, mask, f);
@@ -116,7 +118,9 @@ void fetch(context &c, const instruction &i, lane_mask mask)
         for (std::size_t k = 0; k < 4; ++k)
             if (operand o = c.lists[i.extra][k]; o != no_operand) lanes_of<u32>(c, o)[l] = value[k];
     });
-    if (c.count) c.counted[i.statement].texture_requests += 1;
+    if (!c.count) return;
+    c.counted[i.statement].texture_requests += 1;
+    c.counted[i.statement].texture_bytes += bytes;
 }
 
 } // namespace

@@ -101,6 +101,7 @@ object &add_counts(object &out, const site_counts &s)
         .add("global_atomic_requests", s.global_atomic_requests)
         .add("global_atomic_sectors", s.global_atomic_sectors)
         .add("texture_requests", s.texture_requests)
+        .add("texture_bytes", s.texture_bytes)
         .add("branches", s.branches)
         .add("divergent_branches", s.divergent_branches)
         .add("barriers", s.barriers)
@@ -343,6 +344,7 @@ site_counts &site_counts::operator+=(const site_counts &o)
     global_atomic_requests += o.global_atomic_requests;
     global_atomic_sectors += o.global_atomic_sectors;
     texture_requests += o.texture_requests;
+    texture_bytes += o.texture_bytes;
     branches += o.branches;
     divergent_branches += o.divergent_branches;
     barriers += o.barriers;

@@ -45,6 +45,10 @@ struct finding {
     std::string detail;        // one plain sentence
 };
 
+// Of a linker's name, without parameters and return type: of "void scale<int>(int*, int)"
+// "scale<int>".
+std::string demangled_name(const std::string &mangled);
+
 // Collects findings of one process; the same kind at the same kernel and line is counted, not
 // repeated. Safe to call from several threads.
 class findings {

@@ -259,7 +259,7 @@ int blocks_per_multiprocessor(const kernel_info &info, int threads, std::size_t 
 
 std::string refused_text(const kernel_info &info, dim3 grid, dim3 block, std::size_t dynamic_shared)
 {
-    std::string s = "Kernel " + core::demangled_name(info.name) + " was asked for a grid of " +
+    std::string s = "Kernel " + demangled_name(info.name) + " was asked for a grid of " +
                     text_of(grid) + " blocks of " + text_of(block) + " threads";
     if (dynamic_shared)
         s += ", with " + std::to_string(dynamic_shared) + " bytes of shared memory each";
@@ -325,7 +325,7 @@ void run(const prepared &p)
     const outcome end = k.code->run(*k.info, how);
     const kernel_work after = work_so_far();
     timeline::instance().ran_kernel(
-        core::demangled_name(k.info->name), std::uint64_t{p.grid.x} * p.grid.y * p.grid.z,
+        demangled_name(k.info->name), std::uint64_t{p.grid.x} * p.grid.y * p.grid.z,
         after.warp_instructions - before.warp_instructions, after.sectors - before.sectors);
     if (p.cooperative) memory::instance().release(how.grid_workspace);
     // As on hardware the launch itself succeeds; the fault comes up in a later call.
@@ -344,7 +344,7 @@ cudaError_t prepare(const void *function, dim3 grid, dim3 block, void **argument
         // Which launch an error code was for, which the code itself does not say.
         finding f;
         f.kind = finding_kind::refused_launch;
-        f.kernel = core::demangled_name(k.info->name);
+        f.kernel = demangled_name(k.info->name);
         f.detail = refused_text(*k.info, grid, block, dynamic_shared);
         findings::instance().add(std::move(f));
         return e;

@@ -90,7 +90,7 @@ cudaError_t queue_host(cudaStream_t s, std::function<void()> function, bool desp
     return queue(s, std::move(t));
 }
 
-template <typename function> cudaError_t in(cudaStream_t s, function body)
+template <typename function> cudaError_t with_state(cudaStream_t s, function body)
 {
     return call([&] { return valid(s) ? body(state_of(s)) : cudaErrorInvalidResourceHandle; });
 }
@@ -151,7 +151,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t s)
 
 cudaError_t cudaStreamSynchronize(cudaStream_t s)
 {
-    return in(s, [&](stream_state &state) {
+    return with_state(s, [&](stream_state &state) {
         if (cudaError_t e = refuse_if_capturing(state); e != cudaSuccess) return e;
         finish("cudaStreamSynchronize", front_of(state));
         return after_waiting();
@@ -160,7 +160,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t s)
 
 cudaError_t cudaStreamQuery(cudaStream_t s)
 {
-    return in(s, [&](stream_state &state) {
+    return with_state(s, [&](stream_state &state) {
         if (cudaError_t e = refuse_if_capturing(state); e != cudaSuccess) return e;
         const bool ended = poll("cudaStreamQuery", front_of(state));
         const cudaError_t e = after_waiting();
@@ -191,7 +191,7 @@ cudaError_t cudaStreamGetDevice(cudaStream_t s, int *out)
 cudaError_t cudaStreamSetAttribute(cudaStream_t s, cudaStreamAttrID which,
                                    const cudaStreamAttrValue *value)
 {
-    return in(s, [&](stream_state &state) {
+    return with_state(s, [&](stream_state &state) {
         if (!value) return cudaErrorInvalidValue;
         if (!known_attribute(which)) return refuse("this attribute of a stream");
         if (which == cudaStreamAttributePriority)
@@ -204,7 +204,7 @@ cudaError_t cudaStreamSetAttribute(cudaStream_t s, cudaStreamAttrID which,
 cudaError_t cudaStreamGetAttribute(cudaStream_t s, cudaStreamAttrID which,
                                    cudaStreamAttrValue *value)
 {
-    return in(s, [&](stream_state &state) {
+    return with_state(s, [&](stream_state &state) {
         if (!value) return cudaErrorInvalidValue;
         if (!known_attribute(which)) return refuse("this attribute of a stream");
         const auto it = state.attributes.find(which);
@@ -216,7 +216,7 @@ cudaError_t cudaStreamGetAttribute(cudaStream_t s, cudaStreamAttrID which,
 
 cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from)
 {
-    return in(to, [&](stream_state &state) {
+    return with_state(to, [&](stream_state &state) {
         if (!valid(from)) return cudaErrorInvalidResourceHandle;
         state.attributes = state_of(from).attributes;
         return cudaSuccess;
@@ -255,7 +255,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t s, cudaHostFn_t function, void *data
 
 cudaError_t cudaStreamAttachMemAsync(cudaStream_t s, void *, std::size_t, unsigned)
 {
-    return in(s, [](stream_state &) { return cudaSuccess; });
+    return with_state(s, [](stream_state &) { return cudaSuccess; });
 }
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *out, unsigned flags)

@@ -28,7 +28,7 @@ std::string site(int line, const access &load, const access &store)
     std::string shared = R"({"requests":1,"wavefronts":4,"ideal_wavefronts":2,"lanes":32})";
     return fmt::format(
         R"({{"file":"labs/x/stub.cu","line":{},"global_load":{},"global_store":{},"local_load":{},)"
-        R"("local_store":{},"shared_load":{},"shared_store":{},"global_atomics":3,"barriers":5}})",
+        R"("local_store":{},"shared_load":{},"shared_store":{},"global_atomics":3,"atomic_requests":2,"atomic_same_address":7,"texture_bytes":6,"barriers":5}})",
         line, to_json(load), to_json(store), none, none, shared, shared);
 }
 
@@ -58,6 +58,9 @@ TEST_CASE("totals over kernels and lines")
     CHECK(c.load_bytes == 1024);
     CHECK(c.store_sectors == 32);
     CHECK(c.shared_wavefronts == 16);
+    CHECK(c.atomic_requests == 4);
+    CHECK(c.atomic_same_address == 14);
+    CHECK(c.texture_bytes == 12);
     CHECK(c.shared_ideal_wavefronts == 8);
     CHECK(c.global_atomics == 6);
     CHECK(c.barriers == 10);

@@ -108,6 +108,23 @@ TEST_CASE("a speed case that gives a part of its points says what the others are
     records().clear();
 }
 
+TEST_CASE("a gate below naive's own speed says that naive may pass it")
+{
+    auto kept = std::exchange(records(), std::vector<case_record>(3));
+    double required[] = {0, 0.6, 1};
+    for (std::size_t i = 0; i < 3; ++i) {
+        records()[i].name = "gather: speed";
+        records()[i].started = true;
+        records()[i].speed.emplace();
+        records()[i].speed->required = required[i];
+    }
+    auto cases = nlohmann::json::parse(result_json())["labs"][0]["cases"];
+    CHECK_FALSE(cases[0].contains("naive_may_pass"));
+    CHECK(cases[1]["naive_may_pass"] == true);
+    CHECK_FALSE(cases[2].contains("naive_may_pass"));
+    records() = std::move(kept);
+}
+
 TEST_CASE("that races went unwatched is noted once, however many cases it befell")
 {
     auto kept = std::exchange(records(), std::vector<case_record>(3));

@@ -41,6 +41,7 @@ void add_one_in_place(int *data, int n);
 namespace {
 
 constexpr double naive_ms = 8;
+constexpr int marked_form = -7; // the first element, where the submission has a form of its own
 
 // The worker. What it is like stands in the name it was started by.
 class imitation {
@@ -185,6 +186,8 @@ private:
     {
         if (kind_ == "writes nothing") return;
         const int *from = reinterpret_cast<int *>(payload(number, 0));
+        bool marked = from[0] == marked_form;
+        if (marked ? kind_ == "naive" : kind_ == "takes its own form") return;
         int *to = reinterpret_cast<int *>(payload(number, apart));
         int n = 0;
         std::memcpy(&n, payload(number, 1 + apart), sizeof n);
@@ -239,10 +242,11 @@ std::span<std::byte> renew(std::vector<int> &values, std::mt19937_64 &random)
 
 class adding : public workload {
 public:
-    explicit adding(std::mt19937_64 &random, double bytes)
+    explicit adding(std::mt19937_64 &random, double bytes, bool mark = false)
         : in_(elements), out_(elements), bytes_(bytes)
     {
         for (int &x : in_) x = static_cast<int>(random() % 1000000);
+        if (mark) in_[0] = marked_form;
     }
     const char *function() const override { return "add_one"; }
     std::vector<argument> arguments() override
@@ -267,46 +271,52 @@ private:
     double bytes_;
 };
 
+// `n` of the elements may change; the others stay as they are, but from round to round.
 class adding_in_place : public workload {
 public:
-    explicit adding_in_place(std::mt19937_64 &random) : in_(elements)
+    explicit adding_in_place(std::mt19937_64 &random, int n = elements) : n_(n), in_(elements)
     {
         for (int &x : in_) x = static_cast<int>(random() % 1000000);
         data_ = changed_in_place(in_);
+        data_.count = static_cast<std::size_t>(n);
     }
     const char *function() const override { return "add_one_in_place"; }
     std::vector<argument> arguments() override
     {
-        return remote<decltype(add_one_in_place)>::arguments(data_, int(elements));
+        return remote<decltype(add_one_in_place)>::arguments(data_, n_);
     }
     std::vector<std::span<std::byte>> change(std::mt19937_64 &random) override
     {
         renew(in_, random);
+        in_.back() = static_cast<int>(random() % 1000000);
         data_.values = in_;
-        return {std::as_writable_bytes(std::span(data_.values))};
+        std::span all(data_.values);
+        return {std::as_writable_bytes(all.first(116)), std::as_writable_bytes(all.last(1))};
     }
     void check() override
     {
         for (int i = 0; i < elements; ++i)
-            expect(data_[i] == in_[i] + 1, verdict::WRONG_ANSWER,
+            expect(data_[i] == in_[i] + (i < n_), verdict::WRONG_ANSWER,
                    "element " + std::to_string(i) + " is wrong");
     }
 
 private:
+    int n_;
     std::vector<int> in_;
     output<int> data_{0};
 };
 
 std::filesystem::path folder; // of links to this program, one a kind of worker
 
-void race_against(const std::string &kind, const make_workload &make, double speedup = 3)
+void race_against(const std::string &kind, const make_workload &make, double speedup = 3,
+                  const make_workload &make_for_naive = {})
 {
     restart_workers();
     options().worker = folder / kind;
     speed_gates gates;
     gates.speedup = speedup;
     gates.too_slow = "try harder";
-    race(make, gates);
+    race(make, gates, make_for_naive);
 }
 
 make_workload moving(double bytes = 0)
@@ -316,6 +326,14 @@ make_workload moving(double bytes = 0)
 std::unique_ptr<workload> in_place(std::mt19937_64 &random)
 {
     return std::make_unique<adding_in_place>(random);
+}
+std::unique_ptr<workload> half_in_place(std::mt19937_64 &random)
+{
+    return std::make_unique<adding_in_place>(random, elements / 2);
+}
+std::unique_ptr<workload> marked(std::mt19937_64 &random)
+{
+    return std::make_unique<adding>(random, 0, true);
 }
 
 } // namespace
@@ -334,6 +352,9 @@ void count_against(const std::string &kind)
 
 SPEED_CASE("race: fast", 4) { race_against("fast", moving()); }
 SPEED_CASE("race: fast in place", 4) { race_against("fast", in_place); }
+SPEED_CASE("race: half in place", 4) { race_against("fast", half_in_place); }
+SPEED_CASE("race: two forms", 4) { race_against("takes its own form", marked, 3, moving()); }
+SPEED_CASE("race: one form for both", 4) { race_against("takes its own form", moving()); }
 SPEED_CASE("race: slow", 4) { race_against("slow", moving()); }
 SPEED_CASE("race: lies", 4) { race_against("lies", moving()); }
 SPEED_CASE("race: replays", 4) { race_against("replays", moving()); }
@@ -428,7 +449,8 @@ void check_verdict(const std::string &name, verdict expected, const std::string 
 
 TEST_CASE("verdict: a fast submission passes, in place or not, and leaves its figures")
 {
-    for (const char *name : {"race: fast", "race: fast in place", "race: twice"}) {
+    for (const char *name : {"race: fast", "race: fast in place", "race: half in place",
+                             "race: two forms", "race: twice"}) {
         check_verdict(name, verdict::PASS);
         const case_record &r = record(name);
         REQUIRE(r.speed);
@@ -445,6 +467,11 @@ TEST_CASE("verdict: a slow one does not")
     check_verdict("race: slow", verdict::TOO_SLOW, "at least 3 times");
     CHECK(record("race: slow").hint == "try harder");
     CHECK(record("race: slow").points == 0);
+}
+
+TEST_CASE("verdict: naive's form of the arguments is not the submission's")
+{
+    check_verdict("race: one form for both", verdict::NOT_WRITTEN);
 }
 
 TEST_CASE("verdict: clocks and rooflines")
@@ -530,9 +557,9 @@ int main(int count, char **arguments)
     char name[] = "/tmp/race-XXXXXX";
     if (!mkdtemp(name)) return 2;
     folder = name;
-    for (const char *kind :
-         {"naive", "fast", "slow", "lies", "replays", "writes nothing", "writes past the end",
-          "goes wrong later", "crashes", "garbled", "right but once", "misuses a vote"})
+    for (const char *kind : {"naive", "fast", "slow", "lies", "replays", "writes nothing",
+                             "writes past the end", "goes wrong later", "crashes", "garbled",
+                             "right but once", "misuses a vote", "takes its own form"})
         std::filesystem::create_symlink(std::filesystem::canonical("/proc/self/exe"),
                                         folder / kind);
     options().simulated = false;

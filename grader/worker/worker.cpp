@@ -365,9 +365,14 @@ private:
     {
         sets_.erase(r.set);
         argument_set s;
-        for (std::uint32_t i = 0; i < r.slots; ++i)
-            if (!load_slot(s, r.arguments[i]))
-                return malformed(a, "an argument lies outside the input region");
+        s.slots.assign(r.arguments, r.arguments + r.slots);
+        s.buffers.resize(r.slots);
+        s.part_pointers.resize(r.slots);
+        s.values.resize(r.slots);
+        for (bool last : {false, true})
+            for (std::uint32_t i = 0; i < r.slots; ++i)
+                if (bool(r.arguments[i].last) == last && !load_slot(s, i))
+                    return malformed(a, "an argument lies outside the input region");
         for (std::uint32_t i = 0; i < r.slots; ++i) // which takes the values of the others
             if (r.arguments[i].scratch && !load_scratch(s, i, r, a)) return;
         check(cudaSetDevice(0));
@@ -404,13 +409,13 @@ private:
         return from || (malformed(a, "scratch has no guards"), false);
     }
 
-    bool load_slot(argument_set &s, const slot &d)
+    bool load_slot(argument_set &s, std::size_t i)
     {
-        s.slots.push_back(d);
-        s.slots.back().name[sizeof d.name - 1] = 0;
-        auto &buffers = s.buffers.emplace_back();
-        auto &parts = s.part_pointers.emplace_back();
-        auto &value = s.values.emplace_back();
+        slot &d = s.slots[i];
+        d.name[sizeof d.name - 1] = 0;
+        auto &buffers = s.buffers[i];
+        auto &parts = s.part_pointers[i];
+        auto &value = s.values[i];
         if (d.scratch) return true; // later
         if (d.where == place::value) {
             const std::byte *from = in(d.input, d.bytes);

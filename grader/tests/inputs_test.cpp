@@ -1,0 +1,37 @@
+// Inputs: random bytes from their generator alone, and the pictures of data/.
+#include "../grading.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <random>
+#include <span>
+#include <vector>
+
+using namespace grading;
+
+TEST_CASE("random bytes: every value, the same for the same generator, any length")
+{
+    for (std::size_t n : {0, 1, 7, 8, 9, 20001}) {
+        std::mt19937_64 random(5), same(5);
+        std::vector<unsigned char> bytes(n + 1, 77), again(n);
+        fill_random(std::span(bytes).first(n), random);
+        fill_random(again, same);
+        CHECK(bytes[n] == 77);
+        CHECK(std::equal(again.begin(), again.end(), bytes.begin()));
+    }
+    std::mt19937_64 random(6);
+    std::vector<unsigned char> bytes(20001);
+    fill_random(bytes, random);
+    for (int v = 0; v < 256; ++v) CHECK(std::count(bytes.begin(), bytes.end(), v) > 30);
+}
+
+TEST_CASE("a picture has as many pixels as it says")
+{
+    picture p = read_picture("harbour.pgm");
+    CHECK(p.width == 509);
+    CHECK(p.height == 383);
+    CHECK(p.pixels.size() == 509 * 383);
+    CHECK(*std::max_element(p.pixels.begin(), p.pixels.end()) > 200);
+    CHECK(std::count_if(p.pixels.begin(), p.pixels.end(), [](int v) { return v < 32; }) > 150000);
+}

@@ -1,0 +1,770 @@
+// Grades lab 03, layouts: 50 points, 12 for drift, 8 for distance_all and 10 for each of
+// distance_some, to_soa and to_aos.
+#include "grader/grading.hpp"
+#include "lab.hpp"
+#include "oracle.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+using namespace grading;
+using floats = std::vector<float>;
+using numbers = std::vector<int>;
+
+// The student chooses how particles lie in memory; they are brought there before the call.
+
+enum class task { drift, distance_all, distance_some };
+
+static layout known_layout(const char *function, layout form)
+{
+    expect(form == layout::aos || form == layout::soa, verdict::WRONG_ANSWER,
+           std::string(function) + " returned " + std::to_string(static_cast<int>(form)) +
+               ", which is no layout.",
+           "Return layout::aos or layout::soa.");
+    return form;
+}
+
+static layout layout_for(task what)
+{
+    if (what == task::drift) return known_layout("drift_layout", CALL(drift_layout));
+    if (what == task::distance_all)
+        return known_layout("distance_all_layout", CALL(distance_all_layout));
+    return known_layout("distance_some_layout", CALL(distance_some_layout));
+}
+
+static layout other(layout form) { return form == layout::aos ? layout::soa : layout::aos; }
+
+static floats arranged(const floats &aos, layout form)
+{
+    return form == layout::soa ? oracle::to_soa(aos) : aos;
+}
+
+// As an array of structs what lies in `form`.
+static floats structs(const floats &given, layout form)
+{
+    return form == layout::soa ? oracle::to_aos(given) : given;
+}
+
+// For messages: a layout is a matrix, a particle a row or a column of it.
+static extents shape(layout form, std::size_t n)
+{
+    return form == layout::aos ? extents{n, fields} : extents{fields, n};
+}
+
+// By which several arrays are told apart: sixteenths have exact squares.
+static floats in_sixteenths(std::size_t particles)
+{
+    floats aos = random_floats(particles * fields, -8, 8);
+    for (float &value : aos) value = std::round(value * 16) / 16;
+    return aos;
+}
+
+static float3 random_place(float most)
+{
+    floats at = random_floats(3, -most, most);
+    return {at[0], at[1], at[2]};
+}
+
+// What wrong answers look like.
+
+static const char *const wrong_layout = "The particles were taken for the other layout.";
+static const char *const wrong_layout_hint =
+    "What the function named ..._layout returns, and how the kernel finds a field, must be the "
+    "same layout; lab.hpp has both formulas.";
+
+static std::vector<misconception<float>> wrong_drifts(const floats &given, layout form, float dt)
+{
+    // Particles in `as` moved by `move(the particle's fields)`.
+    auto moved = [&given](layout as, auto move) {
+        return [&given, as, move] {
+            floats aos = structs(given, as);
+            for (std::size_t i = 0; i < aos.size(); i += fields) move(&aos[i]);
+            return arranged(aos, as);
+        };
+    };
+    return {
+        {wrong_layout, wrong_layout_hint,
+         moved(other(form), [dt](float *p) { p[field_x] += p[field_vx] * dt; })},
+        {"x was moved by vx, whatever the time.", "A step lasts dt: x += vx * dt.",
+         moved(form, [](float *p) { p[field_x] += p[field_vx]; })},
+        {"The step was left in vx.", "Only x changes; a step is nobody's but the thread's own.",
+         moved(form,
+               [dt](float *p) {
+                   p[field_vx] *= dt;
+                   p[field_x] += p[field_vx];
+               })},
+        {"x was set to the step, not moved by it.", "x += vx * dt.",
+         moved(form, [dt](float *p) { p[field_x] = p[field_vx] * dt; })},
+        {"The field after the right one was taken for vx.", "vx is field 8, counted from 0.",
+         moved(form, [dt](float *p) { p[field_x] += p[field_vx + 1] * dt; })},
+    };
+}
+
+// Of the particles in `chosen`, in that order.
+static std::vector<misconception<float>> wrong_distances(const floats &given, layout form,
+                                                         float3 centre, const numbers &chosen)
+{
+    auto measured = [&given, &chosen, centre](layout as, auto measure) {
+        return [&given, &chosen, centre, as, measure] {
+            floats aos = structs(given, as), out;
+            for (int i : chosen) {
+                const float *p = &aos[std::size_t(fields) * i];
+                out.push_back(
+                    measure(p[field_x] - centre.x, p[field_y] - centre.y, p[field_z] - centre.z));
+            }
+            return out;
+        };
+    };
+    auto distance = [](float x, float y, float z) { return std::sqrt(x * x + y * y + z * z); };
+    return {
+        {wrong_layout, wrong_layout_hint, measured(other(form), distance)},
+        {"These are the squares of the distances.", "Take the square root: sqrtf.",
+         measured(form, [](float x, float y, float z) { return x * x + y * y + z * z; })},
+        {"z was left out.", "A distance in space has three terms under the root.",
+         measured(form, [](float x, float y, float) { return std::sqrt(x * x + y * y); })},
+        {"These are the distances from the origin.", "Subtract `centre` from x, y and z first.",
+         measured(form,
+                  [centre, distance](float x, float y, float z) {
+                      return distance(x + centre.x, y + centre.y, z + centre.z);
+                  })},
+    };
+}
+
+// Of a conversion, by what it was given.
+static std::vector<misconception<float>> wrong_conversions(const floats &given)
+{
+    return {{"The floats were copied in the order they had.",
+             "Field f of particle i is float 16 * i + f of `aos` and float n * f + i of `soa`.",
+             [&given] { return given; }}};
+}
+
+// One call each. The places say how many floats past a 256-byte boundary an array begins.
+
+static void try_drift(const floats &aos, float dt)
+{
+    layout form = layout_for(task::drift);
+    floats given = arranged(aos, form);
+    output<float> particles = changed_in_place(given);
+    std::size_t n = aos.size() / fields;
+    CALL(drift, particles, int(n), dt);
+    bool same = std::memcmp(given.data(), particles.values.data(), 4 * given.size()) == 0;
+    expect(!same || n == 0 || dt == 0, verdict::NOT_WRITTEN,
+           "drift returned, and every particle is where it was.",
+           "Does a kernel run at all, and does it write its result? Check cudaGetLastError() after "
+           "the launch.");
+    // Of what does not move, the bound is its last bit.
+    oracle::moved moved = oracle::drift(aos, dt);
+    std::vector<double> want(given.begin(), given.end()), magnitude(given.size());
+    for (std::size_t i = 0; i < n; ++i) {
+        std::size_t at = form == layout::aos ? fields * i + field_x : n * field_x + i;
+        want[at] = moved.x[i];
+        magnitude[at] = moved.magnitude[i];
+    }
+    expect_close(particles, want, 2, magnitude, shape(form, n), wrong_drifts(given, form, dt));
+    for (std::size_t at = 0; at < given.size(); ++at)
+        expect(magnitude[at] != 0 || particles[at] == given[at], verdict::WRONG_ANSWER,
+               "particles[" + std::to_string(at) + "] was changed in its last bits.",
+               "drift changes x, and nothing else.");
+}
+
+static numbers all_of(std::size_t n)
+{
+    numbers all(n);
+    for (std::size_t i = 0; i < n; ++i) all[i] = static_cast<int>(i);
+    return all;
+}
+
+static void expect_distances(const output<float> &out, const std::vector<double> &want,
+                             const std::vector<misconception<float>> &known)
+{
+    expect_close(out, want, 3, want, {}, known);
+}
+
+static void try_distance_all(const floats &aos, float3 centre, int out_at = 0)
+{
+    layout form = layout_for(task::distance_all);
+    floats given = arranged(aos, form);
+    std::size_t n = aos.size() / fields;
+    output<float> out(n);
+    CALL(distance_all, given, int(n), centre, misaligned(out, out_at));
+    numbers all = all_of(n);
+    expect_distances(out, oracle::distances(aos, centre),
+                     wrong_distances(given, form, centre, all));
+}
+
+static void try_distance_some(const floats &aos, float3 centre, const numbers &which,
+                              int which_at = 0, int out_at = 0)
+{
+    layout form = layout_for(task::distance_some);
+    floats given = arranged(aos, form);
+    std::size_t n = aos.size() / fields;
+    output<float> out(which.size());
+    CALL(distance_some, given, int(n), centre, misaligned(which, which_at), int(which.size()),
+         misaligned(out, out_at));
+    std::vector<double> all = oracle::distances(aos, centre), want;
+    for (int i : which) want.push_back(all[static_cast<std::size_t>(i)]);
+    std::vector<misconception<float>> known = wrong_distances(given, form, centre, which);
+    known.push_back({"These are the first particles, not those that `which` names.",
+                     "out[j] is for particle which[j].", [&] {
+                         floats first(which.size());
+                         for (std::size_t j = 0; j < first.size(); ++j)
+                             first[j] = static_cast<float>(all[j % all.size()]);
+                         return first;
+                     }});
+    expect_distances(out, want, known);
+}
+
+static void try_to_soa(const floats &aos, int soa_at = 0)
+{
+    std::size_t n = aos.size() / fields;
+    output<float> soa(aos.size());
+    CALL(to_soa, aos, misaligned(soa, soa_at), int(n));
+    expect_equal(soa, oracle::to_soa(aos), shape(layout::soa, n), wrong_conversions(aos));
+}
+
+static void try_to_aos(const floats &soa, int soa_at = 0)
+{
+    std::size_t n = soa.size() / fields;
+    output<float> aos(soa.size());
+    CALL(to_aos, misaligned(soa, soa_at), aos, int(n));
+    expect_equal(aos, oracle::to_aos(soa), shape(layout::aos, n), wrong_conversions(soa));
+}
+
+static floats random_particles(int n) { return random_floats(std::size_t(n) * fields); }
+
+static numbers random_numbers(int k, int n) { return random_ints(std::size_t(k), 0, n - 1); }
+
+// Around warps, tiles and blocks.
+static const int awkward_sizes[] = {1,   2,   7,   8,   9,   15,   16,   17,  31,
+                                    32,  33,  63,  65,  127, 129,  255,  256, 257,
+                                    511, 513, 767, 769, 991, 1023, 1025, 1543};
+
+// What is raced.
+
+// On a GPU seven sets of arguments for two workers fit the device. A multiple of 32, so that every
+// column begins at a sector, and no whole number of blocks, so that who drops the tail is not
+// timed.
+static int raced_particles()
+{
+    if (simulated()) return 12000;
+    double most =
+        std::min(double(1 << 24), double(device().memory_bytes) / (128 * sizeof(particle)));
+    return static_cast<int>(most) / 4096 * 4096 - 96;
+}
+
+// In [-1, 1), by its number: what a call must leave alone can be checked without a copy.
+static float value_of(std::uint64_t seed, std::uint64_t number)
+{
+    std::uint64_t h = (seed + number) * 0x9e3779b97f4a7c15u;
+    h = (h ^ (h >> 32)) * 0xd6e8feb86659fd93u;
+    return static_cast<float>(h >> 40) * 0x1p-23f - 1;
+}
+
+namespace {
+
+// Many particles in a layout. Only x is kept beside them.
+class crowd {
+public:
+    crowd(std::mt19937_64 &random, layout form, int n)
+        : form_(form), seed_(random()), n_(static_cast<std::size_t>(n)), x_(n_)
+    {
+        for_all(n_, [this](std::size_t i) {
+            x_[i] = field_of(i, field_x);
+            return true;
+        });
+    }
+    std::size_t size() const { return n_; }
+    std::size_t at(std::size_t i, int f) const
+    {
+        return form_ == layout::aos ? fields * i + std::size_t(f) : n_ * std::size_t(f) + i;
+    }
+    float field_of(std::size_t i, int f) const
+    {
+        return value_of(seed_, fields * i + std::size_t(f));
+    }
+    float x(std::size_t i) const { return x_[i]; }
+    floats lie() const
+    {
+        floats values(fields * n_);
+        for_all(n_, [&](std::size_t i) {
+            for (int f = 0; f < fields; ++f) values[at(i, f)] = field_of(i, f);
+            return true;
+        });
+        return values;
+    }
+    // New places for a stretch of particles, in `values` too; returns the floats that hold them.
+    std::span<float> renew(floats &values, std::mt19937_64 &random)
+    {
+        std::size_t count = std::min<std::size_t>(n_, 4096), first = random() % (n_ - count + 1);
+        fill_random(std::span(x_).subspan(first, count), random);
+        for (std::size_t i = first; i < first + count; ++i) values[at(i, field_x)] = x_[i];
+        std::size_t a_particle = form_ == layout::aos ? fields : 1;
+        return std::span(values).subspan(at(first, field_x), count * a_particle);
+    }
+
+private:
+    layout form_;
+    std::uint64_t seed_;
+    std::size_t n_;
+    floats x_;
+};
+
+class drifting : public workload {
+public:
+    drifting(std::mt19937_64 &random, layout form)
+        : crowd_(random, form, raced_particles()), particles_(0)
+    {
+        particles_ = changed_in_place(crowd_.lie());
+        if (form == layout::soa) particles_.count = crowd_.size(); // x is all that changes
+    }
+    const char *function() const override { return "drift"; }
+    std::vector<argument> arguments() override
+    {
+        return remote<decltype(drift)>::arguments(particles_, int(crowd_.size()), dt);
+    }
+    std::vector<std::span<std::byte>> change(std::mt19937_64 &random) override
+    {
+        crowd_.renew(particles_.values, random);
+        for_all(crowd_.size(), [this](std::size_t i) {
+            particles_.values[crowd_.at(i, field_x)] = crowd_.x(i);
+            return true;
+        });
+        return {}; // what is changed in place is restored
+    }
+    void check() override
+    {
+        if (for_all(crowd_.size(), [this](std::size_t i) {
+                bool all = true;
+                for (int f = 0; f < fields; ++f) all &= right(i, f);
+                return all;
+            }))
+            return;
+        bool none = for_all(crowd_.size(),
+                            [this](std::size_t i) { return value(i, field_x) == crowd_.x(i); });
+        expect(!none, verdict::NOT_WRITTEN, "drift returned, and every particle is where it was.",
+               "Does a kernel run at all, and does it write its result?");
+        for (std::size_t i = 0; i < crowd_.size(); ++i)
+            for (int f = 0; f < fields; ++f)
+                expect(right(i, f), verdict::WRONG_ANSWER,
+                       "Of " + std::to_string(crowd_.size()) + " particles, field " +
+                           std::to_string(f) + " of particle " + std::to_string(i) + " is " +
+                           show_element(value(i, f)) + " and should be " +
+                           show_element(static_cast<float>(want(i, f))) + ".",
+                       "The smaller cases are right, so look for what only many particles have: "
+                       "many blocks, and indices beyond a million.");
+    }
+    double bytes() const override { return 12.0 * double(crowd_.size()); }
+
+private:
+    static constexpr float dt = 0.125f;
+    float value(std::size_t i, int f) const { return particles_.values[crowd_.at(i, f)]; }
+    double want(std::size_t i, int f) const
+    {
+        if (f != field_x) return crowd_.field_of(i, f);
+        return crowd_.x(i) + double(crowd_.field_of(i, field_vx)) * dt;
+    }
+    bool right(std::size_t i, int f) const
+    {
+        if (f != field_x) return value(i, f) == crowd_.field_of(i, f);
+        return within(value(i, f), want(i, f), 2, 1 + dt); // fields are in [-1, 1)
+    }
+
+    crowd crowd_;
+    output<float> particles_;
+};
+
+// Of all particles, or of one in sixteen.
+class measuring : public workload {
+public:
+    measuring(std::mt19937_64 &random, layout form, task what)
+        : what_(what), crowd_(random, form, raced_particles()), particles_(crowd_.lie()), out_(0)
+    {
+        if (some()) which_.resize(crowd_.size() / 16 - 35);
+        draw(which_, random);
+        out_ = output<float>(some() ? which_.size() : crowd_.size());
+    }
+    const char *function() const override { return some() ? "distance_some" : "distance_all"; }
+    std::vector<argument> arguments() override
+    {
+        int n = static_cast<int>(crowd_.size());
+        if (!some()) return remote<decltype(distance_all)>::arguments(particles_, n, centre, out_);
+        return remote<decltype(distance_some)>::arguments(particles_, n, centre, which_,
+                                                          int(which_.size()), out_);
+    }
+    std::vector<std::span<std::byte>> change(std::mt19937_64 &random) override
+    {
+        if (!some()) return {std::as_writable_bytes(crowd_.renew(particles_, random))};
+        std::size_t count = std::min<std::size_t>(which_.size(), 4096);
+        std::size_t first = random() % (which_.size() - count + 1);
+        std::span<int> stretch = std::span(which_).subspan(first, count);
+        draw(stretch, random);
+        return {std::as_writable_bytes(stretch)};
+    }
+    void check() override
+    {
+        auto right = [this](std::size_t j) { return within(out_.values[j], want(j), 3, want(j)); };
+        if (for_all(out_.size(), right)) return;
+        std::vector<double> all(out_.size());
+        for (std::size_t j = 0; j < all.size(); ++j) all[j] = want(j);
+        expect_distances(out_, all, {});
+    }
+    double bytes() const override { return (some() ? 20.0 : 16.0) * double(out_.size()); }
+
+private:
+    static constexpr float3 centre = {0.25f, -1.5f, 0.75f};
+    bool some() const { return what_ == task::distance_some; }
+    void draw(std::span<int> numbers, std::mt19937_64 &random) const
+    {
+        for (int &i : numbers) i = static_cast<int>(random() % crowd_.size());
+    }
+    double want(std::size_t j) const
+    {
+        std::size_t i = some() ? static_cast<std::size_t>(which_[j]) : j;
+        double x = double(crowd_.x(i)) - centre.x;
+        double y = double(crowd_.field_of(i, field_y)) - centre.y;
+        double z = double(crowd_.field_of(i, field_z)) - centre.z;
+        return std::sqrt(x * x + y * y + z * z);
+    }
+
+    task what_;
+    crowd crowd_;
+    floats particles_;
+    numbers which_;
+    output<float> out_;
+};
+
+class converting : public workload {
+public:
+    converting(std::mt19937_64 &random, layout to)
+        : to_(to), n_(particles()), in_(fields * n_), out_(in_.size())
+    {
+        fill_random(in_, random);
+    }
+    static std::size_t particles() // two arrays of them: half as many
+    {
+        return static_cast<std::size_t>(simulated() ? 5984 : (raced_particles() + 96) / 2 - 96);
+    }
+    const char *function() const override { return to_ == layout::soa ? "to_soa" : "to_aos"; }
+    std::vector<argument> arguments() override
+    {
+        if (to_ == layout::soa) return remote<decltype(to_soa)>::arguments(in_, out_, int(n_));
+        return remote<decltype(to_aos)>::arguments(in_, out_, int(n_));
+    }
+    std::vector<std::span<std::byte>> change(std::mt19937_64 &random) override
+    {
+        std::size_t count = std::min<std::size_t>(in_.size(), 4096);
+        std::size_t first = random() % (in_.size() - count + 1);
+        std::span<float> stretch = std::span(in_).subspan(first, count);
+        fill_random(stretch, random);
+        return {std::as_writable_bytes(stretch)};
+    }
+    void check() override
+    {
+        const floats &aos = to_ == layout::soa ? in_ : out_.values;
+        const floats &soa = to_ == layout::soa ? out_.values : in_;
+        if (for_all(n_, [&](std::size_t i) {
+                bool all = true;
+                for (std::size_t f = 0; f < fields; ++f)
+                    all &= soa[n_ * f + i] == aos[fields * i + f];
+                return all;
+            }))
+            return;
+        expect_equal(out_, to_ == layout::soa ? oracle::to_soa(in_) : oracle::to_aos(in_),
+                     shape(to_, n_));
+    }
+    double bytes() const override { return 8.0 * double(in_.size()); }
+
+private:
+    layout to_;
+    std::size_t n_;
+    floats in_;
+    output<float> out_;
+};
+
+} // namespace
+
+// Naive keeps its structs, whatever the submission chose.
+template <class F> static void race_in_layouts(task what, F in, const speed_gates &gates)
+{
+    layout form = layout_for(what);
+    race(in(form), gates, form == layout::aos ? make_workload{} : in(layout::aos));
+}
+
+static counted_gate at_most(const char *name, double most, const char *unit, const char *meaning,
+                            const std::function<double(const counted &)> &value)
+{
+    counted_gate gate;
+    gate.name = name;
+    gate.value = value;
+    gate.at_least = false;
+    gate.required.pass = most;
+    gate.unit = unit;
+    gate.meaning = meaning;
+    return gate;
+}
+
+static const char *const whole_sectors =
+    "Memory moves in sectors of 32 bytes. Which fields share a sector with those you need, and are "
+    "they needed, too?";
+
+static counted_gate bytes_a_particle(double most)
+{
+    return at_most("compulsory bytes a particle", most, "bytes", whole_sectors,
+                   [](const counted &c) { return double(c.compulsory_bytes) / raced_particles(); });
+}
+
+// Without the 8 of the index and the result.
+static counted_gate bytes_a_chosen_particle(double most)
+{
+    return at_most("compulsory bytes a chosen particle", most, "bytes", whole_sectors,
+                   [](const counted &c) {
+                       return double(c.compulsory_bytes) / (raced_particles() / 16 - 35) - 8;
+                   });
+}
+
+static speed_gates conversion_gates()
+{
+    auto a_particle = [](std::uint64_t sectors) {
+        return double(sectors) / double(converting::particles());
+    };
+    speed_gates gates;
+    gates.counted = {
+        used_by_loads(0.95), used_by_stores(0.95),
+        at_most("sectors loaded a particle", 2.05, "sectors",
+                "A particle fills two sectors; load them once.",
+                [=](const counted &c) { return a_particle(c.load_sectors); }),
+        at_most("sectors stored a particle", 2.05, "sectors",
+                "A particle fills two sectors; store them once.",
+                [=](const counted &c) { return a_particle(c.store_sectors); }),
+        at_most("shared wavefronts over ideal", 2, "",
+                "Lanes of a warp ask one bank of shared memory for different words, and are served "
+                "one after the other. Make the rows of the tile a float longer than need be.",
+                [](const counted &c) {
+                    return c.shared_ideal_wavefronts
+                               ? double(c.shared_wavefronts) / double(c.shared_ideal_wavefronts)
+                               : 1.0;
+                })};
+    return gates;
+}
+
+CORRECTNESS_CASE("drift: a few particles", 1) { try_drift(in_sixteenths(5), 0.25f); }
+
+CORRECTNESS_CASE("drift: sizes around a warp and a block", 2)
+{
+    for (int n : awkward_sizes) try_drift(random_particles(n), 0.5f);
+}
+
+CORRECTNESS_CASE("drift: steps of any length", 1)
+{
+    for (float dt : {0.1f, -0.3f, 0.0f, 1000.0f, 1e-6f}) try_drift(random_particles(333), dt);
+}
+
+CORRECTNESS_CASE("drift: many blocks", 1)
+{
+    try_drift(random_particles(simulated() ? 20011 : 1000003), 0.1f);
+}
+
+CORRECTNESS_CASE("drift: no particles", 1)
+{
+    try_drift(random_particles(2), 0.5f); // nothing at all is no answer
+    try_drift({}, 0.5f);
+}
+
+SPEED_CASE("drift: speed", 6)
+{
+    speed_gates gates;
+    gates.speedup = 3;
+    gates.copy = {0.60, 0.75, 0.90};
+    gates.counted = {bytes_a_particle(13)};
+    gates.too_slow = "A step needs two fields of sixteen. Which layout brings them without the "
+                     "rest? Where it is chosen, more bytes on their way help: several particles a "
+                     "thread.";
+    auto in = [](layout form) -> make_workload {
+        return [form](std::mt19937_64 &random) { return std::make_unique<drifting>(random, form); };
+    };
+    race_in_layouts(task::drift, in, gates);
+}
+
+CORRECTNESS_CASE("distance_all: a few particles", 1)
+{
+    try_distance_all(in_sixteenths(5), {1.5f, -2, 0.25f});
+}
+
+CORRECTNESS_CASE("distance_all: sizes around a warp and a block", 1)
+{
+    for (int n : awkward_sizes) try_distance_all(random_particles(n), random_place(1));
+}
+
+CORRECTNESS_CASE("distance_all: many blocks, and results that begin anywhere", 2)
+{
+    try_distance_all(random_particles(simulated() ? 20011 : 1000003), random_place(1), 3);
+    for (int out_at : {1, 2, 5, 31})
+        try_distance_all(random_particles(1237), random_place(9), out_at);
+}
+
+CORRECTNESS_CASE("distance_all: no particles", 1)
+{
+    try_distance_all(random_particles(2), random_place(1)); // nothing at all is no answer
+    try_distance_all({}, random_place(1));
+}
+
+static auto distances_in(task what)
+{
+    return [what](layout form) -> make_workload {
+        return [=](std::mt19937_64 &random) {
+            return std::make_unique<measuring>(random, form, what);
+        };
+    };
+}
+
+SPEED_CASE("distance_all: speed", 3)
+{
+    speed_gates gates;
+    gates.speedup = 1.35; // of 36 bytes for 16
+    gates.copy = {0.55, 0.75, 0.90};
+    gates.counted = {bytes_a_particle(17)};
+    gates.too_slow = "A distance needs three fields of eight that share a sector. Which layout "
+                     "brings them without the rest?";
+    race_in_layouts(task::distance_all, distances_in(task::distance_all), gates);
+}
+
+CORRECTNESS_CASE("distance_some: a few particles", 1)
+{
+    try_distance_some(in_sixteenths(9), {1.5f, -2, 0.25f}, {7, 2, 4, 0, 8});
+}
+
+CORRECTNESS_CASE("distance_some: numbers around a warp and a block", 1)
+{
+    for (int k : awkward_sizes)
+        try_distance_some(random_particles(1009), random_place(1), random_numbers(k, 1009));
+}
+
+CORRECTNESS_CASE("distance_some: more than there are particles, and many times the same", 1)
+{
+    try_distance_some(random_particles(3), random_place(1), random_numbers(700, 3));
+    try_distance_some(random_particles(50), random_place(1), numbers(500, 49));
+    try_distance_some(random_particles(1), random_place(1), numbers(33, 0));
+}
+
+CORRECTNESS_CASE("distance_some: many blocks, and arrays that begin anywhere", 2)
+{
+    try_distance_some(random_particles(3001), random_place(1),
+                      random_numbers(simulated() ? 20011 : 1000003, 3001), 1, 3);
+    for (int at : {1, 2, 3, 5, 31})
+        try_distance_some(random_particles(127), random_place(9), random_numbers(1237, 127), at,
+                          at / 2);
+}
+
+CORRECTNESS_CASE("distance_some: none of them", 1)
+{
+    try_distance_some(random_particles(2), random_place(1), {1}); // nothing at all is no answer
+    try_distance_some(random_particles(7), random_place(1), {});
+    try_distance_some({}, random_place(1), {});
+}
+
+SPEED_CASE("distance_some: speed", 4)
+{
+    speed_gates gates;
+    gates.speedup = 0.6; // naive's layout is the right one here; of columns, 0.38 on an H200
+    gates.counted = {bytes_a_chosen_particle(34)};
+    gates.too_slow = "Particles far apart share no sector. In which layout do x, y and z of one "
+                     "particle share theirs?";
+    race_in_layouts(task::distance_some, distances_in(task::distance_some), gates);
+}
+
+// NaN equals nothing, so these are compared by their bits.
+static void expect_bits(const output<float> &got, const floats &want)
+{
+    for (std::size_t i = 0; i < want.size(); ++i)
+        expect(std::bit_cast<std::uint32_t>(got[i]) == std::bit_cast<std::uint32_t>(want[i]),
+               verdict::WRONG_ANSWER,
+               "Element " + std::to_string(i) + " is " + show_element(got[i]) + ", and should be " +
+                   show_element(want[i]) + ", bit by bit.",
+               "Copy the floats, do not compute with them.");
+}
+
+// All bits that a float may have, also those of no number.
+static floats any_bits(std::size_t particles)
+{
+    floats values(particles * fields);
+    for (std::size_t i = 0; i < values.size(); ++i)
+        values[i] = std::bit_cast<float>(static_cast<std::uint32_t>(random_source()()) &
+                                         (i % 3 == 0 ? 0x807fffffu : 0xffffffffu));
+    return values;
+}
+
+CORRECTNESS_CASE("to_soa: a few particles", 1) { try_to_soa(random_particles(5)); }
+
+CORRECTNESS_CASE("to_soa: sizes around a warp and a block", 2)
+{
+    for (int n : awkward_sizes) try_to_soa(random_particles(n));
+}
+
+CORRECTNESS_CASE("to_soa: many blocks", 1)
+{
+    try_to_soa(random_particles(simulated() ? 10007 : 1000003));
+}
+
+CORRECTNESS_CASE("to_soa: any bits, to any place", 1)
+{
+    for (int at : {1, 2, 3, 7, 31}) try_to_soa(random_particles(301), at);
+    floats aos = any_bits(75), want = oracle::to_soa(aos);
+    output<float> soa(aos.size());
+    CALL(to_soa, aos, soa, 75);
+    expect_bits(soa, want);
+}
+
+CORRECTNESS_CASE("to_soa: no particles", 1)
+{
+    try_to_soa(random_particles(2)); // nothing at all is no answer
+    try_to_soa({});
+}
+
+SPEED_CASE("to_soa: sectors and banks", 4)
+{
+    race([](std::mt19937_64 &random) { return std::make_unique<converting>(random, layout::soa); },
+         conversion_gates());
+}
+
+CORRECTNESS_CASE("to_aos: a few particles", 1) { try_to_aos(random_particles(5)); }
+
+CORRECTNESS_CASE("to_aos: sizes around a warp and a block", 2)
+{
+    for (int n : awkward_sizes) try_to_aos(random_particles(n));
+}
+
+CORRECTNESS_CASE("to_aos: many blocks", 1)
+{
+    try_to_aos(random_particles(simulated() ? 10007 : 1000003));
+}
+
+CORRECTNESS_CASE("to_aos: any bits, from any place", 1)
+{
+    for (int at : {1, 2, 3, 7, 31}) try_to_aos(random_particles(301), at);
+    floats soa = any_bits(75), want = oracle::to_aos(soa);
+    output<float> aos(soa.size());
+    CALL(to_aos, soa, aos, 75);
+    expect_bits(aos, want);
+}
+
+CORRECTNESS_CASE("to_aos: no particles", 1)
+{
+    try_to_aos(random_particles(2)); // nothing at all is no answer
+    try_to_aos({});
+}
+
+SPEED_CASE("to_aos: sectors and banks", 4)
+{
+    race([](std::mt19937_64 &random) { return std::make_unique<converting>(random, layout::aos); },
+         conversion_gates());
+}

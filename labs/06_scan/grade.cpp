@@ -1,0 +1,567 @@
+// Grades lab 06, scan: 50 points, 17 for the scans of one block, 24 for those of any length, 9 for
+// other elements.
+#include "grader/counted.hpp"
+#include "grader/grading.hpp"
+#include "lab.hpp"
+#include "oracle.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+using namespace grading;
+using ints = std::vector<int>;
+using longs = std::vector<std::int64_t>;
+using floats = std::vector<float>;
+
+// Inputs. Of both signs, so that the largest sum is not the last; those of 2^21 ints fit.
+static ints some_ints(int n) { return random_ints(std::size_t(n), -1000, 1000); }
+
+// Sums of neighbours go far beyond 32 bits, and soon.
+static longs some_longs(int n)
+{
+    longs in;
+    for (int x : random_ints(std::size_t(n), -(1 << 30), 1 << 30))
+        in.push_back((std::int64_t(x) << 12) + random_between(0, 4095));
+    return in;
+}
+
+// What wrong answers look like.
+
+template <class T> static std::vector<T> inclusive(const std::vector<T> &in)
+{
+    if constexpr (std::is_same_v<T, float>) {
+        std::vector<double> sums = oracle::inclusive(in).sums;
+        return floats(sums.begin(), sums.end());
+    } else
+        return oracle::inclusive(in);
+}
+
+template <class T> static std::vector<T> one_later(std::vector<T> sums)
+{
+    sums.insert(sums.begin(), T(0));
+    sums.pop_back();
+    return sums;
+}
+
+template <class T> static std::vector<T> from_the_end(std::vector<T> in)
+{
+    std::reverse(in.begin(), in.end());
+    std::vector<T> sums = inclusive(in);
+    std::reverse(sums.begin(), sums.end());
+    return sums;
+}
+
+// As if every `part` elements were an array of their own; `and_the_last`: to which the sum of the
+// part just before was added.
+template <class T>
+static std::vector<T> in_parts(const std::vector<T> &in, std::size_t part, bool and_the_last)
+{
+    std::vector<T> out, before;
+    for (std::size_t first = 0; first < in.size(); first += part) {
+        auto from = in.begin() + std::ptrdiff_t(first);
+        auto to = in.begin() + std::ptrdiff_t(std::min(first + part, in.size()));
+        std::vector<T> sums = inclusive(std::vector<T>(from, to));
+        T added = and_the_last && !before.empty() ? before.back() : T(0);
+        for (T x : sums) out.push_back(added + x);
+        before = std::move(sums);
+    }
+    return out;
+}
+
+// What the two sweeps make of an array that is taken for a whole tree.
+template <class T> static std::vector<T> swept(std::vector<T> sums)
+{
+    std::size_t n = sums.size(), width = 1;
+    for (; width < n; width *= 2)
+        for (std::size_t right = 2 * width - 1; right < n; right += 2 * width)
+            sums[right] += sums[right - width];
+    if (n > 0) sums[n - 1] = 0;
+    while ((width /= 2) > 0)
+        for (std::size_t right = 2 * width - 1; right < n; right += 2 * width) {
+            T left = std::exchange(sums[right - width], sums[right]);
+            sums[right] += left;
+        }
+    return sums;
+}
+
+// `exclusive`: what was asked for.
+template <class T>
+static std::vector<misconception<T>> wrong_sums(const std::vector<T> &in, bool exclusive)
+{
+    auto asked = [exclusive](std::vector<T> sums) {
+        return exclusive ? one_later(std::move(sums)) : sums;
+    };
+    std::vector<misconception<T>> known;
+    // The largest first: where they meet, all smaller parts look the same.
+    for (std::size_t part = 16384; part >= 32; part /= 2) {
+        if (part >= in.size()) continue;
+        // Exclusive sums of parts begin with 0 in each.
+        auto parts = [&in, part, exclusive](bool and_the_last) {
+            std::vector<T> sums = in_parts(in, part, and_the_last);
+            if (exclusive)
+                for (std::size_t i = 0; i < sums.size(); ++i) sums[i] -= in[i];
+            return sums;
+        };
+        std::string size = std::to_string(part);
+        known.push_back({"Every " + size + " elements were added up by themselves.",
+                         "What lies before them is missing: add the sums of all warps, and all "
+                         "blocks, before.",
+                         [parts] { return parts(false); }});
+        known.push_back({"Every " + size + " elements got the sum of the " + size +
+                             " just before them, and not of all that lie before.",
+                         "The blocks' sums must be scanned, too, before they are added.",
+                         [parts] { return parts(true); }});
+    }
+    known.push_back({"Each element was added only to the one before it.",
+                     "That is distance 1; go on with distances 2, 4, 8, until nothing lies so far "
+                     "to the left.",
+                     [&in, asked] {
+                         std::vector<T> sums = in;
+                         for (std::size_t i = sums.size(); i-- > 1;)
+                             sums[i] = sums[i - 1] + sums[i];
+                         return asked(sums);
+                     }});
+    known.push_back({"The sums run from the end to the beginning.",
+                     "A lane takes from its left: from a lower index, or by __shfl_up_sync.",
+                     [&in, asked] { return asked(from_the_end(in)); }});
+    if (exclusive) {
+        known.push_back({"The tree is as wide as the array: only where that is a power of two is "
+                         "the last element its root.",
+                         "Let the tree be as wide as the next power of two, or as `most`, with 0 "
+                         "for what lies beyond n.",
+                         [&in] { return swept(in); }});
+        known.push_back({"This is the inclusive scan: each sum holds its own element.",
+                         "out[0] = 0, and out[i] ends with in[i - 1].",
+                         [&in] { return inclusive(in); }});
+    } else
+        known.push_back({"This is the exclusive scan: each sum leaves its own element out.",
+                         "out[0] = in[0], and out[i] ends with in[i].",
+                         [&in] { return one_later(inclusive(in)); }});
+    return known;
+}
+
+static std::vector<misconception<std::int64_t>> wrong_longs(const longs &in)
+{
+    std::vector<misconception<std::int64_t>> known = wrong_sums(in, false);
+    auto cut = [](longs values) {
+        for (std::int64_t &x : values) x = static_cast<std::int32_t>(x);
+        return values;
+    };
+    known.push_back({"The sums have lost all but their lower 32 bits.",
+                     "Keep every sum as std::int64_t, also in shared memory and in scratch.",
+                     [&in, cut] { return cut(oracle::inclusive(in)); }});
+    return known;
+}
+
+// One call each. The places say how many elements past a 256-byte boundary an array begins.
+
+static void try_block_inclusive(const ints &in, int in_at = 0, int out_at = 0)
+{
+    output<int> out(in.size());
+    CALL(scan_block_inclusive, misaligned(in, in_at), misaligned(out, out_at), int(in.size()));
+    expect_equal(out, oracle::inclusive(in), {}, wrong_sums(in, false));
+}
+
+static void try_block_exclusive(const ints &in, int in_at = 0, int out_at = 0)
+{
+    output<int> out(in.size());
+    CALL(scan_block_exclusive, misaligned(in, in_at), misaligned(out, out_at), int(in.size()));
+    expect_equal(out, oracle::exclusive(in), {}, wrong_sums(in, true));
+}
+
+static void try_inclusive(const ints &in, int in_at = 0, int out_at = 0)
+{
+    output<int> out(in.size());
+    CALL(scan_inclusive, misaligned(in, in_at), misaligned(out, out_at), int(in.size()), scratch);
+    expect_equal(out, oracle::inclusive(in), {}, wrong_sums(in, false));
+}
+
+static void try_exclusive(const ints &in, int in_at = 0, int out_at = 0)
+{
+    output<int> out(in.size());
+    CALL(scan_exclusive, misaligned(in, in_at), misaligned(out, out_at), int(in.size()), scratch);
+    expect_equal(out, oracle::exclusive(in), {}, wrong_sums(in, true));
+}
+
+static void try_longs(const longs &in, int in_at = 0, int out_at = 0)
+{
+    output<std::int64_t> out(in.size());
+    CALL(scan_inclusive_int64, misaligned(in, in_at), misaligned(out, out_at), int(in.size()),
+         scratch);
+    expect_equal(out, oracle::inclusive(in), {}, wrong_longs(in));
+}
+
+static void try_floats(const floats &in, int in_at = 0, int out_at = 0)
+{
+    output<float> out(in.size());
+    CALL(scan_inclusive_float, misaligned(in, in_at), misaligned(out, out_at), int(in.size()),
+         scratch);
+    oracle::float_sums want = oracle::inclusive(in);
+    expect_close(out, want.sums, double(in.size()), want.magnitudes, {}, wrong_sums(in, false));
+}
+
+// What is added to a sum and taken off again has rounded it, here to a multiple of 1024. Right
+// after that element the sums are as large, and may be as inexact.
+static void try_with_a_large_one(std::size_t n, std::size_t at)
+{
+    floats in = random_floats(n);
+    in[at] = 1e10f;
+    output<float> out(n);
+    CALL(scan_inclusive_float, in, out, int(n), scratch);
+    oracle::float_sums want = oracle::inclusive(in);
+    auto rounded = [&] {
+        bool near = true;
+        for (std::size_t i = 0; i < n; ++i) near &= std::abs(out[i] - want.sums[i]) < 2048;
+        return near ? out.values : floats{};
+    };
+    expect_close(out, want.sums, double(n), want.magnitudes, {},
+                 {{"Sums before a large element were rounded as if they held it.",
+                   "Never compute what lies before as what lies up to here, less what is here: "
+                   "take it from the thread, or block, to the left.",
+                   rounded}});
+}
+
+// Around warps, blocks, and what a block may handle; few are powers of two.
+static const int sizes_of_a_block[] = {1,   2,   31,  32,   33,   63,   65,   96,   255,
+                                       256, 257, 511, 1000, 1023, 1024, 1025, 1999, 2047};
+static const int awkward_sizes[] = {1,   2,    31,   32,   33,   63,   65,   255,  256,
+                                    257, 1023, 1024, 1025, 2049, 4095, 4097, 6145, 8193};
+
+// What is raced.
+
+// 2^26 elements of 4 bytes and a ragged end, where seven times all arrays and naive's scratch fit
+// the device.
+static int raced_elements(std::size_t element)
+{
+    if (simulated()) return 100000 - 35;
+    double most = std::min(double(1 << 28), double(device().memory_bytes) / 30) / double(element);
+    return static_cast<int>(most) / 4096 * 4096 - 35;
+}
+
+static constexpr int raced_in_a_block = 2048 - 35;
+
+// In [-1, 1), made larger: of which any sum of neighbours fits T, and is exact in float, too.
+template <class T> static T enlarged(float x)
+{
+    if (std::is_same_v<T, std::int64_t>) return static_cast<T>(x * 0x1p40f);
+    return static_cast<T>(static_cast<int>(x * (std::is_same_v<T, float> ? 100.0f : 1000.0f)));
+}
+
+template <class T> static void fill(std::span<T> values, std::mt19937_64 &random)
+{
+    floats parts(values.size());
+    fill_random(parts, random);
+    for_all(values.size(), [&](std::size_t i) {
+        values[i] = enlarged<T>(parts[i]);
+        return true;
+    });
+}
+
+// Whether b - a == difference; what a wrong answer holds may not overflow on the way.
+template <class T> static bool apart_by(T a, T b, T difference)
+{
+    if constexpr (std::is_same_v<T, float>)
+        return b - a == difference;
+    else
+        return std::uint64_t(b) - std::uint64_t(a) == std::uint64_t(difference);
+}
+
+namespace {
+
+template <class T, class F> class scanning : public workload {
+public:
+    scanning(std::mt19937_64 &random, const char *function, std::size_t n, bool exclusive)
+        : function_(function), exclusive_(exclusive), in_(n), out_(n)
+    {
+        fill<T>(in_, random);
+    }
+    const char *function() const override { return function_; }
+    std::vector<argument> arguments() override
+    {
+        int n = static_cast<int>(in_.size());
+        if constexpr (std::is_same_v<F, decltype(scan_block_inclusive)>)
+            return remote<F>::arguments(in_, out_, n);
+        else
+            return remote<F>::arguments(in_, out_, n, scratch);
+    }
+    std::vector<std::span<std::byte>> change(std::mt19937_64 &random) override
+    {
+        std::size_t count = std::min<std::size_t>(in_.size(), 4096);
+        std::span<T> stretch = std::span(in_).subspan(random() % (in_.size() - count + 1), count);
+        fill<T>(stretch, random);
+        return {std::as_writable_bytes(stretch)};
+    }
+    // A first sum and every difference say as much as all sums.
+    void check() override
+    {
+        const std::vector<T> &sums = out_.values;
+        auto right = [&](std::size_t i) {
+            if (i == 0) return sums[0] == (exclusive_ ? T(0) : in_[0]);
+            return apart_by(sums[i - 1], sums[i], in_[i - exclusive_]);
+        };
+        if (for_all(in_.size(), right)) return;
+        std::vector<T> want = inclusive(in_);
+        expect_equal(out_, exclusive_ ? one_later(want) : want, {}, wrong_sums(in_, exclusive_));
+    }
+    double bytes() const override { return 2.0 * double(in_.size()) * sizeof(T); }
+
+private:
+    const char *function_;
+    bool exclusive_;
+    std::vector<T> in_;
+    output<T> out_;
+};
+
+} // namespace
+
+template <class T, class F>
+static make_workload scan_by(F &, const char *function, bool exclusive = false)
+{
+    return [=](std::mt19937_64 &random) {
+        std::size_t n = static_cast<std::size_t>(std::is_same_v<F, decltype(scan_block_exclusive)>
+                                                     ? raced_in_a_block
+                                                     : raced_elements(sizeof(T)));
+        return std::make_unique<scanning<T, F>>(random, function, n, exclusive);
+    };
+}
+#define SCAN_BY(T, function, ...) scan_by<T>(function, #function __VA_OPT__(, ) __VA_ARGS__)
+
+static counted_gate at_most(const char *name, const steps &most, const char *unit,
+                            const char *meaning, std::function<double(const counted &)> value)
+{
+    counted_gate gate;
+    gate.name = name;
+    gate.value = std::move(value);
+    gate.at_least = false;
+    gate.required = most;
+    gate.unit = unit;
+    gate.meaning = meaning;
+    return gate;
+}
+
+// However many elements there are, a single block keeps a single multiprocessor busy.
+static counted_gate more_than_a_block()
+{
+    static constexpr double enough = 2048; // a block has at most 1024
+    counted_gate gate;
+    gate.name = "threads at work, counted up to 2048";
+    gate.value = [](const counted &c) { return std::min(enough, double(c.threads)); };
+    gate.required.pass = enough;
+    gate.meaning =
+        "One block does the work of all, and all multiprocessors but one do nothing. Let "
+        "every block take a part of the array.";
+    return gate;
+}
+
+// Of int: steps for other elements are as many times as large.
+static speed_gates gates_of(std::size_t element, const steps &copy)
+{
+    double times = double(element) / sizeof(int), n = raced_elements(element);
+    speed_gates gates;
+    gates.speedup = 8;
+    gates.copy = copy;
+    gates.counted = {
+        at_most("compulsory bytes an element", {17 * times, 0, 8.5 * times}, "bytes",
+                "Every kernel that goes over all elements moves them once more. How often does "
+                "each of them pass through memory, and how often need it?",
+                [=](const counted &c) { return double(c.compulsory_bytes) / n; }),
+        more_than_a_block()};
+    gates.too_slow = "Where does the time go? A sum that doubles its distance goes over all "
+                     "elements some twenty times; sums within blocks, then over blocks, twice.";
+    return gates;
+}
+
+CORRECTNESS_CASE("scan_block_inclusive: a small array", 1)
+{
+    try_block_inclusive({3, 1, 7, -4, 1, 6, 3, 2, -8, 5});
+}
+
+CORRECTNESS_CASE("scan_block_inclusive: sizes around a warp and a block", 3)
+{
+    for (int n : sizes_of_a_block) try_block_inclusive(some_ints(n));
+}
+
+CORRECTNESS_CASE("scan_block_inclusive: as many as a block may have", 1)
+{
+    try_block_inclusive(some_ints(2048));
+    try_block_inclusive(ints(2048, 1000000));
+}
+
+CORRECTNESS_CASE("scan_block_inclusive: arrays that begin anywhere", 1)
+{
+    for (int at = 0; at < 16; ++at) try_block_inclusive(some_ints(137), at % 4, at / 4);
+}
+
+CORRECTNESS_CASE("scan_block_inclusive: no elements", 1)
+{
+    try_block_inclusive({1, 2}); // nothing at all is no answer
+    try_block_inclusive({});
+}
+
+CORRECTNESS_CASE("scan_block_exclusive: a small array", 1)
+{
+    try_block_exclusive({3, 1, 7, -4, 1, 6, 3, 2});
+}
+
+CORRECTNESS_CASE("scan_block_exclusive: sizes around a warp and a block", 2)
+{
+    for (int n : sizes_of_a_block) try_block_exclusive(some_ints(n));
+}
+
+CORRECTNESS_CASE("scan_block_exclusive: as many as a block may have", 1)
+{
+    try_block_exclusive(some_ints(2048));
+    try_block_exclusive(ints(2048, 1000000));
+}
+
+CORRECTNESS_CASE("scan_block_exclusive: arrays that begin anywhere", 1)
+{
+    for (int at = 0; at < 16; ++at) try_block_exclusive(some_ints(137), at % 4, at / 4);
+}
+
+CORRECTNESS_CASE("scan_block_exclusive: no elements", 1)
+{
+    try_block_exclusive({1, 2});
+    try_block_exclusive({});
+}
+
+// Counted only: on one block's time there is nothing to judge.
+SPEED_CASE("scan_block_exclusive: shared memory", 4)
+{
+    speed_gates gates;
+    gates.counted = {
+        at_most("bytes loaded an element", {4.5, 0, 0}, "bytes",
+                "Each element need be loaded from global memory once. Keep the sums, while they "
+                "grow, in shared memory or in registers.",
+                [](const counted &c) { return double(c.load_bytes) / raced_in_a_block; }),
+        at_most("shared wavefronts over the fewest possible", {1.1, 0, 0}, "",
+                "Lanes of a warp ask one of the 32 banks of shared memory for different words, "
+                "and are served one after the other. Let the index skip a word after every 32.",
+                [](const counted &c) {
+                    return c.shared_ideal_wavefronts
+                               ? double(c.shared_wavefronts) / double(c.shared_ideal_wavefronts)
+                               : 1;
+                })};
+    race(SCAN_BY(int, scan_block_exclusive, true), gates);
+}
+
+CORRECTNESS_CASE("scan_inclusive: a small array", 1)
+{
+    try_inclusive({3, 1, 7, -4, 1, 6, 3, 2, -8, 5});
+}
+
+CORRECTNESS_CASE("scan_inclusive: sizes around a warp, a block and a tile", 2)
+{
+    for (int n : awkward_sizes) try_inclusive(some_ints(n));
+}
+
+CORRECTNESS_CASE("scan_inclusive: many blocks", 2)
+{
+    // More than 1024 blocks of 1024, so that whoever scans the stub's sums has more than one each.
+    try_inclusive(some_ints(simulated() ? 1100001 : 2000001));
+}
+
+CORRECTNESS_CASE("scan_inclusive: large sums", 1)
+{
+    ints in(2049, 1000000); // all but 2^31 at its end, and down again
+    in.resize(4100, -1000000);
+    try_inclusive(in);
+}
+
+CORRECTNESS_CASE("scan_inclusive: arrays that begin anywhere", 2)
+{
+    for (int at = 0; at < 16; ++at) try_inclusive(some_ints(1237), at % 4, at / 4);
+    try_inclusive(some_ints(9003), 31, 9);
+}
+
+CORRECTNESS_CASE("scan_inclusive: no elements", 1)
+{
+    try_inclusive({1, 2});
+    try_inclusive({});
+}
+
+SPEED_CASE("scan_inclusive: speed", 6)
+{
+    race(SCAN_BY(int, scan_inclusive), gates_of(sizeof(int), {0.25, 0.55, 0}));
+}
+
+CORRECTNESS_CASE("scan_exclusive: a small array", 1)
+{
+    try_exclusive({3, 1, 7, -4, 1, 6, 3, 2, -8, 5});
+}
+
+CORRECTNESS_CASE("scan_exclusive: sizes around a warp, a block and a tile", 1)
+{
+    for (int n : awkward_sizes) try_exclusive(some_ints(n));
+}
+
+CORRECTNESS_CASE("scan_exclusive: many blocks", 1)
+{
+    try_exclusive(some_ints(simulated() ? 70001 : 2000001));
+}
+
+CORRECTNESS_CASE("scan_exclusive: arrays that begin anywhere", 1)
+{
+    for (int at = 0; at < 16; ++at) try_exclusive(some_ints(1237), at % 4, at / 4);
+    try_exclusive(some_ints(9003), 31, 9);
+}
+
+CORRECTNESS_CASE("scan_exclusive: no elements", 1)
+{
+    try_exclusive({1, 2});
+    try_exclusive({});
+}
+
+SPEED_CASE("scan_exclusive: speed", 4)
+{
+    race(SCAN_BY(int, scan_exclusive, true), gates_of(sizeof(int), {0.25, 0.55, 0}));
+}
+
+CORRECTNESS_CASE("scan_inclusive_int64: sums beyond 32 bits", 1)
+{
+    try_longs({3, 1, 7, -4, 1, std::int64_t(1) << 40, 3, -(std::int64_t(1) << 33), 5});
+    try_longs(some_longs(1000));
+}
+
+CORRECTNESS_CASE("scan_inclusive_int64: any size and any beginning", 1)
+{
+    for (int n : {0, 1, 33, 257, 1025, 3073, 20001}) try_longs(some_longs(n));
+    for (int at = 0; at < 4; ++at) try_longs(some_longs(1237), at % 2, at / 2);
+}
+
+SPEED_CASE("scan_inclusive_int64: speed", 2)
+{
+    race(SCAN_BY(std::int64_t, scan_inclusive_int64), gates_of(8, {0.25, 0.55, 0}));
+}
+
+CORRECTNESS_CASE("scan_inclusive_float: the precision of float", 1)
+{
+    for (int n : {256, 33, 7}) try_floats(random_floats(std::size_t(n)));
+    try_floats({0.5f, 0.25f, -3, 0.1f, 7, 1e-3f, -2});
+}
+
+CORRECTNESS_CASE("scan_inclusive_float: any size and any beginning", 1)
+{
+    for (int n : {0, 1, 33, 257, 1025, 3073, 20001}) try_floats(random_floats(std::size_t(n)));
+    try_floats(random_floats(5000, 0, 1)); // sums that only grow
+    for (int at = 0; at < 16; ++at) try_floats(random_floats(1237), at % 4, at / 4);
+}
+
+CORRECTNESS_CASE("scan_inclusive_float: small sums before large ones", 1)
+{
+    for (std::size_t at : {5u, 40u, 700u, 3000u, 15000u}) try_with_a_large_one(20001, at);
+}
+
+SPEED_CASE("scan_inclusive_float: speed", 2)
+{
+    race(SCAN_BY(float, scan_inclusive_float), gates_of(sizeof(float), {0.25, 0.55, 0}));
+}

@@ -1,0 +1,154 @@
+// Lab 06, scan: the file to edit. What each function must do: lab.hpp.
+// The lesson: handouts/06_scan.md. Stuck at a TODO: hints.md.
+//
+// The launches below are in place. A scan of any length has three kernels:
+// every block scans its elements; one block scans the blocks' sums; every block
+// adds what lies before it. Change kernels, launches and scratch where your
+// idea needs it.
+#include "lab.hpp"
+
+#include <cuda_runtime.h>
+
+constexpr int most = 2048;       // elements of a scan in one block,
+constexpr int pairs = most / 2;  // which has a thread a pair of elements
+constexpr int block_size = 1024; // threads, and elements, of the others
+
+static int blocks_for(int n) { return n / block_size + (n % block_size != 0); }
+
+// Part one: one block, two elements a thread.
+
+static __global__ void scan_by_doubling(const int *in, int *out, int n)
+{
+    // TODO 1 (scan_block_inclusive): Bring the elements to shared memory. For
+    // distance 1, 2, 4, ... let each of them add what lies so far to its left;
+    // all read before anyone writes. Then write the sums.
+}
+
+void scan_block_inclusive(const int *in, int *out, int n)
+{
+    scan_by_doubling<<<1, pairs>>>(in, out, n);
+}
+
+// Where element i of the tree is kept.
+[[maybe_unused]] static __device__ int place(int i)
+{
+    int skipped = 0;
+    // TODO 4 (scan_block_exclusive: shared memory): When the rest passes: skip
+    // one word after every 32, so that elements a power of two apart lie in
+    // different banks.
+    return i + skipped;
+}
+
+// Of a tree over `most` elements, where those beyond n are 0.
+static __global__ void scan_by_tree(const int *in, int *out, int n)
+{
+    [[maybe_unused]] __shared__ int sums[most + most / 32];
+    // TODO 2 (scan_block_exclusive): Bring the elements to their places in
+    // `sums`. Go up the tree: at width 1, 2, 4, ... `pairs`, each pair of
+    // neighbouring runs of that width puts the sum of both at its last element.
+    //
+    // TODO 3 (scan_block_exclusive): Put 0 at the last element, and go down
+    // again: at every width the left run of a pair gets what the pair had, and
+    // the right run that plus the left run's sum. Then write the elements.
+}
+
+void scan_block_exclusive(const int *in, int *out, int n)
+{
+    scan_by_tree<<<1, pairs>>>(in, out, n);
+}
+
+// Part two: any length, and any type T of elements.
+
+// The sum of x over this lane and all before it in the warp.
+template <class T> [[maybe_unused]] static __device__ T sum_in_warp(T x)
+{
+    // TODO 5 (scan_inclusive): Double the distance, as in TODO 1, but let the
+    // lanes pass x on without any memory: __shfl_up_sync.
+    return x;
+}
+
+// The sum of x over this thread and all before it in the block.
+template <class T> [[maybe_unused]] static __device__ T sum_in_block(T x)
+{
+    [[maybe_unused]] __shared__ T of_warps[32];
+    T sum = sum_in_warp(x);
+    // TODO 6 (scan_inclusive): Let each warp put the sum of all its lanes into
+    // of_warps; let the first warp scan these; add those of the warps before.
+    return sum;
+}
+
+// First kernel: each block scans its elements, and tells its sum.
+template <class T, bool inclusive>
+static __global__ void scan_blocks(const T *in, T *out, int n, T *block_sums)
+{
+    int i = blockIdx.x * block_size + threadIdx.x;
+    T x = i < n ? in[i] : T(0), sum = sum_in_block(x);
+    [[maybe_unused]] T result = sum;
+    if (!inclusive) {
+        // TODO 10 (scan_exclusive): When scan_inclusive passes: take the
+        // element itself off the result.
+    }
+    // TODO 7 (scan_inclusive): Write the result, if element i exists; and let
+    // the last thread write the block's sum.
+}
+
+// Second kernel, one block: each block's sum becomes the sum of those before.
+template <class T> static __global__ void scan_sums(T *block_sums, int blocks)
+{
+    // TODO 8 (scan_inclusive): Let each thread add up a run of the sums; let
+    // sum_in_block say what comes before each run; then go over the run once
+    // more and write.
+}
+
+// Third kernel: what lies before a block is added to its sums.
+template <class T> static __global__ void add_before(T *out, int n, const T *block_sums)
+{
+    // TODO 9 (scan_inclusive): Let each thread add it to one element of `out`,
+    // if that exists.
+}
+
+template <class T, bool inclusive> static void scan(const T *in, T *out, int n, void *scratch)
+{
+    int blocks = blocks_for(n);
+    T *block_sums = static_cast<T *>(scratch);
+    if (blocks == 0) return;
+    // TODO 13 (scan_inclusive: speed): When everything passes: one kernel, in
+    // which an element is read once and written once. Let a block tell the
+    // others its sum, look back at what the blocks before it have told, and go
+    // on as soon as it knows what lies before. And let each thread have several
+    // elements.
+    scan_blocks<T, inclusive><<<blocks, block_size>>>(in, out, n, block_sums);
+    scan_sums<<<1, block_size>>>(block_sums, blocks);
+    add_before<<<blocks, block_size>>>(out, n, block_sums);
+}
+
+// A sum a block.
+size_t scan_inclusive_scratch(int n) { return sizeof(int) * blocks_for(n); }
+size_t scan_exclusive_scratch(int n) { return sizeof(int) * blocks_for(n); }
+size_t scan_inclusive_int64_scratch(int n) { return sizeof(std::int64_t) * blocks_for(n); }
+size_t scan_inclusive_float_scratch(int n) { return sizeof(float) * blocks_for(n); }
+
+void scan_inclusive(const int *in, int *out, int n, void *scratch)
+{
+    scan<int, true>(in, out, n, scratch);
+}
+
+void scan_exclusive(const int *in, int *out, int n, void *scratch)
+{
+    scan<int, false>(in, out, n, scratch);
+}
+
+void scan_inclusive_int64([[maybe_unused]] const std::int64_t *in,
+                          [[maybe_unused]] std::int64_t *out, [[maybe_unused]] int n,
+                          [[maybe_unused]] void *scratch)
+{
+    // TODO 11 (scan_inclusive_int64): Launch the same kernels for another T.
+    // Does any of them keep a sum as int?
+}
+
+void scan_inclusive_float([[maybe_unused]] const float *in, [[maybe_unused]] float *out,
+                          [[maybe_unused]] int n, [[maybe_unused]] void *scratch)
+{
+    // TODO 12 (scan_inclusive_float): The same again. Does any kernel take off
+    // what it has added before? Floats do not forget: (1 + big) - big is 0.
+}

@@ -1,0 +1,628 @@
+// Grades lab 08, histogram: 50 points, 26 for histogram, 12 each for histogram_tiles and
+// histogram_range.
+#include "grader/grading.hpp"
+#include "lab.hpp"
+#include "oracle.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <unistd.h>
+
+using namespace grading;
+using bytes = std::vector<unsigned char>;
+using floats = std::vector<float>;
+using counts = std::vector<unsigned>;
+
+// Inputs.
+
+enum class spread { uniform, skewed, one_bin, image };
+
+// skewed: nine of ten bytes are the same; image: the picture over and over.
+static bytes spread_bytes(std::size_t n, spread how, std::mt19937_64 &random)
+{
+    bytes in(n), dice;
+    auto usual = static_cast<unsigned char>(random() % 256);
+    if (how == spread::one_bin)
+        std::fill(in.begin(), in.end(), usual);
+    else if (how != spread::image)
+        fill_random(in, random);
+    if (how == spread::skewed) {
+        dice.resize(n);
+        fill_random(dice, random);
+        for_all(n, [&](std::size_t i) {
+            if (dice[i] < 230) in[i] = usual;
+            return true;
+        });
+    }
+    if (how == spread::image) {
+        picture p = read_picture("harbour.pgm");
+        for_all(n, [&](std::size_t i) {
+            in[i] = p.pixels[i % p.pixels.size()];
+            return true;
+        });
+    }
+    return in;
+}
+
+static bytes random_bytes(std::size_t n)
+{
+    return spread_bytes(n, spread::uniform, random_source());
+}
+
+// Where the numbers are counted: from `low` on, in bins of `width`, a power of two of which `low`
+// is a multiple.
+struct bin_range {
+    float low, width;
+    int bins;
+    float high() const { return low + float(bins) * width; }
+};
+
+// As many again of which some lie outside.
+static floats floats_around(const bin_range &r, std::size_t n)
+{
+    float margin = std::max(r.high() - r.low, r.width) / 16;
+    return random_floats(n, r.low - margin, r.high() + margin);
+}
+
+// What wrong answers look like.
+
+// `counted`: how many bytes the answer has counted in all.
+static std::vector<misconception<unsigned>> wrong_bytes(const bytes &in, int at,
+                                                        std::size_t counted)
+{
+    auto of_part = [&in](std::size_t first, std::size_t last) {
+        first = std::min(first, in.size());
+        last = std::clamp(last, first, in.size());
+        return [&in, first, last] {
+            return oracle::histogram(
+                bytes(in.begin() + std::ptrdiff_t(first), in.begin() + std::ptrdiff_t(last)));
+        };
+    };
+    std::size_t n = in.size(), head = std::size_t((16 - at % 16) % 16);
+    std::size_t whole = head < n ? head + (n - head) / 16 * 16 : 0;
+    const std::string rest = "n need not be a multiple of what one load brings: count the rest one "
+                             "by one.";
+    return {
+        {"The bytes behind the last whole 16 were not counted.", rest, of_part(head, whole)},
+        {"The bytes behind the last whole 16 were not counted.", rest, of_part(0, n / 16 * 16)},
+        {"The bytes before the first 16-byte boundary were not counted.",
+         "`in` may begin anywhere: count what lies before the boundary one by one.",
+         of_part(head, n)},
+        {"The last byte was not counted.", "The bytes are in[0] to in[n - 1].", of_part(0, n - 1)},
+        {"The first byte was not counted.", "The bytes are in[0] to in[n - 1].", of_part(1, n)},
+        {"Only the first " + std::to_string(counted) + " bytes were counted.",
+         "Does each thread go on to its next element, until there are none left?",
+         of_part(0, counted)},
+    };
+}
+
+static std::size_t sum_of(const output<unsigned> &bins)
+{
+    return std::accumulate(bins.values.begin(), bins.values.end(), std::size_t{0});
+}
+
+static std::vector<misconception<unsigned>> wrong_tiles(const bytes &image, int width, int height,
+                                                        int tile)
+{
+    int across = (width - 1) / tile + 1, down = (height - 1) / tile + 1;
+    // Pixel (x, y) is counted in the tile that tile_of(x, y) says, in none where that is not there.
+    auto counted_in = [&image, width, height, across, down](auto tile_of) {
+        return [=, &image] {
+            counts bins(std::size_t(across) * down * 256);
+            for (int y = 0; y < height; ++y)
+                for (int x = 0; x < width; ++x) {
+                    int t = tile_of(x, y);
+                    if (t >= 0 && t < across * down)
+                        ++bins[std::size_t(t) * 256 + image[std::size_t(y) * width + x]];
+                }
+            return bins;
+        };
+    };
+    return {
+        {"The tiles at the edges, which are not whole, were left out.",
+         "A tile at the right or the bottom edge has as many columns and rows as are left.",
+         counted_in([=](int x, int y) {
+             bool whole = x / tile < width / tile && y / tile < height / tile;
+             return whole ? y / tile * across + x / tile : -1;
+         })},
+        {"The tiles were numbered down the columns.",
+         "lab.hpp has them row by row: tile (r, c) is number r * across + c.",
+         counted_in([=](int x, int y) { return x / tile * down + y / tile; })},
+        {"Only the whole tiles of a row were numbered.",
+         "There are width / tile tiles in a row, rounded up: the last may be smaller.",
+         counted_in([=](int x, int y) { return y / tile * (width / tile) + x / tile; })},
+        {"Every tile has the counts of the whole image.",
+         "Which pixels belong to the tile? `left` to `left + tile`, and not beyond the image.",
+         [=, &image] {
+             counts all = oracle::histogram(image), bins;
+             for (int t = 0; t < across * down; ++t)
+                 bins.insert(bins.end(), all.begin(), all.end());
+             return bins;
+         }},
+    };
+}
+
+static std::vector<misconception<unsigned>> wrong_ranges(const floats &in, const bin_range &r)
+{
+    // Each number is counted in the bin that bin_of says, in none where that is not there.
+    auto counted_in = [&in, r](auto bin_of) {
+        return [=, &in] {
+            counts bins(std::size_t(r.bins));
+            for (float x : in) {
+                float b = bin_of(x);
+                if (b > -1 && b < float(r.bins)) ++bins[std::size_t(std::max(b, 0.0f))];
+            }
+            return bins;
+        };
+    };
+    auto inside = [r](float x) { return x >= r.low && x < r.high(); };
+    auto rounded = [r](float x) { return (x - r.low) / r.width; };
+    auto last = float(r.bins - 1);
+    return {
+        {"The difference x - low was rounded up to the next bound.",
+         "Compare with the bound, which is exact: where x < low + b * width, x is in the bin "
+         "before.",
+         counted_in([=](float x) { return inside(x) ? std::floor(rounded(x)) : -1; })},
+        {"What lies below low by less than a bin was counted in bin 0.",
+         "A conversion to int cuts towards 0, -0.5 as well: compare x with low first.",
+         counted_in([=](float x) { return x < r.high() ? std::trunc(rounded(x)) : -1; })},
+        {"What lies outside the range was counted in the first and the last bin.",
+         "It counts nowhere.", counted_in([=](float x) {
+             return std::isnan(x) ? -1 : std::clamp(std::floor(rounded(x)), 0.0f, last);
+         })},
+        {"NaN was counted in bin 0.",
+         "No comparison with NaN is true: ask for what is inside, not for what is outside.",
+         counted_in([=](float x) {
+             return inside(x) ? std::floor(rounded(x)) : std::isnan(x) ? 0 : -1;
+         })},
+        {"What is equal to high was counted in the last bin.",
+         "The upper bound of a bin is not in it, nor is high in the range.",
+         counted_in([=](float x) {
+             return inside(x) ? std::min(std::floor(rounded(x)), last) : x == r.high() ? last : -1;
+         })},
+        {"Each number was counted in the bin whose lower bound is nearest to it.",
+         "Bin b begins at low + b * width and ends before the next: round down.",
+         counted_in([=](float x) { return inside(x) ? std::round(rounded(x)) : -1; })},
+    };
+}
+
+// One call each. The places say how many elements past a 256-byte boundary an array begins.
+
+static void bins_are_overwritten(const char *function)
+{
+    reading_an_output_means("The counts were added to what `bins` held.",
+                            "`bins` hold anything: set them to 0 in every call, before the first "
+                            "kernel adds to them.",
+                            function);
+}
+
+static void try_bytes(const bytes &in, int in_at = 0, int bins_at = 0)
+{
+    output<unsigned> bins(256);
+    bins_are_overwritten("histogram");
+    CALL(histogram, misaligned(in, in_at), in.size(), misaligned(bins, bins_at));
+    expect_equal(bins, oracle::histogram(in), {}, wrong_bytes(in, in_at, sum_of(bins)));
+}
+
+static void try_tiles(const bytes &image, int width, int height, int tile, int image_at = 0,
+                      int bins_at = 0)
+{
+    counts want = oracle::histogram_tiles(image, width, height, tile);
+    output<unsigned> bins(want.size());
+    bins_are_overwritten("histogram_tiles");
+    CALL(histogram_tiles, misaligned(image, image_at), width, height, tile,
+         misaligned(bins, bins_at));
+    expect_equal(bins, want, {}, wrong_tiles(image, width, height, tile));
+}
+
+static void try_random_tiles(int width, int height, int tile, int image_at = 0, int bins_at = 0)
+{
+    try_tiles(random_bytes(std::size_t(width) * height), width, height, tile, image_at, bins_at);
+}
+
+static void try_range(const floats &in, const bin_range &r, int in_at = 0, int bins_at = 0)
+{
+    output<unsigned> bins(std::size_t(r.bins));
+    bins_are_overwritten("histogram_range");
+    CALL(histogram_range, misaligned(in, in_at), int(in.size()), r.low, r.high(), r.bins,
+         misaligned(bins, bins_at));
+    expect_equal(bins, oracle::histogram_range(in, r.low, r.high(), r.bins), {},
+                 wrong_ranges(in, r));
+}
+
+// Around 16 bytes, warps, rows of 512 bytes, blocks.
+static const int awkward_sizes[] = {1,   2,   15,  16,  17,   31,   32,   33,   255,
+                                    256, 257, 511, 513, 1023, 1025, 8191, 8193, 16501};
+
+// More bytes than 32 bits can count. Where there is no room for so many, that much is seen: told of
+// them, the function goes on behind those that are there.
+static void try_beyond_32_bits()
+{
+    constexpr std::size_t beyond = std::size_t{1} << 32, rest = 40000;
+    const std::string next = "Which of your variables hold a number of elements, or an index? int "
+                             "and unsigned have 32 bits, size_t has 64.";
+    std::size_t host = std::size_t(sysconf(_SC_PHYS_PAGES)) * std::size_t(sysconf(_SC_PAGESIZE));
+    bool room = !simulated() && host >> 30 >= 48 && device().memory_bytes >> 30 >= 8;
+    output<unsigned> bins(256);
+    if (room) {
+        bytes piece = random_bytes((1 << 20) + 9), in(beyond + rest);
+        for_all(in.size(), [&](std::size_t i) {
+            in[i] = piece[i % piece.size()];
+            return true;
+        });
+        auto times = static_cast<unsigned>(in.size() / piece.size());
+        bytes left(piece.begin(), piece.begin() + std::ptrdiff_t(in.size() % piece.size()));
+        counts want = oracle::histogram(piece), of_left = oracle::histogram(left);
+        for (std::size_t v = 0; v < 256; ++v) want[v] = times * want[v] + of_left[v];
+        CALL(histogram, in, in.size(), bins);
+        auto of_first = [&](std::size_t count) {
+            auto end = in.begin() + std::ptrdiff_t(std::min(count, in.size()));
+            return [&in, end] { return oracle::histogram(bytes(in.begin(), end)); };
+        };
+        std::string counted = std::to_string(sum_of(bins));
+        return expect_equal(
+            bins, want, {},
+            {{"n was taken as if it had 32 bits.", next, of_first(rest)},
+             {"Only the first " + counted + " were counted.", next, of_first(sum_of(bins))}});
+    }
+    bytes in = random_bytes(1 << 16);
+    if (reads_on("in", [&] { CALL(histogram, in, beyond + rest, bins); })) return;
+    in.resize(rest);
+    bool cut = bins.values == oracle::histogram(in);
+    expect(false, verdict::WRONG_ANSWER,
+           cut ? "Of 2^32 + 40000 bytes 40000 were counted: n was taken as if it had 32 bits."
+               : "Told of 2^32 + 40000 bytes, histogram never looked behind the first 65536.",
+           next);
+}
+
+// What is raced.
+
+// Counts what is in [first, last) on all cores; count(i, bins) counts element i.
+template <class F> static counts count_all(std::size_t n, std::size_t bins, F count)
+{
+    counts sum(bins);
+    std::mutex one_at_a_time;
+    in_ranges(n, [&](std::size_t first, std::size_t last) {
+        counts mine(bins);
+        for (std::size_t i = first; i < last; ++i) count(i, mine);
+        std::lock_guard lock(one_at_a_time);
+        for (std::size_t b = 0; b < bins; ++b) sum[b] += mine[b];
+        return true;
+    });
+    return sum;
+}
+
+// A stretch of `values`, at most 4096 of them.
+template <class T> static std::span<T> stretch_of(std::vector<T> &values, std::mt19937_64 &random)
+{
+    std::size_t count = std::min<std::size_t>(values.size(), 4096);
+    return std::span(values).subspan(random() % (values.size() - count + 1), count);
+}
+
+namespace {
+
+// The bytes of a file, or the pixels of an image where tile > 0.
+class counting_bytes : public workload {
+public:
+    static int width(int tile) { return tile == 0 ? 1 : simulated() ? 1021 : 16381; }
+    static std::size_t size(int tile)
+    {
+        if (tile > 0) return std::size_t(width(tile)) * (simulated() ? 1027 : 16383);
+        double most = std::min(double(1 << 28), double(device().memory_bytes) / 32);
+        return simulated() ? (1 << 20) + 21 : std::size_t(most) - 37;
+    }
+    counting_bytes(std::mt19937_64 &random, spread how, int tile)
+        : tile_(tile),
+          width_(width(tile)),
+          in_(spread_bytes(size(tile), how, random)),
+          across_(tile == 0 ? 1 : (width_ - 1) / tile + 1),
+          bins_(bin_count())
+    {
+        want_ = count_all(in_.size(), bins_.size(),
+                          [this](std::size_t i, counts &bins) { ++bins[bin_of(i)]; });
+    }
+    const char *function() const override { return tile_ == 0 ? "histogram" : "histogram_tiles"; }
+    std::vector<argument> arguments() override
+    {
+        if (tile_ == 0) return remote<decltype(histogram)>::arguments(in_, in_.size(), bins_);
+        return remote<decltype(histogram_tiles)>::arguments(in_, width_, height(), tile_, bins_);
+    }
+    std::vector<std::span<std::byte>> change(std::mt19937_64 &random) override
+    {
+        std::span<unsigned char> stretch = stretch_of(in_, random);
+        auto first = static_cast<std::size_t>(stretch.data() - in_.data());
+        for (std::size_t i = first; i < first + stretch.size(); ++i) --want_[bin_of(i)];
+        std::fill(stretch.begin(), stretch.end(), static_cast<unsigned char>(random() % 256));
+        for (std::size_t i = first; i < first + stretch.size(); ++i) ++want_[bin_of(i)];
+        return {std::as_writable_bytes(stretch)};
+    }
+    void check() override
+    {
+        if (tile_ == 0) return expect_equal(bins_, want_, {}, wrong_bytes(in_, 0, sum_of(bins_)));
+        expect_equal(bins_, want_, {}, wrong_tiles(in_, width_, height(), tile_));
+    }
+    double bytes() const override { return double(in_.size()) + 4.0 * double(want_.size()); }
+
+private:
+    int height() const { return static_cast<int>(in_.size() / std::size_t(width_)); }
+    std::size_t bin_count() const
+    {
+        return tile_ == 0 ? 256 : std::size_t(across_) * ((height() - 1) / tile_ + 1) * 256;
+    }
+    std::size_t bin_of(std::size_t i) const
+    {
+        if (tile_ == 0) return in_[i];
+        std::size_t x = i % std::size_t(width_), y = i / std::size_t(width_), t = tile_;
+        return (y / t * across_ + x / t) * 256 + in_[i];
+    }
+
+    int tile_, width_;
+    ::bytes in_;
+    int across_;
+    counts want_;
+    output<unsigned> bins_;
+};
+
+class counting_floats : public workload {
+public:
+    static std::size_t size()
+    {
+        double most = std::min(double(1 << 26), double(device().memory_bytes) / 128);
+        return simulated() ? (1 << 20) + 21 : std::size_t(most) - 37;
+    }
+    explicit counting_floats(std::mt19937_64 &random) : in_(size()), bins_(range().bins)
+    {
+        fill_random(in_, random);
+        want_ = count_all(in_.size(), bins_.size(), [this](std::size_t i, counts &bins) {
+            if (std::size_t b = bin_of(in_[i]); b < bins.size()) ++bins[b];
+        });
+    }
+    const char *function() const override { return "histogram_range"; }
+    std::vector<argument> arguments() override
+    {
+        return remote<decltype(histogram_range)>::arguments(in_, int(in_.size()), range().low,
+                                                            range().high(), range().bins, bins_);
+    }
+    std::vector<std::span<std::byte>> change(std::mt19937_64 &random) override
+    {
+        std::span<float> stretch = stretch_of(in_, random);
+        for (float x : stretch)
+            if (std::size_t b = bin_of(x); b < want_.size()) --want_[b];
+        fill_random(stretch, random);
+        for (float x : stretch)
+            if (std::size_t b = bin_of(x); b < want_.size()) ++want_[b];
+        return {std::as_writable_bytes(stretch)};
+    }
+    void check() override { expect_equal(bins_, want_, {}, wrong_ranges(in_, range())); }
+    double bytes() const override { return 4.0 * double(in_.size() + want_.size()); }
+
+private:
+    // The inputs, in [-1, 1), are multiples of 2^-23: so computed, the bin is exact. An eighth of
+    // them lies outside.
+    static bin_range range() { return {-0.875f, 0x1p-9f, 896}; }
+    static std::size_t bin_of(float x)
+    {
+        double b = std::floor((double(x) - range().low) / range().width);
+        return b < 0 ? ~std::size_t{0} : std::size_t(b);
+    }
+
+    floats in_;
+    counts want_;
+    output<unsigned> bins_;
+};
+
+} // namespace
+
+static make_workload count_in(spread how, int tile = 0)
+{
+    return [=](std::mt19937_64 &random) {
+        return std::make_unique<counting_bytes>(random, how, tile);
+    };
+}
+
+static counted_gate global_atomics_an_element(std::size_t elements)
+{
+    counted_gate gate;
+    gate.name = "global atomics an element";
+    gate.value = [=](const counted &c) { return double(c.global_atomics) / double(elements); };
+    gate.at_least = false;
+    gate.required.pass = 0.1;
+    gate.meaning = "All that add to one address in global memory wait for each other. Let a block "
+                   "count many elements in shared memory, and add its counts to the bins once.";
+    return gate;
+}
+
+static counted_gate lanes_on_one_address()
+{
+    counted_gate gate;
+    gate.name = "lanes of an atomic on one address";
+    gate.value = [](const counted &c) {
+        return c.atomic_requests ? double(c.atomic_same_address) / double(c.atomic_requests) : 1;
+    };
+    gate.at_least = false;
+    gate.required.excellent = 2;
+    return gate;
+}
+
+static speed_gates gates(double speedup, const steps &copy, std::size_t elements)
+{
+    speed_gates gates;
+    gates.speedup = speedup;
+    gates.copy = copy;
+    gates.counted = {global_atomics_an_element(elements)};
+    gates.too_slow = "Does a block count in shared memory? Then bytes on their way: 16 a load, "
+                     "several loads before the first count; and lanes that do not meet.";
+    return gates;
+}
+
+static void race_bytes(spread how)
+{
+    speed_gates g = gates(20, {0.12, 0.35, 0}, counting_bytes::size(0));
+    g.counted.push_back(lanes_on_one_address());
+    race(count_in(how), g);
+}
+
+CORRECTNESS_CASE("histogram: a small array", 1) { try_bytes({3, 0, 255, 3, 3, 128, 127, 0, 3, 7}); }
+
+CORRECTNESS_CASE("histogram: any bytes", 1)
+{
+    bytes in;
+    for (int v = 0; v < 256; ++v) in.insert(in.end(), std::size_t(1 + v * 5 % 17), v);
+    std::shuffle(in.begin(), in.end(), random_source());
+    try_bytes(in);
+}
+
+CORRECTNESS_CASE("histogram: sizes around 16 bytes, a warp and a block", 2)
+{
+    for (int n : awkward_sizes) try_bytes(random_bytes(std::size_t(n)));
+}
+
+CORRECTNESS_CASE("histogram: arrays that begin anywhere", 2)
+{
+    for (int at = 0; at < 16; ++at) try_bytes(random_bytes(1237), at, at % 5);
+    for (int n = 1; n < 20; ++n) try_bytes(random_bytes(std::size_t(n)), 20 - n);
+    try_bytes(random_bytes(5003), 31, 9);
+}
+
+CORRECTNESS_CASE("histogram: skewed, one bin, an image", 2)
+{
+    for (spread how : {spread::skewed, spread::one_bin, spread::image})
+        try_bytes(spread_bytes(70003, how, random_source()));
+}
+
+CORRECTNESS_CASE("histogram: many blocks", 1)
+{
+    try_bytes(random_bytes(simulated() ? 300007 : 90000007));
+}
+
+CORRECTNESS_CASE("histogram: no bytes", 1)
+{
+    try_bytes({1, 2}); // nothing at all is no answer
+    try_bytes({});
+}
+
+CORRECTNESS_CASE("histogram: more than 2^32 bytes", 2) { try_beyond_32_bits(); }
+
+SPEED_CASE("histogram: speed, uniform", 4) { race_bytes(spread::uniform); }
+
+SPEED_CASE("histogram: speed, 90 % in one bin", 4) { race_bytes(spread::skewed); }
+
+SPEED_CASE("histogram: speed, one bin", 3) { race_bytes(spread::one_bin); }
+
+SPEED_CASE("histogram: speed, an image", 3) { race_bytes(spread::image); }
+
+CORRECTNESS_CASE("histogram_tiles: a small image", 1)
+{
+    try_tiles({1, 1, 7, 7, 2, 1, 7, 9, 0, 0, 4, 4, 0, 3, 4, 255}, 4, 4, 2);
+}
+
+CORRECTNESS_CASE("histogram_tiles: ragged edges", 2)
+{
+    try_random_tiles(70, 64, 16);
+    try_random_tiles(64, 71, 16);
+    try_random_tiles(67, 35, 16);
+    try_random_tiles(101, 203, 50);
+}
+
+CORRECTNESS_CASE("histogram_tiles: tiles of every size", 2)
+{
+    for (int tile : {1, 2, 3, 5}) try_random_tiles(13, 11, tile);
+    for (int tile : {15, 16, 17, 31, 33, 64}) try_random_tiles(97, 83, tile);
+    for (int tile : {96, 97, 98, 1000}) try_random_tiles(97, 83, tile);
+    try_random_tiles(701, 1, 64);
+    try_random_tiles(1, 701, 64);
+}
+
+CORRECTNESS_CASE("histogram_tiles: an image", 1)
+{
+    picture p = read_picture("harbour.pgm");
+    try_tiles(p.pixels, p.width, p.height, 64);
+}
+
+CORRECTNESS_CASE("histogram_tiles: images that begin anywhere", 1)
+{
+    for (int at = 0; at < 16; ++at) try_random_tiles(53, 37, 20, at, at % 3);
+}
+
+CORRECTNESS_CASE("histogram_tiles: no pixels", 1)
+{
+    try_tiles({1, 2}, 2, 1, 4);
+    try_tiles({}, 0, 5, 4);
+    try_tiles({}, 5, 0, 4);
+}
+
+SPEED_CASE("histogram_tiles: speed", 4)
+{
+    race(count_in(spread::image, 128), gates(3, {0.10, 0.25, 0}, counting_bytes::size(128)));
+}
+
+CORRECTNESS_CASE("histogram_range: a small array", 1)
+{
+    try_range({0.5f, 0, 3.75f, 2, 2.5f, 1, 3, 0.25f}, {0, 1, 4});
+}
+
+// Just below, at and just above each bound, inside the range.
+CORRECTNESS_CASE("histogram_range: numbers at the bounds", 2)
+{
+    for (const bin_range &r : {bin_range{-1, 0.25f, 8}, bin_range{-2, 2, 3},
+                               bin_range{-1000, 0x1p-3f, 2048}, bin_range{7, 1, 5}}) {
+        floats in = {-1e-45f, -0.0f, 1e-45f, -1e-30f, -1e-9f};
+        std::erase_if(in, [&](float x) { return x < r.low; });
+        for (int b = 0; b <= r.bins; ++b) {
+            float bound = r.low + float(b) * r.width, lowest = std::nextafter(bound, -1e9f);
+            if (b > 0) in.push_back(lowest);
+            if (b < r.bins) in.insert(in.end(), {bound, std::nextafter(bound, 1e9f)});
+        }
+        try_range(in, r);
+    }
+}
+
+CORRECTNESS_CASE("histogram_range: outside, infinity and NaN", 1)
+{
+    using limits = std::numeric_limits<float>;
+    bin_range r{-1, 0.25f, 8};
+    floats in = floats_around(r, 999);
+    try_range(in, r);
+    float below = std::nextafter(r.low, -9.0f), above = std::nextafter(r.high(), 9.0f);
+    for (float x : {limits::infinity(), limits::quiet_NaN(), limits::max(), limits::lowest(), below,
+                    above, r.high(), -limits::infinity(), -limits::quiet_NaN(), 3e9f, -3e9f})
+        in.insert(in.end(), 3, x);
+    try_range(in, r);
+}
+
+CORRECTNESS_CASE("histogram_range: any number of bins", 2)
+{
+    for (int bins : {1, 2, 3, 7, 31, 33, 255, 256, 257, 511, 513, 1000, 1025, 2047, 2048}) {
+        bin_range r{-3, 0x1p-4f, bins};
+        try_range(floats_around(r, 3001), r);
+    }
+}
+
+CORRECTNESS_CASE("histogram_range: arrays of any size that begin anywhere", 1)
+{
+    bin_range r{2, 0.5f, 100};
+    for (int n : awkward_sizes) try_range(floats_around(r, std::size_t(n)), r, n % 4, n % 7);
+    try_range(floats_around(r, simulated() ? 100003 : 30000001), r);
+}
+
+CORRECTNESS_CASE("histogram_range: no elements", 1)
+{
+    try_range({1, 2}, {0, 1, 4});
+    try_range({}, {0, 1, 4});
+}
+
+SPEED_CASE("histogram_range: speed", 4)
+{
+    auto make = [](std::mt19937_64 &random) { return std::make_unique<counting_floats>(random); };
+    race(make, gates(10, {0.30, 0.50, 0}, counting_floats::size()));
+}

@@ -1,0 +1,48 @@
+// What is right in lab 03, one particle after the other.
+#include "oracle.hpp"
+
+#include <cmath>
+#include <cstddef>
+
+namespace oracle {
+
+moved drift(const std::vector<float> &aos, float dt)
+{
+    moved result;
+    for (std::size_t i = 0; i < aos.size(); i += fields) {
+        double x = aos[i + field_x], step = double(aos[i + field_vx]) * dt;
+        result.x.push_back(x + step);
+        result.magnitude.push_back(std::abs(x) + std::abs(step));
+    }
+    return result;
+}
+
+std::vector<double> distances(const std::vector<float> &aos, float3 centre)
+{
+    std::vector<double> result;
+    for (std::size_t i = 0; i < aos.size(); i += fields)
+        result.push_back(std::hypot(double(aos[i + field_x]) - centre.x,
+                                    double(aos[i + field_y]) - centre.y,
+                                    double(aos[i + field_z]) - centre.z));
+    return result;
+}
+
+std::vector<float> to_soa(const std::vector<float> &aos)
+{
+    std::size_t n = aos.size() / fields;
+    std::vector<float> soa(aos.size());
+    for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t f = 0; f < fields; ++f) soa[n * f + i] = aos[fields * i + f];
+    return soa;
+}
+
+std::vector<float> to_aos(const std::vector<float> &soa)
+{
+    std::size_t n = soa.size() / fields;
+    std::vector<float> aos(soa.size());
+    for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t f = 0; f < fields; ++f) aos[fields * i + f] = soa[n * f + i];
+    return aos;
+}
+
+} // namespace oracle

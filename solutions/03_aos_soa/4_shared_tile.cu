@@ -1,0 +1,133 @@
+// Lab 03, rung 4: conversions through shared memory.
+//
+// New: a block brings its particles into a tile in the order in which they lie, and takes them out
+// in the order in which they shall lie: lanes side by side on both ways, where rung 3 had them 64
+// bytes apart on one.
+#include "lab.hpp"
+
+#include <cuda_runtime.h>
+
+#include <stdexcept>
+#include <string>
+
+constexpr int block_size = 256;
+
+static int blocks_for(int threads) { return (threads + block_size - 1) / block_size; }
+
+static void check_launch(const char *kernel)
+{
+    cudaError_t error = cudaPeekAtLastError();
+    if (error != cudaSuccess)
+        throw std::runtime_error(std::string(kernel) + ": " + cudaGetErrorString(error));
+}
+
+// A particle is four float4, and begins at a multiple of 16 bytes.
+constexpr int quads = fields / 4;
+
+// All particles and few fields: columns. Few particles: structs, where x, y and z share a sector.
+layout drift_layout() { return layout::soa; }
+layout distance_all_layout() { return layout::soa; }
+layout distance_some_layout() { return layout::aos; }
+
+static __global__ void move_particles(float *x, const float *vx, int n, float dt)
+{
+    int i = blockIdx.x * block_size + threadIdx.x;
+    if (i < n) x[i] += vx[i] * dt;
+}
+
+// A field is an array of its own: the kernel needs two of sixteen.
+void drift(float *particles, int n, float dt)
+{
+    if (n == 0) return;
+    move_particles<<<blocks_for(n), block_size>>>(particles + n * field_x, particles + n * field_vx,
+                                                  n, dt);
+    check_launch("move_particles");
+}
+
+static __device__ float distance(float x, float y, float z, float3 centre)
+{
+    float dx = x - centre.x, dy = y - centre.y, dz = z - centre.z;
+    return sqrtf(dx * dx + dy * dy + dz * dz);
+}
+
+static __global__ void measure_all(const float *particles, int n, float3 centre, float *out)
+{
+    int i = blockIdx.x * block_size + threadIdx.x;
+    if (i >= n) return;
+    out[i] = distance(particles[n * field_x + i], particles[n * field_y + i],
+                      particles[n * field_z + i], centre);
+}
+
+void distance_all(const float *particles, int n, float3 centre, float *out)
+{
+    if (n == 0) return;
+    measure_all<<<blocks_for(n), block_size>>>(particles, n, centre, out);
+    check_launch("measure_all");
+}
+
+static __global__ void measure_some(const float4 *particles, float3 centre, const int *which, int k,
+                                    float *out)
+{
+    int j = blockIdx.x * block_size + threadIdx.x;
+    if (j >= k) return;
+    float4 p = particles[quads * which[j]];
+    out[j] = distance(p.x, p.y, p.z, centre);
+}
+
+void distance_some(const float *particles, int, float3 centre, const int *which, int k, float *out)
+{
+    if (k == 0) return;
+    measure_some<<<blocks_for(k), block_size>>>(reinterpret_cast<const float4 *>(particles), centre,
+                                                which, k, out);
+    check_launch("measure_some");
+}
+
+// A block's particles, on their way from rows to columns or back. Without the float more a row, the
+// lanes that take a column would find it in two banks of 32.
+struct particle_tile {
+    float rows[block_size][fields + 1];
+};
+
+// Element e of the block's particles, in the order of the structs: lanes side by side take side by
+// side.
+static __device__ int element(int k) { return k * block_size + threadIdx.x; }
+
+static __global__ void split_particles(const float *aos, float *soa, int n)
+{
+    __shared__ particle_tile tile;
+    int first = blockIdx.x * block_size, t = threadIdx.x, count = min(block_size, n - first);
+    for (int k = 0; k < fields; ++k) {
+        int e = element(k);
+        if (e < fields * count) tile.rows[e / fields][e % fields] = aos[fields * first + e];
+    }
+    __syncthreads(); // a thread's particle was brought by others
+    if (t >= count) return;
+    for (int f = 0; f < fields; ++f) soa[n * f + first + t] = tile.rows[t][f];
+}
+
+void to_soa(const float *aos, float *soa, int n)
+{
+    if (n == 0) return;
+    split_particles<<<blocks_for(n), block_size>>>(aos, soa, n);
+    check_launch("split_particles");
+}
+
+static __global__ void join_particles(const float *soa, float *aos, int n)
+{
+    __shared__ particle_tile tile;
+    int first = blockIdx.x * block_size, t = threadIdx.x, count = min(block_size, n - first);
+    if (t < count)
+        for (int f = 0; f < fields; ++f) tile.rows[t][f] = soa[n * f + first + t];
+    __syncthreads();
+    for (int k = 0; k < fields; ++k) {
+        int e = element(k);
+        if (e < fields * count) aos[fields * first + e] = tile.rows[e / fields][e % fields];
+    }
+}
+
+void to_aos(const float *soa, float *aos, int n)
+{
+    if (n == 0) return;
+    join_particles<<<blocks_for(n), block_size>>>(soa, aos, n);
+    check_launch("join_particles");
+}

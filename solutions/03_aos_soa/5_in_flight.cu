@@ -1,0 +1,164 @@
+// Lab 03, rung 5: more bytes on their way.
+//
+// New: a thread of drift and of the distances has four elements, block_size apart, and loads all it
+// needs of them before it stores the first. The conversions, which have sixteen floats a thread
+// already, are as they were.
+#include "lab.hpp"
+
+#include <cuda_runtime.h>
+
+#include <stdexcept>
+#include <string>
+
+constexpr int block_size = 256, per_thread = 4, a_block = block_size * per_thread;
+
+static int blocks_for(int n) { return (n + a_block - 1) / a_block; }
+static int blocks_of_tiles(int n) { return (n + block_size - 1) / block_size; }
+
+static void check_launch(const char *kernel)
+{
+    cudaError_t error = cudaPeekAtLastError();
+    if (error != cudaSuccess)
+        throw std::runtime_error(std::string(kernel) + ": " + cudaGetErrorString(error));
+}
+
+// All particles, and few fields: nothing else should move. Some particles, and three fields of
+// each: in a struct they share a sector.
+layout drift_layout() { return layout::soa; }
+layout distance_all_layout() { return layout::soa; }
+layout distance_some_layout() { return layout::aos; }
+
+// This thread's first element; the others are block_size, 2 * block_size, ... further on.
+static __device__ int first_element() { return blockIdx.x * a_block + threadIdx.x; }
+
+static __global__ void __launch_bounds__(block_size)
+    move_particles(float *x, const float *vx, int n, float dt)
+{
+    float here[per_thread], v[per_thread];
+    int first = first_element();
+    // All loads before the first store: the compiler cannot know that a store does not change what
+    // the next load reads.
+    for (int k = 0; k < per_thread; ++k) {
+        int i = first + k * block_size;
+        here[k] = i < n ? x[i] : 0;
+        v[k] = i < n ? vx[i] : 0;
+    }
+    for (int k = 0; k < per_thread; ++k) {
+        int i = first + k * block_size;
+        if (i < n) x[i] = here[k] + v[k] * dt;
+    }
+}
+
+void drift(float *particles, int n, float dt)
+{
+    if (n == 0) return;
+    move_particles<<<blocks_for(n), block_size>>>(particles + n * field_x, particles + n * field_vx,
+                                                  n, dt);
+    check_launch("move_particles");
+}
+
+static __device__ float distance(float x, float y, float z, float3 centre)
+{
+    float dx = x - centre.x, dy = y - centre.y, dz = z - centre.z;
+    return sqrtf(dx * dx + dy * dy + dz * dz);
+}
+
+static __global__ void __launch_bounds__(block_size)
+    measure_all(const float *particles, int n, float3 centre, float *out)
+{
+    float x[per_thread], y[per_thread], z[per_thread];
+    int first = first_element();
+    for (int k = 0; k < per_thread; ++k) {
+        int i = first + k * block_size;
+        x[k] = i < n ? particles[n * field_x + i] : 0;
+        y[k] = i < n ? particles[n * field_y + i] : 0;
+        z[k] = i < n ? particles[n * field_z + i] : 0;
+    }
+    for (int k = 0; k < per_thread; ++k) {
+        int i = first + k * block_size;
+        if (i < n) out[i] = distance(x[k], y[k], z[k], centre);
+    }
+}
+
+void distance_all(const float *particles, int n, float3 centre, float *out)
+{
+    if (n == 0) return;
+    measure_all<<<blocks_for(n), block_size>>>(particles, n, centre, out);
+    check_launch("measure_all");
+}
+
+// A particle is four float4; x, y and z are in its first.
+constexpr int quads = fields / 4;
+
+static __global__ void __launch_bounds__(block_size)
+    measure_some(const float4 *particles, float3 centre, const int *which, int k, float *out)
+{
+    int first = first_element(), i[per_thread];
+    float4 at[per_thread];
+    for (int m = 0; m < per_thread; ++m) {
+        int j = first + m * block_size;
+        i[m] = j < k ? which[j] : -1;
+    }
+    // Several places a thread are on their way at once.
+    for (int m = 0; m < per_thread; ++m) at[m] = i[m] >= 0 ? particles[quads * i[m]] : float4{};
+    for (int m = 0; m < per_thread; ++m)
+        if (i[m] >= 0) out[first + m * block_size] = distance(at[m].x, at[m].y, at[m].z, centre);
+}
+
+void distance_some(const float *particles, int, float3 centre, const int *which, int k, float *out)
+{
+    if (k == 0) return;
+    measure_some<<<blocks_for(k), block_size>>>(reinterpret_cast<const float4 *>(particles), centre,
+                                                which, k, out);
+    check_launch("measure_some");
+}
+
+// A block's particles, on their way from rows to columns or back. Without the float more a row, the
+// lanes that take a column would find it in two banks of 32.
+struct particle_tile {
+    float rows[block_size][fields + 1];
+};
+
+// Element e of the block's particles, in the order of the structs: lanes side by side take side by
+// side.
+static __device__ int element(int k) { return k * block_size + threadIdx.x; }
+
+static __global__ void split_particles(const float *aos, float *soa, int n)
+{
+    __shared__ particle_tile tile;
+    int first = blockIdx.x * block_size, t = threadIdx.x, count = min(block_size, n - first);
+    for (int k = 0; k < fields; ++k) {
+        int e = element(k);
+        if (e < fields * count) tile.rows[e / fields][e % fields] = aos[fields * first + e];
+    }
+    __syncthreads(); // a thread's particle was brought by others
+    if (t >= count) return;
+    for (int f = 0; f < fields; ++f) soa[n * f + first + t] = tile.rows[t][f];
+}
+
+void to_soa(const float *aos, float *soa, int n)
+{
+    if (n == 0) return;
+    split_particles<<<blocks_of_tiles(n), block_size>>>(aos, soa, n);
+    check_launch("split_particles");
+}
+
+static __global__ void join_particles(const float *soa, float *aos, int n)
+{
+    __shared__ particle_tile tile;
+    int first = blockIdx.x * block_size, t = threadIdx.x, count = min(block_size, n - first);
+    if (t < count)
+        for (int f = 0; f < fields; ++f) tile.rows[t][f] = soa[n * f + first + t];
+    __syncthreads();
+    for (int k = 0; k < fields; ++k) {
+        int e = element(k);
+        if (e < fields * count) aos[fields * first + e] = tile.rows[e / fields][e % fields];
+    }
+}
+
+void to_aos(const float *soa, float *aos, int n)
+{
+    if (n == 0) return;
+    join_particles<<<blocks_of_tiles(n), block_size>>>(soa, aos, n);
+    check_launch("join_particles");
+}

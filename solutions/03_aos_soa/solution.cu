@@ -1,0 +1,177 @@
+// Lab 03, worked: columns where all particles are looked at, structs where few are, and tiles
+// without bank conflicts between the two.
+#include "lab.hpp"
+
+#include <cuda_runtime.h>
+
+#include <stdexcept>
+#include <string>
+
+constexpr int block_size = 256, per_thread = 4, a_block = block_size * per_thread;
+
+static int blocks_for(int n) { return (n + a_block - 1) / a_block; }
+
+static void check_launch(const char *kernel)
+{
+    cudaError_t error = cudaPeekAtLastError();
+    if (error != cudaSuccess)
+        throw std::runtime_error(std::string(kernel) + ": " + cudaGetErrorString(error));
+}
+
+// All particles, and few fields: nothing else should move. Some particles, and three fields of
+// each: in a struct they share a sector.
+layout drift_layout() { return layout::soa; }
+layout distance_all_layout() { return layout::soa; }
+layout distance_some_layout() { return layout::aos; }
+
+// This thread's first element; the others are block_size, 2 * block_size, ... further on.
+static __device__ int first_element() { return blockIdx.x * a_block + threadIdx.x; }
+
+static __global__ void __launch_bounds__(block_size)
+    move_particles(float *x, const float *vx, int n, float dt)
+{
+    float here[per_thread], v[per_thread];
+    int first = first_element();
+    // All loads before the first store: the compiler cannot know that a store does not change what
+    // the next load reads.
+    for (int k = 0; k < per_thread; ++k) {
+        int i = first + k * block_size;
+        here[k] = i < n ? x[i] : 0;
+        v[k] = i < n ? vx[i] : 0;
+    }
+    for (int k = 0; k < per_thread; ++k) {
+        int i = first + k * block_size;
+        if (i < n) x[i] = here[k] + v[k] * dt;
+    }
+}
+
+void drift(float *particles, int n, float dt)
+{
+    if (n == 0) return;
+    move_particles<<<blocks_for(n), block_size>>>(particles + n * field_x, particles + n * field_vx,
+                                                  n, dt);
+    check_launch("move_particles");
+}
+
+static __device__ float distance(float x, float y, float z, float3 centre)
+{
+    float dx = x - centre.x, dy = y - centre.y, dz = z - centre.z;
+    return sqrtf(dx * dx + dy * dy + dz * dz);
+}
+
+static __global__ void __launch_bounds__(block_size)
+    measure_all(const float *particles, int n, float3 centre, float *out)
+{
+    float x[per_thread], y[per_thread], z[per_thread];
+    int first = first_element();
+    for (int k = 0; k < per_thread; ++k) {
+        int i = first + k * block_size;
+        x[k] = i < n ? particles[n * field_x + i] : 0;
+        y[k] = i < n ? particles[n * field_y + i] : 0;
+        z[k] = i < n ? particles[n * field_z + i] : 0;
+    }
+    for (int k = 0; k < per_thread; ++k) {
+        int i = first + k * block_size;
+        if (i < n) out[i] = distance(x[k], y[k], z[k], centre);
+    }
+}
+
+void distance_all(const float *particles, int n, float3 centre, float *out)
+{
+    if (n == 0) return;
+    measure_all<<<blocks_for(n), block_size>>>(particles, n, centre, out);
+    check_launch("measure_all");
+}
+
+// A particle is four float4; x, y and z are in its first.
+constexpr int quads = fields / 4;
+
+static __global__ void __launch_bounds__(block_size)
+    measure_some(const float4 *particles, float3 centre, const int *which, int k, float *out)
+{
+    int first = first_element(), i[per_thread];
+    float4 at[per_thread];
+    for (int m = 0; m < per_thread; ++m) {
+        int j = first + m * block_size;
+        i[m] = j < k ? which[j] : -1;
+    }
+    // Several places a thread are on their way at once.
+    for (int m = 0; m < per_thread; ++m) at[m] = i[m] >= 0 ? particles[quads * i[m]] : float4{};
+    for (int m = 0; m < per_thread; ++m)
+        if (i[m] >= 0) out[first + m * block_size] = distance(at[m].x, at[m].y, at[m].z, centre);
+}
+
+void distance_some(const float *particles, int, float3 centre, const int *which, int k, float *out)
+{
+    if (k == 0) return;
+    measure_some<<<blocks_for(k), block_size>>>(reinterpret_cast<const float4 *>(particles), centre,
+                                                which, k, out);
+    check_launch("measure_some");
+}
+
+// The conversions: a warp takes 32 particles through a tile of its own, so that no warp waits for
+// another.
+constexpr int warps = block_size / 32;
+
+static int blocks_of_tiles(int n) { return (n + block_size - 1) / block_size; }
+
+// Where in a tile the float of particle p and field f lies. In plain rows of 16, a column would lie
+// in two banks. Exchanging the places within each row by p / 2 puts it in 32, and also a row's
+// floats stay apart.
+static __device__ int place(int p, int f) { return fields * p + (f ^ p / 2); }
+
+static __global__ void __launch_bounds__(block_size)
+    split_particles(const float4 *aos, float *soa, int n)
+{
+    __shared__ float tiles[warps][32 * fields];
+    float *tile = tiles[threadIdx.x / 32];
+    int lane = threadIdx.x % 32, first = blockIdx.x * block_size + threadIdx.x - lane;
+    float4 q[quads];
+    // Row r of the tile's float4: 8 particles, side by side.
+    for (int r = 0; r < quads; ++r) {
+        int p = 8 * r + lane / quads;
+        q[r] = first + p < n ? aos[quads * first + 32 * r + lane] : float4{};
+    }
+    for (int r = 0; r < quads; ++r) {
+        int p = 8 * r + lane / quads, f = lane % quads * 4;
+        tile[place(p, f)] = q[r].x;
+        tile[place(p, f + 1)] = q[r].y;
+        tile[place(p, f + 2)] = q[r].z;
+        tile[place(p, f + 3)] = q[r].w;
+    }
+    __syncwarp();
+    if (first + lane >= n) return;
+    for (int f = 0; f < fields; ++f) soa[n * f + first + lane] = tile[place(lane, f)];
+}
+
+void to_soa(const float *aos, float *soa, int n)
+{
+    if (n == 0) return;
+    split_particles<<<blocks_of_tiles(n), block_size>>>(reinterpret_cast<const float4 *>(aos), soa,
+                                                        n);
+    check_launch("split_particles");
+}
+
+static __global__ void __launch_bounds__(block_size)
+    join_particles(const float *soa, float4 *aos, int n)
+{
+    __shared__ float tiles[warps][32 * fields];
+    float *tile = tiles[threadIdx.x / 32], x[fields];
+    int lane = threadIdx.x % 32, first = blockIdx.x * block_size + threadIdx.x - lane;
+    for (int f = 0; f < fields; ++f) x[f] = first + lane < n ? soa[n * f + first + lane] : 0;
+    for (int f = 0; f < fields; ++f) tile[place(lane, f)] = x[f];
+    __syncwarp();
+    for (int r = 0; r < quads; ++r) {
+        int p = 8 * r + lane / quads, f = lane % quads * 4;
+        if (first + p < n)
+            aos[quads * first + 32 * r + lane] = {tile[place(p, f)], tile[place(p, f + 1)],
+                                                  tile[place(p, f + 2)], tile[place(p, f + 3)]};
+    }
+}
+
+void to_aos(const float *soa, float *aos, int n)
+{
+    if (n == 0) return;
+    join_particles<<<blocks_of_tiles(n), block_size>>>(soa, reinterpret_cast<float4 *>(aos), n);
+    check_launch("join_particles");
+}

@@ -1,0 +1,39 @@
+// Fails: distance_some: a few particles | OUT_OF_BOUNDS | past the end of
+// The guard is that of distance_all: it asks how many particles there are. Reads stay inside
+// `which`, writes do not stay inside `out`.
+#include "lab.hpp"
+
+#include <cuda_runtime.h>
+
+constexpr int block_size = 256;
+
+static int blocks_for(int threads) { return (threads + block_size - 1) / block_size; }
+
+layout distance_some_layout() { return layout::aos; }
+
+static __global__ void measure_some(const float *particles, int n, float3 centre, const int *which,
+                                    int k, float *out)
+{
+    int j = blockIdx.x * block_size + threadIdx.x;
+    if (j >= n) return;
+    int i = which[min(j, k - 1)];
+    const float *p = particles + fields * i;
+    float x = p[field_x], y = p[field_y], z = p[field_z];
+    float dx = x - centre.x, dy = y - centre.y, dz = z - centre.z;
+    out[j] = sqrtf(dx * dx + dy * dy + dz * dz);
+}
+
+void distance_some(const float *particles, int n, float3 centre, const int *which, int k,
+                   float *out)
+{
+    if (k == 0) return;
+    measure_some<<<blocks_for(k), block_size>>>(particles, n, centre, which, k, out);
+}
+
+// Not begun.
+layout drift_layout() { return layout::aos; }
+layout distance_all_layout() { return layout::aos; }
+void drift(float *, int, float) {}
+void distance_all(const float *, int, float3, float *) {}
+void to_soa(const float *, float *, int) {}
+void to_aos(const float *, float *, int) {}

@@ -1,0 +1,215 @@
+// Lab 06, rung 6: one kernel, in which an element is read once and written once. A block does not
+// wait for a kernel to end to learn what lies before it: it looks back at what the blocks before it
+// have told.
+//
+// New: sum_before, by way of look_back, in place of scan_sums and add_before. With it come the
+// board, which must be cleared before every call, and tiles, as many elements as a block has, that
+// are taken from a counter. A tile of 1024 elements is soon scanned and then waits: see the
+// solution.
+#include "lab.hpp"
+
+#include <cuda_runtime.h>
+
+#include <cstring>
+#include <stdexcept>
+#include <string>
+
+constexpr int block_size = 1024; // threads, and elements of a tile
+constexpr unsigned all_lanes = 0xffffffff;
+
+static void check(cudaError_t error, const char *step)
+{
+    if (error != cudaSuccess)
+        throw std::runtime_error(std::string(step) + ": " + cudaGetErrorString(error));
+}
+
+// What a tile has told so far: words of which each holds 32 bits of a sum, and whose it is. State
+// and bits are one word, so nobody sees only one of them; and each state is told once, so that
+// words of the same state belong together. No fence is needed.
+using word = unsigned long long;
+enum state : unsigned { nothing, own, sum }; // of the tile alone; of it and all before it
+
+template <class T> struct message {
+    state kind;
+    T value;
+};
+
+// Scratch: some words a tile, and how many tiles have been taken.
+template <class T> struct board {
+    static constexpr int words = sizeof(T) / 4;
+    volatile word *tiles;
+    int *taken;
+
+    __device__ void tell(int t, const message<T> &m) const
+    {
+        unsigned bits[words];
+        memcpy(bits, &m.value, sizeof(T));
+        for (int k = 0; k < words; ++k) tiles[t * words + k] = word(m.kind) << 32 | bits[k];
+    }
+    __device__ message<T> look_at(int t) const
+    {
+        unsigned bits[words], kinds[words];
+        for (int k = 0; k < words; ++k) {
+            word w = tiles[t * words + k];
+            bits[k] = unsigned(w), kinds[k] = unsigned(w >> 32);
+        }
+        message<T> m{state(kinds[0]), T(0)};
+        if (kinds[words - 1] != kinds[0]) m.kind = nothing;
+        memcpy(&m.value, bits, sizeof(T));
+        return m;
+    }
+};
+
+static int tiles_for(int n) { return n / block_size + (n % block_size != 0); }
+
+template <class T> static size_t board_bytes(int n)
+{
+    return sizeof(word) * board<T>::words * tiles_for(n) + sizeof(int);
+}
+
+template <class T> static board<T> cleared_board(int n, void *scratch)
+{
+    check(cudaMemsetAsync(scratch, 0, board_bytes<T>(n)), "clearing the board");
+    word *tiles = static_cast<word *>(scratch);
+    return {tiles, reinterpret_cast<int *>(tiles + board<T>::words * tiles_for(n))};
+}
+
+// A block takes its tile when it runs, so that every tile it may wait for is at work already,
+// whatever the order in which blocks are started.
+static __device__ int next_tile(int *taken)
+{
+    __shared__ int t;
+    if (threadIdx.x == 0) t = atomicAdd(taken, 1);
+    __syncthreads();
+    return t;
+}
+
+static __device__ int lane() { return threadIdx.x % 32; }
+
+// What comes of the elements of a warp or a block, for one thread.
+template <class T> struct sums_of {
+    T before, up_to; // without this thread's x and with it
+};
+
+template <class T> static __device__ sums_of<T> scan_in_warp(T x)
+{
+    for (int distance = 1; distance < 32; distance *= 2) {
+        T left = __shfl_up_sync(all_lanes, x, distance);
+        if (lane() >= distance) x = left + x;
+    }
+    T left = __shfl_up_sync(all_lanes, x, 1);
+    return {lane() > 0 ? left : T(0), x};
+}
+
+template <class T> static __device__ sums_of<T> scan_in_block(T x)
+{
+    __shared__ T before[32]; // a sum a warp, then what lies before each
+    int warp = threadIdx.x / 32;
+    sums_of<T> sums = scan_in_warp(x);
+    if (lane() == 31) before[warp] = sums.up_to;
+    __syncthreads();
+    if (warp == 0) before[lane()] = scan_in_warp(before[lane()]).before; // 32 warps, 32 lanes
+    __syncthreads();
+    return {before[warp] + sums.before, before[warp] + sums.up_to};
+}
+
+// The sum of all before tile t, found out by one warp: 32 tiles at a time.
+template <class T> static __device__ T look_back(const board<T> &b, int t)
+{
+    T before = 0;
+    unsigned sums = 0;
+    for (int nearest = t - 1; nearest >= 0 && sums == 0; nearest -= 32) {
+        message<T> m;
+        unsigned wanted;
+        do {
+            m = lane() <= nearest ? b.look_at(nearest - lane()) : message<T>{sum, T(0)};
+            sums = __ballot_sync(all_lanes, m.kind == sum);
+            // The lanes up to the first that knows of all before it; all where none does.
+            wanted = sums ^ (sums - 1);
+        } while (__ballot_sync(all_lanes, m.kind == nothing) & wanted);
+        T value = wanted >> lane() & 1 ? m.value : T(0);
+        for (int d = 16; d > 0; d /= 2) value += __shfl_xor_sync(all_lanes, value, d);
+        before += value;
+    }
+    return before;
+}
+
+// The sum of all before tile t, whose own sum the last thread has in `up_to`.
+template <class T> static __device__ T sum_before(const board<T> &b, int t, T up_to)
+{
+    __shared__ T of_tile, before;
+    if (threadIdx.x == block_size - 1) of_tile = up_to;
+    __syncthreads();
+    if (threadIdx.x < 32) {
+        if (lane() == 0) b.tell(t, {own, of_tile});
+        T before_tile = look_back(b, t);
+        if (lane() == 0) {
+            b.tell(t, {sum, before_tile + of_tile});
+            before = before_tile;
+        }
+    }
+    __syncthreads();
+    return before;
+}
+
+template <bool inclusive, class T> static __global__ void __launch_bounds__(block_size)
+    scan_tiles(const T *in, T *out, int n, board<T> b)
+{
+    int t = next_tile(b.taken), i = t * block_size + threadIdx.x;
+    sums_of<T> sums = scan_in_block(i < n ? in[i] : T(0));
+    T before = sum_before(b, t, sums.up_to);
+    if (i < n) out[i] = before + (inclusive ? sums.up_to : sums.before);
+}
+
+template <bool inclusive, class T> static void scan(const T *in, T *out, int n, void *scratch)
+{
+    if (n == 0) return;
+    board<T> b = cleared_board<T>(n, scratch);
+    scan_tiles<inclusive><<<tiles_for(n), block_size>>>(in, out, n, b);
+    check(cudaPeekAtLastError(), "scan_tiles");
+}
+
+size_t scan_inclusive_scratch(int n) { return board_bytes<int>(n); }
+void scan_inclusive(const int *in, int *out, int n, void *scratch)
+{
+    scan<true>(in, out, n, scratch);
+}
+
+size_t scan_exclusive_scratch(int n) { return board_bytes<int>(n); }
+void scan_exclusive(const int *in, int *out, int n, void *scratch)
+{
+    scan<false>(in, out, n, scratch);
+}
+
+size_t scan_inclusive_int64_scratch(int n) { return board_bytes<std::int64_t>(n); }
+void scan_inclusive_int64(const std::int64_t *in, std::int64_t *out, int n, void *scratch)
+{
+    scan<true>(in, out, n, scratch);
+}
+
+size_t scan_inclusive_float_scratch(int n) { return board_bytes<float>(n); }
+void scan_inclusive_float(const float *in, float *out, int n, void *scratch)
+{
+    scan<true>(in, out, n, scratch);
+}
+
+// One block, two neighbours a thread.
+template <bool inclusive> static __global__ void scan_pairs(const int *in, int *out, int n)
+{
+    int i = 2 * threadIdx.x, k = i + 1;
+    int x = i < n ? in[i] : 0, y = k < n ? in[k] : 0, before = scan_in_block(x + y).before;
+    if (i < n) out[i] = inclusive ? before + x : before;
+    if (k < n) out[k] = inclusive ? before + x + y : before + x;
+}
+
+void scan_block_inclusive(const int *in, int *out, int n)
+{
+    scan_pairs<true><<<1, block_size>>>(in, out, n);
+    check(cudaPeekAtLastError(), "scan_pairs");
+}
+
+void scan_block_exclusive(const int *in, int *out, int n)
+{
+    scan_pairs<false><<<1, block_size>>>(in, out, n);
+    check(cudaPeekAtLastError(), "scan_pairs");
+}

@@ -1,0 +1,287 @@
+// Lab 06, worked: one pass, and several elements a lane, in pieces of 16 bytes.
+//
+// From rung 6: the board, the tickets and the look-back. New: a warp has rows of 32 pieces, one
+// below the other. A lane adds up its piece alone, so that the shuffles of a row serve 128 ints and
+// not 32; and a tile is so large that there are few to look back at, and so many bytes are under
+// way that the wait for it does not show.
+#include "lab.hpp"
+
+#include <cuda_runtime.h>
+
+#include <cstring>
+#include <stdexcept>
+#include <string>
+
+constexpr int block_size = 256, warps = block_size / 32, rows = 6;
+constexpr unsigned all_lanes = 0xffffffff;
+
+// What a lane loads and stores at once.
+template <class T> struct alignas(16) piece {
+    T x[16 / sizeof(T)];
+};
+template <class T> constexpr int a_piece = 16 / sizeof(T);
+template <class T> constexpr int a_row = 32 * a_piece<T>;
+template <class T> constexpr int tile = block_size *rows *a_piece<T>;
+
+static void check(cudaError_t error, const char *step)
+{
+    if (error != cudaSuccess)
+        throw std::runtime_error(std::string(step) + ": " + cudaGetErrorString(error));
+}
+
+// What a tile has told so far: words of which each holds 32 bits of a sum, and whose it is. State
+// and bits are one word, so nobody sees only one of them; and each state is told once, so that
+// words of the same state belong together. No fence is needed.
+using word = unsigned long long;
+enum state : unsigned { nothing, own, sum }; // of the tile alone; of it and all before it
+
+template <class T> struct message {
+    state kind;
+    T value;
+};
+
+// Scratch: some words a tile, and how many tiles have been taken.
+template <class T> struct board {
+    static constexpr int words = sizeof(T) / 4;
+    volatile word *tiles;
+    int *taken;
+
+    __device__ void tell(int t, const message<T> &m) const
+    {
+        unsigned bits[words];
+        memcpy(bits, &m.value, sizeof(T));
+        for (int k = 0; k < words; ++k) tiles[t * words + k] = word(m.kind) << 32 | bits[k];
+    }
+    __device__ message<T> look_at(int t) const
+    {
+        unsigned bits[words], kinds[words];
+        for (int k = 0; k < words; ++k) {
+            word w = tiles[t * words + k];
+            bits[k] = unsigned(w), kinds[k] = unsigned(w >> 32);
+        }
+        message<T> m{state(kinds[0]), T(0)};
+        if (kinds[words - 1] != kinds[0]) m.kind = nothing;
+        memcpy(&m.value, bits, sizeof(T));
+        return m;
+    }
+};
+
+template <class T> static int tiles_for(int n) { return n / tile<T> + (n % tile<T> != 0); }
+
+template <class T> static size_t board_bytes(int n)
+{
+    return sizeof(word) * board<T>::words * tiles_for<T>(n) + sizeof(int);
+}
+
+template <class T> static board<T> cleared_board(int n, void *scratch)
+{
+    check(cudaMemsetAsync(scratch, 0, board_bytes<T>(n)), "clearing the board");
+    word *tiles = static_cast<word *>(scratch);
+    return {tiles, reinterpret_cast<int *>(tiles + board<T>::words * tiles_for<T>(n))};
+}
+
+// A block takes its tile when it runs, so that every tile it may wait for is at work already,
+// whatever the order in which blocks are started.
+static __device__ int next_tile(int *taken)
+{
+    __shared__ int t;
+    if (threadIdx.x == 0) t = atomicAdd(taken, 1);
+    __syncthreads();
+    return t;
+}
+
+static __device__ int lane() { return threadIdx.x % 32; }
+
+// The sum of x over this lane and all before it in the warp.
+template <class T> static __device__ T sum_in_warp(T x)
+{
+    for (int distance = 1; distance < 32; distance *= 2) {
+        T left = __shfl_up_sync(all_lanes, x, distance);
+        if (lane() >= distance) x += left;
+    }
+    return x;
+}
+
+// Puts into each element the sum of the warp's elements before it, and returns that of all.
+template <bool inclusive, class T> static __device__ T scan_rows(piece<T> (&mine)[rows])
+{
+    T of_rows = 0;
+#pragma unroll
+    for (piece<T> &p : mine) {
+        T of_piece = 0;
+        for (T x : p.x) of_piece += x;
+        T up_to = sum_in_warp(of_piece), before = __shfl_up_sync(all_lanes, up_to, 1);
+        before = lane() > 0 ? of_rows + before : of_rows;
+        of_rows += __shfl_sync(all_lanes, up_to, 31);
+        for (T &x : p.x) {
+            T with_it = before + x;
+            x = inclusive ? with_it : before;
+            before = with_it;
+        }
+    }
+    return of_rows;
+}
+
+// The sums of the warps of this block before this one, and of all of them.
+template <class T> struct block_sums {
+    T before = 0, all = 0;
+};
+
+template <class T> static __device__ block_sums<T> add_up(T of_this_warp)
+{
+    __shared__ T of_warps[warps];
+    if (lane() == 0) of_warps[threadIdx.x / 32] = of_this_warp;
+    __syncthreads();
+    block_sums<T> sums;
+    for (int w = 0; w < warps; ++w) {
+        if (w < int(threadIdx.x / 32)) sums.before += of_warps[w];
+        sums.all += of_warps[w];
+    }
+    return sums;
+}
+
+// The sum of all before tile t, found out by one warp: 32 tiles at a time.
+template <class T> static __device__ T look_back(const board<T> &b, int t)
+{
+    T before = 0;
+    unsigned sums = 0;
+    for (int nearest = t - 1; nearest >= 0 && sums == 0; nearest -= 32) {
+        message<T> m;
+        unsigned wanted;
+        do {
+            m = lane() <= nearest ? b.look_at(nearest - lane()) : message<T>{sum, T(0)};
+            sums = __ballot_sync(all_lanes, m.kind == sum);
+            // The lanes up to the first that knows of all before it; all where none does.
+            wanted = sums ^ (sums - 1);
+        } while (__ballot_sync(all_lanes, m.kind == nothing) & wanted);
+        T value = wanted >> lane() & 1 ? m.value : T(0);
+        for (int d = 16; d > 0; d /= 2) value += __shfl_xor_sync(all_lanes, value, d);
+        before += value;
+    }
+    return before;
+}
+
+// The sum of all before this warp's elements, whose sum is `of_this_warp`.
+template <class T> static __device__ T sum_before(const board<T> &b, int t, T of_this_warp)
+{
+    __shared__ T before;
+    block_sums<T> here = add_up(of_this_warp);
+    if (threadIdx.x < 32) {
+        if (lane() == 0) b.tell(t, {own, here.all});
+        T before_tile = look_back(b, t);
+        if (lane() == 0) {
+            b.tell(t, {sum, before_tile + here.all});
+            before = before_tile;
+        }
+    }
+    __syncthreads();
+    return before + here.before;
+}
+
+// Only an array that begins at a multiple of 16 bytes can be taken in pieces.
+static __device__ bool in_pieces(const void *array)
+{
+    return reinterpret_cast<size_t>(array) % sizeof(piece<int>) == 0;
+}
+
+// This lane's piece of each row from element `first` on; where an element is beyond n: 0.
+template <class T>
+static __device__ void load(const T *in, int n, int first, bool whole, piece<T> (&mine)[rows])
+{
+    if (whole && in_pieces(in)) {
+        for (int k = 0; k < rows; ++k)
+            mine[k] = *reinterpret_cast<const piece<T> *>(in + first + k * a_row<T>);
+        return;
+    }
+    for (int k = 0; k < rows; ++k)
+        for (int j = 0; j < a_piece<T>; ++j) {
+            int i = first + k * a_row<T> + j;
+            mine[k].x[j] = i < n ? in[i] : T(0);
+        }
+}
+
+template <class T>
+static __device__ void store(T *out, int n, int first, bool whole, const piece<T> (&mine)[rows])
+{
+    if (whole && in_pieces(out)) {
+        for (int k = 0; k < rows; ++k)
+            *reinterpret_cast<piece<T> *>(out + first + k * a_row<T>) = mine[k];
+        return;
+    }
+    for (int k = 0; k < rows; ++k)
+        for (int j = 0; j < a_piece<T>; ++j) {
+            int i = first + k * a_row<T> + j;
+            if (i < n) out[i] = mine[k].x[j];
+        }
+}
+
+template <bool inclusive, class T> static __global__ void __launch_bounds__(block_size)
+    scan_tiles(const T *in, T *out, int n, board<T> b)
+{
+    piece<T> mine[rows];
+    int t = next_tile(b.taken);
+    bool whole = t < n / tile<T>;
+    int first = t * tile<T> + threadIdx.x / 32 * rows * a_row<T> + lane() * a_piece<T>;
+    load(in, n, first, whole, mine);
+    T before = sum_before(b, t, scan_rows<inclusive>(mine));
+    for (piece<T> &p : mine)
+        for (T &x : p.x) x = before + x;
+    store(out, n, first, whole, mine);
+}
+
+template <bool inclusive, class T> static void scan(const T *in, T *out, int n, void *scratch)
+{
+    if (n == 0) return;
+    board<T> b = cleared_board<T>(n, scratch);
+    scan_tiles<inclusive><<<tiles_for<T>(n), block_size>>>(in, out, n, b);
+    check(cudaPeekAtLastError(), "scan_tiles");
+}
+
+size_t scan_inclusive_scratch(int n) { return board_bytes<int>(n); }
+void scan_inclusive(const int *in, int *out, int n, void *scratch)
+{
+    scan<true>(in, out, n, scratch);
+}
+
+size_t scan_exclusive_scratch(int n) { return board_bytes<int>(n); }
+void scan_exclusive(const int *in, int *out, int n, void *scratch)
+{
+    scan<false>(in, out, n, scratch);
+}
+
+size_t scan_inclusive_int64_scratch(int n) { return board_bytes<std::int64_t>(n); }
+void scan_inclusive_int64(const std::int64_t *in, std::int64_t *out, int n, void *scratch)
+{
+    scan<true>(in, out, n, scratch);
+}
+
+size_t scan_inclusive_float_scratch(int n) { return board_bytes<float>(n); }
+void scan_inclusive_float(const float *in, float *out, int n, void *scratch)
+{
+    scan<true>(in, out, n, scratch);
+}
+
+// One tile is enough here, and nobody to look back at.
+template <bool inclusive> static __global__ void __launch_bounds__(block_size)
+    scan_tile(const int *in, int *out, int n)
+{
+    piece<int> mine[rows];
+    int first = threadIdx.x / 32 * rows * a_row<int> + lane() * a_piece<int>;
+    load(in, n, first, false, mine);
+    int before = add_up(scan_rows<inclusive>(mine)).before;
+    for (piece<int> &p : mine)
+        for (int &x : p.x) x += before;
+    store(out, n, first, false, mine);
+}
+
+void scan_block_inclusive(const int *in, int *out, int n)
+{
+    scan_tile<true><<<1, block_size>>>(in, out, n);
+    check(cudaPeekAtLastError(), "scan_tile");
+}
+
+void scan_block_exclusive(const int *in, int *out, int n)
+{
+    scan_tile<false><<<1, block_size>>>(in, out, n);
+    check(cudaPeekAtLastError(), "scan_tile");
+}

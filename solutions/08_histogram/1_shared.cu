@@ -1,0 +1,108 @@
+// Lab 08, rung 1: a block counts in shared memory, and adds its counts to the bins once.
+//
+// New: `counts`, a block's own bins, with a barrier after they are cleared and one before they are
+// added up. So that there are fewer blocks than elements by far, a thread goes on to its next
+// element. A tile belongs to one block, which need not add: it writes.
+#include "lab.hpp"
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+constexpr int block_size = 256;
+constexpr int blocks_an_sm = 8; // 2048 threads
+
+static void check(cudaError_t error, const char *step)
+{
+    if (error != cudaSuccess)
+        throw std::runtime_error(std::string(step) + ": " + cudaGetErrorString(error));
+}
+
+// Enough for the device, and no more than there are elements for.
+static int blocks_for(size_t elements)
+{
+    int sms = 0;
+    check(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0), "asking for the SMs");
+    return std::min<size_t>(sms * blocks_an_sm, (elements + block_size - 1) / block_size);
+}
+
+static __device__ void clear(unsigned *counts, int bins)
+{
+    for (int b = threadIdx.x; b < bins; b += block_size) counts[b] = 0;
+    __syncthreads();
+}
+
+static __device__ void add_up(const unsigned *counts, int bin_count, unsigned *bins)
+{
+    __syncthreads();
+    for (int b = threadIdx.x; b < bin_count; b += block_size)
+        if (counts[b] > 0) atomicAdd(&bins[b], counts[b]);
+}
+
+static __global__ void count_bytes(const unsigned char *in, size_t n, unsigned *bins)
+{
+    __shared__ unsigned counts[256];
+    clear(counts, 256);
+    size_t threads = size_t(gridDim.x) * block_size;
+    for (size_t i = blockIdx.x * block_size + threadIdx.x; i < n; i += threads)
+        atomicAdd(&counts[in[i]], 1);
+    add_up(counts, 256, bins);
+}
+
+void histogram(const unsigned char *in, size_t n, unsigned *bins)
+{
+    check(cudaMemsetAsync(bins, 0, 256 * sizeof(unsigned)), "clearing the bins");
+    if (n > 0) count_bytes<<<blocks_for(n), block_size>>>(in, n, bins);
+    check(cudaPeekAtLastError(), "count_bytes");
+}
+
+// A block a tile.
+static __global__ void count_tiles(const unsigned char *image, int width, int height, int tile,
+                                   int across, unsigned *bins)
+{
+    __shared__ unsigned counts[256];
+    clear(counts, 256);
+    int left = blockIdx.x % across * tile, top = blockIdx.x / across * tile;
+    int columns = min(tile, width - left), rows = min(tile, height - top);
+    for (int i = threadIdx.x; i < columns * rows; i += block_size)
+        atomicAdd(&counts[image[size_t(top + i / columns) * width + left + i % columns]], 1);
+    __syncthreads();
+    for (int b = threadIdx.x; b < 256; b += block_size)
+        bins[size_t(blockIdx.x) * 256 + b] = counts[b];
+}
+
+void histogram_tiles(const unsigned char *image, int width, int height, int tile, unsigned *bins)
+{
+    if (width == 0 || height == 0) return;
+    int across = (width - 1) / tile + 1, tiles = ((height - 1) / tile + 1) * across;
+    count_tiles<<<tiles, block_size>>>(image, width, height, tile, across, bins);
+    check(cudaPeekAtLastError(), "count_tiles");
+}
+
+constexpr int most_bins = 2048;
+
+static __global__ void count_range(const float *in, int n, float low, float high, float width,
+                                   int bin_count, unsigned *bins)
+{
+    __shared__ unsigned counts[most_bins];
+    clear(counts, bin_count);
+    int threads = gridDim.x * block_size;
+    for (int i = blockIdx.x * block_size + threadIdx.x; i < n; i += threads) {
+        float x = in[i];
+        if (!(x >= low && x < high)) continue;
+        int b = (x - low) / width;
+        if (x < low + b * width) --b; // the difference was rounded up to the next bound
+        atomicAdd(&counts[b], 1);
+    }
+    add_up(counts, bin_count, bins);
+}
+
+void histogram_range(const float *in, int n, float low, float high, int bin_count, unsigned *bins)
+{
+    float width = (high - low) / bin_count;
+    check(cudaMemsetAsync(bins, 0, sizeof(unsigned) * bin_count), "clearing the bins");
+    if (n > 0) count_range<<<blocks_for(n), block_size>>>(in, n, low, high, width, bin_count, bins);
+    check(cudaPeekAtLastError(), "count_range");
+}

@@ -1,0 +1,146 @@
+// Lab 08, rung 2: what the textbook does with an image: histogram_tiles reads it through a texture.
+//
+// New: `fetched`, a texture on the image, in place of a pointer to it. A texture on plain memory
+// begins at a multiple of 512 bytes, so there is a distance to the first pixel; and it has at most
+// 2^27 elements, so a large image takes several, one after the other. The next rung does without: a
+// fetch brings a pixel a lane as a load does, and the cache behind it is the same.
+#include "lab.hpp"
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+constexpr int block_size = 256;
+constexpr int blocks_an_sm = 8; // 2048 threads
+
+static void check(cudaError_t error, const char *step)
+{
+    if (error != cudaSuccess)
+        throw std::runtime_error(std::string(step) + ": " + cudaGetErrorString(error));
+}
+
+// Enough for the device, and no more than there are elements for.
+static int blocks_for(size_t elements)
+{
+    int sms = 0;
+    check(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0), "asking for the SMs");
+    return std::min<size_t>(sms * blocks_an_sm, (elements + block_size - 1) / block_size);
+}
+
+static __device__ void clear(unsigned *counts, int bins)
+{
+    for (int b = threadIdx.x; b < bins; b += block_size) counts[b] = 0;
+    __syncthreads();
+}
+
+static __device__ void add_up(const unsigned *counts, int bin_count, unsigned *bins)
+{
+    __syncthreads();
+    for (int b = threadIdx.x; b < bin_count; b += block_size)
+        if (counts[b] > 0) atomicAdd(&bins[b], counts[b]);
+}
+
+static __global__ void count_bytes(const unsigned char *in, size_t n, unsigned *bins)
+{
+    __shared__ unsigned counts[256];
+    clear(counts, 256);
+    size_t threads = size_t(gridDim.x) * block_size;
+    for (size_t i = blockIdx.x * block_size + threadIdx.x; i < n; i += threads)
+        atomicAdd(&counts[in[i]], 1);
+    add_up(counts, 256, bins);
+}
+
+void histogram(const unsigned char *in, size_t n, unsigned *bins)
+{
+    check(cudaMemsetAsync(bins, 0, 256 * sizeof(unsigned)), "clearing the bins");
+    if (n > 0) count_bytes<<<blocks_for(n), block_size>>>(in, n, bins);
+    check(cudaPeekAtLastError(), "count_bytes");
+}
+
+// A part of an image as kernels see it.
+struct fetched {
+    cudaTextureObject_t texture;
+    int before; // bytes of the texture that lie before its first pixel
+    __device__ unsigned char operator[](int i) const
+    {
+        return tex1Dfetch<unsigned char>(texture, before + i);
+    }
+};
+
+// Calls launch(f, first, count) for parts of an image of n pixels, one after the other.
+template <class L> static void with_texture(const unsigned char *image, size_t n, L launch)
+{
+    constexpr size_t alignment = 512, most_pixels = (size_t(1) << 27) - alignment;
+    for (size_t first = 0; first < n; first += most_pixels) {
+        size_t count = std::min(n - first, most_pixels);
+        auto address = reinterpret_cast<uintptr_t>(image + first);
+        size_t before = address % alignment;
+        cudaResourceDesc memory{};
+        memory.resType = cudaResourceTypeLinear;
+        memory.res.linear.devPtr = reinterpret_cast<void *>(address - before);
+        memory.res.linear.desc = cudaCreateChannelDesc<unsigned char>();
+        memory.res.linear.sizeInBytes = before + count;
+        cudaTextureDesc how{};
+        fetched f{0, int(before)};
+        check(cudaCreateTextureObject(&f.texture, &memory, &how, nullptr), "making a texture");
+        launch(f, first, count);
+        check(cudaPeekAtLastError(), "counting");
+        check(cudaDeviceSynchronize(), "counting"); // the texture is in use until then
+        check(cudaDestroyTextureObject(f.texture), "giving a texture back");
+    }
+}
+
+// A block a tile. The texture has `count` pixels from pixel `first` on; what it has of the tile is
+// added to the tile's bins.
+static __global__ void count_tiles(fetched image, size_t first, size_t count, int width, int height,
+                                   int tile, int across, unsigned *bins)
+{
+    __shared__ unsigned counts[256];
+    clear(counts, 256);
+    int left = blockIdx.x % across * tile, top = blockIdx.x / across * tile;
+    int columns = min(tile, width - left), rows = min(tile, height - top);
+    for (int i = threadIdx.x; i < columns * rows; i += block_size) {
+        size_t pixel = size_t(top + i / columns) * width + left + i % columns - first;
+        if (pixel < count) atomicAdd(&counts[image[pixel]], 1);
+    }
+    add_up(counts, 256, bins + size_t(blockIdx.x) * 256);
+}
+
+void histogram_tiles(const unsigned char *image, int width, int height, int tile, unsigned *bins)
+{
+    if (width == 0 || height == 0) return;
+    int across = (width - 1) / tile + 1, tiles = ((height - 1) / tile + 1) * across;
+    check(cudaMemsetAsync(bins, 0, sizeof(unsigned) * 256 * tiles), "clearing the bins");
+    with_texture(image, size_t(width) * height, [&](fetched f, size_t first, size_t count) {
+        count_tiles<<<tiles, block_size>>>(f, first, count, width, height, tile, across, bins);
+    });
+}
+
+constexpr int most_bins = 2048;
+
+static __global__ void count_range(const float *in, int n, float low, float high, float width,
+                                   int bin_count, unsigned *bins)
+{
+    __shared__ unsigned counts[most_bins];
+    clear(counts, bin_count);
+    int threads = gridDim.x * block_size;
+    for (int i = blockIdx.x * block_size + threadIdx.x; i < n; i += threads) {
+        float x = in[i];
+        if (!(x >= low && x < high)) continue;
+        int b = (x - low) / width;
+        if (x < low + b * width) --b; // the difference was rounded up to the next bound
+        atomicAdd(&counts[b], 1);
+    }
+    add_up(counts, bin_count, bins);
+}
+
+void histogram_range(const float *in, int n, float low, float high, int bin_count, unsigned *bins)
+{
+    float width = (high - low) / bin_count;
+    check(cudaMemsetAsync(bins, 0, sizeof(unsigned) * bin_count), "clearing the bins");
+    if (n > 0) count_range<<<blocks_for(n), block_size>>>(in, n, low, high, width, bin_count, bins);
+    check(cudaPeekAtLastError(), "count_range");
+}

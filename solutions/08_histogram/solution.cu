@@ -1,0 +1,231 @@
+// Lab 08, solution: whole rows of 512 bytes a warp, two at a time, counted in a column a lane.
+#include "lab.hpp"
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+constexpr unsigned all_lanes = 0xffffffff;
+constexpr int row_bytes = 512; // what a warp loads at once: 16 bytes a lane
+
+static void check(cudaError_t error, const char *step)
+{
+    if (error != cudaSuccess)
+        throw std::runtime_error(std::string(step) + ": " + cudaGetErrorString(error));
+}
+
+static int multiprocessors()
+{
+    int count = 0;
+    check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, 0), "asking for the SMs");
+    return count;
+}
+
+// As many blocks as run at a time: more would only bring more counts to add up.
+template <class K> static int resident_blocks(K kernel, int block_size)
+{
+    int blocks = 0;
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, block_size, 0),
+          "asking for the occupancy");
+    return multiprocessors() * std::max(blocks, 1);
+}
+
+// An array as warps load it: elements up to the first 16-byte boundary, whole rows, the rest.
+struct rows_of {
+    size_t head, rows;
+    template <class T> rows_of(const T *in, size_t n)
+    {
+        size_t to_boundary = (16 - reinterpret_cast<uintptr_t>(in) % 16) % 16;
+        head = std::min(n, to_boundary / sizeof(T));
+        rows = (n - head) / (row_bytes / sizeof(T));
+    }
+};
+
+// Calls whole(v) with this lane's 16 bytes of each row that falls to its warp, and single(x) with
+// each other element that falls to this thread. All lanes of a warp call whole together.
+template <class V, class T, class W, class S>
+static __device__ void for_each_of_mine(const T *in, size_t n, rows_of r, W whole, S single)
+{
+    const V *at = reinterpret_cast<const V *>(in + r.head) + threadIdx.x % 32;
+    size_t warps = size_t(gridDim.x) * (blockDim.x / 32);
+    for (size_t row = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32; row < r.rows;
+         row += 2 * warps) {
+        bool two = row + warps < r.rows;
+        V a = at[row * 32], b{};
+        if (two) b = at[(row + warps) * 32]; // on its way while a is counted
+        whole(a);
+        if (two) whole(b);
+    }
+    if (blockIdx.x > 0) return;
+    size_t in_rows = r.rows * (row_bytes / sizeof(T));
+    for (size_t j = threadIdx.x; j < n - in_rows; j += blockDim.x)
+        single(in[j < r.head ? j : j + in_rows]);
+}
+
+// The counts of a block: each bin has `columns` counters side by side, and a lane adds to its own.
+// With 32 columns no two lanes of a warp meet in a bank, whatever they count.
+struct columns_of {
+    unsigned *counts;
+    int columns;
+    __device__ unsigned *bin(int b) const
+    {
+        return counts + b * columns + (threadIdx.x & (columns - 1));
+    }
+    __device__ void clear(int bins) const
+    {
+        for (int i = threadIdx.x; i < bins * columns; i += blockDim.x) counts[i] = 0;
+        __syncthreads();
+    }
+    // Calls add(b, count) for the bins that fall to this thread, when all have counted.
+    template <class A> __device__ void add_up(int bins, A add) const
+    {
+        __syncthreads();
+        for (int b = threadIdx.x; b < bins; b += blockDim.x) {
+            unsigned sum = 0;
+            // Threads begin in columns of their own, or they would meet in one bank.
+#pragma unroll 4 // 32 at once would cost registers, and so threads
+            for (int k = 0; k < columns; ++k)
+                sum += counts[b * columns + ((k + threadIdx.x) & (columns - 1))];
+            add(b, sum);
+        }
+    }
+};
+
+static __device__ void count_bytes(const columns_of &mine, unsigned word)
+{
+    for (int k = 0; k < 4; ++k) atomicAdd(mine.bin(word >> 8 * k & 255), 1);
+}
+
+// Where the lanes of a warp all have 16 equal bytes, a lane adds 16 at once.
+static __device__ void count_row(const columns_of &mine, uint4 v)
+{
+    bool equal = v.x == v.y && v.y == v.z && v.z == v.w && v.x == __byte_perm(v.x, 0, 0);
+    if (__all_sync(all_lanes, equal)) {
+        atomicAdd(mine.bin(v.x & 255), 16);
+        return;
+    }
+    for (unsigned word : {v.x, v.y, v.z, v.w}) count_bytes(mine, word);
+}
+
+constexpr int block_size = 512;
+
+static __global__ void count_rows(const unsigned char *in, size_t n, rows_of r, unsigned *bins)
+{
+    __shared__ unsigned counts[256 * 32];
+    columns_of mine{counts, 32};
+    mine.clear(256);
+    for_each_of_mine<uint4>(
+        in, n, r, [&](uint4 v) { count_row(mine, v); },
+        [&](unsigned char v) { atomicAdd(mine.bin(v), 1); });
+    mine.add_up(256, [&](int b, unsigned sum) {
+        if (sum > 0) atomicAdd(&bins[b], sum);
+    });
+}
+
+void histogram(const unsigned char *in, size_t n, unsigned *bins)
+{
+    check(cudaMemsetAsync(bins, 0, 256 * sizeof(unsigned)), "clearing the bins");
+    if (n == 0) return;
+    rows_of r(in, n);
+    size_t useful = r.rows / (block_size / 32) + 1;
+    int blocks = std::min<size_t>(resident_blocks(count_rows, block_size), useful);
+    count_rows<<<blocks, block_size>>>(in, n, r, bins);
+    check(cudaPeekAtLastError(), "count_rows");
+}
+
+constexpr int tile_threads = 256, tile_columns = 8; // a tile is too small to clear 32 columns for
+
+// A block counts a tile, or its share of the tile's rows where tiles are few. Of each row it looks
+// at the 16-byte pieces between boundaries that hold some of it.
+static __global__ void count_tiles(const unsigned char *image, int width, int height, int tile,
+                                   int across, unsigned *bins)
+{
+    __shared__ unsigned counts[256 * tile_columns];
+    columns_of mine{counts, tile_columns};
+    mine.clear(256);
+    int left = blockIdx.x % across * tile, top = blockIdx.x / across * tile;
+    int columns = min(tile, width - left), rows = min(tile, height - top);
+    int first = (long long)rows * blockIdx.y / gridDim.y;
+    int last = (long long)rows * (blockIdx.y + 1) / gridDim.y;
+    int pieces = (columns + 30) / 16; // of a row, wherever it begins
+    const unsigned char *end = image + size_t(width) * height;
+    for (int i = threadIdx.x; i < (last - first) * pieces; i += tile_threads) {
+        const unsigned char *row = image + size_t(top + first + i / pieces) * width + left;
+        const unsigned char *piece = row - reinterpret_cast<uintptr_t>(row) % 16 + i % pieces * 16;
+        int from = max(int(row - piece), 0), to = min(int(row + columns - piece), 16);
+        if (piece < image || piece + 16 > end) { // partly outside the image
+            for (int k = from; k < to; ++k) atomicAdd(mine.bin(piece[k]), 1);
+            continue;
+        }
+        uint4 v = *reinterpret_cast<const uint4 *>(piece);
+        const unsigned words[] = {v.x, v.y, v.z, v.w};
+        for (int k = 0; k < 16; ++k)
+            if (k >= from && k < to) atomicAdd(mine.bin(words[k / 4] >> k % 4 * 8 & 255), 1);
+    }
+    unsigned *of_tile = bins + size_t(blockIdx.x) * 256;
+    mine.add_up(256, [&](int b, unsigned sum) {
+        if (gridDim.y == 1)
+            of_tile[b] = sum;
+        else if (sum > 0)
+            atomicAdd(&of_tile[b], sum);
+    });
+}
+
+void histogram_tiles(const unsigned char *image, int width, int height, int tile, unsigned *bins)
+{
+    if (width == 0 || height == 0) return;
+    int across = (width - 1) / tile + 1, tiles = ((height - 1) / tile + 1) * across;
+    int blocks_wanted = 16 * multiprocessors();
+    int shares = std::clamp(blocks_wanted / tiles, 1, std::min(tile, height));
+    if (shares > 1)
+        check(cudaMemsetAsync(bins, 0, sizeof(unsigned) * 256 * tiles), "clearing the bins");
+    count_tiles<<<dim3(tiles, shares), tile_threads>>>(image, width, height, tile, across, bins);
+    check(cudaPeekAtLastError(), "count_tiles");
+}
+
+struct range {
+    float low, high, width;
+    __device__ bool holds(float x) const { return x >= low && x < high; } // not so NaN
+    __device__ int bin(float x) const
+    {
+        int b = (x - low) / width;
+        return x < low + b * width ? b - 1 : b; // the difference was rounded up to the next bound
+    }
+};
+
+constexpr int most_counters = 256 * 32; // of a block
+
+static __global__ void count_range(const float *in, int n, rows_of r, range all, int bin_count,
+                                   int columns, unsigned *bins)
+{
+    __shared__ unsigned counts[most_counters];
+    columns_of mine{counts, columns};
+    mine.clear(bin_count);
+    auto count = [&](float x) {
+        if (all.holds(x)) atomicAdd(mine.bin(all.bin(x)), 1);
+    };
+    auto count_four = [&](float4 v) {
+        for (float x : {v.x, v.y, v.z, v.w}) count(x);
+    };
+    for_each_of_mine<float4>(in, n, r, count_four, count);
+    mine.add_up(bin_count, [&](int b, unsigned sum) {
+        if (sum > 0) atomicAdd(&bins[b], sum);
+    });
+}
+
+void histogram_range(const float *in, int n, float low, float high, int bin_count, unsigned *bins)
+{
+    check(cudaMemsetAsync(bins, 0, sizeof(unsigned) * bin_count), "clearing the bins");
+    if (n == 0) return;
+    rows_of r(in, n);
+    int columns = 32;
+    while (columns * bin_count > most_counters) columns /= 2;
+    size_t useful = r.rows / (block_size / 32) + 1;
+    int blocks = std::min<size_t>(resident_blocks(count_range, block_size), useful);
+    range all{low, high, (high - low) / bin_count};
+    count_range<<<blocks, block_size>>>(in, n, r, all, bin_count, columns, bins);
+    check(cudaPeekAtLastError(), "count_range");
+}
