@@ -49,6 +49,13 @@ template <class F> void each(lane_mask mask, F f)
     for (; mask != 0; mask &= mask - 1) f(__builtin_ctz(mask));
 }
 
+std::size_t bytes_of(race_line::split s) // cells of a line
+{
+    using split = race_line::split;
+    return s == split::whole ? 0
+                             : sizeof(race_cell) * (s == split::words ? line_words : line_bytes);
+}
+
 } // namespace
 
 void release_history::strong_write(record at)
@@ -237,11 +244,20 @@ const std::vector<const launch_knowledge *> &launches_before(const launch_node &
 
 void race_checker::begin(launch_node &n, const grid &g)
 {
-    if (log_.empty()) log_.resize(log_size);
+    if (!log_) { // takes memory only where it is used
+        log_.reset(
+            static_cast<statement_of_record *>(std::calloc(log_size, sizeof(statement_of_record))));
+        if (!log_) throw std::bad_alloc();
+    }
     most_accesses_ = settings().race_accesses;
     most_bytes_ = settings().race_bytes;
     if (!n.parent && (tired_ || clock_ > most_accesses_ / 2)) rest();
+    if (!n.parent && kept_ > most_bytes_) forget_marks();
     began_ = ++clock_;
+    if (!n.parent) {
+        bytes_ = 0;
+        tree_began_ = began_;
+    }
     if (!n.past) n.past = std::make_unique<grid_past>();
     grid_past &p = *n.past;
     const grid_past *const by = n.parent ? n.parent->past.get() : nullptr;
@@ -372,17 +388,33 @@ int race_checker::racing_lane(const access &a, const access_mark &m, const launc
     return -1;
 }
 
-// Forgets everything and begins to count anew, so that the next tree is watched again.
-void race_checker::rest()
+// Between trees: no page is in use.
+void race_checker::forget_marks()
 {
     for (auto &p : pages_)
         for (auto &l : p->lines) delete[] l.cells;
     pages_.clear();
     free_pages_.clear();
-    bytes_ = 0;
+    kept_ = 0;
+}
+
+// Forgets everything and begins to count anew, so that the next tree is watched again.
+void race_checker::rest()
+{
+    forget_marks();
     clock_ = 1;
     ++era_;
     tired_ = false;
+}
+
+bool race_checker::take_over(burden of_others)
+{
+    if (tired_ || clock_ + of_others.accesses >= most_accesses_ ||
+        bytes_ + of_others.bytes > most_bytes_)
+        return false;
+    clock_ += static_cast<record>(of_others.accesses);
+    bytes_ += of_others.bytes;
+    return true;
 }
 
 void race_checker::tire(const context &c)
@@ -497,19 +529,22 @@ race_checker::page *race_checker::new_page(u64 number)
     if (free_pages_.empty()) {
         pages_.push_back(std::make_unique<page>());
         free_pages_.push_back(pages_.back().get());
-        bytes_ += sizeof(page);
+        kept_ += sizeof(page);
     }
     page *p = free_pages_.back();
     free_pages_.pop_back();
+    bytes_ += sizeof(page);
     p->number = number;
     used_pages_.push_back(p);
     return p;
 }
 
 // A line that nobody touched since everything was ordered is whole again.
-void race_checker::freshen(const access &a, race_line &l) const
+void race_checker::freshen(const access &a, race_line &l)
 {
-    if (l.latest < a.live_from) l.now = race_line::split::whole;
+    if (l.latest >= a.live_from || l.now == race_line::split::whole) return;
+    if (a.space != ptx::space::shared && l.latest >= tree_began_) bytes_ -= bytes_of(l.now);
+    l.now = race_line::split::whole;
 }
 
 // False: the line must be split to say more.
@@ -539,10 +574,11 @@ void race_checker::split_line(const access &a, race_line &l, race_line::split in
 {
     using split = race_line::split;
     if (l.now == into || l.now == split::bytes) return;
+    if (a.space != ptx::space::shared) bytes_ += bytes_of(into) - bytes_of(l.now);
     u32 wanted = into == split::words ? line_words : line_bytes;
     if (l.room < wanted) { // cells stay with the line
         race_cell *larger = new race_cell[wanted];
-        if (a.space != ptx::space::shared) bytes_ += (wanted - l.room) * sizeof(race_cell);
+        if (a.space != ptx::space::shared) kept_ += (wanted - l.room) * sizeof(race_cell);
         if (l.now == split::words) std::copy_n(l.cells, line_words, larger);
         delete[] l.cells;
         l.cells = larger;
