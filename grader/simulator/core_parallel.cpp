@@ -364,7 +364,8 @@ void add(site_worst &to, const site_worst &from)
     }
     const bool elsewhere =
         to.elsewhere || from.elsewhere ||
-        to.address[__builtin_ctz(to.mask)] != from.address[__builtin_ctz(from.mask)];
+        (to.kind == access_kind::atomic &&
+         to.address[__builtin_ctz(to.mask)] != from.address[__builtin_ctz(from.mask)]);
     if (from.score > to.score || (from.score == to.score && from.block < to.block)) to = from;
     to.elsewhere = elsewhere;
 }
