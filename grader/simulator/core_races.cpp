@@ -482,7 +482,7 @@ void race_checker::check(context &c, const instruction &i, lane_mask mask, const
         u32 lanes = line_bytes / bytes;
         for (u32 first = 0; first < 32; first += lanes) {
             race_line &line = line_at(a, address[first] - window);
-            freshen(a, line);
+            if (line.latest < a.live_from) freshen(a, line);
             line.latest = a.at;
             if (line.now == race_line::split::whole && take_whole(a, line, shape_of(first, bytes)))
                 continue;
@@ -542,7 +542,6 @@ race_checker::page *race_checker::new_page(u64 number)
 // A line that nobody touched since everything was ordered is whole again.
 void race_checker::freshen(const access &a, race_line &l)
 {
-    if (l.latest >= a.live_from || l.now == race_line::split::whole) return;
     if (a.space != ptx::space::shared && l.latest >= tree_began_) bytes_ -= bytes_of(l.now);
     l.now = race_line::split::whole;
 }
@@ -661,11 +660,42 @@ void race_checker::read_again(const access &a, race_cell &x, lane_mask lanes) co
     }
 }
 
+// The upper half of the warp reads what the lower half reads, as with tiles 16 wide, and nobody has
+// written it since the last barrier. False: not so, and nothing is remembered.
+bool race_checker::read_halves(const access &a)
+{
+    const u64 *const address = a.address;
+    if (address[0] == address[1]) return false; // those go together below
+    u64 differs = a.mask ^ all_lanes;
+    for (int l = 0; l < 16; ++l) differs |= address[l] ^ address[l + 16];
+    if (differs != 0) return false;
+    race_cell *cells[16];
+    for (int l = 0; l < 16; ++l) {
+        const u64 offset = address[l] - a.base;
+        race_line &line = a.block.shared[offset / line_bytes];
+        if (line.latest < a.live_from || line.now != race_line::split::words) return false;
+        cells[l] = &line.cells[offset % line_bytes / 4];
+        if (cells[l]->write.at >= a.live_from) return false;
+    }
+    for (u32 l = 0; l < 16; ++l) {
+        a.block.shared[(address[l] - a.base) / line_bytes].latest = a.at;
+        read_word(a, *cells[l], 0x10001u << l);
+    }
+    return true;
+}
+
+void race_checker::read_word(const access &a, race_cell &x, lane_mask lanes) const
+{
+    if (x.read.owner == a.owner && x.read.at >= a.warp_at) return read_again(a, x, lanes);
+    if (x.read.at >= a.live_from && !same_warp(x.read.owner, a.owner)) x.other = x.read;
+    x.read = {a.at, a.owner, lanes};
+}
+
 // The most frequent case: words of shared memory that nobody has written since the last barrier.
 void race_checker::read_words(const access &a)
 {
-    const record live_from = a.live_from, warp_at = a.warp_at, at = a.at;
-    const u32 owner = a.owner;
+    if (read_halves(a)) return;
+    const record live_from = a.live_from;
     race_line *const lines = a.block.shared.data();
     const u64 *const address = a.address;
     const u64 base = a.base;
@@ -689,13 +719,8 @@ void race_checker::read_words(const access &a)
             take_cells(a, l, together);
             continue;
         }
-        line.latest = at;
-        if (x.read.owner == owner && x.read.at >= warp_at) {
-            read_again(a, x, together);
-            continue;
-        }
-        if (x.read.at >= live_from && !same_warp(x.read.owner, owner)) x.other = x.read;
-        x.read = {at, owner, together};
+        line.latest = a.at;
+        read_word(a, x, together);
     }
 }
 
@@ -704,7 +729,7 @@ void race_checker::take_cells(const access &a, int lane, lane_mask lanes)
     using split = race_line::split;
     u64 offset = a.address[lane] - a.base;
     race_line &line = line_at(a, offset);
-    freshen(a, line);
+    if (line.latest < a.live_from) freshen(a, line);
     line.latest = a.at;
     split_line(a, line, a.bytes < 4 ? split::bytes : split::words);
     u32 size = line.now == split::words ? 4 : 1;

@@ -173,6 +173,8 @@ private:
     lane_mask still_open(const access &, const access_mark &earlier, lane_mask now) const;
     void read_again(const access &, race_cell &, lane_mask lanes) const;
     void read_words(const access &);
+    bool read_halves(const access &);
+    void read_word(const access &, race_cell &, lane_mask lanes) const;
     void take_cells(const access &, int lane, lane_mask lanes);
     void read_cell(const access &, race_cell &, lane_mask lanes, std::uint32_t offset);
     static void new_bytes(const access &, int lane, std::uint32_t offset, std::uint32_t n,
