@@ -9,6 +9,7 @@
 #include "original.hpp"
 #include "pool.hpp"
 #include "process.hpp"
+#include "together.hpp"
 
 #include <fmt/format.h>
 
@@ -181,20 +182,37 @@ std::string only_case(const toolchain &t, const task &work, const std::string &b
 
 // Most of what nvcc compiles in the many small wrong submissions is what CUDA includes by itself:
 // as C++14 that is half as much, and none of them needs more.
-lab compiled_as(const task &work)
+lab compiled_as(const lab &of, role as)
 {
-    lab l = *work.of;
-    if (work.as == role::wrong)
+    lab l = of;
+    if (as == role::wrong)
         std::replace(l.nvcc.begin(), l.nvcc.end(), std::string("-std=c++20"),
                      std::string("-std=c++14"));
     return l;
+}
+
+// A lab's wrong submissions, compiled at once. Those of the test labs do what no compiler, linker
+// or process likes, each in its own way: they are compiled alone.
+double compile_wrong(const toolchain &t, const lab &l, std::vector<task> &tasks,
+                     const std::string &backend)
+{
+    std::vector<std::string> paths;
+    for (const task &work : tasks)
+        if (work.of == &l && work.as == role::wrong) paths.push_back(work.what.source);
+    double cpu_seconds = 0;
+    auto objects =
+        compile_together(t, compiled_as(l, role::wrong), paths, linked_with(backend), cpu_seconds);
+    for (task &work : tasks)
+        if (auto at = objects.find(work.what.source); work.of == &l && at != objects.end())
+            work.what.object = at->second;
+    return cpu_seconds;
 }
 
 void carry_out(const toolchain &t, task &work, grade_options options)
 {
     try {
         options.pattern = only_case(t, work, options.backend);
-        graded g = grade_one(t, compiled_as(work), work.what, options, false);
+        graded g = grade_one(t, compiled_as(*work.of, work.as), work.what, options, false);
         work.cpu_seconds = g.cpu_seconds;
         for (const lab_view &l : labs_of(g.document))
             work.findings = judge(t, work, l, options.backend);
@@ -290,6 +308,15 @@ int check_command(const toolchain &t, const std::vector<std::string> &words, gra
     // Two graders on one GPU would spoil each other's times.
     unsigned at_once = options.backend == "gpu" ? 1 : cores() + 1; // some only wait
     note_edition(t);
+    progress.say("compiling what is wrong on purpose");
+    std::vector<const lab *> labs;
+    for (const task &work : tasks)
+        if (!work.of->test && (labs.empty() || labs.back() != work.of)) labs.push_back(work.of);
+    std::vector<double> compiling(labs.size());
+    run_all(labs.size(), cores(), [&](std::size_t i) {
+        compiling[i] = compile_wrong(t, *labs[i], tasks, options.backend);
+    });
+    for (std::size_t i = 0; i < labs.size(); ++i) core_seconds[labs[i]->name] = compiling[i];
     progress.say(fmt::format("checking, seed {}", options.seed));
     auto report = [&](std::size_t i) {
         progress.clear();

@@ -89,6 +89,21 @@ temporary_name::temporary_name(const std::string &folder) : path_(folder + "/res
 
 temporary_name::~temporary_name() { unlink(path_.c_str()); }
 
+scratch_folder::scratch_folder()
+{
+    const char *temporary = std::getenv("TMPDIR");
+    path_ = std::string(temporary && *temporary ? temporary : "/tmp") + "/cuda-workbook.XXXXXX";
+    if (!mkdtemp(path_.data()))
+        throw machine_error(fmt::format("cannot make a folder {}: {}. Is the disk full?", path_,
+                                        std::strerror(errno)));
+}
+
+scratch_folder::~scratch_folder()
+{
+    std::error_code ignored; // a leftover in /tmp harms nobody
+    std::filesystem::remove_all(path_, ignored);
+}
+
 file_lock::file_lock(const std::string &path, const std::function<void()> &waiting)
     : fd_(open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0644))
 {

@@ -27,6 +27,18 @@ private:
     std::string path_;
 };
 
+// A folder of our own under /tmp, removed with everything in it. Throws machine_error.
+class scratch_folder {
+public:
+    scratch_folder();
+    ~scratch_folder();
+    scratch_folder(const scratch_folder &) = delete;
+    const std::string &path() const { return path_; }
+
+private:
+    std::string path_;
+};
+
 // Held by one process at a time. The kernel lets go of it when the process ends, however it ends.
 class file_lock {
 public:

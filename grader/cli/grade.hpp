@@ -27,9 +27,10 @@ struct grade_options {
 
 // What is graded: a file that must be built first, or an implementation of ours.
 struct subject {
-    std::string name;   // as results call it: "stub", "solution", "1_coalesced", a file's name
-    std::string source; // its file
-    bool ours = false;  // the build makes its worker
+    std::string name;        // as results call it: "stub", "solution", "1_coalesced", a file's name
+    std::string source;      // its file
+    bool ours = false;       // the build makes its worker
+    std::string object = {}; // the folder that compile_together gave, if it did
 };
 subject stub_of(const toolchain &t, const lab &l);
 subject implementation_of(const toolchain &t, const lab &l, const std::string &name);

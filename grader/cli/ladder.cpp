@@ -34,7 +34,7 @@ std::string text_at(const json &o, const char *outer, const char *inner)
 }
 
 // Three figures where they mean something: 0.125, 12.5, 1250.
-std::string figure(double v)
+std::string three_figures(double v)
 {
     if (v != 0 && (std::abs(v) < 0.001 || std::abs(v) >= 1e6)) return fmt::format("{:.2e}", v);
     int digits = v == 0 ? 0 : 2 - static_cast<int>(std::floor(std::log10(std::abs(v))));
@@ -47,7 +47,7 @@ std::string figure(double v)
 }
 
 // A rung's view, and its speed case of one name, if it has one.
-struct row {
+struct rung_row {
     const rung *of;
     lab_view lab;
     const case_view *speed(const std::string &name) const
@@ -58,14 +58,14 @@ struct row {
     }
 };
 
-int name_width(const std::vector<row> &rows)
+int name_width(const std::vector<rung_row> &rows)
 {
     int width = 0;
-    for (const row &r : rows) width = std::max(width, columns(r.of->name));
+    for (const rung_row &r : rows) width = std::max(width, columns(r.of->name));
     return std::min(width, 24);
 }
 
-std::string shown_name(const row &r, int width)
+std::string shown_name(const rung_row &r, int width)
 {
     return padded(r.of->name.substr(0, static_cast<std::size_t>(width)), width);
 }
@@ -82,7 +82,7 @@ std::size_t correct_cases(const lab_view &l, std::size_t &all)
     return right;
 }
 
-std::string introduction(const std::vector<row> &rows, const terminal &out)
+std::string introduction(const std::vector<rung_row> &rows, const terminal &out)
 {
     std::string text =
         "  " +
@@ -92,7 +92,7 @@ std::string introduction(const std::vector<row> &rows, const terminal &out)
                 out.width, 2) +
         "\n\n";
     int width = name_width(rows);
-    for (const row &r : rows) {
+    for (const rung_row &r : rows) {
         std::size_t all = 0, right = correct_cases(r.lab, all);
         std::string marks = fmt::format("{:>2} of {} right", right, all);
         std::string start = fmt::format("  {}  {}  ", shown_name(r, width), marks);
@@ -101,7 +101,8 @@ std::string introduction(const std::vector<row> &rows, const terminal &out)
     return text;
 }
 
-std::string timed_case(const std::vector<row> &rows, const std::string &name, const terminal &out)
+std::string timed_case(const std::vector<rung_row> &rows, const std::string &name,
+                       const terminal &out)
 {
     struct line {
         std::string head, verdict;
@@ -111,7 +112,7 @@ std::string timed_case(const std::vector<row> &rows, const std::string &name, co
     std::string of;
     int width = name_width(rows);
     double most = 0;
-    for (const row &r : rows) {
+    for (const rung_row &r : rows) {
         const case_view *c = r.speed(name);
         auto ms = c ? number_at(c->whole, {"measured", "ms"}) : std::nullopt;
         if (!ms) continue;
@@ -138,10 +139,10 @@ std::string timed_case(const std::vector<row> &rows, const std::string &name, co
 }
 
 // The measures of a case, in order, as any rung has them.
-std::vector<std::string> measures_of(const std::vector<row> &rows, const std::string &name)
+std::vector<std::string> measures_of(const std::vector<rung_row> &rows, const std::string &name)
 {
     std::vector<std::string> names;
-    for (const row &r : rows) {
+    for (const rung_row &r : rows) {
         const case_view *c = r.speed(name);
         if (!c || !c->whole->contains("counters")) continue;
         for (const auto &[key, value] : c->whole->at("counters").items())
@@ -152,15 +153,15 @@ std::vector<std::string> measures_of(const std::vector<row> &rows, const std::st
 }
 
 struct measured_row {
-    const row *of;
+    const rung_row *of;
     double value;
 };
 
-std::vector<measured_row> values_of(const std::vector<row> &rows, const std::string &name,
+std::vector<measured_row> values_of(const std::vector<rung_row> &rows, const std::string &name,
                                     const std::string &measure)
 {
     std::vector<measured_row> values;
-    for (const row &r : rows) {
+    for (const rung_row &r : rows) {
         const case_view *c = r.speed(name);
         auto value = c ? number_at(c->whole, {"counters", measure.c_str()}) : std::nullopt;
         if (value) values.push_back({&r, *value});
@@ -185,10 +186,10 @@ bool all_alike(const std::vector<measured_row> &values)
 }
 
 // What the grader's gate for a measure says of it: its unit, or which way is better.
-std::string gate_word(const std::vector<row> &rows, const std::string &name,
+std::string gate_word(const std::vector<rung_row> &rows, const std::string &name,
                       const std::string &measure, const char *key)
 {
-    for (const row &r : rows) {
+    for (const rung_row &r : rows) {
         const case_view *c = r.speed(name);
         if (!c || !c->whole->contains("counted_gates")) continue;
         std::string word = text_at(c->whole->at("counted_gates"), measure.c_str(), key);
@@ -199,10 +200,10 @@ std::string gate_word(const std::vector<row> &rows, const std::string &name,
 
 std::string value_words(double value, const std::string &unit)
 {
-    return unit == "%" ? figure(100 * value) + " %" : figure(value);
+    return unit == "%" ? three_figures(100 * value) + " %" : three_figures(value);
 }
 
-std::string counted_measure(const std::vector<row> &rows, const std::string &caption,
+std::string counted_measure(const std::vector<rung_row> &rows, const std::string &caption,
                             const std::vector<measured_row> &values, const std::string &unit,
                             const terminal &out)
 {
@@ -217,7 +218,8 @@ std::string counted_measure(const std::vector<row> &rows, const std::string &cap
     return text;
 }
 
-std::string counted_case(const std::vector<row> &rows, const std::string &name, const terminal &out)
+std::string counted_bars(const std::vector<rung_row> &rows, const std::string &name,
+                         const terminal &out)
 {
     std::string text, alike;
     for (const std::string &measure : measures_of(rows, name)) {
@@ -238,19 +240,19 @@ std::string counted_case(const std::vector<row> &rows, const std::string &name, 
     return text.empty() ? text : fmt::format("\n  {}\n{}", bold(out, name), text);
 }
 
-std::vector<std::string> speed_cases(const std::vector<row> &rows)
+std::vector<std::string> speed_cases(const std::vector<rung_row> &rows)
 {
     std::vector<std::string> names;
-    for (const row &r : rows)
+    for (const rung_row &r : rows)
         for (const case_view &c : r.lab.cases)
             if (c.kind == "speed" && std::find(names.begin(), names.end(), c.name) == names.end())
                 names.push_back(c.name);
     return names;
 }
 
-std::vector<row> rows_of(const ladder &l)
+std::vector<rung_row> rows_of(const ladder &l)
 {
-    std::vector<row> rows;
+    std::vector<rung_row> rows;
     for (const rung &r : l.rungs)
         for (lab_view &view : labs_of(r.document)) rows.push_back({&r, std::move(view)});
     return rows;
@@ -282,7 +284,7 @@ std::string first_comment(const std::string &source)
 
 std::string draw(const ladder &l, const terminal &out)
 {
-    std::vector<row> rows = rows_of(l);
+    std::vector<rung_row> rows = rows_of(l);
     std::string text =
         bold(out, l.lab) + "   " + wrapped(where(l), out.width - columns(l.lab) - 3, 2) + "\n\n";
     text += introduction(rows, out);
@@ -290,14 +292,14 @@ std::string draw(const ladder &l, const terminal &out)
         text +=
             "  " + wrapped("library: the vendor's version, on gpu only", out.width - 2, 4) + "\n";
     for (const std::string &name : speed_cases(rows))
-        text += l.backend == "sim" ? counted_case(rows, name, out) : timed_case(rows, name, out);
+        text += l.backend == "sim" ? counted_bars(rows, name, out) : timed_case(rows, name, out);
     return text;
 }
 
 std::vector<std::string> ladder_faults(const ladder &l)
 {
     std::vector<std::string> faults;
-    for (const row &r : rows_of(l)) {
+    for (const rung_row &r : rows_of(l)) {
         bool all_must_pass = r.of->name == "solution";
         for (const case_view &c : r.lab.cases) {
             bool counts = c.kind != "speed" || all_must_pass || c.verdict == "INFRA_ERROR" ||

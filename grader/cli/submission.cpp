@@ -3,6 +3,7 @@
 
 #include "errors.hpp"
 #include "files.hpp"
+#include "object_cache.hpp"
 #include "process.hpp"
 
 #include <fmt/format.h>
@@ -35,29 +36,6 @@ namespace {
 struct refusal {
     verdict what;
     std::string message, hint, diagnostics;
-};
-
-// A folder of our own under /tmp, removed with everything in it.
-class scratch_folder {
-public:
-    scratch_folder()
-    {
-        const char *temporary = std::getenv("TMPDIR");
-        path_ = std::string(temporary && *temporary ? temporary : "/tmp") + "/cuda-workbook.XXXXXX";
-        if (!mkdtemp(path_.data()))
-            throw machine_error(fmt::format("cannot make a folder {}: {}. Is the disk full?", path_,
-                                            std::strerror(errno)));
-    }
-    ~scratch_folder()
-    {
-        std::error_code ignored; // a leftover in /tmp harms nobody
-        fs::remove_all(path_, ignored);
-    }
-    scratch_folder(const scratch_folder &) = delete;
-    const std::string &path() const { return path_; }
-
-private:
-    std::string path_;
 };
 
 // The bytes of a submission, read through one descriptor so that what was checked is what is
@@ -96,85 +74,6 @@ std::string read_submission(const std::string &path, const std::string &shown, s
     return text;
 }
 
-// Which file it is, for files of ours that only the build changes.
-std::string stamp(const std::string &path)
-{
-    struct stat s {};
-    if (stat(path.c_str(), &s) != 0) return path + " is not there\n";
-    return fmt::format("{} {} {}.{:09}\n", path, s.st_size, s.st_mtim.tv_sec, s.st_mtim.tv_nsec);
-}
-
-std::string hashed(std::string_view text) // FNV-1a; only names a folder, the bytes are compared
-{
-    std::uint64_t h = 0xcbf29ce484222325;
-    for (unsigned char c : text) h = (h ^ c) * 0x100000001b3;
-    return fmt::format("{:016x}", h);
-}
-
-// Results by content: a folder a key, which appears whole by a rename, and holds the key itself
-// beside what was made from it.
-class cache {
-public:
-    explicit cache(std::string folder) : folder_(std::move(folder))
-    {
-        fs::create_directories(folder_);
-    }
-    // The folder of an equal key, or where to put it: with `found` false nothing is there.
-    std::string find(const std::string &key, bool &found) const
-    {
-        for (int i = 0;; ++i) { // equal hashes of different keys take the next number
-            std::string at =
-                fmt::format("{}/{}{}", folder_, hashed(key), i ? fmt::format("-{}", i) : "");
-            if (!fs::exists(at + "/key")) {
-                found = false;
-                return at;
-            }
-            if (read_text(at + "/key") == key) {
-                std::error_code ignored; // only says that it is still in use
-                fs::last_write_time(at, fs::file_time_type::clock::now(), ignored);
-                found = true;
-                return at;
-            }
-        }
-    }
-    // A folder beside the others, to be filled and handed to `keep`.
-    std::string prepare(const std::string &key) const
-    {
-        std::string name = folder_ + "/.new.XXXXXX";
-        if (!mkdtemp(name.data()))
-            throw machine_error(
-                fmt::format("cannot write in {}: {}", folder_, std::strerror(errno)));
-        write_atomically(name + "/key", key);
-        return name;
-    }
-    // Another process may have kept the same meanwhile: then that one stays.
-    void keep(const std::string &prepared, const std::string &at) const
-    {
-        std::error_code error;
-        fs::rename(prepared, at, error);
-        if (error) fs::remove_all(prepared);
-        if (!fs::exists(at + "/key"))
-            throw machine_error(fmt::format("cannot write {}: {}", at, error.message()));
-        forget_oldest();
-    }
-
-private:
-    static constexpr std::size_t most_entries = 200;
-    void forget_oldest() const
-    {
-        std::vector<std::pair<fs::file_time_type, fs::path>> entries;
-        std::error_code ignored; // another process may be tidying too
-        for (const fs::directory_entry &e : fs::directory_iterator(folder_, ignored))
-            entries.emplace_back(e.last_write_time(ignored), e.path());
-        if (entries.size() <= most_entries) return;
-        std::sort(entries.begin(), entries.end());
-        auto an_hour_ago = fs::file_time_type::clock::now() - std::chrono::hours(1);
-        for (std::size_t i = 0; i + most_entries < entries.size(); ++i)
-            if (entries[i].first < an_hour_ago) fs::remove_all(entries[i].second, ignored);
-    }
-    std::string folder_;
-};
-
 // One compile of one file.
 struct job {
     const toolchain &tools;
@@ -191,24 +90,13 @@ struct job {
     {
         std::ostringstream k;
         k << "1\n" << tree_name << "\n" << stamp(fs::canonical(tools.nvcc)) << tools.cxx[0] << "\n";
-        for (const std::string &flag : flags()) k << flag << "\n";
+        for (const std::string &flag : flags_for(tools, *request.of, request.backends))
+            k << flag << "\n";
         for (const std::string &path :
              {tools.compile_script, tools.header(*request.of), request.of->keep})
             k << "--- " << path << "\n" << read_text(path);
         k << "--- submission\n" << text;
         return k.str();
-    }
-    // The simulator reads PTX: without a GPU, machine code would only cost the student's time.
-    std::vector<std::string> flags() const
-    {
-        std::vector<std::string> result = tools.nvcc_flags;
-        const auto &backends = request.backends;
-        if (std::find(backends.begin(), backends.end(), "gpu") == backends.end())
-            std::erase_if(result, [](const std::string &flag) {
-                return flag.starts_with("-gencode=") && flag.find("code=sm_") != std::string::npos;
-            });
-        result.insert(result.end(), request.of->nvcc.begin(), request.of->nvcc.end());
-        return result;
     }
 };
 
@@ -285,7 +173,8 @@ ending compile(const job &j, const workplace &w)
                    made + "object.o",
                    made + "depends",
                    w.visible + "/.tools/keep"};
-    for (const std::string &flag : j.flags()) c.arguments.push_back(flag);
+    for (const std::string &flag : flags_for(j.tools, *j.request.of, j.request.backends))
+        c.arguments.push_back(flag);
     c.arguments.push_back("-I" + j.contract_folder());
     c.directory = w.visible;
     c.environment = minimal_environment(j, w);
@@ -426,7 +315,8 @@ bool cell_suffices(const job &j)
     std::lock_guard lock(one_at_a_time);
     std::string marker = j.tools.build_root + "/submissions/cell";
     std::string tried = stamp(fs::canonical(j.tools.nvcc)) + j.tools.cxx[0] + "\n";
-    for (const std::string &flag : j.flags()) tried += flag + "\n";
+    for (const std::string &flag : flags_for(j.tools, *j.request.of, j.request.backends))
+        tried += flag + "\n";
     if (fs::exists(marker) && read_text(marker) == tried) return true;
     job empty = j;
     empty.text = "\n";
@@ -542,7 +432,7 @@ std::string compiled(const job &j, const std::string &made_at, double &cpu_secon
 // The folder with object.o and the compiler's warnings.
 std::string object_for(const job &j, built_submission &result)
 {
-    cache objects(j.tools.build_root + "/submissions/" + j.request.of->name + "/objects");
+    object_cache objects(j.tools.build_root + "/submissions/" + j.request.of->name + "/objects");
     std::string key = j.key();
     bool found = false;
     std::string at = objects.find(key, found);
@@ -620,7 +510,7 @@ refusal link_refusal(const job &j, const std::string &backend, const ending &e)
 std::string linked(const job &j, const std::string &object_folder, const std::string &backend,
                    built_submission &result)
 {
-    cache workers(j.tools.build_root + "/submissions/" + j.request.of->name + "/workers");
+    object_cache workers(j.tools.build_root + "/submissions/" + j.request.of->name + "/workers");
     std::string runtime = backend == "sim" ? j.tools.simulator_library : j.tools.cudart_static;
     std::vector<std::string> command = link_command(j, object_folder + "/object.o", backend);
     std::string key = backend + "\n" + read_text(object_folder + "/key") + "\n";
@@ -690,15 +580,6 @@ job make_job(const toolchain &t, const submission_request &request, const build_
     j.tree_name = name_in_tree(t, path);
     j.file = fs::path(j.tree_name).filename().string();
     return j;
-}
-
-std::string demangled(const std::string &symbol)
-{
-    int status = 0;
-    char *name = abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status);
-    std::string result = status == 0 ? name : symbol;
-    std::free(name);
-    return result;
 }
 
 bool is_cuda_name(const std::string &s)
@@ -793,13 +674,25 @@ std::string lint_symbols(const std::string &nm_output, const std::string &file)
     return {};
 }
 
+std::vector<std::string> flags_for(const toolchain &t, const lab &l,
+                                   const std::vector<std::string> &backends)
+{
+    std::vector<std::string> result = t.nvcc_flags;
+    if (std::find(backends.begin(), backends.end(), "gpu") == backends.end())
+        std::erase_if(result, [](const std::string &flag) {
+            return flag.starts_with("-gencode=") && flag.find("code=sm_") != std::string::npos;
+        });
+    result.insert(result.end(), l.nvcc.begin(), l.nvcc.end());
+    return result;
+}
+
 built_submission build_submission(const toolchain &t, const submission_request &request,
                                   const build_limits &limits)
 {
     built_submission result;
     try {
         job j = make_job(t, request, limits);
-        std::string object = object_for(j, result);
+        std::string object = request.object.empty() ? object_for(j, result) : request.object;
         for (const std::string &backend : request.backends)
             result.workers.push_back(linked(j, object, backend, result));
     } catch (const refusal &r) {

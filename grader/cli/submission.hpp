@@ -26,6 +26,7 @@ struct submission_request {
     const lab *of = nullptr;
     std::string path;                  // the file
     std::vector<std::string> backends; // "sim", "gpu": which workers to link
+    std::string object = {}; // the folder that compile_together gave; empty: the file is compiled
 };
 
 struct built_submission {
@@ -37,6 +38,11 @@ struct built_submission {
     double cpu_seconds = 0;
     bool built() const { return verdict == grading::verdict::PASS; }
 };
+
+// What nvcc is told for these backends. The simulator reads PTX: without a GPU, machine code would
+// only cost the student's time.
+std::vector<std::string> flags_for(const toolchain &t, const lab &l,
+                                   const std::vector<std::string> &backends);
 
 // Compiles and links under build_root/submissions/LAB. The contract's libraries must be built
 // already. Safe to call from several threads and processes at once. Throws machine_error when the

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <cxxabi.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -222,6 +223,15 @@ std::string nearest(std::string_view word, const std::vector<std::string> &candi
 std::string plural(std::size_t n, std::string_view one)
 {
     return fmt::format("{} {}{}", n, one, n == 1 ? "" : "s");
+}
+
+std::string demangled(const std::string &symbol)
+{
+    int status = 0;
+    char *name = abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status);
+    std::string result = status == 0 ? name : symbol;
+    std::free(name);
+    return result;
 }
 
 } // namespace cli

@@ -43,6 +43,9 @@ std::string printable(std::string_view raw, std::size_t most);
 // lines and the marks below them cut in step, a long tail counted only. `said` is printable.
 std::string compiler_words(const std::string &said, int width);
 
+// "scale(float*, int)" of a linker's name; what is none of C++ stays as it is.
+std::string demangled(const std::string &symbol);
+
 std::string trimmed(std::string_view line); // of blanks, tabs and carriage returns
 
 using grading::lines;

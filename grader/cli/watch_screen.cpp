@@ -123,20 +123,20 @@ void draw_case(screen &to, const case_view &c, const todo_list &todos, const std
     draw_printed(to, c, out);
 }
 
-struct tally {
+struct function_tally {
     std::string function;
     int cases = 0, passed = 0, not_written = 0;
     double points = 0, max_points = 0;
 };
 
-std::vector<tally> tallies(const lab_view &l)
+std::vector<function_tally> tallies(const lab_view &l)
 {
-    std::vector<tally> all;
+    std::vector<function_tally> all;
     for (const case_view &c : l.cases) {
         std::string function = function_of(c.name);
         auto at = std::find_if(all.begin(), all.end(),
-                               [&](const tally &t) { return t.function == function; });
-        if (at == all.end()) at = all.insert(at, tally{function});
+                               [&](const function_tally &t) { return t.function == function; });
+        if (at == all.end()) at = all.insert(at, function_tally{function});
         ++at->cases;
         at->passed += c.passed();
         at->not_written += c.verdict == "NOT_WRITTEN";
@@ -149,7 +149,7 @@ std::vector<tally> tallies(const lab_view &l)
 screen table(const lab_view &l, const todo_list &todos, const terminal &out)
 {
     screen to;
-    for (const tally &t : tallies(l)) {
+    for (const function_tally &t : tallies(l)) {
         bool all = t.passed == t.cases, none = t.not_written == t.cases;
         std::string todo = todos.words(t.function);
         std::string what = !none          ? fmt::format("{} of {} cases", t.passed, t.cases)
@@ -168,7 +168,7 @@ screen table(const lab_view &l, const todo_list &todos, const terminal &out)
 std::string summary(const lab_view &l)
 {
     int right = 0, wrong = 0, open = 0;
-    for (const tally &t : tallies(l))
+    for (const function_tally &t : tallies(l))
         ++(t.passed == t.cases ? right : t.not_written == t.cases ? open : wrong);
     return fmt::format("Functions: {} right, {} wrong, {} to do", right, wrong, open);
 }

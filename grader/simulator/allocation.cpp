@@ -17,8 +17,6 @@ constexpr std::size_t pitch_alignment = 512;
 constexpr std::size_t largest_pitch = 0x7fffffff; // cudaDeviceProp::memPitch
 constexpr std::uintptr_t page = 4096;
 
-address as_address(const void *p) { return reinterpret_cast<address>(p); }
-
 // Host memory that cudaHostRegister made visible to kernels.
 struct registration {
     std::uint64_t bytes;        // as registered

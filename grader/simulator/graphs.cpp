@@ -46,7 +46,7 @@ struct graph_handles {
     std::set<std::shared_ptr<capture>> captures;
 };
 
-graph_handles &live()
+graph_handles &handles()
 {
     // Never destroyed: objects that outlive main may still destroy their graphs.
     static auto *const one = new graph_handles;
@@ -63,7 +63,7 @@ bool holds(cudaGraph_t graph, cudaGraphNode_t node)
 
 cudaGraph_t graph_of(cudaGraphNode_t node)
 {
-    for (cudaGraph_t g : live().graphs)
+    for (cudaGraph_t g : handles().graphs)
         if (holds(g, node)) return g;
     return nullptr;
 }
@@ -80,7 +80,7 @@ cudaGraphNode_t add(cudaGraph_t graph, task t, std::vector<cudaGraphNode_t> afte
 
 void destroy(cudaGraph_t graph)
 {
-    live().graphs.erase(graph);
+    handles().graphs.erase(graph);
     delete graph;
 }
 
@@ -90,7 +90,7 @@ void end_capture(const std::shared_ptr<capture> &c)
         s->into = nullptr;
         s->tail.clear();
     }
-    live().captures.erase(c);
+    handles().captures.erase(c);
     c->graph->captures = false;
 }
 
@@ -121,10 +121,10 @@ cudaError_t begin_capture(cudaStream_t stream, cudaStreamCaptureMode mode)
     static unsigned long long next_id = 1;
     auto *graph = new CUgraph_st;
     graph->captures = true;
-    live().graphs.insert(graph);
+    handles().graphs.insert(graph);
     auto c = std::make_shared<capture>(
         capture{graph, &s, mode, std::this_thread::get_id(), next_id++, false, {&s}});
-    live().captures.insert(c);
+    handles().captures.insert(c);
     s.into = c;
     s.tail.clear();
     return cudaSuccess;
@@ -192,12 +192,12 @@ cudaError_t instantiate(cudaGraphExec_t *out, cudaGraph_t graph, unsigned long l
 {
     if (!out) return cudaErrorInvalidValue;
     *out = nullptr;
-    if (!live().graphs.count(graph) || graph->captures) return cudaErrorInvalidValue;
+    if (!handles().graphs.count(graph) || graph->captures) return cudaErrorInvalidValue;
     if (flags & cudaGraphInstantiateFlagDeviceLaunch) return refuse("graphs launched by kernels");
     auto e = std::make_unique<CUgraphExec_st>();
     if (!take_steps(*graph, e->steps)) return cudaErrorInvalidValue;
     *out = e.release();
-    live().executables.insert(*out);
+    handles().executables.insert(*out);
     return cudaSuccess;
 }
 
@@ -239,7 +239,7 @@ cudaError_t launch_graph(CUgraphExec_st &e, cudaStream_t stream)
 cudaError_t check_place(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *after,
                         std::size_t count)
 {
-    if (!out || !live().graphs.count(graph) || graph->captures || (count && !after))
+    if (!out || !handles().graphs.count(graph) || graph->captures || (count && !after))
         return cudaErrorInvalidValue;
     return std::all_of(after, after + count, [&](cudaGraphNode_t n) { return holds(graph, n); })
                ? cudaSuccess
@@ -277,7 +277,7 @@ cudaError_t host_task(const cudaHostNodeParams *p, task &t)
 // The step of an executable graph that a node became, if it is of the wanted type.
 CUgraphExec_st::step *step_of(cudaGraphExec_t e, cudaGraphNode_t node, cudaGraphNodeType type)
 {
-    if (!live().executables.count(e)) return nullptr;
+    if (!handles().executables.count(e)) return nullptr;
     for (auto &s : e->steps)
         if (s.from == node && s.what.type == type) return &s;
     return nullptr;
@@ -326,7 +326,7 @@ cudaError_t take(stream_state &s, task t)
 
 cudaError_t check_legacy(const stream_state &legacy)
 {
-    for (const auto &c : live().captures)
+    for (const auto &c : handles().captures)
         for (const stream_state *s : c->members)
             if (s->device == legacy.device && !(s->flags & cudaStreamNonBlocking)) {
                 c->broken = true;
@@ -338,7 +338,7 @@ cudaError_t check_legacy(const stream_state &legacy)
 cudaError_t refuse_while_capturing()
 {
     if (mode_of_thread == cudaStreamCaptureModeRelaxed) return cudaSuccess;
-    for (const auto &c : live().captures) {
+    for (const auto &c : handles().captures) {
         const bool mine = c->thread == std::this_thread::get_id();
         const bool global =
             c->mode == cudaStreamCaptureModeGlobal && mode_of_thread == cudaStreamCaptureModeGlobal;
@@ -362,7 +362,7 @@ cudaError_t refuse_if_capturing(stream_state &s)
 
 cudaError_t join(stream_state &s, const CUevent_st &e)
 {
-    if (!live().captures.count(e.into)) return cudaErrorCapturedEvent; // it is over
+    if (!handles().captures.count(e.into)) return cudaErrorCapturedEvent; // it is over
     if (s.into && s.into != e.into) {
         e.into->broken = true;
         return break_capture(s, cudaErrorStreamCaptureMerge);
@@ -449,7 +449,7 @@ cudaError_t cudaGraphCreate(cudaGraph_t *out, unsigned flags)
     return call([&] {
         if (!out || flags) return cudaErrorInvalidValue;
         *out = new CUgraph_st;
-        live().graphs.insert(*out);
+        handles().graphs.insert(*out);
         return cudaSuccess;
     });
 }
@@ -457,7 +457,7 @@ cudaError_t cudaGraphCreate(cudaGraph_t *out, unsigned flags)
 cudaError_t cudaGraphDestroy(cudaGraph_t graph)
 {
     return call([&] {
-        if (!live().graphs.count(graph) || graph->captures) return cudaErrorInvalidValue;
+        if (!handles().graphs.count(graph) || graph->captures) return cudaErrorInvalidValue;
         destroy(graph);
         return cudaSuccess;
     });
@@ -477,7 +477,7 @@ cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *out, cudaGraph_t grap
 cudaError_t cudaGraphUpload(cudaGraphExec_t e, cudaStream_t stream)
 {
     return call([&] {
-        if (!live().executables.count(e)) return cudaErrorInvalidValue;
+        if (!handles().executables.count(e)) return cudaErrorInvalidValue;
         return valid(stream) ? cudaSuccess : cudaErrorInvalidResourceHandle;
     });
 }
@@ -485,14 +485,14 @@ cudaError_t cudaGraphUpload(cudaGraphExec_t e, cudaStream_t stream)
 cudaError_t cudaGraphLaunch(cudaGraphExec_t e, cudaStream_t stream)
 {
     return call([&] {
-        return live().executables.count(e) ? launch_graph(*e, stream) : cudaErrorInvalidValue;
+        return handles().executables.count(e) ? launch_graph(*e, stream) : cudaErrorInvalidValue;
     });
 }
 
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t e)
 {
     return call([&] {
-        if (!live().executables.erase(e)) return cudaErrorInvalidValue;
+        if (!handles().executables.erase(e)) return cudaErrorInvalidValue;
         delete e; // its work, if any is left, is held by the queue
         return cudaSuccess;
     });
@@ -502,7 +502,7 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t e, cudaGraph_t graph,
                                 cudaGraphExecUpdateResultInfo *info)
 {
     return call([&] {
-        if (!info || !live().executables.count(e) || !live().graphs.count(graph))
+        if (!info || !handles().executables.count(e) || !handles().graphs.count(graph))
             return cudaErrorInvalidValue;
         *info = {};
         std::vector<CUgraphExec_st::step> fresh;
@@ -566,7 +566,7 @@ cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *out, cudaGraph_t graph,
 {
     return add_node(out, graph, after, count, [&](task &t) {
         std::vector<CUgraphExec_st::step> steps;
-        if (!live().graphs.count(child) || child == graph || !take_steps(*child, steps))
+        if (!handles().graphs.count(child) || child == graph || !take_steps(*child, steps))
             return cudaErrorInvalidValue;
         t = child_task(steps);
         return cudaSuccess;
@@ -585,9 +585,9 @@ cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const cudaKernelN
 cudaError_t cudaGraphClone(cudaGraph_t *out, cudaGraph_t graph)
 {
     return call([&] {
-        if (!out || !live().graphs.count(graph) || graph->captures) return cudaErrorInvalidValue;
+        if (!out || !handles().graphs.count(graph) || graph->captures) return cudaErrorInvalidValue;
         *out = new CUgraph_st;
-        live().graphs.insert(*out);
+        handles().graphs.insert(*out);
         std::map<cudaGraphNode_t, cudaGraphNode_t> copies;
         for (const auto &n : graph->nodes) copies[n.get()] = add(*out, n->what, {});
         for (const auto &n : graph->nodes)
@@ -600,7 +600,7 @@ cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGrap
                               cudaGraphEdgeData *data, std::size_t *count)
 {
     return call([&] {
-        if (!live().graphs.count(graph) || !count || !from != !to) return cudaErrorInvalidValue;
+        if (!handles().graphs.count(graph) || !count || !from != !to) return cudaErrorInvalidValue;
         std::vector<cudaGraphNode_t> starts, ends;
         for (const auto &n : graph->nodes)
             for (cudaGraphNode_t a : n->after) {
@@ -635,7 +635,8 @@ cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *f
                                      std::size_t count)
 {
     return call([&] {
-        if (!live().graphs.count(graph) || (count && (!from || !to))) return cudaErrorInvalidValue;
+        if (!handles().graphs.count(graph) || (count && (!from || !to)))
+            return cudaErrorInvalidValue;
         for (std::size_t i = 0; i < count; ++i)
             if (!holds(graph, from[i]) || !holds(graph, to[i]) || from[i] == to[i])
                 return cudaErrorInvalidValue;
@@ -647,16 +648,16 @@ cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *f
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *out, std::size_t *count)
 {
     return call([&] {
-        return live().graphs.count(graph) ? list(nodes_where(*graph, false), out, count)
-                                          : cudaErrorInvalidValue;
+        return handles().graphs.count(graph) ? list(nodes_where(*graph, false), out, count)
+                                             : cudaErrorInvalidValue;
     });
 }
 
 cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *out, std::size_t *count)
 {
     return call([&] {
-        return live().graphs.count(graph) ? list(nodes_where(*graph, true), out, count)
-                                          : cudaErrorInvalidValue;
+        return handles().graphs.count(graph) ? list(nodes_where(*graph, true), out, count)
+                                             : cudaErrorInvalidValue;
     });
 }
 

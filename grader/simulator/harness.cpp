@@ -13,8 +13,6 @@ using namespace simulator;
 
 namespace {
 
-address as_address(const void *p) { return reinterpret_cast<address>(p); }
-
 template <std::size_t room> void put(char (&out)[room], const std::string &text)
 {
     const std::size_t n = std::min(text.size(), room - 1);

@@ -19,6 +19,7 @@
 namespace simulator {
 
 using address = std::uint64_t;
+inline address as_address(const void *p) { return reinterpret_cast<address>(p); }
 
 enum shadow_bits : std::uint8_t {
     addressable = 1, // inside a live allocation

@@ -82,7 +82,7 @@ cudaError_t queue_host(cudaStream_t s, std::function<void()> function, bool desp
     return queue(s, std::move(t));
 }
 
-template <typename function> cudaError_t in(cudaStream_t s, function body)
+template <typename function> cudaError_t with_state(cudaStream_t s, function body)
 {
     return call([&] { return valid(s) ? body(state_of(s)) : cudaErrorInvalidResourceHandle; });
 }
@@ -143,7 +143,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t s)
 
 cudaError_t cudaStreamSynchronize(cudaStream_t s)
 {
-    return in(s, [&](stream_state &state) {
+    return with_state(s, [&](stream_state &state) {
         if (cudaError_t e = refuse_if_capturing(state); e != cudaSuccess) return e;
         for (const work_ref &w : front_of(state)) finish(w);
         return after_waiting();
@@ -152,7 +152,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t s)
 
 cudaError_t cudaStreamQuery(cudaStream_t s)
 {
-    return in(s, [&](stream_state &state) {
+    return with_state(s, [&](stream_state &state) {
         if (cudaError_t e = refuse_if_capturing(state); e != cudaSuccess) return e;
         bool ended = true;
         for (const work_ref &w : front_of(state)) ended = poll(w) && ended;
@@ -184,7 +184,7 @@ cudaError_t cudaStreamGetDevice(cudaStream_t s, int *out)
 cudaError_t cudaStreamSetAttribute(cudaStream_t s, cudaStreamAttrID which,
                                    const cudaStreamAttrValue *value)
 {
-    return in(s, [&](stream_state &state) {
+    return with_state(s, [&](stream_state &state) {
         if (!value) return cudaErrorInvalidValue;
         if (!known_attribute(which)) return refuse("this attribute of a stream");
         if (which == cudaStreamAttributePriority)
@@ -197,7 +197,7 @@ cudaError_t cudaStreamSetAttribute(cudaStream_t s, cudaStreamAttrID which,
 cudaError_t cudaStreamGetAttribute(cudaStream_t s, cudaStreamAttrID which,
                                    cudaStreamAttrValue *value)
 {
-    return in(s, [&](stream_state &state) {
+    return with_state(s, [&](stream_state &state) {
         if (!value) return cudaErrorInvalidValue;
         if (!known_attribute(which)) return refuse("this attribute of a stream");
         const auto it = state.attributes.find(which);
@@ -209,7 +209,7 @@ cudaError_t cudaStreamGetAttribute(cudaStream_t s, cudaStreamAttrID which,
 
 cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from)
 {
-    return in(to, [&](stream_state &state) {
+    return with_state(to, [&](stream_state &state) {
         if (!valid(from)) return cudaErrorInvalidResourceHandle;
         state.attributes = state_of(from).attributes;
         return cudaSuccess;
@@ -248,7 +248,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t s, cudaHostFn_t function, void *data
 
 cudaError_t cudaStreamAttachMemAsync(cudaStream_t s, void *, std::size_t, unsigned)
 {
-    return in(s, [](stream_state &) { return cudaSuccess; });
+    return with_state(s, [](stream_state &) { return cudaSuccess; });
 }
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *out, unsigned flags)

@@ -11,8 +11,6 @@ namespace simulator::runtime {
 
 namespace {
 
-address as_address(const void *p) { return reinterpret_cast<address>(p); }
-
 // One side of a copy: bytes this process can touch, and what is known about them.
 struct side {
     std::byte *bytes = nullptr;

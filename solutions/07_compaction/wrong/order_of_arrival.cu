@@ -4,20 +4,11 @@
 
 #include <cuda_runtime.h>
 
-#include <stdexcept>
-#include <string>
 #include <utility>
 
 constexpr int block_size = 256;
 
 static int blocks_for(int threads) { return (threads + block_size - 1) / block_size; }
-
-static void check_launch(const char *kernel)
-{
-    cudaError_t error = cudaPeekAtLastError();
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(kernel) + ": " + cudaGetErrorString(error));
-}
 
 static __global__ void flag_positive(const float *in, int *flags, int n)
 {
@@ -45,7 +36,6 @@ static int *sum_up(int *flags, int *other, int n)
         add_from<<<blocks_for(n), block_size>>>(flags, other, n, static_cast<int>(distance));
         std::swap(flags, other);
     }
-    check_launch("add_from");
     return flags;
 }
 
@@ -90,7 +80,6 @@ static const int *compact_and_sum(const float *in, float *out, int *count, int n
         move_kept<<<blocks_for(n), block_size>>>(in, out, n, sums);
     }
     copy_total<<<1, 1>>>(sums, count, n);
-    check_launch("copy_total");
     return sums;
 }
 
@@ -105,7 +94,6 @@ void compact(const float *in, float *out, int *count, int n, void *)
     cudaMemsetAsync(count, 0, sizeof(int));
     if (n == 0) return;
     append<<<blocks_for(n), block_size>>>(in, out, count, n);
-    check_launch("append");
 }
 
 void unpack(const float *packed, const unsigned char *keep, float *out, int n, void *scratch)
@@ -115,7 +103,6 @@ void unpack(const float *packed, const unsigned char *keep, float *out, int n, v
     flag_marked<<<blocks_for(n), block_size>>>(keep, flags, n);
     const int *sums = sum_up(flags, flags + n, n);
     move_back<<<blocks_for(n), block_size>>>(packed, keep, out, n, sums);
-    check_launch("move_back");
 }
 
 void partition(const float *in, float *out, int *kept_count, int n, void *scratch)
@@ -123,5 +110,4 @@ void partition(const float *in, float *out, int *kept_count, int n, void *scratc
     const int *sums = compact_and_sum(in, out, kept_count, n, scratch);
     if (n == 0) return;
     move_rest<<<blocks_for(n), block_size>>>(in, out, n, sums);
-    check_launch("move_rest");
 }

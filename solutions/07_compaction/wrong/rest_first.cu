@@ -3,21 +3,11 @@
 
 #include <cuda_runtime.h>
 
-#include <stdexcept>
-#include <string>
-
 constexpr int block_size = 256;
 constexpr int per_thread = 16, per_warp = 32 * per_thread, tile = block_size * per_thread;
 constexpr int scan_size = 1024; // threads of the one block that adds up the tiles' counts
 
 static int tiles_for(int n) { return n / tile + (n % tile != 0); }
-
-static void check_launch(const char *kernel)
-{
-    cudaError_t error = cudaPeekAtLastError();
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(kernel) + ": " + cudaGetErrorString(error));
-}
 
 // Which elements are kept.
 struct positive {
@@ -158,7 +148,6 @@ void compact(const float *in, float *out, int *count, int n, void *scratch)
     if (tiles > 0) count_tiles<<<tiles, block_size>>>(positive{in}, n, starts);
     scan_counts<<<1, scan_size>>>(starts, tiles, count);
     if (tiles > 0) place_kept<<<tiles, block_size>>>(in, out, n, starts);
-    check_launch("compact");
 }
 
 void unpack(const float *packed, const unsigned char *keep, float *out, int n, void *scratch)
@@ -168,7 +157,6 @@ void unpack(const float *packed, const unsigned char *keep, float *out, int n, v
     count_tiles<<<tiles, block_size>>>(marked{keep}, n, starts);
     scan_counts<<<1, scan_size>>>(starts, tiles, nullptr);
     place_back<<<tiles, block_size>>>(packed, keep, out, n, starts);
-    check_launch("unpack");
 }
 
 void partition(const float *in, float *out, int *kept_count, int n, void *scratch)
@@ -177,5 +165,4 @@ void partition(const float *in, float *out, int *kept_count, int n, void *scratc
     if (tiles > 0) count_tiles<<<tiles, block_size>>>(positive{in}, n, starts);
     scan_counts<<<1, scan_size>>>(starts, tiles, kept_count);
     if (tiles > 0) place_both<<<tiles, block_size>>>(in, out, n, starts, kept_count);
-    check_launch("partition");
 }

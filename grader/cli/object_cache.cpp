@@ -1,0 +1,99 @@
+// What was compiled and linked, kept by the content it was made from.
+#include "object_cache.hpp"
+
+#include "errors.hpp"
+#include "files.hpp"
+
+#include <fmt/format.h>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <string_view>
+#include <vector>
+
+namespace cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::size_t most_entries = 200;
+
+std::string hashed(std::string_view text) // FNV-1a; only names a folder, the bytes are compared
+{
+    std::uint64_t h = 0xcbf29ce484222325;
+    for (unsigned char c : text) h = (h ^ c) * 0x100000001b3;
+    return fmt::format("{:016x}", h);
+}
+
+} // namespace
+
+std::string stamp(const std::string &path)
+{
+    struct stat s {};
+    if (stat(path.c_str(), &s) != 0) return path + " is not there\n";
+    return fmt::format("{} {} {}.{:09}\n", path, s.st_size, s.st_mtim.tv_sec, s.st_mtim.tv_nsec);
+}
+
+object_cache::object_cache(std::string folder) : folder_(std::move(folder))
+{
+    fs::create_directories(folder_);
+}
+
+std::string object_cache::find(const std::string &key, bool &found) const
+{
+    for (int i = 0;; ++i) { // equal hashes of different keys take the next number
+        std::string at =
+            fmt::format("{}/{}{}", folder_, hashed(key), i ? fmt::format("-{}", i) : "");
+        if (!fs::exists(at + "/key")) {
+            found = false;
+            return at;
+        }
+        if (read_text(at + "/key") == key) {
+            std::error_code ignored; // only says that it is still in use
+            fs::last_write_time(at, fs::file_time_type::clock::now(), ignored);
+            found = true;
+            return at;
+        }
+    }
+}
+
+std::string object_cache::prepare(const std::string &key) const
+{
+    std::string name = folder_ + "/.new.XXXXXX";
+    if (!mkdtemp(name.data()))
+        throw machine_error(fmt::format("cannot write in {}: {}", folder_, std::strerror(errno)));
+    write_atomically(name + "/key", key);
+    return name;
+}
+
+void object_cache::keep(const std::string &prepared, const std::string &at) const
+{
+    std::error_code error;
+    fs::rename(prepared, at, error);
+    if (error) fs::remove_all(prepared);
+    if (!fs::exists(at + "/key"))
+        throw machine_error(fmt::format("cannot write {}: {}", at, error.message()));
+    forget_oldest();
+}
+
+void object_cache::forget_oldest() const
+{
+    std::vector<std::pair<fs::file_time_type, fs::path>> entries;
+    std::error_code ignored; // another process may be tidying too
+    for (const fs::directory_entry &e : fs::directory_iterator(folder_, ignored))
+        entries.emplace_back(e.last_write_time(ignored), e.path());
+    if (entries.size() <= most_entries) return;
+    std::sort(entries.begin(), entries.end());
+    auto an_hour_ago = fs::file_time_type::clock::now() - std::chrono::hours(1);
+    for (std::size_t i = 0; i + most_entries < entries.size(); ++i)
+        if (entries[i].first < an_hour_ago) fs::remove_all(entries[i].second, ignored);
+}
+
+} // namespace cli

@@ -1,0 +1,142 @@
+// Compiles many small submissions of ours at once.
+#include "together.hpp"
+
+#include "errors.hpp"
+#include "files.hpp"
+#include "object_cache.hpp"
+#include "process.hpp"
+#include "submission.hpp"
+#include "text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+namespace cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string space_of(const std::string &path) { return fs::path(path).stem().string(); }
+
+// The word after a directive: of "#define TILE 16" TILE.
+std::string defined_by(const std::string &line)
+{
+    const std::string directive = "#define ";
+    if (!line.starts_with(directive)) return {};
+    std::size_t end = line.find_first_of(" (", directive.size());
+    return line.substr(directive.size(), end - directive.size());
+}
+
+// All files, one after the other, each in its namespace; what they include goes before.
+std::string joined(const std::vector<std::string> &paths)
+{
+    std::set<std::string> included;
+    std::string spaces;
+    for (const std::string &path : paths) {
+        std::string names;
+        spaces += fmt::format("namespace {} {{\n#line 1 \"{}\"\n", space_of(path), path);
+        for (std::string line : lines(read_text(path))) {
+            if (line.starts_with("#include ")) {
+                included.insert(line);
+                line.clear();
+            }
+            if (std::string name = defined_by(line); !name.empty())
+                names += "#undef " + name + "\n";
+            spaces += line + "\n";
+        }
+        spaces += "}\n" + names;
+    }
+    std::string all;
+    for (const std::string &line : included) all += line + "\n";
+    return all + spaces;
+}
+
+ending run_tool(std::vector<std::string> words, double &cpu_seconds)
+{
+    child c;
+    c.arguments = std::move(words);
+    c.keep = 4 << 20;
+    ending e = run(c);
+    cpu_seconds += e.cpu_seconds;
+    return e;
+}
+
+// By demangled name: "tail_cleared::compact(float const*, int)".
+std::map<std::string, std::string> global_names(const std::string &object, double &cpu_seconds)
+{
+    std::map<std::string, std::string> result;
+    ending e = run_tool({"nm", "-gj", "--defined-only", object}, cpu_seconds);
+    if (!e.ok()) throw machine_error(fmt::format("nm {}. It is part of binutils", e.words()));
+    for (const std::string &symbol : lines(e.text)) result[demangled(symbol)] = symbol;
+    return result;
+}
+
+// What objcopy must be told to make one file's object of all files': its functions under the
+// contract's names. Empty: it lacks one.
+std::vector<std::string> renames(const std::map<std::string, std::string> &names,
+                                 const std::string &space, const std::string &keep)
+{
+    std::vector<std::string> result;
+    for (const std::string &symbol : lines(read_text(keep))) {
+        auto at = names.find(space + "::" + demangled(symbol));
+        if (at == names.end()) return {};
+        result.push_back(fmt::format("--redefine-sym={}={}", at->second, symbol));
+    }
+    return result;
+}
+
+} // namespace
+
+std::map<std::string, std::string> compile_together(const toolchain &t, const lab &l,
+                                                    const std::vector<std::string> &paths,
+                                                    const std::vector<std::string> &backends,
+                                                    double &cpu_seconds)
+{
+    std::vector<std::string> flags = flags_for(t, l, backends);
+    if (std::find(flags.begin(), flags.end(), "-rdc=true") != flags.end() || paths.size() < 2)
+        return {};
+    flags.push_back("-I" + fs::path(t.header(l)).parent_path().string());
+    std::string source = joined(paths), key = stamp(fs::canonical(t.nvcc)) + t.cxx[0] + "\n";
+    for (const std::string &flag : flags) key += flag + "\n";
+    key += read_text(t.header(l)) + source;
+
+    object_cache objects(t.build_root + "/submissions/" + l.name + "/objects");
+    std::map<std::string, std::string> result, missing; // by path: the folder, where to put it
+    for (const std::string &path : paths) {
+        bool found = false;
+        std::string at = objects.find(space_of(path) + "\n" + key, found);
+        (found ? result : missing)[path] = at;
+    }
+    if (missing.empty()) return result;
+
+    scratch_folder folder;
+    std::string file = folder.path() + "/together.cu", raw = folder.path() + "/raw.o",
+                object = folder.path() + "/object.o";
+    write_atomically(file, source);
+    std::vector<std::string> nvcc = {t.nvcc, "-c", file, "-o", raw};
+    nvcc.insert(nvcc.end(), flags.begin(), flags.end());
+    bool made =
+        run_tool(nvcc, cpu_seconds).ok() &&
+        run_tool({"ld", "-r", "--force-group-allocation", "-o", object, raw}, cpu_seconds).ok();
+    std::map<std::string, std::string> names;
+    if (made) names = global_names(object, cpu_seconds);
+    for (const auto &[path, at] : missing) {
+        std::vector<std::string> objcopy = renames(names, space_of(path), l.keep);
+        if (objcopy.empty()) continue;
+        std::string fresh = objects.prepare(space_of(path) + "\n" + key);
+        objcopy.insert(objcopy.begin(), "objcopy");
+        objcopy.insert(objcopy.end(),
+                       {"--keep-global-symbols=" + l.keep, object, fresh + "/object.o"});
+        if (ending e = run_tool(objcopy, cpu_seconds); !e.ok())
+            throw machine_error(fmt::format("objcopy {}: {}", e.words(), e.text));
+        objects.keep(fresh, at);
+        result[path] = at;
+    }
+    return result;
+}
+
+} // namespace cli
