@@ -29,8 +29,8 @@ using u64 = std::uint64_t;
 constexpr u64 page_groups = u64{1} << touch_table::page_shift;
 constexpr u64 group_bytes = 256;
 constexpr u64 least_threads = 2048;           // of a grid that is watched
-constexpr u64 least_steps = 1 << 15;          // warp instructions that pay for starting threads
-constexpr std::size_t most_saved = 64u << 20; // words
+constexpr u64 least_steps = 1 << 14;          // warp instructions that pay for starting a thread
+constexpr std::size_t most_saved = 64u << 20; // words, by all cores
 
 // Zeros that take memory only where they are used.
 template <class T> T *zeros(u64 n)
@@ -84,10 +84,11 @@ touch_guard::touch_guard(touch_table &t) : table_(t), pages_(zeros<page *>(t.pag
 
 touch_guard::~touch_guard() { std::free(pages_); }
 
-void touch_guard::begin(std::atomic<bool> *failed)
+void touch_guard::begin(std::atomic<bool> *failed, unsigned cores)
 {
     failed_ = failed;
     fit_ = true;
+    most_saved_ = most_saved / cores;
 }
 
 bool touch_guard::unfit()
@@ -153,7 +154,7 @@ bool touch_guard::write(u64 number, touch_table::group &all, group &mine, u64 fr
 void touch_guard::save(u64 number, u64 words)
 {
     memory &m = memory::instance();
-    if (values_.size() >= most_saved) unfit();
+    if (values_.size() >= most_saved_) unfit();
     saved_.push_back({number, words});
     for (; words != 0; words &= words - 1) {
         const u64 at = number * group_bytes + 4 * static_cast<u64>(__builtin_ctzll(words));
@@ -224,7 +225,7 @@ void block_team::watch(grid &g)
         table_ = std::make_unique<touch_table>();
         first_ = std::make_unique<touch_guard>(*table_);
     }
-    first_->begin(nullptr);
+    first_->begin(nullptr, 1);
     g.seen.guard = first_.get();
 }
 
@@ -235,18 +236,19 @@ void block_team::stop_watching(grid &g)
     g.running->in_order = true;
 }
 
-bool block_team::worth_it(const grid &g) const
+unsigned block_team::cores_worth(const grid &g) const
 {
-    return g.next_block == 1 && g.steps * (g.blocks - 1) >= least_steps;
+    if (g.next_block != 1) return 1;
+    const u64 left = g.blocks - 1, most = std::min<u64>(cores_to_use(), left);
+    return static_cast<unsigned>(std::min(most, g.steps * left / least_steps));
 }
 
 bool block_team::finish(grid &g)
 {
     g.seen.guard = nullptr;
     if (!first_->fit() || has_children(*g.self)) g.running->in_order = true;
-    const bool tried = !g.running->in_order && worth_it(g);
-    const bool done =
-        tried && run_all(g, static_cast<unsigned>(std::min<u64>(cores_to_use(), g.blocks - 1)));
+    const unsigned cores = g.running->in_order ? 1 : cores_worth(g);
+    const bool tried = cores > 1, done = tried && run_all(g, cores);
     grids_on_cores().tried += tried;
     if (tried && !done) {
         g.running->in_order = true;
@@ -256,9 +258,9 @@ bool block_team::finish(grid &g)
     return done;
 }
 
-void block_team::prepare(block_runner &r, const grid &g)
+void block_team::prepare(block_runner &r, const grid &g, unsigned cores)
 {
-    r.guard.begin(&failed_);
+    r.guard.begin(&failed_, cores);
     r.node = std::make_unique<launch_node>();
     r.part = std::make_unique<grid>();
     grid &p = *r.part;
@@ -297,12 +299,12 @@ void block_team::prepare(block_runner &r, const grid &g)
     }
 }
 
-void block_team::run(block_runner &r)
+void block_team::run(block_runner &r, unsigned cores)
 {
     finding_trap trap(failed_);
     const bool races = r.part->seen.races != nullptr;
     try {
-        if (races) r.races.begin(*r.node, *r.part);
+        if (races) r.races.begin(*r.node, *r.part, (cores + 1) / 2);
         while (!failed_) {
             const u64 first = next_.fetch_add(stretch_);
             const u64 last = std::min(first + stretch_, end_);
@@ -324,14 +326,15 @@ bool block_team::run_all(grid &g, unsigned cores)
     next_ = g.next_block;
     end_ = g.blocks;
     stretch_ = std::clamp<u64>((end_ - next_) / (u64{8} * cores), 1, 64);
-    for (unsigned k = 0; k < cores; ++k) prepare(*runners_[k], g);
+    for (unsigned k = 0; k < cores; ++k) prepare(*runners_[k], g, cores);
     std::vector<std::jthread> others;
     try {
-        for (unsigned k = 1; k < cores; ++k) others.emplace_back([this, k] { run(*runners_[k]); });
+        for (unsigned k = 1; k < cores; ++k)
+            others.emplace_back([this, k, cores] { run(*runners_[k], cores); });
     } catch (const std::system_error &) { // no more threads: those that run take all blocks
         cores = static_cast<unsigned>(others.size()) + 1;
     }
-    run(*runners_[0]);
+    run(*runners_[0], cores);
     others.clear(); // joins
     const bool done = !failed_ && add_up(g, cores);
     for (unsigned k = 0; k < cores; ++k) {

@@ -63,7 +63,7 @@ public:
     touch_guard &operator=(const touch_guard &) = delete;
 
     // `failed`: of the try; null: the blocks run on one core and are only watched.
-    void begin(std::atomic<bool> *failed);
+    void begin(std::atomic<bool> *failed, unsigned cores);
     bool watches_only() const { return failed_ == nullptr; }
     bool fit() const { return fit_; }
     // These blocks are not to run beside others. True: then they go on by themselves.
@@ -100,6 +100,7 @@ private:
     std::uint64_t last_ = ~std::uint64_t{0};
     page *mine_ = nullptr;
     touch_table::page *all_ = nullptr;
+    std::size_t most_saved_ = 0; // words
     std::vector<saved> saved_;
     std::vector<std::uint32_t> values_, shadows_; // of the words saved, in order
 };
@@ -129,9 +130,9 @@ public:
     bool finish(grid &);
 
 private:
-    bool worth_it(const grid &) const;
-    void prepare(block_runner &, const grid &);
-    void run(block_runner &);
+    unsigned cores_worth(const grid &) const;
+    void prepare(block_runner &, const grid &, unsigned cores);
+    void run(block_runner &, unsigned cores);
     bool run_all(grid &, unsigned cores);
     bool add_up(grid &, unsigned cores);
 

@@ -242,7 +242,7 @@ const std::vector<const launch_knowledge *> &launches_before(const launch_node &
 
 } // namespace
 
-void race_checker::begin(launch_node &n, const grid &g)
+void race_checker::begin(launch_node &n, const grid &g, unsigned share)
 {
     if (!log_) { // takes memory only where it is used
         log_.reset(
@@ -250,7 +250,7 @@ void race_checker::begin(launch_node &n, const grid &g)
         if (!log_) throw std::bad_alloc();
     }
     most_accesses_ = settings().race_accesses;
-    most_bytes_ = settings().race_bytes;
+    most_bytes_ = settings().race_bytes / share;
     if (!n.parent && (tired_ || clock_ > most_accesses_ / 2)) rest();
     if (!n.parent && kept_ > most_bytes_) forget_marks();
     began_ = ++clock_;

@@ -125,9 +125,11 @@ public:
     race_checker(const race_checker &) = delete;
     race_checker &operator=(const race_checker &) = delete;
 
-    void begin(launch_node &, const grid &); // a grid that the host launched, or a descendant
-    void end(launch_node &);                 // it has run
-    void end();                              // of a tree: adds what was found to the findings
+    // A grid that the host launched, or a descendant. `share`: it may remember but the n-th part of
+    // what the settings allow.
+    void begin(launch_node &, const grid &, unsigned share = 1);
+    void end(launch_node &); // it has run
+    void end();              // of a tree: adds what was found to the findings
     // What it remembers of the running grid; and counts what others, that watched other blocks and
     // found nothing, remember as remembered here. False: that is more than may be.
     struct burden {
