@@ -121,6 +121,30 @@ bool touch_guard::touch(u64 offset, u64 bytes, bool write)
     return true;
 }
 
+// Lanes that follow each other in one group go together.
+bool touch_guard::touch(const context &c, lane_mask mask, const u64 *address, u32 bytes, bool write)
+{
+    u64 group = 0, words = 0, previous = ~u64{0};
+    for (; mask != 0; mask &= mask - 1) {
+        const u64 at = address[__builtin_ctz(mask)], offset = at - c.base;
+        if (at == previous) continue;
+        previous = at;
+        if (offset >= c.reserved || c.reserved - offset < bytes) continue; // the checks will say so
+        const u64 first = offset / 4, n = (offset + bytes - 1) / 4 - first + 1;
+        if (first % 64 + n > 64) {
+            if (!touch(offset, bytes, write)) return false;
+            continue;
+        }
+        if (first / 64 != group) {
+            if (words != 0 && !take(group, words, write)) return false;
+            group = first / 64;
+            words = 0;
+        }
+        words |= low_bits(n) << (first & 63);
+    }
+    return words == 0 || take(group, words, write);
+}
+
 bool touch_guard::take(u64 number, u64 words, bool writes)
 {
     if (number >> touch_table::page_shift != last_) turn_to(number >> touch_table::page_shift);
@@ -200,15 +224,9 @@ bool may_depend_on_order(context &c)
 
 bool may_touch(context &c, lane_mask mask, const u64 *address, u32 bytes, bool write)
 {
-    for (; mask != 0; mask &= mask - 1) {
-        const u64 offset = address[__builtin_ctz(mask)] - c.base;
-        if (offset >= c.reserved || c.reserved - offset < bytes) continue; // the checks will say so
-        if (c.guard->touch(offset, bytes, write)) continue;
-        if (c.guard->unfit()) return true;
-        c.stop = true;
-        return false;
-    }
-    return true;
+    if (c.guard->touch(c, mask, address, bytes, write) || c.guard->unfit()) return true;
+    c.stop = true;
+    return false;
 }
 
 block_team::block_team() = default;

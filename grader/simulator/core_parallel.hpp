@@ -70,6 +70,8 @@ public:
     bool unfit();
     // False: a block of another core has to do with these bytes. `offset`: from the start of
     // memory.
+    bool touch(const context &, lane_mask, const std::uint64_t *address, std::uint32_t bytes,
+               bool write); // a lane
     bool touch(std::uint64_t offset, std::uint64_t bytes, bool write);
     void take_back(); // what was written
     void clear();     // notes, here and in the table
