@@ -1,5 +1,6 @@
 // A module: its variables in device memory, its kernels, and the counts of what they did.
 #include "core_decode.hpp"
+#include "core_parallel.hpp"
 #include "core_races.hpp"
 #include "device_runtime.hpp"
 
@@ -7,6 +8,7 @@
 #include <cstring>
 #include <set>
 #include <stdexcept>
+#include <utility>
 
 namespace simulator {
 
@@ -17,20 +19,34 @@ namespace core {
 
 std::uint64_t *sector_set::page(std::uint64_t sector)
 {
+    constexpr std::uint64_t words = page_sectors / 64; // and one behind them: is it in touched_?
     std::uint64_t number = sector >> page_shift;
     if (number >= pages_.size()) pages_.resize(number + 1, nullptr);
     if (pages_[number] == nullptr) {
-        storage_.emplace_back(page_sectors / 64, 0);
+        storage_.emplace_back(words + 1, 0);
         pages_[number] = storage_.back().data();
     }
-    touched_.push_back(number);
     last_page_ = number;
-    return last_ = pages_[number];
+    last_ = pages_[number];
+    if (std::exchange(last_[words], 1) == 0) touched_.push_back(number);
+    return last_;
+}
+
+void sector_set::add(const sector_set &o)
+{
+    for (auto number : o.touched_) {
+        std::uint64_t *mine = page(number << page_shift);
+        for (std::uint64_t k = 0; k < page_sectors / 64; ++k) {
+            const std::uint64_t fresh = o.pages_[number][k] & ~mine[k];
+            count_ += static_cast<std::uint64_t>(__builtin_popcountll(fresh));
+            mine[k] |= fresh;
+        }
+    }
 }
 
 void sector_set::clear()
 {
-    for (auto number : touched_) std::memset(pages_[number], 0, page_sectors / 8);
+    for (auto number : touched_) std::memset(pages_[number], 0, page_sectors / 8 + 8);
     touched_.clear();
     last_page_ = ~std::uint64_t{0};
     count_ = 0;
@@ -49,6 +65,7 @@ struct module::state {
     core::sector_set read, written;
     core::race_checker races;
     std::vector<std::unique_ptr<core::thread_block>> spare;
+    core::block_team team;
 
     void place_variables(module::variables *managed);
     void place(const ptx::variable &, variable at);
@@ -251,6 +268,7 @@ void module::state::decode_function(program &p, int index, ptx::body body)
     auto c = std::make_unique<code>();
     core::decode(*c, std::move(body), in);
     c->shown = p.shown;
+    c->index = static_cast<std::uint32_t>(index);
     p.functions[index] = std::move(c);
 }
 
@@ -348,6 +366,8 @@ outcome module::state::run_grid(program &p, const launch &how, core::device_runt
     g.how = &how;
     g.function = [&](int index) { return function(p, index); };
     g.function_count = p.functions.size();
+    for (const auto &f : p.functions) g.tallies.push_back(f ? &f->own : nullptr);
+    g.team = &team;
     g.budget = runtime.steps_left();
     g.blocks = std::uint64_t{how.grid.x} * how.grid.y * how.grid.z;
     g.shuffled = settings().random_schedule;
@@ -373,6 +393,7 @@ outcome module::state::run_grid(program &p, const launch &how, core::device_runt
     g.spare = std::move(spare);
     races.begin(self, g);
     core::run_blocks(g);
+    if (c.guard != nullptr) team.stop_watching(g);
     races.end(self);
     runtime.count_steps(g.steps);
     spare = std::move(g.spare);
@@ -420,8 +441,8 @@ worst_request as_counted(const core::site_worst &from)
 // Moves each memory instruction's worst request to its place, and starts over.
 void take_worst(code &k, kernel_counts &total)
 {
-    for (std::size_t s = 0; s < k.worst.size(); ++s) {
-        core::site_worst &from = k.worst[s];
+    for (std::size_t s = 0; s < k.own.worst.size(); ++s) {
+        core::site_worst &from = k.own.worst[s];
         if (from.score == 0) continue;
         const auto &name = k.places[k.statement_place[from.statement]];
         std::pair place(name.file, name.line);
@@ -431,7 +452,7 @@ void take_worst(code &k, kernel_counts &total)
             total.keep_worst(place, as_counted(from));
         from.score = 0;
         from.elsewhere = false;
-        k.memos[s].mask = 0; // the next launch looks at its requests anew
+        k.own.memos[s].mask = 0; // the next launch looks at its requests anew
     }
 }
 
@@ -439,28 +460,29 @@ void take_worst(code &k, kernel_counts &total)
 void take_counts(code &k, kernel_counts &total)
 {
     for (std::size_t b = 0; b < k.blocks.size(); ++b) {
-        if (k.runs[b] == 0) continue;
+        if (k.own.runs[b] == 0) continue;
         for (auto s = k.blocks[b].first_statement; s < k.blocks[b].last_statement; ++s) {
             const auto &st = k.body.statements[s];
-            site_counts &c = k.counted[s];
-            std::uint64_t lanes = k.lanes_run[b] - std::min(k.lanes_off[s], k.lanes_run[b]);
-            c.warp_instructions += k.runs[b];
+            site_counts &c = k.own.counted[s];
+            std::uint64_t lanes =
+                k.own.lanes_run[b] - std::min(k.own.lanes_off[s], k.own.lanes_run[b]);
+            c.warp_instructions += k.own.runs[b];
             c.thread_instructions += lanes;
             if (is_exact_division(st)) c.exact_divisions += lanes;
             if (is_exact_root(st)) c.exact_square_roots += lanes;
         }
     }
     for (std::size_t s = 0; s < k.body.statements.size(); ++s) {
-        if (k.counted[s].warp_instructions == 0) continue;
+        if (k.own.counted[s].warp_instructions == 0) continue;
         const auto &place = k.places[k.statement_place[s]];
-        total.sites[{place.file, place.line}] += k.counted[s];
-        total.total += k.counted[s];
+        total.sites[{place.file, place.line}] += k.own.counted[s];
+        total.total += k.own.counted[s];
     }
     take_worst(k, total);
-    std::fill(k.runs.begin(), k.runs.end(), 0);
-    std::fill(k.lanes_run.begin(), k.lanes_run.end(), 0);
-    std::fill(k.lanes_off.begin(), k.lanes_off.end(), 0);
-    std::fill(k.counted.begin(), k.counted.end(), site_counts{});
+    std::fill(k.own.runs.begin(), k.own.runs.end(), 0);
+    std::fill(k.own.lanes_run.begin(), k.own.lanes_run.end(), 0);
+    std::fill(k.own.lanes_off.begin(), k.own.lanes_off.end(), 0);
+    std::fill(k.own.counted.begin(), k.own.counted.end(), site_counts{});
 }
 
 } // namespace

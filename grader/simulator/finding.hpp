@@ -1,6 +1,7 @@
 // What the checks found: one record a place, not one a thread.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <string>
@@ -64,6 +65,15 @@ public:
 private:
     mutable std::mutex mutex_;
     std::vector<finding> found_;
+};
+
+// While one lives, what its thread finds is not kept: only that there was something.
+class finding_trap {
+public:
+    explicit finding_trap(std::atomic<bool> &found);
+    ~finding_trap();
+    finding_trap(const finding_trap &) = delete;
+    finding_trap &operator=(const finding_trap &) = delete;
 };
 
 } // namespace simulator

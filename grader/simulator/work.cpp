@@ -229,6 +229,23 @@ cudaError_t queue(cudaStream_t stream, task t)
     return cudaSuccess;
 }
 
+namespace {
+
+void heed_cores()
+{
+    const char *text = std::getenv("SIMULATOR_CORES");
+    if (!text || !*text) return;
+    char *end = nullptr;
+    const long n = std::strtol(text, &end, 10);
+    if (*end == 0 && n > 0 && n <= 1024)
+        settings().cores = static_cast<unsigned>(n);
+    else
+        complain("SIMULATOR_CORES is \"" + std::string(text) +
+                 "\", no number from 1 to 1024; ignored");
+}
+
+} // namespace
+
 void heed_environment()
 {
     const char *text = std::getenv("SIMULATOR_STREAMS");
@@ -239,6 +256,7 @@ void heed_environment()
         settings().streams = stream_order::random;
     else if (!order.empty())
         complain("SIMULATOR_STREAMS is \"" + order + "\", neither late nor random; ignored");
+    heed_cores();
 }
 
 bool puts_off() { return settings().streams != stream_order::at_once; }
