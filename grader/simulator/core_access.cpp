@@ -278,6 +278,7 @@ inline void keep_worst(context &c, const instruction &i, lane_mask mask, const u
     w.score = score;
     w.cost = cost;
     w.ideal = ideal;
+    w.block = c.b->number;
     copy_request(w, i, mask, address, how);
 }
 
@@ -501,6 +502,17 @@ inline void note_access(context &c, const instruction &i, lane_mask mask, const 
                     how.write ? access_use::write : access_use::read, contiguous);
 }
 
+// See may_touch. Neighbouring lanes go as one.
+inline bool guarded(context &c, const instruction &i, lane_mask mask, const u64 *address, u32 bytes,
+                    bool write)
+{
+    if (c.guard == nullptr) return true;
+    if ((i.flags & strong) != 0 && !may_depend_on_order(c)) return false;
+    if (mask == all_lanes && evenly_spaced(address, bytes))
+        return may_touch(c, 1, address, 32 * bytes, write);
+    return may_touch(c, mask, address, bytes, write);
+}
+
 template <int bytes, class R> void load_window(context &c, const instruction &i, lane_mask mask,
                                                const u64 *address, const window &w, ptx::space s)
 {
@@ -722,6 +734,7 @@ void move_device(context &c, const instruction &i, lane_mask mask)
 {
     u64 address[32];
     addresses_of(c, i, address);
+    if (!guarded(c, i, mask, address, static_cast<u32>(bytes) * i.count, store)) return;
     move_window<store, bytes, R>(c, i, mask, address, device_window(c), space::global);
 }
 
@@ -758,6 +771,9 @@ void move_generic(context &c, const instruction &i, lane_mask mask)
     u64 address[32];
     addresses_of(c, i, address);
     by_space lanes = sort_lanes(address, mask);
+    if (lanes.device != 0 &&
+        !guarded(c, i, lanes.device, address, static_cast<u32>(bytes) * i.count, store))
+        return;
     if (lanes.device != 0)
         move_window<store, bytes, R>(c, i, lanes.device, address, device_window(c), space::global);
     if (lanes.shared != 0 && !c.stop)
@@ -1010,6 +1026,7 @@ template <class Op, class T> void atomic_window(context &c, const instruction &i
     using R = typename lane_bits<T>::type;
     access how{s, true, sizeof(T)};
     bool reads = !Op::blind;
+    if (c.guard != nullptr && s == space::global && !may_depend_on_order(c)) return;
     if (!check_lanes(c, i, mask, address, w, how, reads)) return;
     if (c.races != nullptr)
         check_races(c, i, mask, address, s, sizeof(T), access_use::atomic, false);
@@ -1083,6 +1100,7 @@ void copy_async(context &c, const instruction &i, lane_mask mask)
         (n == i.bytes ? whole : part) |= n != 0 ? bit_of[l] : 0;
     });
     access read{space::global, false, i.bytes};
+    if (!guarded(c, i, whole | part, from, i.bytes, false)) return;
     if (whole != 0 && !check_lanes(c, i, whole, from, device, read, true)) return;
     active(part, [&](int l) {
         for (u32 k = 0; k < wanted[l] && !c.stop; ++k) {

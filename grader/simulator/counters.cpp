@@ -1,6 +1,8 @@
 // Sums and prints what was counted.
 #include "counters.hpp"
 
+#include "timeline.hpp"
+
 #include <algorithm>
 #include <cstdarg>
 #include <cstdio>
@@ -155,6 +157,68 @@ object to_json(const kernel_counts &k)
         .add("sectors_written", k.sectors_written)
         .add("total", add_counts(total, k.total))
         .add("sites", sites);
+}
+
+std::string list_of(const std::vector<step_id> &ids)
+{
+    std::string all;
+    for (const step_id id : ids) all += (all.empty() ? "" : ",") + std::to_string(id);
+    return all;
+}
+
+// Streams by their order of appearance, since ids tell how many there have been in the process.
+class lane_names {
+public:
+    std::string of(const timeline_step &s)
+    {
+        const bool host = s.kind == step_kind::host_wait;
+        if (host) return s.of ? "host thread " + std::to_string(s.of + 1) : "host";
+        const auto device =
+            s.device_of_stream ? " of device " + std::to_string(s.device_of_stream) : "";
+        if (s.of == 1) return "NULL stream" + device;
+        if (s.of == 2) return "thread's stream" + device;
+        const auto next = numbers_.size() + 1;
+        const auto number = numbers_.try_emplace(s.of, next).first->second;
+        return "stream " + std::to_string(number) + device;
+    }
+
+private:
+    std::map<unsigned long long, std::size_t> numbers_;
+};
+
+object to_json(const timeline_step &s, step_id id, lane_names &lanes)
+{
+    static const char *const kinds[] = {"other",         "copy",         "fill",       "kernel",
+                                        "host_function", "event_record", "event_wait", "host_wait"};
+    static const char *const ways[] = {"on_host", "to_device", "to_host", "inside_device",
+                                       "between_devices"};
+    static const char *const reasons[] = {"nothing", "order", "engine", "host"};
+    object o;
+    o.add("id", id).add("kind", std::string(kinds[static_cast<std::size_t>(s.kind)]));
+    o.add("lane", lanes.of(s)).add("start", s.start).add("end", s.end);
+    if (s.kind == step_kind::copy) o.add("way", std::string(ways[static_cast<std::size_t>(s.way)]));
+    if (!s.name.empty()) o.add("name", s.name);
+    if (s.bytes) o.add("bytes", s.bytes);
+    if (s.blocks) o.add("blocks", s.blocks);
+    o.add_list("after", list_of(s.after));
+    o.add("waited_for", s.held_by)
+        .add("why", std::string(reasons[static_cast<std::size_t>(s.why)]));
+    return o.add("critical", std::uint64_t{s.critical});
+}
+
+object to_json(const timeline_report &t)
+{
+    std::vector<object> steps;
+    lane_names lanes;
+    for (std::size_t i = 0; i < t.steps.size(); ++i)
+        steps.push_back(to_json(t.steps[i], i + 1, lanes));
+    return object()
+        .add("ticks", t.ticks)
+        .add("serial", t.serial)
+        .add("copying", t.copying)
+        .add("hidden", t.hidden)
+        .add("left_out", t.left_out)
+        .add("steps", steps);
 }
 
 double ratio(std::uint64_t a, std::uint64_t b)
@@ -339,6 +403,7 @@ std::string counters::json() const
                               .add("device_to_device", transfers.device_to_device)
                               .add("memset", transfers.memset)
                               .add("peer_to_peer", transfers.peer_to_peer))
+        .add("timeline", to_json(timeline::instance().scheduled()))
         .text();
 }
 
@@ -351,6 +416,11 @@ std::string counters::text() const
             thousands(transfers.device_to_device) + " inside, " +
             thousands(transfers.peer_to_peer) +
             " between devices; set: " + thousands(transfers.memset) + "\n";
+    const timeline_report t = timeline::instance().scheduled();
+    if (t.left_out == 0 && t.ticks > 0)
+        text += "streams, in ticks: over after " + thousands(t.ticks) + ", one after another " +
+                thousands(t.serial) + ";\n  copies " + thousands(t.copying) + ", " +
+                thousands(t.hidden) + " of them beside kernels\n";
     return text;
 }
 

@@ -81,6 +81,8 @@ struct counters {
     transfer_counts transfers;
     static counters &instance();
     void clear();
+    // With the timeline since clear(), which lies in timeline.hpp: members as named there, and of
+    // each step also its "lane", the stream or host thread, and "waited_for", which is held_by.
     std::string json() const;
     std::string text() const;
 };

@@ -112,6 +112,28 @@ TEST_CASE("gates at most, and gates without a pass step")
     CHECK_FALSE(passes(gate, 2.1));
 }
 
+TEST_CASE("copies are hidden as the timeline has it")
+{
+    counted_gate gate = copies_hidden(0.5);
+    auto with = [](const std::string &timeline) {
+        return parse_counters(
+            R"({"kernels":[],"transfers":{"host_to_device":0,"device_to_device":0},"timeline":)" +
+            timeline + "}");
+    };
+    counted c = with(R"({"ticks":70,"serial":100,"copying":40,"hidden":30,"left_out":0})");
+    CHECK(gate.value(c) == 0.75);
+    CHECK(c.ticks == 70);
+    CHECK(c.serial_ticks == 100);
+    CHECK(missed_message(copies_hidden(0.8), c, c) ==
+          "copy time hidden behind kernels: 75 %, at least 80 % is required; naive: 75 %.");
+    // Longer than what is kept.
+    c = with(R"({"ticks":70,"serial":100,"copying":40,"hidden":30,"left_out":1})");
+    CHECK(gate.value(c) == 0);
+    CHECK(c.ticks == 100);
+    CHECK(gate.value(parse_counters(document(contiguous))) == 1); // nothing copied
+    CHECK_THROWS_AS(with(R"({"ticks":-1})"), std::exception);
+}
+
 TEST_CASE("anything but counters is refused, not believed and not fatal")
 {
     std::string good = document(strided + "," + contiguous);
