@@ -75,8 +75,8 @@ static __device__ void store(const job &j, int row, int col, const float (&v)[ow
             if (col + p < j.cols) to[p] = v[p];
 }
 
-// Filters: from `x`, what a thread's four sums need of one row, they give what row y of the filter
-// adds to pixel p.
+// A filter, and what it makes of one row of the image: `x` are the pixels that a thread's four sums
+// need of it, and add(sum, y, p) adds what row y of the filter gives pixel p.
 template <int R> struct table {
     float tap[2 * R + 1][2 * R + 1];
     struct of_row { // nothing to prepare
