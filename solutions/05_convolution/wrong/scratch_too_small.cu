@@ -1,5 +1,4 @@
 // Fails: convolve_separable: a small image | OUT_OF_BOUNDS | `scratch`
-// On gpu: convolve_separable: a small image | GUARD_OVERWRITTEN |
 // As many bytes as there are pixels.
 #include "lab.hpp"
 
