@@ -7,8 +7,11 @@
 // that needs it, and nothing is written but `out`: filters that are products are done in one pass.
 //
 // The filter is an argument of the kernel, and kernel arguments lie in constant memory: where an
-// index is known at compile time, a multiply-add takes its factor from there, without a load. Some
-// radii are compiled; a filter between two of them is framed with zeros.
+// index is known at compile time, no thread loads a factor. Some radii are compiled; a filter
+// between two of them is framed with zeros.
+//
+// From the rungs: known radii (2), several pixels a thread (4), one pass (6). New: strips in place
+// of tiles, and rows that are on their way while others are added up.
 #include "lab.hpp"
 
 #include <cuda_pipeline_primitives.h>
@@ -20,10 +23,10 @@
 #include <string>
 
 constexpr int block_size = 128;
-constexpr int own = 4;                  // pixels side by side that a thread computes
-constexpr int strip = block_size * own; // columns of a block
-constexpr int ring = 8;                 // rows in shared memory: one is used, the others come
-constexpr int largest = 16;             // radius
+constexpr int own = 4;                 // pixels side by side that a thread brings, and computes
+constexpr int wide = block_size * own; // columns that a block brings; it computes all but the halo
+constexpr unsigned ring = 8;           // rows in shared memory: one is used, the others come
+constexpr int largest = 16;            // radius
 
 struct job {
     const float *image;
@@ -40,30 +43,41 @@ static void check(cudaError_t error, const char *step)
 
 static __device__ int within(int i, int n) { return min(max(i, 0), n - 1); }
 
-// Starts to bring `wide` pixels of a row, from column `left` on; zeros beyond the image, or its
-// nearest pixels.
-template <int wide> static __device__ void start_row(float *to, const job &j, int row, int left)
-{
-    const float *from = j.image + size_t(within(row, j.rows)) * j.cols;
-    bool there = j.clamped || (row >= 0 && row < j.rows);
-    auto copy_one = [=](int i) {
-        int c = left + i, nearest = within(c, j.cols);
-        bool zero = !there || (!j.clamped && c != nearest);
-        __pipeline_memcpy_async(to + i, from + nearest, 4, zero ? 4 : 0);
-    };
-    if (!j.by_float4) {
-        for (int i = threadIdx.x; i < wide; i += block_size) copy_one(i);
-        return;
+// A thread's share of the rows that a block brings, from column `left` on: four pixels of each,
+// side by side where a copy can take four; zeros beyond the image, or its nearest pixels.
+class courier {
+public:
+    __device__ courier(const job &j, int left) : j_(j), left_(left)
+    {
+        int c = left + first(); // four pixels are all in the image or all beyond it
+        inside_ = c >= 0 && c < j.cols;
+        by_four_ = j.by_float4 && (inside_ || !j.clamped);
+        column_ = j.image + (by_four_ && inside_ ? c : 0);
     }
-    for (int i = threadIdx.x * 4; i < wide; i += block_size * 4) {
-        int c = left + i; // four pixels are all in the image or all beyond it
-        bool inside = c >= 0 && c < j.cols;
-        if (inside || !j.clamped)
-            __pipeline_memcpy_async(to + i, from + (inside ? c : 0), 16, inside && there ? 0 : 16);
-        else
-            for (int k = 0; k < 4; ++k) copy_one(i + k);
+
+    __device__ void start(float *to, int row) const
+    {
+        size_t at = size_t(unsigned(within(row, j_.rows))) * unsigned(j_.cols);
+        bool there = j_.clamped || (row >= 0 && row < j_.rows);
+        if (by_four_) {
+            __pipeline_memcpy_async(to + first(), column_ + at, 16, there && inside_ ? 0 : 16);
+            return;
+        }
+        for (int k = 0; k < own; ++k) {
+            int i = first() + k * (j_.by_float4 ? 1 : block_size), c = left_ + i;
+            bool zero = !there || (!j_.clamped && (c < 0 || c >= j_.cols));
+            __pipeline_memcpy_async(to + i, column_ + at + within(c, j_.cols), 4, zero ? 4 : 0);
+        }
     }
-}
+
+private:
+    __device__ int first() const { return threadIdx.x * (j_.by_float4 ? own : 1); }
+
+    const job &j_;
+    const float *column_;
+    int left_;
+    bool inside_, by_four_;
+};
 
 static __device__ void store(const job &j, int row, int col, const float (&v)[own])
 {
@@ -106,29 +120,37 @@ template <int R> struct product {
     }
 };
 
+// A filter's pixels to the left and to the right, so many that a thread's begin at a float4.
+template <int R> constexpr int halo_of = (R + 3) / 4 * 4;
+template <int R> constexpr int strip_of = wide - 2 * halo_of<R>; // columns that a block computes
+
 template <int R, class F> static __global__ void __launch_bounds__(block_size, R <= 8 ? 4 : 2)
     filter_strip(const job j, const F filter)
 {
-    constexpr int halo = (R + 3) / 4 * 4; // so that a thread's pixels begin at a float4
-    constexpr int wide = strip + 2 * halo;
+    constexpr int halo = halo_of<R>, strip = strip_of<R>;
     __shared__ __align__(16) float rows[ring][wide];
     int left = blockIdx.x * strip, mine = threadIdx.x * own;
+    bool only_brings = mine >= strip || left + mine >= j.cols; // the halo, or what lies beyond
     int first = blockIdx.y * j.rows_a_block, last = min(first + j.rows_a_block, j.rows);
+    auto place = [&](int row) { return rows[unsigned(row - first + R) % ring]; };
+    courier next(j, left - halo);
     auto start = [&](int row) {
-        if (row < last + R) start_row<wide>(rows[(row - first + R) % ring], j, row, left - halo);
+        if (row < last + R) next.start(place(row), row);
         __pipeline_commit(); // of nothing too, so that the commits count the rows
     };
-    for (int k = 0; k < ring - 1; ++k) start(first - R + k);
+#pragma unroll 1
+    for (int k = 0; k < int(ring) - 1; ++k) start(first - R + k);
 
     float sums[2 * R + 1][own] = {}; // of the rows i - R to i + R of `out`
     for (int i = first - R; i < last + R; ++i) {
         __pipeline_wait_prior(ring - 2); // row i is there as far as this thread brought it
         __syncthreads();                 // and whole; and nobody needs row i - 1 any more
-        start(i + ring - 1);
+        start(i + int(ring) - 1);
+        if (only_brings) continue;
         alignas(16) float x[own + 2 * halo];
         for (int k = 0; k < own + 2 * halo; k += 4)
             *reinterpret_cast<float4 *>(x + k) =
-                *reinterpret_cast<const float4 *>(&rows[(i - first + R) % ring][mine + k]);
+                *reinterpret_cast<const float4 *>(place(i) + mine + k);
         auto of_row = filter.prepare(x + halo - R);
 #pragma unroll
         for (int y = 2 * R; y >= 0; --y) // each sum moves one place on while it is added to
@@ -142,7 +164,7 @@ template <int R, class F> static __global__ void __launch_bounds__(block_size, R
 // 2 R rows are read twice.
 template <int R, class F> static void launch(job j, const F &filter)
 {
-    int sms = 0, resident = 0, strips = (j.cols + strip - 1) / strip;
+    int sms = 0, resident = 0, strips = (j.cols + strip_of<R> - 1) / strip_of<R>;
     check(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0), "asking for the SMs");
     check(
         cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, filter_strip<R, F>, block_size, 0),
