@@ -209,7 +209,7 @@ void describe(commands &c, command_options &o, const shelf &here)
         ->check(not_empty);
     c.grade
         ->add_option("--pictures", o.grade.picture_folder,
-                     "also write the pictures that cases draw, as PGM, to this folder")
+                     "folder for the pictures that some cases draw")
         ->check(not_empty);
     c.grade->add_flag("--require-gpu", o.grade.require_gpu,
                       "without a GPU: exit status 99, not 77");
