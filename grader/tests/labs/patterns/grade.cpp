@@ -42,7 +42,7 @@ static std::vector<float> touched(const std::vector<float> &in, const std::vecto
         return i % 32 < 16 ? to_from(within, within) : to_from(within + 1040, within + 1001);
     });
     copy(even_lanes, 1, [](int i) { return to_from(i / 2 * 2, i / 2 * 2); });
-    std::memcpy(&all[single_bytes * row_length], reinterpret_cast<const char *>(in.data()) + 3,
+    std::memcpy(&all[single_bytes * row_length], reinterpret_cast<const char *>(in.data()) + 20,
                 patterned);
     copy(pairs, 2, [](int i) { return to_from(i + 1, i); });
     copy(quads, 4, [](int i) { return to_from(i + 1, i); });

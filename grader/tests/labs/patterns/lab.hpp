@@ -23,7 +23,7 @@ enum pattern_row : int {
     broadcast,          // i <- i / 32
     two_places,         // w, the upper half of a warp 1040 on <- w, the upper half 1001 on
     even_lanes,         // i <- i, even i only
-    single_bytes,       // byte i <- byte i + 3
+    single_bytes,       // byte i <- byte i + 20
     pairs,              // float2 i + 1 <- float2 i, i < patterned / 2
     quads,              // float4 i + 1 <- float4 i, i < patterned / 4
     transpose_strided,  // a matrix_rows x matrix_cols matrix, transposed, as are the next two

@@ -63,7 +63,7 @@ static __global__ void odd_lanes_off(const float *x, float *y)
 static __global__ void copy_bytes(const unsigned char *x, unsigned char *y)
 {
     int i = index();
-    if (i < patterned) y[i] = x[i + 3];
+    if (i < patterned) y[i] = x[i + 20];
 }
 
 static __global__ void copy_doubles(const double *x, double *y)
