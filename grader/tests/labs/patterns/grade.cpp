@@ -84,6 +84,11 @@ public:
         fill_random(x_, random);
         return {std::as_writable_bytes(std::span(x_))};
     }
+    void call()
+    {
+        CALL(touch, x_, places_, wide_, y_, wide_out_);
+        check();
+    }
     void check() override
     {
         expect_equal(y_, touched(x_, places_), {std::size_t(pattern_rows), row_length});
@@ -101,6 +106,8 @@ private:
 };
 
 } // namespace
+
+CORRECTNESS_CASE("touch: every pattern", 1) { touching(random_source()).call(); }
 
 SPEED_CASE("touch: what each pattern moves", 1)
 {
