@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # Holds the simulator's sectors a request against those that ncu took on a real GPU, access site by access site.
-"""usage: sectors.py take FOLDER > TABLE.csv
+"""usage: sectors.py take FOLDER [TABLE.csv] > NEW_TABLE.csv
        sectors.py check TABLE.csv BUILD
 
 take: FOLDER holds, as data/measured/README.md says, ncu's source page of replayed calls: IMPL.LAB.CASE.csv.
+TABLE.csv's rows of other calls are kept, in front.
 check: grades the implementations on the simulator in BUILD, replays the same cases and compares. A site is
 a source line of a kernel that loads, or one that stores; sites are numbered in the order of their lines, so
 that a comment more or less changes nothing. Requests differ where ptxas hoists or repeats an access, or lets a
@@ -107,11 +108,14 @@ def of_simulator(text):
     return numbered(counts)
 
 
-def take(folder):
+def take(folder, earlier):
+    taken = {path: path.stem.split(".") for path in sorted(folder.glob("*.csv"))}
     table = csv.writer(sys.stdout, lineterminator="\n")
     table.writerow(COLUMNS)
-    for path in sorted(folder.glob("*.csv")):
-        implementation, lab, case = path.stem.split(".")
+    for row in csv.reader(earlier.read_text().splitlines()[1:] if earlier else []):
+        if [row[1], row[0], row[2]] not in taken.values():
+            table.writerow(row)
+    for path, (implementation, lab, case) in taken.items():
         for (kernel, site, access), counts in sorted(of_ncu(path).items()):
             table.writerow([lab, implementation, case, kernel, site, access, *counts, ""])
 
@@ -150,8 +154,8 @@ def check(table, build):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) == 3 and sys.argv[1] == "take":
-        take(Path(sys.argv[2]))
+    if len(sys.argv) in (3, 4) and sys.argv[1] == "take":
+        take(Path(sys.argv[2]), Path(sys.argv[3]) if len(sys.argv) == 4 else None)
     elif len(sys.argv) == 4 and sys.argv[1] == "check":
         sys.exit(check(Path(sys.argv[2]), Path(sys.argv[3])))
     else:
