@@ -306,6 +306,11 @@ void check_races(context &, const instruction &, lane_mask, const std::uint64_t 
                  ptx::space, std::uint32_t bytes, access_use, bool contiguous,
                  const std::byte (*copied)[16] = nullptr);
 
+// Counts an access to memory on the host: pinned memory is asked over the link every time, a
+// managed page moves to the device with the first.
+void ask_host(context &, const instruction &, lane_mask, const std::uint64_t *address,
+              std::uint32_t sectors);
+
 // cp.async: the bytes of each lane, 16 or fewer, wait to land at `to` in shared memory.
 void start_copies(context &, const instruction &, lane_mask, const std::uint64_t *to,
                   const std::byte (*bytes)[16]);

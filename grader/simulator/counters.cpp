@@ -92,6 +92,8 @@ object &add_counts(object &out, const site_counts &s)
         .add("shared_store", to_json(s.shared_store))
         .add("constant_requests", s.constant_requests)
         .add("constant_addresses", s.constant_addresses)
+        .add("host_sectors", s.host_sectors)
+        .add("managed_pages", s.managed_pages)
         .add("global_atomics", s.global_atomics)
         .add("shared_atomics", s.shared_atomics)
         .add("atomic_same_address", s.atomic_same_address)
@@ -232,6 +234,9 @@ std::string text_of(const kernel_counts &k)
         text += format("  atomics: %s global, %s shared; lanes on one address: %.1f\n",
                        thousands(t.global_atomics).c_str(), thousands(t.shared_atomics).c_str(),
                        ratio(t.atomic_same_address, t.atomic_requests));
+    if (t.host_sectors || t.managed_pages)
+        text += "  from the host: " + thousands(32 * t.host_sectors) + " bytes over the link, " +
+                thousands(t.managed_pages) + " managed pages on demand\n";
     if (t.constant_requests)
         text += format("  constant addresses a request: %.2f\n",
                        ratio(t.constant_addresses, t.constant_requests));
@@ -273,6 +278,8 @@ site_counts &site_counts::operator+=(const site_counts &o)
     shared_store += o.shared_store;
     constant_requests += o.constant_requests;
     constant_addresses += o.constant_addresses;
+    host_sectors += o.host_sectors;
+    managed_pages += o.managed_pages;
     global_atomics += o.global_atomics;
     shared_atomics += o.shared_atomics;
     atomic_same_address += o.atomic_same_address;
@@ -336,7 +343,8 @@ std::string counters::json() const
                               .add("device_to_host", transfers.device_to_host)
                               .add("device_to_device", transfers.device_to_device)
                               .add("memset", transfers.memset)
-                              .add("peer_to_peer", transfers.peer_to_peer))
+                              .add("peer_to_peer", transfers.peer_to_peer)
+                              .add("from_pageable", transfers.from_pageable))
         .text();
 }
 

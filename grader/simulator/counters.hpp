@@ -43,6 +43,8 @@ struct site_counts { // one source line of one kernel
     shared_counts shared_load, shared_store;
     std::uint64_t constant_requests = 0,
                   constant_addresses = 0; // distinct addresses, summed over requests
+    std::uint64_t host_sectors = 0;  // of the global ones, those in pinned memory: over the link
+    std::uint64_t managed_pages = 0; // that moved to the device because this line asked for them
     std::uint64_t global_atomics = 0, shared_atomics = 0; // lanes
     std::uint64_t atomic_same_address = 0; // worst lanes on one address, summed over requests
     std::uint64_t atomic_requests = 0;
@@ -72,7 +74,8 @@ struct kernel_counts {
 
 struct transfer_counts { // copies outside kernels, bytes
     std::uint64_t host_to_device = 0, device_to_host = 0, device_to_device = 0, memset = 0;
-    std::uint64_t peer_to_peer = 0; // between devices
+    std::uint64_t peer_to_peer = 0;  // between devices
+    std::uint64_t from_pageable = 0; // of those to a device: from ordinary host memory
 };
 
 struct counters {

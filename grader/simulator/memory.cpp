@@ -177,8 +177,8 @@ std::optional<address> memory::allocate(std::uint64_t bytes, memory_kind kind, i
         charged(kind) && settings().tell_devices_apart && !host_accessible(kind)
             ? device_bit(device)
             : std::uint8_t{0};
-    const auto fresh = static_cast<std::uint8_t>(host_accessible(kind) ? addressable | initialised
-                                                                       : addressable | of_device);
+    const auto fresh = static_cast<std::uint8_t>(
+        host_accessible(kind) ? addressable | initialised | on_host : addressable | of_device);
     std::uint64_t filled = 0;
     if (size > most_populated)
         filled = map_filled(shadow_at(start), bytes, fresh);

@@ -26,6 +26,8 @@ enum shadow_bits : std::uint8_t {
     initialised = 2, // written since it was allocated
     read_only = 4,   // constant memory: a kernel may not write it
     in_flight = 8,   // shared memory that a cp.async has not reached yet
+    on_host = 8,     // device addresses: pinned memory; managed pages that no kernel has used yet
+                     // and no prefetch brought
 };
 
 // Which device's memory it is, when there are several: of each four devices, one bit. Four devices
