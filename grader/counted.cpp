@@ -67,6 +67,11 @@ void add_kernel(counted &c, const json &k)
         c.atomic_same_address += number(site, "atomic_same_address");
         c.barriers += number(site, "barriers");
         c.texture_bytes += number(site, "texture_bytes");
+        c.texture_requests += number(site, "texture_requests");
+        c.constant_requests += number(site, "constant_requests");
+        c.constant_addresses += number(site, "constant_addresses");
+        c.host_link_bytes += sector_bytes * number(site, "host_sectors");
+        c.managed_pages += number(site, "managed_pages");
     }
 }
 
@@ -104,6 +109,8 @@ counted parse_counters(std::string_view text)
     for (const json &k : document.at("kernels")) add_kernel(c, k);
     const json &copies = document.at("transfers");
     c.copied_bytes = number(copies, "host_to_device") + number(copies, "device_to_device");
+    c.host_link_bytes += number(copies, "host_to_device");
+    c.pageable_bytes = number(copies, "from_pageable");
     std::stable_sort(c.worst.begin(), c.worst.end(),
                      [](const auto &a, const auto &b) { return wasted(a) > wasted(b); });
     return c;
