@@ -53,11 +53,16 @@ static points random_points(std::size_t n, float width, float height)
 
 static std::vector<misconception<float>> wrong_polynomials(const floats &x, const floats &c)
 {
+    // By multiply-adds in float, as kernels do it: what is recognised must agree in every bit.
     auto with = [&x](floats coefficients) {
         return [&x, coefficients] {
             floats y;
-            for (double value : oracle::polynomial(x, coefficients).values)
-                y.push_back(static_cast<float>(value));
+            for (float each : x) {
+                float sum = coefficients.back();
+                for (std::size_t k = coefficients.size() - 1; k-- > 0;)
+                    sum = std::fma(sum, each, coefficients[k]);
+                y.push_back(sum);
+            }
             return y;
         };
     };
@@ -65,8 +70,6 @@ static std::vector<misconception<float>> wrong_polynomials(const floats &x, cons
         {"The coefficients were taken in the opposite order.",
          "coefficients_host[0] stands alone, coefficients_host[degree] before x^degree.",
          with(floats(c.rbegin(), c.rend()))},
-        {"The last coefficient was left out.", "Degree d has d + 1 coefficients.",
-         with(floats(c.begin(), c.end() - 1))},
         {"Only the first coefficient has arrived.",
          "cudaMemcpyToSymbol counts bytes, not elements.", with({c[0]})},
     };
@@ -81,10 +84,6 @@ static std::vector<misconception<unsigned char>> wrong_walks(const bytes &start,
     return {
         {"These are the states after one step less.", "A loop of `steps` turns: k < steps.",
          after(std::max(steps - 1, 0))},
-        {"These are the states after one step more.", "The start counts as no step.",
-         after(steps + 1)},
-        {"These are the states after one step, whatever `steps` is.",
-         "Each step begins where the last one ended.", after(1)},
     };
 }
 
@@ -100,14 +99,6 @@ static std::vector<misconception<float>> wrong_sorts(const floats &in)
                            std::greater<float>());
              return out;
          }},
-        {"The whole array was sorted.", "Each run of 16 is sorted by itself.",
-         [&in] {
-             floats out = in;
-             std::sort(out.begin(), out.end());
-             return out;
-         }},
-        {"The elements are where they were.", "Copying them is only half of it.",
-         [&in] { return in; }},
     };
 }
 
@@ -130,8 +121,6 @@ static std::vector<misconception<float>> wrong_reversals(const floats &data, int
 static std::vector<misconception<float>> wrong_transposes(const floats &in, int rows, int cols)
 {
     return {
-        {"The matrix was copied as it is.", "out[c * rows + r] = in[r * cols + c].",
-         [&in] { return in; }},
         {"The tiles are in their places, but each still has its rows as rows.",
          "Exchange the indices within the tile as well: tile[x][y] = ..., ... = tile[y][x].",
          [&in, rows, cols] {
@@ -148,16 +137,13 @@ static std::vector<misconception<float>> wrong_transposes(const floats &in, int 
     };
 }
 
-static std::vector<misconception<float>> wrong_scalings(const floats &before, float factor,
-                                                        int rounds)
+static std::vector<misconception<float>> wrong_scalings(const floats &before, float factor)
 {
     auto after = [&before, factor](int k) {
         return [&before, factor, k] { return oracle::scale_managed(before, factor, k); };
     };
     return {
         {"Every element was scaled once, whatever `rounds` is.", "`rounds` times over.", after(1)},
-        {"Every element was scaled once too often.", "How many rounds does your loop do?",
-         after(rounds + 1)},
     };
 }
 
@@ -174,7 +160,7 @@ static void expect_scaled(const output<float> &got, const floats &before, float 
 {
     floats want = oracle::scale_managed(before, factor, rounds);
     expect_changed("scale_managed", got, before, want);
-    expect_equal(got, want, {}, wrong_scalings(before, factor, rounds));
+    expect_equal(got, want, {}, wrong_scalings(before, factor));
 }
 
 // One call each. The places say how many elements past a 256-byte boundary an array begins.
@@ -241,16 +227,11 @@ static const char *why_wrong(const output<float> &got, const std::vector<double>
         std::vector<double> values = oracle::sample_bilinear(image, width, height, moved);
         return all([&](std::size_t i) { return values[i]; });
     };
-    if (all([&](std::size_t i) { return 255 * want[i]; }))
-        return "These are the values before they were divided by 255: "
-               "cudaReadModeNormalizedFloat does that.";
     if (at_points([](float2 p) { return float2{p.x - 0.5f, p.y - 0.5f}; }))
         return "Everything is half a pixel off: to the texture unit the centre of the first texel "
                "is at 0.5, to this contract at 0.";
     if (at_points([](float2 p) { return float2{std::floor(p.x + 0.5f), std::floor(p.y + 0.5f)}; }))
         return "These are the nearest pixels: cudaFilterModeLinear asks for their mean.";
-    if (at_points([](float2 p) { return float2{p.y, p.x}; }))
-        return "x and y are exchanged: x counts columns.";
     return "";
 }
 
@@ -666,18 +647,12 @@ CORRECTNESS_CASE("device_facts: what the runtime says", 3)
 
 CORRECTNESS_CASE("add_to_global: one more", 1)
 {
-    float before = 0;
     for (float start : {1.0f, -2.5f, 16777216.0f, 0.0f, 3.25f}) {
         output<float> out(1);
         CALL(add_to_global, start, host(out));
-        float last = before;
         expect_equal(out, {start + 1}, {},
                      {{"This is what the variable was set to: nothing was added.",
-                       "Launch a kernel between the two copies.", [=] { return floats{start}; }},
-                      {"The variable went on from where the last call left it.",
-                       "It lives as long as the program: set it to `start` in each call.",
-                       [=] { return floats{last + 1}; }}});
-        before = start + 1;
+                       "Launch a kernel between the two copies.", [=] { return floats{start}; }}});
     }
 }
 
@@ -761,7 +736,7 @@ CORRECTNESS_CASE("small_sort: one run", 1)
 
 CORRECTNESS_CASE("small_sort: a shorter run at the end", 1)
 {
-    for (int n = 0; n <= 34; ++n) try_sort(random_floats(std::size_t(n)));
+    for (int n = 34; n >= 0; --n) try_sort(random_floats(std::size_t(n)));
     for (int n : {4081, 4095, 4097, 8193, 8207}) try_sort(random_floats(std::size_t(n)));
 }
 
@@ -820,10 +795,11 @@ CORRECTNESS_CASE("reverse_blocks: pieces of any size", 2)
         try_reverse(3001, block);
 }
 
-CORRECTNESS_CASE("transpose: a small matrix", 1) { try_transpose(3, 5); }
+CORRECTNESS_CASE("transpose: two tiles", 1) { try_transpose(32, 64); }
 
 CORRECTNESS_CASE("transpose: sizes around a tile", 1)
 {
+    try_transpose(3, 5);
     for (int rows : {1, 31, 32, 33, 65})
         for (int cols : {1, 7, 32, 33, 64}) try_transpose(rows, cols);
 }

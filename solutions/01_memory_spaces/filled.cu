@@ -38,7 +38,11 @@ void device_facts(device_facts_t *out_host)
 // use it by its name, and the host by the calls that take a symbol.
 [[maybe_unused]] static __device__ float in_global;
 
-static __global__ void add_one() { in_global += 1; }
+static __global__ void add_one()
+{
+    // One thread runs this, so nobody else changes the variable meanwhile.
+    in_global += 1;
+}
 
 void add_to_global(float start, float *out_host)
 {
@@ -203,7 +207,11 @@ void upload(const float *src_host, float *dst, size_t n)
     check(cudaMemcpy(dst, src_host, sizeof(float) * n, cudaMemcpyHostToDevice), "cudaMemcpy");
 }
 
-void release(float *memory) { check(cudaFreeHost(memory), "cudaFreeHost"); }
+void release(float *memory)
+{
+    // Whole: `memory` is what cudaMallocHost returned.
+    check(cudaFreeHost(memory), "cudaFreeHost");
+}
 
 // Adds the threads' numbers up; *sum receives what the whole grid has.
 [[maybe_unused]] static __device__ void add_to_sum(double of_thread, double *sum)
