@@ -84,8 +84,10 @@ TEST_CASE("a word that all lanes ask for does not make up for a strided load")
 
 TEST_CASE("no loads waste no bytes")
 {
-    CHECK(used_by_loads(0.95).value(parse_counters(
-              R"({"kernels":[],"transfers":{"host_to_device":0,"device_to_device":0,"from_pageable":0}})")) == 1);
+    CHECK(
+        used_by_loads(0.95).value(parse_counters(
+            R"({"kernels":[],"transfers":{"host_to_device":0,"device_to_device":0,"from_pageable":0}})")) ==
+        1);
 }
 
 TEST_CASE("a lane alone in its request wastes the rest of its sector")
