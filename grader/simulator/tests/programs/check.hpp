@@ -60,9 +60,10 @@ inline int done()
 }
 
 // Since simulator_begin(), of the first kernel or of all copies: the number that the counters give
-// under this name.
+// under this name once all work is done.
 inline std::uint64_t counted(const std::string &name)
 {
+    CHECK_CUDA(cudaDeviceSynchronize());
     std::string json(simulator_counters(nullptr, 0) + 1, 0);
     simulator_counters(json.data(), json.size());
     const std::size_t at = json.find('"' + name + "\":");
