@@ -437,6 +437,10 @@ verdict verdict_of(const simulator_finding &f)
 std::string hint_of(const simulator_finding &f)
 {
     using enum simulator::finding_kind;
+    if (f.host_call && f.where[0])
+        return "Does the pointer belong to the array that is meant, is it freed only once and "
+               "after "
+               "its last use, and does the size count bytes?";
     switch (static_cast<simulator::finding_kind>(f.kind)) {
     case out_of_bounds:
         if (std::strstr(f.where, "before the start"))
@@ -471,10 +475,18 @@ std::string as_sentence(std::string text)
     return text.back() == '.' ? text : text + ".";
 }
 
+// No kernel, line or thread: a call of the runtime's.
+std::string sentence_of_call(const simulator_finding &f)
+{
+    if (!f.where[0]) return as_sentence(f.detail);
+    return fmt::format("In a call by the host, {}: {}.", f.detail, f.where);
+}
+
 std::string sentence(const simulator_finding &f)
 {
     using enum simulator::finding_kind;
     auto kind = static_cast<simulator::finding_kind>(f.kind);
+    if (f.host_call && f.detail[0]) return sentence_of_call(f);
     std::string s = f.kernel[0] ? fmt::format("Kernel {}", f.kernel) : "The code";
     s += fmt::format(" {}", kind_name(f.kind));
     if (kind == barrier) s += fmt::format(" {}", f.where);
@@ -623,6 +635,13 @@ std::map<std::string, std::string> endless; // by function, "" for any: the case
 constexpr double most_waited_ms = 300e3;    // for the submission, in all correctness cases together
 double waited_ms = 0;
 
+// What the case asks for, unless the run wants all streams' work late.
+stream_work streams_of_case()
+{
+    if (!options().simulated) return stream_work::as_queued;
+    return options().late_streams ? stream_work::late : current_case().streams;
+}
+
 answer ask_submission(const request &r, std::chrono::seconds limit, const std::string &function)
 {
     answer a = submission_worker().ask(r, limit);
@@ -658,6 +677,11 @@ bool once(std::vector<argument> &arguments, call_images &images, const char *fun
         run.flags |= another_order;
         run.pattern = static_cast<std::uint32_t>(case_seed()) | 1;
     }
+    if (streams_of_case() == stream_work::late) run.flags |= late_streams;
+    if (streams_of_case() == stream_work::shuffled) {
+        run.flags |= shuffled_streams;
+        run.pattern = static_cast<std::uint32_t>(case_seed()) | 1;
+    }
     remember_call(load, run, image_start, images.end());
     answer loaded = ask_submission(load, std::chrono::seconds(30), "");
     require_answer(loaded, loading(arguments, function));
@@ -666,6 +690,14 @@ bool once(std::vector<argument> &arguments, call_images &images, const char *fun
     if (options().simulated && ran.how == ending::answered)
         check_findings(images.report_at(), arguments);
     require_answer(ran, fmt::format("calling {}", function));
+    if (std::uint32_t late = ran.value.changed_late; late && late <= arguments.size())
+        end_case(
+            verdict::LATE_WRITE,
+            fmt::format("{} returned before {} was complete: work that it had put into streams "
+                        "came later.",
+                        function, ordinal_parts(arguments[late - 1], 0)),
+            "Wait for every stream that has a part in the result: cudaStreamSynchronize, "
+            "cudaEventSynchronize or cudaDeviceSynchronize.");
     if (ran.value.returned_bytes != result_bytes)
         end_case(verdict::PROTOCOL_ERROR, "The worker returned a result of another type.");
     if (result_bytes) std::memcpy(result, ran.value.result, result_bytes);

@@ -197,8 +197,26 @@ std::uint64_t case_seed()
     return h ^ (h >> 29);
 }
 
+namespace {
+
+// Right as queued, wrong when late: most likely nothing made it wait.
+std::string late_streams_hint(verdict v)
+{
+    using enum verdict;
+    bool late = options().late_streams || current_case().streams != stream_work::as_queued;
+    if (!late || !options().simulated) return {};
+    if (v != WRONG_ANSWER && v != UNINITIALISED && v != PARTIALLY_WRITTEN && v != NOT_WRITTEN &&
+        v != NONDETERMINISTIC)
+        return {};
+    return "Here the work in streams runs as late as your waits allow: is an event or a "
+           "synchronisation missing?";
+}
+
+} // namespace
+
 void end_case(verdict v, std::string message, std::string hint)
 {
+    if (std::string late = late_streams_hint(v); !late.empty()) hint = late;
     static std::mutex one_at_a_time;
     std::unique_lock lock(one_at_a_time);
     case_record &r = current_case();

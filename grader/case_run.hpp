@@ -27,8 +27,9 @@ struct run_options {
     bool keep_counts = false;  // what the simulator counts of each case's largest call
     int verdicts = 1; // of each timed case, in the same warm workers: to calibrate a GPU model
     bool random_schedule =
-        false;            // simulator: blocks and warps take turns by the seed in every call
-    bool isolate = false; // a fresh worker for every case
+        false;                 // simulator: blocks and warps take turns by the seed in every call
+    bool late_streams = false; // simulator: what streams hold runs as late as waits allow
+    bool isolate = false;      // a fresh worker for every case
     bool sandbox = true;
 };
 run_options &options();

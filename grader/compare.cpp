@@ -339,6 +339,8 @@ void reading_an_output_means(const std::string &cause, const std::string &next,
 
 void hint_past_the_end(const std::string &hint) { current_case().past_the_end = hint; }
 
+void run_streams(stream_work when) { current_case().streams = when; }
+
 void expect(bool right, verdict otherwise, const std::string &message, const std::string &hint)
 {
     if (!right) end_case(otherwise, message, hint);

@@ -53,6 +53,7 @@ void add_kernel(counted &c, const json &k)
     c.launches += number(k, "launches");
     c.threads += number(k, "threads");
     c.compulsory_bytes += sector_bytes * (number(k, "sectors_read") + number(k, "sectors_written"));
+    c.managed_pages += number(k, "managed_pages");
     for (const json &site : k.at("sites")) {
         add_site(c, site, kernel, false);
         add_site(c, site, kernel, true);
@@ -71,7 +72,6 @@ void add_kernel(counted &c, const json &k)
         c.constant_requests += number(site, "constant_requests");
         c.constant_addresses += number(site, "constant_addresses");
         c.host_link_bytes += sector_bytes * number(site, "host_sectors");
-        c.managed_pages += number(site, "managed_pages");
     }
 }
 
@@ -97,6 +97,16 @@ const counted::site *worst_of(const counted &c, accesses about)
     return nullptr;
 }
 
+// Where the timeline was too long to keep, nothing counts as overlapped.
+void add_timeline(counted &c, const json &t)
+{
+    bool whole = number(t, "left_out") == 0;
+    c.serial_ticks = number(t, "serial");
+    c.ticks = whole ? number(t, "ticks") : c.serial_ticks;
+    c.copying_ticks = number(t, "copying");
+    c.hidden_ticks = whole ? number(t, "hidden") : 0;
+}
+
 constexpr const char *loads_name = "sector bytes used by loads";
 constexpr const char *stores_name = "sector bytes used by stores";
 
@@ -111,6 +121,7 @@ counted parse_counters(std::string_view text)
     c.copied_bytes = number(copies, "host_to_device") + number(copies, "device_to_device");
     c.host_link_bytes += number(copies, "host_to_device");
     c.pageable_bytes = number(copies, "from_pageable");
+    if (document.contains("timeline")) add_timeline(c, document["timeline"]);
     std::stable_sort(c.worst.begin(), c.worst.end(),
                      [](const auto &a, const auto &b) { return wasted(a) > wasted(b); });
     return c;
@@ -136,6 +147,22 @@ counted_gate used_by_stores(double pass)
             "%",
             "Memory moves in sectors of 32 bytes, and a warp's store touches every sector that one "
             "of its 32 lanes writes to. Let neighbouring lanes store neighbouring elements."};
+}
+
+counted_gate copies_hidden(double pass)
+{
+    return {"copy time hidden behind kernels",
+            [](const counted &c) {
+                return c.copying_ticks ? static_cast<double>(c.hidden_ticks) /
+                                             static_cast<double>(c.copying_ticks)
+                                       : 1;
+            },
+            true,
+            {pass, 0, 0},
+            "%",
+            "While a kernel works on one piece, the next can be on its way in and the last on its "
+            "way out. Cut the work into pieces and let streams take turns; only pinned memory is "
+            "copied while the host goes on. ./workbook explain draws who waits for whom."};
 }
 
 std::string report_counters(std::span<const std::byte> report)

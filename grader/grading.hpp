@@ -89,6 +89,13 @@ void reading_an_output_means(const std::string &cause, const std::string &next,
 // array. A sentence: "M is j x k, N is k x l."
 void hint_past_the_end(const std::string &hint);
 
+// When the simulator runs what the case's next calls put into streams. Late: where the program
+// waits for it, and only what that wait needs, so that a missing event or synchronisation shows; a
+// host that polls memory without a call then waits for ever. Shuffled: at any time until then, by
+// the case's seed. A GPU has its own order.
+enum class stream_work : std::uint8_t { as_queued, late, shuffled };
+void run_streams(stream_work when);
+
 // On the simulator: whether `call`, a CALL that is told of more elements than its argument `array`
 // has, reads on behind them, in whatever order blocks and warps run. It ends there. This is how a
 // size is seen to arrive whole for which there is no memory. Anything else that goes wrong ends the
@@ -128,6 +135,7 @@ struct counted_gate {
 };
 counted_gate used_by_loads(double pass); // bytes asked for over bytes of sectors moved; 0..1
 counted_gate used_by_stores(double pass);
+counted_gate copies_hidden(double pass); // of the ticks in which copies run, with a kernel; 0..1
 
 struct counted { // totals over every kernel of one call, and the source lines behind them
     std::uint64_t launches = 0, threads = 0;
@@ -144,6 +152,9 @@ struct counted { // totals over every kernel of one call, and the source lines b
     // memory. Of the copies, those that came from ordinary memory.
     std::uint64_t host_link_bytes = 0, pageable_bytes = 0;
     std::uint64_t managed_pages = 0; // of 4096 bytes, not on the device when a kernel asked
+    // Of the simulator's timeline (simulator/README.md): until all had ended; all work one after
+    // another; while something was copied to or from a device; and of these while a kernel ran.
+    std::uint64_t ticks = 0, serial_ticks = 0, copying_ticks = 0, hidden_ticks = 0;
     // Of atomics, in global and shared memory; of each request, its lanes on the address that most
     // of them had.
     std::uint64_t atomic_requests = 0, atomic_same_address = 0;

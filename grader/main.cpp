@@ -89,8 +89,10 @@ int main(int count, char **arguments)
     app.add_option("--original", o.original, "the stub as it was handed out, for its TODOs");
     app.add_option("--case", filter, "only the cases whose name holds this text");
     app.add_option("--seed", seed, "hexadecimal; the same seed gives the same inputs");
-    app.add_option("--schedule", schedule, "sim: how blocks and warps take turns in a first call")
-        ->check(CLI::IsMember({"index", "random"}));
+    app.add_option("--schedule", schedule,
+                   "sim: how blocks and warps take turns in a first call; late: streams' "
+                   "work runs when it is waited for")
+        ->check(CLI::IsMember({"index", "random", "late"}));
     app.add_option("--json", json, "writes result.json here");
     app.add_option("--counters", counters,
                    "writes what the simulator counted of each case's largest call here");
@@ -120,6 +122,7 @@ int main(int count, char **arguments)
     }
     o.simulated = backend == "sim";
     o.random_schedule = schedule == "random";
+    o.late_streams = schedule == "late";
     o.keep_counts = !counters.empty();
     if (o.submission.empty()) o.submission = "submission";
     if (seed.empty())

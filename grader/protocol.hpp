@@ -62,10 +62,12 @@ enum class command : std::uint32_t {
 };
 
 enum run_flags : std::uint32_t {
-    flush_l2 = 1,       // read twice the L2 and reset persisting lines before the first call
-    begin_counting = 2, // simulator only: forget findings and counters first
-    writable_only = 4,  // store: leave out what is read only
-    another_order = 8,  // simulator only: blocks and warps take turns by the seed in `pattern`
+    flush_l2 = 1,          // read twice the L2 and reset persisting lines before the first call
+    begin_counting = 2,    // simulator only: forget findings and counters first
+    writable_only = 4,     // store: leave out what is read only
+    another_order = 8,     // simulator only: blocks and warps take turns by the seed in `pattern`
+    late_streams = 16,     // simulator only: streams' work runs as late as waits allow
+    shuffled_streams = 32, // simulator only: at any time until then, by the seed in `pattern`
 };
 
 struct request {
@@ -107,7 +109,10 @@ struct reply {
     reply_status status{};
     std::int32_t error = 0; // a cudaError_t
     run_step step{};
-    std::int32_t threads_left = 0;    // of the worker's process after a run, beyond those before it
+    std::int32_t threads_left = 0; // of the worker's process after a run, beyond those before it
+    // Run with late_streams: the argument in host memory that still changed when the call had
+    // returned, plus 1; 0: none.
+    std::uint32_t changed_late = 0;
     std::uint32_t returned_bytes = 0; // of the contract function's result, if it has one
     double event_ms = 0, host_ms = 0; // all `calls` together; 0 on the simulator
     std::uint64_t bytes = 0;          // report: bytes written; load: bytes of scratch

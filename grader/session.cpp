@@ -226,9 +226,10 @@ std::vector<std::string> minimal_environment()
 {
     std::vector<std::string> result{"PATH=/usr/bin:/bin", "LC_ALL=C", "CUDA_CACHE_DISABLE=1",
                                     "CUDA_MODULE_LOADING=EAGER"};
-    // Where the driver is and which devices the grader may use are the machine's business, not the
-    // student's.
-    for (const char *name : {"LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"})
+    // Where the driver is and which devices and cores the grader may use are the machine's
+    // business, not the student's.
+    for (const char *name :
+         {"LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "SIMULATOR_CORES"})
         if (const char *value = getenv(name)) result.push_back(std::string(name) + "=" + value);
     return result;
 }

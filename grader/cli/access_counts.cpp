@@ -58,6 +58,56 @@ worst_request read_worst(const json &of)
     return w;
 }
 
+// The place of a word in a list, as an enumerator.
+template <class E> E one_of(const json &word, const std::vector<std::string> &words)
+{
+    auto at = std::find(words.begin(), words.end(), word.get<std::string>());
+    if (at == words.end()) throw std::runtime_error("unknown: " + word.get<std::string>());
+    return static_cast<E>(at - words.begin());
+}
+
+timeline_step read_step(const json &of)
+{
+    static const std::vector<std::string> kinds = {"other",      "copy",          "fill",
+                                                   "kernel",     "host_function", "event_record",
+                                                   "event_wait", "host_wait"};
+    static const std::vector<std::string> ways = {"on_host", "to_device", "to_host",
+                                                  "inside_device", "between_devices"};
+    static const std::vector<std::string> reasons = {"nothing", "order", "engine", "host"};
+    timeline_step s;
+    s.kind = one_of<step_kind>(of.at("kind"), kinds);
+    if (s.kind == step_kind::copy) s.way = one_of<copy_way>(of.at("way"), ways);
+    s.why = one_of<wait_reason>(of.at("why"), reasons);
+    s.lane = printable(of.at("lane").get<std::string>(), 40);
+    if (of.contains("name")) s.name = printable(of.at("name").get<std::string>(), 200);
+    s.start = number(of, "start");
+    s.end = number(of, "end");
+    if (of.contains("bytes")) s.bytes = number(of, "bytes");
+    if (of.contains("blocks")) s.blocks = number(of, "blocks");
+    s.waited_for = number(of, "waited_for");
+    s.critical = number(of, "critical") != 0;
+    return s;
+}
+
+stream_timeline read_timeline(const json &of)
+{
+    stream_timeline t;
+    t.ticks = number(of, "ticks");
+    t.serial = number(of, "serial");
+    t.copying = number(of, "copying");
+    t.hidden = number(of, "hidden");
+    t.left_out = number(of, "left_out");
+    for (const json &s : of.at("steps")) t.steps.push_back(read_step(s));
+    for (std::size_t i = 0; i < t.steps.size(); ++i) {
+        const timeline_step &s = t.steps[i];
+        // What a step waited for was queued before it.
+        if (s.start > s.end || s.end > t.ticks || s.waited_for > t.steps.size() ||
+            (s.why != wait_reason::engine && s.waited_for > i))
+            throw std::runtime_error("the timeline's steps do not fit together");
+    }
+    return t;
+}
+
 void place_worst(access_counts &c, worst_request w)
 {
     if (w.kind == access_kind::atomic) {
@@ -167,7 +217,9 @@ std::map<std::string, counted_case> read_counters(std::string_view text)
     for (const auto &[name, of] : document.items()) {
         counted_case &c = all[name];
         c.function = printable(of.at("function").get<std::string>(), 200);
-        for (const json &k : of.at("counters").at("kernels")) add_kernel(c, k);
+        const json &counted = of.at("counters");
+        for (const json &k : counted.at("kernels")) add_kernel(c, k);
+        if (counted.contains("timeline")) c.timeline = read_timeline(counted["timeline"]);
     }
     return all;
 }

@@ -4,6 +4,8 @@
 // 32 banks of shared memory.
 #pragma once
 
+#include "timeline.hpp"
+
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -58,6 +60,7 @@ struct counted_kernel {
 struct counted_case {
     std::string function; // of the contract
     std::vector<counted_kernel> kernels;
+    stream_timeline timeline;
     std::map<std::pair<std::string, int>, access_counts> lines; // executed ones, by file and line
 };
 

@@ -2,6 +2,7 @@
 #include "access_pictures.hpp"
 
 #include "access_words.hpp"
+#include "svg.hpp"
 
 #include <fmt/format.h>
 
@@ -16,25 +17,6 @@ namespace {
 constexpr double left = 6, lane_width = 20; // of the 32 columns, in the picture's units
 constexpr double width = left + 32 * lane_width + left;
 constexpr std::size_t most_rows = 40; // of wavefronts; what is beyond is counted
-
-std::string svg(double height, const std::string &label, const std::string &inside)
-{
-    return fmt::format("<svg viewBox=\"0 0 {:g} {:g}\" role=\"img\" aria-label=\"{}\">\n{}</svg>\n",
-                       width, height, label, inside);
-}
-
-std::string box(double x, double y, double w, double h, const char *kind)
-{
-    return fmt::format(
-        "<rect class=\"{}\" x=\"{:.4g}\" y=\"{:.4g}\" width=\"{:.4g}\" height=\"{:.4g}\"/>\n", kind,
-        x, y, w, h);
-}
-
-std::string words(double x, double y, const char *kind, const std::string &text)
-{
-    return fmt::format("<text class=\"{}\" x=\"{:.4g}\" y=\"{:.4g}\">{}</text>\n", kind, x, y,
-                       text);
-}
 
 // Where each line of 128 bytes that a request touches is drawn.
 class touched_lines {
@@ -77,8 +59,9 @@ std::string lane_boxes(const worst_request &w, double y)
     for (int lane = 0; lane < 32; ++lane) {
         bool asks = std::binary_search(w.lanes.begin(), w.lanes.end(), lane);
         double x = left + lane * lane_width;
-        text += box(x + 1, y, lane_width - 2, 18, asks ? "lane" : "idle");
-        text += words(x + lane_width / 2, y + 13, asks ? "mid" : "mid faint", std::to_string(lane));
+        text += svg_box(x + 1, y, lane_width - 2, 18, asks ? "lane" : "idle");
+        text +=
+            svg_words(x + lane_width / 2, y + 13, asks ? "mid" : "mid faint", std::to_string(lane));
     }
     return text;
 }
@@ -101,43 +84,42 @@ std::string sectors_picture(const worst_request &w)
     touched_lines place(w);
     constexpr double lanes_y = 22, below = 40, sectors_y = 150, height = 208;
     std::string text =
-        words(left, 14, "small", "the 32 lanes of the warp") + lane_boxes(w, lanes_y);
+        svg_words(left, 14, "small", "the 32 lanes of the warp") + lane_boxes(w, lanes_y);
     for (std::uint64_t line : place.lines()) {
         for (std::uint64_t s = 4 * line; s < 4 * line + 4; ++s)
             if (place.touched(s))
-                text += box(place.x(s), sectors_y, place.sector_width(), 22, "touched");
+                text += svg_box(place.x(s), sectors_y, place.sector_width(), 22, "touched");
     }
     for (std::uint64_t line : place.lines())
         for (std::uint64_t s = 4 * line; s < 4 * line + 4; ++s)
-            text += box(place.x(s), sectors_y, place.sector_width(), 22, "edge");
+            text += svg_box(place.x(s), sectors_y, place.sector_width(), 22, "edge");
     for (std::uint64_t at : w.at) {
         double width = std::max(w.bytes / 32.0 * place.sector_width(), 1.0); // still to be seen
-        text += box(place.x_of_byte(at), sectors_y, width, 22, "wanted");
+        text += svg_box(place.x_of_byte(at), sectors_y, width, 22, "wanted");
     }
     for (std::uint64_t line : place.lines())
-        text += box(place.x(4 * line), sectors_y, 4 * place.sector_width(), 22, "outline");
+        text += svg_box(place.x(4 * line), sectors_y, 4 * place.sector_width(), 22, "outline");
     std::uint64_t first = *place.lines().begin();
     bool few = place.lines().size() <= 8;
     for (std::uint64_t line : place.lines())
         if (few || line == first)
-            text += words(place.x(4 * line), sectors_y + 36, "small",
-                          line == first ? "byte 0"
-                                        : fmt::format("{}", thousands(128 * (line - first))));
+            text += svg_words(place.x(4 * line), sectors_y + 36, "small",
+                              line == first ? "byte 0"
+                                            : fmt::format("{}", thousands(128 * (line - first))));
     if (!few)
-        text += words(left + 32 * lane_width, sectors_y + 36, "small end",
+        text +=
+            svg_words(left + 32 * lane_width, sectors_y + 36, "small end",
                       fmt::format("byte {}", thousands(128 * (*place.lines().rbegin() - first))));
     for (std::size_t k = 0; k < w.lanes.size(); ++k) {
         double from = left + w.lanes[k] * lane_width + lane_width / 2;
         double to = place.x_of_byte(w.at[k]) + w.bytes / 64.0 * place.sector_width();
-        text += fmt::format(
-            "<line class=\"asks\" x1=\"{:.4g}\" y1=\"{:g}\" x2=\"{:.4g}\" y2=\"{:g}\"/>\n", from,
-            below, to, sectors_y);
+        text += svg_segment(from, below, to, sectors_y, "asks");
     }
-    text +=
-        words(left, height - 6, "small",
-              "a cell is a sector of 32 bytes, a frame a line of 128; blue was asked for, orange "
-              "moves with it");
-    return svg(height,
+    text += svg_words(
+        left, height - 6, "small",
+        "a cell is a sector of 32 bytes, a frame a line of 128; blue was asked for, orange "
+        "moves with it");
+    return svg(width, height,
                fmt::format("{} lanes and the {} sectors they touch", w.lanes.size(), w.cost), text);
 }
 
@@ -147,27 +129,28 @@ std::string banks_picture(const worst_request &w)
     std::size_t shown = std::min(rows.size(), most_rows);
     constexpr double top = 40, row_height = 18;
     double height = top + static_cast<double>(shown) * row_height + 24;
-    std::string text = words(left, 14, "small", "the 32 banks of shared memory");
+    std::string text = svg_words(left, 14, "small", "the 32 banks of shared memory");
     for (int bank = 0; bank < 32; ++bank)
-        text +=
-            words(left + bank * lane_width + lane_width / 2, 33, "mid faint", std::to_string(bank));
+        text += svg_words(left + bank * lane_width + lane_width / 2, 33, "mid faint",
+                          std::to_string(bank));
     for (std::size_t r = 0; r < shown; ++r) {
         double y = top + static_cast<double>(r) * row_height;
         for (std::size_t bank = 0; bank < 32; ++bank) {
             const std::vector<int> &lanes = rows[r][bank];
             double x = left + static_cast<double>(bank) * lane_width;
-            text += box(x + 1, y + 1, lane_width - 2, row_height - 2,
-                        lanes.empty() ? "untouched" : "lane");
+            text += svg_box(x + 1, y + 1, lane_width - 2, row_height - 2,
+                            lanes.empty() ? "untouched" : "lane");
             if (!lanes.empty())
-                text += words(x + lane_width / 2, y + 13,
+                text +=
+                    svg_words(x + lane_width / 2, y + 13,
                               lanes_text(lanes).size() > 2 ? "mid tiny" : "mid", lanes_text(lanes));
         }
     }
     std::string legend =
         "a row is a wavefront, with the lanes that it serves; 3+1: lane 3 and one more";
     if (rows.size() > shown) legend += fmt::format("; {} rows follow", rows.size() - shown);
-    text += words(left, height - 6, "small", legend);
-    return svg(height, fmt::format("banks and lanes, {} wavefronts", rows.size()), text);
+    text += svg_words(left, height - 6, "small", legend);
+    return svg(width, height, fmt::format("banks and lanes, {} wavefronts", rows.size()), text);
 }
 
 } // namespace cli

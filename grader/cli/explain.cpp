@@ -101,6 +101,13 @@ std::string annotated_source(const explanation &e, const explained_case &c, cons
     return text;
 }
 
+// Empty where streams have no part in it.
+std::string streams_text(const explained_case &c, const terminal &out)
+{
+    const stream_timeline &t = c.counts.timeline;
+    return t.worth_showing() ? timeline_text(t, out) + "\n" : "";
+}
+
 bool same_lines(const explained_case &x, const explained_case &y)
 {
     return std::equal(x.lines.begin(), x.lines.end(), y.lines.begin(), y.lines.end(),
@@ -125,15 +132,15 @@ std::string case_text(const explanation &e, const explained_case &c, const termi
         if (!c.hint.empty()) text += "  " + wrapped(c.hint, out.width - 2, 2) + "\n";
     }
     if (c.counts.kernels.empty())
-        return text + "  No kernel ran, so there is nothing to explain.\n\n";
+        return text + "  No kernel ran, so there is nothing to explain.\n\n" + streams_text(c, out);
     if (c.lines.empty()) {
         for (const counted_kernel &k : c.counts.kernels)
             text += fmt::format("  {} ran {} threads, which touched no memory.\n", cut(k.name, 30),
                                 thousands(k.threads));
-        return text + "\n";
+        return text + "\n" + streams_text(c, out);
     }
     text += c.was_written() ? "\n" : "\nWhat ran until then:\n\n";
-    text += summary(c, out) + "\n" + kernel_table(c) + "\n";
+    text += summary(c, out) + "\n" + kernel_table(c) + "\n" + streams_text(c, out);
     if (shown_before(e, c))
         return text + "  The lines are those shown above. With the figures of this case:\n  " +
                case_command(e, c) + "\n\n";

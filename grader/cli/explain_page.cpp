@@ -38,6 +38,7 @@ table { border-collapse: collapse; font-size: 0.8rem; }
 th, td { text-align: right; padding: 0.15rem 0.7rem; border-bottom: 1px solid var(--rule);
   white-space: nowrap; }
 th { color: var(--faint); font-weight: normal; }
+th.words, td.words { text-align: left; }
 th:first-child, td:first-child { text-align: left; padding-left: 0; }
 figure { margin: 0.5rem 0 1rem; padding: 0.4rem; background: var(--panel); border-radius: 6px; }
 figcaption { font-size: 0.9rem; }
@@ -53,6 +54,16 @@ svg .touched { fill: var(--orange); }
 svg .wanted { fill: var(--blue); }
 svg .outline, svg .edge { fill: none; stroke: var(--ink); stroke-width: 1.2; }
 svg .edge { stroke: var(--faint); stroke-width: 0.5; }
+svg .kernel { fill: var(--cool-paper); stroke: var(--cool); stroke-width: 0.8; }
+svg .to_device { fill: var(--blue); }
+svg .to_host { fill: var(--orange); }
+svg .between { fill: var(--hot); }
+svg .host { fill: var(--ink); }
+svg .inside { fill: var(--faint); }
+svg .waits { fill: none; stroke: var(--faint); stroke-width: 0.8; stroke-dasharray: 3 2; }
+svg .critical { fill: var(--hot); }
+svg .grid { stroke: var(--rule); stroke-width: 0.8; }
+svg .event { stroke: var(--hot); stroke-width: 1; stroke-dasharray: 2 2; }
 svg .asks { stroke: var(--cool); stroke-width: 0.8; opacity: 0.8; }
 .source { font-size: 0.8rem; line-height: 1.45; background: var(--panel); border-radius: 6px;
   padding: 0.5rem 0; }
@@ -134,6 +145,42 @@ std::string figure(const pictured &p, bool shared)
                        w.ideal, shared ? banks_picture(w) : sectors_picture(w));
 }
 
+std::string step_rows(const stream_timeline &t)
+{
+    constexpr std::size_t most = 400;
+    std::vector<std::size_t> listed = listed_steps(t);
+    std::string text;
+    for (std::size_t i = 0; i < std::min(listed.size(), most); ++i) {
+        const timeline_step &s = t.steps[listed[i]];
+        text += fmt::format("<tr><td>#{}</td><td>{}</td><td>{}</td><td class=\"words\">{}</td>"
+                            "<td class=\"words\">{}</td><td class=\"words\">{}</td></tr>\n",
+                            listed[i] + 1, thousands(s.start), thousands(s.end), escaped(s.lane),
+                            escaped(words_of(s)), escaped(waited_words(s)));
+    }
+    if (listed.size() > most)
+        text += fmt::format("<tr><td>and {} more</td></tr>\n", thousands(listed.size() - most));
+    return text;
+}
+
+std::string streams(const explained_case &c)
+{
+    const stream_timeline &t = c.counts.timeline;
+    if (!t.worth_showing()) return {};
+    std::string text = "<h3>Streams</h3>\n<p class=\"faint\">In ticks of a simple model, which is "
+                       "for order and overlap, not for speed.</p>\n";
+    if (std::string picture = timeline_picture(t); !picture.empty())
+        text += "<figure>\n" + picture + "</figure>\n";
+    text += "<ul>\n";
+    for (const std::string &s : sentences_of(t)) text += "<li>" + escaped(s) + "</li>\n";
+    text += "</ul>\n";
+    if (t.left_out > 0) return text;
+    return text +
+           "<details><summary>Step by step</summary>\n<div class=\"wide\"><table>\n<tr><th>step"
+           "</th><th>start</th><th>end</th><th class=\"words\">where</th><th class=\"words\">what"
+           "</th><th class=\"words\">after</th></tr>\n" +
+           step_rows(t) + "</table></div></details>\n";
+}
+
 std::string note(const access_note &n)
 {
     std::string sentence = n.sentence.empty() ? "" : fmt::format("<p>{}</p>", escaped(n.sentence));
@@ -195,9 +242,10 @@ std::string section(const explanation &e, const explained_case &c)
     if (c.tells_more())
         text += fmt::format("<p>{}</p>\n<p>{}</p>\n", escaped(c.message), escaped(c.hint));
     if (c.counts.kernels.empty())
-        return text + "<p>No kernel ran, so there is nothing to explain.</p>\n";
-    if (c.lines.empty()) return text + "<p>The kernels touched no memory.</p>\n" + kernels(c);
-    return text + remarks(c) + kernels(c) + figure(worst_of(c, false), false) +
+        return text + "<p>No kernel ran, so there is nothing to explain.</p>\n" + streams(c);
+    if (c.lines.empty())
+        return text + "<p>The kernels touched no memory.</p>\n" + kernels(c) + streams(c);
+    return text + remarks(c) + kernels(c) + streams(c) + figure(worst_of(c, false), false) +
            figure(worst_of(c, true), true) + source(e, c);
 }
 

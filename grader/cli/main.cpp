@@ -203,8 +203,8 @@ void describe(commands &c, command_options &o, const shelf &here)
     c.grade->add_flag("--solutions", o.grade.solutions, "grade the worked solutions instead");
     add_backend(*c.grade, o);
     add_seed(*c.grade, o);
-    c.grade->add_option("--schedule", o.grade.schedule, "simulator: turns of blocks and warps")
-        ->check(CLI::IsMember({"index", "random"}));
+    c.grade->add_option("--schedule", o.grade.schedule, "simulator: who takes turns when")
+        ->check(CLI::IsMember({"index", "random", "late"}));
     c.grade->add_option("--json", o.grade.json_file, "also write the results to this file")
         ->check(not_empty);
     c.grade->add_flag("--require-gpu", o.grade.require_gpu,

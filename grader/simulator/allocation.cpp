@@ -68,7 +68,7 @@ cudaError_t release(void *p, const char *function, bool pinned)
     if (!p) return cudaSuccess;
     const allocation *a = nullptr;
     if (cudaError_t e = owned_allocation(p, function, pinned, a); e != cudaSuccess) return e;
-    finish_streams(a->device);
+    finish_streams(function, a->device);
     owned().starts.erase(a->start);
     let_go(a->start);
     return cudaSuccess;
@@ -288,7 +288,7 @@ cudaError_t cudaHostRegister(void *p, std::size_t bytes, unsigned flags)
 cudaError_t cudaHostUnregister(void *p)
 {
     return call([&] {
-        for (int d = 0; d < device_count(); ++d) finish_streams(d);
+        for (int d = 0; d < device_count(); ++d) finish_streams("cudaHostUnregister", d);
         return unregister_host(p);
     });
 }

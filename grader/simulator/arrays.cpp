@@ -343,7 +343,7 @@ cudaError_t cudaDestroyTextureObject(cudaTextureObject_t t)
 {
     return call([&] {
         if (t == 0) return cudaSuccess;
-        for (int d = 0; d < device_count(); ++d) finish_streams(d);
+        for (int d = 0; d < device_count(); ++d) finish_streams("cudaDestroyTextureObject", d);
         return objects().erase(t) && remove_texture(t) ? cudaSuccess : cudaErrorInvalidValue;
     });
 }

@@ -1,5 +1,5 @@
-// How fast the simulator runs: nanoseconds a thread-instruction, for a few kernels and four depths
-// of checking.
+// How fast the simulator runs: nanoseconds a thread-instruction on one core, for a few kernels and
+// four depths of checking; and with everything on, the time of one launch on 1, 2, 4 ... cores.
 //
 //   benchmark KERNELS.ptx     the PTX that nvcc makes of tests/kernels.cu
 #include "counters.hpp"
@@ -8,6 +8,7 @@
 #include "memory.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <ctime>
@@ -15,6 +16,7 @@
 #include <iterator>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -53,7 +55,19 @@ launch prepared(const job &j, const kernel_info &k, std::vector<std::byte> &byte
     return how;
 }
 
-double seconds(module &m, const job &j)
+double processor_time() // of this process: other programs do not count
+{
+    return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
+}
+
+double wall_time()
+{
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+}
+
+// The best of several launches.
+double seconds(module &m, const job &j, double (*now)())
 {
     const kernel_info *k = m.find_kernel(j.kernel);
     if (k == nullptr) throw std::runtime_error(std::string("the PTX has no kernel ") + j.kernel);
@@ -61,9 +75,9 @@ double seconds(module &m, const job &j)
     launch how = prepared(j, *k, bytes);
     double best = 1e9;
     for (int i = 0; i < 5; ++i) {
-        std::clock_t start = std::clock(); // processor time: other programs do not count
+        const double start = now();
         outcome o = m.run(*k, how);
-        double took = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+        const double took = now() - start;
         if (o.error != 0) throw std::runtime_error(o.message);
         best = std::min(best, took);
     }
@@ -88,10 +102,24 @@ void measure(module &m, const job &j)
         settings().count = depth > 0;
         settings().check_initialised = depth > 1;
         settings().check_races = depth > 2;
-        ns[depth] = seconds(m, j) * 1e9 / n;
+        ns[depth] = seconds(m, j, processor_time) * 1e9 / n;
     }
     std::printf("%-28s %12.0f %10.2f %18.2f %12.2f %12.2f\n", j.name, n, ns[0], ns[1], ns[2],
                 ns[3]);
+}
+
+void measure_cores(module &m, const job &j)
+{
+    std::printf("%-28s", j.name);
+    for (unsigned n = 1; n <= std::max(2u, std::thread::hardware_concurrency()); n *= 2) {
+        settings().cores = n;
+        grids_on_cores() = {};
+        const double took = seconds(m, j, wall_time);
+        const bool shared = grids_on_cores().tried > grids_on_cores().given_up;
+        std::printf("  %u: %6.1f%s", n, 1000 * took, n > 1 && !shared ? " (one core)" : "");
+    }
+    std::printf("\n");
+    settings().cores = 1;
 }
 
 } // namespace
@@ -113,7 +141,7 @@ int main(int argc, char **argv)
         module m(text, 0);
         const std::size_t n = 1 << 20;
         address a = floats(n), b = floats(n), c = floats(n);
-        const job jobs[] = {
+        job jobs[] = {
             {"vector add, 2^20", "vector_add", {n / 256, 1, 1}, {256, 1, 1}, 0, {a, b, c, n}},
             {"tiled matmul, 256^3", "tiled_matmul", {16, 16, 1}, {16, 16, 1}, 0, {a, b, c, 256}},
             {"copy with stride 8, 2^20",
@@ -134,10 +162,13 @@ int main(int argc, char **argv)
             std::memcpy(device.at(starts) + 4 * i, &v, 4);
         }
         device.mark(starts, 4 << 14, initialised, 0);
-        for (job j : jobs) {
+        settings().cores = 1;
+        for (job &j : jobs) {
             if (j.arguments[0] == 0) j.arguments[0] = starts;
             measure(m, j);
         }
+        std::printf("\nEverything on, milliseconds a launch, by cores:\n");
+        for (const job &j : jobs) measure_cores(m, j);
     } catch (const std::exception &e) {
         std::fprintf(stderr, "%s\n", e.what());
         return 1;

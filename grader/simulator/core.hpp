@@ -102,6 +102,7 @@ struct site_worst {
     std::uint32_t score = 0; // 0: none
     lane_mask mask = 0;
     std::uint32_t cost = 0, ideal = 0, bytes = 0;
+    std::uint64_t block = 0;
     std::uint32_t statement = 0;
     access_kind kind = access_kind::load;
     bool shared = false;
@@ -118,6 +119,15 @@ struct call_site {
     std::string builtin; // vprintf, __assertfail, malloc, free
     std::vector<std::uint32_t> in, in_bytes, out,
         out_bytes; // offsets in the caller's argument area
+};
+
+// What was counted of a function since the last launch ended.
+struct tally {
+    std::vector<std::uint64_t> runs, lanes_run; // by basic block
+    std::vector<std::uint64_t> lanes_off;       // by statement: lanes whose guard was false
+    std::vector<site_counts> counted;           // by statement
+    std::vector<site_memo> memos;               // by site
+    std::vector<site_worst> worst;              // by site
 };
 
 struct code {
@@ -137,13 +147,8 @@ struct code {
     std::uint32_t sites = 0;
     std::vector<place_name> places; // of the statements
     std::vector<int> statement_place;
-
-    // Counts since the last launch ended.
-    std::vector<std::uint64_t> runs, lanes_run; // by basic block
-    std::vector<std::uint64_t> lanes_off;       // by statement: lanes whose guard was false
-    std::vector<site_counts> counted;           // by statement
-    std::vector<site_memo> memos;               // by site
-    std::vector<site_worst> worst;              // by site
+    std::uint32_t index = 0; // in its program
+    tally own;
 };
 
 struct alignas(64) cache_line {
@@ -236,6 +241,9 @@ public:
         for (auto s = first; s <= last; ++s) add(s);
     }
     std::uint64_t count() const { return count_; }
+    // The stretches of 4096 bytes that any sector lies in, by their first sector, in no order.
+    std::vector<std::uint64_t> stretches() const;
+    void add(const sector_set &);
     void clear();
 
 private:
@@ -251,6 +259,8 @@ private:
 };
 
 struct grid; // of core_grid.hpp
+
+class touch_guard; // of core_parallel.hpp
 
 // What a handler sees while a path of a warp runs. Pointers are plain so that no library code is
 // compiled into the files that are built for several instruction sets.
@@ -274,9 +284,10 @@ struct context {
     sector_set *read, *written;
     std::uint8_t closed = 0; // shadow bits of memory that the grid's device has no access to
     bool count, check_memory, check_initialised;
-    race_checker *races;  // null: not checked
-    bool stop = false;    // a fault ended the grid
-    bool changed = false; // a store or atomic ran
+    race_checker *races;          // null: not checked
+    touch_guard *guard = nullptr; // notes what is touched, for blocks on several cores
+    bool stop = false;            // a fault ended the grid
+    bool changed = false;         // a store or atomic ran
     lane_mask live = 0;
     std::byte *arguments; // of the frame
     std::uint32_t argument_stride;
@@ -306,10 +317,11 @@ void check_races(context &, const instruction &, lane_mask, const std::uint64_t 
                  ptx::space, std::uint32_t bytes, access_use, bool contiguous,
                  const std::byte (*copied)[16] = nullptr);
 
-// Counts an access to memory on the host: pinned memory is asked over the link every time, a
-// managed page moves to the device with the first.
-void ask_host(context &, const instruction &, lane_mask, const std::uint64_t *address,
-              std::uint32_t sectors);
+// Where a guard is: before anything in device memory is looked at or changed. `bytes`: a lane.
+// False: some block on another core has to do with these bytes, and the grid has been stopped.
+bool may_touch(context &, lane_mask, const std::uint64_t *address, std::uint32_t bytes, bool write);
+// The same for what gives the same on one core only: atomics, volatile accesses, clocks, calls.
+bool may_depend_on_order(context &);
 
 // cp.async: the bytes of each lane, 16 or fewer, wait to land at `to` in shared memory.
 void start_copies(context &, const instruction &, lane_mask, const std::uint64_t *to,

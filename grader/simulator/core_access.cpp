@@ -278,6 +278,7 @@ inline void keep_worst(context &c, const instruction &i, lane_mask mask, const u
     w.score = score;
     w.cost = cost;
     w.ideal = ideal;
+    w.block = c.b->number;
     copy_request(w, i, mask, address, how);
 }
 
@@ -294,7 +295,7 @@ void count_device(context &c, const instruction &i, lane_mask mask, const u64 *a
         add_access(a, mask, how.bytes, sectors, how.bytes);
         keep_worst(c, i, mask, address, how, sectors, how.bytes);
         set.add_range(first >> 5, last >> 5);
-        if ((c.shadow[first] & on_host) != 0) ask_host(c, i, mask, address, sectors);
+        if ((c.shadow[first] & on_host) != 0) s.host_sectors += sectors;
         return;
     }
     site_memo &m = c.memos[i.site];
@@ -310,7 +311,7 @@ void count_device(context &c, const instruction &i, lane_mask mask, const u64 *a
     add_access(a, mask, how.bytes, m.sectors, m.ideal);
     mark_sectors(c, address, mask, set);
     u64 first = address[__builtin_ctz(mask)] - c.base;
-    if ((c.shadow[first] & on_host) != 0) ask_host(c, i, mask, address, m.sectors);
+    if ((c.shadow[first] & on_host) != 0) s.host_sectors += m.sectors;
 }
 
 // The most different words that one bank must serve for the lanes of `mask`.
@@ -502,6 +503,17 @@ inline void note_access(context &c, const instruction &i, lane_mask mask, const 
     if (c.races != nullptr)
         check_races(c, i, mask, address, how.space, how.bytes,
                     how.write ? access_use::write : access_use::read, contiguous);
+}
+
+// See may_touch. Neighbouring lanes go as one.
+inline bool guarded(context &c, const instruction &i, lane_mask mask, const u64 *address, u32 bytes,
+                    bool write)
+{
+    if (c.guard == nullptr) return true;
+    if ((i.flags & strong) != 0 && !may_depend_on_order(c)) return false;
+    if (mask == all_lanes && evenly_spaced(address, bytes))
+        return may_touch(c, 1, address, 32 * bytes, write);
+    return may_touch(c, mask, address, bytes, write);
 }
 
 template <int bytes, class R> void load_window(context &c, const instruction &i, lane_mask mask,
@@ -725,6 +737,7 @@ void move_device(context &c, const instruction &i, lane_mask mask)
 {
     u64 address[32];
     addresses_of(c, i, address);
+    if (!guarded(c, i, mask, address, static_cast<u32>(bytes) * i.count, store)) return;
     move_window<store, bytes, R>(c, i, mask, address, device_window(c), space::global);
 }
 
@@ -761,6 +774,9 @@ void move_generic(context &c, const instruction &i, lane_mask mask)
     u64 address[32];
     addresses_of(c, i, address);
     by_space lanes = sort_lanes(address, mask);
+    if (lanes.device != 0 &&
+        !guarded(c, i, lanes.device, address, static_cast<u32>(bytes) * i.count, store))
+        return;
     if (lanes.device != 0)
         move_window<store, bytes, R>(c, i, lanes.device, address, device_window(c), space::global);
     if (lanes.shared != 0 && !c.stop)
@@ -1013,6 +1029,7 @@ template <class Op, class T> void atomic_window(context &c, const instruction &i
     using R = typename lane_bits<T>::type;
     access how{s, true, sizeof(T)};
     bool reads = !Op::blind;
+    if (c.guard != nullptr && s == space::global && !may_depend_on_order(c)) return;
     if (!check_lanes(c, i, mask, address, w, how, reads)) return;
     if (c.races != nullptr)
         check_races(c, i, mask, address, s, sizeof(T), access_use::atomic, false);
@@ -1086,6 +1103,7 @@ void copy_async(context &c, const instruction &i, lane_mask mask)
         (n == i.bytes ? whole : part) |= n != 0 ? bit_of[l] : 0;
     });
     access read{space::global, false, i.bytes};
+    if (!guarded(c, i, whole | part, from, i.bytes, false)) return;
     if (whole != 0 && !check_lanes(c, i, whole, from, device, read, true)) return;
     active(part, [&](int l) {
         for (u32 k = 0; k < wanted[l] && !c.stop; ++k) {

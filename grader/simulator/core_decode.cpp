@@ -351,12 +351,12 @@ private:
         for (auto &b : out_.blocks) b.closer = b.last;
         name_places();
         std::size_t n = out_.body.statements.size() + 1;
-        out_.lanes_off.assign(n, 0);
-        out_.counted.assign(n, {});
-        out_.memos.assign(out_.sites, {});
-        out_.worst.assign(out_.sites, {});
-        out_.runs.assign(out_.blocks.size(), 0);
-        out_.lanes_run.assign(out_.blocks.size(), 0);
+        out_.own.lanes_off.assign(n, 0);
+        out_.own.counted.assign(n, {});
+        out_.own.memos.assign(out_.sites, {});
+        out_.own.worst.assign(out_.sites, {});
+        out_.own.runs.assign(out_.blocks.size(), 0);
+        out_.own.lanes_run.assign(out_.blocks.size(), 0);
     }
 
     void name_places()

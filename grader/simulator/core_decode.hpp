@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <optional>
+#include <set>
 
 namespace simulator::core {
 
@@ -25,6 +26,9 @@ struct decode_input {
 // Throws std::runtime_error for a function that cannot be understood as a whole; an instruction
 // that is not known becomes one that ends the grid when it is reached.
 void decode(code &out, ptx::body body, const decode_input &);
+
+// The opcodes that have handlers, up to their first dot; "core": those of our own.
+std::set<std::string> handled_opcodes();
 
 // A statement's file and line for people: inlined library code counts at the line that called it.
 place_name place_shown(const ptx::body &, const ptx::module_text &, int place, int first_place);

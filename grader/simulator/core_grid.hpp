@@ -21,9 +21,11 @@ struct program {
     std::map<std::string, std::uint32_t, std::less<>> shared_at;
     std::uint32_t dynamic_at = 0;
     std::vector<std::unique_ptr<code>> functions; // by index in the module; null until needed
+    bool in_order = false; // its blocks were found to be of no use on several cores
 };
 
 class device_runtime; // of device_runtime.hpp
+class block_team;     // of core_parallel.hpp
 struct launch_node;   // of launch_tree.hpp
 
 struct grid {
@@ -34,6 +36,8 @@ struct grid {
     const launch *how = nullptr;
     std::function<code *(int)> function; // decodes at first use
     std::size_t function_count = 0;
+    std::vector<tally *> tallies; // by function; null: not of this program
+    block_team *team = nullptr;   // may run the blocks; null: one core only
     outcome result;
     std::uint64_t steps = 0, budget = 0;
     std::uint32_t shared_bytes = 0;
@@ -51,6 +55,9 @@ turn run_warp(grid &, warp &, std::uint64_t quantum);
 
 // Runs all blocks; the outcome is in grid::result.
 void run_blocks(grid &);
+// Runs one block to its end. False: it was stopped, or cannot end without the others, or one core
+// would by now have let others begin.
+bool run_alone(grid &, std::uint64_t number);
 
 // Creates the paths and frame of a warp that starts.
 void start_warp(grid &, warp &);

@@ -1,4 +1,5 @@
 // The opcode table, filled with the handlers of the best instruction set this processor has.
+#include "core_decode.hpp"
 #include "core_levels.hpp"
 #include "core_textures.hpp"
 #include "core_warp.hpp"
@@ -56,16 +57,31 @@ public:
         rows_.emplace(std::string(op) + "." + a + "." + b + "." + c, h);
     }
 
+    std::set<std::string> opcodes() const
+    {
+        std::set<std::string> all;
+        for (const auto &[name, h] : rows_) all.insert(name.substr(0, name.find('.')));
+        return all;
+    }
+
 private:
     std::unordered_map<std::string, handler> rows_;
 };
 
 } // namespace
 
-handler find_handler(std::string_view opcode)
+namespace {
+
+const table &rows()
 {
-    static const table rows;
-    return rows.find(opcode);
+    static const table one;
+    return one;
 }
+
+} // namespace
+
+handler find_handler(std::string_view opcode) { return rows().find(opcode); }
+
+std::set<std::string> handled_opcodes() { return rows().opcodes(); }
 
 } // namespace simulator::core

@@ -1,5 +1,6 @@
 // A module: its variables in device memory, its kernels, and the counts of what they did.
 #include "core_decode.hpp"
+#include "core_parallel.hpp"
 #include "core_races.hpp"
 #include "device_runtime.hpp"
 
@@ -7,6 +8,7 @@
 #include <cstring>
 #include <set>
 #include <stdexcept>
+#include <utility>
 
 namespace simulator {
 
@@ -17,20 +19,46 @@ namespace core {
 
 std::uint64_t *sector_set::page(std::uint64_t sector)
 {
+    constexpr std::uint64_t words = page_sectors / 64; // and one behind them: is it in touched_?
     std::uint64_t number = sector >> page_shift;
     if (number >= pages_.size()) pages_.resize(number + 1, nullptr);
     if (pages_[number] == nullptr) {
-        storage_.emplace_back(page_sectors / 64, 0);
+        storage_.emplace_back(words + 1, 0);
         pages_[number] = storage_.back().data();
     }
-    touched_.push_back(number);
     last_page_ = number;
-    return last_ = pages_[number];
+    last_ = pages_[number];
+    if (std::exchange(last_[words], 1) == 0) touched_.push_back(number);
+    return last_;
+}
+
+void sector_set::add(const sector_set &o)
+{
+    for (auto number : o.touched_) {
+        std::uint64_t *mine = page(number << page_shift);
+        for (std::uint64_t k = 0; k < page_sectors / 64; ++k) {
+            const std::uint64_t fresh = o.pages_[number][k] & ~mine[k];
+            count_ += static_cast<std::uint64_t>(__builtin_popcountll(fresh));
+            mine[k] |= fresh;
+        }
+    }
+}
+
+std::vector<std::uint64_t> sector_set::stretches() const
+{
+    constexpr std::uint64_t words = 4096 / 32 / 64;
+    std::vector<std::uint64_t> all;
+    for (auto number : touched_)
+        for (std::uint64_t k = 0; k < page_sectors / 64; k += words)
+            if (std::any_of(pages_[number] + k, pages_[number] + k + words,
+                            [](std::uint64_t word) { return word != 0; }))
+                all.push_back((number << page_shift) + 64 * k);
+    return all;
 }
 
 void sector_set::clear()
 {
-    for (auto number : touched_) std::memset(pages_[number], 0, page_sectors / 8);
+    for (auto number : touched_) std::memset(pages_[number], 0, page_sectors / 8 + 8);
     touched_.clear();
     last_page_ = ~std::uint64_t{0};
     count_ = 0;
@@ -49,6 +77,7 @@ struct module::state {
     core::sector_set read, written;
     core::race_checker races;
     std::vector<std::unique_ptr<core::thread_block>> spare;
+    core::block_team team;
 
     void place_variables(module::variables *managed);
     void place(const ptx::variable &, variable at);
@@ -61,7 +90,9 @@ struct module::state {
     program *find(std::string_view name); // null: no kernel
     outcome run(program &, const launch &);
     outcome run_grid(program &, const launch &, core::device_runtime &, core::launch_node &);
-    void add_counts(program &, const launch &, std::uint64_t read, std::uint64_t written);
+    static program &transfer(bool fill, bool words);
+    void add_counts(program &, const launch &, const core::sector_set &read,
+                    const core::sector_set &written);
 };
 
 namespace {
@@ -250,6 +281,7 @@ void module::state::decode_function(program &p, int index, ptx::body body)
     auto c = std::make_unique<code>();
     core::decode(*c, std::move(body), in);
     c->shown = p.shown;
+    c->index = static_cast<std::uint32_t>(index);
     p.functions[index] = std::move(c);
 }
 
@@ -269,6 +301,39 @@ program *module::state::find(std::string_view name)
     return it->second.get();
 }
 
+// What copies and fills that kernels put into streams do, as the search for races needs to see it.
+program &module::state::transfer(bool fill, bool words)
+{
+    static module kernels(
+        [] {
+            std::string all = ".version 8.0\n.target sm_80\n.address_size 64\n";
+            for (const bool of_words : {false, true})
+                for (const bool fills : {false, true}) {
+                    const std::string type = of_words ? "b32" : "b8";
+                    const std::string scale = of_words ? "2" : "0";
+                    all += ".visible .entry " + std::string(fills ? "fill" : "copy") + type +
+                           "(.param .u64 to, .param .u64 from, .param .u64 n)\n{\n"
+                           ".reg .b32 %r<4>; .reg .b64 %d<6>; .reg .pred %p;\n"
+                           "mov.u32 %r1, %ctaid.x; shl.b32 %r1, %r1, 8; mov.u32 %r2, %tid.x;\n"
+                           "add.u32 %r1, %r1, %r2; cvt.u64.u32 %d1, %r1; ld.param.u64 %d2, [n];\n"
+                           "setp.ge.u64 %p, %d1, %d2; @%p ret; shl.b64 %d1, %d1, " +
+                           scale + ";\nld.param.u64 %d3, [to]; add.u64 %d3, %d3, %d1;\n";
+                    if (fills)
+                        all += "mov.u32 %r3, 0;\n";
+                    else
+                        all += "ld.param.u64 %d4, [from]; add.u64 %d4, %d4, %d1;\nld.global." +
+                               type + " %r3, [%d4];\n";
+                    all += "st.global." + type + " [%d3], %r3; ret;\n}\n";
+                }
+            return all;
+        }(),
+        0);
+    program &p =
+        *kernels.state_->find(std::string(fill ? "fill" : "copy") + (words ? "b32" : "b8"));
+    p.shown = fill ? "cudaMemsetAsync" : "cudaMemcpyAsync";
+    return p;
+}
+
 outcome module::state::run(program &p, const launch &how)
 {
     core::device_runtime runtime(
@@ -277,7 +342,8 @@ outcome module::state::run(program &p, const launch &how)
              return f < text.functions.size() ? find(text.functions[f].name) : nullptr;
          },
          [this](program &what, const launch &how, core::device_runtime &runtime,
-                core::launch_node &self) { return run_grid(what, how, runtime, self); }});
+                core::launch_node &self) { return run_grid(what, how, runtime, self); },
+         &state::transfer});
     const outcome end = runtime.run(p, how);
     races.end();
     return end;
@@ -313,6 +379,8 @@ outcome module::state::run_grid(program &p, const launch &how, core::device_runt
     g.how = &how;
     g.function = [&](int index) { return function(p, index); };
     g.function_count = p.functions.size();
+    for (const auto &f : p.functions) g.tallies.push_back(f ? &f->own : nullptr);
+    g.team = &team;
     g.budget = runtime.steps_left();
     g.blocks = std::uint64_t{how.grid.x} * how.grid.y * how.grid.z;
     g.shuffled = settings().random_schedule;
@@ -338,11 +406,12 @@ outcome module::state::run_grid(program &p, const launch &how, core::device_runt
     g.spare = std::move(spare);
     races.begin(self, g);
     core::run_blocks(g);
+    if (c.guard != nullptr) team.stop_watching(g);
     races.end(self);
     runtime.count_steps(g.steps);
     spare = std::move(g.spare);
     if (spare.size() > 4) spare.resize(4); // enough to start the next grid without allocating
-    if (c.count) add_counts(p, how, read.count(), written.count());
+    if (c.count) add_counts(p, how, read, written);
     read.clear();
     written.clear();
     return g.result;
@@ -385,8 +454,8 @@ worst_request as_counted(const core::site_worst &from)
 // Moves each memory instruction's worst request to its place, and starts over.
 void take_worst(code &k, kernel_counts &total)
 {
-    for (std::size_t s = 0; s < k.worst.size(); ++s) {
-        core::site_worst &from = k.worst[s];
+    for (std::size_t s = 0; s < k.own.worst.size(); ++s) {
+        core::site_worst &from = k.own.worst[s];
         if (from.score == 0) continue;
         const auto &name = k.places[k.statement_place[from.statement]];
         std::pair place(name.file, name.line);
@@ -396,7 +465,7 @@ void take_worst(code &k, kernel_counts &total)
             total.keep_worst(place, as_counted(from));
         from.score = 0;
         from.elsewhere = false;
-        k.memos[s].mask = 0; // the next launch looks at its requests anew
+        k.own.memos[s].mask = 0; // the next launch looks at its requests anew
     }
 }
 
@@ -404,34 +473,45 @@ void take_worst(code &k, kernel_counts &total)
 void take_counts(code &k, kernel_counts &total)
 {
     for (std::size_t b = 0; b < k.blocks.size(); ++b) {
-        if (k.runs[b] == 0) continue;
+        if (k.own.runs[b] == 0) continue;
         for (auto s = k.blocks[b].first_statement; s < k.blocks[b].last_statement; ++s) {
             const auto &st = k.body.statements[s];
-            site_counts &c = k.counted[s];
-            std::uint64_t lanes = k.lanes_run[b] - std::min(k.lanes_off[s], k.lanes_run[b]);
-            c.warp_instructions += k.runs[b];
+            site_counts &c = k.own.counted[s];
+            std::uint64_t lanes =
+                k.own.lanes_run[b] - std::min(k.own.lanes_off[s], k.own.lanes_run[b]);
+            c.warp_instructions += k.own.runs[b];
             c.thread_instructions += lanes;
             if (is_exact_division(st)) c.exact_divisions += lanes;
             if (is_exact_root(st)) c.exact_square_roots += lanes;
         }
     }
     for (std::size_t s = 0; s < k.body.statements.size(); ++s) {
-        if (k.counted[s].warp_instructions == 0) continue;
+        if (k.own.counted[s].warp_instructions == 0) continue;
         const auto &place = k.places[k.statement_place[s]];
-        total.sites[{place.file, place.line}] += k.counted[s];
-        total.total += k.counted[s];
+        total.sites[{place.file, place.line}] += k.own.counted[s];
+        total.total += k.own.counted[s];
     }
     take_worst(k, total);
-    std::fill(k.runs.begin(), k.runs.end(), 0);
-    std::fill(k.lanes_run.begin(), k.lanes_run.end(), 0);
-    std::fill(k.lanes_off.begin(), k.lanes_off.end(), 0);
-    std::fill(k.counted.begin(), k.counted.end(), site_counts{});
+    std::fill(k.own.runs.begin(), k.own.runs.end(), 0);
+    std::fill(k.own.lanes_run.begin(), k.own.lanes_run.end(), 0);
+    std::fill(k.own.lanes_off.begin(), k.own.lanes_off.end(), 0);
+    std::fill(k.own.counted.begin(), k.own.counted.end(), site_counts{});
 }
 
 } // namespace
 
-void module::state::add_counts(program &p, const launch &how, std::uint64_t sectors_read,
-                               std::uint64_t sectors_written)
+// The managed pages that a launch has had to wait for; they are on the device now.
+static std::uint64_t pages_on_demand(const core::sector_set &touched)
+{
+    auto &all = memory::instance();
+    if (!all.has_managed()) return 0;
+    std::uint64_t pages = 0;
+    for (auto sector : touched.stretches()) pages += all.bring(all.base() + 32 * sector);
+    return pages;
+}
+
+void module::state::add_counts(program &p, const launch &how, const core::sector_set &read,
+                               const core::sector_set &written)
 {
     auto &all = counters::instance().kernels;
     auto it =
@@ -444,8 +524,9 @@ void module::state::add_counts(program &p, const launch &how, std::uint64_t sect
     it->launches += 1;
     it->blocks += blocks;
     it->threads += blocks * how.block.x * how.block.y * how.block.z;
-    it->sectors_read += sectors_read;
-    it->sectors_written += sectors_written;
+    it->sectors_read += read.count();
+    it->sectors_written += written.count();
+    it->managed_pages += pages_on_demand(read) + pages_on_demand(written);
     for (auto &f : p.functions)
         if (f) take_counts(*f, *it);
 }

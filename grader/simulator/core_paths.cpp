@@ -566,9 +566,10 @@ void enter(grid &g, warp &w, const path &p)
     c.running = &k;
     c.live = w.live;
     c.lists = k.list_pointers.data();
-    c.counted = k.counted.data();
-    c.memos = k.memos.data();
-    c.worst = k.worst.data();
+    tally &t = *g.tallies[k.index];
+    c.counted = t.counted.data();
+    c.memos = t.memos.data();
+    c.worst = t.worst.data();
     c.arguments = f.arguments.data();
     c.argument_stride = k.argument_bytes;
     c.local_base = f.local_base;
@@ -597,7 +598,8 @@ turn run_warp(grid &g, warp &w, std::uint64_t quantum)
         }
         w.current = p;
         enter(g, w, w.paths[p]);
-        code &k = *w.frames[w.paths[p].in].of;
+        const code &k = *w.frames[w.paths[p].in].of;
+        tally &t = *g.tallies[k.index];
         for (bool same = true; same;) {
             path &n = w.paths[p];
             if (n.block == n.join && n.join >= 0 && n.parent >= 0) {
@@ -606,10 +608,10 @@ turn run_warp(grid &g, warp &w, std::uint64_t quantum)
             }
             const basic_block &b = k.blocks[n.block];
             int here = n.block;
-            ++k.runs[here];
-            k.lanes_run[here] += static_cast<std::uint64_t>(count(n.mask));
+            ++t.runs[here];
+            t.lanes_run[here] += static_cast<std::uint64_t>(count(n.mask));
             g.steps += b.last_statement - b.first_statement;
-            run_straight(c, k, b, n.mask, k.lanes_off.data());
+            run_straight(c, k, b, n.mask, t.lanes_off.data());
             if (c.stop) return turn::stopped;
             bool spins = false;
             switch (b.end) {

@@ -49,6 +49,13 @@ template <class F> void each(lane_mask mask, F f)
     for (; mask != 0; mask &= mask - 1) f(__builtin_ctz(mask));
 }
 
+std::size_t bytes_of(race_line::split s) // cells of a line
+{
+    using split = race_line::split;
+    return s == split::whole ? 0
+                             : sizeof(race_cell) * (s == split::words ? line_words : line_bytes);
+}
+
 } // namespace
 
 void release_history::strong_write(record at)
@@ -235,13 +242,22 @@ const std::vector<const launch_knowledge *> &launches_before(const launch_node &
 
 } // namespace
 
-void race_checker::begin(launch_node &n, const grid &g)
+void race_checker::begin(launch_node &n, const grid &g, unsigned share)
 {
-    if (log_.empty()) log_.resize(log_size);
+    if (!log_) { // takes memory only where it is used
+        log_.reset(
+            static_cast<statement_of_record *>(std::calloc(log_size, sizeof(statement_of_record))));
+        if (!log_) throw std::bad_alloc();
+    }
     most_accesses_ = settings().race_accesses;
-    most_bytes_ = settings().race_bytes;
+    most_bytes_ = settings().race_bytes / share;
     if (!n.parent && (tired_ || clock_ > most_accesses_ / 2)) rest();
+    if (!n.parent && kept_ > most_bytes_) forget_marks();
     began_ = ++clock_;
+    if (!n.parent) {
+        bytes_ = 0;
+        tree_began_ = began_;
+    }
     if (!n.past) n.past = std::make_unique<grid_past>();
     grid_past &p = *n.past;
     const grid_past *const by = n.parent ? n.parent->past.get() : nullptr;
@@ -372,17 +388,33 @@ int race_checker::racing_lane(const access &a, const access_mark &m, const launc
     return -1;
 }
 
-// Forgets everything and begins to count anew, so that the next tree is watched again.
-void race_checker::rest()
+// Between trees: no page is in use.
+void race_checker::forget_marks()
 {
     for (auto &p : pages_)
         for (auto &l : p->lines) delete[] l.cells;
     pages_.clear();
     free_pages_.clear();
-    bytes_ = 0;
+    kept_ = 0;
+}
+
+// Forgets everything and begins to count anew, so that the next tree is watched again.
+void race_checker::rest()
+{
+    forget_marks();
     clock_ = 1;
     ++era_;
     tired_ = false;
+}
+
+bool race_checker::take_over(burden of_others)
+{
+    if (tired_ || clock_ + of_others.accesses >= most_accesses_ ||
+        bytes_ + of_others.bytes > most_bytes_)
+        return false;
+    clock_ += static_cast<record>(of_others.accesses);
+    bytes_ += of_others.bytes;
+    return true;
 }
 
 void race_checker::tire(const context &c)
@@ -450,7 +482,7 @@ void race_checker::check(context &c, const instruction &i, lane_mask mask, const
         u32 lanes = line_bytes / bytes;
         for (u32 first = 0; first < 32; first += lanes) {
             race_line &line = line_at(a, address[first] - window);
-            freshen(a, line);
+            if (line.latest < a.live_from) freshen(a, line);
             line.latest = a.at;
             if (line.now == race_line::split::whole && take_whole(a, line, shape_of(first, bytes)))
                 continue;
@@ -497,19 +529,21 @@ race_checker::page *race_checker::new_page(u64 number)
     if (free_pages_.empty()) {
         pages_.push_back(std::make_unique<page>());
         free_pages_.push_back(pages_.back().get());
-        bytes_ += sizeof(page);
+        kept_ += sizeof(page);
     }
     page *p = free_pages_.back();
     free_pages_.pop_back();
+    bytes_ += sizeof(page);
     p->number = number;
     used_pages_.push_back(p);
     return p;
 }
 
 // A line that nobody touched since everything was ordered is whole again.
-void race_checker::freshen(const access &a, race_line &l) const
+void race_checker::freshen(const access &a, race_line &l)
 {
-    if (l.latest < a.live_from) l.now = race_line::split::whole;
+    if (a.space != ptx::space::shared && l.latest >= tree_began_) bytes_ -= bytes_of(l.now);
+    l.now = race_line::split::whole;
 }
 
 // False: the line must be split to say more.
@@ -539,10 +573,11 @@ void race_checker::split_line(const access &a, race_line &l, race_line::split in
 {
     using split = race_line::split;
     if (l.now == into || l.now == split::bytes) return;
+    if (a.space != ptx::space::shared) bytes_ += bytes_of(into) - bytes_of(l.now);
     u32 wanted = into == split::words ? line_words : line_bytes;
     if (l.room < wanted) { // cells stay with the line
         race_cell *larger = new race_cell[wanted];
-        if (a.space != ptx::space::shared) bytes_ += (wanted - l.room) * sizeof(race_cell);
+        if (a.space != ptx::space::shared) kept_ += (wanted - l.room) * sizeof(race_cell);
         if (l.now == split::words) std::copy_n(l.cells, line_words, larger);
         delete[] l.cells;
         l.cells = larger;
@@ -625,11 +660,42 @@ void race_checker::read_again(const access &a, race_cell &x, lane_mask lanes) co
     }
 }
 
+// The upper half of the warp reads what the lower half reads, as with tiles 16 wide, and nobody has
+// written it since the last barrier. False: not so, and nothing is remembered.
+bool race_checker::read_halves(const access &a)
+{
+    const u64 *const address = a.address;
+    if (address[0] == address[1]) return false; // those go together below
+    u64 differs = a.mask ^ all_lanes;
+    for (int l = 0; l < 16; ++l) differs |= address[l] ^ address[l + 16];
+    if (differs != 0) return false;
+    race_cell *cells[16];
+    for (int l = 0; l < 16; ++l) {
+        const u64 offset = address[l] - a.base;
+        race_line &line = a.block.shared[offset / line_bytes];
+        if (line.latest < a.live_from || line.now != race_line::split::words) return false;
+        cells[l] = &line.cells[offset % line_bytes / 4];
+        if (cells[l]->write.at >= a.live_from) return false;
+    }
+    for (u32 l = 0; l < 16; ++l) {
+        a.block.shared[(address[l] - a.base) / line_bytes].latest = a.at;
+        read_word(a, *cells[l], 0x10001u << l);
+    }
+    return true;
+}
+
+void race_checker::read_word(const access &a, race_cell &x, lane_mask lanes) const
+{
+    if (x.read.owner == a.owner && x.read.at >= a.warp_at) return read_again(a, x, lanes);
+    if (x.read.at >= a.live_from && !same_warp(x.read.owner, a.owner)) x.other = x.read;
+    x.read = {a.at, a.owner, lanes};
+}
+
 // The most frequent case: words of shared memory that nobody has written since the last barrier.
 void race_checker::read_words(const access &a)
 {
-    const record live_from = a.live_from, warp_at = a.warp_at, at = a.at;
-    const u32 owner = a.owner;
+    if (read_halves(a)) return;
+    const record live_from = a.live_from;
     race_line *const lines = a.block.shared.data();
     const u64 *const address = a.address;
     const u64 base = a.base;
@@ -653,13 +719,8 @@ void race_checker::read_words(const access &a)
             take_cells(a, l, together);
             continue;
         }
-        line.latest = at;
-        if (x.read.owner == owner && x.read.at >= warp_at) {
-            read_again(a, x, together);
-            continue;
-        }
-        if (x.read.at >= live_from && !same_warp(x.read.owner, owner)) x.other = x.read;
-        x.read = {at, owner, together};
+        line.latest = a.at;
+        read_word(a, x, together);
     }
 }
 
@@ -668,7 +729,7 @@ void race_checker::take_cells(const access &a, int lane, lane_mask lanes)
     using split = race_line::split;
     u64 offset = a.address[lane] - a.base;
     race_line &line = line_at(a, offset);
-    freshen(a, line);
+    if (line.latest < a.live_from) freshen(a, line);
     line.latest = a.at;
     split_line(a, line, a.bytes < 4 ? split::bytes : split::words);
     u32 size = line.now == split::words ? 4 : 1;

@@ -18,6 +18,7 @@
 #include "launch_tree.hpp"
 
 #include <array>
+#include <cstdlib>
 #include <memory>
 #include <span>
 #include <unordered_map>
@@ -124,9 +125,19 @@ public:
     race_checker(const race_checker &) = delete;
     race_checker &operator=(const race_checker &) = delete;
 
-    void begin(launch_node &, const grid &); // a grid that the host launched, or a descendant
-    void end(launch_node &);                 // it has run
-    void end();                              // of a tree: adds what was found to the findings
+    // A grid that the host launched, or a descendant. `share`: it may remember but the n-th part of
+    // what the settings allow.
+    void begin(launch_node &, const grid &, unsigned share = 1);
+    void end(launch_node &); // it has run
+    void end();              // of a tree: adds what was found to the findings
+    // What it remembers of the running grid; and counts what others, that watched other blocks and
+    // found nothing, remember as remembered here. False: that is more than may be.
+    struct burden {
+        std::uint64_t accesses = 0;
+        std::size_t bytes = 0;
+    };
+    burden carried() const { return {clock_ - began_, bytes_}; }
+    bool take_over(burden);
     // What the thread that runs knows as it launches a grid.
     launch_knowledge launching(context &, const instruction &, int lane);
 
@@ -154,15 +165,18 @@ private:
     race_line &line_at(const access &, std::uint64_t offset);
     race_line &device_line(std::uint64_t offset);
     page *new_page(std::uint64_t number);
-    void freshen(const access &, race_line &) const;
+    void freshen(const access &, race_line &);
     bool take_whole(const access &, race_line &, std::uint32_t shape);
     void split_line(const access &, race_line &, race_line::split);
     void tire(const context &);
     void rest();
+    void forget_marks();
     void take_lanes(const access &);
     lane_mask still_open(const access &, const access_mark &earlier, lane_mask now) const;
     void read_again(const access &, race_cell &, lane_mask lanes) const;
     void read_words(const access &);
+    bool read_halves(const access &);
+    void read_word(const access &, race_cell &, lane_mask lanes) const;
     void take_cells(const access &, int lane, lane_mask lanes);
     void read_cell(const access &, race_cell &, lane_mask lanes, std::uint32_t offset);
     static void new_bytes(const access &, int lane, std::uint32_t offset, std::uint32_t n,
@@ -198,10 +212,15 @@ private:
     std::unordered_map<const launch_node *, relation> relations_;
     bool tired_ = false;    // what it may remember is used up: the tree is watched no more
     std::uint32_t era_ = 0; // the clock began anew so many times
-    std::size_t bytes_ = 0; // of marks of device memory
+    std::size_t bytes_ = 0; // of marks of device memory, of the tree
+    std::size_t kept_ = 0;  // the same with what earlier trees left, to be used again
+    record tree_began_ = 1;
     std::uint32_t most_accesses_ = 0;
     std::size_t most_bytes_ = 0;
-    std::vector<statement_of_record> log_; // a ring, by record
+    struct release {
+        void operator()(void *p) const { std::free(p); }
+    };
+    std::unique_ptr<statement_of_record[], release> log_; // a ring, by record
     std::vector<std::unique_ptr<leaf>> table_;
     std::vector<page *> used_pages_, free_pages_;
     std::vector<std::unique_ptr<page>> pages_;

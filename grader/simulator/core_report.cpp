@@ -200,23 +200,4 @@ void stop_grid(context &c, const instruction &i, finding_kind kind, int error, i
     findings::instance().add(std::move(f));
 }
 
-void ask_host(context &c, const instruction &i, lane_mask mask, const std::uint64_t *address,
-              std::uint32_t sectors)
-{
-    constexpr std::uint64_t page = 4096;
-    auto &all = memory::instance();
-    const allocation *a = all.find(address[__builtin_ctz(mask)]);
-    site_counts &counted = c.counted[i.statement];
-    if (!a || a->kind != memory_kind::managed) {
-        counted.host_sectors += sectors;
-        return;
-    }
-    for (lane_mask left = mask; left != 0; left &= left - 1) {
-        std::uint64_t at = address[__builtin_ctz(left)];
-        if ((*all.shadow_at(at) & on_host) == 0) continue;
-        all.mark(at / page * page, page, 0, on_host);
-        counted.managed_pages += 1;
-    }
-}
-
 } // namespace simulator::core

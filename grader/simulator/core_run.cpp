@@ -2,6 +2,7 @@
 //
 // All blocks of a grid count as resident. To keep memory small, blocks start in order and only as
 // many run at a time as are needed: when nobody among them can go on without others, more start.
+#include "core_parallel.hpp"
 #include "core_races.hpp"
 #include "launch_tree.hpp"
 
@@ -155,10 +156,24 @@ bool host_may_help(std::chrono::steady_clock::time_point &quiet_since)
 
 } // namespace
 
+bool run_alone(grid &g, std::uint64_t number)
+{
+    std::unique_ptr<thread_block> b = start_block(g, number);
+    for (int rounds = 0; b->live != 0;) {
+        round_result r;
+        run_block(g, *b, r);
+        if (g.seen.stop || g.steps >= g.budget) return false;
+        if (b->live != 0 && (!r.moved || ++rounds >= busy_rounds)) return false;
+    }
+    g.spare.push_back(std::move(b));
+    return true;
+}
+
 void run_blocks(grid &g)
 {
     int busy = 0, still = 0;
     std::chrono::steady_clock::time_point quiet_since = {}; // zero: not quiet
+    if (g.team != nullptr) g.team->watch(g);
     admit(g, g.shuffled ? 8 : 1);
     while (!g.resident.empty()) {
         round_result r;
@@ -182,6 +197,8 @@ void run_blocks(grid &g)
             r.ended = true;
         }
         if (g.resident.empty()) {
+            busy = still = 0;
+            if (g.seen.guard != nullptr && g.team->finish(g)) return;
             admit(g, g.shuffled ? 8 : 1);
             continue;
         }
@@ -189,6 +206,7 @@ void run_blocks(grid &g)
         bool waiting = !r.moved && !r.ended;
         if ((waiting || busy >= busy_rounds) && g.next_block < g.blocks &&
             block_bytes(g) * g.resident.size() < most_resident_bytes) {
+            if (g.seen.guard != nullptr) g.team->stop_watching(g);
             admit(g, g.resident.size());
             busy = still = 0;
             continue;

@@ -94,6 +94,7 @@ void check_texel_races(context &c, const instruction &i, lane_mask mask, const f
 // four channels go.
 void fetch(context &c, const instruction &i, lane_mask mask)
 {
+    if (c.guard != nullptr && !may_depend_on_order(c)) return;
     fetched f;
     u64 bytes = 0;
     auto handle = lanes_of<u64>(c, i.a);

@@ -1,6 +1,8 @@
 // Sums and prints what was counted.
 #include "counters.hpp"
 
+#include "timeline.hpp"
+
 #include <algorithm>
 #include <cstdarg>
 #include <cstdio>
@@ -93,7 +95,6 @@ object &add_counts(object &out, const site_counts &s)
         .add("constant_requests", s.constant_requests)
         .add("constant_addresses", s.constant_addresses)
         .add("host_sectors", s.host_sectors)
-        .add("managed_pages", s.managed_pages)
         .add("global_atomics", s.global_atomics)
         .add("shared_atomics", s.shared_atomics)
         .add("atomic_same_address", s.atomic_same_address)
@@ -154,8 +155,71 @@ object to_json(const kernel_counts &k)
         .add("threads", k.threads)
         .add("sectors_read", k.sectors_read)
         .add("sectors_written", k.sectors_written)
+        .add("managed_pages", k.managed_pages)
         .add("total", add_counts(total, k.total))
         .add("sites", sites);
+}
+
+std::string list_of(const std::vector<step_id> &ids)
+{
+    std::string all;
+    for (const step_id id : ids) all += (all.empty() ? "" : ",") + std::to_string(id);
+    return all;
+}
+
+// Streams by their order of appearance, since ids tell how many there have been in the process.
+class lane_names {
+public:
+    std::string of(const timeline_step &s)
+    {
+        const bool host = s.kind == step_kind::host_wait;
+        if (host) return s.of ? "host thread " + std::to_string(s.of + 1) : "host";
+        const auto device =
+            s.device_of_stream ? " of device " + std::to_string(s.device_of_stream) : "";
+        if (s.of == 1) return "NULL stream" + device;
+        if (s.of == 2) return "thread's stream" + device;
+        const auto next = numbers_.size() + 1;
+        const auto number = numbers_.try_emplace(s.of, next).first->second;
+        return "stream " + std::to_string(number) + device;
+    }
+
+private:
+    std::map<unsigned long long, std::size_t> numbers_;
+};
+
+object to_json(const timeline_step &s, step_id id, lane_names &lanes)
+{
+    static const char *const kinds[] = {"other",         "copy",         "fill",       "kernel",
+                                        "host_function", "event_record", "event_wait", "host_wait"};
+    static const char *const ways[] = {"on_host", "to_device", "to_host", "inside_device",
+                                       "between_devices"};
+    static const char *const reasons[] = {"nothing", "order", "engine", "host"};
+    object o;
+    o.add("id", id).add("kind", std::string(kinds[static_cast<std::size_t>(s.kind)]));
+    o.add("lane", lanes.of(s)).add("start", s.start).add("end", s.end);
+    if (s.kind == step_kind::copy) o.add("way", std::string(ways[static_cast<std::size_t>(s.way)]));
+    if (!s.name.empty()) o.add("name", s.name);
+    if (s.bytes) o.add("bytes", s.bytes);
+    if (s.blocks) o.add("blocks", s.blocks);
+    o.add_list("after", list_of(s.after));
+    o.add("waited_for", s.held_by)
+        .add("why", std::string(reasons[static_cast<std::size_t>(s.why)]));
+    return o.add("critical", std::uint64_t{s.critical});
+}
+
+object to_json(const timeline_report &t)
+{
+    std::vector<object> steps;
+    lane_names lanes;
+    for (std::size_t i = 0; i < t.steps.size(); ++i)
+        steps.push_back(to_json(t.steps[i], i + 1, lanes));
+    return object()
+        .add("ticks", t.ticks)
+        .add("serial", t.serial)
+        .add("copying", t.copying)
+        .add("hidden", t.hidden)
+        .add("left_out", t.left_out)
+        .add("steps", steps);
 }
 
 double ratio(std::uint64_t a, std::uint64_t b)
@@ -234,9 +298,9 @@ std::string text_of(const kernel_counts &k)
         text += format("  atomics: %s global, %s shared; lanes on one address: %.1f\n",
                        thousands(t.global_atomics).c_str(), thousands(t.shared_atomics).c_str(),
                        ratio(t.atomic_same_address, t.atomic_requests));
-    if (t.host_sectors || t.managed_pages)
+    if (t.host_sectors || k.managed_pages)
         text += "  from the host: " + thousands(32 * t.host_sectors) + " bytes over the link, " +
-                thousands(t.managed_pages) + " managed pages on demand\n";
+                thousands(k.managed_pages) + " managed pages on demand\n";
     if (t.constant_requests)
         text += format("  constant addresses a request: %.2f\n",
                        ratio(t.constant_addresses, t.constant_requests));
@@ -279,7 +343,6 @@ site_counts &site_counts::operator+=(const site_counts &o)
     constant_requests += o.constant_requests;
     constant_addresses += o.constant_addresses;
     host_sectors += o.host_sectors;
-    managed_pages += o.managed_pages;
     global_atomics += o.global_atomics;
     shared_atomics += o.shared_atomics;
     atomic_same_address += o.atomic_same_address;
@@ -345,6 +408,7 @@ std::string counters::json() const
                               .add("memset", transfers.memset)
                               .add("peer_to_peer", transfers.peer_to_peer)
                               .add("from_pageable", transfers.from_pageable))
+        .add("timeline", to_json(timeline::instance().scheduled()))
         .text();
 }
 
@@ -357,6 +421,11 @@ std::string counters::text() const
             thousands(transfers.device_to_device) + " inside, " +
             thousands(transfers.peer_to_peer) +
             " between devices; set: " + thousands(transfers.memset) + "\n";
+    const timeline_report t = timeline::instance().scheduled();
+    if (t.left_out == 0 && t.ticks > 0)
+        text += "streams, in ticks: over after " + thousands(t.ticks) + ", one after another " +
+                thousands(t.serial) + ";\n  copies " + thousands(t.copying) + ", " +
+                thousands(t.hidden) + " of them beside kernels\n";
     return text;
 }
 

@@ -43,8 +43,7 @@ struct site_counts { // one source line of one kernel
     shared_counts shared_load, shared_store;
     std::uint64_t constant_requests = 0,
                   constant_addresses = 0; // distinct addresses, summed over requests
-    std::uint64_t host_sectors = 0;  // of the global ones, those in pinned memory: over the link
-    std::uint64_t managed_pages = 0; // that moved to the device because this line asked for them
+    std::uint64_t host_sectors = 0; // of the global ones, those in pinned memory: over the link
     std::uint64_t global_atomics = 0, shared_atomics = 0; // lanes
     std::uint64_t atomic_same_address = 0; // worst lanes on one address, summed over requests
     std::uint64_t atomic_requests = 0;
@@ -63,6 +62,8 @@ struct kernel_counts {
     std::uint64_t launches = 0, blocks = 0, threads = 0;
     std::uint64_t sectors_read = 0,
                   sectors_written = 0; // distinct sectors a launch, summed: "compulsory bytes" / 32
+    // Of 4096 bytes, that were not on the device when the kernel asked for them.
+    std::uint64_t managed_pages = 0;
     site_counts total;
     std::map<std::pair<std::string, int>, site_counts> sites; // by file and line
     // Of a line at most one of each kind in each memory.
@@ -83,6 +84,8 @@ struct counters {
     transfer_counts transfers;
     static counters &instance();
     void clear();
+    // With the timeline since clear(), which lies in timeline.hpp: members as named there, and of
+    // each step also its "lane", the stream or host thread, and "waited_for", which is held_by.
     std::string json() const;
     std::string text() const;
 };

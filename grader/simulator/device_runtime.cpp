@@ -360,14 +360,44 @@ void device_runtime::release(const thread_call &c)
     result(c, was ? cudaSuccess : cudaErrorInvalidValue);
 }
 
+// Lets a kernel touch what a copy or fill is going to, for the search for races alone: the bytes
+// and what is known of them stay as they are.
+outcome device_runtime::watch(const moved &w, launch_node &n)
+{
+    const bool fill = w.from == 0;
+    const bool overlaps = !fill && w.to - w.from + w.bytes - 1 < 2 * w.bytes - 1;
+    memory &m = memory::instance();
+    const allocation *const of = m.find(w.to);
+    if (!settings().check_races || overlaps || !of || !of->live) return {};
+    const bool words = (w.to | w.from | w.bytes) % 4 == 0;
+    const std::uint64_t units = words ? w.bytes / 4 : w.bytes;
+    const std::uint64_t values[] = {w.to, w.from, units};
+    launch how;
+    how.grid = {static_cast<std::uint32_t>((units + 255) / 256), 1, 1};
+    how.block = {256, 1, 1};
+    how.parameters = std::as_bytes(std::span(values));
+    how.device = w.device;
+    how.closed = w.closed;
+    const std::vector<std::byte> bytes(m.at(w.to), m.at(w.to) + w.bytes);
+    const std::vector<std::uint8_t> shadow(m.shadow_at(w.to), m.shadow_at(w.to) + w.bytes);
+    const options all = settings();
+    settings().count = settings().check_initialised = false;
+    const outcome end = kernels_.run(kernels_.transfer(fill, words), how, *this, n);
+    settings() = all;
+    std::copy(bytes.begin(), bytes.end(), m.at(w.to));
+    std::copy(shadow.begin(), shadow.end(), m.shadow_at(w.to));
+    return end;
+}
+
 void device_runtime::queue(const thread_call &c, std::uint64_t stream, cudaError_t checked,
-                           const runtime::task &t)
+                           const runtime::task &t, const moved &w)
 {
     if (checked == cudaSuccess) checked = reserve(c, shown_name(c));
     if (checked != cudaSuccess) return result(c, checked);
-    result(c, add(c, stream, [t](launch_node &) {
-               runtime::run_task(t);
-               return outcome{};
+    result(c, add(c, stream, [this, t, w](launch_node &n) {
+               const outcome end = watch(w, n);
+               if (end.error == 0) runtime::run_task(t);
+               return end;
            }));
 }
 
@@ -381,7 +411,9 @@ void device_runtime::copy(const thread_call &c)
     const cudaError_t e = to && from
                               ? runtime::copy_task(to, from, bytes, cudaMemcpyDeviceToDevice, t)
                               : cudaErrorInvalidValue;
-    queue(c, c.argument<std::uint64_t>(4), e, t);
+    queue(c, c.argument<std::uint64_t>(4), e, t,
+          {c.argument<address>(0), c.argument<address>(1), bytes, c.in.how->device,
+           c.in.how->closed});
 }
 
 void device_runtime::fill(const thread_call &c)
@@ -394,7 +426,7 @@ void device_runtime::fill(const thread_call &c)
     p.width = c.argument<std::uint64_t>(2);
     if (p.width == 0) return result(c, cudaSuccess);
     queue(c, c.argument<std::uint64_t>(3), p.dst ? runtime::fill_task(p, t) : cudaErrorInvalidValue,
-          t);
+          t, {c.argument<address>(0), 0, p.width, c.in.how->device, c.in.how->closed});
 }
 
 void device_runtime::current_device(const thread_call &c) { result(c, 0, c.in.how->device); }

@@ -22,6 +22,8 @@ public:
         // std::runtime_error for code that cannot be decoded.
         std::function<program *(std::uint64_t)> find;
         std::function<outcome(program &, const launch &, device_runtime &, launch_node &)> run;
+        // One that copies, or fills, units of 4 bytes or of one: to, from, how many; 64 bits each.
+        std::function<program &(bool fill, bool words)> transfer;
     };
     explicit device_runtime(kernels);
     ~device_runtime();
@@ -55,8 +57,15 @@ private:
     cudaError_t reserve(const thread_call &, const std::string &what);
     cudaError_t add(const thread_call &, std::uint64_t stream,
                     std::function<outcome(launch_node &)>);
+    struct moved {        // what a copy or fill touches
+        address to, from; // from 0: a fill
+        std::uint64_t bytes;
+        int device;
+        std::uint8_t closed;
+    };
     void queue(const thread_call &, std::uint64_t stream, cudaError_t checked,
-               const runtime::task &);
+               const runtime::task &, const moved &);
+    outcome watch(const moved &, launch_node &);
 
     void prepare(const thread_call &);
     void start(const thread_call &);

@@ -294,7 +294,7 @@ cudaError_t cudaDeviceSynchronize()
 {
     return call([] {
         if (cudaError_t e = refuse_while_capturing(); e != cudaSuccess) return e;
-        finish_streams(current_device());
+        finish_streams("cudaDeviceSynchronize", current_device());
         return standing_fault();
     });
 }
@@ -302,7 +302,7 @@ cudaError_t cudaDeviceSynchronize()
 cudaError_t cudaDeviceReset()
 {
     return call([] {
-        finish_streams(current_device());
+        finish_streams("cudaDeviceReset", current_device());
         std::erase_if(settled().peers, [](const auto &p) {
             return p.first == current_device() || p.second == current_device();
         });

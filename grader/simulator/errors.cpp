@@ -238,6 +238,7 @@ cudaError_t refuse(const char *function)
     finding f;
     f.kind = finding_kind::unsupported;
     f.kernel = function;
+    f.host_call = true;
     f.detail = sentence;
     findings::instance().add(std::move(f));
     std::lock_guard guard(lock());

@@ -1,6 +1,7 @@
 // What the checks found: one record a place, not one a thread.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <string>
@@ -32,8 +33,9 @@ struct dim {
 
 struct finding {
     finding_kind kind{};
-    std::string kernel; // demangled, without parameters: "scale_columns_rows"
-    std::string file;   // as in the compiler's line table; empty when unknown
+    std::string kernel;     // demangled, without parameters: "scale_columns_rows"
+    bool host_call = false; // no kernel: `kernel` is the runtime's function that the host called
+    std::string file;       // as in the compiler's line table; empty when unknown
     int line = 0;
     dim block, thread; // the first offender
     bool write = false;
@@ -63,6 +65,15 @@ public:
 private:
     mutable std::mutex mutex_;
     std::vector<finding> found_;
+};
+
+// While one lives, what its thread finds is not kept: only that there was something.
+class finding_trap {
+public:
+    explicit finding_trap(std::atomic<bool> &found);
+    ~finding_trap();
+    finding_trap(const finding_trap &) = delete;
+    finding_trap &operator=(const finding_trap &) = delete;
 };
 
 } // namespace simulator

@@ -221,17 +221,17 @@ cudaError_t launch_graph(CUgraphExec_st &e, cudaStream_t stream)
     if (is_legacy(stream))
         if (cudaError_t error = check_legacy(s); error != cudaSuccess) return error;
     auto front = front_of(s);
-    if (e.last && !e.last->ended) front.push_back(e.last);
+    if (e.last) front.push_back(e.last);
     std::vector<work_ref> queued;
     for (const auto &step : e.steps) {
         auto after = step.after.empty() ? front : std::vector<work_ref>{};
         for (std::size_t a : step.after) after.push_back(queued[a]);
-        queued.push_back(start(step.what, std::move(after)));
+        queued.push_back(start(s, step.what, std::move(after)));
     }
     auto after = std::move(front);
     after.insert(after.end(), queued.begin(), queued.end());
     s.also.clear();
-    s.last = e.last = start({}, std::move(after));
+    s.last = e.last = start(s, {}, std::move(after));
     return cudaSuccess;
 }
 

@@ -5,6 +5,7 @@
 #include "finding.hpp"
 #include "memory.hpp"
 #include "runtime.hpp"
+#include "timeline.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -27,6 +28,7 @@ simulator_finding in_c(const finding &f)
     simulator_finding out = {};
     out.kind = static_cast<std::uint8_t>(f.kind);
     out.write = f.write;
+    out.host_call = f.host_call;
     put(out.kernel, f.kernel);
     put(out.file, f.file);
     put(out.where, f.where);
@@ -82,6 +84,7 @@ void simulator_begin(void)
     runtime::leave_faults_to_harness();
     findings::instance().clear();
     counters::instance().clear();
+    timeline::instance().clear();
 }
 
 void simulator_schedule(int random, uint64_t seed)

@@ -2,6 +2,7 @@
 #include "runtime.hpp"
 
 #include "core_grid.hpp"
+#include "counters.hpp"
 #include "fatbin.hpp"
 #include "finding.hpp"
 #include "work.hpp"
@@ -292,6 +293,21 @@ struct prepared {
     bool cooperative;
 };
 
+struct kernel_work {
+    std::uint64_t warp_instructions = 0, sectors = 0; // sectors: distinct ones a launch
+};
+
+// Of all kernels so far.
+kernel_work work_so_far()
+{
+    kernel_work sum;
+    for (const kernel_counts &k : counters::instance().kernels) {
+        sum.warp_instructions += k.total.warp_instructions;
+        sum.sectors += k.sectors_read + k.sectors_written;
+    }
+    return sum;
+}
+
 void run(const prepared &p)
 {
     resolved k;
@@ -305,7 +321,12 @@ void run(const prepared &p)
     how.device = p.device;
     how.closed = closed_memory(p.device);
     if (p.cooperative) how.grid_workspace = new_grid_workspace(p.device);
+    const kernel_work before = work_so_far();
     const outcome end = k.code->run(*k.info, how);
+    const kernel_work after = work_so_far();
+    timeline::instance().ran_kernel(
+        demangled_name(k.info->name), std::uint64_t{p.grid.x} * p.grid.y * p.grid.z,
+        after.warp_instructions - before.warp_instructions, after.sectors - before.sectors);
     if (p.cooperative) memory::instance().release(how.grid_workspace);
     // As on hardware the launch itself succeeds; the fault comes up in a later call.
     if (end.error != 0) fault(static_cast<cudaError_t>(end.error), end.message);

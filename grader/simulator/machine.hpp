@@ -28,7 +28,11 @@ struct device_profile {
     std::uint32_t constant_bytes = 64 << 10;
     std::uint64_t global_bytes = std::uint64_t{8} << 30;
     std::uint32_t l2_bytes = 4 << 20;
-    int copy_engines = 2;
+    int copy_engines = 2; // one a direction
+    // The timeline's ticks (timeline.hpp). Bytes over the link to the host, each way, to another
+    // device, and of device memory; warp instructions a multiprocessor.
+    std::uint32_t link_bytes_a_tick = 16, peer_bytes_a_tick = 64, memory_bytes_a_tick = 512,
+                  instructions_a_tick = 4;
 };
 const device_profile &profile();
 
@@ -118,10 +122,18 @@ struct options {
     // and bytes about them. Beyond it the rest goes unwatched, which is a finding.
     std::uint32_t race_accesses = 0xff000000;
     std::uint64_t race_bytes = std::uint64_t{768} << 20;
+    unsigned cores = 0; // that the blocks of a grid may take; 0: all that this process may use
     bool random_schedule = false;
     stream_order streams = stream_order::at_once;
     std::uint64_t seed = 1;
 };
 options &settings();
+
+// Of the grids of this process: how many were tried on several cores, and how many of these one
+// core had to run after all.
+struct shared_grids {
+    std::uint64_t tried = 0, given_up = 0;
+};
+shared_grids &grids_on_cores();
 
 } // namespace simulator

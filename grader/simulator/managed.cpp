@@ -194,8 +194,7 @@ cudaError_t cudaMemPrefetchAsync(const void *p, std::size_t bytes, cudaMemLocati
         if (cudaError_t e = managed_range(p, bytes, r); e != cudaSuccess) return e;
         if (cudaError_t e = known_location(where); e != cudaSuccess) return e;
         each_stretch(r, [&](page_state &s) { s.prefetched = where; });
-        const bool there = where.type == cudaMemLocationTypeDevice;
-        memory::instance().mark(r.first, r.end - r.first, there ? 0 : on_host, there ? on_host : 0);
+        memory::instance().place(r.first, r.end - r.first, where.type == cudaMemLocationTypeDevice);
         return cudaSuccess;
     });
 }

@@ -63,6 +63,8 @@ std::string text_of(const finding &f)
     if (f.line) text += ", block " + text_of(f.block) + ", thread " + text_of(f.thread);
     if (f.kind == finding_kind::barrier)
         text += ": " + f.where;
+    else if (f.host_call && !f.where.empty())
+        text += ": " + f.where;
     else if (!f.where.empty())
         text += std::string(": ") + (f.write ? "writes " : "reads ") + std::to_string(f.bytes) +
                 " bytes, " + f.where;

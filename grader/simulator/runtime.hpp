@@ -71,7 +71,9 @@ cudaError_t resolve_symbol(const void *symbol, module::variable &out);
 
 void free_all(int device); // every allocation made on a device
 
-void heed_environment(); // SIMULATOR_STREAMS=late or random: when work in streams runs
+// SIMULATOR_STREAMS=late or random: when work in streams runs; SIMULATOR_CORES=N: how many cores
+// the blocks of a grid may take, all unless set.
+void heed_environment();
 
 void report_at_exit(); // SIMULATOR_COUNTERS=1 adds the counters
 

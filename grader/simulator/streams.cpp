@@ -68,7 +68,15 @@ cudaError_t wait_for_event(cudaStream_t stream, cudaEvent_t e)
     stream_state &s = state_of(stream);
     if (e->into) return join(s, *e);
     if (s.into) return break_capture(s, cudaErrorStreamCaptureIsolation);
-    if (e->at && !e->at->ended) s.also.push_back(e->at);
+    if (!e->at) return cudaSuccess;
+    timeline_step wait;
+    wait.kind = step_kind::event_wait;
+    wait.device = wait.device_of_stream = s.device;
+    wait.of = s.id;
+    wait.after = steps_of(front_of(s));
+    wait.after.push_back(e->at->step);
+    timeline::instance().add(std::move(wait));
+    s.also.push_back(e->at);
     return cudaSuccess;
 }
 
@@ -145,7 +153,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t s)
 {
     return with_state(s, [&](stream_state &state) {
         if (cudaError_t e = refuse_if_capturing(state); e != cudaSuccess) return e;
-        for (const work_ref &w : front_of(state)) finish(w);
+        finish("cudaStreamSynchronize", front_of(state));
         return after_waiting();
     });
 }
@@ -154,8 +162,7 @@ cudaError_t cudaStreamQuery(cudaStream_t s)
 {
     return with_state(s, [&](stream_state &state) {
         if (cudaError_t e = refuse_if_capturing(state); e != cudaSuccess) return e;
-        bool ended = true;
-        for (const work_ref &w : front_of(state)) ended = poll(w) && ended;
+        const bool ended = poll("cudaStreamQuery", front_of(state));
         const cudaError_t e = after_waiting();
         return e != cudaSuccess || ended ? e : cudaErrorNotReady;
     });
@@ -293,7 +300,7 @@ cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s)
 cudaError_t cudaEventSynchronize(cudaEvent_t e)
 {
     return at(e, [&] {
-        finish(e->at);
+        finish("cudaEventSynchronize", {e->at});
         return after_waiting();
     });
 }
@@ -301,7 +308,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t e)
 cudaError_t cudaEventQuery(cudaEvent_t e)
 {
     return at(e, [&] {
-        const bool ended = poll(e->at);
+        const bool ended = poll("cudaEventQuery", {e->at});
         const cudaError_t error = after_waiting();
         return error != cudaSuccess || ended ? error : cudaErrorNotReady;
     });

@@ -69,16 +69,24 @@ void copy_row(const side &to, const side &from, std::uint64_t bytes)
                                                      (from.shadow[i] & initialised));
 }
 
+copy_way way_of(const side &to, const side &from)
+{
+    if (to.host) return from.host ? copy_way::on_host : copy_way::to_host;
+    if (from.host) return copy_way::to_device;
+    return to.device == from.device ? copy_way::inside_device : copy_way::between_devices;
+}
+
 void count(const side &to, const side &from, std::uint64_t bytes)
 {
     transfer_counts &t = counters::instance().transfers;
-    if (to.host && from.host) return;
-    const bool peers = !to.host && !from.host && to.device != from.device;
-    (peers       ? t.peer_to_peer
-     : to.host   ? t.device_to_host
-     : from.host ? t.host_to_device
-                 : t.device_to_device) += bytes;
-    if (from.pageable) t.from_pageable += bytes;
+    const copy_way way = way_of(to, from);
+    timeline::instance().copied(way, from.device, to.device, bytes);
+    if (way == copy_way::on_host) return;
+    (way == copy_way::between_devices ? t.peer_to_peer
+     : way == copy_way::to_host       ? t.device_to_host
+     : way == copy_way::to_device     ? t.host_to_device
+                                      : t.device_to_device) += bytes;
+    if (from.pageable && way == copy_way::to_device) t.from_pageable += bytes;
 }
 
 // Bytes from the first to the last of a box; false when the numbers overflow.
@@ -174,6 +182,7 @@ void find_misuse(finding_kind kind, const char *function, const void *at, std::u
     finding f;
     f.kind = kind;
     f.kernel = function;
+    f.host_call = true;
     f.write = write;
     f.address = as_address(at);
     f.bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, 0xffffffff));
@@ -198,7 +207,10 @@ cudaError_t copy(copy_request r, cudaStream_t stream, until end)
     if (cudaError_t e = queue(stream, std::move(t)); e != cudaSuccess || s.into) return e;
     // Nobody waits for a copy inside the device; a copy to ordinary memory is always waited for.
     const bool waits = end == until::copied ? target.host || source.host || !target.shadow : false;
-    if (waits || is_pageable(target, r.to)) finish(s.last);
+    if (waits || is_pageable(target, r.to))
+        finish(r.function, {s.last});
+    else if (is_pageable(source, r.from)) // read by now; the host is busy until it has moved
+        timeline::instance().host_waits(r.function, steps_of({s.last}));
     return fault_stands() && puts_off() ? standing_fault() : cudaSuccess;
 }
 
@@ -242,7 +254,9 @@ void fill_now(const fill_request &r)
     if (look_up(r, target) != cudaSuccess)
         return fault(cudaErrorIllegalAddress,
                      std::string(r.function) + ": memory was freed before this had its turn");
-    counters::instance().transfers.memset += r.size.width * r.size.height * r.size.depth;
+    const std::uint64_t bytes = r.size.width * r.size.height * r.size.depth;
+    counters::instance().transfers.memset += bytes;
+    timeline::instance().filled(bytes);
     each_row(r.size, [&](std::uint64_t y, std::uint64_t z) {
         const std::uint64_t offset = y * r.rows.pitch + z * r.rows.slice;
         if (r.element == 1)
@@ -265,7 +279,8 @@ cudaError_t fill(const fill_request &r, cudaStream_t stream, until end)
     t.run = [r] { fill_now(r); };
     stream_state &s = state_of(stream);
     const cudaError_t e = queue(stream, std::move(t));
-    if (e == cudaSuccess && !s.into && end == until::copied && target.host) finish(s.last);
+    if (e == cudaSuccess && !s.into && end == until::copied && target.host)
+        finish(r.function, {s.last});
     return e;
 }
 
@@ -450,10 +465,11 @@ cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_d
     return call([&] {
         if (!valid_device(to_device) || !valid_device(from_device)) return cudaErrorInvalidDevice;
         // It follows all work of both devices, and all their later work follows it.
-        for (const int d : {to_device, from_device, current_device()}) finish_streams(d);
+        for (const int d : {to_device, from_device, current_device()})
+            finish_streams("cudaMemcpyPeer", d);
         const auto r = linear("cudaMemcpyPeer", to, from, bytes, cudaMemcpyDeviceToDevice);
         const cudaError_t e = copy(r, nullptr, until::copied);
-        finish_streams(current_device());
+        finish_streams("cudaMemcpyPeer", current_device());
         return e;
     });
 }

@@ -36,7 +36,9 @@ bool is_per_thread(cudaStream_t s) { return s == cudaStreamPerThread; }
 void run(work &w)
 {
     w.ended = true; // first: a graph's end must not wait for what ends it
+    const step_id outer = timeline::instance().now_runs(w.step);
     if (w.what.run && (!fault_stands() || w.what.despite_fault)) run_task(w.what);
+    timeline::instance().now_runs(outer);
     w.what.run = nullptr; // what it holds goes now
     w.after.clear();
 }
@@ -90,7 +92,35 @@ void run_until(const work_ref &w)
         if (!step(settings().streams == stream_order::random ? nullptr : &needed)) break;
 }
 
+step_kind kind_of(const task &t)
+{
+    switch (t.type) {
+    case cudaGraphNodeTypeMemcpy:
+        return step_kind::copy;
+    case cudaGraphNodeTypeMemset:
+        return step_kind::fill;
+    case cudaGraphNodeTypeKernel:
+        return step_kind::kernel;
+    case cudaGraphNodeTypeHost:
+        return step_kind::host_function;
+    case cudaGraphNodeTypeEventRecord:
+        return step_kind::event_record;
+    default:
+        return step_kind::other;
+    }
+}
+
 } // namespace
+
+std::vector<step_id> steps_of(const std::vector<work_ref> &all)
+{
+    std::vector<step_id> steps;
+    for (const work_ref &w : all)
+        if (w && w->step) steps.push_back(w->step);
+    std::sort(steps.begin(), steps.end()); // streams stand in a set in the order of their addresses
+    steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
+    return steps;
+}
 
 void run_task(const task &t)
 {
@@ -138,7 +168,6 @@ void keep_work(const stream_state &s)
     kept.device = s.device;
     kept.also.insert(kept.also.end(), s.also.begin(), s.also.end());
     if (s.last) kept.also.push_back(s.last);
-    std::erase_if(kept.also, [](const work_ref &w) { return w->ended; });
 }
 
 std::vector<work_ref> front_of(stream_state &s)
@@ -156,14 +185,20 @@ std::vector<work_ref> front_of(stream_state &s)
                legacy->second.last) {
         front.push_back(legacy->second.last);
     }
-    std::erase_if(front, [](const work_ref &w) { return w->ended; });
     return front;
 }
 
-work_ref start(task t, std::vector<work_ref> after)
+work_ref start(const stream_state &s, task t, std::vector<work_ref> after)
 {
     auto w = std::make_shared<work>();
+    timeline_step shown;
+    shown.kind = kind_of(t);
+    shown.device = shown.device_of_stream = s.device;
+    shown.of = s.id;
+    shown.after = steps_of(after);
+    w->step = timeline::instance().add(std::move(shown));
     w->what = std::move(t);
+    std::erase_if(after, [](const work_ref &a) { return a->ended; });
     w->after = std::move(after);
     if (!puts_off() && all().pending.empty()) {
         run(*w);
@@ -180,7 +215,7 @@ work_ref queue(stream_state &s, task t)
 {
     auto after = front_of(s);
     s.also.clear();
-    return s.last = start(std::move(t), std::move(after));
+    return s.last = start(s, std::move(t), std::move(after));
 }
 
 cudaError_t queue(cudaStream_t stream, task t)
@@ -194,6 +229,23 @@ cudaError_t queue(cudaStream_t stream, task t)
     return cudaSuccess;
 }
 
+namespace {
+
+void heed_cores()
+{
+    const char *text = std::getenv("SIMULATOR_CORES");
+    if (!text || !*text) return;
+    char *end = nullptr;
+    const long n = std::strtol(text, &end, 10);
+    if (*end == 0 && n > 0 && n <= 1024)
+        settings().cores = static_cast<unsigned>(n);
+    else
+        complain("SIMULATOR_CORES is \"" + std::string(text) +
+                 "\", no number from 1 to 1024; ignored");
+}
+
+} // namespace
+
 void heed_environment()
 {
     const char *text = std::getenv("SIMULATOR_STREAMS");
@@ -204,25 +256,30 @@ void heed_environment()
         settings().streams = stream_order::random;
     else if (!order.empty())
         complain("SIMULATOR_STREAMS is \"" + order + "\", neither late nor random; ignored");
+    heed_cores();
 }
 
 bool puts_off() { return settings().streams != stream_order::at_once; }
 
-void finish(const work_ref &w)
+void finish(const char *function, const std::vector<work_ref> &all)
 {
-    if (w && !w->ended) run_until(w);
+    timeline::instance().host_waits(function, steps_of(all));
+    for (const work_ref &w : all)
+        if (w && !w->ended) run_until(w);
 }
 
-void finish_streams(int device)
+void finish_streams(const char *function, int device)
 {
     // All at once, so that the streams' work may mix.
     std::vector<work_ref> left;
     for (stream_state *s : all_streams())
         if (s->device == device) {
-            if (s->last && !s->last->ended) left.push_back(s->last);
-            for (const auto &a : s->also)
-                if (!a->ended) left.push_back(a);
+            if (s->last) left.push_back(s->last);
+            left.insert(left.end(), s->also.begin(), s->also.end());
+            std::erase_if(s->also, [](const work_ref &w) { return w->ended; });
         }
+    timeline::instance().host_waits(function, steps_of(left));
+    std::erase_if(left, [](const work_ref &w) { return w->ended; });
     if (left.empty()) return;
     auto end = std::make_shared<work>();
     end->after = std::move(left);
@@ -230,12 +287,17 @@ void finish_streams(int device)
     run_until(end);
 }
 
-bool poll(const work_ref &w)
+bool poll(const char *function, const std::vector<work_ref> &all)
 {
-    if (!w || w->ended) return true;
-    const auto needed = needed_for(w);
-    step(&needed);
-    return w->ended;
+    bool ended = true;
+    for (const work_ref &w : all) {
+        if (!w || w->ended) continue;
+        const auto needed = needed_for(w);
+        step(&needed);
+        ended = ended && w->ended;
+    }
+    if (ended) timeline::instance().host_waits(function, steps_of(all)); // it knows now
+    return ended;
 }
 
 } // namespace simulator::runtime

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "runtime.hpp"
+#include "timeline.hpp"
 
 #include <functional>
 #include <map>
@@ -28,6 +29,7 @@ struct work { // a task that was queued
     task what;
     std::vector<std::shared_ptr<work>> after;
     bool ended = false;
+    step_id step = 0;
 };
 using work_ref = std::shared_ptr<work>;
 
@@ -55,9 +57,11 @@ std::vector<stream_state *> all_streams();
 // Queues a task in a stream, or captures it. cudaErrorInvalidResourceHandle: no such stream.
 cudaError_t queue(cudaStream_t, task);
 work_ref queue(stream_state &, task);
-// What the next work in a stream has to follow.
+// What the next work in a stream has to follow; some of it may have ended.
 std::vector<work_ref> front_of(stream_state &);
-work_ref start(task, std::vector<work_ref> after); // in no stream
+std::vector<step_id> steps_of(const std::vector<work_ref> &);
+// Not as a stream's next work; the timeline shows it there.
+work_ref start(const stream_state &, task, std::vector<work_ref> after);
 
 // Of a device's memory; 0 bytes: null.
 cudaError_t allocate(void **out, std::size_t bytes, memory_kind, int device);
@@ -74,11 +78,12 @@ cudaError_t copy_task(const cudaMemcpy3DParms &, task &out);
 cudaError_t copy_task(void *to, const void *from, std::size_t bytes, cudaMemcpyKind, task &out);
 cudaError_t fill_task(const cudaMemsetParams &, task &out);
 
-bool puts_off();               // whether work may run later than it is queued
-void finish(const work_ref &); // runs what is left of it; null: nothing to do
-void finish_streams(int device);
-// Whether it has ended; if not, some of what it waits for runs, so that polls come to an end.
-bool poll(const work_ref &);
+bool puts_off(); // whether work may run later than it is queued
+// Runs what is left of these, for which the host waits in `function`; null: nothing to do.
+void finish(const char *function, const std::vector<work_ref> &);
+void finish_streams(const char *function, int device);
+// Whether they have ended; if not, some of what they wait for runs, so that polls come to an end.
+bool poll(const char *function, const std::vector<work_ref> &);
 
 // Capture.
 cudaError_t take(stream_state &, task); // makes a node of it

@@ -28,7 +28,7 @@ std::string site(int line, const access &load, const access &store)
     std::string shared = R"({"requests":1,"wavefronts":4,"ideal_wavefronts":2,"lanes":32})";
     return fmt::format(
         R"({{"file":"labs/x/stub.cu","line":{},"global_load":{},"global_store":{},"local_load":{},)"
-        R"("local_store":{},"shared_load":{},"shared_store":{},"global_atomics":3,"atomic_requests":2,"atomic_same_address":7,"texture_bytes":6,"texture_requests":1,"constant_requests":2,"constant_addresses":9,"host_sectors":3,"managed_pages":4,"barriers":5}})",
+        R"("local_store":{},"shared_load":{},"shared_store":{},"global_atomics":3,"atomic_requests":2,"atomic_same_address":7,"texture_bytes":6,"texture_requests":1,"constant_requests":2,"constant_addresses":9,"host_sectors":3,"barriers":5}})",
         line, to_json(load), to_json(store), none, none, shared, shared);
 }
 
@@ -36,7 +36,7 @@ std::string document(const std::string &sites)
 {
     return fmt::format(
         R"({{"kernels":[{{"kernel":"scale","launches":2,"blocks":4,"threads":1024,)"
-        R"("sectors_read":10,"sectors_written":20,"sites":[{}]}}],"transfers":{{"host_to_device":64,"device_to_device":32,"from_pageable":48}}}})",
+        R"("sectors_read":10,"managed_pages":8,"sectors_written":20,"sites":[{}]}}],"transfers":{{"host_to_device":64,"device_to_device":32,"from_pageable":48}}}})",
         sites);
 }
 
@@ -117,6 +117,28 @@ TEST_CASE("gates at most, and gates without a pass step")
     gate.required.pass = 2;
     CHECK(passes(gate, 2));
     CHECK_FALSE(passes(gate, 2.1));
+}
+
+TEST_CASE("copies are hidden as the timeline has it")
+{
+    counted_gate gate = copies_hidden(0.5);
+    auto with = [](const std::string &timeline) {
+        return parse_counters(
+            R"({"kernels":[],"transfers":{"host_to_device":0,"device_to_device":0},"timeline":)" +
+            timeline + "}");
+    };
+    counted c = with(R"({"ticks":70,"serial":100,"copying":40,"hidden":30,"left_out":0})");
+    CHECK(gate.value(c) == 0.75);
+    CHECK(c.ticks == 70);
+    CHECK(c.serial_ticks == 100);
+    CHECK(missed_message(copies_hidden(0.8), c, c) ==
+          "copy time hidden behind kernels: 75 %, at least 80 % is required; naive: 75 %.");
+    // Longer than what is kept.
+    c = with(R"({"ticks":70,"serial":100,"copying":40,"hidden":30,"left_out":1})");
+    CHECK(gate.value(c) == 0);
+    CHECK(c.ticks == 100);
+    CHECK(gate.value(parse_counters(document(contiguous))) == 1); // nothing copied
+    CHECK_THROWS_AS(with(R"({"ticks":-1})"), std::exception);
 }
 
 TEST_CASE("anything but counters is refused, not believed and not fatal")

@@ -206,4 +206,11 @@ TEST_CASE("a pool runs everything, reports in order, and stops at the first exce
     CHECK_THROWS_AS(run_all(1000000, 2, bad), machine_error);
     CHECK(started < 1000000);
     run_all(0, 2, bad);
+    std::atomic<int> told = 0; // each to take one core
+    run_all(2 * cores(), cores(), [&](std::size_t) {
+        const char *n = std::getenv("SIMULATOR_CORES");
+        told += n != nullptr && std::string(n) == "1";
+    });
+    CHECK(told == static_cast<int>(2 * cores()));
+    CHECK(std::getenv("SIMULATOR_CORES") == nullptr);
 }

@@ -254,6 +254,40 @@ int threads_of_this_process()
     return 0;
 }
 
+using host_bytes = std::vector<std::vector<std::byte>>; // by slot
+
+// What the host sees of the arguments without a copy.
+host_bytes seen_by_host(const argument_set &s)
+{
+    host_bytes all(s.slots.size());
+    for (std::size_t i = 0; i < s.slots.size(); ++i) {
+        const place where = s.slots[i].where;
+        if (where == place::value || where == place::device || where == place::per_device) continue;
+        for (const buffer &b : s.buffers[i])
+            all[i].insert(all[i].end(), b.payload(), b.payload() + b.payload_bytes());
+    }
+    return all;
+}
+
+// While one lives, the simulator runs streams' work when the request says.
+class stream_schedule {
+public:
+    explicit stream_schedule(std::uint32_t flags)
+        : set_(simulator_streams && (flags & (late_streams | shuffled_streams)))
+    {
+        if (set_) simulator_streams(flags & late_streams ? 1 : 2);
+    }
+    ~stream_schedule()
+    {
+        if (set_) simulator_streams(0);
+    }
+    stream_schedule(const stream_schedule &) = delete;
+    stream_schedule &operator=(const stream_schedule &) = delete;
+
+private:
+    bool set_;
+};
+
 class server {
 public:
     server(const std::byte *input, std::uint64_t input_bytes, std::byte *output,
@@ -510,14 +544,17 @@ private:
         check(cudaDeviceSynchronize(), run_step::before);
         if ((r.flags & begin_counting) && simulator_begin) simulator_begin();
         if (simulator_schedule) simulator_schedule((r.flags & another_order) != 0, r.pattern);
-        if (!begin_) {
+        // The simulator measures no time, and its timeline is the submission's alone.
+        const bool timed = !simulator_begin;
+        if (timed && !begin_) {
             check(cudaEventCreate(&begin_));
             check(cudaEventCreate(&end_));
         }
+        stream_schedule streams(r.flags);
         a.returned_bytes = e->result_bytes;
         int threads = r.calls == 1 ? threads_of_this_process() : 0;
         auto start = steady::now();
-        check(cudaEventRecord(begin_));
+        if (timed) check(cudaEventRecord(begin_));
         try {
             for (argument_set *s : sets) e->run(s->pointers.data(), a.result);
         } catch (const std::exception &x) {
@@ -527,22 +564,30 @@ private:
             a.status = reply_status::exception;
             put(a.text, "something that is no std::exception");
         }
+        host_bytes at_return;
+        if (r.flags & late_streams) at_return = seen_by_host(*sets[0]);
         cudaError_t launch = cudaGetLastError();
         check(cudaSetDevice(0), run_step::last_error);
-        cudaEventRecord(end_);
+        if (timed) cudaEventRecord(end_);
         cudaError_t sync = cudaDeviceSynchronize();
         a.host_ms = std::chrono::duration<double, std::milli>(steady::now() - start).count();
         if (r.calls == 1) a.threads_left = threads_of_this_process() - threads;
         if (a.status == reply_status::exception) return;
+        if (r.flags & late_streams) {
+            const host_bytes now = seen_by_host(*sets[0]);
+            const auto changed = std::mismatch(now.begin(), now.end(), at_return.begin()).first;
+            if (changed != now.end())
+                a.changed_late = static_cast<std::uint32_t>(changed - now.begin()) + 1;
+        }
         // A kernel that failed while running shows up in either call; a sticky error is not a bad
         // launch.
         if (launch != cudaSuccess && sync == cudaSuccess) check(launch, run_step::last_error);
         check(sync, run_step::synchronise);
         check(launch, run_step::last_error);
         float ms = 0;
-        check(cudaEventElapsedTime(&ms, begin_, end_), run_step::synchronise);
-        a.event_ms = simulator_begin ? 0 : static_cast<double>(ms);
-        if (simulator_begin) a.host_ms = 0;
+        if (timed) check(cudaEventElapsedTime(&ms, begin_, end_), run_step::synchronise);
+        a.event_ms = static_cast<double>(ms);
+        if (!timed) a.host_ms = 0;
     }
 
     // Large results come back faster into pinned memory. In one piece: no copy may cross from one

@@ -563,7 +563,7 @@ CORRECTNESS_CASE("histogram_tiles: no pixels", 1)
 
 SPEED_CASE("histogram_tiles: speed", 4)
 {
-    race(count_in(spread::image, 128), gates(3, {0.10, 0.25, 0}, counting_bytes::size(128)));
+    race(count_in(spread::image, 128), gates(2, {0, 0.15, 0}, counting_bytes::size(128)));
 }
 
 CORRECTNESS_CASE("histogram_range: a small array", 1)

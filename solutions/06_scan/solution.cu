@@ -12,7 +12,9 @@
 #include <stdexcept>
 #include <string>
 
-constexpr int block_size = 256, warps = block_size / 32, rows = 6;
+constexpr int block_size = 256, warps = block_size / 32, rows = 12;
+constexpr int blocks_at_once =
+    3; // on a multiprocessor: more would leave too few registers for rows
 constexpr unsigned all_lanes = 0xffffffff;
 
 // What a lane loads and stores at once.
@@ -215,7 +217,8 @@ static __device__ void store(T *out, int n, int first, bool whole, const piece<T
         }
 }
 
-template <bool inclusive, class T> static __global__ void __launch_bounds__(block_size)
+template <bool inclusive, class T>
+static __global__ void __launch_bounds__(block_size, blocks_at_once)
     scan_tiles(const T *in, T *out, int n, board<T> b)
 {
     piece<T> mine[rows];
@@ -262,7 +265,7 @@ void scan_inclusive_float(const float *in, float *out, int n, void *scratch)
 }
 
 // One tile is enough here, and nobody to look back at.
-template <bool inclusive> static __global__ void __launch_bounds__(block_size)
+template <bool inclusive> static __global__ void __launch_bounds__(block_size, blocks_at_once)
     scan_tile(const int *in, int *out, int n)
 {
     piece<int> mine[rows];

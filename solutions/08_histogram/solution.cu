@@ -8,7 +8,6 @@
 #include <stdexcept>
 #include <string>
 
-constexpr unsigned all_lanes = 0xffffffff;
 constexpr int row_bytes = 512; // what a warp loads at once: 16 bytes a lane
 
 static void check(cudaError_t error, const char *step)
@@ -99,18 +98,12 @@ static __device__ void count_bytes(const columns_of &mine, unsigned word)
     for (int k = 0; k < 4; ++k) atomicAdd(mine.bin(word >> 8 * k & 255), 1);
 }
 
-// Where the lanes of a warp all have 16 equal bytes, a lane adds 16 at once.
 static __device__ void count_row(const columns_of &mine, uint4 v)
 {
-    bool equal = v.x == v.y && v.y == v.z && v.z == v.w && v.x == __byte_perm(v.x, 0, 0);
-    if (__all_sync(all_lanes, equal)) {
-        atomicAdd(mine.bin(v.x & 255), 16);
-        return;
-    }
     for (unsigned word : {v.x, v.y, v.z, v.w}) count_bytes(mine, word);
 }
 
-constexpr int block_size = 512;
+constexpr int block_size = 1024;
 
 static __global__ void count_rows(const unsigned char *in, size_t n, rows_of r, unsigned *bins)
 {

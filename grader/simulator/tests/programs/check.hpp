@@ -3,6 +3,7 @@
 
 #include "../../finding.hpp"
 #include "../../harness.h"
+#include "../../timeline.hpp"
 
 #include <cstdio>
 #include <cstring>

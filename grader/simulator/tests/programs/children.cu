@@ -90,6 +90,25 @@ __global__ void copies(int *at)
     add<<<1, 3>>>(at, 1);
 }
 
+// A copy or fill, and a kernel that nothing but a stream orders after it.
+__global__ void moves_beside(int *at, bool fill, bool apart, int bytes)
+{
+    cudaStream_t second;
+    cudaStreamCreateWithFlags(&second, cudaStreamNonBlocking);
+    if (fill)
+        cudaMemsetAsync(at + 4, 1, bytes, 0);
+    else
+        cudaMemcpyAsync(at + 4, at, bytes, cudaMemcpyDeviceToDevice, 0);
+    add<<<1, 8, 0, apart ? second : 0>>>(at, 1);
+    cudaStreamDestroy(second);
+}
+
+__global__ void copied_then_written(int *at)
+{
+    cudaMemcpyAsync(at + 4, at, 16, cudaMemcpyDeviceToDevice, 0);
+    at[1] = 3;
+}
+
 // Errors. Each is told once, to the thread whose call it was.
 enum {
     told,
@@ -295,7 +314,7 @@ static void one_place(const char *what, finding_kind kind, const char *kernel, c
     expect(!all.empty(), what, __FILE__, __LINE__);
     for (const auto &f : all) {
         const bool good = is(f, kind) && std::string(f.kernel).find(kernel) == 0 &&
-                          f.line == line_with(__FILE__, line) &&
+                          f.line == (line ? line_with(__FILE__, line) : 0) &&
                           (std::strstr(f.detail, part) || std::strstr(f.where, part));
         expect(good, what, __FILE__, __LINE__);
         if (!good)
@@ -397,6 +416,20 @@ static void visibility()
     one_place("siblings", finding_kind::race, "add", "at[threadIdx.x] +=", "the two grids");
     simulator_begin(), two_streams<false><<<1, 1>>>(data);
     one_place("two streams", finding_kind::race, "add", "at[threadIdx.x] +=", "the two grids");
+    data = upload(std::vector<int>(64, 3));
+    for (int bytes : {16, 13})
+        for (bool fill : {false, true}) {
+            simulator_begin(), moves_beside<<<1, 1>>>(data, fill, false, bytes);
+            CHECK_CUDA(cudaDeviceSynchronize());
+            CHECK(found().empty());
+            simulator_begin(), moves_beside<<<1, 1>>>(data, fill, true, bytes);
+            one_place("moved beside", finding_kind::race, "add",
+                      "at[threadIdx.x] +=", "the two grids");
+        }
+    CHECK(download(data, 5)[4] == 0x01010101 + 1); // filled last, then one more
+    simulator_begin(), copied_then_written<<<1, 1>>>(data);
+    one_place("written beside a copy", finding_kind::race, "cudaMemcpyAsync", nullptr,
+              "a child may run");
 }
 
 static void fault(const char *what, void (*launch)(int *), cudaError_t error, finding_kind kind,

@@ -68,6 +68,33 @@ CORRECTNESS_CASE("copy_but_first: what nobody asked for", 1)
     expect_equal(y, x);
 }
 
+CORRECTNESS_CASE("copy_but_first: streams as late as can be", 1)
+{
+    std::vector<unsigned char> x(40, 7);
+    output<unsigned char> y(40, 1, 39);
+    run_streams(stream_work::late);
+    CALL(copy_but_first, x, y, 40);
+    expect_equal(y, x);
+}
+
+CORRECTNESS_CASE("copy_but_first: into memory that the host sees", 1)
+{
+    std::vector<unsigned char> x(40, 7);
+    output<unsigned char> y(40, 1, 39);
+    run_streams(stream_work::late);
+    CALL(copy_but_first, x, pinned(y), 40);
+    expect_equal(y, x);
+}
+
+CORRECTNESS_CASE("copy_but_first: streams at any time", 1)
+{
+    std::vector<unsigned char> x(40, 7);
+    output<unsigned char> y(40, 1, 39);
+    run_streams(stream_work::shuffled);
+    CALL(copy_but_first, x, y, 40);
+    expect_equal(y, x);
+}
+
 namespace {
 
 class doubling : public workload {

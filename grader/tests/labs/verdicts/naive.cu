@@ -32,4 +32,5 @@ void twice_but_last(float *data, int n) { twice(data, data, n - 1); }
 void copy_but_first(const unsigned char *x, unsigned char *y, int n)
 {
     copy_each<<<(n + 255) / 256, 256>>>(x, y, n);
+    cudaDeviceSynchronize();
 }

@@ -27,7 +27,23 @@ long long sum(const int *values_host, int n)
 
 void twice_but_last(float *data, int n) { twice(data, data, n - 1); }
 
+// In two steps and two streams.
 void copy_but_first(const unsigned char *x, unsigned char *y, int n)
 {
-    copy_each<<<(n + 255) / 256, 256>>>(x, y, n);
+    unsigned char *kept = nullptr;
+    cudaStream_t first, second;
+    cudaEvent_t copied;
+    cudaMalloc(&kept, n);
+    cudaStreamCreateWithFlags(&first, cudaStreamNonBlocking);
+    cudaStreamCreateWithFlags(&second, cudaStreamNonBlocking);
+    cudaEventCreateWithFlags(&copied, cudaEventDisableTiming);
+    copy_each<<<(n + 255) / 256, 256, 0, first>>>(x, kept, n);
+    cudaEventRecord(copied, first);
+    cudaStreamWaitEvent(second, copied);
+    copy_each<<<(n + 255) / 256, 256, 0, second>>>(kept, y, n);
+    cudaStreamSynchronize(second);
+    cudaEventDestroy(copied);
+    cudaStreamDestroy(second);
+    cudaStreamDestroy(first);
+    cudaFree(kept);
 }

@@ -1,0 +1,39 @@
+// Pieces of SVG, for pages that define the classes they use. Text must be escaped already.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+
+namespace cli {
+
+inline std::string svg(double width, double height, const std::string &label,
+                       const std::string &inside)
+{
+    return fmt::format("<svg viewBox=\"0 0 {:g} {:g}\" role=\"img\" aria-label=\"{}\">\n{}</svg>\n",
+                       width, height, label, inside);
+}
+
+// `title` is shown where a mouse rests on it; empty: none.
+inline std::string svg_box(double x, double y, double w, double h, const char *kind,
+                           const std::string &title = {})
+{
+    return fmt::format(
+        "<rect class=\"{}\" x=\"{:.4g}\" y=\"{:.4g}\" width=\"{:.4g}\" height=\"{:.4g}\"{}\n", kind,
+        x, y, w, h, title.empty() ? "/>" : "><title>" + title + "</title></rect>");
+}
+
+inline std::string svg_words(double x, double y, const char *kind, const std::string &text)
+{
+    return fmt::format("<text class=\"{}\" x=\"{:.4g}\" y=\"{:.4g}\">{}</text>\n", kind, x, y,
+                       text);
+}
+
+inline std::string svg_segment(double x1, double y1, double x2, double y2, const char *kind)
+{
+    return fmt::format(
+        "<line class=\"{}\" x1=\"{:.4g}\" y1=\"{:.4g}\" x2=\"{:.4g}\" y2=\"{:.4g}\"/>\n", kind, x1,
+        y1, x2, y2);
+}
+
+} // namespace cli

@@ -1,0 +1,149 @@
+// Runs the blocks of a grid on several cores where that gives, bit for bit, what one core gives.
+//
+// Nobody can tell beforehand which blocks depend on each other, so it is tried. Each core runs
+// blocks one by one, and notes before each access to device memory what it touches. The try fails
+// as soon as a block
+//   - touches a word that another core's block has written, or writes one that another's has read;
+//   - runs an atomic, a volatile or ordered access in device memory, a clock, a texture
+//     fetch, or anything that calls the runtime: printf, assert, malloc, a launch;
+//   - gives rise to any finding or fault, or cannot end without other blocks.
+// Then what was written is taken back, and one core runs the blocks in order, as if nothing had
+// been: so findings are always those of one core. If nothing of that happens, no block could see
+// another, and the order in which they ran is in no result.
+//
+// The first block runs on one core, watched as the others are: it shows whether the kernel may be
+// tried, and whether the rest is worth it.
+//
+// Two cores that touch the same word, one of them writing, note it first and look at the other's
+// notes afterwards. So at least one of them sees the other and stays away: no data race.
+#pragma once
+
+#include "core_grid.hpp"
+#include "core_races.hpp"
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace simulator::core {
+
+// Which words of device memory the cores have read and written during one try; 64 words a group.
+class touch_table {
+public:
+    touch_table();
+    ~touch_table();
+    touch_table(const touch_table &) = delete;
+    touch_table &operator=(const touch_table &) = delete;
+
+    static constexpr unsigned page_shift = 9; // groups
+    struct group {
+        std::atomic<std::uint64_t> read = 0, read_by_many = 0, written = 0;
+    };
+    struct page {
+        group groups[1u << page_shift];
+    };
+    page &page_of(std::uint64_t number);
+    void clear(std::uint64_t number);
+    std::uint64_t pages() const { return pages_; }
+
+private:
+    std::uint64_t pages_; // of all addresses
+    std::atomic<page *> *table_;
+    std::mutex mutex_; // of what was made
+    std::vector<std::unique_ptr<page>> made_;
+};
+
+// What the blocks of one core have touched, and what stood where they have written.
+class touch_guard {
+public:
+    explicit touch_guard(touch_table &);
+    ~touch_guard();
+    touch_guard(const touch_guard &) = delete;
+    touch_guard &operator=(const touch_guard &) = delete;
+
+    // `failed`: of the try; null: the blocks run on one core and are only watched.
+    void begin(std::atomic<bool> *failed, unsigned cores);
+    bool watches_only() const { return failed_ == nullptr; }
+    bool fit() const { return fit_; }
+    // These blocks are not to run beside others. True: then they go on by themselves.
+    bool unfit();
+    // False: a block of another core has to do with these bytes. `offset`: from the start of
+    // memory.
+    bool touch(const context &, lane_mask, const std::uint64_t *address, std::uint32_t bytes,
+               bool write); // a lane
+    bool touch(std::uint64_t offset, std::uint64_t bytes, bool write);
+    void take_back(); // what was written
+    void clear();     // notes, here and in the table
+
+private:
+    struct group {
+        std::uint64_t read = 0, written = 0;
+    };
+    struct page {
+        group groups[1u << touch_table::page_shift];
+        bool used = false;
+    };
+    struct saved {
+        std::uint64_t group, words;
+    };
+    void turn_to(std::uint64_t number);
+    bool take(std::uint64_t group, std::uint64_t words, bool write);
+    bool read(touch_table::group &, group &, std::uint64_t fresh);
+    bool write(std::uint64_t number, touch_table::group &, group &, std::uint64_t fresh);
+    void save(std::uint64_t number, std::uint64_t words);
+
+    touch_table &table_;
+    std::atomic<bool> *failed_ = nullptr;
+    bool fit_ = true;
+    page **pages_; // by number; a null for those never touched
+    std::vector<std::unique_ptr<page>> made_;
+    std::vector<std::uint64_t> used_;
+    std::uint64_t last_ = ~std::uint64_t{0};
+    page *mine_ = nullptr;
+    touch_table::page *all_ = nullptr;
+    std::size_t most_saved_ = 0; // words
+    std::vector<saved> saved_;
+    std::vector<std::uint32_t> values_, shadows_; // of the words saved, in order
+};
+
+// One core's part of a try: what one core has once for all blocks.
+struct block_runner {
+    explicit block_runner(touch_table &t) : guard(t) {}
+    touch_guard guard;
+    race_checker races;
+    sector_set read, written;
+    std::vector<tally> tallies; // by function
+    std::vector<std::unique_ptr<thread_block>> spare;
+    std::unique_ptr<launch_node> node;
+    std::unique_ptr<grid> part;
+};
+
+// Kept from launch to launch.
+class block_team {
+public:
+    block_team();
+    ~block_team();
+
+    // Watches the first block if the grid may be tried afterwards.
+    void watch(grid &);
+    void stop_watching(grid &);
+    // The first block has ended: runs the others. False: one core must run them.
+    bool finish(grid &);
+
+private:
+    unsigned cores_worth(const grid &) const;
+    void prepare(block_runner &, const grid &, unsigned cores);
+    void run(block_runner &, unsigned cores);
+    bool run_all(grid &, unsigned cores);
+    bool add_up(grid &, unsigned cores);
+
+    std::unique_ptr<touch_table> table_;
+    std::unique_ptr<touch_guard> first_;
+    std::vector<std::unique_ptr<block_runner>> runners_;
+    std::atomic<std::uint64_t> next_ = 0;
+    std::uint64_t end_ = 0, stretch_ = 1;
+    std::atomic<bool> failed_ = false;
+};
+
+} // namespace simulator::core

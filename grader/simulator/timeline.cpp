@@ -1,0 +1,331 @@
+// Puts what streams were given into simulated time.
+#include "timeline.hpp"
+
+#include "machine.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <queue>
+#include <utility>
+
+namespace simulator {
+
+namespace {
+
+constexpr std::size_t most_steps = 4096;
+
+std::uint64_t ticks(std::uint64_t amount, std::uint64_t a_tick)
+{
+    return (amount + a_tick - 1) / a_tick;
+}
+
+bool crosses_link(const timeline_step &s)
+{
+    return s.kind == step_kind::copy &&
+           (s.way == copy_way::to_device || s.way == copy_way::to_host ||
+            s.way == copy_way::between_devices);
+}
+
+bool does_work(const timeline_step &s)
+{
+    return s.kind == step_kind::copy || s.kind == step_kind::fill || s.kind == step_kind::kernel;
+}
+
+// Units that do one thing at a time, each free from some tick on.
+struct unit {
+    std::uint64_t free = 0;
+    step_id last = 0;
+};
+
+struct device_units {
+    unit in, out; // the copy engines
+    std::vector<unit> processors =
+        std::vector<unit>(static_cast<std::size_t>(profile().multiprocessors));
+};
+
+class scheduler {
+public:
+    explicit scheduler(std::vector<timeline_step> &steps)
+        : steps_(steps), open_(steps.size()), followers_(steps.size())
+    {
+        for (std::size_t i = 0; i < steps_.size(); ++i) {
+            for (const step_id a : steps_[i].after) follow(i, a);
+            if (steps_[i].host) follow(i, steps_[i].host);
+            if (open_[i] == 0) ready_.push({0, i});
+        }
+    }
+
+    // Engines serve in the order in which steps become able to start, then of their queueing.
+    void run()
+    {
+        while (!ready_.empty()) {
+            const auto [at, i] = ready_.top();
+            ready_.pop();
+            place(i, at);
+            for (const std::size_t f : followers_[i])
+                if (--open_[f] == 0) ready_.push({able(steps_[f]), f});
+        }
+    }
+
+private:
+    void follow(std::size_t i, step_id earlier)
+    {
+        ++open_[i];
+        followers_[earlier - 1].push_back(i);
+    }
+
+    std::uint64_t end_of(step_id id) const { return id ? steps_[id - 1].end : 0; }
+
+    std::uint64_t able(const timeline_step &s) const
+    {
+        std::uint64_t at = end_of(s.host);
+        for (const step_id a : s.after) at = std::max(at, end_of(a));
+        return at;
+    }
+
+    std::vector<unit *> units_for(const timeline_step &s)
+    {
+        device_units &d = devices_[s.device];
+        if (s.kind == step_kind::kernel) {
+            // The blocks fill so many multiprocessors, and wait until that many are free.
+            std::vector<unit *> all;
+            for (unit &u : d.processors) all.push_back(&u);
+            std::stable_sort(all.begin(), all.end(),
+                             [](const unit *x, const unit *y) { return x->free < y->free; });
+            all.resize(std::min<std::size_t>(all.size(), std::max<std::uint64_t>(s.blocks, 1)));
+            return all;
+        }
+        if (!crosses_link(s)) return {};
+        if (s.way == copy_way::to_device) return {&d.in};
+        if (s.way == copy_way::to_host) return {&d.out};
+        return {&d.in, &devices_[s.from_device].out};
+    }
+
+    void say_held(timeline_step &s, std::uint64_t until)
+    {
+        if (until == 0) return;
+        for (const step_id a : s.after)
+            if (end_of(a) == until) s.held_by = a, s.why = held::by_order;
+        if (s.held_by == 0) s.held_by = s.host, s.why = held::by_host;
+    }
+
+    void place(std::size_t i, std::uint64_t at)
+    {
+        timeline_step &s = steps_[i];
+        say_held(s, at);
+        s.start = at;
+        const auto units = units_for(s);
+        for (const unit *u : units)
+            if (u->free > s.start) {
+                s.start = u->free;
+                s.held_by = u->last;
+                s.why = held::by_engine;
+            }
+        s.end = s.start + s.work;
+        for (unit *u : units) *u = {s.end, i + 1};
+        if (s.kind == step_kind::event_wait || s.kind == step_kind::host_wait) begin_wait(s);
+    }
+
+    // A wait lasts from when the stream or thread has come to it.
+    void begin_wait(timeline_step &s)
+    {
+        s.start = end_of(s.host);
+        // The last of what an event wait follows is the event.
+        if (s.kind == step_kind::event_wait)
+            for (std::size_t a = 0; a + 1 < s.after.size(); ++a)
+                s.start = std::max(s.start, end_of(s.after[a]));
+        s.start = std::min(s.start, s.end);
+    }
+
+    using entry = std::pair<std::uint64_t, std::size_t>;
+    std::vector<timeline_step> &steps_;
+    std::vector<std::size_t> open_; // what a step still waits for
+    std::vector<std::vector<std::size_t>> followers_;
+    std::priority_queue<entry, std::vector<entry>, std::greater<>> ready_;
+    std::map<int, device_units> devices_;
+};
+
+struct span {
+    std::uint64_t from, to;
+};
+
+// When any of the steps chosen runs, as spans that do not touch, in order.
+template <typename function>
+std::vector<span> spans_of(const std::vector<timeline_step> &steps, function chosen)
+{
+    std::vector<span> all, merged;
+    for (const timeline_step &s : steps)
+        if (chosen(s) && s.end > s.start) all.push_back({s.start, s.end});
+    std::sort(all.begin(), all.end(), [](span a, span b) { return a.from < b.from; });
+    for (const span s : all)
+        if (!merged.empty() && s.from <= merged.back().to)
+            merged.back().to = std::max(merged.back().to, s.to);
+        else
+            merged.push_back(s);
+    return merged;
+}
+
+std::uint64_t length(const std::vector<span> &spans)
+{
+    std::uint64_t sum = 0;
+    for (const span s : spans) sum += s.to - s.from;
+    return sum;
+}
+
+std::uint64_t common(const std::vector<span> &x, const std::vector<span> &y)
+{
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0, j = 0; i < x.size() && j < y.size();) {
+        const std::uint64_t from = std::max(x[i].from, y[j].from), to = std::min(x[i].to, y[j].to);
+        if (from < to) sum += to - from;
+        ++(x[i].to < y[j].to ? i : j);
+    }
+    return sum;
+}
+
+void mark_critical(std::vector<timeline_step> &steps, std::uint64_t end)
+{
+    const auto last = std::find_if(steps.begin(), steps.end(), [end](const timeline_step &s) {
+        return s.end == end && s.kind != step_kind::host_wait;
+    });
+    if (last == steps.end()) return;
+    for (timeline_step *s = &*last;; s = &steps[s->held_by - 1]) {
+        s->critical = true;
+        if (s->held_by == 0) break;
+    }
+}
+
+} // namespace
+
+struct timeline::thread_knows {
+    std::uint64_t era = 0;
+    unsigned number = 0;
+    step_id waited_for = 0;
+};
+
+timeline &timeline::instance()
+{
+    // Never destroyed: work may still be queued while static objects go.
+    static auto *const one = new timeline;
+    return *one;
+}
+
+void timeline::clear()
+{
+    before_ += steps_.size();
+    steps_.clear();
+    left_out_ = 0;
+    last_wait_ = 0;
+    threads_ = 0;
+    ++era_;
+}
+
+// A thread begins with what the others have waited for: one of them has made it.
+timeline::thread_knows &timeline::this_thread()
+{
+    thread_local thread_knows mine;
+    if (mine.era != era_) mine = {era_, threads_++, last_wait_};
+    return mine;
+}
+
+step_id timeline::add(timeline_step s)
+{
+    if (s.kind == step_kind::event_wait && s.after.back() <= before_) return 0; // long over
+    std::erase_if(s.after, [this](step_id a) { return a <= before_; });
+    s.host = this_thread().waited_for;
+    if (steps_.size() == most_steps) {
+        ++left_out_;
+        return 0;
+    }
+    steps_.push_back(std::move(s));
+    return before_ + steps_.size();
+}
+
+void timeline::host_waits(const char *function, std::vector<step_id> after)
+{
+    std::erase_if(after, [this](step_id a) { return a <= before_; });
+    if (after.empty()) return;
+    // A program may ask again and again.
+    if (const step_id last = this_thread().waited_for;
+        last > before_ && steps_[last - before_ - 1].after == after)
+        return;
+    timeline_step s;
+    s.kind = step_kind::host_wait;
+    s.name = function;
+    s.of = this_thread().number;
+    s.after = std::move(after);
+    if (const step_id id = add(std::move(s))) this_thread().waited_for = last_wait_ = id;
+}
+
+step_id timeline::now_runs(step_id id) { return std::exchange(runs_, id); }
+
+timeline_step *timeline::running()
+{
+    return runs_ > before_ && runs_ <= before_ + steps_.size() ? &steps_[runs_ - before_ - 1]
+                                                               : nullptr;
+}
+
+void timeline::copied(copy_way way, int from_device, int to_device, std::uint64_t bytes)
+{
+    timeline_step *s = running();
+    if (!s) return;
+    const device_profile &p = profile();
+    const bool inside = way == copy_way::on_host || way == copy_way::inside_device;
+    // What a kernel has copied counts as work of the kernel.
+    s->work += ticks(bytes, inside                             ? p.memory_bytes_a_tick
+                            : way == copy_way::between_devices ? p.peer_bytes_a_tick
+                                                               : p.link_bytes_a_tick);
+    if (s->kind != step_kind::copy) return;
+    s->way = way;
+    s->bytes += bytes;
+    s->from_device = from_device;
+    s->device = way == copy_way::to_host ? from_device : to_device;
+}
+
+void timeline::filled(std::uint64_t bytes)
+{
+    timeline_step *s = running();
+    if (!s) return;
+    s->work += ticks(bytes, profile().memory_bytes_a_tick);
+    if (s->kind == step_kind::fill) s->bytes += bytes;
+}
+
+void timeline::ran_kernel(const std::string &name, std::uint64_t blocks,
+                          std::uint64_t warp_instructions, std::uint64_t sectors)
+{
+    timeline_step *s = running();
+    if (!s) return;
+    const device_profile &p = profile();
+    const auto used =
+        std::clamp<std::uint64_t>(blocks, 1, static_cast<std::uint64_t>(p.multiprocessors));
+    s->name = name;
+    s->blocks = blocks;
+    s->work += std::max({std::uint64_t{1}, ticks(warp_instructions, used * p.instructions_a_tick),
+                         ticks(32 * sectors, p.memory_bytes_a_tick)});
+}
+
+timeline_report timeline::scheduled() const
+{
+    timeline_report r;
+    r.steps = steps_;
+    r.left_out = left_out_;
+    for (timeline_step &s : r.steps) {
+        for (step_id &a : s.after) a -= before_;
+        if (s.host) s.host -= before_;
+    }
+    scheduler(r.steps).run();
+    for (const timeline_step &s : r.steps) {
+        r.ticks = std::max(r.ticks, s.end);
+        if (does_work(s)) r.serial += s.work;
+    }
+    const auto copies = spans_of(r.steps, crosses_link);
+    const auto kernels =
+        spans_of(r.steps, [](const timeline_step &s) { return s.kind == step_kind::kernel; });
+    r.copying = length(copies);
+    r.hidden = common(copies, kernels);
+    mark_critical(r.steps, r.ticks);
+    return r;
+}
+
+} // namespace simulator

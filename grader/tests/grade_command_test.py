@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+# Tests ./workbook grade and explain from a file to what they say, for what no wrong submission can show.
+import json
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[2]
+BUILD = {}
+SOLUTION = TOP / "grader/tests/labs/verdicts/solution.cu"
+
+# A byte of each line of 128: what the search for races keeps of so many lines is more than it may.
+TOUCH_MUCH = """
+static __global__ void touch(unsigned char *kept) { kept[128 * (blockIdx.x * blockDim.x + threadIdx.x)] = 1; }
+static void touch_much()
+{
+    unsigned char *kept = nullptr;
+    cudaMalloc(&kept, 128 * 256 * 800);
+    touch<<<800, 256>>>(kept);
+    cudaFree(kept);
+}
+"""
+
+
+@unittest.skipUnless(SOLUTION.exists(), "this edition has no labs that test the grader")
+class grading(unittest.TestCase):
+    def grade(self, text, *words):
+        with tempfile.TemporaryDirectory() as folder:
+            source, result = Path(folder) / "answer.cu", Path(folder) / "result.json"
+            source.write_text(text)
+            command = [Path(BUILD["build_root"]) / "cuda-workbook", "grade", "verdicts", "--submission", source,
+                       "--backend", "sim", "--json", result, *words]
+            done = subprocess.run(command, capture_output=True, text=True, cwd=TOP)
+            self.assertTrue(result.exists(), done.stdout + done.stderr)
+            return done.stdout, json.loads(result.read_text())["labs"][0]["cases"]
+
+    def test_a_case_in_which_races_went_unwatched_passes_and_says_so(self):
+        text = SOLUTION.read_text().replace("void twice(", TOUCH_MUCH + "\nvoid twice(", 1)
+        text = text.replace("    if (n > 0) double_each", "    touch_much();\n    if (n > 0) double_each", 1)
+        printed, cases = self.grade(text, "--case", "twice: 1000 elements")
+        self.assertEqual([c["verdict"] for c in cases], ["PASS"], printed)
+        self.assertEqual(cases[0]["races_partly_unwatched"], "touch")
+        self.assertIn("races were looked for in a part of kernel touch only", " ".join(printed.split()))
+
+    def test_the_late_schedule_finds_a_missing_event_in_any_case(self):
+        text = SOLUTION.read_text().replace("    cudaStreamWaitEvent(second, copied);\n", "", 1)
+        case = "copy_but_first: what nobody asked for"
+        self.assertEqual(self.grade(text, "--case", case)[1][0]["verdict"], "PASS")
+        late = self.grade(text, "--case", case, "--schedule", "late")[1][0]
+        self.assertEqual(late["verdict"], "UNINITIALISED")
+        self.assertIn("is an event or a synchronisation missing?", late["hint"])
+
+    def test_two_streams_are_shown_side_by_side(self):
+        with tempfile.TemporaryDirectory() as folder:
+            page = Path(folder) / "page.html"
+            command = [Path(BUILD["build_root"]) / "cuda-workbook", "explain", "verdicts", "--submission", SOLUTION,
+                       "--case", "copy_but_first: what", "--html", page]
+            done = subprocess.run(command, capture_output=True, text=True, cwd=TOP)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            self.assertRegex(done.stdout, r"\n  stream 1  #+\n  stream 2  \.+#+\n  host      \.+\n")
+            self.assertIn("<h3>Streams</h3>", page.read_text())
+            self.assertIn('class="event"', page.read_text())
+
+
+if __name__ == "__main__":
+    BUILD.update(json.loads(Path(sys.argv[1]).read_text()))
+    unittest.main(argv=sys.argv[:1])
