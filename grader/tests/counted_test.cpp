@@ -124,7 +124,7 @@ TEST_CASE("copies are hidden as the timeline has it")
     counted_gate gate = copies_hidden(0.5);
     auto with = [](const std::string &timeline) {
         return parse_counters(
-            R"({"kernels":[],"transfers":{"host_to_device":0,"device_to_device":0},"timeline":)" +
+            R"({"kernels":[],"transfers":{"host_to_device":0,"device_to_device":0,"from_pageable":0},"timeline":)" +
             timeline + "}");
     };
     counted c = with(R"({"ticks":70,"serial":100,"copying":40,"hidden":30,"left_out":0})");
