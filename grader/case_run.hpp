@@ -22,9 +22,10 @@ struct run_options {
     std::string source;     // the submission's file, for messages; may be empty
     std::string original;   // the stub as it was handed out, for its TODOs; may be empty
     std::uint64_t seed = 0;
-    std::string replay_folder; // where replay files of failed cases go; empty: nowhere
-    bool keep_replays = false; // of passed cases too
-    bool keep_counts = false;  // what the simulator counts of each case's largest call
+    std::string replay_folder;  // where replay files of failed cases go; empty: nowhere
+    std::string picture_folder; // where cases that draw pictures write them; empty: nowhere
+    bool keep_replays = false;  // of passed cases too
+    bool keep_counts = false;   // what the simulator counts of each case's largest call
     int verdicts = 1; // of each timed case, in the same warm workers: to calibrate a GPU model
     bool random_schedule =
         false;                 // simulator: blocks and warps take turns by the seed in every call

@@ -72,6 +72,7 @@ void add_kernel(counted &c, const json &k)
         c.constant_requests += number(site, "constant_requests");
         c.constant_addresses += number(site, "constant_addresses");
         c.host_link_bytes += sector_bytes * number(site, "host_sectors");
+        c.multiplications += number(site, "multiplications");
     }
 }
 

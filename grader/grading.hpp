@@ -48,6 +48,9 @@ struct picture {
     std::vector<unsigned char> pixels;
 };
 picture read_picture(const std::string &name);
+// Writes NAME.pgm to the folder of --pictures, where one was named: row-major, 0 as black and 1 as
+// white, whatever lies beyond as the nearer of them. What is no number is white.
+void keep_picture(const std::string &name, int width, int height, std::span<const float> values);
 
 // The call: typed by the contract, made by the student's worker. Ends the case when it goes wrong.
 // Returns the function's result, if it has one.
@@ -144,7 +147,8 @@ struct counted { // totals over every kernel of one call, and the source lines b
     std::uint64_t compulsory_bytes = 0; // 32 x distinct sectors a launch, reads and writes
     std::uint64_t copied_bytes = 0;     // to and within devices, by no kernel
     std::uint64_t shared_wavefronts = 0, shared_ideal_wavefronts = 0;
-    std::uint64_t texture_bytes = 0; // read through textures, by all lanes
+    std::uint64_t texture_bytes = 0;   // read through textures, by all lanes
+    std::uint64_t multiplications = 0; // of float and double, also those that add; by all lanes
     std::uint64_t texture_requests = 0;
     std::uint64_t global_atomics = 0, local_requests = 0, barriers = 0;
     std::uint64_t constant_requests = 0, constant_addresses = 0; // distinct ones, a request each

@@ -1,8 +1,10 @@
 // Seeded inputs: the same for a case whether it runs alone or among others.
 #include "case_run.hpp"
 #include "grading.hpp"
+#include "whole_file.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -93,6 +95,19 @@ picture read_picture(const std::string &name)
                  path + " is missing, or is no binary PGM of 8 bits a pixel without comments.",
                  "Restore it: git checkout -- data");
     return p;
+}
+
+void keep_picture(const std::string &name, int width, int height, std::span<const float> values)
+{
+    if (options().picture_folder.empty()) return;
+    std::string pixels, path = options().picture_folder + "/" + name + ".pgm";
+    for (float v : values)
+        pixels +=
+            static_cast<char>(std::lround(255 * (std::isnan(v) ? 1 : std::clamp(v, 0.0f, 1.0f))));
+    bool written = write_whole(path, [&](std::ostream &file) {
+        file << "P5\n" << width << " " << height << "\n255\n" << pixels;
+    });
+    if (!written) end_case(verdict::INFRA_ERROR, path + " cannot be written.");
 }
 
 } // namespace grading

@@ -97,6 +97,8 @@ int main(int count, char **arguments)
     app.add_option("--counters", counters,
                    "writes what the simulator counted of each case's largest call here");
     app.add_option("--replay-dir", o.replay_folder, "where replay files of failed cases go");
+    app.add_option("--pictures", o.picture_folder, "where cases that draw pictures write them")
+        ->check(CLI::ExistingDirectory);
     app.add_flag("--keep-replays", o.keep_replays, "keeps those of passed cases too");
     app.add_flag("--require-isolation", o.isolate, "gives every case fresh workers");
     app.add_flag("!--no-sandbox", o.sandbox, "starts workers without namespaces of their own");

@@ -63,6 +63,7 @@ std::vector<std::string> grader_command(const toolchain &t, const lab &l, const 
          "--json", json_file});
     if (!original.empty()) add({"--original", original});
     if (options.replays) add({"--replay-dir", replay_folder(t, what)});
+    if (!options.picture_folder.empty()) add({"--pictures", options.picture_folder});
     if (!options.pattern.empty()) add({"--case", options.pattern});
     if (!options.schedule.empty()) add({"--schedule", options.schedule});
     if (!options.only.empty()) add({"--only", options.only});
@@ -272,6 +273,17 @@ void print_summary(const toolchain &t, const std::vector<item> &all, const json 
     }
 }
 
+// The folder, made where it is not there yet, by its whole name: graders run elsewhere.
+std::string folder_for_pictures(const std::string &named)
+{
+    std::error_code problem;
+    fs::create_directories(named, problem);
+    if (!fs::is_directory(named) || access(named.c_str(), W_OK) != 0)
+        throw usage_error(
+            fmt::format("--pictures {}: no folder can be made or written there", named));
+    return fs::absolute(named).string();
+}
+
 // Whether a grade is the student's own, and whole.
 bool counts(const grade_options &options)
 {
@@ -426,6 +438,8 @@ int grade_command(const toolchain &t, const std::vector<std::string> &words, gra
     std::vector<item> all = items(t, words, options);
     if (all.empty()) throw usage_error("this workbook has no labs yet");
     require_writable("--json", options.json_file);
+    if (!options.picture_folder.empty())
+        options.picture_folder = folder_for_pictures(options.picture_folder);
     options.seed = choose_seed(options.seed);
     options.replays = true;
     progress_line progress;
@@ -463,6 +477,8 @@ int grade_command(const toolchain &t, const std::vector<std::string> &words, gra
     json document = merged(documents, options.seed, options.backend);
     if (!alone) print_summary(t, all, document);
     if (!options.json_file.empty()) write_atomically(options.json_file, document.dump(2) + "\n");
+    if (!options.picture_folder.empty())
+        fmt::print("\nPictures, of the cases that draw some, are in {}\n", options.picture_folder);
     int status = merged_status(statuses);
     return status == nothing_graded && options.require_gpu ? infrastructure : status;
 }

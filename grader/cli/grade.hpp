@@ -20,7 +20,8 @@ struct grade_options {
     bool solutions = false;
     std::string submission; // a file instead of the stub
     std::string json_file;
-    std::string only;          // correctness or speed; empty: both
+    std::string picture_folder; // where cases that draw pictures write them; empty: nowhere
+    std::string only;           // correctness or speed; empty: both
     std::string counters_file; // where the grader writes what the simulator counted; empty: nowhere
     bool replays = false;      // failed calls are kept in .workbook/replays, to be repeated alone
 };

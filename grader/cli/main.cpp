@@ -207,6 +207,10 @@ void describe(commands &c, command_options &o, const shelf &here)
         ->check(CLI::IsMember({"index", "random", "late"}));
     c.grade->add_option("--json", o.grade.json_file, "also write the results to this file")
         ->check(not_empty);
+    c.grade
+        ->add_option("--pictures", o.grade.picture_folder,
+                     "folder for the pictures that some cases draw")
+        ->check(not_empty);
     c.grade->add_flag("--require-gpu", o.grade.require_gpu,
                       "without a GPU: exit status 99, not 77");
 

@@ -419,6 +419,12 @@ outcome module::state::run_grid(program &p, const launch &how, core::device_runt
 
 namespace {
 
+bool is_multiplication(const ptx::statement &s)
+{
+    bool real = s.op.back() == "f32" || s.op.back() == "f64";
+    return real && (s.op[0] == "mul" || s.op[0] == "fma" || s.op[0] == "mad");
+}
+
 bool is_exact_division(const ptx::statement &s)
 {
     bool real = s.op.back() == "f32" || s.op.back() == "f64";
@@ -481,6 +487,7 @@ void take_counts(code &k, kernel_counts &total)
                 k.own.lanes_run[b] - std::min(k.own.lanes_off[s], k.own.lanes_run[b]);
             c.warp_instructions += k.own.runs[b];
             c.thread_instructions += lanes;
+            if (is_multiplication(st)) c.multiplications += lanes;
             if (is_exact_division(st)) c.exact_divisions += lanes;
             if (is_exact_root(st)) c.exact_square_roots += lanes;
         }

@@ -106,6 +106,7 @@ object &add_counts(object &out, const site_counts &s)
         .add("branches", s.branches)
         .add("divergent_branches", s.divergent_branches)
         .add("barriers", s.barriers)
+        .add("multiplications", s.multiplications)
         .add("exact_divisions", s.exact_divisions)
         .add("exact_square_roots", s.exact_square_roots)
         .add("warp_instructions", s.warp_instructions)
@@ -354,6 +355,7 @@ site_counts &site_counts::operator+=(const site_counts &o)
     branches += o.branches;
     divergent_branches += o.divergent_branches;
     barriers += o.barriers;
+    multiplications += o.multiplications;
     exact_divisions += o.exact_divisions;
     exact_square_roots += o.exact_square_roots;
     warp_instructions += o.warp_instructions;

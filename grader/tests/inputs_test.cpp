@@ -1,9 +1,15 @@
 // Inputs: random bytes from their generator alone, and the pictures of data/.
+#include "../case_run.hpp"
 #include "../grading.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <random>
 #include <span>
 #include <vector>
@@ -34,4 +40,18 @@ TEST_CASE("a picture has as many pixels as it says")
     CHECK(p.pixels.size() == 509 * 383);
     CHECK(*std::max_element(p.pixels.begin(), p.pixels.end()) > 200);
     CHECK(std::count_if(p.pixels.begin(), p.pixels.end(), [](int v) { return v < 32; }) > 150000);
+}
+
+TEST_CASE("a picture is kept where a folder was named, from black to white")
+{
+    std::string folder = (std::filesystem::temp_directory_path() / "picturesXXXXXX").string();
+    REQUIRE(mkdtemp(folder.data()) != nullptr);
+    keep_picture("nowhere", 1, 1, std::vector<float>{1});
+    options().picture_folder = folder;
+    keep_picture("some", 3, 2, std::vector<float>{0, 0.2f, 1, -7, 7, std::nanf("")});
+    options().picture_folder.clear();
+    std::ifstream file(folder + "/some.pgm", std::ios::binary);
+    std::string text(std::istreambuf_iterator<char>(file), {});
+    CHECK(text == std::string("P5\n3 2\n255\n\0\x33\xff\0\xff\xff", 17));
+    CHECK(std::filesystem::remove_all(folder) == 2);
 }

@@ -145,6 +145,7 @@ TEST_CASE("a tiled matrix product")
     run(kernels(), "tiled_matmul", {4, 4, 1}, {16, 16, 1}, 0, m, k, p, n);
     const auto &t = counted().total;
     CHECK(t.global_load.requests == 16 * 4 * 8 * 2);
+    CHECK(t.multiplications == n * n * n);
     CHECK(t.global_load.sectors == 16 * 4 * 8 * 2 * 4);
     CHECK(t.shared_store.wavefronts == t.shared_store.requests);
     CHECK(t.barriers == 16 * 4 * 8 * 2);

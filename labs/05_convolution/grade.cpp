@@ -1,0 +1,745 @@
+// Grades lab 05, convolution: 50 points, 20 for convolve, 10 for convolve_clamped and 20 for
+// convolve_separable.
+#include "grader/grading.hpp"
+#include "lab.hpp"
+#include "oracle.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <memory>
+#include <random>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace grading;
+using floats = std::vector<float>;
+using oracle::border;
+
+struct shape {
+    int rows, cols;
+    std::size_t pixels() const { return std::size_t(rows) * cols; }
+    extents as_extents() const { return {std::size_t(rows), std::size_t(cols)}; }
+};
+static std::size_t length(int radius) { return 2 * std::size_t(radius) + 1; }
+
+// Whole numbers make every sum exact, in whatever order: a wrong one can be told from its cause.
+static floats whole_numbers(std::size_t n)
+{
+    std::vector<int> drawn = random_ints(n, -9, 9);
+    return floats(drawn.begin(), drawn.end());
+}
+
+static floats inputs_for(std::size_t n, bool whole)
+{
+    return whole ? whole_numbers(n) : random_floats(n);
+}
+
+static floats product_of(const floats &row_filter, const floats &column_filter)
+{
+    floats product;
+    for (float y : column_filter)
+        for (float x : row_filter) product.push_back(x * y);
+    return product;
+}
+
+// What wrong answers look like.
+
+using misconceptions = std::vector<misconception<float>>;
+
+// Wrong sums over the image, of which `pixel(r, c)` is what a wrong version takes for the pixel in
+// row r and column c, and `tap(y, x)` for the filter's element.
+class mistakes {
+public:
+    mistakes(const floats &image, const shape &s, const floats &filter, int radius, border beyond)
+        : image_(image),
+          s_(s),
+          filter_(filter),
+          radius_(radius),
+          d_(2 * radius + 1),
+          beyond_(beyond)
+    {
+    }
+
+    double pixel(int r, int c) const { return pixel(r, c, beyond_); }
+    double pixel(int r, int c, border beyond) const
+    {
+        int row = std::clamp(r, 0, s_.rows - 1), col = std::clamp(c, 0, s_.cols - 1);
+        return beyond == border::clamped || (r == row && c == col) ? at(row, col) : 0;
+    }
+    double tap(int y, int x) const { return filter_[std::size_t(y) * d_ + x]; }
+
+    // sum(row, col) of every pixel.
+    template <class Sum> auto each(Sum sum) const
+    {
+        return [=, s = s_] {
+            floats out;
+            for (int r = 0; r < s.rows; ++r)
+                for (int c = 0; c < s.cols; ++c) out.push_back(static_cast<float>(sum(r, c)));
+            return out;
+        };
+    }
+    // The sum of term(row, col, y, x) of every pixel.
+    template <class Term> auto sums(Term term) const
+    {
+        return each([=, d = d_](int row, int col) {
+            double sum = 0;
+            for (int y = 0; y < d; ++y)
+                for (int x = 0; x < d; ++x) sum += term(row, col, y, x);
+            return sum;
+        });
+    }
+    // Of every pixel that which `taken(row, col, r, c)` says it takes of (r, c).
+    template <class Taken> auto pixels(Taken taken) const
+    {
+        return sums([=, me = *this](int row, int col, int y, int x) {
+            return me.tap(y, x) * taken(row, col, row + y - me.radius_, col + x - me.radius_);
+        });
+    }
+    // Of every pixel the right ones, times what `factor(y, x)` says.
+    template <class Factor> auto taps(Factor factor) const
+    {
+        return sums([=, me = *this](int row, int col, int y, int x) {
+            return factor(y, x) * me.pixel(row + y - me.radius_, col + x - me.radius_);
+        });
+    }
+
+    void add_of_taps(misconceptions &known) const
+    {
+        known.push_back(
+            {"The filter was turned round.",
+             "lab.hpp lays it over the image as it is: element (y, x) belongs to row "
+             "r + y - radius and column c + x - radius.",
+             taps([me = *this](int y, int x) { return me.tap(me.d_ - 1 - y, me.d_ - 1 - x); })});
+        known.push_back({"The filter was transposed.",
+                         "Its element in row y and column x is filter_host[y * d + x].",
+                         taps([me = *this](int y, int x) { return me.tap(x, y); })});
+        known.push_back({"The filter's last row and column were left out.",
+                         "A filter has 2 * radius + 1 elements a side.",
+                         taps([me = *this](int y, int x) {
+                             return y < me.d_ - 1 && x < me.d_ - 1 ? me.tap(y, x) : 0;
+                         })});
+    }
+
+    void add_of_edges(misconceptions &known) const
+    {
+        bool zero = beyond_ == border::zero;
+        if (zero)
+            known.push_back({"Beyond the image its nearest pixels were taken.",
+                             "Here the pixels beyond the image are 0.",
+                             pixels(by_border(border::clamped))});
+        else
+            known.push_back({"Beyond the image zeros were taken.",
+                             "Here a pixel beyond the image is as its nearest one in the image.",
+                             pixels(by_border(border::zero))});
+        known.push_back(
+            {"Beyond the right edge the next row was taken, beyond the left one the row "
+             "before.",
+             "Row and column each have a bound of their own: r * cols + c lies in the "
+             "image for many columns c that do not.",
+             pixels([me = *this](int, int, int r, int c) {
+                 long i = long(r) * me.s_.cols + c;
+                 return i < 0 || i >= long(me.image_.size()) ? 0.0 : double(me.image_[i]);
+             })});
+        known.push_back({"The pixels near the edges were left out: they are 0.",
+                         "Each pixel has a sum, also where the filter hangs over the edge.",
+                         each([me = *this](int row, int col) {
+                             int R = me.radius_;
+                             bool whole = row >= R && row + R < me.s_.rows && col >= R &&
+                                          col + R < me.s_.cols;
+                             return whole ? me.right(row, col) : 0;
+                         })});
+        known.push_back({"The pixel took the filter's corner, not its centre.",
+                         "Row y of the filter belongs to row r + y - radius of the image.",
+                         pixels([me = *this](int, int, int r, int c) {
+                             return me.pixel(r + me.radius_, c + me.radius_);
+                         })});
+    }
+
+    // Blocks of rows x cols pixels that do not see all of what lies around them.
+    void add_of_halos(misconceptions &known) const
+    {
+        for (shape t : {shape{16, 16}, {32, 32}, {8, 32}, {16, 32}}) {
+            auto outside = [t](int row, int col, int r, int c) {
+                struct sides {
+                    bool row, col;
+                };
+                return sides{r < row / t.rows * t.rows || r >= (row / t.rows + 1) * t.rows,
+                             c < col / t.cols * t.cols || c >= (col / t.cols + 1) * t.cols};
+            };
+            std::string size = std::to_string(t.rows) + " x " + std::to_string(t.cols);
+            known.push_back({"Blocks of " + size + " took what lies around them for 0.",
+                             "A block needs radius pixels more on every side: the halo.",
+                             pixels([=, me = *this](int row, int col, int r, int c) {
+                                 auto out = outside(row, col, r, c);
+                                 return out.row || out.col ? 0 : me.pixel(r, c);
+                             })});
+            known.push_back({"Of the halo of blocks of " + size + " the corners are missing.",
+                             "The halo is a frame: four sides and four corners.",
+                             pixels([=, me = *this](int row, int col, int r, int c) {
+                                 auto out = outside(row, col, r, c);
+                                 return out.row && out.col ? 0 : me.pixel(r, c);
+                             })});
+            known.push_back({"Of the halo of blocks of " + size + " the rows are missing.",
+                             "The filter reaches radius rows above and below the block as well.",
+                             pixels([=, me = *this](int row, int col, int r, int c) {
+                                 return outside(row, col, r, c).row ? 0 : me.pixel(r, c);
+                             })});
+        }
+    }
+
+private:
+    double at(int r, int c) const { return image_[std::size_t(r) * s_.cols + c]; }
+    std::function<double(int, int, int, int)> by_border(border beyond) const
+    {
+        return [=, me = *this](int, int, int r, int c) { return me.pixel(r, c, beyond); };
+    }
+    double right(int row, int col) const
+    {
+        double sum = 0;
+        for (int y = 0; y < d_; ++y)
+            for (int x = 0; x < d_; ++x)
+                sum += tap(y, x) * pixel(row + y - radius_, col + x - radius_);
+        return sum;
+    }
+
+    const floats &image_;
+    shape s_;
+    const floats &filter_;
+    int radius_, d_;
+    border beyond_;
+};
+
+static misconceptions wrong_filterings(const floats &image, const shape &s, const floats &filter,
+                                       int radius, border beyond)
+{
+    misconceptions known;
+    mistakes m(image, s, filter, radius, beyond);
+    m.add_of_taps(known);
+    m.add_of_edges(known);
+    m.add_of_halos(known);
+    return known;
+}
+
+static misconceptions wrong_products(const floats &image, const shape &s, const floats &row_filter,
+                                     const floats &column_filter, const floats &product, int radius)
+{
+    auto by = [&image, s, radius](const floats &row, const floats &column) {
+        return [&image, s, radius, row, column] {
+            std::vector<double> values =
+                oracle::convolve_separable(image, s.rows, s.cols, row, column, radius).values;
+            return floats(values.begin(), values.end());
+        };
+    };
+    floats one(length(radius));
+    one[std::size_t(radius)] = 1;
+    misconceptions known = {
+        {"The two filters were exchanged.",
+         "row_filter_host runs along a row, from column to column; column_filter_host from row to "
+         "row.",
+         by(column_filter, row_filter)},
+        {"Only the rows were filtered.", "The second pass, down the columns, is missing.",
+         by(row_filter, one)},
+        {"Only the columns were filtered.", "The first pass, along the rows, is missing.",
+         by(one, column_filter)},
+        {"The row filter was used for the columns too.",
+         "Two filters: does the second overwrite the first where they are kept, or the first the "
+         "second?",
+         by(row_filter, row_filter)},
+        {"The column filter was used for the rows too.",
+         "Two filters: does the second overwrite the first where they are kept, or the first the "
+         "second?",
+         by(column_filter, column_filter)},
+    };
+    mistakes m(image, s, product, radius, border::zero);
+    m.add_of_taps(known);
+    m.add_of_edges(known);
+    m.add_of_halos(known);
+    return known;
+}
+
+// One call each.
+
+struct places { // in floats past a 256-byte boundary
+    int image = 0, out = 0;
+};
+// Places that differ, or agree, within a float4 and within a sector.
+static const places odd_places[] = {{1, 0}, {0, 1}, {3, 2}, {2, 2}, {4, 8}, {31, 33}};
+
+// What is wrong when a call uses the filter of the one before, which had as many elements.
+static void add_of_filter_before(misconceptions &known, const floats &image, const shape &s,
+                                 const floats &filter, int radius, border beyond)
+{
+    static floats last;
+    if (floats before = std::exchange(last, filter); before.size() == filter.size())
+        known.push_back(
+            {"The filter of the call before was used.",
+             "Copy the filter in every call: it is another one each time.", [=, &image] {
+                 std::vector<double> values =
+                     oracle::convolve(image, s.rows, s.cols, before, radius, beyond).values;
+                 return floats(values.begin(), values.end());
+             }});
+}
+
+static void try_filter(border beyond, const shape &s, int radius, bool whole = true,
+                       const places &at = {})
+{
+    floats image = inputs_for(s.pixels(), whole);
+    floats filter = inputs_for(length(radius) * length(radius), whole);
+    output<float> out(s.pixels());
+    if (beyond == border::zero)
+        CALL(convolve, misaligned(image, at.image), misaligned(out, at.out), s.rows, s.cols,
+             host(filter), radius);
+    else
+        CALL(convolve_clamped, misaligned(image, at.image), misaligned(out, at.out), s.rows, s.cols,
+             host(filter), radius);
+    oracle::filtered right = oracle::convolve(image, s.rows, s.cols, filter, radius, beyond);
+    misconceptions known = wrong_filterings(image, s, filter, radius, beyond);
+    add_of_filter_before(known, image, s, filter, radius, beyond);
+    expect_close(out, right.values, double(filter.size()), right.magnitudes, s.as_extents(), known);
+}
+
+static void try_separable(const shape &s, int radius, bool whole = true, const places &at = {})
+{
+    floats image = inputs_for(s.pixels(), whole);
+    floats row = inputs_for(length(radius), whole), column = inputs_for(length(radius), whole);
+    floats product = product_of(row, column);
+    output<float> out(s.pixels());
+    CALL(convolve_separable, misaligned(image, at.image), misaligned(out, at.out), s.rows, s.cols,
+         host(row), host(column), radius, scratch);
+    oracle::filtered right = oracle::convolve_separable(image, s.rows, s.cols, row, column, radius);
+    expect_close(out, right.values, double(product.size()), right.magnitudes, s.as_extents(),
+                 wrong_products(image, s, row, column, product, radius));
+}
+
+// Images around blocks and tiles, of more rows than columns and of more columns than rows.
+static const shape around_tiles[] = {{1, 1},   {15, 17}, {16, 16}, {17, 33},  {31, 8},
+                                     {32, 64}, {33, 65}, {9, 130}, {131, 31}, {64, 127}};
+static const shape thin[] = {{1, 300}, {300, 1}, {2, 515}, {515, 3}};
+struct small_image {
+    shape s;
+    int radius;
+};
+static const small_image smaller_than_the_filter[] = {{{1, 1}, 1},   {{1, 1}, 16}, {{3, 2}, 4},
+                                                      {{5, 20}, 8},  {{20, 5}, 8}, {{9, 16}, 16},
+                                                      {{16, 40}, 16}};
+
+// The picture, dark to bright from 0 to 1.
+static floats harbour(shape &s)
+{
+    picture p = read_picture("harbour.pgm");
+    s = {p.height, p.width};
+    floats image;
+    for (unsigned char v : p.pixels) image.push_back(float(v) / 255);
+    return image;
+}
+
+// What a lens out of focus does: a disc, a little more of it to one side.
+static floats disc(int radius)
+{
+    floats filter;
+    double sum = 0;
+    for (int y = -radius; y <= radius; ++y)
+        for (int x = -radius; x <= radius; ++x) {
+            filter.push_back(y * y + x * x <= radius * radius ? 4.0f + float(x + y) / radius : 0);
+            sum += filter.back();
+        }
+    for (float &f : filter) f /= float(sum);
+    return filter;
+}
+
+// Light from the lower right: what rises in that direction becomes bright.
+static floats relief()
+{
+    return {-0.50f, -0.25f, -0.25f, -0.25f, 0,     -0.25f, -0.50f, -0.50f, 0,
+            0.25f,  -0.25f, -0.50f, 1.00f,  0.50f, 0.25f,  -0.25f, 0,      0.50f,
+            0.50f,  0.25f,  0,      0.25f,  0.25f, 0.25f,  0.50f};
+}
+
+// A blur that smears further to one side.
+static floats smear(int radius, float to_one_side)
+{
+    floats filter;
+    double sum = 0;
+    for (int k = -radius; k <= radius; ++k) {
+        double x = double(k) / radius;
+        filter.push_back(static_cast<float>(std::exp(-2 * x * x) * (1 + to_one_side * x)));
+        sum += filter.back();
+    }
+    for (float &f : filter) f /= float(sum);
+    return filter;
+}
+
+// What --pictures writes: what went in, what came out, and where that is not what it should be.
+static void keep_pictures(const std::string &function, const shape &s, const floats &image,
+                          const output<float> &out, const std::vector<double> &right)
+{
+    keep_picture(function + "_before", s.cols, s.rows, image);
+    keep_picture(function + "_after", s.cols, s.rows, out.values);
+    floats difference;
+    for (std::size_t i = 0; i < right.size(); ++i)
+        difference.push_back(std::abs(out.values[i] - float(right[i])));
+    keep_picture(function + "_difference", s.cols, s.rows, difference);
+}
+
+static void filter_the_harbour(border beyond, const floats &filter, int radius)
+{
+    shape s;
+    floats image = harbour(s);
+    output<float> out(s.pixels());
+    if (beyond == border::zero)
+        CALL(convolve, image, out, s.rows, s.cols, host(filter), radius);
+    else
+        CALL(convolve_clamped, image, out, s.rows, s.cols, host(filter), radius);
+    oracle::filtered right = oracle::convolve(image, s.rows, s.cols, filter, radius, beyond);
+    keep_pictures(beyond == border::zero ? "convolve" : "convolve_clamped", s, image, out,
+                  right.values);
+    expect_close(out, right.values, double(filter.size()), right.magnitudes, s.as_extents(),
+                 wrong_filterings(image, s, filter, radius, beyond));
+}
+
+static void separate_the_harbour(int radius)
+{
+    shape s;
+    floats image = harbour(s), row = smear(radius, 0.75f), column = smear(radius, -0.5f);
+    floats product = product_of(row, column);
+    output<float> out(s.pixels());
+    CALL(convolve_separable, image, out, s.rows, s.cols, host(row), host(column), radius, scratch);
+    oracle::filtered right = oracle::convolve_separable(image, s.rows, s.cols, row, column, radius);
+    keep_pictures("convolve_separable", s, image, out, right.values);
+    expect_close(out, right.values, double(product.size()), right.magnitudes, s.as_extents(),
+                 wrong_products(image, s, row, column, product, radius));
+}
+
+// What is raced.
+
+enum class function { direct, clamped, separable };
+
+// On a GPU 8192 x 8192 pixels, less a few by which neither rows nor columns are whole tiles, and as
+// many rows as let seven images and their results in each of two workers fit the device. Rows begin
+// at multiples of 16 bytes.
+static shape raced(enum function what)
+{
+    if (simulated()) return what == function::separable ? shape{125, 508} : shape{189, 508};
+    double most = double(device().memory_bytes) / 16 / (8 * 8188.0);
+    return {static_cast<int>(std::min(8189.0, most)), 8188};
+}
+static int raced_radius(enum function what) { return what == function::separable ? 8 : 4; }
+
+// New values for a stretch of `values` somewhere.
+static std::span<std::byte> renew(floats &values, std::mt19937_64 &random)
+{
+    std::size_t count = std::min<std::size_t>(values.size(), 4096);
+    std::size_t first = random() % (values.size() - count + 1);
+    std::span<float> stretch = std::span(values).subspan(first, count);
+    fill_random(stretch, random);
+    return std::as_writable_bytes(stretch);
+}
+
+namespace {
+
+class filtering : public workload {
+public:
+    filtering(std::mt19937_64 &random, enum function what)
+        : what_(what), s_(raced(what)), image_(s_.pixels()), out_(s_.pixels())
+    {
+        bool two = what == function::separable;
+        std::size_t d = length(radius());
+        filter_.resize(two ? d : d * d);
+        column_.resize(two ? d : 0);
+        for (floats *values : {&image_, &filter_, &column_}) fill_random(*values, random);
+    }
+    const char *function() const override
+    {
+        return what_ == function::direct    ? "convolve"
+               : what_ == function::clamped ? "convolve_clamped"
+                                            : "convolve_separable";
+    }
+    std::vector<argument> arguments() override
+    {
+        auto filter = host(filter_), column = host(column_);
+        if (what_ == function::direct)
+            return remote<decltype(convolve)>::arguments(image_, out_, s_.rows, s_.cols, filter,
+                                                         radius());
+        if (what_ == function::clamped)
+            return remote<decltype(convolve_clamped)>::arguments(image_, out_, s_.rows, s_.cols,
+                                                                 filter, radius());
+        return remote<decltype(convolve_separable)>::arguments(image_, out_, s_.rows, s_.cols,
+                                                               filter, column, radius(), scratch);
+    }
+    std::vector<std::span<std::byte>> change(std::mt19937_64 &random) override
+    {
+        looked_at_ = int(random() % looks);
+        return {renew(image_, random), renew(filter_, random)};
+    }
+    // Every fourth row, in each round another fourth: on a CPU all of them take a second.
+    void check() override
+    {
+        auto magnitude = [](const floats &filter) {
+            double sum = 0;
+            for (float f : filter) sum += std::abs(f);
+            return sum;
+        };
+        double terms = std::pow(double(length(radius())), 2);
+        double most = magnitude(filter_) * (column_.empty() ? 1 : magnitude(column_));
+        auto row_is_right = [&](int row) {
+            std::vector<double> want = right(row);
+            for (int c = 0; c < s_.cols; ++c)
+                if (!within(out_.values[first(row) + c], want[c], terms, most)) return false;
+            return true;
+        };
+        bool all = in_ranges(s_.pixels(), [&](std::size_t from, std::size_t to) {
+            for (int row = looked_at_; row < s_.rows; row += looks)
+                if (first(row) >= from && first(row) < to && !row_is_right(row)) return false;
+            return true;
+        });
+        for (int row = looked_at_; !all && row < s_.rows; row += looks)
+            if (!row_is_right(row)) end_at(row, terms, most);
+    }
+    double bytes() const override { return 8.0 * double(s_.pixels()); }
+    double multiply_adds() const override
+    {
+        return double(s_.pixels() * (filter_.size() + column_.size()));
+    }
+
+private:
+    static constexpr int looks = 4;
+    int radius() const { return raced_radius(what_); }
+    std::size_t first(int row) const { return std::size_t(row) * s_.cols; }
+    std::vector<double> right(int row) const
+    {
+        if (what_ == function::separable)
+            return oracle::row_of_convolve_separable(image_, s_.rows, s_.cols, filter_, column_,
+                                                     radius(), row);
+        return oracle::row_of_convolve(image_, s_.rows, s_.cols, filter_, radius(),
+                                       what_ == function::clamped ? border::clamped : border::zero,
+                                       row);
+    }
+    void end_at(int row, double terms, double most) const
+    {
+        std::vector<double> want = right(row);
+        int col = 0;
+        while (within(out_.values[first(row) + col], want[col], terms, most)) ++col;
+        float got = out_.values[first(row) + col];
+        bool close = std::abs(got - want[col]) < 1e-3 * most;
+        expect(false, verdict::WRONG_ANSWER,
+               "Row " + std::to_string(row) + ", column " + std::to_string(col) + " of " +
+                   std::to_string(s_.rows) + " x " + std::to_string(s_.cols) + " is " +
+                   show_element(got) + ", and should be " + show_element(float(want[col])) + "." +
+                   (close ? " That is close, but not as precise as float arithmetic." : ""),
+               close ? "Compute in float throughout: no half precision, no TF32."
+                     : "The smaller cases are right, so look for what only large images have: many "
+                       "blocks, many tiles, an edge within a tile.");
+    }
+
+    enum function what_;
+    shape s_;
+    floats image_, filter_, column_;
+    output<float> out_;
+    int looked_at_ = 0;
+};
+
+} // namespace
+
+static void race_filter(enum function what, const speed_gates &gates)
+{
+    race([=](std::mt19937_64 &random) { return std::make_unique<filtering>(random, what); }, gates);
+}
+
+static counted_gate sectors_a_pixel(enum function what, const steps &most)
+{
+    counted_gate gate;
+    gate.name = "sectors loaded a pixel";
+    gate.value = [=](const counted &c) {
+        return double(c.load_sectors) / double(raced(what).pixels());
+    };
+    gate.at_least = false;
+    gate.required = most;
+    gate.meaning = "Each pixel is loaded from global memory for every sum that it is part of. Let "
+                   "the threads of a block bring their pixels and a halo around them to shared "
+                   "memory together, and take what they need from there.";
+    return gate;
+}
+
+// 17 for each of the two filters, and what is done twice where blocks meet.
+static counted_gate multiplications_a_pixel(enum function what, double most)
+{
+    counted_gate gate;
+    gate.name = "multiplications a pixel";
+    gate.value = [=](const counted &c) {
+        return double(c.multiplications) / double(raced(what).pixels());
+    };
+    gate.at_least = false;
+    gate.required.pass = most;
+    gate.meaning = "A filter that is a product need not be multiplied out: filter along the rows, "
+                   "and then the result down the columns.";
+    return gate;
+}
+
+// Bytes that each launch must move if it moves every sector once, over all launches.
+static counted_gate compulsory_bytes(enum function what, double good)
+{
+    counted_gate gate;
+    gate.name = "compulsory bytes a pixel";
+    gate.value = [=](const counted &c) {
+        return double(c.compulsory_bytes) / double(raced(what).pixels());
+    };
+    gate.at_least = false;
+    gate.required.good = good;
+    gate.unit = "bytes";
+    gate.meaning = "What the first pass writes the second reads again. A block that keeps it in "
+                   "shared memory or in registers needs no second pass.";
+    return gate;
+}
+
+static speed_gates direct_gates(enum function what)
+{
+    speed_gates gates;
+    gates.speedup = 2;
+    gates.fma = {0, 0.30, 0.50};
+    gates.counted = {sectors_a_pixel(what, {3.5, 0.6, 0})};
+    gates.too_slow = "Is the radius known at compile time, so that the loops are unrolled and the "
+                     "filter's elements are operands? Then let a thread compute several pixels, so "
+                     "that one it has loaded serves several sums.";
+    return gates;
+}
+
+static speed_gates separable_gates()
+{
+    speed_gates gates;
+    gates.speedup = 4;
+    gates.copy = {0.35, 0.55, 0};
+    gates.counted = {multiplications_a_pixel(function::separable, 70),
+                     sectors_a_pixel(function::separable, {6, 0.8, 0}),
+                     compulsory_bytes(function::separable, 9)};
+    gates.too_slow = "Two passes, first along the rows and then down the columns, need 2 d "
+                     "multiply-adds a pixel in place of d * d. When that is done memory is the "
+                     "limit: shared tiles in both passes, then one pass.";
+    return gates;
+}
+
+CORRECTNESS_CASE("convolve: a small image", 1)
+{
+    for (int filter = 0; filter < 2; ++filter) try_filter(border::zero, {5, 7}, 1);
+}
+
+CORRECTNESS_CASE("convolve: every radius", 3)
+{
+    for (int radius = 0; radius <= 16; ++radius) try_filter(border::zero, {37, 42}, radius);
+}
+
+CORRECTNESS_CASE("convolve: images around blocks and tiles", 3)
+{
+    for (const shape &s : around_tiles) try_filter(border::zero, s, 2);
+    for (const shape &s : thin) try_filter(border::zero, s, 3);
+    try_filter(border::zero, simulated() ? shape{70, 90} : shape{1201, 1499}, 8);
+    if (!simulated()) try_filter(border::zero, {200003, 2}, 3); // too long for the simulator
+}
+
+CORRECTNESS_CASE("convolve: images smaller than the filter", 2)
+{
+    for (const small_image &i : smaller_than_the_filter) try_filter(border::zero, i.s, i.radius);
+}
+
+CORRECTNESS_CASE("convolve: images that begin anywhere", 1)
+{
+    for (const places &at : odd_places) try_filter(border::zero, {19, 52}, 3, true, at);
+}
+
+CORRECTNESS_CASE("convolve: the precision of float", 1)
+{
+    try_filter(border::zero, {41, 67}, 4, false);
+    try_filter(border::zero, {20, 33}, 16, false);
+}
+
+CORRECTNESS_CASE("convolve: no rows or no columns", 1)
+{
+    try_filter(border::zero, {2, 2}, 1); // nothing at all is no answer
+    for (const shape &s : {shape{0, 7}, {7, 0}, {0, 0}}) try_filter(border::zero, s, 2);
+}
+
+CORRECTNESS_CASE("convolve: a picture", 1) { filter_the_harbour(border::zero, disc(3), 3); }
+
+SPEED_CASE("convolve: speed, 9 x 9", 7)
+{
+    race_filter(function::direct, direct_gates(function::direct));
+}
+
+CORRECTNESS_CASE("convolve_clamped: a small image", 1)
+{
+    for (int filter = 0; filter < 2; ++filter) try_filter(border::clamped, {5, 7}, 1);
+}
+
+CORRECTNESS_CASE("convolve_clamped: every radius", 2)
+{
+    for (int radius = 0; radius <= 16; ++radius) try_filter(border::clamped, {35, 44}, radius);
+}
+
+CORRECTNESS_CASE("convolve_clamped: images smaller than the filter", 2)
+{
+    for (const small_image &i : smaller_than_the_filter) try_filter(border::clamped, i.s, i.radius);
+}
+
+CORRECTNESS_CASE("convolve_clamped: any size and any beginning", 1)
+{
+    for (const shape &s : around_tiles) try_filter(border::clamped, s, 2);
+    for (const shape &s : thin) try_filter(border::clamped, s, 3);
+    for (const places &at : odd_places) try_filter(border::clamped, {19, 52}, 3, true, at);
+    for (const shape &s : {shape{0, 7}, {7, 0}, {0, 0}}) try_filter(border::clamped, s, 2);
+}
+
+CORRECTNESS_CASE("convolve_clamped: a picture", 1)
+{
+    filter_the_harbour(border::clamped, relief(), 2);
+}
+
+SPEED_CASE("convolve_clamped: speed, 9 x 9", 3)
+{
+    race_filter(function::clamped, direct_gates(function::clamped));
+}
+
+CORRECTNESS_CASE("convolve_separable: a small image", 1) { try_separable({5, 7}, 1); }
+
+CORRECTNESS_CASE("convolve_separable: every radius", 2)
+{
+    for (int radius = 0; radius <= 16; ++radius) try_separable({37, 42}, radius);
+}
+
+CORRECTNESS_CASE("convolve_separable: images around blocks and tiles", 2)
+{
+    for (const shape &s : around_tiles) try_separable(s, 2);
+    for (const shape &s : thin) try_separable(s, 3);
+    try_separable(simulated() ? shape{70, 90} : shape{1201, 1499}, 8);
+    if (!simulated()) try_separable({200003, 2}, 3);
+}
+
+CORRECTNESS_CASE("convolve_separable: images smaller than the filter", 1)
+{
+    for (const small_image &i : smaller_than_the_filter) try_separable(i.s, i.radius);
+}
+
+CORRECTNESS_CASE("convolve_separable: images that begin anywhere", 1)
+{
+    for (const places &at : odd_places) try_separable({19, 52}, 3, true, at);
+}
+
+CORRECTNESS_CASE("convolve_separable: the precision of float", 1)
+{
+    try_separable({41, 67}, 8, false);
+    try_separable({20, 33}, 16, false);
+}
+
+CORRECTNESS_CASE("convolve_separable: no rows or no columns", 1)
+{
+    try_separable({2, 2}, 1);
+    for (const shape &s : {shape{0, 7}, {7, 0}, {0, 0}}) try_separable(s, 2);
+}
+
+CORRECTNESS_CASE("convolve_separable: a picture", 1) { separate_the_harbour(3); }
+
+SPEED_CASE("convolve_separable: speed, 17 taps", 10)
+{
+    race_filter(function::separable, separable_gates());
+}

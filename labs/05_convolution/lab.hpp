@@ -1,0 +1,50 @@
+// Lab 05, convolution: the functions to write. The lesson is
+// handouts/05_convolution.md.
+//
+// Pointers are device pointers unless their names end in _host; all are aligned
+// to 4 bytes and no more: each array may start at its own place within a float4
+// (16 bytes) or a sector (32 bytes). Arrays of one call do not overlap. Images
+// are rows x cols, row-major, without gaps between rows; a size is at least 0
+// and at most 500000, rows * cols at most 2^30. An image with no pixel is
+// legal, and so is one that is smaller than the filter. All numbers are finite.
+//
+// 0 <= radius <= 16, and a filter has d = 2 * radius + 1 elements a side. It is
+// in host memory, which is the caller's: it may change as soon as the function
+// has returned.
+//
+// Sums are taken in float, in any order: no half, no TF32. The functions return
+// when their work has been launched; the grader waits for it, and asks the
+// runtime for launch errors. A function may throw a std::exception to report an
+// error of its own.
+#pragma once
+
+#include <cstddef>
+
+// Filters an image.
+//   image, out: rows x cols; filter_host: d x d, row-major.
+//   out[r * cols + c] = sum over y, x < d of filter_host[y * d + x] times the
+//   pixel in row r + y - radius and column c + x - radius of the image. The
+//   filter is not turned round. Beyond the image all pixels are 0.
+// The lesson: where to keep what all threads read, and what neighbours share.
+void convolve(const float *image, float *out, int rows, int cols, const float *filter_host,
+              int radius);
+
+// The same, but beyond the image each edge goes on: a pixel there is as its
+// nearest one in the image.
+// The lesson: the halo decides what lies beyond the edge, nobody else.
+void convolve_clamped(const float *image, float *out, int rows, int cols, const float *filter_host,
+                      int radius);
+
+// Filters an image by a filter that is a product: convolve with the filter
+// whose element in row y and column x is
+// column_filter_host[y] * row_filter_host[x].
+//   image, out: rows x cols; row_filter_host, column_filter_host: d each.
+//   convolve_separable_scratch, on the host, says how many bytes of scratch
+//   memory it needs for such an image (0 is fine); `scratch` then points to so
+//   many bytes of device memory at a multiple of 256. They hold anything, and
+//   are the function's own until its work is done.
+// The lesson: 2 d multiply-adds in place of d * d, and then memory is the limit.
+size_t convolve_separable_scratch(int rows, int cols, int radius);
+void convolve_separable(const float *image, float *out, int rows, int cols,
+                        const float *row_filter_host, const float *column_filter_host, int radius,
+                        void *scratch);

@@ -1,0 +1,120 @@
+// Lab 05, convolution: the file to edit. What each function must do: lab.hpp.
+// The lesson: handouts/05_convolution.md. Stuck at a TODO: hints.md.
+//
+// The launches below are in place: a thread a pixel, in blocks of 32 x 8; for a
+// filter that is a product two kernels, with the image between them in scratch.
+// Change kernels, launches and scratch where your idea needs it.
+#include "lab.hpp"
+
+#include <cuda_runtime.h>
+
+#include <stdexcept>
+#include <string>
+
+constexpr int block_cols = 32, block_rows = 8;
+constexpr int most = 2 * 16 + 1; // elements of a filter a side
+
+// Constant memory: kernels read it, the host writes it before the launch.
+[[maybe_unused]] static __constant__ float taps[most * most];
+[[maybe_unused]] static __constant__ float row_taps[most], column_taps[most];
+
+static void check(cudaError_t error, const char *step)
+{
+    if (error != cudaSuccess)
+        throw std::runtime_error(std::string(step) + ": " + cudaGetErrorString(error));
+}
+
+static dim3 blocks_for(int rows, int cols)
+{
+    return dim3((cols + block_cols - 1) / block_cols, (rows + block_rows - 1) / block_rows);
+}
+
+// The pixel in row r and column c of an image, which may lie beyond it.
+struct zeros_beyond {
+    const float *image;
+    int rows, cols;
+    __device__ float operator()([[maybe_unused]] int r, [[maybe_unused]] int c) const
+    {
+        float pixel = 0;
+        // TODO 1 (convolve): Let `pixel` be the pixel where there is one.
+        return pixel;
+    }
+};
+struct edges_beyond {
+    const float *image;
+    int rows, cols;
+    __device__ float operator()([[maybe_unused]] int r, [[maybe_unused]] int c) const
+    {
+        float pixel = 0;
+        // TODO 4 (convolve_clamped): Let `pixel` be the nearest pixel of the
+        // image: min and max can move r and c into it.
+        return pixel;
+    }
+};
+
+template <class P>
+static __global__ void filter_pixels(P pixel, float *out, int rows, int cols, int radius)
+{
+    // TODO 2 (convolve): Which pixel is this thread's? Is there one? Add up
+    // what the filter makes of its neighbours, and write the sum.
+    //
+    // TODO 7 (convolve: speed, 9 x 9): When everything passes: let the block
+    // bring its pixels, and `radius` more on each side, to shared memory first;
+    // let the compiler know the radius; let a thread compute several pixels.
+    //
+    // TODO 8 (convolve_clamped: speed, 9 x 9): The same kernel will do, if what
+    // lies beyond the image is decided when the tile is brought.
+}
+
+void convolve(const float *image, float *out, int rows, int cols, const float *filter_host,
+              int radius)
+{
+    if (rows == 0 || cols == 0) return;
+    // TODO 3 (convolve): Copy the filter to `taps`, with cudaMemcpyToSymbol,
+    // and in convolve_clamped too.
+    filter_pixels<<<blocks_for(rows, cols), dim3(block_cols, block_rows)>>>(
+        zeros_beyond{image, rows, cols}, out, rows, cols, radius);
+    check(cudaPeekAtLastError(), "filter_pixels");
+}
+
+void convolve_clamped(const float *image, float *out, int rows, int cols, const float *filter_host,
+                      int radius)
+{
+    if (rows == 0 || cols == 0) return;
+    filter_pixels<<<blocks_for(rows, cols), dim3(block_cols, block_rows)>>>(
+        edges_beyond{image, rows, cols}, out, rows, cols, radius);
+    check(cudaPeekAtLastError(), "filter_pixels");
+}
+
+static __global__ void filter_rows(const float *image, float *between, int rows, int cols,
+                                   int radius)
+{
+    // TODO 5 (convolve_separable): Add up along the row: each pixel of
+    // `between` becomes the sum of row_taps times its neighbours to the left
+    // and to the right in `image`. Copy both filters below.
+}
+
+static __global__ void filter_columns(const float *between, float *out, int rows, int cols,
+                                      int radius)
+{
+    // TODO 6 (convolve_separable): The same down the column, with column_taps,
+    // from `between` to `out`.
+    //
+    // TODO 9 (convolve_separable: speed, 17 taps): When everything passes:
+    // shared tiles and a known radius in both kernels, as in TODO 7. Then one
+    // kernel in place of two: what lies between need not go through scratch.
+}
+
+size_t convolve_separable_scratch(int rows, int cols, int) { return sizeof(float) * rows * cols; }
+
+void convolve_separable(const float *image, float *out, int rows, int cols,
+                        const float *row_filter_host, const float *column_filter_host, int radius,
+                        void *scratch)
+{
+    if (rows == 0 || cols == 0) return;
+    float *between = static_cast<float *>(scratch);
+    dim3 blocks = blocks_for(rows, cols), block(block_cols, block_rows);
+    filter_rows<<<blocks, block>>>(image, between, rows, cols, radius);
+    filter_columns<<<blocks, block>>>(between, out, rows, cols, radius);
+    check(cudaPeekAtLastError(), "filter_rows and filter_columns");
+}

@@ -1,0 +1,110 @@
+// What is right in lab 05: every tap of the filter, added to a whole row of the image at a time.
+#include "oracle.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+namespace oracle {
+
+namespace {
+
+// Row `row` of the image with `radius` pixels more at both ends; any row, also beyond the image.
+std::vector<double> with_border(const std::vector<float> &image, int rows, int cols, int row,
+                                int radius, border beyond)
+{
+    std::vector<double> wide(static_cast<std::size_t>(cols) + 2 * radius);
+    bool clamped = beyond == border::clamped;
+    if (!clamped && (row < 0 || row >= rows)) return wide;
+    auto first = image.begin() + std::ptrdiff_t(std::clamp(row, 0, rows - 1)) * cols;
+    auto end = std::copy(first, first + cols, wide.begin() + radius);
+    if (clamped) {
+        std::fill(wide.begin(), wide.begin() + radius, first[0]);
+        std::fill(end, wide.end(), first[cols - 1]);
+    }
+    return wide;
+}
+
+// to[i] += factor * from[i] for every i < n.
+void add_scaled(double *to, const double *from, double factor, std::size_t n)
+{
+    for (std::size_t i = 0; i < n; ++i) to[i] += factor * from[i];
+}
+
+// The rows of an image one by one, put together.
+template <class Row> filtered all_rows(int rows, int cols, Row row_of)
+{
+    filtered f;
+    for (int row = 0; row < rows && cols > 0; ++row)
+        for (bool absolute : {false, true}) {
+            std::vector<double> of_row = row_of(row, absolute);
+            std::vector<double> &to = absolute ? f.magnitudes : f.values;
+            to.insert(to.end(), of_row.begin(), of_row.end());
+        }
+    return f;
+}
+
+std::vector<float> without_signs(std::vector<float> values)
+{
+    for (float &v : values) v = std::abs(v);
+    return values;
+}
+
+} // namespace
+
+std::vector<double> row_of_convolve(const std::vector<float> &image, int rows, int cols,
+                                    const std::vector<float> &filter, int radius, border beyond,
+                                    int row)
+{
+    std::vector<double> sums(static_cast<std::size_t>(cols));
+    int d = 2 * radius + 1;
+    for (int y = 0; y < d; ++y) {
+        std::vector<double> wide = with_border(image, rows, cols, row + y - radius, radius, beyond);
+        for (int x = 0; x < d; ++x)
+            add_scaled(sums.data(), wide.data() + x, filter[static_cast<std::size_t>(y * d + x)],
+                       sums.size());
+    }
+    return sums;
+}
+
+std::vector<double> row_of_convolve_separable(const std::vector<float> &image, int rows, int cols,
+                                              const std::vector<float> &row_filter,
+                                              const std::vector<float> &column_filter, int radius,
+                                              int row)
+{
+    std::vector<double> sums(static_cast<std::size_t>(cols)), wide(sums.size() + 2 * radius);
+    for (int y = 0; y <= 2 * radius; ++y)
+        add_scaled(wide.data(),
+                   with_border(image, rows, cols, row + y - radius, radius, border::zero).data(),
+                   column_filter[static_cast<std::size_t>(y)], wide.size());
+    for (int x = 0; x <= 2 * radius; ++x)
+        add_scaled(sums.data(), wide.data() + x, row_filter[static_cast<std::size_t>(x)],
+                   sums.size());
+    return sums;
+}
+
+filtered convolve(const std::vector<float> &image, int rows, int cols,
+                  const std::vector<float> &filter, int radius, border beyond)
+{
+    std::vector<float> sizes = without_signs(image), factors = without_signs(filter);
+    return all_rows(rows, cols, [&](int row, bool absolute) {
+        return row_of_convolve(absolute ? sizes : image, rows, cols, absolute ? factors : filter,
+                               radius, beyond, row);
+    });
+}
+
+filtered convolve_separable(const std::vector<float> &image, int rows, int cols,
+                            const std::vector<float> &row_filter,
+                            const std::vector<float> &column_filter, int radius)
+{
+    std::vector<float> sizes = without_signs(image), of_row = without_signs(row_filter),
+                       of_column = without_signs(column_filter);
+    return all_rows(rows, cols, [&](int row, bool absolute) {
+        return absolute
+                   ? row_of_convolve_separable(sizes, rows, cols, of_row, of_column, radius, row)
+                   : row_of_convolve_separable(image, rows, cols, row_filter, column_filter, radius,
+                                               row);
+    });
+}
+
+} // namespace oracle

@@ -1,0 +1,181 @@
+// Lab 05, rung 5: a filter that is a product in two passes, along the rows and then down the
+// columns: 34 multiply-adds a pixel in place of 289, at radius 8.
+//
+// New: filter_rows and filter_columns, with the image between them in scratch. The other functions
+// are those of rung 4.
+#include "lab.hpp"
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+constexpr int largest = 33; // a filter's elements a side
+constexpr int block_cols = 32, block_rows = 8;
+constexpr int own = 8; // pixels below each other that a thread computes
+constexpr int tile_rows = block_rows * own;
+
+static __constant__ float taps[largest * largest];
+
+static void check(cudaError_t error, const char *step)
+{
+    if (error != cudaSuccess)
+        throw std::runtime_error(std::string(step) + ": " + cudaGetErrorString(error));
+}
+
+static int pieces(int n, int size) { return (n + size - 1) / size; }
+
+// The pixel in row r and column c, which may lie beyond the image.
+template <bool clamped>
+static __device__ float pixel(const float *image, int rows, int cols, int r, int c)
+{
+    if (clamped) return image[min(max(r, 0), rows - 1) * cols + min(max(c, 0), cols - 1)];
+    return r >= 0 && r < rows && c >= 0 && c < cols ? image[r * cols + c] : 0;
+}
+
+// A thread's pixels lie below each other: one loaded from shared memory serves up to `own` sums.
+template <int R, bool clamped>
+static __global__ void filter_tile(const float *image, float *out, int rows, int cols)
+{
+    constexpr int d = 2 * R + 1, tall = tile_rows + 2 * R, wide = block_cols + 2 * R;
+    __shared__ float tile[tall][wide];
+    int left = blockIdx.x * block_cols, top = blockIdx.y * tile_rows;
+    for (int y = threadIdx.y; y < tall; y += block_rows)
+        for (int x = threadIdx.x; x < wide; x += block_cols)
+            tile[y][x] = pixel<clamped>(image, rows, cols, top + y - R, left + x - R);
+    __syncthreads();
+    float sums[own] = {};
+    int mine = threadIdx.y * own;
+#pragma unroll(R <= 8 ? d : 1)
+    for (int x = 0; x < d; ++x) {
+        float column[own + 2 * R];
+        for (int y = 0; y < own + 2 * R; ++y) column[y] = tile[mine + y][threadIdx.x + x];
+#pragma unroll
+        for (int y = 0; y < d; ++y)
+            for (int k = 0; k < own; ++k) sums[k] += taps[y * d + x] * column[y + k];
+    }
+    int col = left + threadIdx.x;
+    for (int k = 0; k < own; ++k)
+        if (int row = top + mine + k; row < rows && col < cols) out[row * cols + col] = sums[k];
+}
+
+template <int R, bool clamped> static void launch(const float *image, float *out, int rows,
+                                                  int cols, const float *filter_host, int radius)
+{
+    constexpr int d = 2 * R + 1;
+    int own = 2 * radius + 1, first = R - radius;
+    std::vector<float> framed(d * d);
+    for (int y = 0; y < own; ++y)
+        std::copy_n(filter_host + y * own, own, &framed[(y + first) * d + first]);
+    check(cudaMemcpyToSymbolAsync(taps, framed.data(), sizeof(float) * d * d),
+          "copying the filter");
+    dim3 grid(pieces(cols, block_cols), pieces(rows, tile_rows));
+    filter_tile<R, clamped><<<grid, dim3(block_cols, block_rows)>>>(image, out, rows, cols);
+    check(cudaPeekAtLastError(), "filter_tile");
+}
+
+// The smallest of the radii known to the compiler that will do.
+template <bool clamped> static void filter(const float *image, float *out, int rows, int cols,
+                                           const float *filter_host, int radius)
+{
+    if (rows == 0 || cols == 0) return;
+    auto launch_it = radius <= 2   ? launch<2, clamped>
+                     : radius <= 4 ? launch<4, clamped>
+                     : radius <= 8 ? launch<8, clamped>
+                                   : launch<16, clamped>;
+    launch_it(image, out, rows, cols, filter_host, radius);
+}
+
+void convolve(const float *image, float *out, int rows, int cols, const float *filter_host,
+              int radius)
+{
+    filter<false>(image, out, rows, cols, filter_host, radius);
+}
+
+void convolve_clamped(const float *image, float *out, int rows, int cols, const float *filter_host,
+                      int radius)
+{
+    filter<true>(image, out, rows, cols, filter_host, radius);
+}
+
+static __constant__ float row_taps[largest], column_taps[largest];
+
+// Each pass has a halo at two sides only.
+template <int R>
+static __global__ void filter_rows(const float *image, float *between, int rows, int cols)
+{
+    constexpr int wide = block_cols * own + 2 * R;
+    __shared__ float tile[block_rows][wide];
+    int left = blockIdx.x * block_cols * own, row = blockIdx.y * block_rows + threadIdx.y;
+    for (int x = threadIdx.x; x < wide; x += block_cols)
+        tile[threadIdx.y][x] = pixel<false>(image, rows, cols, row, left + x - R);
+    __syncthreads();
+    // A thread's pixels lie block_cols apart, so that lanes have neighbours: no bank is asked
+    // twice.
+#pragma unroll
+    for (int k = 0; k < own; ++k) {
+        int mine = k * block_cols + threadIdx.x;
+        float sum = 0;
+#pragma unroll
+        for (int x = 0; x <= 2 * R; ++x) sum += row_taps[x] * tile[threadIdx.y][mine + x];
+        if (row < rows && left + mine < cols) between[row * cols + left + mine] = sum;
+    }
+}
+
+template <int R>
+static __global__ void filter_columns(const float *between, float *out, int rows, int cols)
+{
+    constexpr int tall = tile_rows + 2 * R;
+    __shared__ float tile[tall][block_cols];
+    int col = blockIdx.x * block_cols + threadIdx.x, top = blockIdx.y * tile_rows;
+    for (int y = threadIdx.y; y < tall; y += block_rows)
+        tile[y][threadIdx.x] = pixel<false>(between, rows, cols, top + y - R, col);
+    __syncthreads();
+    int mine = threadIdx.y * own;
+    float column[own + 2 * R];
+    for (int y = 0; y < own + 2 * R; ++y) column[y] = tile[mine + y][threadIdx.x];
+#pragma unroll
+    for (int k = 0; k < own; ++k) {
+        float sum = 0;
+#pragma unroll
+        for (int y = 0; y <= 2 * R; ++y) sum += column_taps[y] * column[y + k];
+        if (int row = top + mine + k; row < rows && col < cols) out[row * cols + col] = sum;
+    }
+}
+
+template <int R> static void launch_separable(const float *image, float *out, int rows, int cols,
+                                              const float *row_filter_host,
+                                              const float *column_filter_host, int radius,
+                                              float *between)
+{
+    constexpr int d = 2 * R + 1;
+    float framed[2][d] = {};
+    std::copy_n(row_filter_host, 2 * radius + 1, framed[0] + R - radius);
+    std::copy_n(column_filter_host, 2 * radius + 1, framed[1] + R - radius);
+    check(cudaMemcpyToSymbolAsync(row_taps, framed[0], sizeof framed[0]), "copying the row filter");
+    check(cudaMemcpyToSymbolAsync(column_taps, framed[1], sizeof framed[1]),
+          "copying the column filter");
+    dim3 block(block_cols, block_rows);
+    dim3 of_rows(pieces(cols, block_cols * own), pieces(rows, block_rows));
+    filter_rows<R><<<of_rows, block>>>(image, between, rows, cols);
+    check(cudaPeekAtLastError(), "filter_rows");
+    dim3 of_columns(pieces(cols, block_cols), pieces(rows, tile_rows));
+    filter_columns<R><<<of_columns, block>>>(between, out, rows, cols);
+    check(cudaPeekAtLastError(), "filter_columns");
+}
+
+size_t convolve_separable_scratch(int rows, int cols, int) { return sizeof(float) * rows * cols; }
+
+void convolve_separable(const float *image, float *out, int rows, int cols,
+                        const float *row_filter_host, const float *column_filter_host, int radius,
+                        void *scratch)
+{
+    if (rows == 0 || cols == 0) return;
+    auto launch_it = radius <= 4   ? launch_separable<4>
+                     : radius <= 8 ? launch_separable<8>
+                                   : launch_separable<16>;
+    launch_it(image, out, rows, cols, row_filter_host, column_filter_host, radius,
+              static_cast<float *>(scratch));
+}
