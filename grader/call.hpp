@@ -78,6 +78,7 @@ template <class V> auto host(V &v) { return placed{std::span(v), place::host}; }
 template <class V> auto pinned(V &v) { return placed{std::span(v), place::pinned}; }
 template <class V> auto mapped(V &v) { return placed{std::span(v), place::mapped}; }
 template <class V> auto managed(V &v) { return placed{std::span(v), place::managed}; }
+template <class V> auto acquired(V &v) { return placed{std::span(v), place::acquired}; }
 template <class V> auto per_device(V &v, int n)
 {
     return placed{std::span(v), place::per_device, 0, n};
@@ -91,6 +92,7 @@ template <class T> struct placed_output {
     place where = place::device;
     int misalign = 0;
 };
+template <class T> auto managed(output<T> &o) { return placed_output<T>{o, place::managed}; }
 template <class T> auto host(output<T> &o) { return placed_output<T>{o, place::host}; }
 template <class T> auto pinned(output<T> &o) { return placed_output<T>{o, place::pinned}; }
 template <class T> auto misaligned(output<T> &o, int elements)

@@ -231,6 +231,25 @@ void end_case(verdict v, std::string message, std::string hint)
     std::abort(); // DOCTEST_FAIL has thrown
 }
 
+// What acquire or release did that the call it was made for cannot be made with.
+[[noreturn]] void end_for_acquire(acquire_fault what)
+{
+    switch (what) {
+    case acquire_fault::nothing:
+        end_case(verdict::NOT_WRITTEN, "acquire returned no memory.",
+                 "Which call of the runtime allocates host memory?");
+    case acquire_fault::too_little:
+        end_case(verdict::OUT_OF_BOUNDS,
+                 "acquire returned less memory than the elements asked for take.",
+                 "The runtime counts bytes, the contract counts floats.");
+    case acquire_fault::not_released:
+        end_case(verdict::WRONG_ANSWER,
+                 "release returned, and the memory is still pinned: nobody can use it any more.",
+                 "cudaFreeHost gives back what cudaMallocHost gave.");
+    }
+    end_case(verdict::PROTOCOL_ERROR, "The worker gave an unknown answer about acquire.");
+}
+
 void require_answer(const answer &a, const std::string &doing)
 {
     switch (a.how) {
@@ -281,6 +300,8 @@ void require_answer(const answer &a, const std::string &doing)
                              printable(r.text)));
     case reply_status::unknown_function:
         end_case(verdict::INFRA_ERROR, "The worker was built from another lab.hpp. Build again.");
+    case reply_status::misacquired:
+        end_for_acquire(static_cast<acquire_fault>(r.error));
     case reply_status::malformed:
         end_case(verdict::INFRA_ERROR, fmt::format("The worker refused a request while {}: {}.",
                                                    doing, printable(r.text)));

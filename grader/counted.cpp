@@ -53,6 +53,7 @@ void add_kernel(counted &c, const json &k)
     c.launches += number(k, "launches");
     c.threads += number(k, "threads");
     c.compulsory_bytes += sector_bytes * (number(k, "sectors_read") + number(k, "sectors_written"));
+    c.managed_pages += number(k, "managed_pages");
     for (const json &site : k.at("sites")) {
         add_site(c, site, kernel, false);
         add_site(c, site, kernel, true);
@@ -67,6 +68,10 @@ void add_kernel(counted &c, const json &k)
         c.atomic_same_address += number(site, "atomic_same_address");
         c.barriers += number(site, "barriers");
         c.texture_bytes += number(site, "texture_bytes");
+        c.texture_requests += number(site, "texture_requests");
+        c.constant_requests += number(site, "constant_requests");
+        c.constant_addresses += number(site, "constant_addresses");
+        c.host_link_bytes += sector_bytes * number(site, "host_sectors");
         c.multiplications += number(site, "multiplications");
     }
 }
@@ -115,6 +120,8 @@ counted parse_counters(std::string_view text)
     for (const json &k : document.at("kernels")) add_kernel(c, k);
     const json &copies = document.at("transfers");
     c.copied_bytes = number(copies, "host_to_device") + number(copies, "device_to_device");
+    c.host_link_bytes += number(copies, "host_to_device");
+    c.pageable_bytes = number(copies, "from_pageable");
     if (document.contains("timeline")) add_timeline(c, document["timeline"]);
     std::stable_sort(c.worst.begin(), c.worst.end(),
                      [](const auto &a, const auto &b) { return wasted(a) > wasted(b); });

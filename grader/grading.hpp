@@ -149,7 +149,13 @@ struct counted { // totals over every kernel of one call, and the source lines b
     std::uint64_t shared_wavefronts = 0, shared_ideal_wavefronts = 0;
     std::uint64_t texture_bytes = 0;   // read through textures, by all lanes
     std::uint64_t multiplications = 0; // of float and double, also those that add; by all lanes
+    std::uint64_t texture_requests = 0;
     std::uint64_t global_atomics = 0, local_requests = 0, barriers = 0;
+    std::uint64_t constant_requests = 0, constant_addresses = 0; // distinct ones, a request each
+    // To the device over the link to the host: copies, and what kernels read and write of pinned
+    // memory. Of the copies, those that came from ordinary memory.
+    std::uint64_t host_link_bytes = 0, pageable_bytes = 0;
+    std::uint64_t managed_pages = 0; // of 4096 bytes, not on the device when a kernel asked
     // Of the simulator's timeline (simulator/README.md): until all had ended; all work one after
     // another; while something was copied to or from a device; and of these while a kernel ran.
     std::uint64_t ticks = 0, serial_ticks = 0, copying_ticks = 0, hidden_ticks = 0;
@@ -172,6 +178,7 @@ struct speed_gates {
     steps copy; // fraction of this device's copy bandwidth
     steps fma;  // fraction of this device's FMA rate
     std::vector<counted_gate> counted;
+    bool naive_may_pass = false; // as where S is below 1
     std::string
         too_slow; // what a student below S or the first step has probably missed, and what to try
 };
@@ -188,6 +195,7 @@ public:
     virtual void check() = 0; // O(n), by expect_*: is the output right for the inputs as they are?
     virtual double bytes() const { return 0; } // that any version must move, read and written
     virtual double multiply_adds() const { return 0; } // that any version must do
+    virtual bool in_kernels() const { return true; }   // whether kernels must do it, not copies
 };
 using make_workload = std::function<std::unique_ptr<workload>(std::mt19937_64 &)>;
 

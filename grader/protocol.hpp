@@ -14,7 +14,17 @@ constexpr std::uint32_t protocol_magic = 0x31574b43; // "CKW1"
 constexpr int max_slots = 16, max_calls = 64;
 constexpr int socket_fd = 3, input_fd = 4, output_fd = 5;
 
-enum class place : std::uint8_t { value, device, host, pinned, mapped, managed, per_device };
+enum class place : std::uint8_t {
+    value,
+    device,
+    host,
+    pinned,
+    mapped,
+    managed,
+    per_device,
+    acquired, // on the host, from the contract's own float *acquire(size_t), for its release(float
+              // *)
+};
 
 // One argument of a call. Its image in the regions: guard bytes, payload, guard bytes; values have
 // no guards.
@@ -79,7 +89,10 @@ enum class reply_status : std::uint32_t {
     unknown_function,
     out_of_memory, // the worker could not allocate the set: the parent's doing, not the student's
     malformed,     // the worker did not understand the request
+    misacquired,   // what acquire or release did wrong: an `acquire_fault` in `error`
 };
+
+enum class acquire_fault : std::int32_t { nothing, too_little, not_released };
 
 enum class run_step : std::uint32_t {
     none,
@@ -116,6 +129,9 @@ struct device_facts {
     std::int32_t major = 0, minor = 0, multiprocessors = 0, devices = 0;
     std::int32_t driver = 0, runtime = 0; // 13000 is 13.0
     std::int32_t clock_khz = 0;           // the highest the multiprocessors run at
+    std::int32_t threads_a_block = 0, threads_a_multiprocessor = 0, warp = 0, copy_engines = 0;
+    std::int32_t pages_on_demand = 0; // whether kernels can fetch managed memory page by page
+    std::uint64_t shared_a_block = 0, shared_a_multiprocessor = 0, constant_bytes = 0;
     std::uint64_t l2_bytes = 0, memory_bytes = 0, memory_free = 0;
 };
 

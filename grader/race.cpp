@@ -310,6 +310,7 @@ private:
     {
         speed_result r;
         r.required = gates_.speedup;
+        r.naive_may_pass = gates_.naive_may_pass;
         r.pairs = static_cast<int>(kept_.size());
         r.discarded = discarded_.all();
         r.measured_again = again_;

@@ -74,7 +74,9 @@ race_set::race_set(std::unique_ptr<workload> work, region &in, std::uint64_t at,
         s.guard = s.where == place::value ? 0 : guard_bytes;
         s.input = at;
         at += image_of(s);
-        reload_ |= s.where != place::value && s.where != place::device;
+        // Managed pages must begin on the host; poison reaches device memory only.
+        reload_ |= s.where == place::managed || s.where == place::per_device ||
+                   (s.output && s.where != place::device);
     }
     end_ = at;
     if (end_ > in_.size())

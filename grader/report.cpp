@@ -244,7 +244,7 @@ nlohmann::json speed_json(const speed_result &s, nlohmann::json c)
     }
     c["steps"] = {{"reached", s.reached}, {"offered", s.offered}};
     // Where less than naive's own speed is asked for, naive's way is the right one.
-    if (s.required > 0 && s.required < 1) c["naive_may_pass"] = true;
+    if (s.naive_may_pass || (s.required > 0 && s.required < 1)) c["naive_may_pass"] = true;
     return c;
 }
 

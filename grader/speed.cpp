@@ -642,9 +642,14 @@ void check_where_work_was_done(const workload &work, const counted &submission)
                              how[0] ? how : "the work was done elsewhere"),
                  next);
     };
+    if (!work.in_kernels()) return;
     double least = least_share * work.bytes();
     std::uint64_t moved = submission.load_bytes + submission.texture_bytes + submission.store_bytes;
-    if (submission.launches == 0 || static_cast<double>(submission.compulsory_bytes) < least)
+    if (submission.launches == 0)
+        end_case(verdict::IMPLAUSIBLE,
+                 fmt::format("No kernel of {} ran: the work was done elsewhere.", work.function()),
+                 "Do the work in kernels: what this lab counts is how they use the memory.");
+    if (static_cast<double>(submission.compulsory_bytes) < least)
         end("The kernels", submission.compulsory_bytes, "",
             "Do the work in kernels: what this lab counts is how they use the memory.");
     if (static_cast<double>(moved) < least)
@@ -668,6 +673,7 @@ counted_outcome count_one_call(const make_workload &make, const make_workload &m
     check_where_work_was_done(*work, submission);
     speed_result result;
     result.required = gates.speedup;
+    result.naive_may_pass = gates.naive_may_pass;
     step_tally tally;
     std::string missed, hint;
     for (const counted_gate &gate : gates.counted) {

@@ -40,6 +40,7 @@ struct speed_result {
     double library_ratio = none; // the library's time over the submission's, median of the rounds
     bool measured_again = false; // the first sixty pairs did not decide
     bool by_median = false;      // nor did the second: the median alone decided
+    bool naive_may_pass = false; // the gates are there for others
     std::map<std::string, double> counters;       // a gate's name -> the submission's value
     std::map<std::string, double> naive_counters; // the same -> naive's
     std::map<std::string, std::string> units;     // the same -> its unit; "%": values are of 1

@@ -241,6 +241,8 @@ public:
         for (auto s = first; s <= last; ++s) add(s);
     }
     std::uint64_t count() const { return count_; }
+    // The stretches of 4096 bytes that any sector lies in, by their first sector, in no order.
+    std::vector<std::uint64_t> stretches() const;
     void add(const sector_set &);
     void clear();
 

@@ -295,6 +295,7 @@ void count_device(context &c, const instruction &i, lane_mask mask, const u64 *a
         add_access(a, mask, how.bytes, sectors, how.bytes);
         keep_worst(c, i, mask, address, how, sectors, how.bytes);
         set.add_range(first >> 5, last >> 5);
+        if ((c.shadow[first] & on_host) != 0) s.host_sectors += sectors;
         return;
     }
     site_memo &m = c.memos[i.site];
@@ -309,6 +310,8 @@ void count_device(context &c, const instruction &i, lane_mask mask, const u64 *a
     }
     add_access(a, mask, how.bytes, m.sectors, m.ideal);
     mark_sectors(c, address, mask, set);
+    u64 first = address[__builtin_ctz(mask)] - c.base;
+    if ((c.shadow[first] & on_host) != 0) s.host_sectors += m.sectors;
 }
 
 // The most different words that one bank must serve for the lanes of `mask`.

@@ -44,6 +44,18 @@ void sector_set::add(const sector_set &o)
     }
 }
 
+std::vector<std::uint64_t> sector_set::stretches() const
+{
+    constexpr std::uint64_t words = 4096 / 32 / 64;
+    std::vector<std::uint64_t> all;
+    for (auto number : touched_)
+        for (std::uint64_t k = 0; k < page_sectors / 64; k += words)
+            if (std::any_of(pages_[number] + k, pages_[number] + k + words,
+                            [](std::uint64_t word) { return word != 0; }))
+                all.push_back((number << page_shift) + 64 * k);
+    return all;
+}
+
 void sector_set::clear()
 {
     for (auto number : touched_) std::memset(pages_[number], 0, page_sectors / 8 + 8);
@@ -79,7 +91,8 @@ struct module::state {
     outcome run(program &, const launch &);
     outcome run_grid(program &, const launch &, core::device_runtime &, core::launch_node &);
     static program &transfer(bool fill, bool words);
-    void add_counts(program &, const launch &, std::uint64_t read, std::uint64_t written);
+    void add_counts(program &, const launch &, const core::sector_set &read,
+                    const core::sector_set &written);
 };
 
 namespace {
@@ -398,7 +411,7 @@ outcome module::state::run_grid(program &p, const launch &how, core::device_runt
     runtime.count_steps(g.steps);
     spare = std::move(g.spare);
     if (spare.size() > 4) spare.resize(4); // enough to start the next grid without allocating
-    if (c.count) add_counts(p, how, read.count(), written.count());
+    if (c.count) add_counts(p, how, read, written);
     read.clear();
     written.clear();
     return g.result;
@@ -494,8 +507,18 @@ void take_counts(code &k, kernel_counts &total)
 
 } // namespace
 
-void module::state::add_counts(program &p, const launch &how, std::uint64_t sectors_read,
-                               std::uint64_t sectors_written)
+// The managed pages that a launch has had to wait for; they are on the device now.
+static std::uint64_t pages_on_demand(const core::sector_set &touched)
+{
+    auto &all = memory::instance();
+    if (!all.has_managed()) return 0;
+    std::uint64_t pages = 0;
+    for (auto sector : touched.stretches()) pages += all.bring(all.base() + 32 * sector);
+    return pages;
+}
+
+void module::state::add_counts(program &p, const launch &how, const core::sector_set &read,
+                               const core::sector_set &written)
 {
     auto &all = counters::instance().kernels;
     auto it =
@@ -508,8 +531,9 @@ void module::state::add_counts(program &p, const launch &how, std::uint64_t sect
     it->launches += 1;
     it->blocks += blocks;
     it->threads += blocks * how.block.x * how.block.y * how.block.z;
-    it->sectors_read += sectors_read;
-    it->sectors_written += sectors_written;
+    it->sectors_read += read.count();
+    it->sectors_written += written.count();
+    it->managed_pages += pages_on_demand(read) + pages_on_demand(written);
     for (auto &f : p.functions)
         if (f) take_counts(*f, *it);
 }

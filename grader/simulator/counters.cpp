@@ -94,6 +94,7 @@ object &add_counts(object &out, const site_counts &s)
         .add("shared_store", to_json(s.shared_store))
         .add("constant_requests", s.constant_requests)
         .add("constant_addresses", s.constant_addresses)
+        .add("host_sectors", s.host_sectors)
         .add("global_atomics", s.global_atomics)
         .add("shared_atomics", s.shared_atomics)
         .add("atomic_same_address", s.atomic_same_address)
@@ -155,6 +156,7 @@ object to_json(const kernel_counts &k)
         .add("threads", k.threads)
         .add("sectors_read", k.sectors_read)
         .add("sectors_written", k.sectors_written)
+        .add("managed_pages", k.managed_pages)
         .add("total", add_counts(total, k.total))
         .add("sites", sites);
 }
@@ -297,6 +299,9 @@ std::string text_of(const kernel_counts &k)
         text += format("  atomics: %s global, %s shared; lanes on one address: %.1f\n",
                        thousands(t.global_atomics).c_str(), thousands(t.shared_atomics).c_str(),
                        ratio(t.atomic_same_address, t.atomic_requests));
+    if (t.host_sectors || k.managed_pages)
+        text += "  from the host: " + thousands(32 * t.host_sectors) + " bytes over the link, " +
+                thousands(k.managed_pages) + " managed pages on demand\n";
     if (t.constant_requests)
         text += format("  constant addresses a request: %.2f\n",
                        ratio(t.constant_addresses, t.constant_requests));
@@ -338,6 +343,7 @@ site_counts &site_counts::operator+=(const site_counts &o)
     shared_store += o.shared_store;
     constant_requests += o.constant_requests;
     constant_addresses += o.constant_addresses;
+    host_sectors += o.host_sectors;
     global_atomics += o.global_atomics;
     shared_atomics += o.shared_atomics;
     atomic_same_address += o.atomic_same_address;
@@ -402,7 +408,8 @@ std::string counters::json() const
                               .add("device_to_host", transfers.device_to_host)
                               .add("device_to_device", transfers.device_to_device)
                               .add("memset", transfers.memset)
-                              .add("peer_to_peer", transfers.peer_to_peer))
+                              .add("peer_to_peer", transfers.peer_to_peer)
+                              .add("from_pageable", transfers.from_pageable))
         .add("timeline", to_json(timeline::instance().scheduled()))
         .text();
 }

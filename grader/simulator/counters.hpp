@@ -43,6 +43,7 @@ struct site_counts { // one source line of one kernel
     shared_counts shared_load, shared_store;
     std::uint64_t constant_requests = 0,
                   constant_addresses = 0; // distinct addresses, summed over requests
+    std::uint64_t host_sectors = 0; // of the global ones, those in pinned memory: over the link
     std::uint64_t global_atomics = 0, shared_atomics = 0; // lanes
     std::uint64_t atomic_same_address = 0; // worst lanes on one address, summed over requests
     std::uint64_t atomic_requests = 0;
@@ -62,6 +63,8 @@ struct kernel_counts {
     std::uint64_t launches = 0, blocks = 0, threads = 0;
     std::uint64_t sectors_read = 0,
                   sectors_written = 0; // distinct sectors a launch, summed: "compulsory bytes" / 32
+    // Of 4096 bytes, that were not on the device when the kernel asked for them.
+    std::uint64_t managed_pages = 0;
     site_counts total;
     std::map<std::pair<std::string, int>, site_counts> sites; // by file and line
     // Of a line at most one of each kind in each memory.
@@ -73,7 +76,8 @@ struct kernel_counts {
 
 struct transfer_counts { // copies outside kernels, bytes
     std::uint64_t host_to_device = 0, device_to_host = 0, device_to_device = 0, memset = 0;
-    std::uint64_t peer_to_peer = 0; // between devices
+    std::uint64_t peer_to_peer = 0;  // between devices
+    std::uint64_t from_pageable = 0; // of those to a device: from ordinary host memory
 };
 
 struct counters {

@@ -1,6 +1,7 @@
 // Managed memory: prefetches, advice, and what is remembered of both, page by page.
 //
-// Where a page lies changes no result here; programs can ask for it all the same.
+// Where a page lies changes no result here; programs can ask for it all the same, and what kernels
+// use before it was brought to a device is counted.
 #include "work.hpp"
 
 #include "memory.hpp"
@@ -193,6 +194,7 @@ cudaError_t cudaMemPrefetchAsync(const void *p, std::size_t bytes, cudaMemLocati
         if (cudaError_t e = managed_range(p, bytes, r); e != cudaSuccess) return e;
         if (cudaError_t e = known_location(where); e != cudaSuccess) return e;
         each_stretch(r, [&](page_state &s) { s.prefetched = where; });
+        memory::instance().place(r.first, r.end - r.first, where.type == cudaMemLocationTypeDevice);
         return cudaSuccess;
     });
 }

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <set>
 #include <stdexcept>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -118,6 +119,8 @@ struct memory::state {
     std::map<address, allocation> allocations;
     std::map<address, part> labels;
     std::map<int, std::uint64_t> used, heap_used;
+    std::set<address> brought;      // managed pages that are on a device
+    std::uint64_t managed = 0;      // live allocations of such memory
     std::uint64_t open_to_host = 0; // live allocations that host code can write
     std::uint64_t top = first_offset;
 };
@@ -171,14 +174,16 @@ std::optional<address> memory::allocate(std::uint64_t bytes, memory_kind kind, i
     if (counted) state_->used[device] += bytes;
     if (kind == memory_kind::heap) state_->heap_used[device] += bytes;
     if (host_accessible(kind)) ++state_->open_to_host;
+    state_->managed += kind == memory_kind::managed;
     state_->allocations[start] = {start, bytes, kind, device, true, {}};
     // Host code writes such memory unseen, so all of it counts as initialised.
     const std::uint8_t of_device =
         charged(kind) && settings().tell_devices_apart && !host_accessible(kind)
             ? device_bit(device)
             : std::uint8_t{0};
-    const auto fresh = static_cast<std::uint8_t>(host_accessible(kind) ? addressable | initialised
-                                                                       : addressable | of_device);
+    const int far = kind == memory_kind::pinned ? on_host : 0;
+    const auto fresh = static_cast<std::uint8_t>(
+        host_accessible(kind) ? addressable | initialised | far : addressable | of_device);
     std::uint64_t filled = 0;
     if (size > most_populated)
         filled = map_filled(shadow_at(start), bytes, fresh);
@@ -195,6 +200,7 @@ bool memory::release(address start)
     if (it == state_->allocations.end() || !it->second.live) return false;
     allocation &a = it->second;
     a.live = false;
+    state_->managed -= a.kind == memory_kind::managed;
     if (charged(a.kind)) state_->used[a.device] -= a.bytes;
     if (a.kind == memory_kind::heap) state_->heap_used[a.device] -= a.bytes;
     if (host_accessible(a.kind)) --state_->open_to_host;
@@ -226,6 +232,30 @@ const allocation *memory::find(address a) const
     if (before < past && before <= zone_above) return &after->second;
     if (below && past < zone_below) return below;
     return before <= zone_above && after != all.end() ? &after->second : nullptr;
+}
+
+bool memory::has_managed() const
+{
+    std::lock_guard lock(state_->mutex);
+    return state_->managed != 0;
+}
+
+bool memory::bring(address page)
+{
+    const allocation *a = find(page);
+    if (!a || !a->live || a->kind != memory_kind::managed) return false;
+    std::lock_guard lock(state_->mutex);
+    return state_->brought.insert(page).second;
+}
+
+void memory::place(address page, std::uint64_t bytes, bool on_device)
+{
+    std::lock_guard lock(state_->mutex);
+    for (address end = page + bytes; page < end; page += page_bytes)
+        if (on_device)
+            state_->brought.insert(page);
+        else
+            state_->brought.erase(page);
 }
 
 bool memory::map_at(void *host, address start, std::uint64_t bytes)

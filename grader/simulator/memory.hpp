@@ -26,6 +26,7 @@ enum shadow_bits : std::uint8_t {
     initialised = 2, // written since it was allocated
     read_only = 4,   // constant memory: a kernel may not write it
     in_flight = 8,   // shared memory that a cp.async has not reached yet
+    on_host = 8,     // pinned memory, by its device addresses
 };
 
 // Which device's memory it is, when there are several: of each four devices, one bit. Four devices
@@ -83,6 +84,13 @@ public:
     // process: what cudaHostRegister needs. `bytes` is a multiple of the page size; false when the
     // system refuses.
     bool map_at(void *host, address start, std::uint64_t bytes);
+
+    // Managed memory is on the host until a kernel asks for it or a prefetch moves it, page by
+    // page. What the host touches meanwhile is not seen.
+    static constexpr std::uint64_t page_bytes = 4096;
+    bool has_managed() const;
+    bool bring(address page); // true: it is managed, was not on a device, and now is
+    void place(address page, std::uint64_t bytes, bool on_device);
 
     // For runtimes and test harnesses; ranges are clipped to the reserved range.
     void mark(address a, std::uint64_t bytes, std::uint8_t set, std::uint8_t clear);

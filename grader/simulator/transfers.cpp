@@ -18,6 +18,7 @@ struct side {
     std::uint8_t *shadow = nullptr; // null: ordinary host memory
     bool host = true;               // on the host's side of the link
     int device = -1;                // that owns it; -1: none
+    bool pageable = false;          // ordinary host memory, not registered
 };
 
 enum class wanted { host, device, any };
@@ -33,6 +34,7 @@ cudaError_t look_up(const char *function, const void *p, std::uint64_t bytes, wa
     if (!m.contains(at)) {
         if (want == wanted::device) return cudaErrorInvalidValue;
         out.bytes = static_cast<std::byte *>(const_cast<void *>(p));
+        out.pageable = !is_registered(p);
         return cudaSuccess;
     }
     const allocation *a = m.find(at);
@@ -84,6 +86,7 @@ void count(const side &to, const side &from, std::uint64_t bytes)
      : way == copy_way::to_host       ? t.device_to_host
      : way == copy_way::to_device     ? t.host_to_device
                                       : t.device_to_device) += bytes;
+    if (from.pageable && way == copy_way::to_device) t.from_pageable += bytes;
 }
 
 // Bytes from the first to the last of a box; false when the numbers overflow.

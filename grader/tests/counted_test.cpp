@@ -28,7 +28,7 @@ std::string site(int line, const access &load, const access &store)
     std::string shared = R"({"requests":1,"wavefronts":4,"ideal_wavefronts":2,"lanes":32})";
     return fmt::format(
         R"({{"file":"labs/x/stub.cu","line":{},"global_load":{},"global_store":{},"local_load":{},)"
-        R"("local_store":{},"shared_load":{},"shared_store":{},"global_atomics":3,"atomic_requests":2,"atomic_same_address":7,"texture_bytes":6,"multiplications":8,"barriers":5}})",
+        R"("local_store":{},"shared_load":{},"shared_store":{},"global_atomics":3,"atomic_requests":2,"atomic_same_address":7,"texture_bytes":6,"multiplications":8,"texture_requests":1,"constant_requests":2,"constant_addresses":9,"host_sectors":3,"barriers":5}})",
         line, to_json(load), to_json(store), none, none, shared, shared);
 }
 
@@ -36,7 +36,7 @@ std::string document(const std::string &sites)
 {
     return fmt::format(
         R"({{"kernels":[{{"kernel":"scale","launches":2,"blocks":4,"threads":1024,)"
-        R"("sectors_read":10,"sectors_written":20,"sites":[{}]}}],"transfers":{{"host_to_device":64,"device_to_device":32}}}})",
+        R"("sectors_read":10,"managed_pages":8,"sectors_written":20,"sites":[{}]}}],"transfers":{{"host_to_device":64,"device_to_device":32,"from_pageable":48}}}})",
         sites);
 }
 
@@ -61,6 +61,12 @@ TEST_CASE("totals over kernels and lines")
     CHECK(c.atomic_requests == 4);
     CHECK(c.atomic_same_address == 14);
     CHECK(c.texture_bytes == 12);
+    CHECK(c.texture_requests == 2);
+    CHECK(c.constant_requests == 4);
+    CHECK(c.constant_addresses == 18);
+    CHECK(c.host_link_bytes == 2 * 3 * 32 + 64);
+    CHECK(c.pageable_bytes == 48);
+    CHECK(c.managed_pages == 8);
     CHECK(c.multiplications == 16);
     CHECK(c.shared_ideal_wavefronts == 8);
     CHECK(c.global_atomics == 6);
@@ -79,8 +85,10 @@ TEST_CASE("a word that all lanes ask for does not make up for a strided load")
 
 TEST_CASE("no loads waste no bytes")
 {
-    CHECK(used_by_loads(0.95).value(parse_counters(
-              R"({"kernels":[],"transfers":{"host_to_device":0,"device_to_device":0}})")) == 1);
+    CHECK(
+        used_by_loads(0.95).value(parse_counters(
+            R"({"kernels":[],"transfers":{"host_to_device":0,"device_to_device":0,"from_pageable":0}})")) ==
+        1);
 }
 
 TEST_CASE("a lane alone in its request wastes the rest of its sector")
@@ -117,7 +125,7 @@ TEST_CASE("copies are hidden as the timeline has it")
     counted_gate gate = copies_hidden(0.5);
     auto with = [](const std::string &timeline) {
         return parse_counters(
-            R"({"kernels":[],"transfers":{"host_to_device":0,"device_to_device":0},"timeline":)" +
+            R"({"kernels":[],"transfers":{"host_to_device":0,"device_to_device":0,"from_pageable":0},"timeline":)" +
             timeline + "}");
     };
     counted c = with(R"({"ticks":70,"serial":100,"copying":40,"hidden":30,"left_out":0})");

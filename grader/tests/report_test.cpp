@@ -108,20 +108,22 @@ TEST_CASE("a speed case that gives a part of its points says what the others are
     records().clear();
 }
 
-TEST_CASE("a gate below naive's own speed says that naive may pass it")
+TEST_CASE("a gate below naive's own speed, or one that says so, is one that naive may pass")
 {
-    auto kept = std::exchange(records(), std::vector<case_record>(3));
-    double required[] = {0, 0.6, 1};
-    for (std::size_t i = 0; i < 3; ++i) {
+    auto kept = std::exchange(records(), std::vector<case_record>(4));
+    double required[] = {0, 0.6, 1, 0};
+    for (std::size_t i = 0; i < 4; ++i) {
         records()[i].name = "gather: speed";
         records()[i].started = true;
         records()[i].speed.emplace();
         records()[i].speed->required = required[i];
+        records()[i].speed->naive_may_pass = i == 3;
     }
     auto cases = nlohmann::json::parse(result_json())["labs"][0]["cases"];
     CHECK_FALSE(cases[0].contains("naive_may_pass"));
     CHECK(cases[1]["naive_may_pass"] == true);
     CHECK_FALSE(cases[2].contains("naive_may_pass"));
+    CHECK(cases[3]["naive_may_pass"] == true);
     records() = std::move(kept);
 }
 

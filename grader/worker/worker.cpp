@@ -58,6 +58,10 @@ struct cuda_failure {
     run_step step;
 };
 
+struct acquire_failure {
+    acquire_fault what;
+};
+
 void check(cudaError_t e, run_step step = run_step::none)
 {
     if (e != cudaSuccess) throw cuda_failure{e, step};
@@ -98,6 +102,9 @@ public:
         case place::managed:
             check(cudaMallocManaged(address(), all, cudaMemAttachGlobal));
             break;
+        case place::acquired:
+            acquire(all);
+            break;
         default:
             check(cudaSetDevice(device_));
             check(cudaMalloc(address(), all));
@@ -122,6 +129,8 @@ public:
             std::free(base_);
         else if (where_ == place::pinned || where_ == place::mapped)
             cudaFreeHost(base_);
+        else if (where_ == place::acquired)
+            release();
         else
             cudaFree(base_);
     }
@@ -161,10 +170,38 @@ public:
 
 private:
     void **address() { return reinterpret_cast<void **>(&base_); }
+    // What a call of `acquire` gave goes to `release`, before the next one.
+    void acquire(std::uint64_t bytes)
+    {
+        if (still_pinned_) throw acquire_failure{acquire_fault::not_released};
+        std::size_t floats = (bytes + sizeof(float) - 1) / sizeof(float);
+        void *n = &floats;
+        find_entry("acquire")->run(&n, &base_);
+        if (!base_) throw acquire_failure{acquire_fault::nothing};
+        auto kind = [this](std::uint64_t at) {
+            cudaPointerAttributes a{};
+            check(cudaPointerGetAttributes(&a, base_ + at));
+            return a.type;
+        };
+        if (kind(bytes - 1) != kind(0)) throw acquire_failure{acquire_fault::too_little};
+    }
+    void release()
+    {
+        void *memory = base_;
+        find_entry("release")->run(&memory, nullptr);
+        cudaPointerAttributes a{};
+        if (cudaPointerGetAttributes(&a, memory) == cudaSuccess)
+            still_pinned_ |= a.type == cudaMemoryTypeHost;
+        else
+            cudaGetLastError(); // this question's, not the submission's
+    }
+    static inline bool still_pinned_ = false;
+
     void copy(void *to, const void *from, std::uint64_t bytes) const
     {
         if (!bytes) return;
-        if (where_ == place::host)
+        // Managed memory is written where host code would: on the host.
+        if (where_ == place::host || where_ == place::managed)
             std::memcpy(to, from, bytes);
         else
             check(cudaMemcpy(to, from, bytes, cudaMemcpyDefault));
@@ -276,6 +313,12 @@ public:
             if (ours) a.status = reply_status::out_of_memory;
             put(a.error_name, cudaGetErrorName(f.error));
             put(a.text, cudaGetErrorString(f.error));
+        } catch (const acquire_failure &f) {
+            a.status = reply_status::misacquired;
+            a.error = static_cast<std::int32_t>(f.what);
+        } catch (const std::exception &x) { // of acquire
+            a.status = reply_status::exception;
+            put(a.text, x.what());
         }
         std::fflush(nullptr);
         return a;
@@ -355,6 +398,14 @@ private:
         cudaDriverGetVersion(&f.driver);
         cudaRuntimeGetVersion(&f.runtime);
         cudaDeviceGetAttribute(&f.clock_khz, cudaDevAttrClockRate, 0);
+        f.threads_a_block = p.maxThreadsPerBlock;
+        f.threads_a_multiprocessor = p.maxThreadsPerMultiProcessor;
+        f.warp = p.warpSize;
+        f.copy_engines = p.asyncEngineCount;
+        f.pages_on_demand = p.concurrentManagedAccess;
+        f.shared_a_block = p.sharedMemPerBlock;
+        f.shared_a_multiprocessor = p.sharedMemPerMultiprocessor;
+        f.constant_bytes = p.totalConstMem;
         std::byte *to = out(r.offset, sizeof f);
         if (!to) return malformed(a, "facts do not fit the output region");
         std::memcpy(to, &f, sizeof f);

@@ -67,6 +67,12 @@ template <class T> void fill(T *to, size_t n, T value)
 
 void yardstick_null() { do_nothing<<<1, 1>>>(); }
 
+int yardstick_memory_type(const float *at)
+{
+    cudaPointerAttributes found{};
+    return cudaPointerGetAttributes(&found, at) == cudaSuccess ? found.type : -1;
+}
+
 void yardstick_fill(unsigned *to, size_t words, unsigned pattern) { fill(to, words, pattern); }
 
 void yardstick_flush(void *buffer, size_t bytes)

@@ -15,6 +15,10 @@
 // One block that does nothing.
 void yardstick_null();
 
+// What the runtime takes `at` for: a cudaMemoryType, 0 for ordinary host memory;
+// -1: it refused to say.
+int yardstick_memory_type(const float *at);
+
 // to[i] = pattern for i < words.
 void yardstick_fill(unsigned *to, size_t words, unsigned pattern);
 

@@ -12,6 +12,12 @@ __global__ void work(int *p, int n)
     if (i == 0) shared_count += 10;
 }
 
+__global__ void touch(int *p, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) p[i] = 1;
+}
+
 int main()
 {
     const int n = 3000;
@@ -51,6 +57,20 @@ int main()
     CHECK(ask(cudaMemRangeAttributeReadMostly, 8192) == 0);
     CHECK_CUDA(cudaMemAdvise(p, 8192, cudaMemAdviseSetReadMostly, gpu));
     CHECK(ask(cudaMemRangeAttributeReadMostly, 8192) == 1);
+    CHECK_CUDA(cudaFree(p));
+
+    CHECK_CUDA(cudaMallocManaged(&p, n * sizeof(int))); // on three pages
+    const auto pages_on_demand = [&] {
+        simulator_begin();
+        touch<<<(n + 63) / 64, 64>>>(p, n);
+        return counted("managed_pages");
+    };
+    CHECK(pages_on_demand() == 3);
+    CHECK(pages_on_demand() == 0); // there by now
+    CHECK_CUDA(cudaMemPrefetchAsync(p, n * sizeof(int), host, 0, nullptr));
+    CHECK_CUDA(cudaMemPrefetchAsync(p, 4096, gpu, 0, nullptr));
+    CHECK(pages_on_demand() == 2);
+    CHECK(counted("host_sectors") == 0);
     CHECK_CUDA(cudaFree(p));
     return done();
 }

@@ -1,0 +1,109 @@
+// Lab 01, memory spaces: the functions to write. The lesson is
+// handouts/01_memory_spaces.md.
+//
+// Pointers are device pointers unless their name ends in _host or the text says
+// otherwise. They are aligned to their elements and no more, and arrays of one
+// call do not overlap. Sizes are at least 0; n is at most 2^30, and so are
+// products of sizes; size 0 is legal and does nothing. An element that no
+// function was asked to write keeps its value.
+//
+// The functions return when their work has been launched, or, where they write
+// host memory, when it is done; the grader waits for the rest, and asks the
+// runtime for errors. A function may throw a std::exception to report an error
+// of its own.
+#pragma once
+
+#include <cstddef>
+#include <vector_types.h> // float2
+
+// What the current device is and has.
+struct device_facts_t {
+    int devices;            // that this process can use
+    char name[256];         // as the runtime spells it, ended by a zero
+    int multiprocessors;    // SMs
+    int threads_a_block;    // at most
+    size_t shared_a_block;  // bytes of shared memory, at most, without opt-in
+    size_t constant_memory; // bytes
+    size_t l2;              // bytes of the cache that all SMs share
+    int warp_size;          // threads
+    int copy_engines;       // that move data while kernels run
+};
+void device_facts(device_facts_t *out_host);
+
+// Adds 1 to a variable that lives in device memory.
+//   out_host: one float, host memory. A `__device__` variable is set to
+//   `start`, a kernel adds 1 to it, and it is read back: *out_host = start + 1.
+void add_to_global(float start, float *out_host);
+
+// Evaluates a polynomial for many x.
+//   x, y: n each; coefficients_host: degree + 1, host memory;
+//   0 <= degree <= 63.
+//   y[i] = c[0] + c[1] * x[i] + ... + c[degree] * x[i]^degree.
+// The lesson: constant memory, for what all threads read at the same time.
+constexpr int most_coefficients = 64;
+void polynomial(const float *x, float *y, int n, const float *coefficients_host, int degree);
+
+// Walks through a table, each element on a way of its own.
+//   start, out: n each; next_host: 256, host memory; steps >= 0.
+//   out[i] is start[i] after `steps` times s = next_host[s].
+// The lesson: constant memory is the wrong place where lanes read different
+// addresses.
+void follow(const unsigned char *start, const unsigned char *next_host, unsigned char *out, int n,
+            int steps);
+
+// Sorts runs of 16.
+//   in, out: n each. in[0] to in[15], in[16] to in[31], ... are sorted each by
+//   itself, smallest first; the last run may be shorter. No element is NaN.
+// The lesson: what keeps an array in registers, and what sends it to local
+// memory.
+constexpr int run_length = 16;
+void small_sort(const float *in, float *out, int n);
+
+// Reverses pieces of an array, each in its place.
+//   data: n; 1 <= block <= 1024. data[0] to data[block - 1] change their order,
+//   so do the next `block` elements, and so on; the last piece may be shorter.
+// The lesson: threads of a block exchange data through shared memory.
+void reverse_blocks(float *data, int n, int block);
+
+// Transposes a row-major matrix.
+//   in: rows x cols; out: cols x rows. out[c * rows + r] = in[r * cols + c].
+// The lesson: shared memory turns what global memory cannot, and its banks.
+void transpose(const float *in, float *out, int rows, int cols);
+
+// Samples an image between its pixels.
+//   image: height x width, row-major, at least one pixel; at, out: n each.
+//   The pixel in row r and column c has its centre at x = c, y = r, and the
+//   value image[r * width + c] / 255. out[i] is the bilinear interpolation of
+//   the four pixels around at[i]; outside, the pixels at the edge go on for
+//   ever. An error of 1/128 is allowed.
+// The lesson: a texture does all that in one fetch.
+void sample_bilinear(const unsigned char *image, int width, int height, const float2 *at,
+                     float *out, int n);
+
+// Host memory that goes to the device fast.
+//   acquire: returns n floats of host memory, n >= 1, which the caller fills.
+//   upload: copies n floats from src_host, which lies in memory from acquire,
+//   to dst.
+//   release: takes back, once and whole, what acquire returned.
+// The lesson: who pins?
+float *acquire(size_t n);
+void upload(const float *src_host, float *dst, size_t n);
+void release(float *memory);
+
+// Adds up powers of what lies in host memory.
+//   mapped: n, pinned host memory, which the device can read at the same
+//   address; out: `passes` doubles, device memory; 1 <= passes <= 16.
+//   out[p] is the sum of all mapped[i]^(p + 1), computed as double.
+//   scratch: device memory at a multiple of 256, as many bytes as
+//   sum_mapped_scratch(n), which runs on the host, asks for (0 is fine). They
+//   hold anything.
+// The lesson: how often do the elements cross the link to the host?
+size_t sum_mapped_scratch(int n);
+void sum_mapped(const float *mapped, int n, int passes, double *out, void *scratch);
+
+// Scales an array in managed memory.
+//   managed: n, managed memory, whose pages are on the host before the call;
+//   rounds >= 0. Each element is multiplied by `factor`, `rounds` times over,
+//   rounded to float each time.
+// The lesson: a page that is not there makes a kernel wait.
+void scale_managed(float *managed, int n, float factor, int rounds);

@@ -1,0 +1,99 @@
+// What is right in lab 01, one element after the other.
+#include "oracle.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+namespace oracle {
+
+polynomial_result polynomial(const std::vector<float> &x, const std::vector<float> &coefficients)
+{
+    polynomial_result y;
+    for (double each : x) {
+        double value = 0, magnitude = 0, power = 1;
+        for (double c : coefficients) {
+            value += c * power;
+            magnitude += std::abs(c * power);
+            power *= each;
+        }
+        y.values.push_back(value);
+        y.magnitudes.push_back(magnitude);
+    }
+    return y;
+}
+
+bytes follow(const bytes &start, const bytes &next, int steps)
+{
+    bytes out = start;
+    for (unsigned char &state : out)
+        for (int k = 0; k < steps; ++k) state = next[state];
+    return out;
+}
+
+// Calls f(first, last) for each piece of `length` elements; the last may be shorter.
+template <class F> static void each_piece(std::vector<float> &all, int length, F f)
+{
+    auto n = static_cast<std::ptrdiff_t>(all.size());
+    for (std::ptrdiff_t first = 0; first < n; first += length)
+        f(all.begin() + first, all.begin() + std::min(first + length, n));
+}
+
+std::vector<float> small_sort(const std::vector<float> &in)
+{
+    std::vector<float> out = in;
+    each_piece(out, run_length, [](auto first, auto last) { std::sort(first, last); });
+    return out;
+}
+
+std::vector<float> reverse_blocks(const std::vector<float> &data, int block)
+{
+    std::vector<float> out = data;
+    each_piece(out, block, [](auto first, auto last) { std::reverse(first, last); });
+    return out;
+}
+
+std::vector<float> transpose(const std::vector<float> &in, int rows, int cols)
+{
+    std::vector<float> out;
+    for (int col = 0; col < cols; ++col)
+        for (int row = 0; row < rows; ++row) out.push_back(in[std::size_t(row) * cols + col]);
+    return out;
+}
+
+std::vector<double> sample_bilinear(const bytes &image, int width, int height,
+                                    const std::vector<float2> &at)
+{
+    auto pixel = [&](double x, double y) {
+        auto col = static_cast<std::size_t>(std::clamp(x, 0.0, width - 1.0));
+        auto row = static_cast<std::size_t>(std::clamp(y, 0.0, height - 1.0));
+        return image[row * static_cast<std::size_t>(width) + col] / 255.0;
+    };
+    std::vector<double> out;
+    for (float2 p : at) {
+        double x = std::floor(p.x), y = std::floor(p.y), right = p.x - x, below = p.y - y;
+        out.push_back((1 - below) * ((1 - right) * pixel(x, y) + right * pixel(x + 1, y)) +
+                      below * ((1 - right) * pixel(x, y + 1) + right * pixel(x + 1, y + 1)));
+    }
+    return out;
+}
+
+std::vector<double> sum_mapped(const std::vector<float> &mapped, int passes)
+{
+    std::vector<double> sums(static_cast<std::size_t>(passes));
+    for (double x : mapped) {
+        double power = 1;
+        for (double &sum : sums) sum += power *= x;
+    }
+    return sums;
+}
+
+std::vector<float> scale_managed(const std::vector<float> &managed, float factor, int rounds)
+{
+    std::vector<float> out = managed;
+    for (float &x : out)
+        for (int k = 0; k < rounds; ++k) x *= factor;
+    return out;
+}
+
+} // namespace oracle

@@ -1,0 +1,251 @@
+// Lab 01, rung 2: shared memory.
+//
+// New: `table`, in which each lane of a walk reads an address of its own; `before` and `turned`, by
+// which the threads of a block exchange what they have read, with a barrier between.
+#include "lab.hpp"
+
+#include <cuda_runtime.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+
+constexpr int block_size = 256;
+
+static int blocks_for(int threads) { return (threads + block_size - 1) / block_size; }
+
+static void check(cudaError_t error, const char *step)
+{
+    if (error != cudaSuccess)
+        throw std::runtime_error(std::string(step) + ": " + cudaGetErrorString(error));
+}
+
+void device_facts(device_facts_t *out_host)
+{
+    cudaDeviceProp p;
+    int device = 0;
+    check(cudaGetDeviceCount(&out_host->devices), "cudaGetDeviceCount");
+    check(cudaGetDevice(&device), "cudaGetDevice");
+    check(cudaGetDeviceProperties(&p, device), "cudaGetDeviceProperties");
+    std::memcpy(out_host->name, p.name, sizeof out_host->name);
+    out_host->multiprocessors = p.multiProcessorCount;
+    out_host->threads_a_block = p.maxThreadsPerBlock;
+    out_host->shared_a_block = p.sharedMemPerBlock;
+    out_host->constant_memory = p.totalConstMem;
+    out_host->l2 = p.l2CacheSize;
+    out_host->warp_size = p.warpSize;
+    out_host->copy_engines = p.asyncEngineCount;
+}
+
+static __device__ float in_global;
+
+static __global__ void add_one() { in_global += 1; }
+
+void add_to_global(float start, float *out_host)
+{
+    check(cudaMemcpyToSymbol(in_global, &start, sizeof start), "cudaMemcpyToSymbol");
+    add_one<<<1, 1>>>();
+    check(cudaMemcpyFromSymbol(out_host, in_global, sizeof *out_host), "cudaMemcpyFromSymbol");
+}
+
+static __constant__ float coefficients[most_coefficients];
+
+static __global__ void evaluate(const float *x, float *y, int n, int degree)
+{
+    int i = blockIdx.x * block_size + threadIdx.x;
+    if (i >= n) return;
+    float sum = coefficients[degree];
+    for (int k = degree - 1; k >= 0; --k) sum = sum * x[i] + coefficients[k];
+    y[i] = sum;
+}
+
+void polynomial(const float *x, float *y, int n, const float *coefficients_host, int degree)
+{
+    if (n == 0) return;
+    check(cudaMemcpyToSymbol(coefficients, coefficients_host, sizeof(float) * (degree + 1)),
+          "cudaMemcpyToSymbol");
+    evaluate<<<blocks_for(n), block_size>>>(x, y, n, degree);
+    check(cudaPeekAtLastError(), "evaluate");
+}
+
+static __device__ unsigned char next_state[256];
+
+static __global__ void walk(const unsigned char *start, unsigned char *out, int n, int steps)
+{
+    __shared__ unsigned char table[256]; // one entry a thread
+    table[threadIdx.x] = next_state[threadIdx.x];
+    __syncthreads();
+    int i = blockIdx.x * block_size + threadIdx.x;
+    if (i >= n) return;
+    unsigned char state = start[i];
+    for (int k = 0; k < steps; ++k) state = table[state];
+    out[i] = state;
+}
+
+void follow(const unsigned char *start, const unsigned char *next_host, unsigned char *out, int n,
+            int steps)
+{
+    if (n == 0) return;
+    check(cudaMemcpyToSymbol(next_state, next_host, 256), "cudaMemcpyToSymbol");
+    walk<<<blocks_for(n), block_size>>>(start, out, n, steps);
+    check(cudaPeekAtLastError(), "walk");
+}
+
+static __global__ void sort_runs(const float *in, float *out, int n)
+{
+    int first = (blockIdx.x * block_size + threadIdx.x) * run_length;
+    int length = min(run_length, n - first);
+    float run[run_length];
+    for (int i = 0; i < length; ++i) {
+        float x = in[first + i];
+        int at = i;
+        for (; at > 0 && run[at - 1] > x; --at) run[at] = run[at - 1];
+        run[at] = x;
+    }
+    for (int i = 0; i < length; ++i) out[first + i] = run[i];
+}
+
+void small_sort(const float *in, float *out, int n)
+{
+    if (n == 0) return;
+    sort_runs<<<blocks_for((n + run_length - 1) / run_length), block_size>>>(in, out, n);
+    check(cudaPeekAtLastError(), "sort_runs");
+}
+
+constexpr int most_of_a_piece = 1024;
+
+// A block has `span` elements, which are whole pieces, but for the last.
+static __global__ void reverse_pieces(float *data, int n, int block, int span)
+{
+    __shared__ float before[most_of_a_piece];
+    data += blockIdx.x * span;
+    int count = min(span, n - static_cast<int>(blockIdx.x) * span);
+    for (int i = threadIdx.x; i < count; i += block_size) before[i] = data[i];
+    __syncthreads(); // others read what this thread is about to overwrite
+    for (int i = threadIdx.x; i < count; i += block_size) {
+        int piece = i / block * block, length = min(block, count - piece);
+        data[i] = before[piece + length - 1 - (i - piece)];
+    }
+}
+
+void reverse_blocks(float *data, int n, int block)
+{
+    if (n == 0) return;
+    int span = most_of_a_piece / block * block;
+    reverse_pieces<<<(n + span - 1) / span, block_size>>>(data, n, block, span);
+    check(cudaPeekAtLastError(), "reverse_pieces");
+}
+
+constexpr int tile = 32;
+
+static __global__ void __launch_bounds__(block_size)
+    transpose_tiles(const float *in, float *out, int rows, int cols, int tiles_across)
+{
+    __shared__ float turned[tile][tile];
+    int row = blockIdx.x / tiles_across * tile, col = blockIdx.x % tiles_across * tile;
+    int x = threadIdx.x % tile, y = threadIdx.x / tile;
+#pragma unroll
+    for (int k = y; k < tile; k += block_size / tile)
+        if (row + k < rows && col + x < cols)
+            turned[k][x] = in[static_cast<size_t>(row + k) * cols + col + x];
+    __syncthreads();
+#pragma unroll
+    for (int k = y; k < tile; k += block_size / tile)
+        if (col + k < cols && row + x < rows)
+            out[static_cast<size_t>(col + k) * rows + row + x] = turned[x][k];
+}
+
+void transpose(const float *in, float *out, int rows, int cols)
+{
+    if (rows == 0 || cols == 0) return;
+    int across = (cols + tile - 1) / tile, down = (rows + tile - 1) / tile;
+    transpose_tiles<<<across * down, block_size>>>(in, out, rows, cols, across);
+    check(cudaPeekAtLastError(), "transpose_tiles");
+}
+
+static __global__ void sample(cudaTextureObject_t texture, const float2 *at, float *out, int n)
+{
+    int i = blockIdx.x * block_size + threadIdx.x;
+    // To the texture unit the centre of the first texel is at 0.5.
+    if (i < n) out[i] = tex2D<float>(texture, at[i].x + 0.5f, at[i].y + 0.5f);
+}
+
+void sample_bilinear(const unsigned char *image, int width, int height, const float2 *at,
+                     float *out, int n)
+{
+    if (n == 0) return;
+    cudaChannelFormatDesc texel = cudaCreateChannelDesc<unsigned char>();
+    cudaResourceDesc memory{};
+    memory.resType = cudaResourceTypeArray;
+    check(cudaMallocArray(&memory.res.array.array, &texel, width, height), "cudaMallocArray");
+    check(cudaMemcpy2DToArrayAsync(memory.res.array.array, 0, 0, image, width, width, height,
+                                   cudaMemcpyDeviceToDevice),
+          "cudaMemcpy2DToArrayAsync");
+    cudaTextureDesc how{};
+    how.addressMode[0] = how.addressMode[1] = cudaAddressModeClamp;
+    how.filterMode = cudaFilterModeLinear;
+    how.readMode = cudaReadModeNormalizedFloat;
+    cudaTextureObject_t texture = 0;
+    check(cudaCreateTextureObject(&texture, &memory, &how, nullptr), "cudaCreateTextureObject");
+    sample<<<blocks_for(n), block_size>>>(texture, at, out, n);
+    check(cudaDeviceSynchronize(), "sample"); // the texture must outlive it
+    check(cudaDestroyTextureObject(texture), "cudaDestroyTextureObject");
+    check(cudaFreeArray(memory.res.array.array), "cudaFreeArray");
+}
+
+float *acquire(size_t n) { return static_cast<float *>(std::malloc(sizeof(float) * n)); }
+
+void upload(const float *src_host, float *dst, size_t n)
+{
+    check(cudaMemcpy(dst, src_host, sizeof(float) * n, cudaMemcpyHostToDevice), "cudaMemcpy");
+}
+
+void release(float *memory) { std::free(memory); }
+
+// Adds to *sum what the threads of a block have found.
+static __device__ void add_block(double found, double *sum)
+{
+    __shared__ double all[block_size];
+    all[threadIdx.x] = found;
+    for (int half = block_size / 2; half > 0; half /= 2) {
+        __syncthreads();
+        if (threadIdx.x < half) all[threadIdx.x] += all[threadIdx.x + half];
+    }
+    if (threadIdx.x == 0) atomicAdd(sum, all[0]);
+}
+
+static __global__ void add_powers(const float *mapped, int n, int power, double *sum)
+{
+    double found = 0;
+    for (int i = blockIdx.x * block_size + threadIdx.x; i < n; i += gridDim.x * block_size) {
+        double x = mapped[i], product = x;
+        for (int k = 1; k < power; ++k) product *= x;
+        found += product;
+    }
+    add_block(found, sum);
+}
+
+size_t sum_mapped_scratch(int) { return 0; }
+
+void sum_mapped(const float *mapped, int n, int passes, double *out, void *)
+{
+    check(cudaMemsetAsync(out, 0, sizeof(double) * passes), "cudaMemsetAsync");
+    if (n == 0) return;
+    for (int p = 0; p < passes; ++p)
+        add_powers<<<min(blocks_for(n), 2048), block_size>>>(mapped, n, p + 1, out + p);
+    check(cudaPeekAtLastError(), "add_powers");
+}
+
+static __global__ void scale(float *managed, int n, float factor)
+{
+    int i = blockIdx.x * block_size + threadIdx.x;
+    if (i < n) managed[i] *= factor;
+}
+
+void scale_managed(float *managed, int n, float factor, int rounds)
+{
+    if (n == 0) return;
+    for (int k = 0; k < rounds; ++k) scale<<<blocks_for(n), block_size>>>(managed, n, factor);
+    check(cudaPeekAtLastError(), "scale");
+}

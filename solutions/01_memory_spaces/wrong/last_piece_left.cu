@@ -1,0 +1,38 @@
+// Fails: reverse_blocks: a shorter piece at the end | WRONG_ANSWER | stayed as it was
+// Only whole pieces have a block: the division is not rounded up.
+#include "lab.hpp"
+
+#include <cuda_runtime.h>
+
+constexpr int block_size = 256;
+
+static int pieces(int n, int of) { return (n + of - 1) / of; }
+
+static __global__ void reverse_pieces(float *data, int n, int block)
+{
+    __shared__ float before[1024];
+    int first = blockIdx.x * block, length = min(block, n - first);
+    for (int i = threadIdx.x; i < length; i += block_size) before[i] = data[first + i];
+    __syncthreads();
+    for (int i = threadIdx.x; i < length; i += block_size) data[first + i] = before[length - 1 - i];
+}
+
+void reverse_blocks(float *data, int n, int block)
+{
+    if (n == 0) return;
+    reverse_pieces<<<n / block + (n < block), block_size>>>(data, n, block);
+}
+
+void device_facts(device_facts_t *) {}
+void add_to_global(float, float *) {}
+void polynomial(const float *, float *, int, const float *, int) {}
+void follow(const unsigned char *, const unsigned char *, unsigned char *, int, int) {}
+void small_sort(const float *, float *, int) {}
+void transpose(const float *, float *, int, int) {}
+void sample_bilinear(const unsigned char *, int, int, const float2 *, float *, int) {}
+float *acquire(size_t) { return nullptr; }
+void upload(const float *, float *, size_t) {}
+void release(float *) {}
+size_t sum_mapped_scratch(int) { return 0; }
+void sum_mapped(const float *, int, int, double *, void *) {}
+void scale_managed(float *, int, float, int) {}

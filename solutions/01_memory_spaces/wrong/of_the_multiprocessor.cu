@@ -1,0 +1,34 @@
+// Fails: device_facts: what the runtime says | WRONG_ANSWER | This is what a multiprocessor has
+// What a multiprocessor holds is taken for what a block may use.
+#include "lab.hpp"
+
+#include <cuda_runtime.h>
+
+void device_facts(device_facts_t *out_host)
+{
+    cudaDeviceProp device{};
+    cudaGetDeviceCount(&out_host->devices);
+    cudaGetDeviceProperties(&device, 0);
+    for (size_t i = 0; i < sizeof device.name; ++i) out_host->name[i] = device.name[i];
+    out_host->multiprocessors = device.multiProcessorCount;
+    out_host->threads_a_block = device.maxThreadsPerMultiProcessor;
+    out_host->shared_a_block = device.sharedMemPerMultiprocessor;
+    out_host->constant_memory = device.totalConstMem;
+    out_host->l2 = device.l2CacheSize;
+    out_host->warp_size = device.warpSize;
+    out_host->copy_engines = device.asyncEngineCount;
+}
+
+void add_to_global(float, float *) {}
+void polynomial(const float *, float *, int, const float *, int) {}
+void follow(const unsigned char *, const unsigned char *, unsigned char *, int, int) {}
+void small_sort(const float *, float *, int) {}
+void reverse_blocks(float *, int, int) {}
+void transpose(const float *, float *, int, int) {}
+void sample_bilinear(const unsigned char *, int, int, const float2 *, float *, int) {}
+float *acquire(size_t) { return nullptr; }
+void upload(const float *, float *, size_t) {}
+void release(float *) {}
+size_t sum_mapped_scratch(int) { return 0; }
+void sum_mapped(const float *, int, int, double *, void *) {}
+void scale_managed(float *, int, float, int) {}

