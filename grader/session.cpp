@@ -234,19 +234,26 @@ std::vector<std::string> minimal_environment()
     return result;
 }
 
-// Bytes of memory that a process and its children hold, but for `given`, the regions' pages.
+// Bytes of memory that a process holds, but for `given`, the regions' pages.
 std::size_t resident_bytes(pid_t pid, std::size_t given)
 {
-    std::string folder = "/proc/" + std::to_string(pid);
-    std::ifstream file(folder + "/status");
+    std::ifstream file("/proc/" + std::to_string(pid) + "/status");
     std::size_t anonymous = 0, shared = 0;
     for (std::string line; std::getline(file, line);) {
         if (line.starts_with("RssAnon:")) anonymous = std::stoull(line.substr(8)) << 10;
         if (line.starts_with("RssShmem:")) shared = std::stoull(line.substr(9)) << 10;
     }
-    std::size_t bytes = anonymous + shared - std::min(shared, given);
-    std::ifstream children(folder + "/task/" + std::to_string(pid) + "/children");
-    for (pid_t child; children >> child;) bytes += resident_bytes(child, given);
+    return anonymous + shared - std::min(shared, given);
+}
+
+// Of all that came from a keeper, which itself only has what this process had when it was made.
+std::size_t resident_below(pid_t keeper, std::size_t given)
+{
+    std::string name = std::to_string(keeper);
+    std::ifstream children("/proc/" + name + "/task/" + name + "/children");
+    std::size_t bytes = 0;
+    for (pid_t child; children >> child;)
+        bytes += resident_bytes(child, given) + resident_below(child, given);
     return bytes;
 }
 
@@ -456,7 +463,7 @@ answer worker::ask(request what, std::chrono::milliseconds limit)
             return s.finish(a);
         }
         if (wait[2].revents && s.ended(a)) return s.finish(a);
-        if (resident_bytes(s.keeper, s.region_bytes()) > s.options.memory_limit) {
+        if (resident_below(s.keeper, s.region_bytes()) > s.options.memory_limit) {
             a.how = ending::oversized;
             return s.finish(a);
         }

@@ -823,7 +823,7 @@ CORRECTNESS_CASE("transpose: arrays that begin anywhere", 1)
 SPEED_CASE("transpose: speed", 3)
 {
     speed_gates gates;
-    gates.speedup = 4; // without padding 3.2 on an H200
+    gates.speedup = 2.9; // padding is judged by counting: without it 3.2 on an H200, with it 4.9
     gates.counted = {used_by_loads(0.95), used_by_stores(0.95),
                      at_most(
                          "shared wavefronts over ideal", "", 1.1,
