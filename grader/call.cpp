@@ -439,8 +439,7 @@ std::string hint_of(const simulator_finding &f)
     using enum simulator::finding_kind;
     if (f.host_call && f.where[0])
         return "Does the pointer belong to the array that is meant, is it freed only once and "
-               "after "
-               "its last use, and does the size count bytes?";
+               "after its last use, and does the size count bytes?";
     switch (static_cast<simulator::finding_kind>(f.kind)) {
     case out_of_bounds:
         if (std::strstr(f.where, "before the start"))
@@ -673,15 +672,11 @@ bool once(std::vector<argument> &arguments, call_images &images, const char *fun
     images.fill(current_case().repeating);
     request load = load_request(arguments, function), run = run_request(function);
     // What depends on the order of blocks and warps should show.
-    if (current_case().repeating || options().random_schedule) {
-        run.flags |= another_order;
-        run.pattern = static_cast<std::uint32_t>(case_seed()) | 1;
-    }
+    if (current_case().repeating || options().random_schedule) run.flags |= another_order;
     if (streams_of_case() == stream_work::late) run.flags |= late_streams;
-    if (streams_of_case() == stream_work::shuffled) {
-        run.flags |= shuffled_streams;
+    if (streams_of_case() == stream_work::shuffled) run.flags |= shuffled_streams;
+    if (run.flags & (another_order | shuffled_streams))
         run.pattern = static_cast<std::uint32_t>(case_seed()) | 1;
-    }
     remember_call(load, run, image_start, images.end());
     answer loaded = ask_submission(load, std::chrono::seconds(30), "");
     require_answer(loaded, loading(arguments, function));

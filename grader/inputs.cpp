@@ -16,6 +16,14 @@ struct source {
     std::uint64_t seed = 0;
     std::mt19937_64 random;
 };
+
+std::uint64_t splitmix64(std::uint64_t &state)
+{
+    std::uint64_t z = state += 0x9e3779b97f4a7c15;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    return z ^ (z >> 31);
+}
 } // namespace
 
 std::mt19937_64 &random_source()
@@ -43,11 +51,8 @@ void fill_random(std::span<float> values, std::mt19937_64 &random)
     };
     std::uint64_t state = random();
     std::size_t n = values.size();
-    for (std::size_t i = 0; i < n; i += 2) { // splitmix64: a draw for two
-        std::uint64_t z = state += 0x9e3779b97f4a7c15;
-        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-        z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-        z ^= z >> 31;
+    for (std::size_t i = 0; i < n; i += 2) { // a draw for two
+        std::uint64_t z = splitmix64(state);
         values[i] = unit(static_cast<std::uint32_t>(z));
         if (i + 1 < n) values[i + 1] = unit(static_cast<std::uint32_t>(z >> 32));
     }
@@ -58,10 +63,7 @@ void fill_random(std::span<unsigned char> values, std::mt19937_64 &random)
     std::uint64_t state = random();
     std::size_t n = values.size();
     for (std::size_t i = 0; i < n; i += 8) {
-        std::uint64_t z = state += 0x9e3779b97f4a7c15;
-        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-        z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-        z ^= z >> 31;
+        std::uint64_t z = splitmix64(state);
         std::memcpy(values.data() + i, &z, std::min<std::size_t>(8, n - i));
     }
 }

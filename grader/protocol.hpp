@@ -22,8 +22,7 @@ enum class place : std::uint8_t {
     mapped,
     managed,
     per_device,
-    acquired, // on the host, from the contract's own float *acquire(size_t), for its release(float
-              // *)
+    acquired, // on the host, from the contract's own acquire, for its release
 };
 
 // One argument of a call. Its image in the regions: guard bytes, payload, guard bytes; values have

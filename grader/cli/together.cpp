@@ -78,10 +78,10 @@ std::map<std::string, std::string> global_names(const std::string &object, doubl
 // What objcopy must be told to make one file's object of all files': its functions under the
 // contract's names. Empty: it lacks one.
 std::vector<std::string> renames(const std::map<std::string, std::string> &names,
-                                 const std::string &space, const std::string &keep)
+                                 const std::string &space, const std::vector<std::string> &kept)
 {
     std::vector<std::string> result;
-    for (const std::string &symbol : lines(read_text(keep))) {
+    for (const std::string &symbol : kept) {
         auto at = names.find(space + "::" + demangled(symbol));
         if (at == names.end()) return {};
         result.push_back(fmt::format("--redefine-sym={}={}", at->second, symbol));
@@ -124,8 +124,9 @@ std::map<std::string, std::string> compile_together(const toolchain &t, const la
         run_tool({"ld", "-r", "--force-group-allocation", "-o", object, raw}, cpu_seconds).ok();
     std::map<std::string, std::string> names;
     if (made) names = global_names(object, cpu_seconds);
+    const std::vector<std::string> kept = lines(read_text(l.keep));
     for (const auto &[path, at] : missing) {
-        std::vector<std::string> objcopy = renames(names, space_of(path), l.keep);
+        std::vector<std::string> objcopy = renames(names, space_of(path), kept);
         if (objcopy.empty()) continue;
         std::string fresh = objects.prepare(space_of(path) + "\n" + key);
         objcopy.insert(objcopy.begin(), "objcopy");
