@@ -171,15 +171,16 @@ template <class T> std::optional<recognised> every_nth(const mistake<T> &m)
 }
 
 // Close by the size of the result as a whole: a sum whose terms nearly cancel is small by chance.
-std::optional<recognised> less_precise(const mistake<float> &m)
+template <class T> std::optional<recognised> less_precise(const mistake<T> &m)
 {
+    if (!std::is_same_v<T, float>) return {};
     double squares = 0, worst = 0;
     for (std::size_t i = m.first; i < m.first + m.count; ++i)
-        squares += double(m.want[i]) * m.want[i];
+        squares += double(m.want[i]) * double(m.want[i]);
     double usual = std::sqrt(squares / static_cast<double>(m.count));
     for (std::size_t i : m.wrong) {
         double scale = std::max({1e-30, usual, std::abs(double(m.want[i]))});
-        double error = std::abs(double(m.got[i]) - m.want[i]) / scale;
+        double error = std::abs(double(m.got[i]) - double(m.want[i])) / scale;
         if (!(error < 2e-3)) return {}; // NaN too
         worst = std::max(worst, error);
     }
@@ -187,6 +188,13 @@ std::optional<recognised> less_precise(const mistake<float> &m)
         fmt::format("The answer is close (within {:.1e}) but not as precise as float arithmetic.",
                     worst),
         "Compute in float throughout: no half precision, no TF32, no fast-math intrinsics."};
+}
+
+// Where most elements are a little off, the others are right by chance: their places say nothing.
+template <class T> std::optional<recognised> mostly_less_precise(const mistake<T> &m)
+{
+    if (m.wrong.size() <= m.count / 2) return {};
+    return less_precise(m);
 }
 
 template <class T> std::optional<recognised>
@@ -219,9 +227,9 @@ template <class T> std::optional<recognised> recognise_general(const mistake<T> 
     using general = std::optional<recognised> (*)(const mistake<T> &);
     for (general look :
          {general(transposed<T>), general(reordered<T>), general(shifted<T>), general(all_zero<T>),
-          general(constant_factor<T>), general(every_nth<T>), general(one_end<T>)})
+          general(constant_factor<T>), general(mostly_less_precise<T>), general(every_nth<T>),
+          general(one_end<T>), general(less_precise<T>)})
         if (auto r = look(m)) return r;
-    if constexpr (std::is_same_v<T, float>) return less_precise(m);
     return {};
 }
 
