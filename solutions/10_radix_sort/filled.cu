@@ -77,7 +77,7 @@ struct pass {
 
 [[maybe_unused]] static __device__ int digit_of(unsigned key, pass p)
 {
-    // TODO 8 (radix_sort_floats): If keys are floats, turn the bits of `key`
+    // TODO 9 (radix_sort_floats): If keys are floats, turn the bits of `key`
     // so that unsigned numbers have the order of the floats. Which bits must a
     // negative number change, which another?
     if (p.floats) key ^= key >> 31 ? 0xffffffff : 0x80000000;
@@ -186,7 +186,6 @@ static __global__ void place_tiles(arrays a, int n, pass p, const int *counts, c
         // digit, and further on by its peers in lower lanes. Store it there, if
         // it is one of the n. One of the peers moves `next` on for all of them,
         // when all have read it.
-        // Values go where their keys go (radix_sort_pairs), if there are any.
         int i = first_element() + 32 * k;
         unsigned key = i < n ? a.keys[i] : p.floats ? 0x7fffffff : 0xffffffff;
         int digit = digit_of(key, p);
@@ -196,6 +195,9 @@ static __global__ void place_tiles(arrays a, int n, pass p, const int *counts, c
         if (below == 0) next[warp][digit] += __popc(peers);
         __syncwarp();
         if (i < n) a.keys_to[to] = key;
+
+        // TODO 8 (radix_sort_pairs): If there are values, let each go where its
+        // key goes.
         if (i < n && a.values) a.values_to[to] = a.values[i];
     }
 }
@@ -219,7 +221,7 @@ static void sort(unsigned *keys, unsigned *values, int n, void *scratch, bool fl
         scan_counts<<<digits, block_size>>>(counts, tiles, totals);
         place_tiles<<<tiles, block_size>>>(a, n, p, counts, totals);
     }
-    // TODO 9 (radix_sort: speed): When everything passes: how many passes, and
+    // TODO 10 (radix_sort: speed): When everything passes: how many passes, and
     // how often does a pass go over the keys? Try digits of 8 bits. Then count
     // the digits of all passes once, before the first: a pass can do with one
     // kernel if a tile tells the others its counts, and looks back at what the
