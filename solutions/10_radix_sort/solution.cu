@@ -28,6 +28,14 @@ static int tiles_for(int n, int tile) { return n / tile + (n % tile != 0); }
 static __device__ int lane() { return threadIdx.x % 32; }
 static __device__ unsigned lanes_below() { return (1u << lane()) - 1; }
 
+// Just x. The compiler cannot see through it, and so finds out once, for the vote and for what
+// follows from it, whether a bit is set: 3 instructions a vote and not 7.
+static __device__ unsigned just(unsigned x)
+{
+    asm("" : "+r"(x));
+    return x;
+}
+
 // A warp a run. Bit by bit from the lowest, `before` is the lanes whose keys go before this lane's.
 static __global__ void sort_runs(unsigned *keys, int n)
 {
@@ -35,7 +43,7 @@ static __global__ void sort_runs(unsigned *keys, int n)
     unsigned key = i < n ? keys[i] : 0xffffffff, before = lanes_below();
 #pragma unroll
     for (int bit = 0; bit < 32; ++bit) {
-        bool one = key >> bit & 1;
+        unsigned one = just(key & 1u << bit);
         unsigned zeros = ~__ballot_sync(all_lanes, one);
         before = one ? before | zeros : before & zeros;
     }
@@ -58,21 +66,13 @@ template <bool floats> static __device__ int digit_of(unsigned key, int shift)
     return key >> shift & (digits - 1);
 }
 
-// The same key, but the compiler does not know it: else it would keep the digits that it has once
-// computed, a register for each.
-static __device__ unsigned afresh(unsigned key)
-{
-    asm volatile("" : "+r"(key));
-    return key;
-}
-
 // The lanes of the warp whose digit is this lane's.
 static __device__ unsigned peers_of(int digit)
 {
     unsigned peers = all_lanes;
 #pragma unroll
     for (int bit = 0; bit < digit_bits; ++bit) {
-        bool one = digit >> bit & 1;
+        unsigned one = just(digit & 1 << bit);
         unsigned ones = __ballot_sync(all_lanes, one);
         peers &= one ? ones : ~ones;
     }
@@ -180,9 +180,11 @@ struct arrays {
     unsigned *keys_to, *values_to;
 };
 
+// `same_shift` equals `shift`, which the compiler does not know: else it would keep all digits from
+// where they are counted to where they are ranked, in a register each.
 template <bool floats, bool pairs>
 static __global__ void __launch_bounds__(block_size, blocks_at_once)
-    sort_tiles(arrays a, int n, int shift, board b)
+    sort_tiles(arrays a, int n, int shift, int same_shift, board b)
 {
     __shared__ int next[warps][digits]; // where in the tile a warp's next key of a digit goes
     __shared__ unsigned staged[tile<pairs>], staged_values[pairs ? tile<pairs> : 1];
@@ -200,7 +202,7 @@ static __global__ void __launch_bounds__(block_size, blocks_at_once)
         if (pairs) values[k] = i < n ? a.values[i] : 0;
     }
 
-    for (int d = lane(); d < digits; d += 32) mine[d] = 0;
+    for (int k = 0; k < digits / 32; ++k) mine[32 * k + lane()] = 0;
     __syncwarp();
     for (unsigned key : keys) atomicAdd(&mine[digit_of<floats>(key, shift)], 1);
     __syncthreads();
@@ -214,11 +216,12 @@ static __global__ void __launch_bounds__(block_size, blocks_at_once)
 
 #pragma unroll
     for (int k = 0; k < rows; ++k) {
-        int d = digit_of<floats>(afresh(keys[k]), shift);
+        int d = digit_of<floats>(keys[k], same_shift);
         unsigned peers = peers_of(d);
-        int last = 31 - __clz(peers), place = 0;
-        if (lane() == last) place = atomicAdd(&mine[d], __popc(peers)); // one speaks for all peers
-        place = __shfl_sync(all_lanes, place, last) + __popc(peers & lanes_below());
+        int place = mine[d] + __popc(peers & lanes_below());
+        __syncwarp(); // all peers have read before the last of them writes
+        if (peers >> lane() == 1) mine[d] = place + 1;
+        __syncwarp();
         staged[place] = keys[k];
         if (pairs) staged_values[place] = values[k];
     }
@@ -269,8 +272,8 @@ static void sort(unsigned *keys, unsigned *values, int n, void *scratch)
     arrays there{keys, values, other, other_values}, back{other, other_values, keys, values};
     for (int pass = 0; pass < passes; ++pass) {
         board b{told + size_t(pass) * tiles * digits, counts + pass * digits, taken + pass};
-        sort_tiles<floats, pairs>
-            <<<tiles, block_size>>>(pass % 2 == 0 ? there : back, n, pass * digit_bits, b);
+        sort_tiles<floats, pairs><<<tiles, block_size>>>(pass % 2 == 0 ? there : back, n,
+                                                         pass * digit_bits, pass * digit_bits, b);
     }
     check(cudaPeekAtLastError(), "count_digits, scan_digits or sort_tiles");
 }
