@@ -42,37 +42,49 @@ void sort_warps(unsigned *keys, int n)
 // each it says where the result is.
 static size_t places_bytes(int n) { return (sizeof(unsigned) * n + 255) / 256 * 256; }
 
-template <class T> static void sort_keys(T *keys, int n, void *scratch, size_t &bytes)
+static void sort_keys(unsigned *keys, int n, void *scratch, size_t &bytes)
 {
     auto *other = static_cast<char *>(scratch);
-    cub::DoubleBuffer<T> both(keys, reinterpret_cast<T *>(other));
+    cub::DoubleBuffer<unsigned> both(keys, reinterpret_cast<unsigned *>(other));
     check(
         cub::DeviceRadixSort::SortKeys(scratch ? other + places_bytes(n) : nullptr, bytes, both, n),
         "DeviceRadixSort::SortKeys");
     if (scratch && both.Current() != keys)
-        check(cudaMemcpyAsync(keys, both.Current(), sizeof(T) * n, cudaMemcpyDeviceToDevice),
+        check(cudaMemcpyAsync(keys, both.Current(), sizeof(unsigned) * n, cudaMemcpyDeviceToDevice),
               "copying the result");
 }
 
-template <class T> static size_t scratch_for(int n)
+size_t radix_sort_scratch(int n)
 {
     size_t bytes = 0;
-    sort_keys<T>(nullptr, n, nullptr, bytes);
+    sort_keys(nullptr, n, nullptr, bytes);
     return places_bytes(n) + bytes;
 }
-
-size_t radix_sort_scratch(int n) { return scratch_for<unsigned>(n); }
 void radix_sort(unsigned *keys, int n, void *scratch)
 {
     size_t bytes = radix_sort_scratch(n) - places_bytes(n);
     sort_keys(keys, n, scratch, bytes);
 }
 
-size_t radix_sort_floats_scratch(int n) { return scratch_for<float>(n); }
+// CUB takes -0 and 0 for equal, so it is given the bits, turned so that unsigned numbers have the
+// order of the floats.
+static __global__ void turn_bits(unsigned *keys, int n, bool back)
+{
+    int i = blockIdx.x * block_size + threadIdx.x;
+    if (i >= n) return;
+    bool negative = keys[i] >> 31 != back;
+    keys[i] ^= negative ? 0xffffffff : 0x80000000;
+}
+
+size_t radix_sort_floats_scratch(int n) { return radix_sort_scratch(n); }
 void radix_sort_floats(float *keys, int n, void *scratch)
 {
-    size_t bytes = radix_sort_floats_scratch(n) - places_bytes(n);
-    sort_keys(keys, n, scratch, bytes);
+    if (n == 0) return;
+    unsigned *bits = reinterpret_cast<unsigned *>(keys);
+    turn_bits<<<n / block_size + 1, block_size>>>(bits, n, false);
+    radix_sort(bits, n, scratch);
+    turn_bits<<<n / block_size + 1, block_size>>>(bits, n, true);
+    check(cudaPeekAtLastError(), "turn_bits");
 }
 
 size_t radix_sort_pairs_scratch(int n)

@@ -3,7 +3,8 @@
 //
 // From rung 4: the counts of all digits up front, the board and the look-back. New: `staged`; a
 // tile tells its counts before it ranks its keys, so that nobody waits for that; several tiles are
-// looked at at a time; and as many keys a thread as its registers hold.
+// looked at at a time; and as many keys a thread as its registers hold. Moving the keys is the
+// smaller part of the time, so what ranking a row of 32 costs is counted in instructions.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
