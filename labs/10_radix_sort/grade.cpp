@@ -6,6 +6,7 @@
 #include "oracle.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <bit>
 #include <cmath>
@@ -454,10 +455,11 @@ private:
     {
         std::size_t first = 32 * r, last = std::min(first + 32, before_.size());
         if (first >= last) return true;
-        std::vector<T> want(before_.begin() + std::ptrdiff_t(first),
-                            before_.begin() + std::ptrdiff_t(last));
-        std::sort(want.begin(), want.end());
-        return std::equal(want.begin(), want.end(), keys_.values.begin() + std::ptrdiff_t(first));
+        std::array<T, 32> want{};
+        auto end = std::copy(before_.begin() + std::ptrdiff_t(first),
+                             before_.begin() + std::ptrdiff_t(last), want.begin());
+        std::sort(want.begin(), end);
+        return std::equal(want.begin(), end, keys_.values.begin() + std::ptrdiff_t(first));
     }
     bool in_order() const
     {
