@@ -211,7 +211,7 @@ static __global__ void __launch_bounds__(block_size, blocks_at_once)
     int of_warps[warps], of_tile = 0;
     for (int w = 0; w < warps; ++w) of_tile += of_warps[w] = next[w][digit];
     b.told[t * digits + digit] = (t == 0 ? sum : own) | of_tile;
-    int start = sum_before(of_tile);
+    int start = sum_before(of_tile), offset = b.starts[digit] - start;
     for (int w = 0, to = start; w < warps; to += of_warps[w++]) next[w][digit] = to;
     __syncthreads();
 
@@ -229,7 +229,7 @@ static __global__ void __launch_bounds__(block_size, blocks_at_once)
 
     int before = look_back(b.told, t);
     if (t > 0) b.told[t * digits + digit] = sum | word(before + of_tile);
-    offsets[digit] = b.starts[digit] + before - start;
+    offsets[digit] = offset + before;
     __syncthreads();
 
     // All loads first, so that they are under way together.
