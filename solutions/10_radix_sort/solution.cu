@@ -209,10 +209,16 @@ static __global__ void __launch_bounds__(block_size, blocks_at_once)
     __syncthreads();
 
     int of_warps[warps], of_tile = 0;
-    for (int w = 0; w < warps; ++w) of_tile += of_warps[w] = next[w][digit];
+    for (int w = 0; w < warps; ++w) {
+        of_warps[w] = next[w][digit];
+        of_tile += of_warps[w];
+    }
     b.told[t * digits + digit] = (t == 0 ? sum : own) | of_tile;
     int start = sum_before(of_tile), offset = b.starts[digit] - start;
-    for (int w = 0, to = start; w < warps; to += of_warps[w++]) next[w][digit] = to;
+    for (int w = 0, to = start; w < warps; ++w) {
+        next[w][digit] = to;
+        to += of_warps[w];
+    }
     __syncthreads();
 
 #pragma unroll
