@@ -511,7 +511,7 @@ static speed_gates gates(const steps &most_bytes)
 {
     speed_gates gates;
     gates.speedup = 5;
-    gates.counted = {compulsory_bytes(most_bytes)};
+    gates.counted = {compulsory_bytes(most_bytes), blocks_share(2)};
     gates.too_slow = "Where does the time go? A pass for each bit goes over the keys 32 times; a "
                      "digit of 4 bits makes it 8, one of 8 bits 4.";
     return gates;
@@ -550,7 +550,7 @@ SPEED_CASE("sort_warps: speed", 3)
 {
     speed_gates gates;
     gates.speedup = 5;
-    gates.counted = {used_by_loads(0.95), used_by_stores(0.95)};
+    gates.counted = {used_by_loads(0.95), used_by_stores(0.95), blocks_share(4)};
     gates.too_slow = "Do the lanes of a warp read neighbours? 32 lanes have 32 keys in their "
                      "registers, and can find out by votes which of them go first.";
     race(sort(task::runs), gates);
