@@ -209,23 +209,25 @@ static __global__ void __launch_bounds__(block_size) sort_tiles(arrays a, int n,
     }
 }
 
-// Ints that are cleared: the counts of each pass, its tiles taken, and the words of its tiles.
+// Ints that are cleared, in rows of as many as there are digits: a row for each tile and pass, the
+// counts of each pass, and the tiles taken.
 static size_t cleared_for(int n)
 {
-    return passes * (digits + 1 + size_t(digits) * blocks_for(n, tile));
+    return size_t(digits) * (size_t(passes) * blocks_for(n, tile) + passes + 1);
 }
 
 // Sorts there and back: an even number of passes leaves the result in keys.
 static void sort(unsigned *keys, unsigned *values, int n, void *scratch, bool floats)
 {
     if (n == 0) return;
-    int *counts = static_cast<int *>(scratch), *taken = counts + passes * digits;
     int tiles = blocks_for(n, tile);
-    word *told = reinterpret_cast<word *>(taken + passes);
-    unsigned *other = told + size_t(passes) * tiles * digits;
+    word *told = static_cast<word *>(scratch);
+    int *counts = reinterpret_cast<int *>(told + size_t(passes) * tiles * digits);
+    int *taken = counts + passes * digits;
+    unsigned *other = told + cleared_for(n);
     unsigned *other_values = values ? other + n : nullptr;
 
-    check(cudaMemsetAsync(counts, 0, sizeof(int) * cleared_for(n)), "clearing the board");
+    check(cudaMemsetAsync(scratch, 0, sizeof(int) * cleared_for(n)), "clearing the board");
     count_digits<<<blocks_for(n, counted_by_block), block_size>>>(keys, n, floats, counts);
     scan_digits<<<passes, digits>>>(counts);
     arrays there{keys, values, other, other_values}, back{other, other_values, keys, values};

@@ -253,27 +253,29 @@ static __global__ void __launch_bounds__(block_size, blocks_at_once)
     }
 }
 
-// Scratch: the other place of keys, and of values; then, cleared, the counts of each pass, its
-// tiles taken, and the words of its tiles.
-template <bool pairs> static size_t cleared_bytes(int n)
+// Scratch. First what is cleared, in rows of as many ints as digits, so that all begin at a
+// multiple of 256 bytes: a row for each tile and pass, the counts of each pass, and the tiles
+// taken. Then the other place of the keys, and that of the values.
+template <bool pairs> static size_t cleared_for(int n)
 {
-    return sizeof(int) * passes * (digits + 1 + size_t(digits) * tiles_for(n, tile<pairs>));
+    return size_t(digits) * (size_t(passes) * tiles_for(n, tile<pairs>) + passes + 1);
 }
 template <bool pairs> static size_t scratch_for(int n)
 {
-    return sizeof(unsigned) * n * (pairs ? 2 : 1) + cleared_bytes<pairs>(n);
+    return sizeof(int) * (cleared_for<pairs>(n) + size_t(n) * (pairs ? 2 : 1));
 }
 
 template <bool floats, bool pairs>
 static void sort(unsigned *keys, unsigned *values, int n, void *scratch)
 {
     if (n == 0) return;
-    unsigned *other = static_cast<unsigned *>(scratch), *other_values = pairs ? other + n : nullptr;
-    int *counts = reinterpret_cast<int *>(other + size_t(n) * (pairs ? 2 : 1));
-    int *taken = counts + passes * digits, tiles = tiles_for(n, tile<pairs>);
-    word *told = reinterpret_cast<word *>(taken + passes);
+    int tiles = tiles_for(n, tile<pairs>);
+    word *told = static_cast<word *>(scratch);
+    int *counts = reinterpret_cast<int *>(told + size_t(passes) * tiles * digits);
+    int *taken = counts + passes * digits;
+    unsigned *other = told + cleared_for<pairs>(n), *other_values = pairs ? other + n : nullptr;
 
-    check(cudaMemsetAsync(counts, 0, cleared_bytes<pairs>(n)), "clearing the board");
+    check(cudaMemsetAsync(scratch, 0, sizeof(int) * cleared_for<pairs>(n)), "clearing the board");
     count_digits<floats><<<tiles_for(n, counted_by_block), block_size>>>(keys, n, counts);
     scan_digits<<<passes, digits>>>(counts);
     arrays there{keys, values, other, other_values}, back{other, other_values, keys, values};
