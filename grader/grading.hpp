@@ -149,6 +149,8 @@ struct counted { // totals over every kernel of one call, and the source lines b
     std::uint64_t shared_wavefronts = 0, shared_ideal_wavefronts = 0;
     std::uint64_t texture_bytes = 0;   // read through textures, by all lanes
     std::uint64_t multiplications = 0; // of float and double, also those that add; by all lanes
+    // div.rn, sqrt.rn and their like, of float and double; by all lanes.
+    std::uint64_t exact_divisions = 0, exact_square_roots = 0;
     std::uint64_t texture_requests = 0;
     std::uint64_t global_atomics = 0, local_requests = 0, barriers = 0;
     std::uint64_t constant_requests = 0, constant_addresses = 0; // distinct ones, a request each
