@@ -427,9 +427,9 @@ static body_list two_clusters(std::size_t n)
         const float *at = &f[4 * i], side = i % 2 ? 1.0f : -1.0f;
         // Dense in the middle, flat, and about as fast as what lies further in asks for.
         float length = std::max(0.1f, std::hypot(at[0], at[1], at[2]));
-        float x = 0.3f * at[0] * length, y = 0.3f * at[1] * length, z = 0.15f * at[2] * length;
-        float square = x * x + y * y, turn = 0.7f / std::pow(square + 0.02f, 0.75f);
-        all.push_back({x + 0.8f * side, y + 0.3f * side, z, -y * turn - 0.45f * side,
+        float x = 0.22f * at[0] * length, y = 0.22f * at[1] * length, z = 0.11f * at[2] * length;
+        float square = x * x + y * y, turn = 0.55f / std::pow(square + 0.02f, 0.75f);
+        all.push_back({x + 0.8f * side, y + 0.3f * side, z, -y * turn - 0.4f * side,
                        x * turn + 0.1f * side, 0, (1 + 0.75f * at[3]) / float(n)});
     }
     return all;

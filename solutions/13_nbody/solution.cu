@@ -1,10 +1,10 @@
 // Lab 13: n * n interactions, thirteen instructions each, and work for every multiprocessor.
 //
-// A thread has four bodies, so that what it reads of a fifth serves four interactions. But then
-// 100000 bodies make less than a hundred blocks, and a large GPU has room for five times as many.
-// So the sum is cut as well: a block has 1024 bodies and a segment of those that pull at them. The
-// parts of a sum meet afterwards, in a kernel of their own and always in the same order: the same
-// call gives the same bits.
+// A thread has four bodies, so that what it reads of a fifth serves four interactions. Then 100000
+// bodies make less than a hundred blocks, and a large GPU has room for five times as many: so the
+// sum is cut as well. A block has 1024 bodies and a segment of those that pull at them; the parts
+// of a sum meet in a kernel of their own, always in the same order, so that the same call gives the
+// same bits.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
