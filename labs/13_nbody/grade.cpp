@@ -218,10 +218,6 @@ static std::vector<look_alike> wrong_pulls(const points &all, double softening)
     std::vector<look_alike> known = {
         {"All masses were taken to be 1.", "mass_j times the way from i to j, and so on.",
          law([=](auto, auto, double square) { return 1 / cube_of_root(square + e * e); })},
-        {"The mass of the body itself was taken.", "What pulls at i is the mass of j.",
-         law([=, &all](std::size_t i, auto, double square) {
-             return all[i].mass / cube_of_root(square + e * e);
-         })},
         {"These are forces: the mass of the body itself is a factor too.",
          "An acceleration does not depend on the mass of what is pulled.",
          law([=, &all](std::size_t i, std::size_t j, double square) {
@@ -243,10 +239,6 @@ static std::vector<look_alike> wrong_pulls(const points &all, double softening)
         {"softening was added, not its square.", "d * d + softening * softening.",
          law([=, &all](auto, std::size_t j, double square) {
              return all[j].mass / cube_of_root(square + e);
-         })},
-        {"softening was added to the distance.", "d * d + softening * softening is under the root.",
-         law([=, &all](auto, std::size_t j, double square) {
-             return all[j].mass / std::pow(std::sqrt(square) + e, 3);
          })},
         {"Nothing is softened but a body's pull on itself.",
          "softening is in the distance of every two bodies.",
@@ -327,15 +319,21 @@ static std::vector<look_alike> wrong_steps(const moving &start, int steps, bool 
             return places_of(m, steps, velocities);
         };
     };
-    auto leap = [=](int count) {
-        return [=] {
-            moving m = start;
-            m.all = oracle::step(start.all, start.softening, start.dt, count);
-            m.look();
-            return places_of(m, count, velocities);
-        };
+    auto one_step = [=] {
+        moving m = start;
+        m.all = oracle::step(start.all, start.softening, start.dt, 1);
+        m.look();
+        return places_of(m, 1, velocities);
     };
     std::vector<look_alike> known = {
+        // Leaves places right, so it is asked before what leaves the same velocities.
+        {"The kick after the drift is by the pull from before it.",
+         "The bodies have moved: compute the accelerations anew.", each([](moving &m) {
+             m.look();
+             m.kick(0.5);
+             m.drift();
+             m.kick(0.5);
+         })},
         {"Places were moved before the kick, by the velocities of the step before.",
          "First half a kick, then the drift by what it made of the velocity.", each([](moving &m) {
              m.look();
@@ -354,13 +352,6 @@ static std::vector<look_alike> wrong_steps(const moving &start, int steps, bool 
              m.kick(0.5);
              m.drift();
          })},
-        {"The kick after the drift is by the pull from before it.",
-         "The bodies have moved: compute the accelerations anew.", each([](moving &m) {
-             m.look();
-             m.kick(0.5);
-             m.drift();
-             m.kick(0.5);
-         })},
         {"The kick before the drift is missing.", "Half a kick, the drift, half a kick.",
          each([](moving &m) {
              m.drift();
@@ -374,8 +365,7 @@ static std::vector<look_alike> wrong_steps(const moving &start, int steps, bool 
              m.kick(0.5);
          })},
     };
-    if (steps > 1) known.push_back({"Only one step was made.", "`steps` says how many.", leap(1)});
-    known.push_back({"A step too many was made.", "`steps` says how many.", leap(steps + 1)});
+    if (steps > 1) known.push_back({"Only one step was made.", "`steps` says how many.", one_step});
     return known;
 }
 
@@ -467,8 +457,8 @@ private:
     std::vector<float> pixels_;
 };
 
-// A leapfrog's energy wavers by a few thousandths here, whatever the seed; that of a method of the
-// first order, or of one that looks at the bodies too seldom, runs away.
+// A leapfrog keeps the energy within half a thousandth here, whatever the seed; Euler's method ends
+// with a third too much and more.
 static void expect_energy_kept(std::size_t n)
 {
     constexpr float softening = 0.1f, dt = 0.02f;
@@ -796,7 +786,7 @@ CORRECTNESS_CASE("accelerations: near, far, and at the same place", 3)
 
 CORRECTNESS_CASE("accelerations: a cluster far from the origin", 2)
 {
-    try_accelerations(random_bodies(150, 1, {700, -300, 500}), 0.1f);
+    try_accelerations(random_bodies(150, 1, {30, -10, 20}), 0.5f);
 }
 
 CORRECTNESS_CASE("accelerations: arrays that begin anywhere", 2)
@@ -816,7 +806,7 @@ CORRECTNESS_CASE("step: one step of a few bodies", 3)
 CORRECTNESS_CASE("step: several steps", 4)
 {
     try_step(random_bodies(33), 0.5f, 0.02f, 2);
-    try_step(random_bodies(300), 0.5f, 0.004f, 5);
+    try_step(random_bodies(300), 0.5f, 0.004f, 4);
     try_step(random_bodies(700), 0.5f, 0.002f, 1);
     try_step(random_bodies(64), 0.5f, 0.02f, 3, 1);
 }
