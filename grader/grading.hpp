@@ -179,6 +179,9 @@ struct speed_gates {
     double speedup = 0;
     steps copy; // fraction of this device's copy bandwidth
     steps fma;  // fraction of this device's FMA rate
+    // The part of workload::multiply_adds that no version can do without: to be faster than that
+    // part allows is implausible.
+    double fma_needed = 1;
     std::vector<counted_gate> counted;
     bool naive_may_pass = false; // as where S is below 1
     std::string
@@ -196,8 +199,9 @@ public:
     virtual std::vector<std::span<std::byte>> change(std::mt19937_64 &random) = 0;
     virtual void check() = 0; // O(n), by expect_*: is the output right for the inputs as they are?
     virtual double bytes() const { return 0; } // that any version must move, read and written
-    virtual double multiply_adds() const { return 0; } // that any version must do
-    virtual bool in_kernels() const { return true; }   // whether kernels must do it, not copies
+    // That any version must do, but for what speed_gates::fma_needed lets it leave out.
+    virtual double multiply_adds() const { return 0; }
+    virtual bool in_kernels() const { return true; } // whether kernels must do it, not copies
 };
 using make_workload = std::function<std::unique_ptr<workload>(std::mt19937_64 &)>;
 
