@@ -737,6 +737,7 @@ static speed_gates gates_of(bool stepping_too)
     speed_gates gates;
     gates.speedup = 1.5;
     gates.fma = {0.45, 0.65, 0.75};
+    gates.fma_needed = 0.5; // what a pair have in common may be computed once for both
     gates.counted = {
         at_most("sectors an interaction", {0.0075, 0, 0}, // a tile of 128 has 0.0039, packing 0.002
                 "Every thread reads all bodies from global memory for itself. Let the threads of a "
