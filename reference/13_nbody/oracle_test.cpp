@@ -1,9 +1,12 @@
-// Checks the oracle of lab 13 by hand-made examples.
+// Checks the oracle of lab 13 by hand-made examples, and the handout's figures by arithmetic.
 #include <doctest/doctest.h>
 
 #include "oracle.hpp"
 
 #include <cmath>
+#include <fstream>
+#include <regex>
+#include <string>
 #include <vector>
 
 using oracle::point;
@@ -75,4 +78,43 @@ TEST_CASE("oracle: energy is of the motion and of each pair, and a circle keeps 
     CHECK(oracle::energy(once_round, 0.1) == doctest::Approx(before).epsilon(1e-5));
     CHECK(once_round[0].at[0] == doctest::Approx(1).epsilon(1e-4));
     CHECK(std::abs(once_round[0].at[1]) < 1e-3);
+}
+
+// The cells of the handout's table rows that match, in order.
+static std::vector<std::smatch> rows_of_handout(const std::string &pattern)
+{
+    static std::vector<std::string> lines = [] {
+        std::ifstream handout("handouts/13_nbody.md");
+        REQUIRE_MESSAGE(handout, "run this test from the root of the source tree");
+        std::vector<std::string> all;
+        for (std::string line; std::getline(handout, line);) all.push_back(line);
+        return all;
+    }();
+    std::vector<std::smatch> rows;
+    const std::regex row(pattern);
+    for (const std::string &line : lines) {
+        std::smatch m;
+        if (std::regex_match(line, m, row)) rows.push_back(m);
+    }
+    return rows;
+}
+
+TEST_CASE("handout: an interaction is thirteen instructions")
+{
+    int sum = 0;
+    for (const auto &row : rows_of_handout(R"(\| [a-z].* \| (\d+) \|)")) sum += std::stoi(row[1]);
+    CHECK(sum == 13);
+}
+
+TEST_CASE("handout: what a tile costs")
+{
+    auto rows = rows_of_handout(R"(\| (\d+) \| (\d) \| (0\.\d+) \| (0\.\d+) \|)");
+    REQUIRE(rows.size() == 4);
+    for (const auto &row : rows) {
+        INFO(row[0].str());
+        double a_block = std::stod(row[1]), a_thread = std::stod(row[2]);
+        // A float4 is half a sector; a read is one request of 32 lanes.
+        CHECK(std::stod(row[3]) == doctest::Approx(0.5 / a_block).epsilon(0.03));
+        CHECK(std::stod(row[4]) == doctest::Approx(1 / (32 * a_thread)).epsilon(0.01));
+    }
 }

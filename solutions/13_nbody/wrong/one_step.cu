@@ -1,4 +1,4 @@
-// Fails: step: several steps | WRONG_ANSWER | Only one step was made
+// Fails: step: several steps, one, and none | WRONG_ANSWER | Only one step was made
 // `steps` is not looked at.
 #include "lab.hpp"
 

@@ -1,4 +1,4 @@
-// Fails: step: several steps | WRONG_ANSWER | The pull of the beginning was used throughout
+// Fails: step: several steps, one, and none | WRONG_ANSWER | The pull of the beginning was used throughout
 // The pull is computed once, before all steps.
 #include "lab.hpp"
 
