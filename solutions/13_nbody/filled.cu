@@ -80,7 +80,7 @@ void accelerations(const body *bodies, float4 *out, int n, float softening, void
 // The accelerations.
 size_t step_scratch(int n) { return sizeof(float4) * n; }
 
-void step(float4 *position_mass, float4 *velocity, int n, float softening,
+void step(float4 *position_mass, [[maybe_unused]] float4 *velocity, int n, float softening,
           [[maybe_unused]] float dt, int steps, void *scratch)
 {
     if (n == 0) return;
