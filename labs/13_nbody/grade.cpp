@@ -757,7 +757,8 @@ static speed_gates gates_of(bool stepping_too)
                 "bodies of its own, and use what it reads for all of them.",
                 [=](const counted &c) {
                     return double(c.shared_wavefronts + c.load_requests) / interactions;
-                })};
+                }),
+        blocks_share(1.5)}; // two blocks of 1024 bodies
     if (stepping_too)
         gates.counted.push_back(at_most(
             "multiplications an interaction", {10.5, 0, 0},
