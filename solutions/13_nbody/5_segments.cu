@@ -103,14 +103,14 @@ static __global__ void join(const float4 *parts, float4 *out, int n, int segment
     if (i < n) out[i] = sum_of_parts(parts, i, n, segments);
 }
 
-// The parts, and behind them the packed bodies.
+// The packed bodies, and behind them the parts.
 size_t accelerations_scratch(int n) { return sizeof(float4) * n * (segments_for(n) + 1); }
 
 void accelerations(const body *bodies, float4 *out, int n, float softening, void *scratch)
 {
     if (n == 0) return;
     int blocks = blocks_for(n, block_size), segments = segments_for(n);
-    auto *parts = static_cast<float4 *>(scratch), *points = parts + size_t(n) * segments;
+    auto *points = static_cast<float4 *>(scratch), *parts = points + n;
     pack<<<blocks, block_size>>>(bodies, points, n);
     check_launch("pack");
     attract_all(points, parts, n, softening);
