@@ -119,6 +119,8 @@ static void try_add(std::size_t n, int rounds, int a_at = 0, int b_at = 0, int c
 {
     floats a = random_halves(n), b = random_halves(n);
     output<float> c(n);
+    hint_past_the_end("The last piece may be shorter than the others: n - first elements are left, "
+                      "for the copies and for the kernel.");
     CALL(add_pipelined, pinned_at(a, a_at), pinned_at(b, b_at), pinned_at(c, c_at), int(n), rounds,
          scratch);
     expect_equal(c, oracle::add_pipelined(a, b, rounds), {}, wrong_works(a, b, rounds));
@@ -141,11 +143,11 @@ static void try_diamond(std::size_t n, int rounds, int in_at = 0, int out_at = 0
 {
     floats in = random_floats(n);
     output<float> left(n), right(n), out(n);
-    reading_an_output_means("a step began before those that it needs had ended",
-                            "Between two streams nothing has an order but what an event gives it: "
-                            "record it behind the step that must come first, and let the other "
-                            "stream wait before the step that comes next.",
-                            "diamond");
+    reading_an_output_means(
+        "A step began before those that it needs had ended.",
+        "Only an event gives the work of two streams an order: record it behind "
+        "what must come first, and wait for it before what comes next.",
+        "diamond");
     CALL(diamond, misaligned(in, in_at), left, right, misaligned(out, out_at), int(n), rounds,
          scratch);
     oracle::diamond_result want = oracle::diamond(in, rounds);
@@ -463,7 +465,8 @@ CORRECTNESS_CASE("diamond: streams as late as can be", 3)
 CORRECTNESS_CASE("diamond: streams in any order", 2)
 {
     run_streams(stream_work::shuffled);
-    for (int n : {5, 700, 2000, 900, 333}) try_diamond(std::size_t(n), 3);
+    for (int n = 20; n < 40; ++n) try_diamond(std::size_t(n), 3);
+    try_diamond(2000, 2);
 }
 
 SPEED_CASE("diamond: two branches at once", 4)

@@ -1,4 +1,4 @@
-// Fails: diamond: streams as late as can be | UNINITIALISED | a step began before
+// Fails: diamond: streams as late as can be | UNINITIALISED | A step began before
 // On gpu: may pass
 // Nothing makes the last step wait for the right branch.
 #include "lab.hpp"

@@ -1,4 +1,4 @@
-// Fails: add_pipelined: sizes around a block and a piece | PARTIALLY_WRITTEN | never written
+// Fails: add_pipelined: a few elements | PARTIALLY_WRITTEN | never written
 // The pieces are of equal size, and what is left over belongs to none.
 #include "lab.hpp"
 
@@ -17,13 +17,13 @@ static cudaStream_t stream(int k)
     return streams[k];
 }
 
-size_t add_pipelined_scratch(int n) { return 12 * sizeof(float) * ((n + 15) / 16); }
+size_t add_pipelined_scratch(int n) { return 12 * sizeof(float) * ((n + 3) / 4); }
 
 void add_pipelined(const float *a_host, const float *b_host, float *c_host, int n, int rounds,
                    void *scratch)
 {
-    int piece = n / 16;
-    for (int first = 0, k = 0; k < 16; first += piece, ++k) {
+    int piece = n / 4;
+    for (int first = 0, k = 0; k < 4; first += piece, ++k) {
         float *a = static_cast<float *>(scratch) + 3 * size_t(k % 4) * piece, *b = a + piece,
               *c = b + piece;
         int count = piece;

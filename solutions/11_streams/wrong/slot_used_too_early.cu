@@ -1,4 +1,4 @@
-// Fails: add_pipelined: streams as late as can be | WRONG_ANSWER | event
+// Fails: add_pipelined: streams in any order | WRONG_ANSWER | still needs
 // On gpu: add_pipelined: speed | WRONG_ANSWER |
 // Four streams share two slots: a piece comes in while the one before it is worked on.
 #include "lab.hpp"

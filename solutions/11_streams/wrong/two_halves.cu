@@ -1,5 +1,5 @@
 // Fails: add_pipelined: speed | TOO_SLOW | How many pieces are there
-// On gpu: add_pipelined: speed | passes: half of the way in and of the way out is hidden there too
+// On gpu: may pass - half of both ways is hidden there too, and 1.43 times is what that can bring
 // Two pieces: a quarter of the work still stands alone at either end.
 #include "lab.hpp"
 
