@@ -3,7 +3,7 @@
 // The way in is the longest, so its copies must follow each other without a gap, whatever the rest
 // does. A piece's kernel and its way out go to the stream of its slot, so that the kernels of two
 // pieces overlap where one runs out of blocks. Two events a slot say when it is full and when it is
-// free again.
+// free again. And the last pieces are small.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
@@ -61,9 +61,19 @@ static handles &kept()
     return all;
 }
 
+static size_t rounded(size_t n) { return (n + 255) / 256 * 256; }
+
 // Elements of a piece: enough pieces to hide all but the first way in and the last way out, and
 // none so small that queueing it takes longer than copying it.
-static size_t piece_of(size_t n) { return std::clamp((n / pieces + 255) / 256 * 256, least, most); }
+static size_t piece_of(size_t n) { return std::clamp(rounded(n / pieces), least, most); }
+
+// Elements of the next piece. Nothing hides what comes after the last copy in, so the last pieces
+// are smaller and smaller.
+static size_t next_piece(size_t left, size_t piece)
+{
+    size_t smallest = std::max(rounded(piece / 8), least);
+    return std::min(left, std::clamp(rounded(left / 4), smallest, piece));
+}
 
 template <class T> static size_t ring_bytes(size_t n)
 {
@@ -74,12 +84,13 @@ template <class T> static size_t ring_bytes(size_t n)
 template <class T, class F>
 static void pipeline(const T *x_host, const T *y_host, T *z_host, size_t n, void *scratch, F launch)
 {
-    size_t piece = piece_of(n), k = 0;
-    for (size_t first = 0; first < n; first += piece, ++k) {
+    size_t piece = piece_of(n), count = 0;
+    for (size_t first = 0, k = 0; first < n; first += count, ++k) {
         slot_handles &slot = kept().slots[k % slot_count];
         T *x = static_cast<T *>(scratch) + 3 * (k % slot_count) * piece;
         T *y = x + piece, *z = y + piece;
-        size_t count = std::min(piece, n - first), bytes = sizeof(T) * count;
+        count = next_piece(n - first, piece);
+        size_t bytes = sizeof(T) * count;
         cudaStream_t in = kept().in;
         // An event that was never recorded holds nobody up.
         check(cudaStreamWaitEvent(in, slot.free), "waiting for a free slot");
