@@ -3,6 +3,7 @@
 
 #include "oracle.hpp"
 
+#include <cmath>
 #include <vector>
 
 using floats = std::vector<float>;
@@ -16,12 +17,13 @@ TEST_CASE("oracle: work is 1 - 1.9 x^2, again and again")
     CHECK(oracle::work(0.5f, 1) == doctest::Approx(0.525));
     CHECK(oracle::work(-0.5f, 1) == oracle::work(0.5f, 1));
     // Neighbours part, and nobody leaves the range.
-    for (float x : {0.3f, 0.30000002f, 1.0f, -1.0f}) {
+    float x0 = 0.3f, beside = std::nextafter(x0, 1.0f);
+    for (float x : {x0, beside, 1.0f, -1.0f}) {
         CHECK(oracle::work(x, 1000) >= -1);
         CHECK(oracle::work(x, 1000) <= 1);
     }
-    CHECK(oracle::work(0.3f, 100) != oracle::work(0.30000002f, 100));
-    CHECK(oracle::work(0.3f, 100) != oracle::work(0.3f, 101));
+    CHECK(oracle::work(x0, 100) != oracle::work(beside, 100));
+    CHECK(oracle::work(x0, 100) != oracle::work(x0, 101));
 }
 
 TEST_CASE("oracle: what is added is worked on")
