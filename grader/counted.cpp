@@ -210,7 +210,10 @@ counted_gate makespan(const steps &most)
 counted_gate streams_at_work(double pass)
 {
     return {"streams at work",
-            [](const counted &c) { return static_cast<double>(c.streams); },
+            [](const counted &c) {
+                bool overlaps = c.ticks < c.serial_ticks;
+                return static_cast<double>(std::max<std::uint64_t>(c.streams, overlaps ? 2 : 0));
+            },
             true,
             {pass, 0, 0},
             "",

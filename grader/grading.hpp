@@ -143,6 +143,7 @@ counted_gate copies_hidden(double pass); // of the ticks in which copies run, wi
 // Ticks until all has ended, over those that naive's work takes one after another.
 counted_gate makespan(const steps &);
 // Streams in which something was copied, filled or computed; the default stream is one of them.
+// Where work overlaps in one stream, as that of a graph may, it counts as two.
 counted_gate streams_at_work(double pass);
 
 struct counted { // totals over every kernel of one call, and the source lines behind them

@@ -139,6 +139,11 @@ TEST_CASE("copies are hidden as the timeline has it")
     CHECK(c.ticks == 70);
     CHECK(c.serial_ticks == 100);
     CHECK(streams_at_work(2).value(c) == 2);
+    c.streams = 1;
+    CHECK(streams_at_work(2).value(c) == 2); // 70 ticks of 100: it overlaps all the same
+    c.serial_ticks = 70;
+    CHECK(streams_at_work(2).value(c) == 1);
+    c.serial_ticks = 100;
     c.naive_serial_ticks = 140;
     CHECK(makespan({0.6, 0, 0}).value(c) == 0.5);
     CHECK(passes(makespan({0.6, 0, 0}), 0.5));
