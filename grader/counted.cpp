@@ -202,9 +202,8 @@ counted_gate makespan(const steps &most)
             false,
             most,
             "%",
-            "Too little runs side by side. How many pieces are there, what does the first of them "
-            "wait for, and what comes after the last? ./workbook explain draws who waits for "
-            "whom."};
+            "Too little runs side by side: what stands alone at the beginning and at the end, and "
+            "who waits without need? ./workbook explain draws it."};
 }
 
 counted_gate streams_at_work(double pass)

@@ -413,7 +413,9 @@ SPEED_CASE("add_pipelined: speed", 11)
     speed_gates gates;
     gates.speedup = 1.35;
     gates.counted = overlap_gates(12 * double(raced_elements()), {0.6, 0.5, 0.45});
-    gates.too_slow = "Does the host wait for a piece before it queues the next?";
+    gates.too_slow =
+        "How many pieces are there, is each in a stream, with its launch, and does the "
+        "host wait for one before it queues the next?";
     int rounds = balanced_rounds();
     race(add_race(rounds, works_of_parts(rounds)), gates);
 }

@@ -23,9 +23,9 @@
 #include <cstddef>
 
 #ifdef __CUDACC__
-// What kernels have to compute, of any x in [-1, 1]: use it as it is. The result
-// is in [-1, 1] too. It hangs on every bit of x and on each of the rounds, and
-// nobody knows a shorter way to it.
+// What kernels have to compute, of any x in [-1, 1]: use it as it is. The
+// result is in [-1, 1] too. It hangs on every bit of x and on each of the
+// rounds, and nobody knows a shorter way to it.
 inline __device__ float work(float x, int rounds)
 {
     for (int k = 0; k < rounds; ++k) x = fmaf(-1.9f * x, x, 1.0f);
@@ -58,11 +58,11 @@ void merge_images(const unsigned char *first_host, const unsigned char *second_h
 //   in, left, right, out: n each; rounds >= 0; all |in| <= 1. top is an array
 //   in scratch.
 //
-//                     top[i] = work(in[i], 1)
-//                    /                       \.
-//   left[i] = work(top[i], rounds)    right[i] = work(top[n - 1 - i] / 2, rounds)
-//                    \                       /
-//                     out[i] = left[i] - right[i]
+//                    top[i] = work(in[i], 1)
+//                   /                       \.
+//   left[i] = work(top[i], rounds)   right[i] = work(top[n-1-i] / 2, rounds)
+//                   \                       /
+//                    out[i] = left[i] - right[i]
 //
 // The lesson: streams go their own ways, and events bring them together.
 size_t diamond_scratch(int n);

@@ -45,7 +45,8 @@ static void check(cudaError_t error, const char *step)
     return events[k];
 }
 
-static __global__ void add_and_work(const float *a, const float *b, float *c, int n, int rounds)
+[[maybe_unused]] static __global__ void add_and_work(const float *a, const float *b, float *c,
+                                                     int n, int rounds)
 {
     // TODO 1 (add_pipelined): Compute this thread's i; c[i] is what `work`
     // makes of the sum.
@@ -72,7 +73,7 @@ void add_pipelined(const float *a_host, const float *b_host, float *c_host, int 
         float *a = static_cast<float *>(scratch) + 3 * size_t(slot) * piece;
         [[maybe_unused]] float *b = a + piece, *c = b + piece;
         [[maybe_unused]] int count = piece;
-        // TODO 2 (add_pipelined): The last piece may be shorter: see to `count`.
+        // TODO 2 (add_pipelined): The last piece may be shorter: set `count`.
         //
         // TODO 3 (add_pipelined): Copy the pieces of a_host and b_host, which
         // begin at `first`, to a and b: cudaMemcpyAsync, in stream(slot).
@@ -86,8 +87,8 @@ void add_pipelined(const float *a_host, const float *b_host, float *c_host, int 
     // TODO 6 (add_pipelined): Wait until every stream is done.
 }
 
-static __global__ void merge(const unsigned char *first, const unsigned char *second,
-                             unsigned char *out, int pixels)
+[[maybe_unused]] static __global__ void
+merge(const unsigned char *first, const unsigned char *second, unsigned char *out, int pixels)
 {
     // TODO 8 (merge_images): A pixel a thread.
 }
@@ -104,7 +105,8 @@ void merge_images(const unsigned char *first_host, const unsigned char *second_h
     int pixels = width * height;
     if (pixels == 0) return;
     for (int k = 0; k < count; ++k) {
-        [[maybe_unused]] size_t at = size_t(k) * pixels; // of image k in the host's arrays
+        // Where image k begins in the host's arrays.
+        [[maybe_unused]] size_t at = size_t(k) * pixels;
         int slot = k % stream_count;
         unsigned char *first = static_cast<unsigned char *>(scratch) + 3 * size_t(slot) * pixels;
         [[maybe_unused]] unsigned char *second = first + pixels, *out = second + pixels;

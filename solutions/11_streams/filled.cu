@@ -41,7 +41,8 @@ static void check(cudaError_t error, const char *step)
     return events[k];
 }
 
-static __global__ void add_and_work(const float *a, const float *b, float *c, int n, int rounds)
+[[maybe_unused]] static __global__ void add_and_work(const float *a, const float *b, float *c,
+                                                     int n, int rounds)
 {
     int i = blockIdx.x * block_size + threadIdx.x;
     if (i < n) c[i] = work(a[i] + b[i], rounds);
@@ -82,8 +83,8 @@ void add_pipelined(const float *a_host, const float *b_host, float *c_host, int 
         check(cudaStreamSynchronize(stream(k)), "waiting for a stream");
 }
 
-static __global__ void merge(const unsigned char *first, const unsigned char *second,
-                             unsigned char *out, int pixels)
+[[maybe_unused]] static __global__ void
+merge(const unsigned char *first, const unsigned char *second, unsigned char *out, int pixels)
 {
     int i = blockIdx.x * block_size + threadIdx.x;
     if (i < pixels) out[i] = (3 * first[i] + second[i] + 2) / 4;
@@ -101,7 +102,8 @@ void merge_images(const unsigned char *first_host, const unsigned char *second_h
     int pixels = width * height;
     if (pixels == 0) return;
     for (int k = 0; k < count; ++k) {
-        [[maybe_unused]] size_t at = size_t(k) * pixels; // of image k in the host's arrays
+        // Where image k begins in the host's arrays.
+        [[maybe_unused]] size_t at = size_t(k) * pixels;
         int slot = k % stream_count;
         unsigned char *first = static_cast<unsigned char *>(scratch) + 3 * size_t(slot) * pixels;
         [[maybe_unused]] unsigned char *second = first + pixels, *out = second + pixels;

@@ -1,4 +1,4 @@
-// Fails: add_pipelined: speed | TOO_SLOW | Does the host wait for a piece
+// Fails: add_pipelined: speed | TOO_SLOW | does the host wait for one
 // On gpu: add_pipelined: speed | TOO_SLOW | times
 // The host waits for each piece before it queues the next.
 #include "lab.hpp"
