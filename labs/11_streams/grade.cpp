@@ -41,8 +41,8 @@ static std::vector<misconception<float>> wrong_works(const floats &a, const floa
         {"This is the sum alone: `work` was left out.", "c = work(a + b, rounds).", with(a, b, 0)},
         {"`work` did one round, whatever `rounds` is.", "Hand `rounds` on to the kernel.",
          with(a, b, 1)},
-        {"`a` was added to itself, and `b` came too late or not at all.",
-         "Two arrays come in, to two places in the slot.", with(a, a, rounds)},
+        {"`a` was added to itself.", "Two arrays come in, to two places in the slot.",
+         with(a, a, rounds)},
     };
 }
 
@@ -159,7 +159,7 @@ static void try_diamond(std::size_t n, int rounds, int in_at = 0, int out_at = 0
 
 // What is raced.
 
-// Arrays of 2^25 elements at most, where the device and the host have the memory.
+// Arrays of 2^25 elements, or fewer where memory is small.
 static std::size_t raced_elements()
 {
     if (simulated()) return (1 << 16) - 35;
@@ -228,13 +228,14 @@ public:
     }
     void check() override
     {
-        auto right = [this](std::size_t i) {
+        auto want = [this](std::size_t i) {
             float at = (a_[i] + b_[i]) * parts_of_one + parts_of_one;
-            return c_.values[i] == (*works_)[static_cast<std::size_t>(at)];
+            return (*works_)[static_cast<std::size_t>(at)];
         };
-        if (!for_all(a_.size(), right))
-            expect_equal(c_, oracle::add_pipelined(a_, b_, rounds_), {},
-                         wrong_works(a_, b_, rounds_));
+        if (for_all(a_.size(), [&](std::size_t i) { return c_.values[i] == want(i); })) return;
+        floats all;
+        for (std::size_t i = 0; i < a_.size(); ++i) all.push_back(want(i));
+        expect_equal(c_, all);
     }
 
 private:

@@ -67,15 +67,12 @@ void add_pipelined(const float *a_host, const float *b_host, float *c_host, int 
         [[maybe_unused]] int count = piece;
         count = std::min(piece, n - first);
         size_t bytes = sizeof(float) * count;
-        //
         check(cudaMemcpyAsync(a, a_host + first, bytes, cudaMemcpyHostToDevice, stream(slot)),
               "copying a");
         check(cudaMemcpyAsync(b, b_host + first, bytes, cudaMemcpyHostToDevice, stream(slot)),
               "copying b");
-        //
         add_and_work<<<blocks_for(count), block_size, 0, stream(slot)>>>(a, b, c, count, rounds);
         check(cudaPeekAtLastError(), "add_and_work");
-        //
         check(cudaMemcpyAsync(c_host + first, c, bytes, cudaMemcpyDeviceToHost, stream(slot)),
               "copying c");
     }
@@ -157,10 +154,8 @@ void diamond(const float *in, float *left, float *right, float *out, int n, int 
     compute_top<<<blocks_for(n), block_size, 0, one>>>(in, top, n);
     check(cudaEventRecord(event(0), one), "recording an event");
     check(cudaStreamWaitEvent(other, event(0)), "waiting for top");
-    //
     compute_left<<<blocks_for(n), block_size, 0, one>>>(top, left, n, rounds);
     compute_right<<<blocks_for(n), block_size, 0, other>>>(top, right, n, rounds);
-    //
     check(cudaEventRecord(event(1), other), "recording an event");
     check(cudaStreamWaitEvent(one, event(1)), "waiting for right");
     join<<<blocks_for(n), block_size, 0, one>>>(left, right, out, n);
