@@ -93,8 +93,9 @@ void reading_an_output_means(const std::string &cause, const std::string &next,
 void hint_past_the_end(const std::string &hint);
 
 // When the simulator runs what the case's next calls put into streams. Late: where the program
-// waits for it, and only what that wait needs, so that a missing event or synchronisation shows; a
-// host that polls memory without a call then waits for ever. Shuffled: at any time until then, by
+// waits for it, and only what that wait needs, what was queued last as early as it may, so that a
+// missing event or synchronisation shows; a host that polls memory without a call then waits for
+// ever. Shuffled: at any time until then, by
 // the case's seed. A GPU has its own order.
 enum class stream_work : std::uint8_t { as_queued, late, shuffled };
 void run_streams(stream_work when);
