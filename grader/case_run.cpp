@@ -227,6 +227,9 @@ std::string late_streams_hint(verdict v)
     if (v != WRONG_ANSWER && v != UNINITIALISED && v != PARTIALLY_WRITTEN && v != NOT_WRITTEN &&
         v != NONDETERMINISTIC)
         return {};
+    if (!options().late_streams && current_case().streams == stream_work::shuffled)
+        return "Here the work of different streams runs in any order that your events and waits "
+               "allow: is an event missing, or does one stream use what another still needs?";
     return "Here the work in streams runs as late as your waits allow: is an event or a "
            "synchronisation missing?";
 }

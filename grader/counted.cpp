@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <stdexcept>
 
 namespace grading {
@@ -110,6 +111,12 @@ void add_timeline(counted &c, const json &t)
     c.ticks = whole ? number(t, "ticks") : c.serial_ticks;
     c.copying_ticks = number(t, "copying");
     c.hidden_ticks = whole ? number(t, "hidden") : 0;
+    std::set<std::string> working;
+    for (const json &step : t.at("steps"))
+        if (const json &kind = step.at("kind");
+            kind == "copy" || kind == "fill" || kind == "kernel")
+            working.insert(step.at("lane").get<std::string>());
+    c.streams = working.size();
 }
 
 constexpr const char *loads_name = "sector bytes used by loads";
@@ -184,6 +191,35 @@ counted_gate copies_hidden(double pass)
             "While a kernel works on one piece, the next can be on its way in and the last on its "
             "way out. Cut the work into pieces and let streams take turns; only pinned memory is "
             "copied while the host goes on. ./workbook explain draws who waits for whom."};
+}
+
+counted_gate makespan(const steps &most)
+{
+    return {"time on the timeline, of naive's",
+            [](const counted &c) {
+                return c.naive_serial_ticks ? static_cast<double>(c.ticks) /
+                                                  static_cast<double>(c.naive_serial_ticks)
+                                            : 0;
+            },
+            false,
+            most,
+            "%",
+            "Too little runs side by side: what stands alone at the beginning and at the end, and "
+            "who waits without need? ./workbook explain draws it."};
+}
+
+counted_gate streams_at_work(double pass)
+{
+    return {"streams at work",
+            [](const counted &c) {
+                bool overlaps = c.ticks < c.serial_ticks;
+                return static_cast<double>(std::max<std::uint64_t>(c.streams, overlaps ? 2 : 0));
+            },
+            true,
+            {pass, 0, 0},
+            "",
+            "All work is in one stream, and there one thing follows another. A launch or a copy "
+            "goes to the default stream unless it names another."};
 }
 
 std::string report_counters(std::span<const std::byte> report)

@@ -93,8 +93,9 @@ void reading_an_output_means(const std::string &cause, const std::string &next,
 void hint_past_the_end(const std::string &hint);
 
 // When the simulator runs what the case's next calls put into streams. Late: where the program
-// waits for it, and only what that wait needs, so that a missing event or synchronisation shows; a
-// host that polls memory without a call then waits for ever. Shuffled: at any time until then, by
+// waits for it, and only what that wait needs, what was queued last as early as it may, so that a
+// missing event or synchronisation shows; a host that polls memory without a call then waits for
+// ever. Shuffled: at any time until then, by
 // the case's seed. A GPU has its own order.
 enum class stream_work : std::uint8_t { as_queued, late, shuffled };
 void run_streams(stream_work when);
@@ -140,6 +141,11 @@ counted_gate used_by_loads(double pass); // bytes asked for over bytes of sector
 counted_gate used_by_stores(double pass);
 counted_gate blocks_share(double pass);  // at least so many blocks' worth of work at a time
 counted_gate copies_hidden(double pass); // of the ticks in which copies run, with a kernel; 0..1
+// Ticks until all has ended, over those that naive's work takes one after another.
+counted_gate makespan(const steps &);
+// Streams in which something was copied, filled or computed; the default stream is one of them.
+// Where work overlaps in one stream, as that of a graph may, it counts as two.
+counted_gate streams_at_work(double pass);
 
 struct counted { // totals over every kernel of one call, and the source lines behind them
     std::uint64_t launches = 0, threads = 0;
@@ -164,6 +170,8 @@ struct counted { // totals over every kernel of one call, and the source lines b
     // Of the simulator's timeline (simulator/README.md): until all had ended; all work one after
     // another; while something was copied to or from a device; and of these while a kernel ran.
     std::uint64_t ticks = 0, serial_ticks = 0, copying_ticks = 0, hidden_ticks = 0;
+    std::uint64_t naive_serial_ticks = 0; // the same of naive's call
+    std::uint64_t streams = 0;            // that had work to do
     // Of atomics, in global and shared memory; of each request, its lanes on the address that most
     // of them had.
     std::uint64_t atomic_requests = 0, atomic_same_address = 0;
@@ -217,6 +225,10 @@ using make_workload = std::function<std::unique_ptr<workload>(std::mt19937_64 &)
 // `make_for_naive` makes the same work in theirs from the same random numbers.
 void race(const make_workload &make, const speed_gates &gates,
           const make_workload &make_for_naive = {});
+
+// What one call of naive costs here, by which a case balances what it asks for: on a GPU in
+// milliseconds, the shortest of some calls; on the simulator in ticks.
+double naive_cost(const make_workload &make);
 
 enum class kind : std::uint8_t { correctness, speed };
 struct worth { // a doctest decorator: enters the case in the grader's own records

@@ -25,6 +25,9 @@ enum class place : std::uint8_t {
     acquired, // on the host, from the contract's own acquire, for its release
 };
 
+// Whether a worker's kernels can poison what lies there.
+constexpr bool poisoned(place where) { return where == place::device || where == place::pinned; }
+
 // One argument of a call. Its image in the regions: guard bytes, payload, guard bytes; values have
 // no guards.
 struct slot {

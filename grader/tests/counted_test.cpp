@@ -133,14 +133,27 @@ TEST_CASE("copies are hidden as the timeline has it")
             R"({"kernels":[],"transfers":{"host_to_device":0,"device_to_device":0,"from_pageable":0},"timeline":)" +
             timeline + "}");
     };
-    counted c = with(R"({"ticks":70,"serial":100,"copying":40,"hidden":30,"left_out":0})");
+    counted c = with(R"({"ticks":70,"serial":100,"copying":40,"hidden":30,"left_out":0,"steps":[)"
+                     R"({"kind":"copy","lane":"stream 1"},{"kind":"host_wait","lane":"host"},)"
+                     R"({"kind":"kernel","lane":"NULL stream"},{"kind":"fill","lane":"stream 1"},)"
+                     R"({"kind":"event_wait","lane":"stream 2"}]})");
     CHECK(gate.value(c) == 0.75);
     CHECK(c.ticks == 70);
     CHECK(c.serial_ticks == 100);
+    CHECK(streams_at_work(2).value(c) == 2);
+    c.streams = 1;
+    CHECK(streams_at_work(2).value(c) == 2); // 70 ticks of 100: it overlaps all the same
+    c.serial_ticks = 70;
+    CHECK(streams_at_work(2).value(c) == 1);
+    c.serial_ticks = 100;
+    c.naive_serial_ticks = 140;
+    CHECK(makespan({0.6, 0, 0}).value(c) == 0.5);
+    CHECK(passes(makespan({0.6, 0, 0}), 0.5));
+    CHECK_FALSE(passes(makespan({0.6, 0, 0}), 0.61));
     CHECK(missed_message(copies_hidden(0.8), c, c) ==
           "copy time hidden behind kernels: 75 %, at least 80 % is required; naive: 75 %.");
     // Longer than what is kept.
-    c = with(R"({"ticks":70,"serial":100,"copying":40,"hidden":30,"left_out":1})");
+    c = with(R"({"ticks":70,"serial":100,"copying":40,"hidden":30,"left_out":1,"steps":[]})");
     CHECK(gate.value(c) == 0);
     CHECK(c.ticks == 100);
     CHECK(gate.value(parse_counters(document(contiguous))) == 1); // nothing copied

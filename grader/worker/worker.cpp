@@ -290,6 +290,14 @@ private:
     bool set_;
 };
 
+// What the simulator has counted, as JSON.
+std::string counts_so_far()
+{
+    std::string counts(simulator_counters(nullptr, 0), 0);
+    simulator_counters(counts.data(), counts.size() + 1);
+    return counts;
+}
+
 class server {
 public:
     server(const std::byte *input, std::uint64_t input_bytes, std::byte *output,
@@ -514,7 +522,7 @@ private:
         if (!s) return;
         for (std::size_t i = 0; i < s->slots.size(); ++i)
             for (buffer &b : s->buffers[i])
-                if (s->slots[i].output && s->slots[i].where == place::device)
+                if (s->slots[i].output && poisoned(s->slots[i].where))
                     yardstick_fill(reinterpret_cast<unsigned *>(b.payload()), b.payload_bytes() / 4,
                                    r.pattern);
         check(cudaDeviceSynchronize(), run_step::synchronise);
@@ -573,6 +581,7 @@ private:
         if (timed) cudaEventRecord(end_);
         cudaError_t sync = cudaDeviceSynchronize();
         a.host_ms = std::chrono::duration<double, std::milli>(steady::now() - start).count();
+        if ((r.flags & begin_counting) && simulator_counters) counts_ = counts_so_far();
         if (r.calls == 1) a.threads_left = threads_of_this_process() - threads;
         if (a.status == reply_status::exception) return;
         if (r.flags & late_streams) {
@@ -639,17 +648,16 @@ private:
         std::vector<simulator_finding> found(64);
         std::uint64_t count =
             std::min(simulator_findings(found.data(), found.size()), found.size());
-        std::string counts(simulator_counters(nullptr, 0), 0);
-        simulator_counters(counts.data(), counts.size() + 1);
-        std::uint64_t length = counts.size(), list = count * sizeof(simulator_finding);
+        std::uint64_t length = counts_.size(), list = count * sizeof(simulator_finding);
         a.bytes = 8 + list + 8 + length;
         if (a.bytes > r.bytes) return malformed(a, "the report is larger than its place");
         std::memcpy(to, &count, 8);
         std::memcpy(to + 8, found.data(), list);
         std::memcpy(to + 8 + list, &length, 8);
-        std::memcpy(to + 16 + list, counts.data(), length);
+        std::memcpy(to + 16 + list, counts_.data(), length);
     }
 
+    std::string counts_; // of the last run that counted, and of nothing that came after
     const std::byte *input_;
     std::uint64_t input_bytes_;
     std::byte *output_;
@@ -732,11 +740,7 @@ int replay(const char *path)
         return 1;
     }
     std::printf("%s was called once and returned without a CUDA error.\n", run.function);
-    if (simulator_counters) {
-        std::string counts(simulator_counters(nullptr, 0), 0);
-        simulator_counters(counts.data(), counts.size() + 1);
-        std::printf("%s\n", counts.c_str());
-    }
+    if (simulator_counters) std::printf("%s\n", counts_so_far().c_str());
     return 0;
 }
 
