@@ -51,6 +51,7 @@ void add_kernel(counted &c, const json &k)
 {
     auto kernel = k.at("kernel").get<std::string>();
     c.launches += number(k, "launches");
+    c.launches_by_kernels += number(k, "launches_by_kernels");
     c.threads += number(k, "threads");
     c.compulsory_bytes += sector_bytes * (number(k, "sectors_read") + number(k, "sectors_written"));
     c.managed_pages += number(k, "managed_pages");
@@ -73,6 +74,8 @@ void add_kernel(counted &c, const json &k)
         c.constant_addresses += number(site, "constant_addresses");
         c.host_link_bytes += sector_bytes * number(site, "host_sectors");
         c.multiplications += number(site, "multiplications");
+        c.warp_instructions += number(site, "warp_instructions");
+        c.thread_instructions += number(site, "thread_instructions");
     }
 }
 
