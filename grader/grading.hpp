@@ -186,6 +186,9 @@ struct speed_gates {
     steps fma;  // fraction of this device's FMA rate
     std::vector<counted_gate> counted;
     bool naive_may_pass = false; // as where S is below 1
+    // Where naive would take too long: which part of the work `make_for_naive` makes. Its time is
+    // then taken for what all of it would take at that speed, and the library does all of it.
+    double naive_share = 1;
     std::string
         too_slow; // what a student below S or the first step has probably missed, and what to try
 };
