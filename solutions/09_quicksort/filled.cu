@@ -1,10 +1,5 @@
-// Lab 09, worked: quicksort with many pivots. A level splits each of its parts into up to 256
-// buckets, so that two levels are enough for 2^26 keys; what is small enough is sorted in shared
-// memory.
-//
-// From rung 4: levels, and the block that launches them. New: pivots from a sorted sample, and for
-// that two passes, count and move, since a bucket's place is known only after counting; a network
-// that keeps eight keys in registers; and what is refused is launched once more at the tail.
+// Lab 09: the stub with lines added and none changed. Right everywhere, and the TODO for speed is
+// still to do.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
@@ -12,372 +7,223 @@
 #include <stdexcept>
 #include <string>
 
-constexpr int threads = 256, per_thread = 16, tile = threads * per_thread;
-constexpr int leaf = 4096, usual_leaf = 2048; // keys: a block sorts so many at most; as a rule
-constexpr int most_buckets = threads, samples = 4096;
-constexpr int most_sampled_levels = 8; // then pivots by value, whatever the keys
-constexpr unsigned all_lanes = 0xffffffff, largest = 0xffffffff;
+constexpr int threads = 256, leaf = 2048; // a block sorts a leaf
+constexpr int per_thread = 16, per_warp = 32 * per_thread, tile = threads * per_thread;
+constexpr unsigned all_lanes = 0xffffffff;
 
-// `n` keys from `at` on, all from `low` to `high`. Where these are equal there is nothing to split:
-// no buckets.
+// Keys at to at + n - 1 that still have to be sorted among themselves. Where
+// all equal the pivot, there is nothing to split.
 struct part {
-    int at, n, first_tile, buckets;
-    unsigned low, high;
+    int at, n, first_tile;
+    unsigned pivot;
+    bool equal;
 };
 
-// A level: its parts go from `from` to `to`, split; what is sorted then ends in `data`.
-struct plan {
+// A level of parts. Their keys lie in `from`; splitting moves them to `to`, and
+// with the next level the two change places. What is sorted goes to `data`.
+// Tiles are numbered throughout: part p has those from p.first_tile on.
+struct level {
     unsigned *data, *from, *to;
-    part *parts, *next_parts;
-    unsigned *pivots;         // most_buckets for each part: the smallest key of each bucket but 0
-    int *places;              // the same: keys counted; then where the next one goes
-    unsigned long long *next; // parts of the next level << 32 | their tiles
-    int *step;                // of this level: the first that has not been launched
-    int count, tiles, level;
-};
-enum steps { choosing, counting, laying_out, moving, sorting, all_steps };
-
-static __host__ __device__ int tiles_for(int n) { return (n - 1) / tile + 1; }
-static __device__ int padded(int i) { return i + i / 32; } // apart, for the banks
-
-// How many keys or parts the threads before this one have.
-static __device__ int sum_before(int x)
-{
-    __shared__ int sums[threads / 32];
-    int lane = threadIdx.x % 32, warp = threadIdx.x / 32, sum = x;
-    for (int d = 1; d < 32; d *= 2) {
-        int left = __shfl_up_sync(all_lanes, sum, d);
-        if (lane >= d) sum += left;
-    }
-    if (lane == 31) sums[warp] = sum;
-    __syncthreads();
-    for (int w = 0; w < warp; ++w) sum += sums[w];
-    return sum - x;
-}
-
-// Sorting in shared memory: a network, in which every comparison leaves the smaller key at the
-// lower place, so that what lies behind the last key is never moved.
-
-static __device__ void put_in_order(unsigned &a, unsigned &b)
-{
-    unsigned smaller = min(a, b);
-    b = max(a, b);
-    a = smaller;
-}
-
-// At distances `first`, half of it, ..., 1.
-template <int first> static __device__ void at_distances(unsigned (&r)[8])
-{
-    for (int d = first; d > 0; d /= 2)
-        for (int i = 0; i < 8; ++i)
-            if ((i & d) == 0) put_in_order(r[i], r[i + d]);
-}
-
-// Two sorted runs of `half`, the second from its end.
-template <int half> static __device__ void mirrored(unsigned (&r)[8])
-{
-    for (int i = 0; i < 8; ++i)
-        if ((i & half) == 0) put_in_order(r[i], r[i ^ (2 * half - 1)]);
-    at_distances<half / 2>(r);
-}
-
-// Each thread takes groups of eight keys, key c of group g from place(g, c), to its registers.
-template <class P, class F>
-static __device__ void in_groups(unsigned *keys, int n, int size, P place, F compare)
-{
-    for (int g = threadIdx.x; g < size / 8 && place(g, 0) < n; g += threads) {
-        unsigned r[8];
-        for (int c = 0; c < 8; ++c) r[c] = keys[padded(place(g, c))];
-        compare(r);
-        for (int c = 0; c < 8; ++c) keys[padded(place(g, c))] = r[c];
-    }
-    __syncthreads();
-}
-
-static __device__ void sort_shared(unsigned *keys, int n)
-{
-    int size = 8;
-    while (size < n) size *= 2;
-    for (int i = n + threadIdx.x; i < size; i += threads) keys[padded(i)] = largest;
-    __syncthreads();
-    auto apart = [](int q) { // a group's keys, q places from one to the next
-        return [q](int g, int c) { return (g & -q) * 8 + (g & (q - 1)) + c * q; };
-    };
-    in_groups(keys, n, size, apart(1), [](unsigned(&r)[8]) {
-        mirrored<1>(r);
-        mirrored<2>(r);
-        mirrored<4>(r);
-    });
-    for (int run = 16; run <= size; run *= 2) {
-        int q = run / 8, d = run / 16;
-        auto both_ends = [q, run](int g, int c) {
-            int first = (g & -q) * 8, at = g & (q - 1);
-            return c < 4 ? first + at + c * q : first + run - 1 - at - (7 - c) * q;
-        };
-        in_groups(keys, n, size, both_ends, [](unsigned(&r)[8]) { mirrored<4>(r); });
-        for (; d >= 4; d /= 8)
-            in_groups(keys, n, size, apart(d / 4), [](unsigned(&r)[8]) { at_distances<4>(r); });
-        if (d == 2) in_groups(keys, n, size, apart(1), [](unsigned(&r)[8]) { at_distances<2>(r); });
-        if (d == 1) in_groups(keys, n, size, apart(1), [](unsigned(&r)[8]) { at_distances<1>(r); });
-    }
-}
-
-static __device__ void sort_to(const unsigned *from, unsigned *to, int n)
-{
-    __shared__ unsigned keys[leaf + leaf / 32];
-    for (int i = threadIdx.x; i < n; i += threads) keys[padded(i)] = from[i];
-    sort_shared(keys, n);
-    for (int i = threadIdx.x; i < n; i += threads) to[i] = keys[padded(i)];
-}
-
-// The five steps of a level, each by a block for every part, tile or bucket.
-
-// Pivots are keys of the part, evenly spaced in a sorted sample. One that occurs twice is common:
-// the second becomes the next larger value, so that a bucket is left for nothing but that key.
-static __device__ void choose_pivots(const plan &s, int p)
-{
-    __shared__ unsigned sample[samples + samples / 32];
-    const part of = s.parts[p];
-    int b = threadIdx.x;
-    s.places[p * most_buckets + b] = 0;
-    if (of.buckets == 0) return;
-    for (int i = b; i < samples; i += threads) {
-        unsigned anywhere = (s.level * samples + i) * 2654435761u;
-        sample[padded(i)] = s.from[of.at + __umulhi(anywhere, of.n)];
-    }
-    sort_shared(sample, samples);
-    if (b == 0 || b >= of.buckets) return;
-    int spacing = samples / of.buckets;
-    unsigned pivot = sample[padded(b * spacing)], before = sample[padded((b - 1) * spacing)];
-    if (b > 1 && pivot == before && pivot != largest) ++pivot;
-    if (s.level >= most_sampled_levels) {
-        unsigned range = of.high - of.low, width = max(1u, range / of.buckets);
-        pivot = of.low + min(range, b * width);
-    }
-    s.pivots[p * most_buckets + b] = pivot;
-}
-
-// A block's tile, and the bucket of each of its keys.
-struct tile_keys {
-    int p, n, buckets; // the part, how many keys of it, how many buckets it has
-    int first;         // where they begin
-    unsigned equal;    // every key, where there are no buckets
-    unsigned key[per_thread];
-    int bucket[per_thread];
-    __device__ bool has(int k) const { return int(threadIdx.x) + k * threads < n; }
+    part *parts, *next_parts, *leaves;
+    unsigned long long *moved; // a part's smaller keys | its larger ones << 32
+    int count, tiles, leaf_count;
 };
 
-static __device__ void load_tile(const plan &s, int t, tile_keys &mine)
+[[maybe_unused]] static __device__ int tiles_for(int n) { return (n - 1) / tile + 1; }
+
+// A block sorts n keys, in shared or device memory. Two sorted runs of run / 2
+// keys become one of `run`: first each key of the first is compared with its
+// mirror image in the second, then keys `d` apart, d halving each time. The
+// smaller of two always goes to the lower place.
+static __device__ void sort_block(unsigned *keys, int n)
 {
-    __shared__ int which;
-    __shared__ unsigned pivots[most_buckets];
-    for (int i = threadIdx.x; i < s.count; i += threads) {
-        int first = s.parts[i].first_tile;
-        if (first <= t && t < first + tiles_for(s.parts[i].n)) which = i;
+    for (int run = 2; run < 2 * n; run *= 2)
+        for (int d = run / 2; d > 0; d /= 2) {
+            for (int i = threadIdx.x; i / d * 2 * d < n; i += threads) {
+                int first = i / d * 2 * d, low = first + i % d;
+                int high = d == run / 2 ? first + run - 1 - i % d : low + d;
+                if (high >= n) continue;
+                unsigned a = keys[low], b = keys[high];
+                if (a > b) keys[low] = b, keys[high] = a;
+            }
+            __syncthreads();
+        }
+}
+
+// A block brings leaf `which` to `data`, sorted.
+static __device__ void sort_leaf(const level &l, int which)
+{
+    __shared__ unsigned keys[leaf];
+    part p = l.leaves[which];
+    for (int i = threadIdx.x; i < p.n; i += threads) keys[i] = p.equal ? p.pivot : l.from[p.at + i];
+    __syncthreads();
+    if (!p.equal) sort_block(keys, p.n);
+    for (int i = threadIdx.x; i < p.n; i += threads) l.data[p.at + i] = keys[i];
+    __syncthreads();
+}
+
+// The index of the part that tile t is of.
+[[maybe_unused]] static __device__ int part_of(const level &l, int t)
+{
+    int which = 0, behind = l.count;
+    while (behind - which > 1) {
+        int middle = (which + behind) / 2;
+        (l.parts[middle].first_tile <= t ? which : behind) = middle;
     }
-    __syncthreads();
-    const part of = s.parts[which];
-    int behind = (t - of.first_tile) * tile;
-    mine.p = which, mine.n = min(tile, of.n - behind), mine.buckets = of.buckets;
-    mine.first = of.at + behind, mine.equal = of.low;
-    if (of.buckets == 0) return;
-    pivots[threadIdx.x] = s.pivots[which * most_buckets + threadIdx.x];
-    for (int k = 0; k < per_thread; ++k)
-        mine.key[k] = mine.has(k) ? s.from[mine.first + threadIdx.x + k * threads] : 0;
-    for (int k = 0; k < per_thread; ++k) mine.bucket[k] = 0;
-    __syncthreads();
-    for (int half = of.buckets / 2; half > 0; half /= 2)
-        for (int k = 0; k < per_thread; ++k)
-            if (mine.key[k] >= pivots[mine.bucket[k] + half]) mine.bucket[k] += half;
+    return which;
 }
 
-static __device__ void count_keys(const plan &s, int t)
+// A block splits a tile of its part, each warp per_warp keys of it: smaller
+// ones go to the front of the part in `to`, larger ones to its end. Those equal
+// to the pivot stay behind: how many there are tells where they belong.
+static __device__ void split_tile(const level &l, int t)
 {
-    __shared__ int counts[most_buckets];
-    tile_keys mine;
-    counts[threadIdx.x] = 0;
-    load_tile(s, t, mine);
-    if (mine.buckets == 0) return;
-    for (int k = 0; k < per_thread; ++k)
-        if (mine.has(k)) atomicAdd(&counts[mine.bucket[k]], 1);
-    __syncthreads();
-    int count = counts[threadIdx.x];
-    if (count > 0) atomicAdd(&s.places[mine.p * most_buckets + threadIdx.x], count);
-}
-
-static __device__ int buckets_for(int n, unsigned low, unsigned high)
-{
-    int buckets = 4; // with fewer, two equal pivots need not make a part smaller
-    while (buckets < most_buckets && buckets * usual_leaf < n) buckets *= 2;
-    return low == high ? 0 : buckets;
-}
-
-// Places in part p, and the parts of the next level: buckets that are too large to be sorted.
-static __device__ void lay_out(const plan &s, int p)
-{
-    const part of = s.parts[p];
-    if (of.buckets == 0) return;
-    int b = threadIdx.x, *place = &s.places[p * most_buckets + b], n = *place;
-    int at = of.at + sum_before(n);
-    *place = at;
-    const unsigned *pivots = s.pivots + p * most_buckets;
-    if (n <= leaf) return;
-    unsigned low = b == 0 ? of.low : pivots[b];
-    unsigned high = b + 1 == of.buckets ? of.high : pivots[b + 1] - 1;
-    if (low == high && s.to == s.data) return;
-    unsigned long long had = atomicAdd(s.next, 1ull << 32 | unsigned(tiles_for(n)));
-    s.next_parts[had >> 32] = {at, n, int(unsigned(had)), buckets_for(n, low, high), low, high};
-}
-
-// Keys of a bucket are brought together first: they leave side by side.
-static __device__ void move_keys(const plan &s, int t)
-{
-    __shared__ unsigned staged[tile];
-    __shared__ unsigned char bucket_of[tile];
-    __shared__ int counts[most_buckets], starts[most_buckets], places[most_buckets];
-    tile_keys mine;
-    int b = threadIdx.x;
-    counts[b] = 0;
-    load_tile(s, t, mine);
-    if (mine.buckets == 0) {
-        for (int i = b; i < mine.n; i += threads) s.to[mine.first + i] = mine.equal;
+    int which = part_of(l, t), lane = threadIdx.x % 32;
+    part p = l.parts[which];
+    // This lane's first key, counted from the part's; the others are 32, 64,
+    // ... further on.
+    int first = (t - p.first_tile) * tile + threadIdx.x / 32 * per_warp + lane;
+    if (p.equal) {
+        for (int i = first; i < min(first + per_warp, p.n); i += 32) l.data[p.at + i] = p.pivot;
         return;
     }
-    int rank[per_thread];
+    [[maybe_unused]] unsigned keys[per_thread];
     for (int k = 0; k < per_thread; ++k)
-        if (mine.has(k)) rank[k] = atomicAdd(&counts[mine.bucket[k]], 1);
-    __syncthreads();
-    int count = counts[b], start = sum_before(count);
-    starts[b] = start;
-    if (count > 0) places[b] = atomicAdd(&s.places[mine.p * most_buckets + b], count) - start;
-    __syncthreads();
-    for (int k = 0; k < per_thread; ++k) {
-        if (!mine.has(k)) break;
-        int at = starts[mine.bucket[k]] + rank[k];
-        staged[at] = mine.key[k];
-        bucket_of[at] = mine.bucket[k];
+        keys[k] = first + 32 * k < p.n ? l.from[p.at + first + 32 * k] : p.pivot;
+    int smaller = 0, larger = 0; // keys of this warp
+    for (unsigned key : keys) {
+        smaller += __popc(__ballot_sync(all_lanes, key < p.pivot));
+        larger += __popc(__ballot_sync(all_lanes, key > p.pivot));
     }
-    __syncthreads();
-    for (int i = b; i < mine.n; i += threads) s.to[places[bucket_of[i]] + i] = staged[i];
-}
-
-// After moving, a bucket's place is where it ends, and the next one's begins.
-static __device__ void sort_bucket(const plan &s, int block)
-{
-    const part &of = s.parts[block / most_buckets];
-    if (block % most_buckets >= of.buckets) return;
-    int from = block % most_buckets == 0 ? of.at : s.places[block - 1];
-    int n = s.places[block] - from;
-    if (n > 0 && n <= leaf) sort_to(s.to + from, s.data + from, n);
-}
-
-// Launching them.
-
-static __device__ void work(int step, const plan &s, int block)
-{
-    switch (step) {
-    case choosing:
-        return choose_pivots(s, block);
-    case counting:
-        return count_keys(s, block);
-    case laying_out:
-        return lay_out(s, block);
-    case moving:
-        return move_keys(s, block);
-    case sorting:
-        return sort_bucket(s, block);
+    unsigned long long had = 0;
+    if (lane == 0) had = atomicAdd(&l.moved[which], smaller | (unsigned long long)larger << 32);
+    had = __shfl_sync(all_lanes, had, 0);
+    // The warp's own places: the next for a smaller key, counted upwards, and
+    // for a larger one, counted downwards.
+    [[maybe_unused]] unsigned *front = l.to + p.at + unsigned(had);
+    [[maybe_unused]] unsigned *back = l.to + p.at + p.n - 1 - (had >> 32);
+    unsigned below = (1u << lane) - 1;
+    for (unsigned key : keys) {
+        unsigned s = __ballot_sync(all_lanes, key < p.pivot);
+        unsigned g = __ballot_sync(all_lanes, key > p.pivot);
+        if (key < p.pivot) front[__popc(s & below)] = key;
+        if (key > p.pivot) back[-__popc(g & below)] = key;
+        front += __popc(s);
+        back -= __popc(g);
     }
 }
 
-template <int step> static __global__ void __launch_bounds__(threads)
-    run(const __grid_constant__ plan s)
+// A key of n, from anywhere; each `i` another.
+[[maybe_unused]] static __device__ unsigned sample(const unsigned *keys, int n, unsigned i)
 {
-    work(step, s, blockIdx.x);
+    return keys[__umulhi((n + i) * 2654435761u, n)];
 }
 
-static __device__ int blocks_for(int step, const plan &s)
+// Between smaller and larger keys, as nearly in the middle as can be known.
+[[maybe_unused]] static __device__ unsigned choose_pivot(const unsigned *keys, int n)
 {
-    bool by_tile = step == counting || step == moving;
-    return by_tile ? s.tiles : step == sorting ? s.count * most_buckets : s.count;
+    unsigned pivot = keys[0];
+    unsigned a = sample(keys, n, 0), b = sample(keys, n, 1), c = sample(keys, n, 2);
+    pivot = max(min(a, b), min(max(a, b), c));
+    return pivot;
 }
 
-// Into the block's own stream: one step after another.
-static __device__ bool launched(int step, const plan &s)
+// One block turns what has been split, the parts of l, into the next level.
+static __device__ void make_parts(level &l)
 {
-    int blocks = blocks_for(step, s);
-    switch (step) {
-    case choosing:
-        run<choosing><<<blocks, threads>>>(s);
-        break;
-    case counting:
-        run<counting><<<blocks, threads>>>(s);
-        break;
-    case laying_out:
-        run<laying_out><<<blocks, threads>>>(s);
-        break;
-    case moving:
-        run<moving><<<blocks, threads>>>(s);
-        break;
-    case sorting:
-        run<sorting><<<blocks, threads>>>(s);
-        break;
-    }
-    return cudaGetLastError() == cudaSuccess;
-}
-
-static __global__ void go_on(plan s);
-
-// Launches the steps of a level, and behind them, at the tail, itself. What is refused, and all
-// after it, is left to the tail; if nothing was taken, this block does a step itself.
-static __device__ void launch_level(plan s)
-{
-    __shared__ int begun, later;
-    for (;;) {
-        int step = *s.step;
-        if (step == all_steps) { // of the level before
-            s.count = *s.next >> 32, s.tiles = int(unsigned(*s.next)), ++s.level, step = 0;
-            part *parts = s.parts;
-            s.parts = s.next_parts, s.next_parts = parts;
-            unsigned *from = s.from;
-            s.from = s.to, s.to = from;
+    __shared__ unsigned long long made; // parts << 32 | their tiles
+    __shared__ int leaves;
+    if (threadIdx.x == 0) made = leaves = 0;
+    __syncthreads();
+    // Adds a part or a leaf of the next level: n keys from `at` on, which lie
+    // in `to`, or are all equal to `pivot` and lie nowhere.
+    [[maybe_unused]] auto add = [&](int at, int n, bool equal, unsigned pivot) {
+        if (n == 0) return;
+        if (n <= leaf) {
+            l.leaves[atomicAdd(&leaves, 1)] = {at, n, 0, pivot, equal};
+            return;
         }
-        if (s.count == 0) return;
-        __syncthreads();
+        if (!equal) pivot = choose_pivot(l.to + at, n);
+        unsigned long long had = atomicAdd(&made, 1ull << 32 | unsigned(tiles_for(n)));
+        l.next_parts[had >> 32] = {at, n, int(unsigned(had)), pivot, equal};
+    };
+    for (int i = threadIdx.x; i < l.count; i += threads) {
+        part p = l.parts[i];
+        if (p.equal) continue;
+        int smaller = unsigned(l.moved[i]), larger = l.moved[i] >> 32;
+        add(p.at, smaller, false, 0);
+        add(p.at + smaller, p.n - smaller - larger, true, p.pivot);
+        add(p.at + p.n - larger, larger, false, 0);
+    }
+    __syncthreads();
+    part *parts = l.next_parts;
+    l.next_parts = l.parts, l.parts = parts;
+    unsigned *from = l.to;
+    l.to = l.from, l.from = from;
+    l.count = made >> 32, l.tiles = unsigned(made), l.leaf_count = leaves;
+    for (int i = threadIdx.x; i < l.count; i += threads) l.moved[i] = 0;
+    // Whoever launches has seen what all others of its block have written.
+    __syncthreads();
+}
+
+[[maybe_unused]] static __global__ void split(level l) { split_tile(l, blockIdx.x); }
+[[maybe_unused]] static __global__ void sort_leaves(level l) { sort_leaf(l, blockIdx.x); }
+[[maybe_unused]] static __global__ void go_on(level l);
+
+// Whether the launch just made was taken.
+[[maybe_unused]] static __device__ bool taken() { return cudaGetLastError() == cudaSuccess; }
+
+// One block sees to all levels from the next one on.
+static __device__ void launch_levels(level l)
+{
+    // What has been launched: `later` goes on after this level.
+    [[maybe_unused]] __shared__ bool later, splitting, sorting;
+    do {
+        make_parts(l);
         if (threadIdx.x == 0) {
-            if (step == 0) *s.next = 0;
-            go_on<<<1, threads, 0, cudaStreamTailLaunch>>>(s);
-            later = cudaGetLastError() == cudaSuccess;
-            begun = step;
-            if (later)
-                while (begun < all_steps && launched(begun, s)) ++begun;
-            *s.step = max(begun, step + 1);
+            later = l.count == 0;
+            splitting = sorting = false;
+            if (!later) {
+                go_on<<<1, threads, 0, cudaStreamTailLaunch>>>(l);
+                later = taken();
+            }
+            if (later && l.tiles > 0) {
+                split<<<l.tiles, threads, 0, cudaStreamFireAndForget>>>(l);
+                splitting = taken();
+            }
+            if (later && l.leaf_count > 0) {
+                sort_leaves<<<l.leaf_count, threads, 0, cudaStreamFireAndForget>>>(l);
+                sorting = taken();
+            }
         }
         __syncthreads();
-        if (begun == step)
-            for (int block = 0; block < blocks_for(step, s); ++block) {
-                work(step, s, block);
-                __syncthreads();
-            }
-        if (later) return;
+        for (int t = 0; t < l.tiles && !splitting; ++t) split_tile(l, t);
+        for (int i = 0; i < l.leaf_count && !sorting; ++i) sort_leaf(l, i);
         __syncthreads();
-    }
+    } while (!later);
 }
 
-static __global__ void __launch_bounds__(threads) go_on(plan s) { launch_level(s); }
+static __global__ void go_on(level l) { launch_levels(l); }
 
-static __global__ void __launch_bounds__(threads) start(plan s, int n)
+// What the host launches.
+static __global__ void start(level l, int n)
 {
-    if (n <= leaf) return sort_to(s.data, s.data, n);
     if (threadIdx.x == 0) {
-        s.parts[0] = {0, n, 0, buckets_for(n, 0, largest), 0, largest};
-        *s.step = choosing;
+        // As if a part had been split, and all its keys been larger.
+        l.parts[0] = {0, n, 0, 0, false};
+        l.moved[0] = (unsigned long long)n << 32;
+        l.leaves[0] = {0, n, 0, 0, false};
     }
     __syncthreads();
-    launch_level(s);
+    if (n <= leaf)
+        sort_leaf(l, 0);
+    else
+        launch_levels(l);
 }
 
-// Scratch: as many keys as there are, and what `plan` says of each part of a level.
-static size_t lay_out_scratch(char *scratch, unsigned *data, int n, plan &s)
+// Scratch: as many keys as there are, and the lists. Of a level there are fewer
+// than n / leaf parts, and three leaves of each.
+static size_t lay_out(char *scratch, unsigned *data, int n, level &l)
 {
     char *next = scratch;
     auto take = [&next](size_t bytes) {
@@ -386,30 +232,31 @@ static size_t lay_out_scratch(char *scratch, unsigned *data, int n, plan &s)
         return at;
     };
     size_t parts = n / leaf + 1;
-    s.data = s.from = data;
-    s.to = reinterpret_cast<unsigned *>(take(sizeof(unsigned) * n));
-    s.parts = reinterpret_cast<part *>(take(sizeof(part) * parts));
-    s.next_parts = reinterpret_cast<part *>(take(sizeof(part) * parts));
-    s.pivots = reinterpret_cast<unsigned *>(take(sizeof(unsigned) * most_buckets * parts));
-    s.places = reinterpret_cast<int *>(take(sizeof(int) * most_buckets * parts));
-    s.next = reinterpret_cast<unsigned long long *>(take(sizeof(unsigned long long)));
-    s.step = reinterpret_cast<int *>(take(sizeof(int)));
-    s.count = 1, s.tiles = tiles_for(n), s.level = 0;
+    unsigned *other = reinterpret_cast<unsigned *>(take(sizeof(unsigned) * n));
+    l.parts = reinterpret_cast<part *>(take(sizeof(part) * parts));
+    l.next_parts = reinterpret_cast<part *>(take(sizeof(part) * parts));
+    l.leaves = reinterpret_cast<part *>(take(3 * sizeof(part) * parts));
+    l.moved = reinterpret_cast<unsigned long long *>(take(sizeof(unsigned long long) * parts));
+    l.data = data;
+    // The keys lie where a level before the first has put them.
+    l.to = n <= leaf ? other : data;
+    l.from = n <= leaf ? data : other;
+    l.count = 1, l.tiles = l.leaf_count = 0;
     return next - scratch;
 }
 
 size_t quicksort_scratch(int n)
 {
-    plan s;
-    return n > leaf ? lay_out_scratch(nullptr, nullptr, n, s) : 0;
+    level l;
+    return lay_out(nullptr, nullptr, n, l);
 }
 
 void quicksort(unsigned *data, int n, void *scratch)
 {
     if (n < 2) return;
-    plan s;
-    lay_out_scratch(static_cast<char *>(scratch), data, n, s);
-    start<<<1, threads>>>(s, n);
+    level l;
+    lay_out(static_cast<char *>(scratch), data, n, l);
+    start<<<1, threads>>>(l, n);
     cudaError_t error = cudaPeekAtLastError();
     if (error != cudaSuccess)
         throw std::runtime_error(std::string("start: ") + cudaGetErrorString(error));
