@@ -45,14 +45,14 @@ static __device__ void sort_block(unsigned *keys, int n)
     for (int run = 2; run < 2 * n; run *= 2)
         for (int d = run / 2; d > 0; d /= 2) {
             for (int i = threadIdx.x; i / d * 2 * d < n; i += threads) {
-                // TODO 1 (quicksort: a small array): Put the keys of pair i in
-                // order. Its lower one is key i % d of a stretch of 2 * d keys;
-                // the other is its mirror image in that stretch in the first
-                // step of a run, where d is run / 2, and d further on in the
-                // others. Beyond n there are no keys.
+                // TODO 1 (quicksort): Put the keys of pair i in order. Its lower
+                // one is key i % d of a stretch of 2 * d keys; the other is its
+                // mirror image there in the first step of a run, where d is
+                // run / 2, and d further on in the others. Beyond n there are
+                // no keys.
             }
-            // TODO 2 (quicksort: a small array): What must have happened
-            // before the next step?
+            // TODO 2 (quicksort): What must have happened before the next step?
+            // When this is done, up to `leaf` keys are sorted.
         }
 }
 

@@ -29,7 +29,7 @@ struct level {
     int count, tiles, leaf_count;
 };
 
-static __host__ __device__ int tiles_for(int n) { return (n - 1) / tile + 1; }
+static __device__ int tiles_for(int n) { return (n - 1) / tile + 1; }
 
 // Runs of 2, 4, 8, ... keys: of two sorted ones the second is first compared from its end. Every
 // comparison leaves the smaller key at the lower place, so that nothing is missing behind the last.
