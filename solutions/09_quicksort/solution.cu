@@ -42,7 +42,7 @@ static __device__ int padded(int i) { return i + i / 32; } // apart, for the ban
 
 // A block's shared memory, for whichever step it takes.
 struct of_tile {
-    unsigned staged[tile], pivots[most_buckets];
+    unsigned staged[tile], tree[most_buckets];
     unsigned char bucket_of[tile];
     int counts[most_buckets], starts[most_buckets], places[most_buckets], part;
 };
@@ -183,6 +183,16 @@ struct tile_keys {
     __device__ bool has(int k) const { return int(threadIdx.x) + k * threads < n; }
 };
 
+// The pivots as a tree, the middle one at 1 and the two after node i at 2 * i and 2 * i + 1: what a
+// warp asks for in one step lies side by side, in different banks.
+static __device__ void plant(const unsigned *pivots, int buckets)
+{
+    int node = threadIdx.x;
+    if (node == 0 || node >= buckets) return;
+    int row = 31 - __clz(node);
+    shared().tile.tree[node] = pivots[((2 * node + 1) * buckets >> (row + 1)) - buckets];
+}
+
 static __device__ void load_tile(const plan &s, int t, tile_keys &mine)
 {
     of_tile &block = shared().tile;
@@ -191,21 +201,22 @@ static __device__ void load_tile(const plan &s, int t, tile_keys &mine)
         if (first <= t && t < first + tiles_for(s.parts[i].n)) block.part = i;
     }
     __syncthreads();
-    int which = block.part;
-    const part of = s.parts[which];
+    mine.p = block.part;
+    const part of = s.parts[mine.p];
     int behind = (t - of.first_tile) * tile;
-    mine.p = which, mine.n = min(tile, of.n - behind), mine.buckets = of.buckets;
+    mine.n = min(tile, of.n - behind), mine.buckets = of.buckets;
     mine.first = of.at + behind, mine.equal = of.low;
     if (of.buckets == 0) return;
-    int b = threadIdx.x;
-    if (b > 0 && b < of.buckets) block.pivots[b] = s.pivots[which * most_buckets + b];
-    for (int k = 0; k < per_thread; ++k)
+    plant(s.pivots + mine.p * most_buckets, of.buckets);
+    for (int k = 0; k < per_thread; ++k) {
         mine.key[k] = mine.has(k) ? s.from[mine.first + threadIdx.x + k * threads] : 0;
-    for (int k = 0; k < per_thread; ++k) mine.bucket[k] = 0;
+        mine.bucket[k] = 1;
+    }
     __syncthreads();
-    for (int half = of.buckets / 2; half > 0; half /= 2)
+    for (int row = 1; row < of.buckets; row *= 2)
         for (int k = 0; k < per_thread; ++k)
-            if (mine.key[k] >= block.pivots[mine.bucket[k] + half]) mine.bucket[k] += half;
+            mine.bucket[k] = 2 * mine.bucket[k] + (mine.key[k] >= block.tree[mine.bucket[k]]);
+    for (int &bucket : mine.bucket) bucket -= of.buckets;
 }
 
 static __device__ void count_keys(const plan &s, int t)
@@ -258,9 +269,10 @@ static __device__ void move_keys(const plan &s, int t)
         for (int i = b; i < mine.n; i += threads) s.to[mine.first + i] = mine.equal;
         return;
     }
-    int rank[per_thread];
+    // Beside the bucket: how many keys of the tile came before to it.
     for (int k = 0; k < per_thread; ++k)
-        if (mine.has(k)) rank[k] = atomicAdd(&block.counts[mine.bucket[k]], 1);
+        if (mine.has(k))
+            mine.bucket[k] |= atomicAdd(&block.counts[mine.bucket[k]], 1) * most_buckets;
     __syncthreads();
     int count = block.counts[b], start = sum_before(count);
     block.starts[b] = start;
@@ -268,9 +280,10 @@ static __device__ void move_keys(const plan &s, int t)
     __syncthreads();
     for (int k = 0; k < per_thread; ++k) {
         if (!mine.has(k)) break;
-        int at = block.starts[mine.bucket[k]] + rank[k];
+        int bucket = mine.bucket[k] % most_buckets;
+        int at = block.starts[bucket] + mine.bucket[k] / most_buckets;
         block.staged[at] = mine.key[k];
-        block.bucket_of[at] = mine.bucket[k];
+        block.bucket_of[at] = bucket;
     }
     __syncthreads();
     for (int i = b; i < mine.n; i += threads)
@@ -291,21 +304,14 @@ static __device__ void sort_bucket(const plan &s, int block)
 
 static __device__ void work(int step, const plan &s, int block)
 {
-    switch (step) {
-    case choosing:
-        return choose_pivots(s, block);
-    case counting:
-        return count_keys(s, block);
-    case laying_out:
-        return lay_out(s, block);
-    case moving:
-        return move_keys(s, block);
-    case sorting:
-        return sort_bucket(s, block);
-    }
+    if (step == choosing) choose_pivots(s, block);
+    if (step == counting) count_keys(s, block);
+    if (step == laying_out) lay_out(s, block);
+    if (step == moving) move_keys(s, block);
+    if (step == sorting) sort_bucket(s, block);
 }
 
-template <int step> static __global__ void __launch_bounds__(threads)
+template <int step> static __global__ void __launch_bounds__(threads, 4)
     run(const __grid_constant__ plan s)
 {
     work(step, s, blockIdx.x);
@@ -321,23 +327,11 @@ static __device__ int blocks_for(int step, const plan &s)
 static __device__ bool launched(int step, const plan &s)
 {
     int blocks = blocks_for(step, s);
-    switch (step) {
-    case choosing:
-        run<choosing><<<blocks, threads>>>(s);
-        break;
-    case counting:
-        run<counting><<<blocks, threads>>>(s);
-        break;
-    case laying_out:
-        run<laying_out><<<blocks, threads>>>(s);
-        break;
-    case moving:
-        run<moving><<<blocks, threads>>>(s);
-        break;
-    case sorting:
-        run<sorting><<<blocks, threads>>>(s);
-        break;
-    }
+    if (step == choosing) run<choosing><<<blocks, threads>>>(s);
+    if (step == counting) run<counting><<<blocks, threads>>>(s);
+    if (step == laying_out) run<laying_out><<<blocks, threads>>>(s);
+    if (step == moving) run<moving><<<blocks, threads>>>(s);
+    if (step == sorting) run<sorting><<<blocks, threads>>>(s);
     return cudaGetLastError() == cudaSuccess;
 }
 
