@@ -142,13 +142,15 @@ struct counted_gate {
 };
 counted_gate used_by_loads(double pass); // bytes asked for over bytes of sectors moved; 0..1
 counted_gate used_by_stores(double pass);
+counted_gate blocks_share(double pass);  // at least so many blocks' worth of work at a time
 counted_gate copies_hidden(double pass); // of the ticks in which copies run, with a kernel; 0..1
 
 struct counted { // totals over every kernel of one call, and the source lines behind them
     std::uint64_t launches = 0, threads = 0;
     std::uint64_t launches_by_kernels = 0; // of the launches
-    // Only their ratio means anything: the lanes at work in an instruction, of 32.
-    std::uint64_t warp_instructions = 0, thread_instructions = 0;
+    // Warp instructions; and of each launch those of the block that executed most. Thread
+    // instructions over warp instructions: the lanes at work, of 32.
+    std::uint64_t warp_instructions = 0, busiest_block_instructions = 0, thread_instructions = 0;
     std::uint64_t load_requests = 0, load_sectors = 0, load_bytes = 0, load_ideal_sectors = 0;
     std::uint64_t store_requests = 0, store_sectors = 0, store_bytes = 0, store_ideal_sectors = 0;
     std::uint64_t compulsory_bytes = 0; // 32 x distinct sectors a launch, reads and writes

@@ -348,20 +348,6 @@ static counted_gate at_most(const char *name, const steps &most, const char *uni
     return gate;
 }
 
-// However many elements there are, a single block keeps a single multiprocessor busy.
-static counted_gate more_than_a_block()
-{
-    static constexpr double enough = 2048; // a block has at most 1024
-    counted_gate gate;
-    gate.name = "threads at work, counted up to 2048";
-    gate.value = [](const counted &c) { return std::min(enough, double(c.threads)); };
-    gate.required.pass = enough;
-    gate.meaning =
-        "One block does the work of all, and all multiprocessors but one do nothing. Let "
-        "every block take a part of the array.";
-    return gate;
-}
-
 // Of int: steps for other elements are as many times as large.
 static speed_gates gates_of(std::size_t element, const steps &copy)
 {
@@ -374,7 +360,7 @@ static speed_gates gates_of(std::size_t element, const steps &copy)
                 "Every kernel that goes over all elements moves them once more. How often does "
                 "each of them pass through memory, and how often need it?",
                 [=](const counted &c) { return double(c.compulsory_bytes) / n; }),
-        more_than_a_block()};
+        blocks_share(4)};
     gates.too_slow = "Where does the time go? A sum that doubles its distance goes over all "
                      "elements some twenty times; sums within blocks, then over blocks, twice.";
     return gates;
@@ -443,6 +429,10 @@ SPEED_CASE("scan_block_exclusive: shared memory", 4)
                 "Each element need be loaded from global memory once. Keep the sums, while they "
                 "grow, in shared memory or in registers.",
                 [](const counted &c) { return double(c.load_bytes) / raced_in_a_block; }),
+        at_most("requests to load an element", {0.125, 0, 0}, "",
+                "A request serves up to 32 lanes, but most of them have nothing to do. Let every "
+                "thread of the block take its elements.",
+                [](const counted &c) { return double(c.load_requests) / raced_in_a_block; }),
         at_most("shared wavefronts over the fewest possible", {1.1, 0, 0}, "",
                 "Lanes of a warp ask one of the 32 banks of shared memory for different words, "
                 "and are served one after the other. Let the index skip a word after every 32.",

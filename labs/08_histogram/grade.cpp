@@ -459,7 +459,7 @@ static speed_gates gates(double speedup, const steps &copy, std::size_t elements
     speed_gates gates;
     gates.speedup = speedup;
     gates.copy = copy;
-    gates.counted = {global_atomics_an_element(elements)};
+    gates.counted = {global_atomics_an_element(elements), blocks_share(4)};
     gates.too_slow = "Does a block count in shared memory? Then bytes on their way: 16 a load, "
                      "several loads before the first count; and lanes that do not meet.";
     return gates;
@@ -468,7 +468,7 @@ static speed_gates gates(double speedup, const steps &copy, std::size_t elements
 static void race_bytes(spread how)
 {
     speed_gates g = gates(20, {0.12, 0.35, 0}, counting_bytes::size(0));
-    g.counted.push_back(lanes_on_one_address());
+    if (how != spread::uniform) g.counted.push_back(lanes_on_one_address());
     race(count_in(how), g);
 }
 
