@@ -247,18 +247,6 @@ static counted_gate launches()
     return gate;
 }
 
-// A block that does everything alone has few threads.
-static counted_gate threads_a_key()
-{
-    counted_gate gate;
-    gate.name = "threads a key";
-    gate.value = [](const counted &c) { return double(c.threads) / raced_keys(); };
-    gate.required = {0.1, 0, 0};
-    gate.meaning = "One block keeps one multiprocessor busy, and a GPU has many: launch as many "
-                   "blocks as the keys of a level fill.";
-    return gate;
-}
-
 static counted_gate launches_by_the_host()
 {
     counted_gate gate;
@@ -275,7 +263,7 @@ static void race_sorting(order o)
 {
     speed_gates gates;
     gates.speedup = 20;
-    gates.counted = {active_lanes(), threads_a_key(), launches(), launches_by_the_host()};
+    gates.counted = {active_lanes(), blocks_share(2), launches(), launches_by_the_host()};
     gates.too_slow = "What works on the largest parts, at the beginning: a thread, a block, or the "
                      "whole device?";
     gates.copy = {0.004, 0.02, 0};

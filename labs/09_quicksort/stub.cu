@@ -44,7 +44,9 @@ static __device__ void sort_block(unsigned *keys, int n)
 {
     for (int run = 2; run < 2 * n; run *= 2)
         for (int d = run / 2; d > 0; d /= 2) {
-            for (int i = threadIdx.x; i / d * 2 * d < n; i += threads) {
+            // Divisions take long; but d is a power of two, so that i / d * d
+            // is i & -d, and i % d is i & (d - 1).
+            for (int i = threadIdx.x; (i & -d) * 2 < n; i += threads) {
                 // TODO 1 (quicksort): Put the keys of pair i in order. Its lower
                 // one is key i % d of a stretch of 2 * d keys; the other is its
                 // mirror image there in the first step of a run, where d is
@@ -93,7 +95,9 @@ static __device__ void split_tile(const level &l, int t)
         for (int i = first; i < min(first + per_warp, p.n); i += 32) l.data[p.at + i] = p.pivot;
         return;
     }
+    // Loops over them are unrolled, so that they stay in registers.
     [[maybe_unused]] unsigned keys[per_thread];
+#pragma unroll
     for (int k = 0; k < per_thread; ++k)
         keys[k] = first + 32 * k < p.n ? l.from[p.at + first + 32 * k] : p.pivot;
     int smaller = 0, larger = 0; // keys of this warp

@@ -21,9 +21,10 @@ static __device__ void sort_block(unsigned *keys, int n)
 {
     for (int run = 2; run < 2 * n; run *= 2)
         for (int d = run / 2; d > 0; d /= 2) {
-            for (int i = threadIdx.x; i / d * 2 * d < n; i += threads) {
-                int first = i / d * 2 * d, low = first + i % d;
-                int high = d == run / 2 ? first + run - 1 - i % d : low + d;
+            // Pair i: number i % d of d, and d is a power of two.
+            for (int i = threadIdx.x; (i & -d) * 2 < n; i += threads) {
+                int first = (i & -d) * 2, at = i & (d - 1), low = first + at;
+                int high = d == run / 2 ? first + run - 1 - at : low + d;
                 if (high >= n) continue;
                 unsigned a = keys[low], b = keys[high];
                 if (a > b) keys[low] = b, keys[high] = a;

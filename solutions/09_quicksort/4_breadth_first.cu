@@ -37,9 +37,10 @@ static __device__ void sort_block(unsigned *keys, int n)
 {
     for (int run = 2; run < 2 * n; run *= 2)
         for (int d = run / 2; d > 0; d /= 2) {
-            for (int i = threadIdx.x; i / d * 2 * d < n; i += threads) {
-                int first = i / d * 2 * d, low = first + i % d;
-                int high = d == run / 2 ? first + run - 1 - i % d : low + d;
+            // Pair i: number i % d of d, and d is a power of two.
+            for (int i = threadIdx.x; (i & -d) * 2 < n; i += threads) {
+                int first = (i & -d) * 2, at = i & (d - 1), low = first + at;
+                int high = d == run / 2 ? first + run - 1 - at : low + d;
                 if (high >= n) continue;
                 unsigned a = keys[low], b = keys[high];
                 if (a > b) keys[low] = b, keys[high] = a;
@@ -80,6 +81,7 @@ static __device__ void split_tile(const level &l, int t)
         return;
     }
     unsigned keys[per_thread];
+#pragma unroll
     for (int k = 0; k < per_thread; ++k) {
         keys[k] = first + 32 * k < p.n ? l.from[p.at + first + 32 * k] : p.pivot;
         smaller += __popc(__ballot_sync(all_lanes, keys[k] < p.pivot));
@@ -90,6 +92,7 @@ static __device__ void split_tile(const level &l, int t)
     had = __shfl_sync(all_lanes, had, 0);
     unsigned *front = l.to + p.at + unsigned(had), *back = l.to + p.at + p.n - 1 - (had >> 32);
     unsigned below = (1u << lane) - 1;
+#pragma unroll
     for (unsigned key : keys) {
         unsigned s = __ballot_sync(all_lanes, key < p.pivot);
         unsigned g = __ballot_sync(all_lanes, key > p.pivot);

@@ -39,9 +39,11 @@ static __device__ void sort_block(unsigned *keys, int n)
 {
     for (int run = 2; run < 2 * n; run *= 2)
         for (int d = run / 2; d > 0; d /= 2) {
-            for (int i = threadIdx.x; i / d * 2 * d < n; i += threads) {
-                int first = i / d * 2 * d, low = first + i % d;
-                int high = d == run / 2 ? first + run - 1 - i % d : low + d;
+            // Divisions take long; but d is a power of two, so that i / d * d
+            // is i & -d, and i % d is i & (d - 1).
+            for (int i = threadIdx.x; (i & -d) * 2 < n; i += threads) {
+                int first = (i & -d) * 2, at = i & (d - 1), low = first + at;
+                int high = d == run / 2 ? first + run - 1 - at : low + d;
                 if (high >= n) continue;
                 unsigned a = keys[low], b = keys[high];
                 if (a > b) keys[low] = b, keys[high] = a;
@@ -87,10 +89,13 @@ static __device__ void split_tile(const level &l, int t)
         for (int i = first; i < min(first + per_warp, p.n); i += 32) l.data[p.at + i] = p.pivot;
         return;
     }
+    // Loops over them are unrolled, so that they stay in registers.
     [[maybe_unused]] unsigned keys[per_thread];
+#pragma unroll
     for (int k = 0; k < per_thread; ++k)
         keys[k] = first + 32 * k < p.n ? l.from[p.at + first + 32 * k] : p.pivot;
     int smaller = 0, larger = 0; // keys of this warp
+#pragma unroll
     for (unsigned key : keys) {
         smaller += __popc(__ballot_sync(all_lanes, key < p.pivot));
         larger += __popc(__ballot_sync(all_lanes, key > p.pivot));
@@ -103,6 +108,7 @@ static __device__ void split_tile(const level &l, int t)
     [[maybe_unused]] unsigned *front = l.to + p.at + unsigned(had);
     [[maybe_unused]] unsigned *back = l.to + p.at + p.n - 1 - (had >> 32);
     unsigned below = (1u << lane) - 1;
+#pragma unroll
     for (unsigned key : keys) {
         unsigned s = __ballot_sync(all_lanes, key < p.pivot);
         unsigned g = __ballot_sync(all_lanes, key > p.pivot);

@@ -1,4 +1,4 @@
-// Fails: quicksort: speed | TOO_SLOW | threads a key
+// Fails: quicksort: speed | TOO_SLOW | those of the busiest block
 // On gpu: quicksort: speed | TOO_SLOW |
 // One block sorts everything, by a network in device memory.
 #include "lab.hpp"
