@@ -47,11 +47,11 @@ static __device__ void sort_block(unsigned *keys, int n)
             // Divisions take long; but d is a power of two, so that i / d * d
             // is i & -d, and i % d is i & (d - 1).
             for (int i = threadIdx.x; (i & -d) * 2 < n; i += threads) {
-                // TODO 1 (quicksort): Put the keys of pair i in order. Its lower
-                // one is key i % d of a stretch of 2 * d keys; the other is its
-                // mirror image there in the first step of a run, where d is
-                // run / 2, and d further on in the others. Beyond n there are
-                // no keys.
+                // TODO 1 (quicksort): Put the keys of pair i in order. Its
+                // lower one is key i % d of a stretch of 2 * d keys; the other
+                // is its mirror image there in the first step of a run, where
+                // d is run / 2, and d further on in the others. Beyond n there
+                // are no keys.
             }
             // TODO 2 (quicksort): What must have happened before the next step?
             // When this is done, up to `leaf` keys are sorted.
