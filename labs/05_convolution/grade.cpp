@@ -108,6 +108,10 @@ public:
 
     void add_of_taps(misconceptions &known) const
     {
+        known.push_back({"All sums are 0.",
+                         "Constant memory is 0 until something is copied to it: each function "
+                         "copies its own filter.",
+                         each([](int, int) { return 0; })});
         known.push_back(
             {"The filter was turned round.",
              "lab.hpp lays it over the image as it is: element (y, x) belongs to row "
