@@ -1,7 +1,9 @@
-// Lab 09, rung 1: a kernel a part, as in naive, but all threads of a block split it.
+// Lab 09, rung 1: a kernel a part, as in naive, but all threads of a block split it, and a launch
+// is for thousands of keys.
 //
 // New: smaller keys are brought to the front of the part's place in scratch, the others to its end,
-// and all come back. A key's rank among the smaller comes from a counter in shared memory.
+// and all come back. A key's rank among the smaller comes from a counter in shared memory. One
+// thread still sorts a small part; for as many keys insertion sort would take too long.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
@@ -10,13 +12,13 @@
 #include <string>
 
 constexpr int threads = 256;
-constexpr int small_part = 32; // keys that one thread sorts
-constexpr int deepest = 22;    // of launches; CUDA promises 24 levels
+constexpr int small_part = 2048; // keys that one thread sorts
+constexpr int deepest = 22;      // of launches; CUDA promises 24 levels
 
-// Insertion sort; of many keys, over distances that shrink to 1.
+// Shell sort: insertion sort over distances that shrink to 1.
 static __device__ void sort_alone(unsigned *data, int n)
 {
-    for (int gap = n > small_part ? n / 2 : 1; gap > 0; gap = gap == 2 ? 1 : gap * 5 / 11)
+    for (int gap = n / 2; gap > 0; gap = gap == 2 ? 1 : gap * 5 / 11)
         for (int i = gap; i < n; ++i) {
             unsigned key = data[i];
             int k = i;
