@@ -143,7 +143,7 @@ static void try_sort(const keys &in, int at = 0)
 static const int awkward_sizes[] = {1,   2,   3,   31,  32,   33,   63,   65,   255, 256,
                                     257, 511, 513, 767, 1023, 1024, 1025, 2047, 2048};
 
-static int many() { return simulated() ? 40000 - 35 : (1 << 22) - 35; }
+static int many() { return simulated() ? 40000 - 35 : (1 << 20) - 35; }
 
 // What is raced.
 
@@ -341,7 +341,7 @@ CORRECTNESS_CASE("quicksort: launches are refused", 5)
 {
     for (int places : {1, 2, 3, 5, 16}) {
         limit_launches(places);
-        try_sort(ordered(order::random, simulated() ? 9001 : 100001));
+        try_sort(ordered(order::random, simulated() ? 9001 : 30001));
     }
     try_sort(ordered(order::few, 9001));
 }
