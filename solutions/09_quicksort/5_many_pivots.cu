@@ -1,5 +1,5 @@
 // Lab 09, rung 5: many pivots. A level splits each of its parts into up to 256 buckets, so that two
-// levels are enough for 2^26 keys, where there were seventeen.
+// levels are enough for 2^26 keys, where there were about thirty.
 //
 // From rung 4: levels, the block that launches them, and the network. New: pivots from a sorted
 // sample, and for that two passes, count and move, since a bucket's place is known only after
