@@ -75,6 +75,8 @@ void add_kernel(counted &c, const json &k)
         c.constant_addresses += number(site, "constant_addresses");
         c.host_link_bytes += sector_bytes * number(site, "host_sectors");
         c.multiplications += number(site, "multiplications");
+        c.exact_divisions += number(site, "exact_divisions");
+        c.exact_square_roots += number(site, "exact_square_roots");
         c.warp_instructions += number(site, "warp_instructions");
         c.thread_instructions += number(site, "thread_instructions");
     }

@@ -158,6 +158,8 @@ struct counted { // totals over every kernel of one call, and the source lines b
     std::uint64_t shared_wavefronts = 0, shared_ideal_wavefronts = 0;
     std::uint64_t texture_bytes = 0;   // read through textures, by all lanes
     std::uint64_t multiplications = 0; // of float and double, also those that add; by all lanes
+    // div.rn, sqrt.rn and their like, of float and double; by all lanes.
+    std::uint64_t exact_divisions = 0, exact_square_roots = 0;
     std::uint64_t texture_requests = 0;
     std::uint64_t global_atomics = 0, local_requests = 0, barriers = 0;
     std::uint64_t constant_requests = 0, constant_addresses = 0; // distinct ones, a request each
@@ -186,6 +188,9 @@ struct speed_gates {
     double speedup = 0;
     steps copy; // fraction of this device's copy bandwidth
     steps fma;  // fraction of this device's FMA rate
+    // The part of workload::multiply_adds that no version can do without: to be faster than that
+    // part allows is implausible.
+    double fma_needed = 1;
     std::vector<counted_gate> counted;
     bool naive_may_pass = false; // as where S is below 1
     // Where naive would take too long: which part of the work `make_for_naive` makes. Its time is
@@ -206,8 +211,9 @@ public:
     virtual std::vector<std::span<std::byte>> change(std::mt19937_64 &random) = 0;
     virtual void check() = 0; // O(n), by expect_*: is the output right for the inputs as they are?
     virtual double bytes() const { return 0; } // that any version must move, read and written
-    virtual double multiply_adds() const { return 0; } // that any version must do
-    virtual bool in_kernels() const { return true; }   // whether kernels must do it, not copies
+    // That any version must do, but for what speed_gates::fma_needed lets it leave out.
+    virtual double multiply_adds() const { return 0; }
+    virtual bool in_kernels() const { return true; } // whether kernels must do it, not copies
 };
 using make_workload = std::function<std::unique_ptr<workload>(std::mt19937_64 &)>;
 

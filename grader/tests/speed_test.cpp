@@ -151,7 +151,8 @@ private:
             loads + R"(,"global_store":)" + none + R"(,"local_load":)" + none +
             R"(,"local_store":)" + none + R"(,"shared_load":)" + shared + R"(,"shared_store":)" +
             shared + R"(,"global_atomics":0,"atomic_requests":0,"atomic_same_address":0,)" +
-            R"("texture_bytes":0,"multiplications":0,"warp_instructions":0,"thread_instructions":0,)" +
+            R"("texture_bytes":0,"multiplications":0,"exact_divisions":0,)" +
+            R"("exact_square_roots":0,"warp_instructions":0,"thread_instructions":0,)" +
             R"("texture_requests":0,"constant_requests":0,)" +
             R"("constant_addresses":0,"host_sectors":0,"barriers":0}]}],)" +
             R"("transfers":{"host_to_device":0,"device_to_device":0,"from_pageable":0}})";

@@ -1,7 +1,7 @@
 // Fails: scan_inclusive: speed | TOO_SLOW | One block does nearly all
 // On gpu: scan_inclusive: speed | TOO_SLOW | times
-// One block goes through the array, tile by tile, and one is started for the show: each element moves
-// once.
+// One block goes through the array, tile by tile, and one is started for the show: each element
+// moves once.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
