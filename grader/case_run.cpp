@@ -234,11 +234,21 @@ std::string late_streams_hint(verdict v)
            "synchronisation missing?";
 }
 
+// A launch by a kernel was refused, and no kernel made up for it.
+std::string refused_launch_hint(verdict v)
+{
+    bool wrong = v == verdict::WRONG_ANSWER || v == verdict::NOT_WRITTEN ||
+                 v == verdict::PARTIALLY_WRITTEN || v == verdict::NONDETERMINISTIC;
+    if (!wrong || current_case().refused.empty()) return {};
+    return current_case().refused + " Do what was refused in another way.";
+}
+
 } // namespace
 
 void end_case(verdict v, std::string message, std::string hint)
 {
     if (std::string late = late_streams_hint(v); !late.empty()) hint = late;
+    if (std::string refused = refused_launch_hint(v); !refused.empty()) hint = refused;
     static std::mutex one_at_a_time;
     std::unique_lock lock(one_at_a_time);
     case_record &r = current_case();

@@ -349,6 +349,8 @@ void hint_past_the_end(const std::string &hint) { current_case().past_the_end = 
 
 void run_streams(stream_work when) { current_case().streams = when; }
 
+void limit_launches(int places) { current_case().launch_places = places; }
+
 void expect(bool right, verdict otherwise, const std::string &message, const std::string &hint)
 {
     if (!right) end_case(otherwise, message, hint);

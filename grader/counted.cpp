@@ -52,6 +52,7 @@ void add_kernel(counted &c, const json &k)
 {
     auto kernel = k.at("kernel").get<std::string>();
     c.launches += number(k, "launches");
+    c.launches_by_kernels += number(k, "launches_by_kernels");
     c.threads += number(k, "threads");
     c.compulsory_bytes += sector_bytes * (number(k, "sectors_read") + number(k, "sectors_written"));
     c.managed_pages += number(k, "managed_pages");
@@ -78,6 +79,7 @@ void add_kernel(counted &c, const json &k)
         c.exact_divisions += number(site, "exact_divisions");
         c.exact_square_roots += number(site, "exact_square_roots");
         c.warp_instructions += number(site, "warp_instructions");
+        c.thread_instructions += number(site, "thread_instructions");
     }
 }
 

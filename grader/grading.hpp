@@ -100,6 +100,10 @@ void hint_past_the_end(const std::string &hint);
 enum class stream_work : std::uint8_t { as_queued, late, shuffled };
 void run_streams(stream_work when);
 
+// How many launches by kernels may wait to begin in the case's next calls, beyond which they are
+// refused: cudaLimitDevRuntimePendingLaunchCount. 0: as many as usual. A GPU may allow more.
+void limit_launches(int places);
+
 // On the simulator: whether `call`, a CALL that is told of more elements than its argument `array`
 // has, reads on behind them, in whatever order blocks and warps run. It ends there. This is how a
 // size is seen to arrive whole for which there is no memory. Anything else that goes wrong ends the
@@ -149,8 +153,10 @@ counted_gate streams_at_work(double pass);
 
 struct counted { // totals over every kernel of one call, and the source lines behind them
     std::uint64_t launches = 0, threads = 0;
-    // Warp instructions; and of each launch those of the block that executed most.
-    std::uint64_t warp_instructions = 0, busiest_block_instructions = 0;
+    std::uint64_t launches_by_kernels = 0; // of the launches
+    // Warp instructions; and of each launch those of the block that executed most. Thread
+    // instructions over warp instructions: the lanes at work, of 32.
+    std::uint64_t warp_instructions = 0, busiest_block_instructions = 0, thread_instructions = 0;
     std::uint64_t load_requests = 0, load_sectors = 0, load_bytes = 0, load_ideal_sectors = 0;
     std::uint64_t store_requests = 0, store_sectors = 0, store_bytes = 0, store_ideal_sectors = 0;
     std::uint64_t compulsory_bytes = 0; // 32 x distinct sectors a launch, reads and writes
@@ -195,6 +201,9 @@ struct speed_gates {
     double fma_needed = 1;
     std::vector<counted_gate> counted;
     bool naive_may_pass = false; // as where S is below 1
+    // Where naive would take too long: which part of the work `make_for_naive` makes. Its time is
+    // then taken for what all of it would take at that speed, and the library does all of it.
+    double naive_share = 1;
     std::string
         too_slow; // what a student below S or the first step has probably missed, and what to try
 };

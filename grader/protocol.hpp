@@ -80,6 +80,7 @@ struct request {
     std::uint64_t offset = 0, at = 0, bytes = 0;
     char function[64] = {};
     std::uint32_t slots = 0, calls = 0;
+    std::uint32_t launch_places = 0; // run: for launches by kernels; 0: as many as usual
     std::uint32_t sets[max_calls] = {};
     slot arguments[max_slots];
 };

@@ -241,10 +241,13 @@ double own_time(const reply &r)
 // The race on a GPU, as race.hpp wants it run.
 class gpu_track : public track {
 public:
-    // `shown`: nothing is graded by these times, so fewer inputs will do.
-    gpu_track(const make_workload &make, const make_workload &make_for_naive, bool shown)
+    // `shown`: nothing is graded by these times, so fewer inputs will do. `naive_alone`: the
+    // library takes the submission's work.
+    gpu_track(const make_workload &make, const make_workload &make_for_naive, bool shown,
+              bool naive_alone)
         : make_(make),
           make_for_naive_(make_for_naive),
+          naive_alone_(naive_alone),
           least_sets_(shown ? 2 : graded_sets),
           shown_(shown),
           clocks_(device().name),
@@ -376,10 +379,11 @@ private:
         }
     }
 
-    // Of two forms, naive and the library take theirs.
+    // Of two forms, naive takes its own, and the library too, unless naive's is only smaller.
     std::deque<race_set> &sets_of(contestant who)
     {
-        return make_for_naive_ && who != contestant::submission ? for_naive_ : sets_;
+        bool own = who == contestant::naive || (who == contestant::library && !naive_alone_);
+        return make_for_naive_ && own ? for_naive_ : sets_;
     }
     race_set &in_round(std::size_t i, contestant who = contestant::submission)
     {
@@ -525,6 +529,7 @@ private:
     }
 
     const make_workload &make_, &make_for_naive_;
+    bool naive_alone_;
     std::size_t least_sets_;
     bool shown_, warm_ = false;
     device_clocks clocks_;
@@ -551,7 +556,7 @@ void tell_verdict(const judgement &j)
 void timed_race(const make_workload &make, const make_workload &make_for_naive,
                 const speed_gates &gates, const speed_result *had)
 {
-    gpu_track track(make, make_for_naive, !gates_time(gates));
+    gpu_track track(make, make_for_naive, !gates_time(gates), gates.naive_share < 1);
     try {
         judgement j = judge(track, gates);
         for (int more = 1; more < options().verdicts && gates_time(gates); ++more) {

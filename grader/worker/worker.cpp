@@ -271,6 +271,28 @@ host_bytes seen_by_host(const argument_set &s)
     return all;
 }
 
+// While one lives, so many launches by kernels may wait to begin. Where a device does not let
+// itself be told, as many as usual may.
+class launch_pool {
+public:
+    explicit launch_pool(std::size_t places)
+    {
+        if (places == 0) return;
+        if (cudaDeviceGetLimit(&usual_, limit) == cudaSuccess) cudaDeviceSetLimit(limit, places);
+        cudaGetLastError();
+    }
+    ~launch_pool()
+    {
+        if (usual_ != 0) cudaDeviceSetLimit(limit, usual_);
+    }
+    launch_pool(const launch_pool &) = delete;
+    launch_pool &operator=(const launch_pool &) = delete;
+
+private:
+    static constexpr cudaLimit limit = cudaLimitDevRuntimePendingLaunchCount;
+    std::size_t usual_ = 0;
+};
+
 // While one lives, the simulator runs streams' work when the request says.
 class stream_schedule {
 public:
@@ -561,6 +583,7 @@ private:
             check(cudaEventCreate(&end_));
         }
         stream_schedule streams(r.flags);
+        launch_pool pool(r.launch_places);
         a.returned_bytes = e->result_bytes;
         int threads = r.calls == 1 ? threads_of_this_process() : 0;
         auto start = steady::now();
