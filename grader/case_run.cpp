@@ -46,7 +46,7 @@ worker &started(worker &w, const std::string &program, bool sandbox = options().
     o.sandbox = sandbox;
     o.output_region = options().simulated ? std::size_t{1} << 30
                                           : std::min(std::size_t{8} << 30, physical_memory() / 4);
-    o.memory_limit = std::size_t{options().simulated ? 1u : 4u} << 30;
+    o.memory_limit = std::size_t{options().simulated ? 2u : 4u} << 30;
     w = worker(o, inputs());
     return w;
 }

@@ -8,7 +8,7 @@
 constexpr int tile = 128; // keys, of a block
 
 struct part {
-    int at, n, first_tile;
+    int at, n, first_tile; // keys; and the first block that has some of them
     unsigned pivot;
 };
 
