@@ -88,7 +88,9 @@ public:
         }
         end_ = in;
         out_end_ = out;
-        if (in > inputs().size() || out + report_bytes > submission_worker().output().size())
+        std::uint64_t reports =
+            report_bytes * static_cast<unsigned>(std::max(1, current_case().ranks));
+        if (in > inputs().size() || out + reports > submission_worker().output().size())
             end_case(
                 verdict::INFRA_ERROR,
                 fmt::format("The case's arguments take {} MiB and do not fit the shared memory.",
@@ -513,23 +515,34 @@ void terminate_strings(simulator_finding &f)
     f.where[sizeof f.where - 1] = f.detail[sizeof f.detail - 1] = 0;
 }
 
-// Of a case's calls, the one with most requests is worth explaining.
-void keep_counts(std::span<const std::byte> report)
+// Reads a report's counters, or ends the case.
+struct counters_of_call {
+    std::string text;
+    counted counts;
+};
+counters_of_call read_counters(std::span<const std::byte> report)
 {
-    static std::uint64_t most = 0;
-    case_record &r = current_case();
     try {
         std::string text = report_counters(report);
-        counted c = parse_counters(text);
-        std::uint64_t requests = c.load_requests + c.store_requests;
-        if (!r.counts.empty() && requests <= most) return;
-        most = requests;
-        r.counts = std::move(text);
+        counted counts = parse_counters(text);
+        return {std::move(text), std::move(counts)};
     } catch (const std::exception &e) {
         end_case(verdict::PROTOCOL_ERROR,
                  fmt::format("The simulator's counters cannot be read: {}.", printable(e.what())),
                  "A submission must leave the memory that it was not given alone.");
     }
+}
+
+// Of a case's calls, the one with most requests is worth explaining.
+void keep_counts(std::span<const std::byte> report)
+{
+    static std::uint64_t most = 0;
+    case_record &r = current_case();
+    counters_of_call c = read_counters(report);
+    std::uint64_t requests = c.counts.load_requests + c.counts.store_requests;
+    if (!r.counts.empty() && requests <= most) return;
+    most = requests;
+    r.counts = std::move(c.text);
 }
 
 bool reads_an_output(const simulator_finding &f, const std::vector<argument> &arguments)
@@ -552,23 +565,16 @@ bool reads_behind(const simulator_finding &f, const std::string &array)
 
 struct read_on {}; // thrown where that happened
 
-// Asks the simulator what it saw, and ends the case with the gravest of it.
-void check_findings(std::uint64_t report_at, const std::vector<argument> &arguments)
+// Ends the case with the gravest of what the simulator saw. `rank`: of several whose report it is.
+void check_report(const std::byte *from, const std::vector<argument> &arguments, int rank)
 {
-    request ask;
-    ask.what = command::report;
-    ask.offset = report_at;
-    ask.bytes = report_bytes;
-    answer a = submission_worker().ask(ask, std::chrono::seconds(10));
-    require_answer(a, "reading the simulator's report");
-    const std::byte *from = submission_worker().output().data() + report_at;
-    if (options().keep_counts) keep_counts({from, report_bytes});
+    if (options().keep_counts && rank <= 0) keep_counts({from, report_bytes});
     std::uint64_t count = 0;
     std::memcpy(&count, from, 8);
     std::vector<simulator_finding> found(std::min<std::uint64_t>(count, 64));
     std::memcpy(found.data(), from + 8, found.size() * sizeof(simulator_finding));
     if (found.empty()) return;
-    auto rank = [](const simulator_finding &f) {
+    auto gravity = [](const simulator_finding &f) {
         static const verdict order[] = {
             verdict::SKIPPED,    verdict::TIMEOUT, verdict::BARRIER_MISUSE, verdict::OUT_OF_BOUNDS,
             verdict::CUDA_ERROR, verdict::RACE,    verdict::UNINITIALISED};
@@ -585,8 +591,9 @@ void check_findings(std::uint64_t report_at, const std::vector<argument> &argume
         return refused || unwatched;
     });
     if (found.empty()) return;
-    auto worst = std::min_element(found.begin(), found.end(),
-                                  [&](const auto &x, const auto &y) { return rank(x) < rank(y); });
+    auto worst = std::min_element(found.begin(), found.end(), [&](const auto &x, const auto &y) {
+        return gravity(x) < gravity(y);
+    });
     case_record &r = current_case();
     if (reads_behind(*worst, r.may_read_on)) throw read_on{};
     r.unsupported = verdict_of(*worst) == verdict::SKIPPED;
@@ -596,8 +603,30 @@ void check_findings(std::uint64_t report_at, const std::vector<argument> &argume
                  r.output_read.next);
     }
     using path = std::filesystem::path;
+    std::string on_rank = rank < 0 ? std::string() : fmt::format("Rank {}: ", rank);
     if (path(worst->file).filename() == path(options().source).filename()) r.line = worst->line;
-    end_case(verdict_of(*worst), printable(sentence(*worst)), hint_of(*worst));
+    end_case(verdict_of(*worst), on_rank + printable(sentence(*worst)), hint_of(*worst));
+}
+
+std::vector<counted> counts_of_ranks; // of the last call on ranks
+
+// Asks the simulator what it saw, on every rank.
+void check_findings(std::uint64_t report_at, const std::vector<argument> &arguments)
+{
+    request ask;
+    ask.what = command::report;
+    ask.offset = report_at;
+    ask.bytes = report_bytes;
+    answer a = submission_worker().ask(ask, std::chrono::seconds(10));
+    require_answer(a, "reading the simulator's report");
+    const std::byte *from = submission_worker().output().data() + report_at;
+    int ranks = current_case().ranks;
+    if (ranks == 0) return check_report(from, arguments, -1);
+    counts_of_ranks.clear();
+    for (int k = 0; k < ranks; ++k, from += report_bytes) {
+        check_report(from, arguments, k);
+        counts_of_ranks.push_back(read_counters({from, report_bytes}).counts);
+    }
 }
 
 request load_request(const std::vector<argument> &arguments, const char *function)
@@ -677,7 +706,10 @@ bool once(std::vector<argument> &arguments, call_images &images, const char *fun
     if (streams_of_case() == stream_work::shuffled) run.flags |= shuffled_streams;
     if (run.flags & (another_order | shuffled_streams))
         run.pattern = static_cast<std::uint32_t>(case_seed()) | 1;
-    remember_call(load, run, image_start, images.end());
+    if (current_case().ranks)
+        forget_call(); // a replay is by one process
+    else
+        remember_call(load, run, image_start, images.end());
     answer loaded = ask_submission(load, std::chrono::seconds(30), "");
     require_answer(loaded, loading(arguments, function));
     for (argument &a : arguments) a.scratch_bytes = loaded.value.bytes;
@@ -805,6 +837,26 @@ bool reads_on(const std::string &array, const std::function<void()> &call)
     options().random_schedule = usual;
     current_case().may_read_on.clear();
     return in_every_order;
+}
+
+void run_on_ranks(int ranks)
+{
+    if (options().mpirun.empty())
+        end_case(verdict::SKIPPED,
+                 "This case needs several processes of Open MPI, which is not installed here.",
+                 "Install it (Debian, Ubuntu: apt-get install libopenmpi-dev openmpi-bin) and "
+                 "start ./workbook again.");
+    current_case().ranks = ranks;
+}
+
+std::vector<counted> count_ranks(const std::function<void()> &call)
+{
+    std::optional<on_simulator> there;
+    if (!simulated() && !can_count())
+        end_case(verdict::SKIPPED, "This asks for the simulator, and there is none.");
+    if (!simulated()) there.emplace();
+    call();
+    return counts_of_ranks;
 }
 
 void make_call(const char *function, std::vector<argument> arguments, void *result,

@@ -99,6 +99,17 @@ void hint_past_the_end(const std::string &hint);
 enum class stream_work : std::uint8_t { as_queued, late, shuffled };
 void run_streams(stream_work when);
 
+// The case's next calls are made by `ranks` processes at once, each a rank of one Open MPI job with
+// a device of its own where there are so many. Rank 0 has the arguments; the others are called with
+// the same values and null pointers. What it writes and returns is judged, what goes wrong on any
+// of them ends the case. Ends the case as skipped where there is no Open MPI.
+void run_on_ranks(int ranks);
+
+// What each rank did in `call`, which makes one CALL on ranks: on a GPU, it is made once more on
+// the simulator.
+struct counted;
+std::vector<counted> count_ranks(const std::function<void()> &call);
+
 // On the simulator: whether `call`, a CALL that is told of more elements than its argument `array`
 // has, reads on behind them, in whatever order blocks and warps run. It ends there. This is how a
 // size is seen to arrive whole for which there is no memory. Anything else that goes wrong ends the
@@ -127,7 +138,6 @@ struct steps {
 };
 
 // One measure the simulator takes. Points never depend on instruction totals.
-struct counted;
 struct counted_gate {
     std::string name; // "sector bytes used by loads"
     std::function<double(const counted &)> value;

@@ -63,6 +63,8 @@ lab read_lab(const json &value, const std::string &where)
     l.library_on_sim = row.get<bool>("library_on_sim", false);
     l.rungs = row.get<strings>("rungs", {});
     l.nvcc = row.get<strings>("nvcc", {});
+    l.link = row.get<strings>("link", {});
+    l.mpirun = row.get<std::string>("mpirun", "");
     l.keep = row.need<std::string>("keep");
     l.worker_library = row.need<std::string>("worker_library");
     return l;

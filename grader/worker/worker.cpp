@@ -5,11 +5,13 @@
 // for the harness functions of the simulator, which are weak.
 //
 //   WORKER                 serves the parent on descriptor 3
-//   WORKER --probe         runs a null kernel; says what is wrong and exits 1 where none can run
-//   WORKER --replay FILE   makes the one call that FILE holds, for cuda-gdb, ncu and
+//   WORKER --ranks N MPIRUN  the same as N ranks of Open MPI, for which it starts itself with
+//   --rank WORKER --probe         runs a null kernel; says what is wrong and exits 1 where none can
+//   run WORKER --replay FILE   makes the one call that FILE holds, for cuda-gdb, ncu and
 //   compute-sanitizer
 #include "grader/call.hpp"
 #include "grader/simulator/harness.h"
+#include "grader/worker/ranks.hpp"
 #include "grader/worker/yardstick.hpp"
 
 #include <cuda_runtime_api.h>
@@ -40,6 +42,23 @@ extern const entry contract[]; // generated from lab.hpp
 extern const int contract_size;
 extern const entry yardstick[]; // from yardstick.hpp, the grader's own kernels
 extern const int yardstick_size;
+
+int rank_of_process()
+{
+    const char *rank = std::getenv("OMPI_COMM_WORLD_RANK");
+    return rank ? std::atoi(rank) : 0;
+}
+
+int home_device()
+{
+    static const int device = [] {
+        const char *local = std::getenv("OMPI_COMM_WORLD_LOCAL_RANK");
+        int devices = 0;
+        bool choice = local && cudaGetDeviceCount(&devices) == cudaSuccess && devices > 0;
+        return choice ? std::atoi(local) % devices : 0;
+    }();
+    return device;
+}
 
 namespace {
 
@@ -378,7 +397,7 @@ private:
         cudaError_t e = cudaGetDeviceCount(&f.devices);
         cudaDeviceProp p{};
         if (e == cudaSuccess) e = cudaGetDeviceProperties(&p, 0);
-        if (e == cudaSuccess) e = cudaSetDevice(0);
+        if (e == cudaSuccess) e = cudaSetDevice(home_device());
         std::size_t free = 0, total = 0;
         if (e == cudaSuccess) e = cudaMemGetInfo(&free, &total);
         if (e == cudaSuccess) {
@@ -426,7 +445,7 @@ private:
                     return malformed(a, "an argument lies outside the input region");
         for (std::uint32_t i = 0; i < r.slots; ++i) // which takes the values of the others
             if (r.arguments[i].scratch && !load_scratch(s, i, r, a)) return;
-        check(cudaSetDevice(0));
+        check(cudaSetDevice(home_device()));
         check(cudaDeviceSynchronize());
         for (std::size_t i = 0; i < s.slots.size(); ++i)
             for (buffer &b : s.buffers[i]) b.watch(s.slots[i]);
@@ -437,6 +456,8 @@ private:
                 s.pointers.push_back(s.values[i].data());
             else if (w == place::per_device)
                 s.pointers.push_back(s.part_pointers[i].data());
+            else if (w == place::absent)
+                s.pointers.push_back(nullptr);
             else
                 s.pointers.push_back(s.buffers[i][0].payload());
         }
@@ -467,7 +488,7 @@ private:
         auto &buffers = s.buffers[i];
         auto &parts = s.part_pointers[i];
         auto &value = s.values[i];
-        if (d.scratch) return true; // later
+        if (d.scratch || d.where == place::absent) return true; // later, or never
         if (d.where == place::value) {
             const std::byte *from = in(d.input, d.bytes);
             if (from) value.assign(from, from + d.bytes);
@@ -569,7 +590,7 @@ private:
         host_bytes at_return;
         if (r.flags & late_streams) at_return = seen_by_host(*sets[0]);
         cudaError_t launch = cudaGetLastError();
-        check(cudaSetDevice(0), run_step::last_error);
+        check(cudaSetDevice(home_device()), run_step::last_error);
         if (timed) cudaEventRecord(end_);
         cudaError_t sync = cudaDeviceSynchronize();
         a.host_ms = std::chrono::duration<double, std::milli>(steady::now() - start).count();
@@ -746,9 +767,14 @@ int replay(const char *path)
 int main(int count, char **arguments)
 {
     std::string_view first = count > 1 ? arguments[1] : "";
-    if (count == 1) return grading::serve();
-    if (first == "--probe" && count == 2) return grading::probe();
-    if (first == "--replay" && count == 3) return grading::replay(arguments[2]);
+    using namespace grading;
+    if (count == 1) return serve();
+    if (first == "--ranks" && count == 4 && lead_ranks)
+        return lead_ranks(std::atoi(arguments[2]), arguments[3]);
+    if (first == "--rank" && count == 3 && keep_rank) return keep_rank(arguments[2]);
+    if (first == "--rank" && count == 2 && be_rank) return be_rank(serve);
+    if (first == "--probe" && count == 2) return probe();
+    if (first == "--replay" && count == 3) return replay(arguments[2]);
     std::fprintf(stderr, "usage: %s [--probe | --replay FILE]\n", arguments[0]);
     return 2;
 }
