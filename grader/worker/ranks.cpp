@@ -193,6 +193,7 @@ private:
                                    "--rank",
                                    address.c_str(),
                                    nullptr};
+        setenv("HOME", "/nonexistent", 1); // settings of nobody's; it crashes without any home
         setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
         setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
         pid_t pid = fork();
