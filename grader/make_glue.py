@@ -9,7 +9,7 @@ With --parent the rows have no address, so that a program without the functions 
 With --kept OUT receives the linker names of HEADER's functions that GLUE, an object or archive of the table, refers to.
 
 A contract is free functions without overloads, of pointers and trivially copyable values, each parameter
-named; anything else is an error that says where.
+named; anything else is an error that says where. What is declared `extern` is no part of it: the worker offers that.
 """
 
 import argparse
@@ -24,7 +24,7 @@ NAME_ROOM, FUNCTION_ROOM, MOST_PARAMETERS = 24, 64, 16
 TYPE_WORDS = set(
     "void bool char short int long signed unsigned float double const volatile struct enum size_t".split()
 )
-NO_DECLARATION = ("struct", "class", "enum", "union", "using", "typedef", "static_assert", "constexpr", "inline")
+NO_DECLARATION = ("struct", "class", "enum", "union", "using", "typedef", "static_assert", "constexpr", "inline", "extern")
 
 
 class contract_error(Exception):
@@ -35,7 +35,8 @@ def without_comments(text):
     """Blanks comments, preprocessor lines and literals; every line keeps its number."""
 
     def blank(match):
-        return re.sub(r"[^\n]", " ", match.group())
+        kept = r"[^\n\"]" if match.group()[0] == '"' else r"[^\n]"
+        return re.sub(kept, " ", match.group())
 
     text = re.sub(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', blank, text, flags=re.S)
     return re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", blank, text, flags=re.M)
@@ -96,7 +97,7 @@ def functions(header):
     for line, text, body in statements(without_comments(header.read_text(encoding="utf-8"))):
         first = text.split("(")[0].split()[0] if text.split("(")[0].split() else ""
         place = f"{header}:{line}"
-        if first in ("template", "namespace", "extern", "static"):
+        if first in ("template", "namespace", "static") or re.match(r'extern\s+"', text):
             raise contract_error(
                 f"{place}: `{first}` in a contract; it declares free functions outside namespaces, without templates"
             )

@@ -31,6 +31,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <optional>
 #include <string>
@@ -313,6 +314,7 @@ struct worker::state {
     std::unique_ptr<region> output;
     owned_fd socket, text, status, pidfd;
     pid_t keeper = -1;
+    std::string scratch; // a folder for Open MPI's files, where /tmp is not the worker's own
     std::string said;
     std::size_t said_in_all = 0;
     bool cut = false;
@@ -357,6 +359,12 @@ void worker::state::start(const region &input)
     p.status = status_out.get();
     p.null = null.get();
     p.environment = minimal_environment();
+    if (options.ranks && !p.root) {
+        char folder[] = "/tmp/cuda-workbook.XXXXXX";
+        if (!mkdtemp(folder)) fail("making a folder in /tmp");
+        scratch = folder;
+        p.environment.push_back("TMPDIR=" + scratch);
+    }
     for (std::string &e : p.environment) p.environment_pointers.push_back(e.data());
     p.environment_pointers.push_back(nullptr);
 
@@ -383,6 +391,8 @@ void worker::state::stop()
     while (waitpid(keeper, nullptr, 0) < 0 && errno == EINTR) {
     }
     keeper = -1;
+    std::error_code stays; // then it lies in /tmp, where nobody minds
+    if (!scratch.empty()) std::filesystem::remove_all(scratch, stays);
     read_text();
     socket.close();
 }

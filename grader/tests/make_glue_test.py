@@ -93,6 +93,11 @@ class glue_of(unittest.TestCase):
         self.refused("namespace a {\nvoid f(int *a);\n}\n", "namespace")
         self.refused("void f(int *a) { *a = 1; }\n", "cannot read")
 
+    def test_what_the_worker_offers_is_no_part_of_the_contract(self):
+        made, _ = self.make("void f(int *a);\nextern bool buffers_work();\n")
+        self.assertIn("contract_size = 1;", made)
+        self.refused('extern "C" void f(int *a);\n', "`extern` in a contract")
+
     def test_a_header_without_functions_is_refused(self):
         self.refused("#pragma once\nstruct empty {};\n", "declares no function")
 

@@ -193,11 +193,14 @@ private:
                                    "--rank",
                                    address.c_str(),
                                    nullptr};
+        const char *folder = getenv("TMPDIR"); // else the ranks' own file system
+        setenv("OMPI_MCA_btl_vader_backing_directory", folder ? folder : "/dev/shm", 1);
         setenv("HOME", "/nonexistent", 1); // settings of nobody's; it crashes without any home
         setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
         setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
         pid_t pid = fork();
         if (pid == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
             dup2(end, 1), dup2(end, 2);
             execv(mpirun, const_cast<char **>(arguments));
             _exit(127);
@@ -411,6 +414,7 @@ int lead_ranks(int ranks, const char *mpirun)
 
 int keep_rank(const char *address)
 {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     rank_hello h;
     h.rank = rank_of_process();
     int connection = connection_to(address);
