@@ -360,7 +360,7 @@ void worker::state::start(const region &input)
     p.null = null.get();
     p.environment = minimal_environment();
     if (options.ranks && !p.root) {
-        char folder[] = "/tmp/cuda-workbook.XXXXXX";
+        char folder[] = "/tmp/cuda-workbook-ranks.XXXXXX";
         if (!mkdtemp(folder)) fail("making a folder in /tmp");
         scratch = folder;
         p.environment.push_back("TMPDIR=" + scratch);
