@@ -239,6 +239,27 @@ diagnosis extra(const std::string &program, const std::string &enables)
     return {diagnosis::there, program, at, enables, ""};
 }
 
+// Other MPIs' launchers take other words.
+diagnosis open_mpi()
+{
+    const std::string part = "Open MPI", enables = "cases on several processes",
+                      remedy = "apt-get install libopenmpi-dev openmpi-bin, or the like";
+    std::string program = find_program("mpirun.openmpi");
+    if (program.empty()) program = find_program("mpirun");
+    std::string text = program.empty() ? "" : said({program, "--version"});
+    // Under a name of its own it calls itself by that of its runtime.
+    if (text.find("Open MPI") == text.npos && text.find("OpenRTE") == text.npos)
+        return {diagnosis::optional_missing, part,
+                program.empty() ? "no mpirun" : program + " is not Open MPI's",
+                "without it: no " + enables, remedy};
+    if (find_program("mpicc.openmpi").empty() && find_program("mpicc").empty())
+        return {diagnosis::optional_missing, part, program + ", but no mpicc",
+                "without it: no " + enables, remedy};
+    auto v = first_version(text);
+    return {diagnosis::there, part, fmt::format("{} at {}", v ? words(*v) : "", program), enables,
+            ""};
+}
+
 diagnosis built(const machine_places &places, const std::optional<toolchain> &t)
 {
     if (t) {
@@ -289,6 +310,7 @@ std::vector<diagnosis> diagnose(const machine_places &places)
     for (diagnosis &d : gpus(places)) all.push_back(std::move(d));
     all.push_back(trial(t, "gpu"));
     for (diagnosis &d : sandbox(places)) all.push_back(std::move(d));
+    all.push_back(open_mpi());
     all.push_back(extra("compute-sanitizer", "check of memory and races on the GPU"));
     all.push_back(extra("ncu", "profile of a kernel on the GPU"));
     return all;

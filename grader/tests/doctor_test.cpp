@@ -113,6 +113,19 @@ TEST_CASE("each optional part, missing alone, is absent and costs what it says")
     CHECK(m.about("compute-sanitizer").what == diagnosis::optional_missing);
 }
 
+TEST_CASE("Open MPI is there with its compiler, and nobody else's MPI is")
+{
+    machine m;
+    CHECK(m.about("Open MPI").what == diagnosis::optional_missing);
+    m.script("bin/mpirun", "echo 'mpirun (Open MPI) 4.1.4'");
+    CHECK(m.about("Open MPI").found.find("no mpicc") != std::string::npos);
+    m.script("bin/mpicc", "exit 0");
+    CHECK(m.about("Open MPI").found == "4.1.4 at " + m.root + "/bin/mpirun");
+    m.script("bin/mpirun", "echo 'HYDRA build details: 4.0'");
+    CHECK(m.about("Open MPI").what == diagnosis::optional_missing);
+    CHECK(m.about("Open MPI").remedy.find("libopenmpi-dev") != std::string::npos);
+}
+
 TEST_CASE("a tool that is too old is missing, with both versions")
 {
     machine m;

@@ -2,6 +2,7 @@
 # Tests what a case on several ranks leaves behind, what it shows of their output, and that it says what it lacks.
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -101,6 +102,7 @@ class on_ranks(unittest.TestCase):
             self.assertEqual(leftovers() - before, set())
 
     def test_a_grader_that_is_killed_leaves_no_rank(self):
+        before = leftovers()
         waits = self.worker((LAB / "wrong/one_rank_waits.cu").read_text())
         for words in ([], ["--no-sandbox"]):
             grader = subprocess.Popen(self.command(waits, *self.mpirun, *words), stdout=subprocess.DEVNULL)
@@ -108,6 +110,8 @@ class on_ranks(unittest.TestCase):
             grader.send_signal(signal.SIGKILL)
             grader.wait()
             self.wait_until(lambda: not processes_of(waits))
+        for folder in leftovers() - before:  # nobody was left to do it
+            shutil.rmtree(folder)
 
     def wait_until(self, reached):
         end = time.monotonic() + 20
