@@ -80,6 +80,10 @@ public:
         for (argument &a : arguments_) {
             slot &s = a.wire;
             s.guard = s.where == place::value ? 0 : guard;
+            if (s.output && parts_of(s) > 1)
+                end_case(verdict::INFRA_ERROR,
+                         fmt::format("`{}` is several buffers, which hold no poison.", s.name),
+                         "In grade.cpp: pass changed_in_place values.");
             s.input = in;
             s.output_at = out;
             std::uint64_t image = up(s.bytes + 2 * s.guard * parts_of(s));
@@ -698,10 +702,15 @@ void check_worth_trying(const std::string &function)
 bool once(std::vector<argument> &arguments, call_images &images, const char *function, void *result,
           std::size_t result_bytes)
 {
+    // A submission may remember which access it has enabled: other pairs, another process.
+    static std::uint64_t closed = 0;
+    if (std::exchange(closed, current_case().closed_peers) != current_case().closed_peers)
+        restart_workers();
     images.fill(current_case().repeating);
     request load = load_request(arguments, function), run = run_request(function);
     // What depends on the order of blocks and warps should show.
     if (current_case().repeating || options().random_schedule) run.flags |= another_order;
+    if (options().simulated) run.closed_peers = current_case().closed_peers;
     if (streams_of_case() == stream_work::late) run.flags |= late_streams;
     if (streams_of_case() == stream_work::shuffled) run.flags |= shuffled_streams;
     if (run.flags & (another_order | shuffled_streams))
@@ -777,11 +786,14 @@ void keep_differing(std::vector<argument> &arguments)
 {
     for (argument &a : arguments) {
         if (!a.keep_second) continue;
-        const std::byte *first =
-            static_cast<const std::byte *>(a.data) + a.written_first * a.wire.element;
-        const std::byte *second = returned(a) + a.written_first * a.wire.element;
-        if (std::memcmp(first, second, a.written_count * a.wire.element) != 0)
-            a.keep_second(a.second, returned(a), a.wire.bytes / a.wire.element);
+        const std::uint64_t each = a.wire.bytes / parts_of(a.wire);
+        std::vector<std::byte> all; // the parts, without the guards between them
+        for (unsigned k = 0; k < parts_of(a.wire); ++k)
+            all.insert(all.end(), returned(a, k), returned(a, k) + each);
+        const std::uint64_t first = a.written_first * a.wire.element;
+        if (std::memcmp(static_cast<const std::byte *>(a.data) + first, all.data() + first,
+                        a.written_count * a.wire.element) != 0)
+            a.keep_second(a.second, all.data(), a.wire.bytes / a.wire.element);
     }
 }
 

@@ -349,6 +349,12 @@ void hint_past_the_end(const std::string &hint) { current_case().past_the_end = 
 
 void run_streams(stream_work when) { current_case().streams = when; }
 
+void close_peers(const std::vector<std::pair<int, int>> &pairs)
+{
+    for (auto [device, peer] : pairs)
+        current_case().closed_peers |= std::uint64_t{1} << (8 * device + peer);
+}
+
 void expect(bool right, verdict otherwise, const std::string &message, const std::string &hint)
 {
     if (!right) end_case(otherwise, message, hint);

@@ -106,6 +106,7 @@ void add_timeline(counted &c, const json &t)
     c.ticks = whole ? number(t, "ticks") : c.serial_ticks;
     c.copying_ticks = number(t, "copying");
     c.hidden_ticks = whole ? number(t, "hidden") : 0;
+    c.host_waits = number(t, "host_waits");
 }
 
 constexpr const char *loads_name = "sector bytes used by loads";
@@ -122,6 +123,10 @@ counted parse_counters(std::string_view text)
     c.copied_bytes = number(copies, "host_to_device") + number(copies, "device_to_device");
     c.host_link_bytes += number(copies, "host_to_device");
     c.pageable_bytes = number(copies, "from_pageable");
+    c.staged_bytes = number(copies, "staged");
+    c.host_link_bytes += c.staged_bytes;
+    for (const json &sent : copies.at("sent"))
+        c.most_sent_bytes = std::max(c.most_sent_bytes, sent.get<std::uint64_t>());
     if (document.contains("timeline")) add_timeline(c, document["timeline"]);
     std::stable_sort(c.worst.begin(), c.worst.end(),
                      [](const auto &a, const auto &b) { return wasted(a) > wasted(b); });

@@ -25,6 +25,7 @@
 #include <random>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace grading {
@@ -110,6 +111,10 @@ void run_on_ranks(int ranks);
 struct counted;
 std::vector<counted> count_ranks(const std::function<void()> &call);
 
+// On the simulator, in the case's next calls: pairs (device, peer) without access to each other's
+// memory, whose copies go by way of the host. Elsewhere the machine has what it has.
+void close_peers(const std::vector<std::pair<int, int>> &pairs);
+
 // On the simulator: whether `call`, a CALL that is told of more elements than its argument `array`
 // has, reads on behind them, in whatever order blocks and warps run. It ends there. This is how a
 // size is seen to arrive whole for which there is no memory. Anything else that goes wrong ends the
@@ -165,6 +170,11 @@ struct counted { // totals over every kernel of one call, and the source lines b
     // To the device over the link to the host: copies, and what kernels read and write of pinned
     // memory. Of the copies, those that came from ordinary memory.
     std::uint64_t host_link_bytes = 0, pageable_bytes = 0;
+    // Of several devices: what the one that sent most to others sent, in copies and in what kernels
+    // read and write of each other's memory; and what of the copies went by way of the host, which
+    // is also in host_link_bytes.
+    std::uint64_t most_sent_bytes = 0, staged_bytes = 0;
+    std::uint64_t host_waits = 0;    // times that the host waited for devices
     std::uint64_t managed_pages = 0; // of 4096 bytes, not on the device when a kernel asked
     // Of the simulator's timeline (simulator/README.md): until all had ended; all work one after
     // another; while something was copied to or from a device; and of these while a kernel ran.

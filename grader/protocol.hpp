@@ -11,7 +11,7 @@
 namespace grading {
 
 constexpr std::uint32_t protocol_magic = 0x31574b43; // "CKW1"
-constexpr int max_slots = 16, max_calls = 64, most_ranks = 16;
+constexpr int max_slots = 16, max_calls = 64, max_devices = 16, most_ranks = 16;
 constexpr int socket_fd = 3, input_fd = 4, output_fd = 5;
 
 enum class place : std::uint8_t {
@@ -76,6 +76,7 @@ struct request {
     std::uint64_t nonce[2] = {};
     std::uint32_t set = 0, index = 0, flags = 0, pattern = 0;
     std::uint64_t offset = 0, at = 0, bytes = 0;
+    std::uint64_t closed_peers = 0; // run, simulator only: as in simulator_close_peers
     char function[64] = {};
     std::uint32_t slots = 0, calls = 0;
     std::uint32_t limit_ms = 0; // ranks: after which those that have not answered are named
@@ -140,6 +141,7 @@ struct device_facts {
     std::int32_t pages_on_demand = 0; // whether kernels can fetch managed memory page by page
     std::uint64_t shared_a_block = 0, shared_a_multiprocessor = 0, constant_bytes = 0;
     std::uint64_t l2_bytes = 0, memory_bytes = 0, memory_free = 0;
+    std::uint16_t peers[max_devices] = {}; // bit p of entry d: device d can reach p's memory
 };
 
 } // namespace grading

@@ -161,10 +161,10 @@ object to_json(const kernel_counts &k)
         .add("sites", sites);
 }
 
-std::string list_of(const std::vector<step_id> &ids)
+template <typename list> std::string list_of(const list &numbers)
 {
     std::string all;
-    for (const step_id id : ids) all += (all.empty() ? "" : ",") + std::to_string(id);
+    for (const std::uint64_t n : numbers) all += (all.empty() ? "" : ",") + std::to_string(n);
     return all;
 }
 
@@ -220,6 +220,7 @@ object to_json(const timeline_report &t)
         .add("copying", t.copying)
         .add("hidden", t.hidden)
         .add("left_out", t.left_out)
+        .add("host_waits", t.host_waits)
         .add("steps", steps);
 }
 
@@ -409,6 +410,8 @@ std::string counters::json() const
                               .add("device_to_device", transfers.device_to_device)
                               .add("memset", transfers.memset)
                               .add("peer_to_peer", transfers.peer_to_peer)
+                              .add("staged", transfers.staged)
+                              .add_list("sent", list_of(transfers.sent))
                               .add("from_pageable", transfers.from_pageable))
         .add("timeline", to_json(timeline::instance().scheduled()))
         .text();

@@ -215,7 +215,7 @@ void timeline::clear()
 {
     before_ += steps_.size();
     steps_.clear();
-    left_out_ = 0;
+    left_out_ = host_waits_ = 0;
     last_wait_ = 0;
     threads_ = 0;
     ++era_;
@@ -255,6 +255,7 @@ void timeline::host_waits(const char *function, std::vector<step_id> after)
     s.name = function;
     s.of = this_thread().number;
     s.after = std::move(after);
+    ++host_waits_;
     if (const step_id id = add(std::move(s))) this_thread().waited_for = last_wait_ = id;
 }
 
@@ -310,6 +311,7 @@ timeline_report timeline::scheduled() const
     timeline_report r;
     r.steps = steps_;
     r.left_out = left_out_;
+    r.host_waits = host_waits_;
     for (timeline_step &s : r.steps) {
         for (step_id &a : s.after) a -= before_;
         if (s.host) s.host -= before_;

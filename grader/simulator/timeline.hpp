@@ -52,6 +52,7 @@ struct timeline_step {
 // Ids here count from 1 on, in the order of queueing.
 struct timeline_report {
     std::vector<timeline_step> steps;
+    std::uint64_t host_waits = 0; // times that a host thread waited for what it did not know
     std::uint64_t left_out = 0; // steps beyond what is kept: then no other figure means anything
     std::uint64_t ticks = 0;    // until all has ended
     std::uint64_t serial = 0;   // what copies, fills and kernels would take one after another
@@ -87,7 +88,7 @@ private:
     std::vector<timeline_step> steps_;
     step_id before_ = 0; // ids up to here are forgotten
     step_id runs_ = 0, last_wait_ = 0;
-    std::uint64_t left_out_ = 0, era_ = 1;
+    std::uint64_t left_out_ = 0, host_waits_ = 0, era_ = 1;
     unsigned threads_ = 0;
 };
 

@@ -39,7 +39,7 @@
 namespace grading {
 
 extern const entry contract[]; // generated from lab.hpp
-extern const int contract_size;
+extern const int contract_size, contract_devices;
 extern const entry yardstick[]; // from yardstick.hpp, the grader's own kernels
 extern const int yardstick_size;
 
@@ -49,10 +49,12 @@ int rank_of_process()
     return rank ? std::atoi(rank) : 0;
 }
 
+constexpr const char *rank_here = "OMPI_COMM_WORLD_LOCAL_RANK"; // only ranks have it
+
 int home_device()
 {
     static const int device = [] {
-        const char *local = std::getenv("OMPI_COMM_WORLD_LOCAL_RANK");
+        const char *local = std::getenv(rank_here);
         int devices = 0;
         bool choice = local && cudaGetDeviceCount(&devices) == cudaSuccess && devices > 0;
         return choice ? std::atoi(local) % devices : 0;
@@ -84,6 +86,29 @@ struct acquire_failure {
 void check(cudaError_t e, run_step step = run_step::none)
 {
     if (e != cudaSuccess) throw cuda_failure{e, step};
+}
+
+// Calls f on each device that the lab may use, the first last: it is current from then on. A rank
+// has one.
+template <class F> void on_each_device(F f)
+{
+    int devices = 1;
+    const bool alone = !std::getenv(rank_here);
+    if (contract_devices > 1 && alone) check(cudaGetDeviceCount(&devices));
+    for (int d = devices - 1; d >= 0; --d) {
+        check(cudaSetDevice(alone ? d : home_device()));
+        f();
+    }
+}
+
+// The first thing that went wrong on any of them.
+cudaError_t synchronise_devices()
+{
+    cudaError_t first = cudaSuccess;
+    on_each_device([&] {
+        if (cudaError_t e = cudaDeviceSynchronize(); first == cudaSuccess) first = e;
+    });
+    return first;
 }
 
 const entry *find_entry(std::string_view name)
@@ -358,8 +383,8 @@ private:
         case command::poison:
             return poison(r, a);
         case command::wake:
-            yardstick_null();
-            return check(cudaDeviceSynchronize(), run_step::synchronise);
+            on_each_device([] { yardstick_null(); });
+            return check(synchronise_devices(), run_step::synchronise);
         case command::run:
             return run(r, a);
         case command::store:
@@ -425,6 +450,10 @@ private:
         f.shared_a_block = p.sharedMemPerBlock;
         f.shared_a_multiprocessor = p.sharedMemPerMultiprocessor;
         f.constant_bytes = p.totalConstMem;
+        for (int d = 0; d < std::min(f.devices, max_devices); ++d)
+            for (int to = 0, can = 0; to < std::min(f.devices, max_devices); ++to)
+                if (d != to && cudaDeviceCanAccessPeer(&can, d, to) == cudaSuccess && can)
+                    f.peers[d] = static_cast<std::uint16_t>(f.peers[d] | 1u << to);
         std::byte *to = out(r.offset, sizeof f);
         if (!to) return malformed(a, "facts do not fit the output region");
         std::memcpy(to, &f, sizeof f);
@@ -445,8 +474,8 @@ private:
                     return malformed(a, "an argument lies outside the input region");
         for (std::uint32_t i = 0; i < r.slots; ++i) // which takes the values of the others
             if (r.arguments[i].scratch && !load_scratch(s, i, r, a)) return;
+        check(synchronise_devices());
         check(cudaSetDevice(home_device()));
-        check(cudaDeviceSynchronize());
         for (std::size_t i = 0; i < s.slots.size(); ++i)
             for (buffer &b : s.buffers[i]) b.watch(s.slots[i]);
         // Pointers into vectors are taken once nothing moves any more.
@@ -564,7 +593,8 @@ private:
         }
         check(cudaGetLastError(), run_step::before);
         if (r.flags & run_flags::flush_l2) flush_l2();
-        check(cudaDeviceSynchronize(), run_step::before);
+        check(synchronise_devices(), run_step::before);
+        if (simulator_close_peers) simulator_close_peers(r.closed_peers);
         if ((r.flags & begin_counting) && simulator_begin) simulator_begin();
         if (simulator_schedule) simulator_schedule((r.flags & another_order) != 0, r.pattern);
         // The simulator measures no time, and its timeline is the submission's alone.
@@ -592,7 +622,7 @@ private:
         cudaError_t launch = cudaGetLastError();
         check(cudaSetDevice(home_device()), run_step::last_error);
         if (timed) cudaEventRecord(end_);
-        cudaError_t sync = cudaDeviceSynchronize();
+        cudaError_t sync = synchronise_devices();
         a.host_ms = std::chrono::duration<double, std::milli>(steady::now() - start).count();
         if (r.calls == 1) a.threads_left = threads_of_this_process() - threads;
         if (a.status == reply_status::exception) return;
@@ -609,7 +639,8 @@ private:
         check(launch, run_step::last_error);
         float ms = 0;
         if (timed) check(cudaEventElapsedTime(&ms, begin_, end_), run_step::synchronise);
-        a.event_ms = static_cast<double>(ms);
+        // Events see one device only.
+        a.event_ms = contract_devices > 1 ? a.host_ms : static_cast<double>(ms);
         if (!timed) a.host_ms = 0;
     }
 
@@ -768,6 +799,8 @@ int main(int count, char **arguments)
 {
     std::string_view first = count > 1 ? arguments[1] : "";
     using namespace grading;
+    if (contract_devices > 1) // read by the simulator alone, at the first call of CUDA
+        setenv("SIMULATOR_DEVICES", std::to_string(contract_devices).c_str(), 0);
     if (count == 1) return serve();
     if (first == "--ranks" && count == 4 && lead_ranks)
         return lead_ranks(std::atoi(arguments[2]), arguments[3]);
