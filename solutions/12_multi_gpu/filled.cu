@@ -1,15 +1,10 @@
-// Lab 12, worked: every link between devices carries what it must, in both directions, all the
-// time; the host waits only at the end.
-//
-// From rung 3: all_reduce in one kernel a device, elimination a panel of columns at a time. New:
-// the owner of the next panel brings that up to date first, and sends it on its way while everybody
-// still works on the rest; and a host thread a device brings the system there.
+// Lab 12: the stub with lines added and none changed. Right everywhere: a ring, a chain, and a
+// column at a time.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
 #include <algorithm>
-#include <exception>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -18,6 +13,7 @@
 
 using std::size_t;
 
+// Every call of the runtime can fail: check(call, "its name").
 static void check(cudaError_t error, const char *step)
 {
     if (error != cudaSuccess)
@@ -31,17 +27,20 @@ static int device_of(int member)
     return member % devices;
 }
 
+// What comes next on this host thread is about the member's device.
 static void use(int member) { check(cudaSetDevice(device_of(member)), "cudaSetDevice"); }
 
-// An event of the device that was current when it was made.
+// An event of the device that is current when it is made. What is queued on the
+// current device after hold_back() waits until all that was queued on the
+// event's device before record() is done. The host does not wait.
 struct event {
     cudaEvent_t at = nullptr;
     event() { check(cudaEventCreateWithFlags(&at, cudaEventDisableTiming), "cudaEventCreate"); }
+    event(event &&other) noexcept : at(std::exchange(other.at, nullptr)) {}
     ~event()
     {
         if (at) cudaEventDestroy(at);
     }
-    event(event &&other) noexcept : at(std::exchange(other.at, nullptr)) {}
     void record() const { check(cudaEventRecord(at), "cudaEventRecord"); }
     void hold_back() const { check(cudaStreamWaitEvent(nullptr, at), "cudaStreamWaitEvent"); }
 };
@@ -56,38 +55,26 @@ static std::vector<event> event_each(int devices)
     return all;
 }
 
-// Memory of the device that was current when it was made.
+// Memory of the device that is current when it is made.
 template <class T> struct array {
     T *at = nullptr;
-    explicit array(size_t n)
-    {
-        check(cudaMalloc(&at, sizeof(T) * std::max<size_t>(n, 1)), "cudaMalloc");
-    }
-    ~array() { cudaFree(at); }
+    explicit array(size_t n) { check(cudaMalloc(&at, sizeof(T) * (n + 1)), "cudaMalloc"); }
     array(array &&other) noexcept : at(std::exchange(other.at, nullptr)) {}
+    ~array() { cudaFree(at); }
 };
 
-// Calls f(k) in a host thread for each member, on its device. Waits, and throws what one has
-// thrown.
-template <class F> static void thread_each(int devices, F f)
+template <class T> static std::vector<array<T>> array_each(int devices, size_t n)
 {
-    std::vector<std::exception_ptr> failures(devices);
-    std::vector<std::thread> threads;
-    for (int k = 0; k < devices; ++k)
-        threads.emplace_back([&, k] {
-            try {
-                use(k);
-                f(k);
-            } catch (...) {
-                failures[k] = std::current_exception();
-            }
-        });
-    for (std::thread &t : threads) t.join();
-    for (const std::exception_ptr &e : failures)
-        if (e) std::rethrow_exception(e);
+    std::vector<array<T>> all;
+    for (int k = 0; k < devices; ++k) {
+        use(k);
+        all.emplace_back(n);
+    }
+    return all;
 }
 
-// A copy from one member's memory to another's, in the stream of the first, which is to be current.
+// A copy of n elements from one member's memory to another's, queued on the
+// current device.
 template <class T> static void send(T *to, int receiver, const T *from, int sender, size_t n)
 {
     check(cudaMemcpyPeerAsync(to, device_of(receiver), from, device_of(sender), sizeof(T) * n),
@@ -98,41 +85,36 @@ void peer_table(int *can_access_host, int devices)
 {
     for (int i = 0; i < devices; ++i)
         for (int j = 0; j < devices; ++j) {
-            int from = device_of(i), to = device_of(j), can = 1;
-            if (from != to)
-                check(cudaDeviceCanAccessPeer(&can, from, to), "cudaDeviceCanAccessPeer");
+            int can = 1;
+            if (device_of(i) != device_of(j))
+                check(cudaDeviceCanAccessPeer(&can, device_of(i), device_of(j)),
+                      "cudaDeviceCanAccessPeer");
             can_access_host[i * devices + j] = can;
         }
 }
 
-// Gives every member access to every other's memory, as far as that can be had; says whether all
-// have it. What is enabled stays so: later calls change nothing.
-static bool enable_peers(int devices)
+// Lets devices send to each other without a way around by the host, where they
+// can.
+static void enable_peers(int devices)
 {
-    bool all = true;
     std::vector<int> can(devices * devices);
     peer_table(can.data(), devices);
-    for (int i = 0; i < devices; ++i) {
-        use(i);
+    for (int i = 0; i < devices; ++i)
         for (int j = 0; j < devices; ++j) {
-            all = all && can[i * devices + j];
-            if (!can[i * devices + j] || device_of(i) == device_of(j)) continue;
-            cudaError_t error = cudaDeviceEnablePeerAccess(device_of(j), 0);
-            if (error == cudaErrorPeerAccessAlreadyEnabled)
-                cudaGetLastError(); // no failure: it is to be forgotten
-            else
-                check(error, "cudaDeviceEnablePeerAccess");
+            if (device_of(i) == device_of(j) || !can[i * devices + j]) continue;
+            use(i);
+            if (cudaDeviceEnablePeerAccess(device_of(j), 0) != cudaSuccess)
+                if (cudaError_t e = cudaGetLastError(); e != cudaErrorPeerAccessAlreadyEnabled)
+                    check(e, "cudaDeviceEnablePeerAccess");
         }
-    }
-    return all;
 }
 
-// A chain: whoever has received a piece sends it on, while the next one comes in.
+// A chain: member k sends to member k + 1, a piece at a time.
 void broadcast(float *const *buffers, int n, int devices)
 {
     enable_peers(devices);
     std::vector<event> arrived = event_each(devices);
-    int pieces = devices > 2 ? std::clamp(n / 4096, 1, 32) : 1;
+    [[maybe_unused]] int pieces = std::clamp(n / 4096, 1, 32);
     for (int p = 0; p < pieces; ++p) {
         size_t first = size_t(n) * p / pieces, last = size_t(n) * (p + 1) / pieces;
         for (int k = 0; k + 1 < devices; ++k) {
@@ -144,377 +126,248 @@ void broadcast(float *const *buffers, int n, int devices)
     }
 }
 
-struct pointers {
-    float *at[most_devices];
-};
-constexpr int reduce_block = 512, in_flight = 4; // threads; float4 a thread
+constexpr int block_size = 256;
 
-// Adds up float4 `first` to `last` of all buffers and gives everybody the sums: nobody else touches
-// them, so nobody has to wait. Members begin with different neighbours.
-static __global__ void __launch_bounds__(reduce_block)
-    reduce_part(pointers p, int devices, int self, int first, int last)
-{
-    int i = first + blockIdx.x * reduce_block * in_flight + threadIdx.x;
-    float4 sum[in_flight] = {};
-    for (int k = 0; k < devices; ++k) {
-        const float4 *from = reinterpret_cast<const float4 *>(p.at[(self + k) % devices]);
-        for (int u = 0; u < in_flight; ++u) {
-            int at = i + u * reduce_block;
-            float4 x = at < last ? from[at] : float4{};
-            sum[u].x += x.x, sum[u].y += x.y, sum[u].z += x.z, sum[u].w += x.w;
-        }
-    }
-    for (int k = 0; k < devices; ++k) {
-        float4 *to = reinterpret_cast<float4 *>(p.at[(self + k) % devices]);
-        for (int u = 0; u < in_flight; ++u)
-            if (int at = i + u * reduce_block; at < last) to[at] = sum[u];
-    }
-}
+static int blocks_for(int threads) { return (threads + block_size - 1) / block_size; }
 
-// The up to three floats behind the last float4.
-static __global__ void reduce_rest(pointers p, int devices, int first, int n)
-{
-    int i = first + threadIdx.x;
-    if (i >= n) return;
-    float sum = 0;
-    for (int k = 0; k < devices; ++k) sum += p.at[k][i];
-    for (int k = 0; k < devices; ++k) p.at[k][i] = sum;
-}
-
+// to[i] += from[i].
 static __global__ void add(float *to, const float *from, int n)
 {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int i = blockIdx.x * block_size + threadIdx.x;
     if (i < n) to[i] += from[i];
 }
 
-// Where kernels cannot reach each other's memory: everything is brought to member 0 and back.
-static void reduce_by_copies(float *const *buffers, int n, int devices)
-{
-    use(0);
-    array<float> other(n);
-    for (int k = 1; k < devices; ++k) {
-        send(other.at, 0, buffers[k], k, n);
-        add<<<(n + 255) / 256, 256>>>(buffers[0], other.at, n);
-    }
-    check(cudaPeekAtLastError(), "add");
-    broadcast(buffers, n, devices);
-}
-
+// A ring: member k gets from member k - 1, and member 0 from the last. There
+// are as many parts as members. In each step everybody gets one part, and the
+// part that has been everywhere is complete.
 void all_reduce(float *const *buffers, int n, int devices)
 {
-    if (n == 0) return;
-    if (!enable_peers(devices)) return reduce_by_copies(buffers, n, devices);
-    pointers p;
-    std::copy_n(buffers, devices, p.at);
-    for (int k = 0; k < devices; ++k) {
-        int whole = n / 4, first = (long long)whole * k / devices,
-            last = (long long)whole * (k + 1) / devices, per_block = reduce_block * in_flight;
-        use(k);
-        if (first < last)
-            reduce_part<<<(last - first + per_block - 1) / per_block, reduce_block>>>(p, devices, k,
-                                                                                      first, last);
-        if (k == devices - 1 && n % 4 != 0) reduce_rest<<<1, 32>>>(p, devices, 4 * whole, n);
-        check(cudaPeekAtLastError(), "reduce_part");
+    enable_peers(devices);
+    std::vector<event> done = event_each(devices);
+    std::vector<array<float>> incoming = array_each<float>(devices, n / devices + 1);
+    auto first_of = [&](int part) { return int((long long)n * part / devices); };
+    for (int step = 0; step < 2 * (devices - 1); ++step) {
+        // All wait for what their neighbours did in the step before, and only
+        // then does anybody begin with this one.
+        for (int k = 0; k < devices && step > 0; ++k) {
+            use(k);
+            done[(k + devices - 1) % devices].hold_back();
+        }
+        for (int k = 0; k < devices; ++k) {
+            use(k);
+            int before = (k + devices - 1) % devices;
+            // First the neighbour's own part, then what that got a step ago.
+            int part = (k + 2 * devices - 1 - step) % devices;
+            int first = first_of(part), count = first_of(part + 1) - first;
+            [[maybe_unused]] float *to = buffers[k] + first;
+            [[maybe_unused]] const float *from = buffers[before] + first;
+            if (count > 0 && step < devices - 1) {
+                send(incoming[k].at, k, from, before, count);
+                add<<<blocks_for(count), block_size>>>(to, incoming[k].at, count);
+            } else if (count > 0) {
+                send(to, k, from, before, count);
+            }
+            done[k].record();
+        }
     }
 }
 
-// Elimination. Columns are dealt out in panels of `width`: panel t belongs to member t % devices.
-// Behind the last panel the right-hand side is one of its own. A member keeps its panels side by
-// side, each column in one piece of n numbers.
-constexpr int width = 16, factor_block = 1024, update_block = 256;
-
+// Elimination. Columns are dealt out like cards: column j of the system belongs
+// to member j % devices; the right-hand side is column n. A member keeps its
+// columns one after the other, n numbers each, from top to bottom.
 struct deal {
     int n, devices, member;
     double *columns;
-    __host__ __device__ int panels() const { return (n + width - 1) / width; }
-    __host__ __device__ int columns_of(int t) const
-    {
-        return t == panels() ? 1 : min(width, n - t * width);
-    }
-    __host__ __device__ int own_before(int t) const
-    {
-        return t > member ? (t - member + devices - 1) / devices : 0;
-    }
-    __host__ __device__ int own(int i) const { return i * devices + member; } // the i-th own panel
-    __host__ __device__ double *column(int t, int c) const
-    {
-        return columns + (size_t(t / devices) * width + c) * n;
-    }
+    // How many of its columns lie before column j.
+    __host__ __device__ int own_before(int j) const { return (j - member + devices - 1) / devices; }
+    // Its i-th column.
+    __host__ __device__ double *own(int i) const { return columns + size_t(i) * n; }
 };
 
-// What the owner of a panel tells all: for each column which row its pivot was in, or -1 for none;
-// then the columns themselves, with multipliers where zeros would be.
-static __host__ __device__ size_t message_size(int n) { return size_t(width) * (n + 1); }
-
+// Fills a member's columns from the rows of the system: a block a column.
 static __global__ void take_columns(const double *rows, deal d)
 {
-    int t = d.own(blockIdx.y), c = threadIdx.x % width, per_block = blockDim.x / width;
-    int i = blockIdx.x * per_block + threadIdx.x / width;
-    if (i < d.n && c < d.columns_of(t))
-        d.column(t, c)[i] = rows[size_t(i) * (d.n + 1) + (t == d.panels() ? d.n : t * width + c)];
+    size_t j = size_t(blockIdx.x) * d.devices + d.member;
+    for (int i = threadIdx.x; i < d.n; i += block_size)
+        d.own(blockIdx.x)[i] = rows[i * size_t(d.n + 1) + j];
 }
 
-// Finds the row of the largest number from row k on, in one block.
-static __device__ int find_pivot(const double *column, int n, int k)
+// What the owner of column k tells all: message[0] is the row of the pivot, or
+// -1 if there is none; message[1 + i], for each row i below k, is the multiplier
+// of row k that is to be subtracted from it. In one block.
+static __global__ void pick_pivot(double *column, int n, int k, double *message)
 {
-    __shared__ double values[32];
-    __shared__ int rows[32];
-    double best = -1;
-    int row = k;
-    auto keep_larger = [&](double value, int at) {
-        if (value > best || (value == best && at < row)) best = value, row = at;
-    };
-    for (int i = k + threadIdx.x; i < n; i += factor_block) keep_larger(fabs(column[i]), i);
-    for (int part = 0; part < 2; ++part) { // within warps, then among warps
-        for (int d = 16; d > 0; d /= 2) {
-            double value = __shfl_xor_sync(0xffffffff, best, d);
-            int at = __shfl_xor_sync(0xffffffff, row, d);
-            keep_larger(value, at);
+    __shared__ double values[block_size];
+    __shared__ int rows[block_size];
+    int t = threadIdx.x;
+    values[t] = 0;
+    rows[t] = -1;
+    for (int i = k + t; i < n; i += block_size)
+        if (fabs(column[i]) > values[t]) {
+            values[t] = fabs(column[i]);
+            rows[t] = i;
         }
-        if (part == 1) return row;
-        if (threadIdx.x % 32 == 0) values[threadIdx.x / 32] = best, rows[threadIdx.x / 32] = row;
-        __syncthreads();
-        best = values[threadIdx.x % 32], row = rows[threadIdx.x % 32];
-    }
-    return row;
-}
-
-// Eliminates within a panel, in one block, and writes the message.
-static __global__ void __launch_bounds__(factor_block) factor(deal d, int t, double *message)
-{
-    __shared__ double pivot_row[width];
-    int n = d.n, count = d.columns_of(t), thread = threadIdx.x;
-    double *a = d.column(t, 0);
-    for (int c = 0; c < count; ++c) {
-        int k = t * width + c, row = find_pivot(a + size_t(c) * n, n, k);
-        if (thread < count) {
-            double *mine = a + size_t(thread) * n, x = mine[row];
-            mine[row] = mine[k];
-            mine[k] = pivot_row[thread] = x;
-        }
-        __syncthreads();
-        double pivot = pivot_row[c];
-        if (thread == 0) message[c] = pivot != 0 ? row : -1;
-        for (int i = k + 1 + thread; i < n; i += factor_block) {
-            double multiplier = pivot != 0 ? a[size_t(c) * n + i] / pivot : 0;
-            a[size_t(c) * n + i] = multiplier;
-            for (int j = c + 1; j < count; ++j) a[size_t(j) * n + i] -= multiplier * pivot_row[j];
+    __syncthreads();
+    for (int half = block_size / 2; half > 0; half /= 2) {
+        if (t < half && values[t + half] > values[t]) {
+            values[t] = values[t + half];
+            rows[t] = rows[t + half];
         }
         __syncthreads();
     }
-    for (int i = t * width + thread; i < n; i += factor_block)
-        for (int c = 0; c < count; ++c) message[width + size_t(c) * n + i] = a[size_t(c) * n + i];
-}
-
-// The rows that panel t has exchanged, and its triangle, in own panels from the i-th on: a thread a
-// column.
-static __global__ void exchange_rows(deal d, int t, int i, const double *message)
-{
-    int mine = d.own(i + blockIdx.x), c = threadIdx.x;
-    if (c >= d.columns_of(mine)) return;
-    double *a = d.column(mine, c), *top = a + t * width, u[width];
-    const double *factors = message + width + t * width;
-    int count = d.columns_of(t);
-    for (int r = 0; r < count; ++r) {
-        int row = int(message[r]);
-        if (row < 0) continue;
-        double x = a[row];
-        a[row] = top[r];
-        top[r] = x;
-    }
-#pragma unroll
-    for (int r = 0; r < width; ++r)
-        if (r < count) {
-            double x = top[r];
-#pragma unroll
-            for (int j = 0; j < r; ++j) x -= factors[size_t(j) * d.n + r] * u[j];
-            top[r] = u[r] = x;
-        }
-}
-
-// All rows below: a thread a row, which keeps its multipliers, a row of blocks an own panel.
-static __global__ void __launch_bounds__(update_block)
-    update(deal d, int t, int i, const double *message)
-{
-    __shared__ double u[width][width]; // by column and row
-    int mine = d.own(i + blockIdx.y), of_mine = d.columns_of(mine), count = d.columns_of(t);
-    int thread = threadIdx.x, first = t * width;
-    if (thread < width * width) {
-        int c = thread / width, r = thread % width;
-        u[c][r] = c < of_mine && r < count ? d.column(mine, c)[first + r] : 0;
+    if (t == 0) message[0] = rows[0];
+    if (rows[0] < 0) return;
+    if (t == 0) { // the pivot changes places with what is in row k
+        double pivot = column[rows[0]];
+        column[rows[0]] = column[k];
+        column[k] = pivot;
     }
     __syncthreads();
-    int row = first + count + blockIdx.x * update_block + thread;
-    if (row >= d.n) return;
-    double factors[width];
-#pragma unroll
-    for (int r = 0; r < width; ++r)
-        factors[r] = r < count ? message[width + size_t(r) * d.n + row] : 0;
-    for (int c = 0; c < of_mine; ++c) {
-        double x = d.column(mine, c)[row];
-#pragma unroll
-        for (int r = 0; r < width; ++r) x -= factors[r] * u[c][r];
-        d.column(mine, c)[row] = x;
-    }
+    for (int i = k + 1 + t; i < n; i += block_size) message[1 + i] = column[i] / column[k];
 }
 
-// The unknowns of panel t, in one block, and their share of what lies above them in y.
-static __global__ void __launch_bounds__(factor_block) substitute(deal d, int t, double *y)
+// Brings the columns right of column k up to date: a block a column, the first
+// of which is the member's i-th.
+static __global__ void update_columns(deal d, int k, int i, const double *message)
 {
-    __shared__ double x[width];
-    int count = d.columns_of(t), first = t * width, lane = threadIdx.x;
-    if (lane < 32) {
-        double mine = lane < count ? y[first + lane] : 0;
-        for (int c = count - 1; c >= 0; --c) {
-            double found = __shfl_sync(0xffffffff, mine, c) / d.column(t, c)[first + c];
-            if (lane == c) mine = found;
-            if (lane < c) mine -= d.column(t, c)[first + lane] * found;
-        }
-        if (lane < count) x[lane] = y[first + lane] = mine;
+    [[maybe_unused]] double *column = d.own(i + blockIdx.x);
+    if (message[0] < 0) return;
+    int row = int(message[0]);
+    if (threadIdx.x == 0) {
+        double x = column[row];
+        column[row] = column[k];
+        column[k] = x;
     }
     __syncthreads();
-    for (int i = threadIdx.x; i < first; i += factor_block) {
-        double rest = y[i];
-        for (int c = 0; c < count; ++c) rest -= d.column(t, c)[i] * x[c];
-        y[i] = rest;
-    }
+    for (int j = k + 1 + threadIdx.x; j < d.n; j += block_size)
+        column[j] -= message[1 + j] * column[k];
 }
 
-// Brings `panels` own panels, from the i-th on, up to date with panel t.
-static void catch_up(const deal &d, int t, int i, int panels, const double *message)
+// Of the last unknowns, y holds the values; of the others, what their equations
+// have left on the right. Finds unknown k, from its column; in one block.
+static __global__ void substitute(const double *column, int k, double *y)
 {
-    if (panels <= 0) return;
-    int below = d.n - t * width - d.columns_of(t);
-    exchange_rows<<<panels, width>>>(d, t, i, message);
-    dim3 grid((below + update_block - 1) / update_block, panels);
-    if (below > 0) update<<<grid, update_block>>>(d, t, i, message);
-    check(cudaPeekAtLastError(), "update");
+    [[maybe_unused]] double unknown = y[k] / column[k];
+    __syncthreads(); // all have read y[k]
+    if (threadIdx.x == 0) y[k] = unknown;
+    for (int i = threadIdx.x; i < k; i += block_size) y[i] -= column[i] * unknown;
 }
 
-// Gives every member all rows: each comes over one host link and then over those between devices.
-static void bring_columns(const double *augmented_host, const std::vector<deal> &deals)
+// Gives every member all rows: each comes over one host link, and then over
+// those between devices.
+static std::vector<array<double>> bring_rows(const double *augmented_host, int n, int devices)
 {
-    int n = deals[0].n, devices = deals[0].devices;
     size_t row = n + 1;
-    std::vector<array<double>> rows;
+    std::vector<array<double>> rows = array_each<double>(devices, n * row);
+    auto first_of = [&](int k) { return row * (size_t(n) * k / devices); };
     for (int k = 0; k < devices; ++k) {
         use(k);
-        rows.emplace_back(n * row);
-    }
-    thread_each(devices, [&](int k) {
-        size_t first = row * (size_t(n) * k / devices),
-               last = row * (size_t(n) * (k + 1) / devices);
-        check(cudaMemcpy(rows[k].at + first, augmented_host + first,
-                         sizeof(double) * (last - first), cudaMemcpyHostToDevice),
-              "cudaMemcpy");
+        size_t first = first_of(k), count = first_of(k + 1) - first;
+        check(cudaMemcpyAsync(rows[k].at + first, augmented_host + first, sizeof(double) * count,
+                              cudaMemcpyHostToDevice),
+              "cudaMemcpyAsync");
         for (int to = 0; to < devices; ++to)
-            if (to != k) send(rows[to].at + first, to, rows[k].at + first, k, last - first);
-        check(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
-    });
-    for (const deal &d : deals) {
-        use(d.member);
-        dim3 grid((n + 15) / 16, d.own_before(d.panels() + 1));
-        if (grid.y > 0) take_columns<<<grid, 16 * width>>>(rows[d.member].at, d);
-        check(cudaPeekAtLastError(), "take_columns");
+            if (to != k) send(rows[to].at + first, to, rows[k].at + first, k, count);
     }
-    for (int k = 0; k < devices; ++k) { // before the rows are freed
+    for (int k = 0; k < devices; ++k) {
         use(k);
-        check(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
+        check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
     }
+    return rows;
 }
 
 int eliminate(const double *augmented_host, int n, double *x_host, int devices)
 {
     if (n == 0) return 0;
     enable_peers(devices);
+    std::vector<array<double>> rows = bring_rows(augmented_host, n, devices);
+    std::vector<array<double>> columns = array_each<double>(devices, size_t(n / devices + 1) * n);
+    std::vector<array<double>> messages = array_each<double>(devices, size_t(n) * (n + 1));
+    std::vector<array<double>> y = array_each<double>(devices, n);
     std::vector<event> sent = event_each(devices);
-    std::vector<array<double>> columns, messages, y;
     std::vector<deal> deals;
     for (int k = 0; k < devices; ++k) {
-        deal d{n, devices, k, nullptr};
+        deals.push_back({n, devices, k, columns[k].at});
         use(k);
-        columns.emplace_back(size_t(d.own_before(d.panels() + 1)) * width * n);
-        messages.emplace_back(d.panels() * message_size(n));
-        y.emplace_back(n);
-        d.columns = columns[k].at;
-        deals.push_back(d);
+        if (int own = deals[k].own_before(n + 1); own > 0)
+            take_columns<<<own, block_size>>>(rows[k].at, deals[k]);
     }
-    bring_columns(augmented_host, deals);
 
-    int panels = deals[0].panels();
-    auto message = [&](int t, int k) { return messages[k].at + t * message_size(n); };
-    auto factor_and_send = [&](int t) {
-        int owner = t % devices;
+    for (int j = 0; j < n; ++j) {
+        int owner = j % devices;
+        auto message = [&](int member) { return messages[member].at + j * size_t(n + 1); };
         use(owner);
-        factor<<<1, factor_block>>>(deals[owner], t, message(t, owner));
-        check(cudaPeekAtLastError(), "factor");
+        pick_pivot<<<1, block_size>>>(deals[owner].own(j / devices), n, j, message(owner));
         for (int k = 0; k < devices; ++k)
-            if (k != owner) send(message(t, k), k, message(t, owner), owner, message_size(n));
+            if (k != owner) send(message(k), k, message(owner), owner, n + 1);
         sent[owner].record();
-    };
-    factor_and_send(0);
-    for (int t = 0; t < panels; ++t) {
-        int next = t + 1 < panels ? t + 1 : -1;
-        for (int step = 0; step < devices; ++step) { // the owner of the next panel first
-            int k = (t + 1 + step) % devices;
-            const deal &d = deals[k];
-            int i = d.own_before(t + 1), rest = d.own_before(panels + 1) - i;
-            bool ahead = step == 0 && next >= 0;
+        for (int k = 0; k < devices; ++k) {
             use(k);
-            sent[t % devices].hold_back();
-            if (ahead) {
-                catch_up(d, t, i, 1, message(t, k));
-                factor_and_send(next);
-            }
-            // Its messages are on their way now; what is left of panel t can wait until here.
-            catch_up(d, t, i + ahead, rest - ahead, message(t, k));
+            sent[owner].hold_back();
+        }
+        for (int k = 0; k < devices; ++k) {
+            int i = deals[k].own_before(j + 1), left = deals[k].own_before(n + 1) - i;
+            use(k);
+            if (left > 0) update_columns<<<left, block_size>>>(deals[k], j, i, message(k));
         }
     }
 
-    // From the last panel to the first: what is left of the right-hand side travels along.
-    int from = panels % devices;
+    // Back: the right-hand side travels from owner to owner.
+    int from = n % devices;
     use(from);
-    check(cudaMemcpyAsync(y[from].at, deals[from].column(panels, 0), sizeof(double) * n,
-                          cudaMemcpyDeviceToDevice),
-          "cudaMemcpyAsync");
-    for (int t = panels - 1; t >= 0; --t) {
-        int owner = t % devices;
+    send(y[from].at, from, deals[from].own(n / devices), from, n);
+    for (int j = n - 1; j >= 0; --j) {
+        int owner = j % devices;
+        use(from);
         if (owner != from) send(y[owner].at, owner, y[from].at, from, n);
         sent[from].record();
         use(owner);
         sent[from].hold_back();
-        substitute<<<1, factor_block>>>(deals[owner], t, y[owner].at);
-        check(cudaPeekAtLastError(), "substitute");
+        substitute<<<1, block_size>>>(deals[owner].own(j / devices), j, y[owner].at);
         from = owner;
     }
+    check(cudaPeekAtLastError(), "a launch of eliminate");
     check(cudaMemcpy(x_host, y[0].at, sizeof(double) * n, cudaMemcpyDeviceToHost), "cudaMemcpy");
-    std::vector<double> pivots(panels * width);
-    check(cudaMemcpy2D(pivots.data(), sizeof(double) * width, messages[0].at,
-                       sizeof(double) * message_size(n), sizeof(double) * width, panels,
-                       cudaMemcpyDeviceToHost),
+    std::vector<double> pivots(n); // the first number of each message
+    check(cudaMemcpy2D(pivots.data(), sizeof(double), messages[0].at, sizeof(double) * (n + 1),
+                       sizeof(double), n, cudaMemcpyDeviceToHost),
           "cudaMemcpy2D");
-    return std::find(pivots.begin(), pivots.begin() + n, -1.0) != pivots.begin() + n;
+    return std::find(pivots.begin(), pivots.end(), -1.0) != pivots.end();
 }
 
 static __global__ void merge(const unsigned char *first, const unsigned char *second,
                              unsigned char *out, int n)
 {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int i = blockIdx.x * block_size + threadIdx.x;
     if (i < n) out[i] = (3 * first[i] + second[i] + 2) / 4;
+}
+
+// Merges n pixels on the current device.
+[[maybe_unused]] static void merge_pixels(const unsigned char *first_host,
+                                          const unsigned char *second_host, unsigned char *out_host,
+                                          int n)
+{
+    if (n == 0) return;
+    array<unsigned char> first(n), second(n);
+    check(cudaMemcpy(first.at, first_host, n, cudaMemcpyHostToDevice), "cudaMemcpy");
+    check(cudaMemcpy(second.at, second_host, n, cudaMemcpyHostToDevice), "cudaMemcpy");
+    merge<<<blocks_for(n), block_size>>>(first.at, second.at, first.at, n);
+    check(cudaPeekAtLastError(), "merge");
+    check(cudaMemcpy(out_host, first.at, n, cudaMemcpyDeviceToHost), "cudaMemcpy");
 }
 
 void merge_images(const unsigned char *first_host, const unsigned char *second_host,
                   unsigned char *out_host, int width, int height, int count, int devices)
 {
-    thread_each(devices, [&](int k) {
-        size_t image = size_t(width) * height, from = image * (size_t(count) * k / devices);
-        int n = int(image * (size_t(count) * (k + 1) / devices) - from);
-        if (n == 0) return;
-        array<unsigned char> first(n), second(n);
-        check(cudaMemcpy(first.at, first_host + from, n, cudaMemcpyHostToDevice), "cudaMemcpy");
-        check(cudaMemcpy(second.at, second_host + from, n, cudaMemcpyHostToDevice), "cudaMemcpy");
-        merge<<<(n + 255) / 256, 256>>>(first.at, second.at, first.at, n);
-        check(cudaPeekAtLastError(), "merge");
-        check(cudaMemcpy(out_host + from, first.at, n, cudaMemcpyDeviceToHost), "cudaMemcpy");
-    });
+    std::vector<std::thread> threads;
+    for (int k = 0; k < devices; ++k)
+        threads.emplace_back([=] {
+            use(k);
+            size_t image = size_t(width) * height;
+            size_t first = image * (count * k / devices);
+            size_t last = image * (count * (k + 1) / devices);
+            merge_pixels(first_host + first, second_host + first, out_host + first,
+                         int(last - first));
+        });
+    for (std::thread &thread : threads) thread.join();
 }
