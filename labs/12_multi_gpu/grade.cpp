@@ -92,8 +92,6 @@ static std::vector<misconception<float>> wrong_broadcasts(const floats &before, 
         };
     };
     return {
-        {"Nothing has changed.", "Copy buffers[0] to the memory of each other device.",
-         holding([](int k) { return k; })},
         {"Only the second buffer was written.", "Whoever has it must send it on.",
          holding([](int k) { return k == 1 ? 0 : k; })},
         {"Each buffer holds what the one before it held at first.",
@@ -101,6 +99,14 @@ static std::vector<misconception<float>> wrong_broadcasts(const floats &before, 
          "one that delivers.",
          holding([](int k) { return std::max(k - 1, 0); })},
     };
+}
+
+static void expect_changed(const char *function, const floats &got, const floats &before,
+                           const floats &want)
+{
+    expect(want == before || got != before, verdict::NOT_WRITTEN,
+           std::string(function) + " returned, and no buffer has changed.",
+           "Does anything travel from one device to another?");
 }
 
 static floats broadcast_of(const floats &before, int members, int n)
@@ -116,7 +122,9 @@ static void try_broadcast(int members, int n)
     floats before = buffers_of(members, n);
     auto all = changed_in_place(before);
     CALL(broadcast, per_device(all, members), n, members);
-    expect_equal(all, broadcast_of(before, members, n), {std::size_t(members), std::size_t(n)},
+    floats want = broadcast_of(before, members, n);
+    expect_changed("broadcast", all.values, before, want);
+    expect_equal(all, want, {std::size_t(members), std::size_t(n)},
                  wrong_broadcasts(before, members, n));
 }
 
@@ -137,8 +145,6 @@ static std::vector<misconception<float>> wrong_sums(const floats &before, int me
         };
     };
     return {
-        {"Nothing has changed.", "Let each member read the others' numbers and add them.",
-         [before] { return before; }},
         {"Only member 0 has the sums.", "They must get back to all: that is the second half.",
          same_everywhere([](int k, int m) { return float(k == 0 || k == m); })},
         {"The last member's numbers are missing.", "A ring of N members adds N - 1 times.",
@@ -154,6 +160,7 @@ static std::vector<misconception<float>> wrong_sums(const floats &before, int me
 static void expect_sums(const output<float> &all, const floats &before, int members, int n)
 {
     oracle::sums want = oracle::all_reduce(before, n, members);
+    if (members > 1 && n > 0) expect_changed("all_reduce", all.values, before, {});
     doubles values, magnitudes;
     for (int k = 0; k < members; ++k) {
         values.insert(values.end(), want.values.begin(), want.values.end());
@@ -192,19 +199,24 @@ static double &at(doubles &augmented, int n, int row, int column)
     return augmented[std::size_t(row) * std::size_t(n + 1) + std::size_t(column)];
 }
 
-static int solve(const doubles &augmented, int n, output<double> &x, int members)
+// Numbers that no call would write.
+static output<double> no_solution(int n)
 {
-    return CALL(eliminate, host(augmented), n, host(x), members);
+    return changed_in_place(doubles(static_cast<std::size_t>(n), 0x1.23456789p+300));
 }
 
-static void expect_solved(int result, const doubles &augmented, int n, const doubles &x)
+static void expect_solved(int result, const doubles &augmented, int n, const output<double> &x)
 {
+    const std::string returned = "eliminate returned " + std::to_string(result);
+    expect(n == 0 || x.values != no_solution(n).values, verdict::NOT_WRITTEN,
+           result == 0 ? "eliminate returned, and wrote no number of x."
+                       : returned + ": singular, and no x. The system has one solution.",
+           "A system is singular if nothing but zeros is left to choose a pivot from: look at all "
+           "rows that have had no pivot yet.");
     expect(result == 0, verdict::WRONG_ANSWER,
-           "eliminate returned " + std::to_string(result) +
-               ": singular. The system has one solution.",
-           "Only a column in which nothing but zeros are left makes it singular: look among all "
-           "rows that have not been a pivot's yet.");
-    const double error = oracle::backward_error(augmented, n, x);
+           returned + ": singular. The system has one solution.",
+           "Return 0 where there is a pivot for each column.");
+    const double error = oracle::backward_error(augmented, n, x.values);
     const double most = (n + 10) * 0x1p-52;
     expect(error <= most, verdict::WRONG_ANSWER,
            "x does not solve the system of " + std::to_string(n) +
@@ -216,9 +228,9 @@ static void expect_solved(int result, const doubles &augmented, int n, const dou
 
 static void try_eliminate(const doubles &augmented, int n, int members)
 {
-    output<double> x(static_cast<std::size_t>(n));
-    int result = solve(augmented, n, x, members);
-    expect_solved(result, augmented, n, x.values);
+    auto x = no_solution(n);
+    int result = CALL(eliminate, host(augmented), n, host(x), members);
+    expect_solved(result, augmented, n, x);
 }
 
 // A first pivot of 1e-20 if the rows stay where they are. What comes out then is the same on every
@@ -226,16 +238,16 @@ static void try_eliminate(const doubles &augmented, int n, int members)
 static void try_tiny_pivot(int members, double other, const char *chosen, const char *next)
 {
     doubles system = {1e-20, 1, 3, other, 2 + double(random_between(0, 5)), 10.5};
-    output<double> x(2);
-    int result = solve(system, 2, x, members);
+    auto x = no_solution(2);
+    int result = CALL(eliminate, host(system), 2, host(x), members);
     doubles naively = oracle::eliminate(system, 2, oracle::pivoting::none);
     expect(x.values != naively, verdict::WRONG_ANSWER, chosen, next);
-    expect_solved(result, system, 2, x.values);
+    expect_solved(result, system, 2, x);
 }
 
 static void try_singular(const doubles &augmented, int n, int members, const char *why)
 {
-    auto x = changed_in_place(doubles(static_cast<std::size_t>(n), 1.0));
+    auto x = no_solution(n);
     int result = CALL(eliminate, host(augmented), n, host(x), members);
     expect(result != 0, verdict::WRONG_ANSWER,
            std::string("eliminate returned 0 for a singular system: ") + why,
@@ -339,6 +351,7 @@ static make_workload broadcast_race()
             if (for_all(p.before.size(),
                         [&](std::size_t i) { return p.all[i] == p.before[i % n]; }))
                 return;
+            expect_changed("broadcast", p.all.values, p.before, {});
             expect_equal(p.all, broadcast_of(p.before, p.members, p.n), {std::size_t(p.members), n},
                          wrong_broadcasts(p.before, p.members, p.n));
         });
@@ -378,11 +391,12 @@ static make_workload eliminate_race()
             output<double> x{0};
         };
         auto p = std::make_shared<parts>();
-        p->x = output<double>(std::size_t(p->n));
+        p->x = no_solution(p->n);
         auto renew = [p](std::mt19937_64 &r) {
             std::uniform_real_distribution<double> any(-1, 1);
             p->a.resize(std::size_t(p->n) * std::size_t(p->n + 1));
             for (double &x : p->a) x = any(r);
+            p->x = no_solution(p->n);
         };
         renew(random);
         return std::make_unique<one_race>(
@@ -391,7 +405,7 @@ static make_workload eliminate_race()
                            return remote<decltype(eliminate)>::arguments(
                                host(p->a), p->n, host(p->x), raced_members());
                        },
-                       renew, [=] { expect_solved(0, p->a, p->n, p->x.values); }});
+                       renew, [=] { expect_solved(0, p->a, p->n, p->x); }});
     };
 }
 
@@ -592,6 +606,7 @@ CORRECTNESS_CASE("eliminate: pivots that are too small", 2)
 
 CORRECTNESS_CASE("eliminate: singular systems", 2)
 {
+    try_eliminate({3, 6}, 1, 1); // finding all systems singular is no answer
     try_singular({0, 1}, 1, 1, "0 * x = 1.");
     for (int members : {1, 3}) {
         doubles column = random_system(20), rows = random_system(20);

@@ -314,12 +314,13 @@ int eliminate(const double *augmented_host, int n, double *x_host, int devices)
         from = owner;
     }
     check(cudaPeekAtLastError(), "a launch of eliminate");
-    check(cudaMemcpy(x_host, y[0].at, sizeof(double) * n, cudaMemcpyDeviceToHost), "cudaMemcpy");
     std::vector<double> pivots(n); // the first number of each message
     check(cudaMemcpy2D(pivots.data(), sizeof(double), messages[0].at, sizeof(double) * (n + 1),
                        sizeof(double), n, cudaMemcpyDeviceToHost),
           "cudaMemcpy2D");
-    return std::find(pivots.begin(), pivots.end(), -1.0) != pivots.end();
+    if (std::find(pivots.begin(), pivots.end(), -1.0) != pivots.end()) return 1;
+    check(cudaMemcpy(x_host, y[0].at, sizeof(double) * n, cudaMemcpyDeviceToHost), "cudaMemcpy");
+    return 0;
 }
 
 static __global__ void merge(const unsigned char *first, const unsigned char *second,

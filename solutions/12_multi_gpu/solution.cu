@@ -487,13 +487,14 @@ int eliminate(const double *augmented_host, int n, double *x_host, int devices)
         check(cudaPeekAtLastError(), "substitute");
         from = owner;
     }
-    check(cudaMemcpy(x_host, y[0].at, sizeof(double) * n, cudaMemcpyDeviceToHost), "cudaMemcpy");
     std::vector<double> pivots(panels * width);
     check(cudaMemcpy2D(pivots.data(), sizeof(double) * width, messages[0].at,
                        sizeof(double) * message_size(n), sizeof(double) * width, panels,
                        cudaMemcpyDeviceToHost),
           "cudaMemcpy2D");
-    return std::find(pivots.begin(), pivots.begin() + n, -1.0) != pivots.begin() + n;
+    if (std::find(pivots.begin(), pivots.begin() + n, -1.0) != pivots.begin() + n) return 1;
+    check(cudaMemcpy(x_host, y[0].at, sizeof(double) * n, cudaMemcpyDeviceToHost), "cudaMemcpy");
+    return 0;
 }
 
 static __global__ void merge(const unsigned char *first, const unsigned char *second,
