@@ -413,13 +413,19 @@ const char *kind_name(std::uint8_t kind)
     return "did something unknown";
 }
 
+bool in_closed_memory(const simulator_finding &f)
+{
+    return std::strstr(f.where, "which the kernel's device has no access to");
+}
+
 verdict verdict_of(const simulator_finding &f)
 {
     using enum simulator::finding_kind;
     switch (static_cast<simulator::finding_kind>(f.kind)) {
-    // Beside a buffer, which has a name, it is the student's arithmetic; far from any it is what a
-    // GPU calls error 700.
+    // Beside a buffer, which has a name, it is the student's arithmetic; far from any, or in the
+    // memory of another device, it is what a GPU calls error 700.
     case out_of_bounds:
+        if (in_closed_memory(f)) return verdict::CUDA_ERROR;
         return std::strchr(f.where, '`') ? verdict::OUT_OF_BOUNDS : verdict::CUDA_ERROR;
     case use_after_free:
         return verdict::OUT_OF_BOUNDS;
@@ -446,6 +452,10 @@ std::string hint_of(const simulator_finding &f)
                "after its last use, and does the size count bytes?";
     switch (static_cast<simulator::finding_kind>(f.kind)) {
     case out_of_bounds:
+        if (in_closed_memory(f))
+            return "Is the device current that is meant? If so, give it access to the other's "
+                   "memory first, where cudaDeviceCanAccessPeer says that it can have it; copies "
+                   "work without.";
         if (std::strstr(f.where, "before the start"))
             return negative_index_hint(std::string_view(f.where).starts_with(
                 fmt::format("{} byte{} before", f.bytes, f.bytes == 1 ? "" : "s")));
