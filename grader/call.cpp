@@ -415,13 +415,19 @@ const char *kind_name(std::uint8_t kind)
     return "did something unknown";
 }
 
+bool in_closed_memory(const simulator_finding &f)
+{
+    return std::strstr(f.where, "which the kernel's device has no access to");
+}
+
 verdict verdict_of(const simulator_finding &f)
 {
     using enum simulator::finding_kind;
     switch (static_cast<simulator::finding_kind>(f.kind)) {
-    // Beside a buffer, which has a name, it is the student's arithmetic; far from any it is what a
-    // GPU calls error 700.
+    // Beside a buffer, which has a name, it is the student's arithmetic; far from any, or in the
+    // memory of another device, it is what a GPU calls error 700.
     case out_of_bounds:
+        if (in_closed_memory(f)) return verdict::CUDA_ERROR;
         return std::strchr(f.where, '`') ? verdict::OUT_OF_BOUNDS : verdict::CUDA_ERROR;
     case use_after_free:
         return verdict::OUT_OF_BOUNDS;
@@ -448,6 +454,10 @@ std::string hint_of(const simulator_finding &f)
                "after its last use, and does the size count bytes?";
     switch (static_cast<simulator::finding_kind>(f.kind)) {
     case out_of_bounds:
+        if (in_closed_memory(f))
+            return "Is the device current that is meant? If so, give it access to the other's "
+                   "memory first, where cudaDeviceCanAccessPeer says that it can have it; copies "
+                   "work without.";
         if (std::strstr(f.where, "before the start"))
             return negative_index_hint(std::string_view(f.where).starts_with(
                 fmt::format("{} byte{} before", f.bytes, f.bytes == 1 ? "" : "s")));
@@ -734,7 +744,7 @@ bool once(std::vector<argument> &arguments, call_images &images, const char *fun
                         function, ordinal_parts(arguments[late - 1], 0)),
             "Wait for every stream that has a part in the result: cudaStreamSynchronize, "
             "cudaEventSynchronize or cudaDeviceSynchronize.");
-    if (ran.value.returned_bytes != result_bytes)
+    if (result && ran.value.returned_bytes != result_bytes) // a race does not look at it
         end_case(verdict::PROTOCOL_ERROR, "The worker returned a result of another type.");
     if (result_bytes) std::memcpy(result, ran.value.result, result_bytes);
     request store;

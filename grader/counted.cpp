@@ -24,6 +24,13 @@ std::uint64_t number(const json &of, const char *key)
     return value.get<std::uint64_t>();
 }
 
+std::uint64_t largest(const json &list)
+{
+    std::uint64_t most = 0;
+    for (const json &n : list) most = std::max(most, n.get<std::uint64_t>());
+    return most;
+}
+
 struct access {
     std::uint64_t requests, sectors, ideal, useful;
 };
@@ -125,8 +132,8 @@ counted parse_counters(std::string_view text)
     c.pageable_bytes = number(copies, "from_pageable");
     c.staged_bytes = number(copies, "staged");
     c.host_link_bytes += c.staged_bytes;
-    for (const json &sent : copies.at("sent"))
-        c.most_sent_bytes = std::max(c.most_sent_bytes, sent.get<std::uint64_t>());
+    c.most_sent_bytes = largest(copies.at("sent"));
+    c.most_uploaded_bytes = largest(copies.at("uploaded"));
     if (document.contains("timeline")) add_timeline(c, document["timeline"]);
     std::stable_sort(c.worst.begin(), c.worst.end(),
                      [](const auto &a, const auto &b) { return wasted(a) > wasted(b); });

@@ -174,8 +174,9 @@ struct counted { // totals over every kernel of one call, and the source lines b
     // read and write of each other's memory; and what of the copies went by way of the host, which
     // is also in host_link_bytes.
     std::uint64_t most_sent_bytes = 0, staged_bytes = 0;
-    std::uint64_t host_waits = 0;    // times that the host waited for devices
-    std::uint64_t managed_pages = 0; // of 4096 bytes, not on the device when a kernel asked
+    std::uint64_t most_uploaded_bytes = 0; // copied from the host to the device that got most
+    std::uint64_t host_waits = 0;          // times that the host waited for devices
+    std::uint64_t managed_pages = 0;       // of 4096 bytes, not on the device when a kernel asked
     // Of the simulator's timeline (simulator/README.md): until all had ended; all work one after
     // another; while something was copied to or from a device; and of these while a kernel ran.
     std::uint64_t ticks = 0, serial_ticks = 0, copying_ticks = 0, hidden_ticks = 0;

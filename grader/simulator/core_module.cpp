@@ -528,7 +528,8 @@ static void add_peer_traffic(int device, const core::sector_set &touched, bool w
         const address at = all.base() + 32 * sector;
         const auto owner = static_cast<std::uint8_t>(*all.shadow_at(at) & 0xf0);
         if (owner == 0 || owner == device_bit(device)) return;
-        if (const allocation *a = all.find(at)) sent[static_cast<std::size_t>(written ? device : a->device)] += 32;
+        if (const allocation *a = all.find(at))
+            sent[static_cast<std::size_t>(written ? device : a->device)] += 32;
     });
 }
 

@@ -412,6 +412,7 @@ std::string counters::json() const
                               .add("peer_to_peer", transfers.peer_to_peer)
                               .add("staged", transfers.staged)
                               .add_list("sent", list_of(transfers.sent))
+                              .add_list("uploaded", list_of(transfers.uploaded))
                               .add("from_pageable", transfers.from_pageable))
         .add("timeline", to_json(timeline::instance().scheduled()))
         .text();

@@ -190,15 +190,13 @@ int device_count()
 static bool can_be_peer(int device, int peer)
 {
     const bool told = device < 8 && peer < 8;
-    return device != peer &&
-           !(told && (settled().closed_peers >> (8 * device + peer) & 1) != 0);
+    return device != peer && !(told && (settled().closed_peers >> (8 * device + peer) & 1) != 0);
 }
 
 void close_peers(std::uint64_t pairs)
 {
     settled().closed_peers = pairs;
-    std::erase_if(settled().peers,
-                  [](const auto &p) { return !can_be_peer(p.first, p.second); });
+    std::erase_if(settled().peers, [](const auto &p) { return !can_be_peer(p.first, p.second); });
 }
 
 bool copies_directly(int from, int to)

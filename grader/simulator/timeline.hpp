@@ -53,9 +53,9 @@ struct timeline_step {
 struct timeline_report {
     std::vector<timeline_step> steps;
     std::uint64_t host_waits = 0; // times that a host thread waited for what it did not know
-    std::uint64_t left_out = 0; // steps beyond what is kept: then no other figure means anything
-    std::uint64_t ticks = 0;    // until all has ended
-    std::uint64_t serial = 0;   // what copies, fills and kernels would take one after another
+    std::uint64_t left_out = 0;   // steps beyond what is kept: then no other figure means anything
+    std::uint64_t ticks = 0;      // until all has ended
+    std::uint64_t serial = 0;     // what copies, fills and kernels would take one after another
     // In which something was copied to or from a device; and of these in which a kernel ran too.
     std::uint64_t copying = 0, hidden = 0;
 };

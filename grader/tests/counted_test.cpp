@@ -36,7 +36,7 @@ std::string document(const std::string &sites)
 {
     return fmt::format(
         R"({{"kernels":[{{"kernel":"scale","launches":2,"blocks":4,"threads":1024,)"
-        R"("sectors_read":10,"managed_pages":8,"sectors_written":20,"sites":[{}]}}],"transfers":{{"host_to_device":64,"device_to_device":32,"from_pageable":48,"staged":16,"sent":[7,90,8]}}}})",
+        R"("sectors_read":10,"managed_pages":8,"sectors_written":20,"sites":[{}]}}],"transfers":{{"host_to_device":64,"device_to_device":32,"from_pageable":48,"staged":16,"sent":[7,90,8],"uploaded":[3,61]}}}})",
         sites);
 }
 
@@ -66,6 +66,7 @@ TEST_CASE("totals over kernels and lines")
     CHECK(c.constant_addresses == 18);
     CHECK(c.host_link_bytes == 2 * 3 * 32 + 64 + 16);
     CHECK(c.most_sent_bytes == 90);
+    CHECK(c.most_uploaded_bytes == 61);
     CHECK(c.pageable_bytes == 48);
     CHECK(c.managed_pages == 8);
     CHECK(c.multiplications == 16);

@@ -292,6 +292,14 @@ std::uint64_t scratch_bytes(const argument_set &s, const std::string &function)
     return bytes;
 }
 
+// The simulator's.
+std::string counters_text()
+{
+    std::string text(simulator_counters(nullptr, 0), 0);
+    simulator_counters(text.data(), text.size() + 1);
+    return text;
+}
+
 int threads_of_this_process()
 {
     std::ifstream file("/proc/self/status");
@@ -623,6 +631,8 @@ private:
         check(cudaSetDevice(home_device()), run_step::last_error);
         if (timed) cudaEventRecord(end_);
         cudaError_t sync = synchronise_devices();
+        if (simulator_counters)
+            counts_ = counters_text(); // before results are read, which counts too
         a.host_ms = std::chrono::duration<double, std::milli>(steady::now() - start).count();
         if (r.calls == 1) a.threads_left = threads_of_this_process() - threads;
         if (a.status == reply_status::exception) return;
@@ -682,7 +692,7 @@ private:
         }
     }
 
-    // u64 count, that many simulator_finding, u64 length, counters as JSON.
+    // u64 count, that many simulator_finding, u64 length, counters of the last run as JSON.
     void report(const request &r, reply &a)
     {
         if (!simulator_findings) return malformed(a, "only the simulator reports");
@@ -691,15 +701,13 @@ private:
         std::vector<simulator_finding> found(64);
         std::uint64_t count =
             std::min(simulator_findings(found.data(), found.size()), found.size());
-        std::string counts(simulator_counters(nullptr, 0), 0);
-        simulator_counters(counts.data(), counts.size() + 1);
-        std::uint64_t length = counts.size(), list = count * sizeof(simulator_finding);
+        std::uint64_t length = counts_.size(), list = count * sizeof(simulator_finding);
         a.bytes = 8 + list + 8 + length;
         if (a.bytes > r.bytes) return malformed(a, "the report is larger than its place");
         std::memcpy(to, &count, 8);
         std::memcpy(to + 8, found.data(), list);
         std::memcpy(to + 8 + list, &length, 8);
-        std::memcpy(to + 16 + list, counts.data(), length);
+        std::memcpy(to + 16 + list, counts_.data(), length);
     }
 
     const std::byte *input_;
@@ -708,6 +716,7 @@ private:
     std::uint64_t output_bytes_, pinned_ = 0;
     std::map<std::uint32_t, argument_set> sets_;
     std::uint64_t l2_bytes_ = 0;
+    std::string counts_;
     void *flush_ = nullptr;
     cudaEvent_t begin_ = nullptr, end_ = nullptr;
 };
@@ -785,9 +794,7 @@ int replay(const char *path)
     }
     std::printf("%s was called once and returned without a CUDA error.\n", run.function);
     if (simulator_counters) {
-        std::string counts(simulator_counters(nullptr, 0), 0);
-        simulator_counters(counts.data(), counts.size() + 1);
-        std::printf("%s\n", counts.c_str());
+        std::printf("%s\n", counters_text().c_str());
     }
     return 0;
 }
