@@ -1,5 +1,5 @@
-// Grades lab 12, multi GPU: 42 points, 3 for peer_table, 9 for broadcast, 13 each for all_reduce
-// and eliminate, 4 for merge_images.
+// Grades lab 12, multi GPU: 50 points, 3 for peer_table, 9 for broadcast, 13 each for all_reduce
+// and eliminate, 4 for merge_images, 8 for eliminate_ranks.
 #include "grader/grading.hpp"
 #include "lab.hpp"
 #include "oracle.hpp"
@@ -205,14 +205,16 @@ static output<double> no_solution(int n)
     return changed_in_place(doubles(static_cast<std::size_t>(n), 0x1.23456789p+300));
 }
 
-static void expect_solved(int result, const doubles &augmented, int n, const output<double> &x)
+static void expect_solved(int result, const doubles &augmented, int n, const output<double> &x,
+                          const std::string &function = "eliminate")
 {
-    const std::string returned = "eliminate returned " + std::to_string(result);
+    const std::string returned = function + " returned " + std::to_string(result);
     expect(n == 0 || x.values != no_solution(n).values, verdict::NOT_WRITTEN,
-           result == 0 ? "eliminate returned, and wrote no number of x."
+           result == 0 ? function + " returned, and wrote no number of x."
                        : returned + ": singular, and no x. The system has one solution.",
-           "A system is singular if nothing but zeros is left to choose a pivot from: look at all "
-           "rows that have had no pivot yet.");
+           result == 0 ? ""
+                       : "A system is singular if nothing but zeros is left to choose a pivot "
+                         "from: look at all rows that have had no pivot yet.");
     expect(result == 0, verdict::WRONG_ANSWER,
            returned + ": singular. The system has one solution.",
            "Return 0 where there is a pivot for each column.");
@@ -222,7 +224,8 @@ static void expect_solved(int result, const doubles &augmented, int n, const out
            "x does not solve the system of " + std::to_string(n) +
                " equations: in one of them the two sides differ by " + show_element(error) +
                " of what is added up; " + show_element(most) + " is the most.",
-           "Does every member know each pivot's row and all multipliers before it uses them, and "
+           "Does every member (or rank) know each pivot's row and all multipliers before it uses "
+           "them, and "
            "does the right-hand side take part in everything?");
 }
 
@@ -692,4 +695,76 @@ SPEED_CASE("merge_images: a share for each", 2)
                          [](const counted &c) { return double(c.store_bytes) / n; },
                          "Let kernels merge the images.")};
     race(merge_race(), gates);
+}
+
+static void solve_on_ranks(int ranks, const doubles &augmented, int n)
+{
+    run_on_ranks(ranks);
+    auto x = no_solution(n);
+    int result = CALL(eliminate_ranks, host(augmented), n, host(x));
+    expect_solved(result, augmented, n, x, "eliminate_ranks");
+}
+
+CORRECTNESS_CASE("eliminate_ranks: two ranks", 2)
+{
+    for (int n : {1, 2, 33, simulated() ? 50 : 1000}) solve_on_ranks(2, random_system(n), n);
+}
+
+CORRECTNESS_CASE("eliminate_ranks: four ranks", 2)
+{
+    // Where ranks share a GPU, each turn that they take on it costs time.
+    const int n = simulated() ? 100 : device().devices < 4 ? 1001 : 4001;
+    solve_on_ranks(4, random_system(n), n);
+}
+
+CORRECTNESS_CASE("eliminate_ranks: a tiny first pivot, and an ill-conditioned system", 1)
+{
+    run_on_ranks(2);
+    doubles system = {1e-20, 1, 3, 4, 2 + double(random_between(0, 5)), 10.5};
+    auto x = no_solution(2);
+    int result = CALL(eliminate_ranks, host(system), 2, host(x));
+    expect(x.values != oracle::eliminate(system, 2, oracle::pivoting::none), verdict::WRONG_ANSWER,
+           "x is what comes out when the rows stay where they are: the first pivot was 1e-20, and "
+           "everything else was lost beside it.",
+           "All ranks must know which row has the largest number, and exchange it with row k in "
+           "all of their columns.");
+    expect_solved(result, system, 2, x, "eliminate_ranks");
+    doubles hilbert;
+    for (int i = 0; i < 10; ++i)
+        for (int j = 0; j <= 10; ++j) hilbert.push_back(j < 10 ? 1.0 / (i + j + 1) : i % 3 - 1.0);
+    solve_on_ranks(2, hilbert, 10);
+}
+
+CORRECTNESS_CASE("eliminate_ranks: singular systems", 1)
+{
+    run_on_ranks(2);
+    const int n = 20, zero = random_between(1, n - 1);
+    doubles system = random_system(n);
+    for (int i = 0; i < n; ++i) at(system, n, i, zero) = 0;
+    auto x = no_solution(n);
+    int result = CALL(eliminate_ranks, host(system), n, host(x));
+    expect(result != 0, verdict::WRONG_ANSWER,
+           "eliminate_ranks returned 0 for a singular system: column " + std::to_string(zero) +
+               " is all zeros.",
+           "When the largest number left in a column is 0, there is no pivot: every rank returns "
+           "something else than 0.");
+}
+
+CORRECTNESS_CASE("eliminate_ranks: every rank does its share", 2)
+{
+    const int n = 100;
+    const doubles system = random_system(n);
+    std::vector<counted> did = count_ranks([&] { solve_on_ranks(2, system, n); });
+    const double all = double(n) * n * n / 3; // multiplications that elimination needs
+    for (std::size_t k = 0; k < did.size(); ++k) {
+        const double share = double(did[k].multiplications) / all;
+        const std::string of_all = "The device of rank " + std::to_string(k) + " of 2 did " +
+                                   std::to_string(int(100 * share + 0.5)) +
+                                   " % of the multiplications that elimination needs";
+        expect(share >= 0.2, verdict::WRONG_ANSWER, of_all + ": too few.",
+               "Scatter the columns; then each rank's device eliminates in its own.");
+        expect(share <= 0.85, verdict::WRONG_ANSWER, of_all + ": it was not spared any.",
+               "A rank that has the whole system does the whole work: let each eliminate in its "
+               "own columns only.");
+    }
 }

@@ -57,3 +57,15 @@ int eliminate(const double *augmented_host, int n, double *x_host, int devices);
 // The lesson: a host thread a device, each with a current device of its own.
 void merge_images(const unsigned char *first_host, const unsigned char *second_host,
                   unsigned char *out_host, int width, int height, int count, int devices);
+
+// Solves a system as eliminate does, by several processes, the ranks of an MPI
+// job, each of which calls this. Rank 0 has augmented_host and x_host, as
+// there; elsewhere both are null. n is the same on every rank, and whether what
+// is returned is 0 must be, too. MPI has begun, and goes on afterwards:
+// MPI_COMM_WORLD holds all ranks. The current device is the rank's own.
+// The lesson: a message needs time, so what it waits for comes first.
+int eliminate_ranks(const double *augmented_host, int n, double *x_host);
+
+// Whether MPI may be given pointers to memory of this rank's device. Where it
+// may not, as on the simulator, messages go by way of host memory.
+extern bool device_buffers_work();

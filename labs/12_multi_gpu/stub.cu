@@ -7,6 +7,9 @@
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
+#ifdef WITH_MPI
+#include <mpi.h>
+#endif
 
 #include <algorithm>
 #include <stdexcept>
@@ -356,3 +359,87 @@ void merge_images(const unsigned char *first_host, const unsigned char *second_h
         });
     for (std::thread &thread : threads) thread.join();
 }
+
+#ifdef WITH_MPI // else Open MPI is missing, and the cases are skipped
+// All columns in host memory of rank 0: first those of rank 0, one after the
+// other, n numbers each, then those of rank 1, and so on.
+struct dealt_columns {
+    int n, ranks;
+    std::vector<int> counts, starts; // how many numbers, from where on
+    std::vector<double> numbers;
+    dealt_columns(int n, int ranks) : n(n), ranks(ranks)
+    {
+        for (int k = 0; k < ranks; ++k) {
+            starts.push_back(k == 0 ? 0 : starts[k - 1] + counts[k - 1]);
+            counts.push_back(deal{n, ranks, k, nullptr}.own_before(n + 1) * n);
+        }
+    }
+    double *column(int j) { return numbers.data() + starts[j % ranks] + size_t(j / ranks) * n; }
+    void take(const double *augmented_host)
+    {
+        numbers.resize(size_t(n) * (n + 1));
+        for (int j = 0; j <= n; ++j)
+            for (int i = 0; i < n; ++i) column(j)[i] = augmented_host[size_t(i) * (n + 1) + j];
+    }
+};
+
+// The unknowns, from the last to the first. Nonzero if a column has no pivot.
+static int substitute_back(dealt_columns &all, double *x_host)
+{
+    int singular = 0;
+    double *y = all.column(all.n);
+    for (int k = all.n - 1; k >= 0; --k) {
+        const double *column = all.column(k);
+        singular |= column[k] == 0;
+        x_host[k] = y[k] / column[k];
+        for (int i = 0; i < k; ++i) y[i] -= column[i] * x_host[k];
+    }
+    return singular;
+}
+
+static void copy_numbers(double *to, const double *from, size_t n)
+{
+    check(cudaMemcpy(to, from, sizeof(double) * n, cudaMemcpyDefault), "cudaMemcpy");
+}
+
+// Columns are dealt out to ranks as eliminate deals them out to devices. All
+// ranks come this way, each in a process of its own.
+int eliminate_ranks(const double *augmented_host, int n, double *x_host)
+{
+    int ranks = 0, rank = 0;
+    // TODO 14 (eliminate_ranks): Ask MPI how many ranks MPI_COMM_WORLD has, and
+    // which of them this is.
+    if (ranks == 0) return 0; // not written yet
+    dealt_columns all(n, ranks);
+    if (rank == 0) all.take(augmented_host);
+    std::vector<double> own(all.counts[rank]);
+    // TODO 15 (eliminate_ranks): Scatter all.numbers, which rank 0 has: of each
+    // rank, its own. How many they are and where they start is in all.
+
+    array<double> columns(own.size()), message(n + 1);
+    std::vector<double> travelling(n + 1);
+    copy_numbers(columns.at, own.data(), own.size());
+    deal d{n, ranks, rank, columns.at};
+    for (int j = 0; j < n; ++j) {
+        if (rank == j % ranks) {
+            pick_pivot<<<1, block_size>>>(d.own(j / ranks), n, j, message.at);
+            copy_numbers(travelling.data(), message.at, n + 1);
+        }
+        // TODO 16 (eliminate_ranks): Its owner broadcasts what travels, and all
+        // others copy it to their device. No rank may leave out a turn.
+        int i = d.own_before(j + 1), left = d.own_before(n + 1) - i;
+        if (left > 0) update_columns<<<left, block_size>>>(d, j, i, message.at);
+        check(cudaPeekAtLastError(), "a launch of eliminate_ranks");
+    }
+    copy_numbers(own.data(), columns.at, own.size());
+    // TODO 17 (eliminate_ranks): Gather what was scattered, to
+    // all.numbers.
+
+    int singular = 0;
+    if (rank == 0) singular = substitute_back(all, x_host);
+    // TODO 18 (eliminate_ranks): Only rank 0 knows. Tell the others.
+    return singular;
+}
+#else
+int eliminate_ranks(const double *, int, double *) { return -1; }
+#endif

@@ -1,14 +1,19 @@
 // Lab 12 by the vendor: NCCL for what travels between devices, cuSOLVER on one of them for the
-// system of equations. For the other two tasks there is no library.
+// system of equations. For the other three tasks there is no library.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
+#ifdef WITH_MPI
+#include <mpi.h>
+#endif
 #include <cusolverDn.h>
 #include <nccl.h>
 
+#include <cmath>
 #include <map>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 using std::size_t;
@@ -177,3 +182,65 @@ void merge_images(const unsigned char *first_host, const unsigned char *second_h
     check(cudaPeekAtLastError(), "merge");
     copy(out_host, first.at, n);
 }
+
+// The same by ranks: a broadcast of everything, and then each its own columns, j % ranks.
+#ifdef WITH_MPI
+// Row k, which is the pivot's, changes places with `row`, and is subtracted from those below: a
+// thread an own column from column k on.
+static __global__ void eliminate_own(double *a, const double *multipliers, int n, int k, int row,
+                                     int ranks, int rank)
+{
+    int j = rank + ranks * (blockIdx.x * blockDim.x + threadIdx.x), width = n + 1;
+    if (j < k || j > n) return;
+    double x = a[row * width + j];
+    a[row * width + j] = a[k * width + j];
+    a[k * width + j] = x;
+    for (int i = k + 1; i < n; ++i) a[i * width + j] -= multipliers[i] * x;
+}
+
+int eliminate_ranks(const double *augmented_host, int n, double *x_host)
+{
+    int ranks, rank, width = n + 1, all = n * width;
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    auto copy_all = [](double *to, const double *from, size_t numbers) {
+        check(cudaMemcpy(to, from, sizeof(double) * numbers, cudaMemcpyDefault), "cudaMemcpy");
+    };
+    std::vector<double> system(all), column(width), upper(all);
+    if (rank == 0) system.assign(augmented_host, augmented_host + all);
+    MPI_Bcast(system.data(), all, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    array<double> a(all), multipliers(width);
+    copy_all(a.at, system.data(), all);
+    for (int k = 0; k < n; ++k) {
+        if (rank == k % ranks) { // column[n] is the pivot's row
+            check(cudaMemcpy2D(column.data(), sizeof(double), a.at + k, sizeof(double) * width,
+                               sizeof(double), n, cudaMemcpyDeviceToHost),
+                  "cudaMemcpy2D");
+            int row = k;
+            for (int i = k + 1; i < n; ++i)
+                if (std::abs(column[i]) > std::abs(column[row])) row = i;
+            std::swap(column[k], column[row]);
+            column[n] = row;
+            for (int i = k + 1; i < n && column[k] != 0; ++i) column[i] /= column[k];
+        }
+        MPI_Bcast(column.data(), width, MPI_DOUBLE, k % ranks, MPI_COMM_WORLD);
+        if (column[k] == 0) return 1; // so do all
+        copy_all(multipliers.at, column.data(), width);
+        eliminate_own<<<width / 256 + 1, 256>>>(a.at, multipliers.at, n, k, int(column[n]), ranks,
+                                                rank);
+        check(cudaPeekAtLastError(), "eliminate_own");
+    }
+    copy_all(system.data(), a.at, all);
+    for (int i = 0; i < all; ++i)
+        if (i % width % ranks != rank) system[i] = 0; // those of others
+    MPI_Reduce(system.data(), upper.data(), all, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    for (int k = n - 1; k >= 0 && rank == 0; --k) {
+        x_host[k] = upper[k * width + n];
+        for (int j = k + 1; j < n; ++j) x_host[k] -= upper[k * width + j] * x_host[j];
+        x_host[k] /= upper[k * width + k];
+    }
+    return 0;
+}
+#else
+int eliminate_ranks(const double *, int, double *) { return -1; }
+#endif

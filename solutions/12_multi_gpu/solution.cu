@@ -7,6 +7,9 @@
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
+#ifdef WITH_MPI
+#include <mpi.h>
+#endif
 
 #include <algorithm>
 #include <exception>
@@ -519,3 +522,105 @@ void merge_images(const unsigned char *first_host, const unsigned char *second_h
         check(cudaMemcpy(out_host + from, first.at, n, cudaMemcpyDeviceToHost), "cudaMemcpy");
     });
 }
+
+#ifdef WITH_MPI
+// All panels, those of one rank after those of the other, in host memory of rank 0.
+struct dealt_columns {
+    int n, ranks;
+    std::vector<int> counts, starts; // by rank, in numbers
+    std::vector<double> numbers;
+    dealt_columns(int n, int ranks) : n(n), ranks(ranks)
+    {
+        for (int k = 0; k < ranks; ++k) {
+            deal d{n, ranks, k, nullptr};
+            starts.push_back(k == 0 ? 0 : starts[k - 1] + counts[k - 1]);
+            counts.push_back(d.own_before(d.panels() + 1) * width * n);
+        }
+    }
+    double *column(int j) // n: the right-hand side
+    {
+        int t = j == n ? (n + width - 1) / width : j / width, owner = t % ranks;
+        deal d{n, ranks, owner, numbers.data() + starts[owner]};
+        return d.column(t, j == n ? 0 : j % width);
+    }
+    void take(const double *augmented_host)
+    {
+        numbers.resize(starts.back() + counts.back());
+        for (int j = 0; j <= n; ++j)
+            for (int i = 0; i < n; ++i) column(j)[i] = augmented_host[size_t(i) * (n + 1) + j];
+    }
+};
+
+// From the last column to the first. Nonzero where one has no pivot.
+static int substitute_back(dealt_columns &all, double *x_host)
+{
+    int singular = 0;
+    double *y = all.column(all.n);
+    for (int k = all.n - 1; k >= 0; --k) {
+        const double *u = all.column(k);
+        singular |= u[k] == 0;
+        x_host[k] = y[k] / u[k];
+        for (int i = 0; i < k; ++i) y[i] -= u[i] * x_host[k];
+    }
+    return singular;
+}
+
+int eliminate_ranks(const double *augmented_host, int n, double *x_host)
+{
+    int ranks, rank;
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    dealt_columns all(n, ranks);
+    if (rank == 0) all.take(augmented_host);
+    const int count = all.counts[rank], size = int(message_size(n));
+    std::vector<double> own(count);
+    MPI_Scatterv(all.numbers.data(), all.counts.data(), all.starts.data(), MPI_DOUBLE, own.data(),
+                 count, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    array<double> columns(count);
+    auto copy = [](double *to, const double *from, size_t numbers) {
+        check(cudaMemcpy(to, from, sizeof(double) * numbers, cudaMemcpyDefault), "cudaMemcpy");
+    };
+    copy(columns.at, own.data(), count);
+
+    const deal d{n, ranks, rank, columns.at};
+    const int panels = d.panels(), end = d.own_before(panels + 1);
+    array<double> messages(size_t(panels) * size);
+    std::vector<double> staged[2] = {std::vector<double>(size), std::vector<double>(size)};
+    const bool direct = device_buffers_work();
+    MPI_Request travelling = MPI_REQUEST_NULL;
+    auto message = [&](int t) { return messages.at + size_t(t) * size; };
+    // The owner factors panel t and sends it off; the others say where they want it.
+    auto start = [&](int t) {
+        double *host = staged[t % 2].data();
+        if (rank == t % ranks) {
+            factor<<<1, factor_block>>>(d, t, message(t));
+            check(cudaPeekAtLastError(), "factor");
+            if (!direct) copy(host, message(t), size);
+            check(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
+        }
+        MPI_Ibcast(direct ? message(t) : host, size, MPI_DOUBLE, t % ranks, MPI_COMM_WORLD,
+                   &travelling);
+    };
+    if (panels > 0) start(0);
+    for (int t = 0; t < panels; ++t) {
+        MPI_Wait(&travelling, MPI_STATUS_IGNORE);
+        if (rank != t % ranks && !direct) copy(message(t), staged[t % 2].data(), size);
+        // Look ahead: who has the next panel brings that up to date and sends it off, and what is
+        // left of this one is done while it travels.
+        const int i = d.own_before(t + 1);
+        const bool ahead = t + 1 < panels && rank == (t + 1) % ranks;
+        if (ahead) catch_up(d, t, i, 1, message(t));
+        if (t + 1 < panels) start(t + 1);
+        catch_up(d, t, i + ahead, end - i - ahead, message(t));
+    }
+
+    copy(own.data(), columns.at, count);
+    MPI_Gatherv(own.data(), count, MPI_DOUBLE, all.numbers.data(), all.counts.data(),
+                all.starts.data(), MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    int singular = rank == 0 ? substitute_back(all, x_host) : 0;
+    MPI_Bcast(&singular, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    return singular;
+}
+#else
+int eliminate_ranks(const double *, int, double *) { return -1; }
+#endif
