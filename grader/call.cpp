@@ -787,7 +787,7 @@ void copy_back(std::vector<argument> &arguments)
         std::uint64_t each = s.bytes / parts_of(s);
         for (unsigned k = 0; k < parts_of(s) && each; ++k)
             std::memcpy(static_cast<std::byte *>(a.data) + k * each, returned(a, k), each);
-        current_case().outputs.emplace_back(a.data, s.name);
+        current_case().outputs.push_back({a.data, s.name, parts_of(s) > 1 ? each / s.element : 0});
     }
 }
 

@@ -43,9 +43,14 @@ struct case_record {
     std::string replay;       // the file that repeats the case's last call
     double duration_ms = 0;
     std::optional<speed_result> speed;
-    // The last call's outputs, so that comparisons can name them: the caller's elements and the
-    // name.
-    std::vector<std::pair<const void *, std::string>> outputs;
+    // The last call's outputs, so that comparisons can name them: the caller's elements, the name,
+    // and of how many elements each is one of several buffers; 0: there is one.
+    struct named_output {
+        const void *data;
+        std::string name;
+        std::size_t each;
+    };
+    std::vector<named_output> outputs;
 };
 
 std::vector<case_record> &records(); // every case of this program, in the order of the file

@@ -89,7 +89,7 @@ TEST_CASE("no loads waste no bytes")
 {
     CHECK(
         used_by_loads(0.95).value(parse_counters(
-            R"({"kernels":[],"transfers":{"host_to_device":0,"device_to_device":0,"from_pageable":0}})")) ==
+            R"({"kernels":[],"transfers":{"host_to_device":0,"device_to_device":0,"from_pageable":0,"staged":0,"sent":[],"uploaded":[]}})")) ==
         1);
 }
 
@@ -127,17 +127,19 @@ TEST_CASE("copies are hidden as the timeline has it")
     counted_gate gate = copies_hidden(0.5);
     auto with = [](const std::string &timeline) {
         return parse_counters(
-            R"({"kernels":[],"transfers":{"host_to_device":0,"device_to_device":0,"from_pageable":0},"timeline":)" +
+            R"({"kernels":[],"transfers":{"host_to_device":0,"device_to_device":0,"from_pageable":0,"staged":0,"sent":[],"uploaded":[]},"timeline":)" +
             timeline + "}");
     };
-    counted c = with(R"({"ticks":70,"serial":100,"copying":40,"hidden":30,"left_out":0})");
+    counted c =
+        with(R"({"ticks":70,"serial":100,"copying":40,"hidden":30,"left_out":0,"host_waits":6})");
     CHECK(gate.value(c) == 0.75);
     CHECK(c.ticks == 70);
     CHECK(c.serial_ticks == 100);
+    CHECK(c.host_waits == 6);
     CHECK(missed_message(copies_hidden(0.8), c, c) ==
           "copy time hidden behind kernels: 75 %, at least 80 % is required; naive: 75 %.");
     // Longer than what is kept.
-    c = with(R"({"ticks":70,"serial":100,"copying":40,"hidden":30,"left_out":1})");
+    c = with(R"({"ticks":70,"serial":100,"copying":40,"hidden":30,"left_out":1,"host_waits":6})");
     CHECK(gate.value(c) == 0);
     CHECK(c.ticks == 100);
     CHECK(gate.value(parse_counters(document(contiguous))) == 1); // nothing copied

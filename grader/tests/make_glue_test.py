@@ -45,7 +45,7 @@ class glue_of(unittest.TestCase):
         self.assertIn('{"scale_scratch", "n"', made)
         self.assertIn('{"nothing", ""', made)
         self.assertIn('{"all", "a,per_device"', made)
-        self.assertIn("contract_size = 4;", made)
+        self.assertIn("contract_size = 4, ", made)
         self.assertEqual(self.compile().stderr, "")
 
     def test_the_parents_table_has_no_addresses(self):
@@ -54,6 +54,11 @@ class glue_of(unittest.TestCase):
         self.assertEqual(self.compile().returncode, 0)
         undefined = subprocess.run(["nm", "-u", self.folder.name + "/glue.o"], capture_output=True, text=True).stdout
         self.assertNotIn("scale", undefined)
+
+    def test_the_table_says_how_many_devices_there_are_for_the_functions(self):
+        header = "void f(int n);\n"
+        self.assertIn("contract_devices = 1;", self.make(header)[0])
+        self.assertIn("contract_devices = 4;", self.make(header, "--devices=4")[0])
 
     def test_kept_names_are_those_the_linker_uses(self):
         self.make("void scale(float *data, int n);\nint count(const int *in);\n")
