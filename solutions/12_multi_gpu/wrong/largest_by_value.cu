@@ -36,3 +36,4 @@ void all_reduce(float *const *, int, int) {}
 void merge_images(const unsigned char *, const unsigned char *, unsigned char *, int, int, int, int)
 {
 }
+int eliminate_ranks(const double *, int, double *) { return 0; }

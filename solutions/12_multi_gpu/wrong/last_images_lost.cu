@@ -43,3 +43,4 @@ void peer_table(int *, int) {}
 void broadcast(float *const *, int, int) {}
 void all_reduce(float *const *, int, int) {}
 int eliminate(const double *, int, double *, int) { return 0; }
+int eliminate_ranks(const double *, int, double *) { return 0; }

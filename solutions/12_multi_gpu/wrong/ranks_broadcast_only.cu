@@ -62,3 +62,11 @@ int eliminate_ranks(const double *augmented_host, int n, double *x_host)
     delete[] x;
     return result;
 }
+
+void peer_table(int *, int) {}
+void broadcast(float *const *, int, int) {}
+void all_reduce(float *const *, int, int) {}
+int eliminate(const double *, int, double *, int) { return 0; }
+void merge_images(const unsigned char *, const unsigned char *, unsigned char *, int, int, int, int)
+{
+}

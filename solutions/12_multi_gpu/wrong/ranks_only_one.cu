@@ -57,3 +57,11 @@ int eliminate_ranks(const double *augmented_host, int n, double *x_host)
     MPI_Bcast(&result, 1, MPI_INT, 0, MPI_COMM_WORLD);
     return result;
 }
+
+void peer_table(int *, int) {}
+void broadcast(float *const *, int, int) {}
+void all_reduce(float *const *, int, int) {}
+int eliminate(const double *, int, double *, int) { return 0; }
+void merge_images(const unsigned char *, const unsigned char *, unsigned char *, int, int, int, int)
+{
+}
