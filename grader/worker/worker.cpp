@@ -6,10 +6,12 @@
 //
 //   WORKER                 serves the parent on descriptor 3
 //   WORKER --probe         runs a null kernel; says what is wrong and exits 1 where none can run
+//   WORKER --peers         prints how fast devices send to each other
 //   WORKER --replay FILE   makes the one call that FILE holds, for cuda-gdb, ncu and
 //   compute-sanitizer
 #include "grader/call.hpp"
 #include "grader/simulator/harness.h"
+#include "grader/worker/peers.hpp"
 #include "grader/worker/yardstick.hpp"
 
 #include <cuda_runtime_api.h>
@@ -784,7 +786,8 @@ int main(int count, char **arguments)
         setenv("SIMULATOR_DEVICES", std::to_string(grading::contract_devices).c_str(), 0);
     if (count == 1) return grading::serve();
     if (first == "--probe" && count == 2) return grading::probe();
+    if (first == "--peers" && count == 2) return grading::print_peers();
     if (first == "--replay" && count == 3) return grading::replay(arguments[2]);
-    std::fprintf(stderr, "usage: %s [--probe | --replay FILE]\n", arguments[0]);
+    std::fprintf(stderr, "usage: %s [--probe | --peers | --replay FILE]\n", arguments[0]);
     return 2;
 }
