@@ -863,11 +863,11 @@ bool reads_on(const std::string &array, const std::function<void()> &call)
 
 void run_on_ranks(int ranks)
 {
-    if (options().mpirun.empty())
-        end_case(
-            verdict::SKIPPED,
-            "This case needs several processes of Open MPI, which is not installed here (Debian, "
-            "Ubuntu: apt-get install libopenmpi-dev openmpi-bin, then ./workbook again).");
+    current_case().lacking = options().mpirun.empty();
+    if (current_case().lacking)
+        end_case(verdict::SKIPPED,
+                 "This needs several processes of Open MPI, which is not installed here (Debian, "
+                 "Ubuntu: apt-get install libopenmpi-dev openmpi-bin, then ./workbook again).");
     current_case().ranks = ranks;
 }
 

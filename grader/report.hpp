@@ -24,6 +24,7 @@ struct case_record {
     verdict result = verdict::PASS;
     std::string message, hint;
     std::string about;     // the function whose TODO the failure is; empty: the case's own
+    bool lacking = false;  // the machine lacks what it needs, and the lab can do without it
     int line = 0;          // of the submission's file, that the message names; 0: none
     std::string function;  // the contract function last called
     std::string refused;   // of its call: the launches the simulator refused, in a sentence

@@ -196,6 +196,26 @@ diagnosis trial(const std::optional<toolchain> &t, const std::string &backend)
             gpu ? "compare the lines about the GPU and its driver" : "build again: ./workbook"};
 }
 
+// What each pair of GPUs reaches, as a worker measures it.
+diagnosis links(const std::optional<toolchain> &t)
+{
+    const std::string part = "links between GPUs";
+    const std::string costs = "lab 12's members share a GPU, and what they send is counted";
+    if (!t || t->labs.empty() || !fs::exists(t->program(t->labs[0], "naive", "gpu")))
+        return {diagnosis::optional_missing, part, "not looked for: no trial kernel", costs, ""};
+    child c;
+    c.arguments = {t->program(t->labs[0], "naive", "gpu"), "--peers"};
+    c.wall = std::chrono::seconds(120);
+    const ending e = run(c);
+    std::string text = printable(e.text, 8000);
+    while (!text.empty() && text.back() == '\n') text.pop_back();
+    if (!e.ok())
+        return {diagnosis::optional_missing, part, text.empty() ? "looking " + e.words() : text,
+                costs, ""};
+    if (text.empty()) return {diagnosis::optional_missing, part, "no two GPUs", costs, ""};
+    return {diagnosis::there, part, text, "lab 12 is graded on several GPUs", ""};
+}
+
 // Whether a child can have namespaces of its own, as the workers' keepers use them.
 bool worker_namespaces()
 {
@@ -309,6 +329,7 @@ std::vector<diagnosis> diagnose(const machine_places &places)
     };
     for (diagnosis &d : gpus(places)) all.push_back(std::move(d));
     all.push_back(trial(t, "gpu"));
+    all.push_back(links(t));
     for (diagnosis &d : sandbox(places)) all.push_back(std::move(d));
     all.push_back(open_mpi());
     all.push_back(extra("compute-sanitizer", "check of memory and races on the GPU"));

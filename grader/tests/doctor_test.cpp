@@ -142,6 +142,21 @@ TEST_CASE("a tool that is too old is missing, with both versions")
     CHECK(m.about("GPU").remedy.find("580") != std::string::npos);
 }
 
+TEST_CASE("links between GPUs are shown as measured, or said to be missing")
+{
+    machine m;
+    CHECK(m.about("links between GPUs").found == "no two GPUs");
+    m.script("build/02_scaling.naive.gpu",
+             "test $1 = --peers && printf 'GB/s:\\n      0     1\\n'");
+    CHECK(m.about("links between GPUs").what == diagnosis::there);
+    terminal plain;
+    CHECK(doctor_report(diagnose(m.places), plain).find("      0     1\n") != std::string::npos);
+    m.script("build/02_scaling.naive.gpu", "echo lost; exit 1");
+    CHECK(m.about("links between GPUs").found == "lost");
+    m.lose("build/02_scaling.naive.gpu");
+    CHECK(m.about("links between GPUs").what == diagnosis::optional_missing);
+}
+
 TEST_CASE("a trial kernel that fails says why")
 {
     machine m;

@@ -112,6 +112,17 @@ class on_ranks(unittest.TestCase):
         for folder in leftovers() - before:  # nobody was left to do it
             shutil.rmtree(folder)
 
+    def test_a_deadline_ends_every_process(self):
+        hangs = self.worker(CHATTY.replace("i < 30000", "i < 3").replace("if (sum_host)", "if (rank == 1) pause();\n"
+                                           "    if (sum_host)"))
+        before = leftovers()
+        graders = [subprocess.Popen(self.command(hangs, *self.mpirun, *words), stdout=subprocess.PIPE, text=True)
+                   for words in ([], ["--no-sandbox"])]
+        for grader in graders:
+            self.assertIn("rank 1 did not return, rank 0 did", " ".join(grader.communicate()[0].split()))
+        self.assertEqual(processes_of(hangs), [])
+        self.assertEqual(leftovers() - before, set())
+
     def wait_until(self, reached):
         end = time.monotonic() + 20
         while not reached():

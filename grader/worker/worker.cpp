@@ -5,12 +5,14 @@
 // for the harness functions of the simulator, which are weak.
 //
 //   WORKER                 serves the parent on descriptor 3
-//   WORKER --ranks N MPIRUN  the same as N ranks of Open MPI, for which it starts itself with
-//   --rank WORKER --probe         runs a null kernel; says what is wrong and exits 1 where none can
-//   run WORKER --replay FILE   makes the one call that FILE holds, for cuda-gdb, ncu and
+//   WORKER --probe         runs a null kernel; says what is wrong and exits 1 where none can run
+//   WORKER --peers         prints how fast devices send to each other
+//   WORKER --replay FILE   makes the one call that FILE holds, for cuda-gdb, ncu and
 //   compute-sanitizer
+//   WORKER --ranks N MPIRUN   serves as N ranks of Open MPI, for which it runs itself with --rank
 #include "grader/call.hpp"
 #include "grader/simulator/harness.h"
+#include "grader/worker/peers.hpp"
 #include "grader/worker/ranks.hpp"
 #include "grader/worker/yardstick.hpp"
 
@@ -814,7 +816,8 @@ int main(int count, char **arguments)
     if (first == "--rank" && count == 3 && keep_rank) return keep_rank(arguments[2]);
     if (first == "--rank" && count == 2 && be_rank) return be_rank(serve);
     if (first == "--probe" && count == 2) return probe();
+    if (first == "--peers" && count == 2) return print_peers();
     if (first == "--replay" && count == 3) return replay(arguments[2]);
-    std::fprintf(stderr, "usage: %s [--probe | --replay FILE]\n", arguments[0]);
+    std::fprintf(stderr, "usage: %s [--probe | --peers | --replay FILE]\n", arguments[0]);
     return 2;
 }

@@ -738,6 +738,7 @@ CORRECTNESS_CASE("eliminate_ranks: singular systems", 1)
     run_on_ranks(2);
     const int n = 20, zero = random_between(1, n - 1);
     doubles system = random_system(n);
+    solve_on_ranks(2, system, n); // which has a solution still
     for (int i = 0; i < n; ++i) at(system, n, i, zero) = 0;
     auto x = no_solution(n);
     int result = CALL(eliminate_ranks, host(system), n, host(x));
