@@ -16,8 +16,9 @@ struct lab {
     std::vector<std::string> nvcc;  // more flags: -rdc=true
     std::vector<std::string> link;  // more flags for the linker: -lmpi
     std::string mpirun;             // for cases on several ranks; empty: there are none, or no MPI
-    std::string keep;               // file with the contract's symbols, one a line
-    std::string worker_library;     // worker main and table of contract functions
+    std::vector<std::string> forbidden; // toolkit headers' folders that hold the answer: "cub"
+    std::string keep;                   // file with the contract's symbols, one a line
+    std::string worker_library;         // worker main and table of contract functions
 
     // Whether the vendor's version is built for `backend`: sim or gpu.
     bool has_library(const std::string &backend) const
