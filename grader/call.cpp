@@ -506,7 +506,9 @@ std::string sentence(const simulator_finding &f)
     if (f.line > 0)
         s += fmt::format(" at {}:{}", std::filesystem::path(f.file).filename().string(), f.line);
     bool access = f.bytes > 0 && kind != barrier;
-    if (access) s += fmt::format(": a {} of {} bytes", f.write ? "write" : "read", f.bytes);
+    if (access)
+        s += fmt::format(": a {} of {} byte{}", f.write ? "write" : "read", f.bytes,
+                         f.bytes == 1 ? "" : "s");
     if (f.where[0] && kind != barrier) s += fmt::format("{} {}", access ? "," : ":", f.where);
     s += ".";
     // Of an access by one thread, all has been said.

@@ -46,7 +46,7 @@ worker &started(worker &w, const std::string &program, bool sandbox = options().
     o.sandbox = sandbox;
     o.output_region = options().simulated ? std::size_t{1} << 30
                                           : std::min(std::size_t{8} << 30, physical_memory() / 4);
-    o.memory_limit = std::size_t{options().simulated ? 2u : 4u} << 30;
+    o.memory_limit = std::size_t{options().simulated ? 1u : 4u} << 30;
     w = worker(o, inputs());
     return w;
 }
@@ -58,6 +58,8 @@ bool is_launch_error(int error)
     static const int codes[] = {1, 9, 98, 200, 209, 701, 720};
     return std::find(std::begin(codes), std::end(codes), error) != std::end(codes);
 }
+
+constexpr int cuda_invalid_value = 1;
 
 std::string launch_hint(int error)
 {
@@ -72,11 +74,19 @@ std::string launch_hint(int error)
 {
     std::string error =
         fmt::format("{} ({}): {}", printable(r.error_name), r.error, printable(r.text));
-    if (r.step == run_step::last_error && is_launch_error(r.error))
+    const std::string &refused = current_case().refused;
+    // Calls, too, answer "invalid value"; only the simulator knows whether a launch was refused.
+    bool a_call = r.error == cuda_invalid_value && options().simulated && refused.empty();
+    if (r.step == run_step::last_error && is_launch_error(r.error) && !a_call)
         end_case(verdict::LAUNCH_FAILED,
                  fmt::format("A kernel launch was refused and the error left unchecked: {}. {}",
-                             error, current_case().refused),
+                             error, refused),
                  launch_hint(r.error));
+    if (r.step == run_step::last_error)
+        end_case(verdict::CUDA_ERROR,
+                 fmt::format("A CUDA call failed while {}, and the error was left unchecked: {}.",
+                             doing, error),
+                 "Which call was it? Each returns its error: look at all of them.");
     if (r.error == 2)
         end_case(verdict::RESOURCE_LIMIT,
                  fmt::format("Device memory ran out while {}: {}.", doing, error),
@@ -199,6 +209,15 @@ std::uint64_t case_seed()
 
 namespace {
 
+// What a function that checks its calls says when one fails.
+std::string exception_hint(const std::string &what)
+{
+    if (what.find("invalid device symbol") != what.npos)
+        return "A call that takes a symbol is given the variable itself, `x`, not its address.";
+    return "It is the function's own report: look at the call that it names, and at what that was "
+           "given.";
+}
+
 // Right as queued, wrong when late: most likely nothing made it wait.
 std::string late_streams_hint(verdict v)
 {
@@ -290,10 +309,10 @@ void require_answer(const answer &a, const std::string &doing)
     case reply_status::cuda_error:
         end_for_error(r, doing);
     case reply_status::exception:
-        end_case(verdict::CRASH,
-                 fmt::format("An exception came out of the function while {}: {}.", doing,
-                             printable(r.text)),
-                 "Catch what may be thrown, or let no library call throw.");
+        end_case(
+            verdict::CRASH,
+            fmt::format("The function threw an exception while {}: {}.", doing, printable(r.text)),
+            exception_hint(r.text));
     case reply_status::out_of_memory:
         end_case(verdict::INFRA_ERROR,
                  fmt::format("The device has no memory for the case's arguments: {}.",

@@ -61,6 +61,7 @@ void add_kernel(counted &c, const json &k)
     c.threads += number(k, "threads");
     c.compulsory_bytes += sector_bytes * (number(k, "sectors_read") + number(k, "sectors_written"));
     c.managed_pages += number(k, "managed_pages");
+    c.busiest_block_instructions += number(k, "busiest_block_instructions");
     for (const json &site : k.at("sites")) {
         add_site(c, site, kernel, false);
         add_site(c, site, kernel, true);
@@ -80,6 +81,9 @@ void add_kernel(counted &c, const json &k)
         c.constant_addresses += number(site, "constant_addresses");
         c.host_link_bytes += sector_bytes * number(site, "host_sectors");
         c.multiplications += number(site, "multiplications");
+        c.exact_divisions += number(site, "exact_divisions");
+        c.exact_square_roots += number(site, "exact_square_roots");
+        c.warp_instructions += number(site, "warp_instructions");
     }
 }
 
@@ -160,6 +164,22 @@ counted_gate used_by_stores(double pass)
             "%",
             "Memory moves in sectors of 32 bytes, and a warp's store touches every sector that one "
             "of its 32 lanes writes to. Let neighbouring lanes store neighbouring elements."};
+}
+
+counted_gate blocks_share(double pass)
+{
+    return {"instructions over those of the busiest block",
+            [](const counted &c) {
+                return c.busiest_block_instructions
+                           ? static_cast<double>(c.warp_instructions) /
+                                 static_cast<double>(c.busiest_block_instructions)
+                           : 0;
+            },
+            true,
+            {pass, 0, 0},
+            "",
+            "One block does nearly all the work, and all multiprocessors but one have nothing to "
+            "do. Let every block take a part."};
 }
 
 counted_gate copies_hidden(double pass)

@@ -143,10 +143,13 @@ struct counted_gate {
 };
 counted_gate used_by_loads(double pass); // bytes asked for over bytes of sectors moved; 0..1
 counted_gate used_by_stores(double pass);
+counted_gate blocks_share(double pass);  // at least so many blocks' worth of work at a time
 counted_gate copies_hidden(double pass); // of the ticks in which copies run, with a kernel; 0..1
 
 struct counted { // totals over every kernel of one call, and the source lines behind them
     std::uint64_t launches = 0, threads = 0;
+    // Warp instructions; and of each launch those of the block that executed most.
+    std::uint64_t warp_instructions = 0, busiest_block_instructions = 0;
     std::uint64_t load_requests = 0, load_sectors = 0, load_bytes = 0, load_ideal_sectors = 0;
     std::uint64_t store_requests = 0, store_sectors = 0, store_bytes = 0, store_ideal_sectors = 0;
     std::uint64_t compulsory_bytes = 0; // 32 x distinct sectors a launch, reads and writes
@@ -154,6 +157,8 @@ struct counted { // totals over every kernel of one call, and the source lines b
     std::uint64_t shared_wavefronts = 0, shared_ideal_wavefronts = 0;
     std::uint64_t texture_bytes = 0;   // read through textures, by all lanes
     std::uint64_t multiplications = 0; // of float and double, also those that add; by all lanes
+    // div.rn, sqrt.rn and their like, of float and double; by all lanes.
+    std::uint64_t exact_divisions = 0, exact_square_roots = 0;
     std::uint64_t texture_requests = 0;
     std::uint64_t global_atomics = 0, local_requests = 0, barriers = 0;
     std::uint64_t constant_requests = 0, constant_addresses = 0; // distinct ones, a request each
@@ -188,6 +193,9 @@ struct speed_gates {
     double speedup = 0;
     steps copy; // fraction of this device's copy bandwidth
     steps fma;  // fraction of this device's FMA rate
+    // The part of workload::multiply_adds that no version can do without: to be faster than that
+    // part allows is implausible.
+    double fma_needed = 1;
     std::vector<counted_gate> counted;
     bool naive_may_pass = false; // as where S is below 1
     std::string
@@ -205,8 +213,9 @@ public:
     virtual std::vector<std::span<std::byte>> change(std::mt19937_64 &random) = 0;
     virtual void check() = 0; // O(n), by expect_*: is the output right for the inputs as they are?
     virtual double bytes() const { return 0; } // that any version must move, read and written
-    virtual double multiply_adds() const { return 0; } // that any version must do
-    virtual bool in_kernels() const { return true; }   // whether kernels must do it, not copies
+    // That any version must do, but for what speed_gates::fma_needed lets it leave out.
+    virtual double multiply_adds() const { return 0; }
+    virtual bool in_kernels() const { return true; } // whether kernels must do it, not copies
 };
 using make_workload = std::function<std::unique_ptr<workload>(std::mt19937_64 &)>;
 

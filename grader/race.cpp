@@ -179,7 +179,7 @@ private:
 
     std::optional<judgement> implausible() const
     {
-        double copy = median(kept_.copy), fma = median(kept_.fma);
+        double copy = median(kept_.copy), fma = gates_.fma_needed * median(kept_.fma);
         if (copy <= beyond_device && fma <= beyond_device) return std::nullopt;
         judgement j = with_result(verdict::IMPLAUSIBLE);
         bool by_copy = copy > beyond_device;

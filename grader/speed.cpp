@@ -20,6 +20,7 @@
 #include <fmt/format.h>
 #include <fstream>
 #include <future>
+#include <limits>
 #include <map>
 #include <thread>
 
@@ -632,8 +633,22 @@ struct counted_outcome {
     std::string missed, hint;
 };
 
+// What the arguments let come from the host: all where some of them lie there for kernels to reach.
+std::uint64_t bytes_from_host(const std::vector<argument> &arguments)
+{
+    std::uint64_t bytes = 0;
+    for (const argument &a : arguments) {
+        if (a.wire.where == place::host) bytes += a.wire.bytes;
+        if (a.wire.where == place::pinned || a.wire.where == place::mapped ||
+            a.wire.where == place::managed || a.wire.where == place::acquired)
+            return std::numeric_limits<std::uint64_t>::max() / 2;
+    }
+    return bytes;
+}
+
 // What neither a kernel's loads nor its stores moved has no faults to count.
-void check_where_work_was_done(const workload &work, const counted &submission)
+void check_where_work_was_done(const workload &work, std::uint64_t from_host,
+                               const counted &submission)
 {
     auto end = [&](const char *did, std::uint64_t bytes, const char *how, const char *next) {
         end_case(verdict::IMPLAUSIBLE,
@@ -655,6 +670,9 @@ void check_where_work_was_done(const workload &work, const counted &submission)
     if (static_cast<double>(moved) < least)
         end("The loads and stores", moved, "atomics, which are not counted here, did the rest",
             "Read with plain loads and write with plain stores.");
+    if (static_cast<double>(submission.host_link_bytes) > static_cast<double>(from_host) + least)
+        end("The link to the host", submission.host_link_bytes, "the host worked on them",
+            "Let kernels do all of the work, on the device.");
     if (static_cast<double>(submission.copied_bytes) > work.bytes() - least && work.bytes() > 0)
         end("The copies", submission.copied_bytes, "what cudaMemcpy brought, no kernel computed",
             "Let kernels read the inputs and write the outputs where they are.");
@@ -667,10 +685,12 @@ counted_outcome count_one_call(const make_workload &make, const make_workload &m
     const counted &naive = naive_counters(make_for_naive ? make_for_naive : make);
     std::mt19937_64 random(case_seed());
     std::unique_ptr<workload> work = make(random);
-    make_call(work->function(), work->arguments(), nullptr, 0);
+    std::vector<argument> arguments = work->arguments();
+    std::uint64_t from_host = bytes_from_host(arguments);
+    make_call(work->function(), std::move(arguments), nullptr, 0);
     work->check();
     counted submission = counters_of(submission_worker(), false);
-    check_where_work_was_done(*work, submission);
+    check_where_work_was_done(*work, from_host, submission);
     speed_result result;
     result.required = gates.speedup;
     result.naive_may_pass = gates.naive_may_pass;

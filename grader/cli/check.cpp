@@ -258,6 +258,7 @@ std::vector<task> tasks_of(const toolchain &t, const lab &l, const std::string &
 
 struct tally {
     std::size_t passed = 0, failed = 0;
+    std::string faults; // once more at the end, where the tail of a log has them
     void count(const std::string &lab, const finding &f)
     {
         terminal out = detect_terminal(1);
@@ -268,8 +269,12 @@ struct tally {
         (f.fault.empty() ? passed : failed) += 1;
         if (f.fault.empty())
             fmt::print("{}    {}  {}\n", good(out, "ok"), lab, f.what);
-        else
-            fmt::print("{}  {}  {}\n      {}\n", bad(out, "FAIL"), lab, f.what, f.fault);
+        else {
+            std::string fault =
+                fmt::format("{}  {}  {}\n      {}\n", bad(out, "FAIL"), lab, f.what, f.fault);
+            fmt::print("{}", fault);
+            faults += fault;
+        }
     }
 };
 
@@ -338,6 +343,7 @@ int check_command(const toolchain &t, const std::vector<std::string> &words, gra
             result.count(name, {fmt::format("took {:.1f} core-seconds, at most {:.0f}", seconds,
                                             most_core_seconds),
                                 seconds <= most_core_seconds ? "" : "make its cases smaller"});
+    if (!result.faults.empty()) fmt::print("\nWhat failed, once more:\n{}", result.faults);
     fmt::print("{} passed, {} failed\n", result.passed, result.failed);
     return result.failed == 0 ? passed : failed;
 }

@@ -92,6 +92,7 @@ struct job {
         k << "1\n" << tree_name << "\n" << stamp(fs::canonical(tools.nvcc)) << tools.cxx[0] << "\n";
         for (const std::string &flag : flags_for(tools, *request.of, request.backends))
             k << flag << "\n";
+        for (const std::string &headers : request.of->forbidden) k << "not " << headers << "\n";
         for (const std::string &path :
              {tools.compile_script, tools.header(*request.of), request.of->keep})
             k << "--- " << path << "\n" << read_text(path);
@@ -372,6 +373,15 @@ void check_dependencies(const job &j, const workplace &w)
                                       j.shown, printable(j.tools.shown(path), 400)),
                           "copy what you need into your file",
                           {}};
+        for (const std::string &headers : j.request.of->forbidden)
+            if (path.find("/include/" + headers + "/") != path.npos ||
+                path.find("/cccl/" + headers + "/") != path.npos)
+                throw refusal{verdict::FORBIDDEN_API,
+                              fmt::format("{} includes headers of {}, a library that has what this "
+                                          "lab asks you to write",
+                                          j.shown, headers),
+                              "leave it out and write it yourself",
+                              {}};
     }
 }
 

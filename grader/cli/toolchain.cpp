@@ -62,6 +62,7 @@ lab read_lab(const json &value, const std::string &where)
     l.library = row.get<bool>("library", false);
     l.library_on_sim = row.get<bool>("library_on_sim", false);
     l.rungs = row.get<strings>("rungs", {});
+    l.forbidden = row.get<strings>("forbidden", {});
     l.nvcc = row.get<strings>("nvcc", {});
     l.keep = row.need<std::string>("keep");
     l.worker_library = row.need<std::string>("worker_library");

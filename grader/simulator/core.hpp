@@ -214,6 +214,7 @@ struct thread_block {
     dim index;
     std::uint64_t number = 0; // of the block in its grid
     std::uint32_t threads = 0, live = 0;
+    std::uint64_t steps = 0; // warp instructions so far
     std::vector<warp> warps;
     std::vector<cache_line> registers;
     std::vector<std::byte> shared;

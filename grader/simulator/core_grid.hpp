@@ -40,6 +40,7 @@ struct grid {
     block_team *team = nullptr;   // may run the blocks; null: one core only
     outcome result;
     std::uint64_t steps = 0, budget = 0;
+    std::uint64_t busiest = 0; // most warp instructions of a block
     std::uint32_t shared_bytes = 0;
     std::vector<std::uint32_t> thread_ids[3]; // by thread of a block
     std::vector<std::unique_ptr<thread_block>> resident, spare;

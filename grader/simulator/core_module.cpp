@@ -91,7 +91,7 @@ struct module::state {
     outcome run(program &, const launch &);
     outcome run_grid(program &, const launch &, core::device_runtime &, core::launch_node &);
     static program &transfer(bool fill, bool words);
-    void add_counts(program &, const launch &, const core::sector_set &read,
+    void add_counts(program &, const core::grid &, const core::sector_set &read,
                     const core::sector_set &written);
 };
 
@@ -411,7 +411,7 @@ outcome module::state::run_grid(program &p, const launch &how, core::device_runt
     runtime.count_steps(g.steps);
     spare = std::move(g.spare);
     if (spare.size() > 4) spare.resize(4); // enough to start the next grid without allocating
-    if (c.count) add_counts(p, how, read, written);
+    if (c.count) add_counts(p, g, read, written);
     read.clear();
     written.clear();
     return g.result;
@@ -533,9 +533,10 @@ static void add_peer_traffic(int device, const core::sector_set &touched, bool w
     });
 }
 
-void module::state::add_counts(program &p, const launch &how, const core::sector_set &read,
+void module::state::add_counts(program &p, const core::grid &g, const core::sector_set &read,
                                const core::sector_set &written)
 {
+    const launch &how = *g.how;
     auto &all = counters::instance().kernels;
     auto it =
         std::find_if(all.begin(), all.end(), [&](const auto &k) { return k.kernel == p.shown; });
@@ -543,10 +544,10 @@ void module::state::add_counts(program &p, const launch &how, const core::sector
         it = all.insert(all.end(), kernel_counts{});
         it->kernel = p.shown;
     }
-    std::uint64_t blocks = std::uint64_t{how.grid.x} * how.grid.y * how.grid.z;
     it->launches += 1;
-    it->blocks += blocks;
-    it->threads += blocks * how.block.x * how.block.y * how.block.z;
+    it->blocks += g.blocks;
+    it->busiest_block_instructions += g.busiest;
+    it->threads += g.blocks * how.block.x * how.block.y * how.block.z;
     it->sectors_read += read.count();
     it->sectors_written += written.count();
     it->managed_pages += pages_on_demand(read) + pages_on_demand(written);

@@ -420,6 +420,7 @@ bool block_team::add_up(grid &g, unsigned cores)
     g.steps = steps;
     for (unsigned k = 0; k < cores; ++k) {
         const block_runner &r = *runners_[k];
+        g.busiest = std::max(g.busiest, r.part->busiest);
         for (std::size_t f = 0; f < g.tallies.size(); ++f)
             if (g.tallies[f] != nullptr) add(*g.tallies[f], r.tallies[f]);
         g.seen.read->add(r.read);

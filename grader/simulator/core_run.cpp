@@ -45,6 +45,7 @@ std::unique_ptr<thread_block> start_block(grid &g, std::uint64_t number)
     b->threads = b->live = size.x * size.y * size.z;
     place_block(*b, number, g.how->grid);
     b->barriers = {};
+    b->steps = 0;
     b->ended_in = nullptr;
     b->ended_after = 0;
     b->misused = false;
@@ -85,7 +86,7 @@ struct round_result {
 };
 
 // Each warp of the block gets turns until all have ended or wait.
-void run_block(grid &g, thread_block &b, round_result &r)
+void run_warps(grid &g, thread_block &b, round_result &r)
 {
     std::vector<std::size_t> order(b.warps.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -110,6 +111,14 @@ void run_block(grid &g, thread_block &b, round_result &r)
         }
         if (g.seen.stop) return;
     }
+}
+
+void run_block(grid &g, thread_block &b, round_result &r)
+{
+    const std::uint64_t before = g.steps;
+    run_warps(g, b, r);
+    b.steps += g.steps - before;
+    g.busiest = std::max(g.busiest, b.steps);
 }
 
 void stop_endless(grid &g, const std::string &why)

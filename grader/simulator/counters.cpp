@@ -156,6 +156,7 @@ object to_json(const kernel_counts &k)
         .add("threads", k.threads)
         .add("sectors_read", k.sectors_read)
         .add("sectors_written", k.sectors_written)
+        .add("busiest_block_instructions", k.busiest_block_instructions)
         .add("managed_pages", k.managed_pages)
         .add("total", add_counts(total, k.total))
         .add("sites", sites);

@@ -64,6 +64,8 @@ struct kernel_counts {
     std::uint64_t launches = 0, blocks = 0, threads = 0;
     std::uint64_t sectors_read = 0,
                   sectors_written = 0; // distinct sectors a launch, summed: "compulsory bytes" / 32
+    // Warp instructions of the block that executed most, summed over launches.
+    std::uint64_t busiest_block_instructions = 0;
     // Of 4096 bytes, that were not on the device when the kernel asked for them.
     std::uint64_t managed_pages = 0;
     site_counts total;

@@ -28,7 +28,7 @@ std::string site(int line, const access &load, const access &store)
     std::string shared = R"({"requests":1,"wavefronts":4,"ideal_wavefronts":2,"lanes":32})";
     return fmt::format(
         R"({{"file":"labs/x/stub.cu","line":{},"global_load":{},"global_store":{},"local_load":{},)"
-        R"("local_store":{},"shared_load":{},"shared_store":{},"global_atomics":3,"atomic_requests":2,"atomic_same_address":7,"texture_bytes":6,"multiplications":8,"texture_requests":1,"constant_requests":2,"constant_addresses":9,"host_sectors":3,"barriers":5}})",
+        R"("local_store":{},"shared_load":{},"shared_store":{},"global_atomics":3,"atomic_requests":2,"atomic_same_address":7,"texture_bytes":6,"multiplications":8,"exact_divisions":4,"exact_square_roots":5,"warp_instructions":40,"texture_requests":1,"constant_requests":2,"constant_addresses":9,"host_sectors":3,"barriers":5}})",
         line, to_json(load), to_json(store), none, none, shared, shared);
 }
 
@@ -36,7 +36,7 @@ std::string document(const std::string &sites)
 {
     return fmt::format(
         R"({{"kernels":[{{"kernel":"scale","launches":2,"blocks":4,"threads":1024,)"
-        R"("sectors_read":10,"managed_pages":8,"sectors_written":20,"sites":[{}]}}],"transfers":{{"host_to_device":64,"device_to_device":32,"from_pageable":48,"staged":16,"sent":[7,90,8],"uploaded":[3,61]}}}})",
+        R"("sectors_read":10,"busiest_block_instructions":25,"managed_pages":8,"sectors_written":20,"sites":[{}]}}],"transfers":{{"host_to_device":64,"device_to_device":32,"from_pageable":48,"staged":16,"sent":[7,90,8],"uploaded":[3,61]}}}})",
         sites);
 }
 
@@ -70,6 +70,11 @@ TEST_CASE("totals over kernels and lines")
     CHECK(c.pageable_bytes == 48);
     CHECK(c.managed_pages == 8);
     CHECK(c.multiplications == 16);
+    CHECK(c.exact_divisions == 8);
+    CHECK(c.exact_square_roots == 10);
+    CHECK(c.warp_instructions == 80);
+    CHECK(c.busiest_block_instructions == 25);
+    CHECK(blocks_share(2).value(c) == doctest::Approx(80.0 / 25));
     CHECK(c.shared_ideal_wavefronts == 8);
     CHECK(c.global_atomics == 6);
     CHECK(c.barriers == 10);

@@ -326,6 +326,18 @@ TEST_CASE("faster than the device can move or compute is implausible")
     CHECK(contains(j.message, "1.10 times"));
 }
 
+TEST_CASE("what a clever version need not do is plausible to be left out")
+{
+    simulated_track t;
+    t.submission_ms = 0.25;
+    t.work_fma = 1.1 * 0.25 * t.device_fma;
+    speed_gates g = at_least(3);
+    g.fma_needed = 0.5;
+    CHECK(judge(t, g).what == verdict::PASS);
+    t.work_fma *= 2;
+    CHECK(judge(t, g).what == verdict::IMPLAUSIBLE);
+}
+
 TEST_CASE("a fraction of the device's own rate is required beside the speedup")
 {
     simulated_track t;

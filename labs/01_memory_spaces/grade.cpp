@@ -70,6 +70,9 @@ static std::vector<misconception<float>> wrong_polynomials(const floats &x, cons
         {"The coefficients were taken in the opposite order.",
          "coefficients_host[0] stands alone, coefficients_host[degree] before x^degree.",
          with(floats(c.rbegin(), c.rend()))},
+        {"The coefficient of x^degree is missing.",
+         "There are degree + 1 coefficients: how many bytes is that?",
+         with(c.size() < 2 ? c : floats(c.begin(), c.end() - 1))},
         {"Only the first coefficient has arrived.",
          "cudaMemcpyToSymbol counts bytes, not elements.", with({c[0]})},
     };
@@ -90,6 +93,15 @@ static std::vector<misconception<unsigned char>> wrong_walks(const bytes &start,
 static std::vector<misconception<float>> wrong_sorts(const floats &in)
 {
     return {
+        {"The last run was filled up with zeros, and they were sorted in.",
+         "What lies beyond n must come last: INFINITY is larger than any element.",
+         [&in] {
+             floats padded = in;
+             padded.resize((in.size() + run_length - 1) / run_length * run_length);
+             floats out = oracle::small_sort(padded);
+             out.resize(in.size());
+             return out;
+         }},
         {"The runs are sorted the other way round.", "Smallest first.",
          [&in] {
              floats out = in;
@@ -189,11 +201,11 @@ static void try_sort(const floats &in, int in_at = 0, int out_at = 0)
     expect_equal(out, oracle::small_sort(in), {}, wrong_sorts(in));
 }
 
-static void try_reverse(std::size_t n, int block)
+static void try_reverse(std::size_t n, int block, int at = 0)
 {
     floats before = random_floats(n);
     output<float> data = changed_in_place(before);
-    CALL(reverse_blocks, data, int(n), block);
+    CALL(reverse_blocks, misaligned(data, at), int(n), block);
     floats want = oracle::reverse_blocks(before, block);
     expect_changed("reverse_blocks", data, before, want);
     expect_equal(data, want, {}, wrong_reversals(before, block));
@@ -255,7 +267,8 @@ static void try_samples(int width, int height, const points &at, int image_at = 
 {
     bytes image = random_bytes(std::size_t(width) * height);
     output<float> out(at.size());
-    CALL(sample_bilinear, misaligned(image, image_at), width, height, at, out, int(at.size()));
+    CALL(sample_bilinear, misaligned(image, image_at), width, height, misaligned(at, image_at % 2),
+         misaligned(out, image_at), int(at.size()));
     expect_samples(out, image, width, height, at);
 }
 
@@ -263,7 +276,7 @@ static void try_upload(std::size_t n)
 {
     floats source = random_floats(n);
     output<float> dst(n);
-    CALL(upload, acquired(source), dst, n);
+    CALL(upload, acquired(source), misaligned(dst, int(n % 4)), n);
     expect_equal(dst, source);
 }
 
@@ -647,12 +660,15 @@ CORRECTNESS_CASE("device_facts: what the runtime says", 3)
 
 CORRECTNESS_CASE("add_to_global: one more", 1)
 {
-    for (float start : {1.0f, -2.5f, 16777216.0f, 0.0f, 3.25f}) {
+    for (float start : {-2.5f, 1.0f, 16777216.0f, 0.0f, 3.25f}) {
         output<float> out(1);
         CALL(add_to_global, start, host(out));
         expect_equal(out, {start + 1}, {},
-                     {{"This is what the variable was set to: nothing was added.",
-                       "Launch a kernel between the two copies.", [=] { return floats{start}; }}});
+                     {{"This is what was to be set: nothing was added.",
+                       "Does a kernel add, between two copies by cudaMemcpyToSymbol and "
+                       "cudaMemcpyFromSymbol? Host code that names the variable means another "
+                       "one, of its own.",
+                       [=] { return floats{start}; }}});
     }
 }
 
@@ -695,7 +711,7 @@ SPEED_CASE("polynomial: what is loaded", 3)
         at_most(
             "bytes copied a call", "", 4 * (degree + 1),
             [](const counted &c) { return double(c.copied_bytes); },
-            "Copy the coefficients once a call, before the launch."),
+            "Copy the degree + 1 coefficients, once a call, before the launch."),
     };
     race(polynomial_race(degree), gates);
 }
@@ -785,6 +801,7 @@ CORRECTNESS_CASE("reverse_blocks: a few pieces", 1)
 CORRECTNESS_CASE("reverse_blocks: a shorter piece at the end", 1)
 {
     for (int n : {1, 7, 11, 100, 1001, 2500}) try_reverse(std::size_t(n), 64);
+    for (int at = 1; at < 4; ++at) try_reverse(203, 64, at);
     try_reverse(5, 1024);
     try_reverse(0, 8);
 }

@@ -26,7 +26,8 @@ void device_facts(device_facts_t *out_host)
 {
     [[maybe_unused]] cudaDeviceProp device{};
     // TODO 1 (device_facts): Let cudaGetDeviceCount and cudaGetDeviceProperties
-    // (of device 0) say what they know, and fill in every member of *out_host.
+    // (of the device that cudaGetDevice names) say what they know, and fill in
+    // every member of *out_host.
 }
 
 // In device memory as long as the program runs; every kernel of this file can
@@ -232,7 +233,7 @@ void scale_managed(float *managed, int n, float factor, int rounds)
     if (n == 0) return;
     [[maybe_unused]] cudaMemLocation here{};
     here.type = cudaMemLocationTypeDevice;
-    here.id = 0; // the device
+    check(cudaGetDevice(&here.id), "cudaGetDevice");
     // TODO 22 (scale_managed: speed): When everything else passes: let the
     // runtime bring all pages here before the first kernel asks for one.
     for (int k = 0; k < rounds; ++k)

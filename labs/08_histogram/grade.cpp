@@ -135,6 +135,20 @@ static std::vector<misconception<unsigned>> wrong_tiles(const bytes &image, int 
              bool whole = x / tile < width / tile && y / tile < height / tile;
              return whole ? y / tile * across + x / tile : -1;
          })},
+        {"Every row of a tile was taken to have `tile` pixels.",
+         "At the right edge there are fewer: divide by the columns that the tile has.",
+         [=, &image] {
+             counts bins(std::size_t(across) * down * 256);
+             for (int t = 0; t < across * down; ++t) {
+                 int left = t % across * tile, top = t / across * tile;
+                 int columns = std::min(tile, width - left), rows = std::min(tile, height - top);
+                 for (int i = 0; i < columns * rows; ++i) {
+                     std::size_t pixel = std::size_t(top + i / tile) * width + left + i % tile;
+                     if (pixel < image.size()) ++bins[std::size_t(t) * 256 + image[pixel]];
+                 }
+             }
+             return bins;
+         }},
         {"The tiles were numbered down the columns.",
          "lab.hpp has them row by row: tile (r, c) is number r * across + c.",
          counted_in([=](int x, int y) { return x / tile * down + y / tile; })},
@@ -442,6 +456,19 @@ static counted_gate global_atomics_an_element(std::size_t elements)
     return gate;
 }
 
+// A byte a lane takes a request for 32 elements.
+static counted_gate elements_loaded_once(std::size_t elements)
+{
+    counted_gate gate;
+    gate.name = "requests to load 32 elements";
+    gate.value = [=](const counted &c) { return 32 * double(c.load_requests) / double(elements); };
+    gate.at_least = false;
+    gate.required.pass = 2;
+    gate.meaning = "Every element is loaded many times. Let each thread count elements of its own, "
+                   "each of them once.";
+    return gate;
+}
+
 static counted_gate lanes_on_one_address()
 {
     counted_gate gate;
@@ -459,7 +486,8 @@ static speed_gates gates(double speedup, const steps &copy, std::size_t elements
     speed_gates gates;
     gates.speedup = speedup;
     gates.copy = copy;
-    gates.counted = {global_atomics_an_element(elements)};
+    gates.counted = {global_atomics_an_element(elements), elements_loaded_once(elements),
+                     blocks_share(4)};
     gates.too_slow = "Does a block count in shared memory? Then bytes on their way: 16 a load, "
                      "several loads before the first count; and lanes that do not meet.";
     return gates;
@@ -468,7 +496,7 @@ static speed_gates gates(double speedup, const steps &copy, std::size_t elements
 static void race_bytes(spread how)
 {
     speed_gates g = gates(20, {0.12, 0.35, 0}, counting_bytes::size(0));
-    g.counted.push_back(lanes_on_one_address());
+    if (how != spread::uniform) g.counted.push_back(lanes_on_one_address());
     race(count_in(how), g);
 }
 

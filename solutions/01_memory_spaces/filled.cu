@@ -23,7 +23,9 @@ void device_facts(device_facts_t *out_host)
 {
     [[maybe_unused]] cudaDeviceProp device{};
     check(cudaGetDeviceCount(&out_host->devices), "cudaGetDeviceCount");
-    check(cudaGetDeviceProperties(&device, 0), "cudaGetDeviceProperties");
+    int current = 0;
+    check(cudaGetDevice(&current), "cudaGetDevice");
+    check(cudaGetDeviceProperties(&device, current), "cudaGetDeviceProperties");
     std::copy(device.name, device.name + sizeof device.name, out_host->name);
     out_host->multiprocessors = device.multiProcessorCount;
     out_host->threads_a_block = device.maxThreadsPerBlock;
@@ -264,7 +266,7 @@ void scale_managed(float *managed, int n, float factor, int rounds)
     if (n == 0) return;
     [[maybe_unused]] cudaMemLocation here{};
     here.type = cudaMemLocationTypeDevice;
-    here.id = 0; // the device
+    check(cudaGetDevice(&here.id), "cudaGetDevice");
     check(cudaMemPrefetchAsync(managed, sizeof(float) * n, here, 0), "cudaMemPrefetchAsync");
     for (int k = 0; k < rounds; ++k)
         scale<<<pieces(n, block_size), block_size>>>(managed, n, factor);

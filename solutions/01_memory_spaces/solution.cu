@@ -105,7 +105,7 @@ constexpr int walkers = 512, walks = 4; // threads a block; elements a thread ha
 static __global__ void __launch_bounds__(walkers)
     walk(const unsigned char *start, unsigned char *out, int n, int steps)
 {
-    __shared__ char table[256 * 64];
+    __shared__ __align__(2) char table[256 * 64];
     auto at = [](unsigned place) { return reinterpret_cast<unsigned short *>(table + place); };
     for (int s = threadIdx.x / 32; s < 256; s += walkers / 32)
         *at(place_of(s)) = place_of(next_state[s]);

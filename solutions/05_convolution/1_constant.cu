@@ -50,7 +50,7 @@ template <bool clamped> static void filter(const float *image, float *out, int r
 {
     if (rows == 0 || cols == 0) return;
     size_t bytes = sizeof(float) * (2 * radius + 1) * (2 * radius + 1);
-    check(cudaMemcpyToSymbolAsync(taps, filter_host, bytes), "copying the filter");
+    check(cudaMemcpyToSymbol(taps, filter_host, bytes), "copying the filter");
     dim3 grid(pieces(cols, block_cols), pieces(rows, block_rows));
     filter_pixels<clamped><<<grid, dim3(block_cols, block_rows)>>>(image, out, rows, cols, radius);
     check(cudaPeekAtLastError(), "filter_pixels");

@@ -96,17 +96,18 @@ template <class L> static void with_texture(const unsigned char *image, size_t n
 // A block a tile. The texture has `count` pixels from pixel `first` on; what it has of the tile is
 // added to the tile's bins.
 static __global__ void count_tiles(fetched image, size_t first, size_t count, int width, int height,
-                                   int tile, int across, unsigned *bins)
+                                   int tile, int across, int first_tile, unsigned *bins)
 {
     __shared__ unsigned counts[256];
     clear(counts, 256);
-    int left = blockIdx.x % across * tile, top = blockIdx.x / across * tile;
+    int number = first_tile + blockIdx.x;
+    int left = number % across * tile, top = number / across * tile;
     int columns = min(tile, width - left), rows = min(tile, height - top);
     for (int i = threadIdx.x; i < columns * rows; i += block_size) {
         size_t pixel = size_t(top + i / columns) * width + left + i % columns - first;
         if (pixel < count) atomicAdd(&counts[image[pixel]], 1);
     }
-    add_up(counts, 256, bins + size_t(blockIdx.x) * 256);
+    add_up(counts, 256, bins + size_t(number) * 256);
 }
 
 void histogram_tiles(const unsigned char *image, int width, int height, int tile, unsigned *bins)
@@ -115,7 +116,10 @@ void histogram_tiles(const unsigned char *image, int width, int height, int tile
     int across = (width - 1) / tile + 1, tiles = ((height - 1) / tile + 1) * across;
     check(cudaMemsetAsync(bins, 0, sizeof(unsigned) * 256 * tiles), "clearing the bins");
     with_texture(image, size_t(width) * height, [&](fetched f, size_t first, size_t count) {
-        count_tiles<<<tiles, block_size>>>(f, first, count, width, height, tile, across, bins);
+        int from = first / width / tile * across,
+            to = ((first + count - 1) / width / tile + 1) * across;
+        count_tiles<<<to - from, block_size>>>(f, first, count, width, height, tile, across, from,
+                                               bins);
     });
 }
 

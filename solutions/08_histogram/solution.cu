@@ -105,7 +105,8 @@ static __device__ void count_row(const columns_of &mine, uint4 v)
 
 constexpr int block_size = 1024;
 
-static __global__ void count_rows(const unsigned char *in, size_t n, rows_of r, unsigned *bins)
+static __global__ void __launch_bounds__(block_size)
+    count_rows(const unsigned char *in, size_t n, rows_of r, unsigned *bins)
 {
     __shared__ unsigned counts[256 * 32];
     columns_of mine{counts, 32};
@@ -129,7 +130,7 @@ void histogram(const unsigned char *in, size_t n, unsigned *bins)
     check(cudaPeekAtLastError(), "count_rows");
 }
 
-constexpr int tile_threads = 256, tile_columns = 8; // a tile is too small to clear 32 columns for
+constexpr int tile_threads = 256, tile_columns = 2; // a tile is too small to clear 32 columns for
 
 // A block counts a tile, or its share of the tile's rows where tiles are few. Of each row it looks
 // at the 16-byte pieces between boundaries that hold some of it.
@@ -154,6 +155,10 @@ static __global__ void count_tiles(const unsigned char *image, int width, int he
             continue;
         }
         uint4 v = *reinterpret_cast<const uint4 *>(piece);
+        if (to - from == 16) {
+            count_row(mine, v);
+            continue;
+        }
         const unsigned words[] = {v.x, v.y, v.z, v.w};
         for (int k = 0; k < 16; ++k)
             if (k >= from && k < to) atomicAdd(mine.bin(words[k / 4] >> k % 4 * 8 & 255), 1);
@@ -191,8 +196,9 @@ struct range {
 
 constexpr int most_counters = 256 * 32; // of a block
 
-static __global__ void count_range(const float *in, int n, rows_of r, range all, int bin_count,
-                                   int columns, unsigned *bins)
+static __global__ void __launch_bounds__(block_size)
+    count_range(const float *in, int n, rows_of r, range all, int bin_count, int columns,
+                unsigned *bins)
 {
     __shared__ unsigned counts[most_counters];
     columns_of mine{counts, columns};

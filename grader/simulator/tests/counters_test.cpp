@@ -48,6 +48,7 @@ TEST_CASE("coalesced loads and stores move four sectors a request")
     CHECK(k.launches == 1);
     CHECK(k.blocks == 16);
     CHECK(k.threads == n);
+    CHECK(k.busiest_block_instructions == k.total.warp_instructions / 16);
     CHECK(k.total.global_load.requests == 2 * n / 32);
     CHECK(k.total.global_load.sectors == 2 * n / 8);
     CHECK(k.total.global_load.ideal_sectors == 2 * n / 8);
@@ -97,6 +98,17 @@ TEST_CASE("strides")
     CHECK(counted().total.global_load.sectors == 16);
     CHECK(counted().total.global_load.ideal_sectors == 16);
     CHECK(counted().total.global_load.bytes == 512);
+}
+
+TEST_CASE("the instructions of the block that executes most are counted")
+{
+    const int n = 256; // all of it the first block's
+    buffer<float> a(std::vector<float>(n, 1)), b(std::vector<float>(n, 1)), c(std::size_t{n});
+    run(kernels(), "vector_add", {16, 1, 1}, {256, 1, 1}, 0, a, b, c, n);
+    const std::uint64_t all = counted().total.warp_instructions;
+    const std::uint64_t idle = (all - counted().busiest_block_instructions) / 15;
+    CHECK(counted().busiest_block_instructions > idle);
+    CHECK(counted().busiest_block_instructions + 15 * idle == all);
 }
 
 TEST_CASE("bank conflicts of four bytes a lane")

@@ -1,4 +1,4 @@
-// Fails: polynomial: what is loaded | TOO_SLOW | Copy the coefficients once a call
+// Fails: polynomial: what is loaded | TOO_SLOW | Copy the degree + 1 coefficients
 // The array goes in pieces, and the coefficients are copied before each.
 #include "lab.hpp"
 

@@ -1,4 +1,4 @@
-// Fails: twice: 1000 elements | CRASH | An exception came out of the function
+// Fails: twice: 1000 elements | CRASH | The function threw an exception
 #include "lab.hpp"
 
 #include <stdexcept>

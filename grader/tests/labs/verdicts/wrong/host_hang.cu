@@ -1,6 +1,8 @@
 // Fails: twice: 1000 elements | TIMEOUT | No result after
 #include "lab.hpp"
 
+#include <unistd.h>
+
 static __global__ void double_each(const float *x, float *y, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -15,8 +17,7 @@ static __global__ void copy_each(const unsigned char *x, unsigned char *y, int n
 
 void twice(const float *x, float *y, int n)
 {
-    for (volatile bool on = true; on;) {
-    }
+    for (volatile bool on = true; on;) pause(); // it costs the tests no core
     (void)x, (void)y, (void)n, (void)double_each;
 }
 

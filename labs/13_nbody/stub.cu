@@ -1,0 +1,91 @@
+// Lab 13, bodies that attract each other: the file to edit. What each function
+// must do: lab.hpp. The lesson: handouts/13_nbody.md. Stuck at a TODO:
+// hints.md.
+//
+// The launches below are in place, with a thread a body, and round their grids
+// up. Change kernels, launches and scratch where your idea needs it.
+#include "lab.hpp"
+
+#include <cuda_runtime.h>
+
+constexpr int block_size = 256;
+
+static int blocks_for(int n) { return (n + block_size - 1) / block_size; }
+
+// A point is what a body does to others: its place in x, y, z, its mass in w.
+static __global__ void pack(const body *bodies, float4 *points, int n)
+{
+    // TODO 1 (accelerations): Compute this thread's i, and store the place and
+    // the mass of body i as one float4.
+}
+
+// Adds to `sum` what `other` pulls at who is at `at`; softening2 is the square
+// of the softening.
+[[maybe_unused]] static __device__ void add_pull([[maybe_unused]] float3 &sum,
+                                                 [[maybe_unused]] float4 at,
+                                                 [[maybe_unused]] float4 other,
+                                                 [[maybe_unused]] float softening2)
+{
+    // TODO 2 (accelerations): Take the way from `at` to `other`, and its length
+    // with the softening in it; divide the other's mass by the cube of that;
+    // and add so much of the way to the sum, in x, y and z.
+    //
+    // TODO 6 (accelerations: speed): When everything else passes: no sqrtf and
+    // no division. rsqrtf is one over the root, at once.
+    // TODO 6 (step: speed): It is the same function.
+}
+
+// What pulls at each point becomes out[i]; w becomes 0.
+static __global__ void attract(const float4 *points, float4 *out, int n, float softening2)
+{
+    // TODO 3 (accelerations): Declare a tile of block_size points in shared
+    // memory. Go through all points, a tile at a time: bring one a thread, or a
+    // point without mass where there is none; wait for all; add what each point
+    // of the tile pulls to a sum in registers; wait for all again. At the end
+    // store the sum, if there is a body to have it.
+    //
+    // TODO 7 (accelerations: speed): When everything else passes: let each
+    // thread have four bodies, block_size apart, and use each point it reads
+    // for all of them. Are there still enough blocks?
+    // TODO 7 (step: speed): It is the same kernel.
+}
+
+static void attract_all(const float4 *points, float4 *out, int n, float softening)
+{
+    attract<<<blocks_for(n), block_size>>>(points, out, n, softening * softening);
+}
+
+// The packed bodies.
+size_t accelerations_scratch(int n) { return sizeof(float4) * n; }
+
+void accelerations(const body *bodies, float4 *out, int n, float softening, void *scratch)
+{
+    if (n == 0) return;
+    float4 *points = static_cast<float4 *>(scratch);
+    pack<<<blocks_for(n), block_size>>>(bodies, points, n);
+    attract_all(points, out, n, softening);
+}
+
+// For each body: first v += a * kick, then x += v * drift.
+[[maybe_unused]] static __global__ void advance(float4 *position_mass, float4 *velocity,
+                                                const float4 *acceleration, int n, float kick,
+                                                float drift)
+{
+    // TODO 4 (step): Compute this thread's i and do that, in x, y and z. Leave
+    // both w as they are.
+}
+
+// The accelerations.
+size_t step_scratch(int n) { return sizeof(float4) * n; }
+
+void step(float4 *position_mass, [[maybe_unused]] float4 *velocity, int n, float softening,
+          [[maybe_unused]] float dt, int steps, void *scratch)
+{
+    if (n == 0) return;
+    float4 *acceleration = static_cast<float4 *>(scratch);
+    attract_all(position_mass, acceleration, n, softening);
+    for (int s = 0; s < steps; ++s) {
+        // TODO 5 (step): Launch `advance` for half a kick and the drift; take
+        // the accelerations anew; launch it for the other half, and no drift.
+    }
+}

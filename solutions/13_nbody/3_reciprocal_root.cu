@@ -1,0 +1,107 @@
+// Lab 13, rung 3: one over the root at once, and no division.
+//
+// New: rsqrtf. An exact root and an exact division are some twenty instructions in an interaction
+// of little more; their last bits are lost in the sum in any case.
+#include "lab.hpp"
+
+#include <cuda_runtime.h>
+
+#include <stdexcept>
+#include <string>
+
+constexpr int block_size = 256;
+
+static int blocks_for(int n) { return (n + block_size - 1) / block_size; }
+
+static void check_launch(const char *kernel)
+{
+    cudaError_t error = cudaPeekAtLastError();
+    if (error != cudaSuccess)
+        throw std::runtime_error(std::string(kernel) + ": " + cudaGetErrorString(error));
+}
+
+// Places and masses, 16 bytes a body. Seven floats are read once, not n times.
+static __global__ void pack(const body *bodies, float4 *points, int n)
+{
+    int i = blockIdx.x * block_size + threadIdx.x;
+    if (i < n) points[i] = {bodies[i].x, bodies[i].y, bodies[i].z, bodies[i].mass};
+}
+
+struct pulled { // a body: where it is, and what pulls at it
+    float x, y, z, ax = 0, ay = 0, az = 0;
+    __device__ void add(float4 p, float softening2)
+    {
+        float dx = p.x - x, dy = p.y - y, dz = p.z - z;
+        float root = rsqrtf(dx * dx + (dy * dy + (dz * dz + softening2)));
+        float pull = root * root * (p.w * root);
+        ax += pull * dx;
+        ay += pull * dy;
+        az += pull * dz;
+    }
+};
+
+static __global__ void attract(const float4 *points, float4 *out, int n, float softening2)
+{
+    __shared__ float4 tile[block_size];
+    int i = blockIdx.x * block_size + threadIdx.x;
+    float4 p = points[min(i, n - 1)]; // who has no body helps to load
+    pulled mine{p.x, p.y, p.z};
+    for (int from = 0; from < n; from += block_size) {
+        int j = from + threadIdx.x;
+        tile[threadIdx.x] = j < n ? points[j] : float4{}; // no mass, no pull
+        __syncthreads();                                  // all of it is there
+#pragma unroll 8
+        for (int k = 0; k < block_size; ++k) mine.add(tile[k], softening2);
+        __syncthreads(); // nobody needs it any more
+    }
+    if (i < n) out[i] = {mine.ax, mine.ay, mine.az, 0};
+}
+
+static void attract_all(const float4 *points, float4 *out, int n, float softening)
+{
+    attract<<<blocks_for(n), block_size>>>(points, out, n, softening * softening);
+    check_launch("attract");
+}
+
+// The packed bodies.
+size_t accelerations_scratch(int n) { return sizeof(float4) * n; }
+
+void accelerations(const body *bodies, float4 *out, int n, float softening, void *scratch)
+{
+    if (n == 0) return;
+    auto *points = static_cast<float4 *>(scratch);
+    pack<<<blocks_for(n), block_size>>>(bodies, points, n);
+    check_launch("pack");
+    attract_all(points, out, n, softening);
+}
+
+// A kick, and a drift where there is one.
+static __global__ void advance(float4 *position_mass, float4 *velocity, const float4 *acceleration,
+                               int n, float kick, float drift)
+{
+    int i = blockIdx.x * block_size + threadIdx.x;
+    if (i >= n) return;
+    float4 a = acceleration[i], v = velocity[i], p = position_mass[i];
+    v.x += a.x * kick, v.y += a.y * kick, v.z += a.z * kick;
+    p.x += v.x * drift, p.y += v.y * drift, p.z += v.z * drift;
+    velocity[i] = v;
+    position_mass[i] = p;
+}
+
+// The accelerations.
+size_t step_scratch(int n) { return sizeof(float4) * n; }
+
+// The second kick of a step and the first of the next are by the same pull: one whole kick.
+void step(float4 *position_mass, float4 *velocity, int n, float softening, float dt, int steps,
+          void *scratch)
+{
+    if (n == 0 || steps == 0) return;
+    auto *acceleration = static_cast<float4 *>(scratch);
+    for (int s = 0; s <= steps; ++s) {
+        bool ends = s == 0 || s == steps;
+        attract_all(position_mass, acceleration, n, softening);
+        advance<<<blocks_for(n), block_size>>>(position_mass, velocity, acceleration, n,
+                                               ends ? dt / 2 : dt, s == steps ? 0 : dt);
+        check_launch("advance");
+    }
+}
