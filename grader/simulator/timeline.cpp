@@ -293,7 +293,8 @@ void timeline::filled(std::uint64_t bytes)
 }
 
 void timeline::ran_kernel(const std::string &name, std::uint64_t blocks,
-                          std::uint64_t warp_instructions, std::uint64_t sectors)
+                          std::uint64_t warp_instructions, std::uint64_t sectors,
+                          std::uint64_t peer_bytes)
 {
     timeline_step *s = running();
     if (!s) return;
@@ -303,7 +304,8 @@ void timeline::ran_kernel(const std::string &name, std::uint64_t blocks,
     s->name = name;
     s->blocks = blocks;
     s->work += std::max({std::uint64_t{1}, ticks(warp_instructions, used * p.instructions_a_tick),
-                         ticks(32 * sectors, p.memory_bytes_a_tick)});
+                         ticks(32 * sectors, p.memory_bytes_a_tick),
+                         ticks(peer_bytes, p.peer_bytes_a_tick)});
 }
 
 timeline_report timeline::scheduled() const

@@ -76,7 +76,7 @@ public:
     void copied(copy_way, int from_device, int to_device, std::uint64_t bytes);
     void filled(std::uint64_t bytes);
     void ran_kernel(const std::string &name, std::uint64_t blocks, std::uint64_t warp_instructions,
-                    std::uint64_t sectors);
+                    std::uint64_t sectors, std::uint64_t peer_bytes);
 
     timeline_report scheduled() const;
 
