@@ -167,41 +167,26 @@ private:
         std::string count = std::to_string(ranks_.size());
         char program[4096] = {};
         if (readlink("/proc/self/exe", program, sizeof program - 1) < 0) _exit(126);
-        // One machine and no network but what never leaves it; more ranks than cores take turns.
-        const char *arguments[] = {mpirun,
-                                   "-n",
-                                   count.c_str(),
-                                   "--oversubscribe",
-                                   "--bind-to",
-                                   "none",
-                                   "--mca",
-                                   "plm",
-                                   "isolated",
-                                   "--mca",
-                                   "pml",
-                                   "ob1",
-                                   "--mca",
-                                   "btl",
-                                   "self,vader",
-                                   "--mca",
-                                   "btl_vader_single_copy_mechanism",
-                                   "none",
-                                   "--mca",
-                                   "mpi_yield_when_idle",
-                                   "1",
-                                   program,
-                                   "--rank",
-                                   address.c_str(),
-                                   nullptr};
+        const char *arguments[] = {mpirun, "-n",    count.c_str(), "--oversubscribe", "--bind-to",
+                                   "none", program, "--rank",      address.c_str(),   nullptr};
         const char *folder = getenv("TMPDIR"); // else the ranks' own file system
-        setenv("OMPI_MCA_btl_vader_backing_directory", folder ? folder : "/dev/shm", 1);
-        setenv("HOME", "/nonexistent", 1); // settings of nobody's; it crashes without any home
-        setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
-        setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
+        // One machine, and no network but what never leaves it; more ranks than cores take turns.
+        const char *settings[][2] = {
+            {"OMPI_MCA_plm", "isolated"},
+            {"OMPI_MCA_pml", "ob1"},
+            {"OMPI_MCA_btl", "self,vader"},
+            {"OMPI_MCA_btl_vader_single_copy_mechanism", "none"},
+            {"OMPI_MCA_btl_vader_backing_directory", folder ? folder : "/dev/shm"},
+            {"OMPI_MCA_mpi_yield_when_idle", "1"},
+            {"OMPI_ALLOW_RUN_AS_ROOT", "1"},
+            {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
+            {"HOME", "/nonexistent"}}; // nobody's settings; without any home it crashes
+        for (auto &[name, value] : settings) setenv(name, value, 1);
         pid_t pid = fork();
         if (pid == 0) {
             prctl(PR_SET_PDEATHSIG, SIGKILL);
             dup2(end, 1), dup2(end, 2);
+            syscall(SYS_close_range, 3, ~0U, 0);
             execv(mpirun, const_cast<char **>(arguments));
             _exit(127);
         }
@@ -318,6 +303,7 @@ private:
         for (std::size_t k = 0; k < ranks_.size(); ++k) {
             ssize_t got = read(ranks_[k].text, chunk, sizeof chunk);
             if (got > 0) ranks_[k].said.append(chunk, static_cast<std::size_t>(got));
+            if (got == 0) ranks_[k].text = -1; // all who had it have ended
             std::size_t end = ranks_[k].said.rfind('\n');
             if (end != std::string::npos) say(k, end + 1);
             if (ranks_[k].said.size() > longest_line) say(k, ranks_[k].said.size());
@@ -325,6 +311,7 @@ private:
         ssize_t got = read(own_text_, chunk, sizeof chunk);
         if (got > 0 && own_said_.size() < longest_line)
             own_said_.append(chunk, static_cast<std::size_t>(got));
+        if (got == 0) own_text_ = -1;
     }
 
     void say(std::size_t k, std::size_t bytes)
@@ -369,8 +356,8 @@ private:
     rank_end e;
     e.status = 1 << 8; // as of one that exited with 1
     std::strncpy(e.text, why.c_str(), sizeof e.text - 1);
-    send(socket_fd, &e, sizeof e, MSG_NOSIGNAL);
     std::fflush(nullptr);
+    send(socket_fd, &e, sizeof e, MSG_NOSIGNAL);
     _exit(1);
 }
 
