@@ -155,7 +155,7 @@ constexpr int reduce_block = 512, in_flight = 4; // threads; float4 a thread
 // Adds up float4 `first` to `last` of all buffers and gives everybody the sums: nobody else touches
 // them, so nobody has to wait. Members begin with different neighbours.
 static __global__ void __launch_bounds__(reduce_block)
-    reduce_part(pointers p, int devices, int self, int first, int last)
+    reduce_part(const __grid_constant__ pointers p, int devices, int self, int first, int last)
 {
     int i = first + blockIdx.x * reduce_block * in_flight + threadIdx.x;
     float4 sum[in_flight] = {};
@@ -175,7 +175,8 @@ static __global__ void __launch_bounds__(reduce_block)
 }
 
 // The up to three floats behind the last float4.
-static __global__ void reduce_rest(pointers p, int devices, int first, int n)
+static __global__ void reduce_rest(const __grid_constant__ pointers p, int devices, int first,
+                                   int n)
 {
     int i = first + threadIdx.x;
     if (i >= n) return;
@@ -224,7 +225,7 @@ void all_reduce(float *const *buffers, int n, int devices)
 // Elimination. Columns are dealt out in panels of `width`: panel t belongs to member t % devices.
 // Behind the last panel the right-hand side is one of its own. A member keeps its panels side by
 // side, each column in one piece of n numbers.
-constexpr int width = 16, factor_block = 1024, update_block = 256;
+constexpr int width = 16, factor_block = 512, update_block = 256;
 
 struct deal {
     int n, devices, member;
@@ -260,8 +261,9 @@ static __global__ void take_columns(const double *rows, deal d)
 // Finds the row of the largest number from row k on, in one block.
 static __device__ int find_pivot(const double *column, int n, int k)
 {
-    __shared__ double values[32];
-    __shared__ int rows[32];
+    constexpr int warps = factor_block / 32;
+    __shared__ double values[warps];
+    __shared__ int rows[warps];
     double best = -1;
     int row = k;
     auto keep_larger = [&](double value, int at) {
@@ -277,7 +279,7 @@ static __device__ int find_pivot(const double *column, int n, int k)
         if (part == 1) return row;
         if (threadIdx.x % 32 == 0) values[threadIdx.x / 32] = best, rows[threadIdx.x / 32] = row;
         __syncthreads();
-        best = values[threadIdx.x % 32], row = rows[threadIdx.x % 32];
+        best = values[threadIdx.x % warps], row = rows[threadIdx.x % warps];
     }
     return row;
 }
@@ -288,6 +290,7 @@ static __global__ void __launch_bounds__(factor_block) factor(deal d, int t, dou
     __shared__ double pivot_row[width];
     int n = d.n, count = d.columns_of(t), thread = threadIdx.x;
     double *a = d.column(t, 0);
+    if (thread < width) pivot_row[thread] = 0;
     for (int c = 0; c < count; ++c) {
         int k = t * width + c, row = find_pivot(a + size_t(c) * n, n, k);
         if (thread < count) {
@@ -299,9 +302,14 @@ static __global__ void __launch_bounds__(factor_block) factor(deal d, int t, dou
         double pivot = pivot_row[c];
         if (thread == 0) message[c] = pivot != 0 ? row : -1;
         for (int i = k + 1 + thread; i < n; i += factor_block) {
+            double x[width]; // all loads of a row before its first store
+#pragma unroll
+            for (int j = 0; j < width; ++j) x[j] = j >= c && j < count ? a[size_t(j) * n + i] : 0;
             double multiplier = pivot != 0 ? a[size_t(c) * n + i] / pivot : 0;
-            a[size_t(c) * n + i] = multiplier;
-            for (int j = c + 1; j < count; ++j) a[size_t(j) * n + i] -= multiplier * pivot_row[j];
+#pragma unroll
+            for (int j = 0; j < width; ++j)
+                if (j >= c && j < count)
+                    a[size_t(j) * n + i] = j == c ? multiplier : x[j] - multiplier * pivot_row[j];
         }
         __syncthreads();
     }
@@ -311,7 +319,7 @@ static __global__ void __launch_bounds__(factor_block) factor(deal d, int t, dou
 
 // The rows that panel t has exchanged, and its triangle, in own panels from the i-th on: a thread a
 // column.
-static __global__ void exchange_rows(deal d, int t, int i, const double *message)
+static __global__ void exchange_rows(deal d, int t, int i, const double *__restrict__ message)
 {
     int mine = d.own(i + blockIdx.x), c = threadIdx.x;
     if (c >= d.columns_of(mine)) return;
@@ -337,7 +345,7 @@ static __global__ void exchange_rows(deal d, int t, int i, const double *message
 
 // All rows below: a thread a row, which keeps its multipliers, a row of blocks an own panel.
 static __global__ void __launch_bounds__(update_block)
-    update(deal d, int t, int i, const double *message)
+    update(deal d, int t, int i, const double *__restrict__ message)
 {
     __shared__ double u[width][width]; // by column and row
     int mine = d.own(i + blockIdx.y), of_mine = d.columns_of(mine), count = d.columns_of(t);
@@ -353,11 +361,16 @@ static __global__ void __launch_bounds__(update_block)
 #pragma unroll
     for (int r = 0; r < width; ++r)
         factors[r] = r < count ? message[width + size_t(r) * d.n + row] : 0;
-    for (int c = 0; c < of_mine; ++c) {
-        double x = d.column(mine, c)[row];
+    double *a = d.column(mine, 0) + row;
+    constexpr int at_once = 4; // columns whose loads are under way together
+    for (int c = 0; c < of_mine; c += at_once) {
+        double x[at_once];
+        for (int q = 0; q < at_once; ++q) x[q] = c + q < of_mine ? a[size_t(c + q) * d.n] : 0;
 #pragma unroll
-        for (int r = 0; r < width; ++r) x -= factors[r] * u[c][r];
-        d.column(mine, c)[row] = x;
+        for (int r = 0; r < width; ++r)
+            for (int q = 0; q < at_once; ++q) x[q] -= factors[r] * u[c + q][r];
+        for (int q = 0; q < at_once; ++q)
+            if (c + q < of_mine) a[size_t(c + q) * d.n] = x[q];
     }
 }
 
