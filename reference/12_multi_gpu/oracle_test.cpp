@@ -23,7 +23,7 @@ TEST_CASE("oracle: solutions")
     CHECK(oracle::eliminate({0, 2, 4, 1, 1, 5}, 2) == doubles{3, 2});
     CHECK(oracle::eliminate({}, 0).empty());
     CHECK(oracle::eliminate({1, 2, 3, 1, 2, 4}, 2).empty());
-    CHECK(oracle::eliminate({0, 1, 0, 2}, 2).empty());
+    CHECK(oracle::eliminate({0, 1, 1, 0, 2, 1}, 2).empty());
 }
 
 TEST_CASE("oracle: a pivot that is too small costs all digits")
