@@ -276,8 +276,11 @@ diagnosis open_mpi()
         return {diagnosis::optional_missing, part, program + ", but no mpicc",
                 "without it: no " + enables, remedy};
     auto v = first_version(text);
-    return {diagnosis::there, part, fmt::format("{} at {}", v ? words(*v) : "", program), enables,
-            ""};
+    std::string found = fmt::format("{} at {}", v ? words(*v) : "", program);
+    if (!v || v->major != 4)
+        return {diagnosis::optional_missing, part, found + "; 4 is needed",
+                "without it: no " + enables, remedy};
+    return {diagnosis::there, part, found, enables, ""};
 }
 
 diagnosis built(const machine_places &places, const std::optional<toolchain> &t)

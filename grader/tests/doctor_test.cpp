@@ -121,6 +121,8 @@ TEST_CASE("Open MPI is there with its compiler, and nobody else's MPI is")
     CHECK(m.about("Open MPI").found.find("no mpicc") != std::string::npos);
     m.script("bin/mpicc", "exit 0");
     CHECK(m.about("Open MPI").found == "4.1.4 at " + m.root + "/bin/mpirun");
+    m.script("bin/mpirun", "echo 'mpirun (Open MPI) 5.0.7'");
+    CHECK(m.about("Open MPI").found.find("4 is needed") != std::string::npos);
     m.script("bin/mpirun", "echo 'HYDRA build details: 4.0'");
     CHECK(m.about("Open MPI").what == diagnosis::optional_missing);
     CHECK(m.about("Open MPI").remedy.find("libopenmpi-dev") != std::string::npos);
