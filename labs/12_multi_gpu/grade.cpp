@@ -387,7 +387,7 @@ static make_workload eliminate_race()
 {
     return [](std::mt19937_64 &random) {
         struct parts {
-            int n = simulated() ? 96 : 2048;
+            int n = simulated() ? 96 : 1024;
             doubles a;
             output<double> x{0};
         };

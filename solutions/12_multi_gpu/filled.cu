@@ -196,8 +196,8 @@ static __global__ void take_columns(const double *rows, deal d)
 }
 
 // What the owner of column k tells all: message[0] is the row of the pivot, or
-// -1 if there is none; message[1 + i], for each row i below k, is the multiplier
-// of row k that is to be subtracted from it. In one block.
+// -1 if there is none; message[1 + i], for each row i below k, is how many times
+// row k is to be subtracted from it, the row's multiplier. In one block.
 static __global__ void pick_pivot(double *column, int n, int k, double *message)
 {
     __shared__ double values[block_size];
