@@ -725,6 +725,7 @@ bool once(std::vector<argument> &arguments, call_images &images, const char *fun
     if (options().simulated) run.closed_peers = current_case().closed_peers;
     if (streams_of_case() == stream_work::late) run.flags |= late_streams;
     if (streams_of_case() == stream_work::shuffled) run.flags |= shuffled_streams;
+    run.launch_places = static_cast<std::uint32_t>(current_case().launch_places);
     if (run.flags & (another_order | shuffled_streams))
         run.pattern = static_cast<std::uint32_t>(case_seed()) | 1;
     if (current_case().ranks)

@@ -240,8 +240,20 @@ std::string late_streams_hint(verdict v)
     if (v != WRONG_ANSWER && v != UNINITIALISED && v != PARTIALLY_WRITTEN && v != NOT_WRITTEN &&
         v != NONDETERMINISTIC)
         return {};
+    if (!options().late_streams && current_case().streams == stream_work::shuffled)
+        return "Here the work of different streams runs in any order that your events and waits "
+               "allow: is an event missing, or does one stream use what another still needs?";
     return "Here the work in streams runs as late as your waits allow: is an event or a "
            "synchronisation missing?";
+}
+
+// A launch by a kernel was refused, and no kernel made up for it.
+std::string refused_launch_hint(verdict v)
+{
+    bool wrong = v == verdict::WRONG_ANSWER || v == verdict::NOT_WRITTEN ||
+                 v == verdict::PARTIALLY_WRITTEN || v == verdict::NONDETERMINISTIC;
+    if (!wrong || current_case().refused.empty()) return {};
+    return current_case().refused + " Do what was refused in another way.";
 }
 
 } // namespace
@@ -249,6 +261,7 @@ std::string late_streams_hint(verdict v)
 void end_case(verdict v, std::string message, std::string hint)
 {
     if (std::string late = late_streams_hint(v); !late.empty()) hint = late;
+    if (std::string refused = refused_launch_hint(v); !refused.empty()) hint = refused;
     static std::mutex one_at_a_time;
     std::unique_lock lock(one_at_a_time);
     case_record &r = current_case();

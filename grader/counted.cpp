@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <stdexcept>
 
 namespace grading {
@@ -58,6 +59,7 @@ void add_kernel(counted &c, const json &k)
 {
     auto kernel = k.at("kernel").get<std::string>();
     c.launches += number(k, "launches");
+    c.launches_by_kernels += number(k, "launches_by_kernels");
     c.threads += number(k, "threads");
     c.compulsory_bytes += sector_bytes * (number(k, "sectors_read") + number(k, "sectors_written"));
     c.managed_pages += number(k, "managed_pages");
@@ -84,6 +86,7 @@ void add_kernel(counted &c, const json &k)
         c.exact_divisions += number(site, "exact_divisions");
         c.exact_square_roots += number(site, "exact_square_roots");
         c.warp_instructions += number(site, "warp_instructions");
+        c.thread_instructions += number(site, "thread_instructions");
     }
 }
 
@@ -118,6 +121,12 @@ void add_timeline(counted &c, const json &t)
     c.copying_ticks = number(t, "copying");
     c.hidden_ticks = whole ? number(t, "hidden") : 0;
     c.host_waits = number(t, "host_waits");
+    std::set<std::string> working;
+    for (const json &step : t.at("steps"))
+        if (const json &kind = step.at("kind");
+            kind == "copy" || kind == "fill" || kind == "kernel")
+            working.insert(step.at("lane").get<std::string>());
+    c.streams = working.size();
 }
 
 constexpr const char *loads_name = "sector bytes used by loads";
@@ -196,6 +205,35 @@ counted_gate copies_hidden(double pass)
             "While a kernel works on one piece, the next can be on its way in and the last on its "
             "way out. Cut the work into pieces and let streams take turns; only pinned memory is "
             "copied while the host goes on. ./workbook explain draws who waits for whom."};
+}
+
+counted_gate makespan(const steps &most)
+{
+    return {"time on the timeline, of naive's",
+            [](const counted &c) {
+                return c.naive_serial_ticks ? static_cast<double>(c.ticks) /
+                                                  static_cast<double>(c.naive_serial_ticks)
+                                            : 0;
+            },
+            false,
+            most,
+            "%",
+            "Too little runs side by side: what stands alone at the beginning and at the end, and "
+            "who waits without need? ./workbook explain draws it."};
+}
+
+counted_gate streams_at_work(double pass)
+{
+    return {"streams at work",
+            [](const counted &c) {
+                bool overlaps = c.ticks < c.serial_ticks;
+                return static_cast<double>(std::max<std::uint64_t>(c.streams, overlaps ? 2 : 0));
+            },
+            true,
+            {pass, 0, 0},
+            "",
+            "All work is in one stream, and there one thing follows another. A launch or a copy "
+            "goes to the default stream unless it names another."};
 }
 
 std::string report_counters(std::span<const std::byte> report)

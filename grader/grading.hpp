@@ -94,8 +94,9 @@ void reading_an_output_means(const std::string &cause, const std::string &next,
 void hint_past_the_end(const std::string &hint);
 
 // When the simulator runs what the case's next calls put into streams. Late: where the program
-// waits for it, and only what that wait needs, so that a missing event or synchronisation shows; a
-// host that polls memory without a call then waits for ever. Shuffled: at any time until then, by
+// waits for it, and only what that wait needs, what was queued last as early as it may, so that a
+// missing event or synchronisation shows; a host that polls memory without a call then waits for
+// ever. Shuffled: at any time until then, by
 // the case's seed. A GPU has its own order.
 enum class stream_work : std::uint8_t { as_queued, late, shuffled };
 void run_streams(stream_work when);
@@ -114,6 +115,10 @@ std::vector<counted> count_ranks(const std::function<void()> &call);
 // On the simulator, in the case's next calls: pairs (device, peer) without access to each other's
 // memory, whose copies go by way of the host. Elsewhere the machine has what it has.
 void close_peers(const std::vector<std::pair<int, int>> &pairs);
+
+// How many launches by kernels may wait to begin in the case's next calls, beyond which they are
+// refused: cudaLimitDevRuntimePendingLaunchCount. 0: as many as usual. A GPU may allow more.
+void limit_launches(int places);
 
 // On the simulator: whether `call`, a CALL that is told of more elements than its argument `array`
 // has, reads on behind them, in whatever order blocks and warps run. It ends there. This is how a
@@ -155,11 +160,18 @@ counted_gate used_by_loads(double pass); // bytes asked for over bytes of sector
 counted_gate used_by_stores(double pass);
 counted_gate blocks_share(double pass);  // at least so many blocks' worth of work at a time
 counted_gate copies_hidden(double pass); // of the ticks in which copies run, with a kernel; 0..1
+// Ticks until all has ended, over those that naive's work takes one after another.
+counted_gate makespan(const steps &);
+// Streams in which something was copied, filled or computed; the default stream is one of them.
+// Where work overlaps in one stream, as that of a graph may, it counts as two.
+counted_gate streams_at_work(double pass);
 
 struct counted { // totals over every kernel of one call, and the source lines behind them
     std::uint64_t launches = 0, threads = 0;
-    // Warp instructions; and of each launch those of the block that executed most.
-    std::uint64_t warp_instructions = 0, busiest_block_instructions = 0;
+    std::uint64_t launches_by_kernels = 0; // of the launches
+    // Warp instructions; and of each launch those of the block that executed most. Thread
+    // instructions over warp instructions: the lanes at work, of 32.
+    std::uint64_t warp_instructions = 0, busiest_block_instructions = 0, thread_instructions = 0;
     std::uint64_t load_requests = 0, load_sectors = 0, load_bytes = 0, load_ideal_sectors = 0;
     std::uint64_t store_requests = 0, store_sectors = 0, store_bytes = 0, store_ideal_sectors = 0;
     std::uint64_t compulsory_bytes = 0; // 32 x distinct sectors a launch, reads and writes
@@ -185,6 +197,8 @@ struct counted { // totals over every kernel of one call, and the source lines b
     // Of the simulator's timeline (simulator/README.md): until all had ended; all work one after
     // another; while something was copied to or from a device; and of these while a kernel ran.
     std::uint64_t ticks = 0, serial_ticks = 0, copying_ticks = 0, hidden_ticks = 0;
+    std::uint64_t naive_serial_ticks = 0; // the same of naive's call
+    std::uint64_t streams = 0;            // that had work to do
     // Of atomics, in global and shared memory; of each request, its lanes on the address that most
     // of them had.
     std::uint64_t atomic_requests = 0, atomic_same_address = 0;
@@ -208,6 +222,9 @@ struct speed_gates {
     double fma_needed = 1;
     std::vector<counted_gate> counted;
     bool naive_may_pass = false; // as where S is below 1
+    // Where naive would take too long: which part of the work `make_for_naive` makes. Its time is
+    // then taken for what all of it would take at that speed, and the library does all of it.
+    double naive_share = 1;
     std::string
         too_slow; // what a student below S or the first step has probably missed, and what to try
 };
@@ -238,6 +255,10 @@ using make_workload = std::function<std::unique_ptr<workload>(std::mt19937_64 &)
 // `make_for_naive` makes the same work in theirs from the same random numbers.
 void race(const make_workload &make, const speed_gates &gates,
           const make_workload &make_for_naive = {});
+
+// What one call of naive costs here, by which a case balances what it asks for: on a GPU in
+// milliseconds, the shortest of some calls; on the simulator in ticks.
+double naive_cost(const make_workload &make);
 
 enum class kind : std::uint8_t { correctness, speed };
 struct worth { // a doctest decorator: enters the case in the grader's own records

@@ -26,6 +26,9 @@ enum class place : std::uint8_t {
     acquired, // on the host, from the contract's own acquire, for its release
 };
 
+// Whether a worker's kernels can poison what lies there.
+constexpr bool poisoned(place where) { return where == place::device || where == place::pinned; }
+
 // One argument of a call. Its image in the regions: guard bytes, payload, guard bytes; values have
 // no guards.
 struct slot {
@@ -79,7 +82,8 @@ struct request {
     std::uint64_t closed_peers = 0; // run, simulator only: as in simulator_close_peers
     char function[64] = {};
     std::uint32_t slots = 0, calls = 0;
-    std::uint32_t limit_ms = 0; // ranks: after which those that have not answered are named
+    std::uint32_t limit_ms = 0;      // ranks: after which those that have not answered are named
+    std::uint32_t launch_places = 0; // run: for launches by kernels; 0: as many as usual
     std::uint32_t sets[max_calls] = {};
     slot arguments[max_slots];
 };

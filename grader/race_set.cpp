@@ -74,9 +74,9 @@ race_set::race_set(std::unique_ptr<workload> work, region &in, std::uint64_t at,
         s.guard = s.where == place::value ? 0 : guard_bytes;
         s.input = at;
         at += image_of(s);
-        // Managed pages must begin on the host; poison reaches device memory only.
+        // Managed pages must begin on the host, and poison does not reach ordinary memory.
         reload_ |= s.where == place::managed || s.where == place::per_device ||
-                   (s.output && s.where != place::device);
+                   (s.output && !poisoned(s.where));
     }
     end_ = at;
     if (end_ > in_.size())
@@ -120,7 +120,7 @@ void race_set::fill_image()
             guard(to + s.guard + each);
             if (!s.output)
                 copy_bytes(to + s.guard, static_cast<std::byte *>(a.data) + k * each, each);
-            if (s.output && s.where != place::device) // spoil() does not reach it
+            if (s.output && !poisoned(s.where)) // spoil() does not reach it
                 fill_words(to + s.guard, each, poison_word(random()));
         }
     }
@@ -234,7 +234,7 @@ void race_set::take(const region &out, std::uint32_t word) const
             before += each + 2 * s.guard;
             after += each + 2 * s.guard;
         }
-        if (!s.output || s.scratch || s.where != place::device) continue;
+        if (!s.output || s.scratch || !poisoned(s.where)) continue;
         asked = true;
         written |= !holds_only(static_cast<std::byte *>(a.data) + a.written_first * s.element,
                                a.written_count * s.element, word);

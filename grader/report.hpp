@@ -37,6 +37,7 @@ struct case_record {
     stream_work streams = stream_work::as_queued;
     int ranks = 0;                  // that make its calls, of Open MPI; 0: one process without
     std::uint64_t closed_peers = 0; // pairs of devices, as in simulator_close_peers
+    int launch_places = 0;          // for launches by kernels; 0: as many as usual
     std::string past_the_end; // what to try where a call gets there; empty: nothing in particular
     std::string may_read_on;  // the argument behind whose end a read ends the call and not the case
     bool repeating = false;   // the second of two equal calls is running

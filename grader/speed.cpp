@@ -230,13 +230,24 @@ private:
     double device_s_ = 0;
 };
 
+// Events see the default stream and those that wait for it. Where the worker's own clock says that
+// work went on in others, it counts.
+double own_time(const reply &r)
+{
+    bool elsewhere = r.host_ms - r.event_ms > 0.2 * r.host_ms + 0.05;
+    return elsewhere ? r.host_ms : r.event_ms;
+}
+
 // The race on a GPU, as race.hpp wants it run.
 class gpu_track : public track {
 public:
-    // `shown`: nothing is graded by these times, so fewer inputs will do.
-    gpu_track(const make_workload &make, const make_workload &make_for_naive, bool shown)
+    // `shown`: nothing is graded by these times, so fewer inputs will do. `naive_alone`: the
+    // library takes the submission's work.
+    gpu_track(const make_workload &make, const make_workload &make_for_naive, bool shown,
+              bool naive_alone)
         : make_(make),
           make_for_naive_(make_for_naive),
+          naive_alone_(naive_alone),
           least_sets_(shown ? 2 : graded_sets),
           shown_(shown),
           clocks_(device().name),
@@ -368,10 +379,11 @@ private:
         }
     }
 
-    // Of two forms, naive and the library take theirs.
+    // Of two forms, naive takes its own, and the library too, unless naive's is only smaller.
     std::deque<race_set> &sets_of(contestant who)
     {
-        return make_for_naive_ && who != contestant::submission ? for_naive_ : sets_;
+        bool own = who == contestant::naive || (who == contestant::library && !naive_alone_);
+        return make_for_naive_ && own ? for_naive_ : sets_;
     }
     race_set &in_round(std::size_t i, contestant who = contestant::submission)
     {
@@ -496,14 +508,6 @@ private:
         return {own_time(a.value), std::max(a.parent_ms - overhead_ms_, 1e-3), calls};
     }
 
-    // Events see the default stream and those that wait for it. Where the worker's own clock says
-    // that work went on in others, it counts.
-    static double own_time(const reply &r)
-    {
-        bool elsewhere = r.host_ms - r.event_ms > 0.2 * r.host_ms + 0.05;
-        return elsewhere ? r.host_ms : r.event_ms;
-    }
-
     // Outputs are checked side by side while the next are read, as many as have places of their own
     // in the output region.
     void verify(contestant who, std::size_t calls)
@@ -525,6 +529,7 @@ private:
     }
 
     const make_workload &make_, &make_for_naive_;
+    bool naive_alone_;
     std::size_t least_sets_;
     bool shown_, warm_ = false;
     device_clocks clocks_;
@@ -551,7 +556,7 @@ void tell_verdict(const judgement &j)
 void timed_race(const make_workload &make, const make_workload &make_for_naive,
                 const speed_gates &gates, const speed_result *had)
 {
-    gpu_track track(make, make_for_naive, !gates_time(gates));
+    gpu_track track(make, make_for_naive, !gates_time(gates), gates.naive_share < 1);
     try {
         judgement j = judge(track, gates);
         for (int more = 1; more < options().verdicts && gates_time(gates); ++more) {
@@ -600,6 +605,55 @@ counted counters_of(worker &w, bool trusted)
     }
 }
 
+// One set of arguments in naive's worker, for calls that are no race.
+class naive_call {
+public:
+    explicit naive_call(const make_workload &make)
+        : random_(case_seed()), set_(make(random_), inputs(), images_start, 1)
+    {
+        forget_call();
+        set_.fill_image();
+        ask(set_.load(), "handing over naive's arguments");
+    }
+    reply run(std::uint32_t flags)
+    {
+        request r;
+        r.what = command::run;
+        r.flags = flags;
+        r.calls = 1;
+        r.sets[0] = set_.number();
+        std::strncpy(r.function, set_.work().function(), sizeof r.function - 1);
+        return ask(r, "calling naive");
+    }
+    void leave()
+    {
+        request r;
+        r.what = command::drop;
+        r.set = set_.number();
+        ask(r, "freeing naive's arguments");
+    }
+
+private:
+    static reply ask(const request &r, const char *doing)
+    {
+        answer a = naive_worker().ask(r, seconds(60));
+        require_trusted(a, doing);
+        return a.value;
+    }
+    std::mt19937_64 random_;
+    race_set set_;
+};
+
+counted count_naive(const make_workload &make)
+{
+    naive_call naive(make);
+    naive.run(begin_counting);
+    counted c = counters_of(naive_worker(), true);
+    c.naive_serial_ticks = c.serial_ticks;
+    naive.leave();
+    return c;
+}
+
 // Naive's counters of one call, on the same kind of inputs; kept for later cases that race the same
 // function on as many bytes.
 const counted &naive_counters(const make_workload &make)
@@ -607,24 +661,7 @@ const counted &naive_counters(const make_workload &make)
     static std::map<std::string, counted> kept;
     std::string key = fmt::format("{}, {}", current_case().name, case_seed());
     if (auto at = kept.find(key); at != kept.end()) return at->second;
-
-    forget_call();
-    std::mt19937_64 random(case_seed());
-    race_set set(make(random), inputs(), images_start, 1);
-    set.fill_image();
-    request run, drop;
-    run.what = command::run;
-    run.flags = begin_counting;
-    run.calls = 1;
-    run.sets[0] = set.number();
-    std::strncpy(run.function, set.work().function(), sizeof run.function - 1);
-    drop.what = command::drop;
-    drop.set = set.number();
-    require_trusted(naive_worker().ask(set.load(), seconds(60)), "handing over naive's arguments");
-    require_trusted(naive_worker().ask(run, seconds(60)), "counting naive's accesses");
-    counted c = counters_of(naive_worker(), true);
-    require_trusted(naive_worker().ask(drop, seconds(60)), "freeing naive's arguments");
-    return kept.emplace(key, c).first->second;
+    return kept.emplace(key, count_naive(make)).first->second;
 }
 
 // What one call of the submission counted, and what it missed, if anything.
@@ -690,6 +727,7 @@ counted_outcome count_one_call(const make_workload &make, const make_workload &m
     make_call(work->function(), std::move(arguments), nullptr, 0);
     work->check();
     counted submission = counters_of(submission_worker(), false);
+    submission.naive_serial_ticks = naive.naive_serial_ticks;
     check_where_work_was_done(*work, from_host, submission);
     speed_result result;
     result.required = gates.speedup;
@@ -742,6 +780,17 @@ void counted_then_shown(const make_workload &make, const make_workload &make_for
 }
 
 } // namespace
+
+double naive_cost(const make_workload &make)
+{
+    if (simulated()) return static_cast<double>(count_naive(make).ticks);
+    constexpr int calls = 5; // the first makes warm
+    naive_call naive(make);
+    double shortest = std::numeric_limits<double>::infinity();
+    for (int k = 0; k < calls; ++k) shortest = std::min(shortest, own_time(naive.run(0)));
+    naive.leave();
+    return shortest;
+}
 
 void race(const make_workload &make, const speed_gates &gates, const make_workload &make_for_naive)
 {

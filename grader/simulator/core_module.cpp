@@ -91,7 +91,7 @@ struct module::state {
     outcome run(program &, const launch &);
     outcome run_grid(program &, const launch &, core::device_runtime &, core::launch_node &);
     static program &transfer(bool fill, bool words);
-    void add_counts(program &, const core::grid &, const core::sector_set &read,
+    void add_counts(program &, const core::grid &, bool by_kernel, const core::sector_set &read,
                     const core::sector_set &written);
 };
 
@@ -411,7 +411,7 @@ outcome module::state::run_grid(program &p, const launch &how, core::device_runt
     runtime.count_steps(g.steps);
     spare = std::move(g.spare);
     if (spare.size() > 4) spare.resize(4); // enough to start the next grid without allocating
-    if (c.count) add_counts(p, g, read, written);
+    if (c.count) add_counts(p, g, self.parent != nullptr, read, written);
     read.clear();
     written.clear();
     return g.result;
@@ -533,8 +533,8 @@ static void add_peer_traffic(int device, const core::sector_set &touched, bool w
     });
 }
 
-void module::state::add_counts(program &p, const core::grid &g, const core::sector_set &read,
-                               const core::sector_set &written)
+void module::state::add_counts(program &p, const core::grid &g, bool by_kernel,
+                               const core::sector_set &read, const core::sector_set &written)
 {
     const launch &how = *g.how;
     auto &all = counters::instance().kernels;
@@ -545,6 +545,7 @@ void module::state::add_counts(program &p, const core::grid &g, const core::sect
         it->kernel = p.shown;
     }
     it->launches += 1;
+    it->launches_by_kernels += by_kernel;
     it->blocks += g.blocks;
     it->busiest_block_instructions += g.busiest;
     it->threads += g.blocks * how.block.x * how.block.y * how.block.z;

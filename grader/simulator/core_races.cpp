@@ -879,10 +879,11 @@ std::string race_checker::earlier_text(const access &a, const access_mark &m, in
 std::string race_checker::why_unordered(const access &a, const access_mark &m, bool wrote)
 {
     if (a.of_this_grid(m)) {
-        // In shared memory a barrier is missing; elsewhere two elements have one place.
-        const bool both_write = wrote && a.use != access_use::read;
-        if (m.at == a.at || (both_write && a.space != ptx::space::shared))
-            return "; which value stays is left to chance";
+        // Between a block's stores to shared memory a barrier is missing; elsewhere two elements
+        // have one place.
+        const bool one_place = wrote && a.use != access_use::read && a.of_this_block(m) &&
+                               a.space != ptx::space::shared;
+        if (m.at == a.at || one_place) return "; which value stays is left to chance";
         if (a.of_this_warp(m)) return " and no __syncwarp() or __syncthreads() comes between";
         return a.of_this_block(m) ? " and no __syncthreads() comes between"
                                   : " and nothing orders the two blocks";

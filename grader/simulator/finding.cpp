@@ -5,11 +5,23 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <string_view>
 
 namespace simulator {
 
-std::string demangled_name(const std::string &mangled)
+// Of what is static in relocatable code nvcc makes __nv_static_LENGTH__FILE_OF_THAT_LENGTH and then
+// the mangled name.
+static std::string without_its_file(const std::string &name)
 {
+    constexpr std::string_view prefix = "__nv_static_";
+    if (!name.starts_with(prefix)) return name;
+    const std::size_t start = name.find("_Z", prefix.size());
+    return start == name.npos ? name : name.substr(start);
+}
+
+std::string demangled_name(const std::string &name)
+{
+    const std::string mangled = without_its_file(name);
     int status = 0;
     char *text = abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status);
     if (text == nullptr) return mangled;

@@ -56,13 +56,18 @@ public:
         }
     }
 
-    // Engines serve in the order in which steps become able to start, then of their queueing.
+    // Of all that could start, a copy engine takes what was queued first; kernels begin in the
+    // order in which they become able to.
     void run()
     {
         while (!ready_.empty()) {
             const auto [at, i] = ready_.top();
             ready_.pop();
-            place(i, at);
+            if (const std::uint64_t busy = engine_busy(steps_[i]); busy > at) {
+                ready_.push({busy, i}); // others may have become able by then
+                continue;
+            }
+            place(i);
             for (const std::size_t f : followers_[i])
                 if (--open_[f] == 0) ready_.push({able(steps_[f]), f});
         }
@@ -102,6 +107,15 @@ private:
         return {&d.in, &devices_[s.from_device].out};
     }
 
+    // Until when no copy of its ways can begin; 0 of all else.
+    std::uint64_t engine_busy(const timeline_step &s)
+    {
+        std::uint64_t until = 0;
+        if (crosses_link(s))
+            for (const unit *u : units_for(s)) until = std::max(until, u->free);
+        return until;
+    }
+
     void say_held(timeline_step &s, std::uint64_t until)
     {
         if (until == 0) return;
@@ -110,11 +124,11 @@ private:
         if (s.held_by == 0) s.held_by = s.host, s.why = held::by_host;
     }
 
-    void place(std::size_t i, std::uint64_t at)
+    void place(std::size_t i)
     {
         timeline_step &s = steps_[i];
-        say_held(s, at);
-        s.start = at;
+        s.start = able(s);
+        say_held(s, s.start);
         const auto units = units_for(s);
         for (const unit *u : units)
             if (u->free > s.start) {

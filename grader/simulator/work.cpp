@@ -61,10 +61,27 @@ std::set<const work *> needed_for(const work_ref &w)
     return all;
 }
 
+// What was queued last is what nobody expects to have run yet: it comes first of those that are
+// able, or of those that it follows the one queued last, and so on.
+std::size_t least_expected(const std::vector<std::size_t> &able, const std::set<const work *> *of)
+{
+    const auto &pending = all().pending;
+    const work *of_it = nullptr; // what it follows stands before it
+    for (std::size_t i = pending.size(); i-- > 0;) {
+        const work *w = pending[i].get();
+        const auto is_it = [w](const work_ref &a) { return a.get() == w; };
+        if (of_it ? std::none_of(of_it->after.begin(), of_it->after.end(), is_it)
+                  : of && !of->count(w))
+            continue;
+        if (ready(*w)) return i;
+        of_it = w;
+    }
+    return able.back();
+}
+
 std::size_t choose(std::size_t n)
 {
-    if (settings().streams != stream_order::random)
-        return settings().streams == stream_order::late ? n - 1 : 0;
+    if (settings().streams != stream_order::random) return 0;
     if (all().seeded != settings().seed) all().random.seed(all().seeded = settings().seed);
     return all().random() % n;
 }
@@ -77,7 +94,8 @@ bool step(const std::set<const work *> *of)
     for (std::size_t i = 0; i < pending.size(); ++i)
         if (ready(*pending[i]) && (!of || of->count(pending[i].get()))) able.push_back(i);
     if (able.empty()) return false;
-    const std::size_t which = able[choose(able.size())];
+    const std::size_t which = settings().streams == stream_order::late ? least_expected(able, of)
+                                                                       : able[choose(able.size())];
     const work_ref w = pending[which];
     pending.erase(pending.begin() + static_cast<std::ptrdiff_t>(which));
     run(*w);

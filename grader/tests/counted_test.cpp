@@ -28,14 +28,14 @@ std::string site(int line, const access &load, const access &store)
     std::string shared = R"({"requests":1,"wavefronts":4,"ideal_wavefronts":2,"lanes":32})";
     return fmt::format(
         R"({{"file":"labs/x/stub.cu","line":{},"global_load":{},"global_store":{},"local_load":{},)"
-        R"("local_store":{},"shared_load":{},"shared_store":{},"global_atomics":3,"atomic_requests":2,"atomic_same_address":7,"texture_bytes":6,"multiplications":8,"exact_divisions":4,"exact_square_roots":5,"warp_instructions":40,"texture_requests":1,"constant_requests":2,"constant_addresses":9,"host_sectors":3,"barriers":5}})",
+        R"("local_store":{},"shared_load":{},"shared_store":{},"global_atomics":3,"atomic_requests":2,"atomic_same_address":7,"texture_bytes":6,"multiplications":8,"exact_divisions":4,"exact_square_roots":5,"warp_instructions":40,"thread_instructions":60,"texture_requests":1,"constant_requests":2,"constant_addresses":9,"host_sectors":3,"barriers":5}})",
         line, to_json(load), to_json(store), none, none, shared, shared);
 }
 
 std::string document(const std::string &sites)
 {
     return fmt::format(
-        R"({{"kernels":[{{"kernel":"scale","launches":2,"blocks":4,"threads":1024,)"
+        R"({{"kernels":[{{"kernel":"scale","launches":2,"launches_by_kernels":1,"blocks":4,"threads":1024,)"
         R"("sectors_read":10,"busiest_block_instructions":25,"managed_pages":8,"sectors_written":20,"sites":[{}]}}],"transfers":{{"host_to_device":64,"device_to_device":32,"from_pageable":48,"staged":16,"sent":[7,90,8],"uploaded":[3,61]}}}})",
         sites);
 }
@@ -75,6 +75,8 @@ TEST_CASE("totals over kernels and lines")
     CHECK(c.warp_instructions == 80);
     CHECK(c.busiest_block_instructions == 25);
     CHECK(blocks_share(2).value(c) == doctest::Approx(80.0 / 25));
+    CHECK(c.launches_by_kernels == 1);
+    CHECK(c.thread_instructions == 120);
     CHECK(c.shared_ideal_wavefronts == 8);
     CHECK(c.global_atomics == 6);
     CHECK(c.barriers == 10);
@@ -135,16 +137,30 @@ TEST_CASE("copies are hidden as the timeline has it")
             R"({"kernels":[],"transfers":{"host_to_device":0,"device_to_device":0,"from_pageable":0,"staged":0,"sent":[],"uploaded":[]},"timeline":)" +
             timeline + "}");
     };
-    counted c =
-        with(R"({"ticks":70,"serial":100,"copying":40,"hidden":30,"left_out":0,"host_waits":6})");
+    counted c = with(
+        R"({"ticks":70,"serial":100,"copying":40,"hidden":30,"left_out":0,"host_waits":6,"steps":[)"
+        R"({"kind":"copy","lane":"stream 1"},{"kind":"host_wait","lane":"host"},)"
+        R"({"kind":"kernel","lane":"NULL stream"},{"kind":"fill","lane":"stream 1"},)"
+        R"({"kind":"event_wait","lane":"stream 2"}]})");
     CHECK(gate.value(c) == 0.75);
     CHECK(c.ticks == 70);
     CHECK(c.serial_ticks == 100);
     CHECK(c.host_waits == 6);
+    CHECK(streams_at_work(2).value(c) == 2);
+    c.streams = 1;
+    CHECK(streams_at_work(2).value(c) == 2); // 70 ticks of 100: it overlaps all the same
+    c.serial_ticks = 70;
+    CHECK(streams_at_work(2).value(c) == 1);
+    c.serial_ticks = 100;
+    c.naive_serial_ticks = 140;
+    CHECK(makespan({0.6, 0, 0}).value(c) == 0.5);
+    CHECK(passes(makespan({0.6, 0, 0}), 0.5));
+    CHECK_FALSE(passes(makespan({0.6, 0, 0}), 0.61));
     CHECK(missed_message(copies_hidden(0.8), c, c) ==
           "copy time hidden behind kernels: 75 %, at least 80 % is required; naive: 75 %.");
     // Longer than what is kept.
-    c = with(R"({"ticks":70,"serial":100,"copying":40,"hidden":30,"left_out":1,"host_waits":6})");
+    c = with(
+        R"({"ticks":70,"serial":100,"copying":40,"hidden":30,"left_out":1,"host_waits":6,"steps":[]})");
     CHECK(gate.value(c) == 0);
     CHECK(c.ticks == 100);
     CHECK(gate.value(parse_counters(document(contiguous))) == 1); // nothing copied

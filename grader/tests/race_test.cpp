@@ -389,6 +389,23 @@ TEST_CASE("a ratio that is only shown fails nobody, and the library's is shown b
     CHECK(j.result.library_ratio == doctest::Approx(0.5));
 }
 
+TEST_CASE("a naive that does a part of the work is taken to go on at its speed")
+{
+    simulated_track t;
+    t.naive_ms = 1.5;
+    t.submission_ms = 10;
+    t.library_ms = 5;
+    speed_gates gates;
+    gates.speedup = 2;
+    gates.naive_share = 1.0 / 16;
+    judgement j = judge(t, gates);
+    CHECK(j.what == verdict::PASS);
+    CHECK(j.result.median == doctest::Approx(2.4));
+    CHECK(j.result.naive_ms == doctest::Approx(24));
+    CHECK(j.result.library_ratio == doctest::Approx(0.5));
+    CHECK(contains(j.message, "naive 24 ms by a smaller input: 2.40 times"));
+}
+
 TEST_CASE("steps are counted where they are offered")
 {
     step_tally t;

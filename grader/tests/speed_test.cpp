@@ -146,13 +146,15 @@ private:
         loads += kind_ == "naive" ? "128}" : "16}";
         std::string shared = R"({"wavefronts":0,"ideal_wavefronts":0})";
         std::string text =
-            R"({"kernels":[{"kernel":"add","launches":1,"threads":128,"sectors_read":0,"busiest_block_instructions":0,"managed_pages":0,)"
-            R"("sectors_written":0,"sites":[{"file":"stub.cu","line":4,"global_load":)" +
+            R"({"kernels":[{"kernel":"add","launches":1,"launches_by_kernels":0,"threads":128,"sectors_read":0,)"
+            R"("busiest_block_instructions":0,"managed_pages":0,"sectors_written":0,"sites":[{"file":"stub.cu","line":4,"global_load":)" +
             loads + R"(,"global_store":)" + none + R"(,"local_load":)" + none +
             R"(,"local_store":)" + none + R"(,"shared_load":)" + shared + R"(,"shared_store":)" +
             shared + R"(,"global_atomics":0,"atomic_requests":0,"atomic_same_address":0,)" +
-            R"("texture_bytes":0,"multiplications":0,"exact_divisions":0,"exact_square_roots":0,"warp_instructions":0,"texture_requests":0,)" +
-            R"("constant_requests":0,"constant_addresses":0,"host_sectors":0,"barriers":0}]}],)" +
+            R"("texture_bytes":0,"multiplications":0,"exact_divisions":0,)" +
+            R"("exact_square_roots":0,"warp_instructions":0,"thread_instructions":0,)" +
+            R"("texture_requests":0,"constant_requests":0,)" +
+            R"("constant_addresses":0,"host_sectors":0,"barriers":0}]}],)" +
             R"("transfers":{"host_to_device":0,"device_to_device":0,"from_pageable":0,"staged":0,"sent":[],"uploaded":[]}})";
         if (kind_ == "garbled") text = text.substr(0, 100);
         std::uint64_t findings = kind_ == "misuses a vote", length = text.size();
@@ -244,8 +246,9 @@ std::span<std::byte> renew(std::vector<int> &values, std::mt19937_64 &random)
 
 class adding : public workload {
 public:
-    explicit adding(std::mt19937_64 &random, double bytes, bool mark = false)
-        : in_(elements), out_(elements), bytes_(bytes)
+    explicit adding(std::mt19937_64 &random, double bytes, bool mark = false,
+                    place of_output = place::device)
+        : in_(elements), out_(elements), bytes_(bytes), of_output_(of_output)
     {
         for (int &x : in_) x = static_cast<int>(random() % 1000000);
         if (mark) in_[0] = marked_form;
@@ -253,7 +256,8 @@ public:
     const char *function() const override { return "add_one"; }
     std::vector<argument> arguments() override
     {
-        return remote<decltype(add_one)>::arguments(in_, out_, int(elements));
+        return remote<decltype(add_one)>::arguments(in_, placed_output<int>{out_, of_output_},
+                                                    int(elements));
     }
     std::vector<std::span<std::byte>> change(std::mt19937_64 &random) override
     {
@@ -271,6 +275,7 @@ private:
     std::vector<int> in_;
     output<int> out_;
     double bytes_;
+    place of_output_;
 };
 
 // `n` of the elements may change; the others stay as they are, but from round to round.
@@ -337,6 +342,10 @@ std::unique_ptr<workload> marked(std::mt19937_64 &random)
 {
     return std::make_unique<adding>(random, 0, true);
 }
+std::unique_ptr<workload> to_pinned(std::mt19937_64 &random)
+{
+    return std::make_unique<adding>(random, 0, false, place::pinned);
+}
 
 } // namespace
 
@@ -362,6 +371,8 @@ SPEED_CASE("race: lies", 4) { race_against("lies", moving()); }
 SPEED_CASE("race: replays", 4) { race_against("replays", moving()); }
 SPEED_CASE("race: replays in place", 4) { race_against("replays", in_place); }
 SPEED_CASE("race: writes nothing", 4) { race_against("writes nothing", moving()); }
+SPEED_CASE("race: to pinned memory", 4) { race_against("fast", to_pinned); }
+SPEED_CASE("race: nothing to pinned memory", 4) { race_against("writes nothing", to_pinned); }
 SPEED_CASE("race: writes past the end", 4) { race_against("writes past the end", moving()); }
 SPEED_CASE("race: goes wrong later", 4) { race_against("goes wrong later", moving()); }
 SPEED_CASE("race: crashes", 4) { race_against("crashes", moving()); }
@@ -372,6 +383,14 @@ SPEED_CASE("race: twice", 4)
 {
     race_against("fast", moving());
     race(moving(), {});
+}
+
+// What naive takes is asked for, and the race is none the worse for it.
+SPEED_CASE("race: naive's cost", 4)
+{
+    double ms = naive_cost(moving());
+    expect(ms >= naive_ms && ms < 20 * naive_ms, verdict::WRONG_ANSWER, std::to_string(ms));
+    race_against("fast", moving());
 }
 
 namespace {
@@ -451,8 +470,9 @@ void check_verdict(const std::string &name, verdict expected, const std::string 
 
 TEST_CASE("verdict: a fast submission passes, in place or not, and leaves its figures")
 {
-    for (const char *name : {"race: fast", "race: fast in place", "race: half in place",
-                             "race: two forms", "race: twice"}) {
+    for (const char *name :
+         {"race: fast", "race: fast in place", "race: half in place", "race: two forms",
+          "race: twice", "race: to pinned memory", "race: naive's cost"}) {
         check_verdict(name, verdict::PASS);
         const case_record &r = record(name);
         REQUIRE(r.speed);
@@ -462,6 +482,11 @@ TEST_CASE("verdict: a fast submission passes, in place or not, and leaves its fi
         CHECK(r.speed->ms >= 1);
         CHECK(r.speed->naive_ms >= naive_ms);
     }
+}
+
+TEST_CASE("verdict: what lies in pinned memory must be written too")
+{
+    check_verdict("race: nothing to pinned memory", verdict::NOT_WRITTEN);
 }
 
 TEST_CASE("verdict: a slow one does not")

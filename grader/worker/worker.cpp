@@ -294,14 +294,6 @@ std::uint64_t scratch_bytes(const argument_set &s, const std::string &function)
     return bytes;
 }
 
-// The simulator's.
-std::string counters_text()
-{
-    std::string text(simulator_counters(nullptr, 0), 0);
-    simulator_counters(text.data(), text.size() + 1);
-    return text;
-}
-
 int threads_of_this_process()
 {
     std::ifstream file("/proc/self/status");
@@ -325,6 +317,28 @@ host_bytes seen_by_host(const argument_set &s)
     return all;
 }
 
+// While one lives, so many launches by kernels may wait to begin. Where a device does not let
+// itself be told, as many as usual may.
+class launch_pool {
+public:
+    explicit launch_pool(std::size_t places)
+    {
+        if (places == 0) return;
+        if (cudaDeviceGetLimit(&usual_, limit) == cudaSuccess) cudaDeviceSetLimit(limit, places);
+        cudaGetLastError();
+    }
+    ~launch_pool()
+    {
+        if (usual_ != 0) cudaDeviceSetLimit(limit, usual_);
+    }
+    launch_pool(const launch_pool &) = delete;
+    launch_pool &operator=(const launch_pool &) = delete;
+
+private:
+    static constexpr cudaLimit limit = cudaLimitDevRuntimePendingLaunchCount;
+    std::size_t usual_ = 0;
+};
+
 // While one lives, the simulator runs streams' work when the request says.
 class stream_schedule {
 public:
@@ -343,6 +357,14 @@ public:
 private:
     bool set_;
 };
+
+// What the simulator has counted, as JSON.
+std::string counts_so_far()
+{
+    std::string counts(simulator_counters(nullptr, 0), 0);
+    simulator_counters(counts.data(), counts.size() + 1);
+    return counts;
+}
 
 class server {
 public:
@@ -574,7 +596,7 @@ private:
         if (!s) return;
         for (std::size_t i = 0; i < s->slots.size(); ++i)
             for (buffer &b : s->buffers[i])
-                if (s->slots[i].output && s->slots[i].where == place::device)
+                if (s->slots[i].output && poisoned(s->slots[i].where))
                     yardstick_fill(reinterpret_cast<unsigned *>(b.payload()), b.payload_bytes() / 4,
                                    r.pattern);
         check(cudaDeviceSynchronize(), run_step::synchronise);
@@ -614,6 +636,7 @@ private:
             check(cudaEventCreate(&end_));
         }
         stream_schedule streams(r.flags);
+        launch_pool pool(r.launch_places);
         a.returned_bytes = e->result_bytes;
         int threads = r.calls == 1 ? threads_of_this_process() : 0;
         auto start = steady::now();
@@ -633,9 +656,8 @@ private:
         check(cudaSetDevice(home_device()), run_step::last_error);
         if (timed) cudaEventRecord(end_);
         cudaError_t sync = synchronise_devices();
-        if (simulator_counters)
-            counts_ = counters_text(); // before results are read, which counts too
         a.host_ms = std::chrono::duration<double, std::milli>(steady::now() - start).count();
+        if ((r.flags & begin_counting) && simulator_counters) counts_ = counts_so_far();
         if (r.calls == 1) a.threads_left = threads_of_this_process() - threads;
         if (a.status == reply_status::exception) return;
         if (r.flags & late_streams) {
@@ -712,13 +734,13 @@ private:
         std::memcpy(to + 16 + list, counts_.data(), length);
     }
 
+    std::string counts_; // of the last run that counted, and of nothing that came after
     const std::byte *input_;
     std::uint64_t input_bytes_;
     std::byte *output_;
     std::uint64_t output_bytes_, pinned_ = 0;
     std::map<std::uint32_t, argument_set> sets_;
     std::uint64_t l2_bytes_ = 0;
-    std::string counts_;
     void *flush_ = nullptr;
     cudaEvent_t begin_ = nullptr, end_ = nullptr;
 };
@@ -795,9 +817,7 @@ int replay(const char *path)
         return 1;
     }
     std::printf("%s was called once and returned without a CUDA error.\n", run.function);
-    if (simulator_counters) {
-        std::printf("%s\n", counters_text().c_str());
-    }
+    if (simulator_counters) std::printf("%s\n", counts_so_far().c_str());
     return 0;
 }
 

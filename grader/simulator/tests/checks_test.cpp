@@ -215,6 +215,17 @@ TEST_CASE("of a tree of launches, the kernel is named where the search for races
     settings() = before;
     launch();
     CHECK(findings::instance().empty());
+    REQUIRE(counters::instance().kernels.size() == 2);
+    for (const kernel_counts &k : counters::instance().kernels)
+        CHECK(k.launches_by_kernels == (k.kernel == "child" ? k.launches : 0));
+}
+
+TEST_CASE("static names of relocatable code are shown without their file")
+{
+    const std::string file = "__nv_static_33__c328c4c6_11_solution_cu_af6062c5_";
+    CHECK(demangled_name(file + "_Z5go_oni") == "go_on");
+    CHECK(demangled_name(file + "_Z3runILi1EEvPi") == "run<1>");
+    CHECK(demangled_name("__nv_static_") == "__nv_static_");
 }
 
 TEST_CASE("a barrier that some threads never reach")

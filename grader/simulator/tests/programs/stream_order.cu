@@ -85,6 +85,24 @@ static void missing_event_shows()
     CHECK(wrong > 0 && wrong < 16);
 }
 
+// Two branches that nothing joins: what follows one of them runs before the other has.
+static void missing_join_shows_late()
+{
+    for (const bool with_event : {true, false}) {
+        simulator_begin(), simulator_streams(late);
+        buffers m;
+        fill<<<4, 256, 0, m.one>>>(m.a, n, 1);
+        fill<<<4, 256, 0, m.two>>>(m.b, n, 2);
+        if (with_event) {
+            CHECK_CUDA(cudaEventRecord(m.event, m.two));
+            CHECK_CUDA(cudaStreamWaitEvent(m.one, m.event));
+        }
+        add_one<<<4, 256, 0, m.one>>>(m.a, m.b, n);
+        CHECK_CUDA(cudaDeviceSynchronize());
+        CHECK(found().empty() == with_event);
+    }
+}
+
 static void missing_wait_shows()
 {
     simulator_begin(), simulator_streams(late);
@@ -235,6 +253,7 @@ static void fault_cancels()
 int main()
 {
     missing_event_shows();
+    missing_join_shows_late();
     missing_wait_shows();
     legacy_stream();
     callbacks();

@@ -96,6 +96,22 @@ static void pieces_in_two_streams_overlap()
     CHECK(waits[0].name == "cudaDeviceSynchronize");
 }
 
+// Both copies of a piece come before those of the next, though all first ones could start at once.
+static void copies_go_in_the_order_of_their_queueing()
+{
+    memory m;
+    const int each = n / 4, bytes = each * static_cast<int>(sizeof(float));
+    for (int i = 0; i < 4; ++i)
+        CHECK_CUDA(cudaMemcpyAsync(m.device + i * each, m.pinned + i * each, bytes,
+                                   cudaMemcpyHostToDevice, i < 2 ? m.one : m.two));
+    CHECK_CUDA(cudaDeviceSynchronize());
+    const auto copies = steps_of(simulator::timeline::instance().scheduled(), step_kind::copy);
+    CHECK(copies.size() == 4);
+    for (std::size_t i = 1; i < copies.size(); ++i) {
+        CHECK(copies[i].start == copies[i - 1].end && copies[i].held_by == i);
+    }
+}
+
 static void nothing_overlaps_in_the_null_stream()
 {
     memory m;
@@ -199,6 +215,7 @@ static void the_same_run_gives_the_same_bytes()
 int main()
 {
     pieces_in_two_streams_overlap();
+    copies_go_in_the_order_of_their_queueing();
     nothing_overlaps_in_the_null_stream();
     nothing_overlaps_with_pageable_memory();
     events_are_waited_for();

@@ -3,3 +3,6 @@
 
 // y[i] = x[i] + 1 for i < n. x, y: n each.
 void increment(const int *x, int *y, int n);
+
+// *refused = how many of n launches by one kernel were refused.
+void count_refused(int *refused, int n);

@@ -10,3 +10,16 @@ static __global__ void increment_each(const int *x, int *y, int n)
 }
 
 void increment(const int *x, int *y, int n) { increment_each<<<(n + 31) / 32, 32>>>(x, y, n); }
+
+static __global__ void nothing() {}
+
+static __global__ void launch_many(int *refused, int n)
+{
+    *refused = 0;
+    for (int i = 0; i < n; ++i) {
+        nothing<<<1, 1>>>();
+        *refused += cudaGetLastError() == cudaErrorLaunchPendingCountExceeded;
+    }
+}
+
+void count_refused(int *refused, int n) { launch_many<<<1, 1>>>(refused, n); }

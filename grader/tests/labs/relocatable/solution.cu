@@ -16,3 +16,16 @@ static __global__ void launch(const int *x, int *y, int n)
 }
 
 void increment(const int *x, int *y, int n) { launch<<<1, 1>>>(x, y, n); }
+
+static __global__ void nothing() {}
+
+static __global__ void launch_many(int *refused, int n)
+{
+    *refused = 0;
+    for (int i = 0; i < n; ++i) {
+        nothing<<<1, 1>>>();
+        *refused += cudaGetLastError() == cudaErrorLaunchPendingCountExceeded;
+    }
+}
+
+void count_refused(int *refused, int n) { launch_many<<<1, 1>>>(refused, n); }

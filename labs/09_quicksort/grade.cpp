@@ -1,0 +1,353 @@
+// Grades lab 09, quicksort: 50 points, all for the one function.
+#include "grader/grading.hpp"
+#include "lab.hpp"
+#include "oracle.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <memory>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+using namespace grading;
+using keys = std::vector<unsigned>;
+
+// Inputs.
+
+enum class order { random, sorted, reversed, equal, few, organ_pipe };
+
+// Key i of n; `bits` are random, as `any` is, which is the same for all.
+static unsigned key_of(order o, std::size_t i, std::size_t n, std::uint64_t bits, unsigned any)
+{
+    std::size_t up = o == order::reversed     ? n - 1 - i
+                     : o == order::organ_pipe ? std::min(i, n - 1 - i)
+                                              : i;
+    switch (o) {
+    case order::random:
+        return static_cast<unsigned>(bits);
+    case order::equal:
+        return any;
+    case order::few:
+        return any + static_cast<unsigned>(bits % 5) * 0x30000001u;
+    case order::sorted:
+    case order::reversed:
+    case order::organ_pipe:
+        break;
+    }
+    return static_cast<unsigned>(up) * 3 + any % 1024; // of less than 2^30 keys
+}
+
+static keys ordered(order o, std::size_t n, std::mt19937_64 &random = random_source())
+{
+    keys data(n);
+    auto any = static_cast<unsigned>(random());
+    for (std::size_t i = 0; i < n; ++i) data[i] = key_of(o, i, n, random(), any);
+    return data;
+}
+
+// What wrong answers look like.
+
+static std::vector<misconception<unsigned>> wrong_orders(const keys &in)
+{
+    auto sorted_by = [&in](auto less) {
+        return [&in, less] {
+            keys out = in;
+            std::sort(out.begin(), out.end(), less);
+            return out;
+        };
+    };
+    return {
+        {"The largest keys come first.", "Smaller keys go to the front of a part.",
+         sorted_by([](unsigned a, unsigned b) { return a > b; })},
+        {"Keys from 2^31 on come first: they were compared as numbers with a sign.",
+         "Keys are unsigned; are those variables, too, in which you hold them?",
+         sorted_by([](unsigned a, unsigned b) { return int(a) < int(b); })},
+    };
+}
+
+// Ends the case where keys have got lost, or have come twice.
+static void expect_all_there(const keys &got, const keys &sorted_in)
+{
+    keys there = got, gone, foreign;
+    std::sort(there.begin(), there.end());
+    if (there == sorted_in) return;
+    std::set_difference(sorted_in.begin(), sorted_in.end(), there.begin(), there.end(),
+                        std::back_inserter(gone));
+    std::set_difference(there.begin(), there.end(), sorted_in.begin(), sorted_in.end(),
+                        std::back_inserter(foreign));
+    bool each_left = std::all_of(gone.begin(), gone.end(), [&](unsigned key) {
+        return std::binary_search(there.begin(), there.end(), key);
+    });
+    std::string message =
+        "Of " + std::to_string(got.size()) + " keys " + std::to_string(gone.size()) +
+        " have got lost, the smallest of them " + show_element(gone[0]) + "; in their places is " +
+        show_element(foreign[0]) + (foreign.back() != foreign[0] ? " and others." : ".");
+    if (each_left)
+        expect(false, verdict::WRONG_ANSWER,
+               message + " Each of them occurred more than once, and still does once or more.",
+               "What becomes of keys that equal the pivot, and of those that equal each other?");
+    expect(false, verdict::WRONG_ANSWER, message,
+           "Every key needs a place of its own: look at how many each thread, warp and block adds, "
+           "and at the end of a part.");
+}
+
+// Where keys are all there and out of order.
+static void expect_order(const output<unsigned> &got, const keys &in, const keys &want)
+{
+    auto known = wrong_orders(in);
+    bool recognised = std::any_of(known.begin(), known.end(),
+                                  [&](const auto &m) { return m.looks_like() == got.values; });
+    if (recognised || !got.again.empty()) return; // expect_equal says it
+    std::size_t falls = 0, first = 0, right = 0;
+    for (std::size_t i = got.size() - 1; i > 0; --i)
+        if (got[i - 1] > got[i]) ++falls, first = i;
+    if (falls == 0) return;
+    while (got[right] == want[right]) ++right;
+    std::string where = std::to_string(first);
+    expect(false, verdict::WRONG_ANSWER,
+           "All " + std::to_string(in.size()) + " keys are there, in " + std::to_string(falls + 1) +
+               " runs of which each is sorted: data[" + where + "], " + show_element(got[first]) +
+               ", is smaller than the key before it, " + show_element(got[first - 1]) +
+               ". The first " + std::to_string(right) + " are as they should be.",
+           "Is every part sorted in the end, by a kernel that was launched or else by the one that "
+           "could not launch it, and is it the same part that was split off?");
+}
+
+static void expect_sorted(const output<unsigned> &got, const keys &in)
+{
+    keys want = oracle::quicksort(in);
+    expect(got.values != in || in == want, verdict::NOT_WRITTEN,
+           "quicksort returned, and every key is where it was.",
+           "Does a kernel run at all, and does what it sorts come back to `data`?");
+    expect_all_there(got.values, want);
+    expect_order(got, in, want);
+    expect_equal(got, want, {}, wrong_orders(in));
+}
+
+// One call. `at` says how many keys past a 256-byte boundary the data begin.
+static void try_sort(const keys &in, int at = 0)
+{
+    output<unsigned> data = changed_in_place(in);
+    CALL(quicksort, misaligned(data, at), int(in.size()), scratch);
+    expect_sorted(data, in);
+}
+
+// Around warps, blocks, and what a block may sort by itself.
+static const int awkward_sizes[] = {1,   2,   3,   31,  32,   33,   63,   65,   255, 256,
+                                    257, 511, 513, 767, 1023, 1024, 1025, 2047, 2048};
+
+static int many() { return simulated() ? 40000 - 35 : (1 << 20) - 35; }
+
+// What is raced.
+
+// 2^26 keys and a ragged end, where they fit the device seven times with scratch. Naive would take
+// seconds: it sorts a 64th of them.
+static int raced_keys()
+{
+    if (simulated()) return 30000 - 35;
+    return static_cast<int>(std::min(double(1 << 26), double(device().memory_bytes) / 256)) - 35;
+}
+
+static int naive_keys() { return simulated() ? raced_keys() : raced_keys() / 64; }
+
+// The same for any order of the keys, and hardly for others.
+static std::uint64_t mixed(unsigned key)
+{
+    std::uint64_t h = (key + 1) * 0x9e3779b97f4a7c15ull;
+    return (h ^ h >> 31) * 0xbf58476d1ce4e5b9ull;
+}
+
+namespace {
+
+class sorting : public workload {
+public:
+    sorting(std::mt19937_64 &random, order o, int n)
+        : order_(o), in_(ordered(o, std::size_t(n), random)), data_(0)
+    {
+        data_ = changed_in_place(in_);
+    }
+    const char *function() const override { return "quicksort"; }
+    std::vector<argument> arguments() override
+    {
+        return remote<decltype(quicksort)>::arguments(data_, int(in_.size()), scratch);
+    }
+    std::vector<std::span<std::byte>> change(std::mt19937_64 &random) override
+    {
+        // Another key added to all leaves the order as it is, but for where it overflows.
+        if (order_ == order::random) {
+            std::size_t count = std::min<std::size_t>(in_.size(), 4096);
+            std::size_t first = random() % (in_.size() - count + 1);
+            for (std::size_t i = first; i < first + count; ++i)
+                in_[i] = static_cast<unsigned>(random());
+        } else {
+            auto more = static_cast<unsigned>(random() % 4096);
+            for (unsigned &key : in_) key += more;
+        }
+        data_.values = in_;
+        return {}; // what is changed in place is restored
+    }
+    void check() override
+    {
+        std::atomic<std::uint64_t> balance = 0;
+        const keys &out = data_.values;
+        bool in_order = in_ranges(in_.size(), [&](std::size_t first, std::size_t last) {
+            std::uint64_t sum = 0;
+            bool all = true;
+            for (std::size_t i = first; i < last; ++i) {
+                sum += mixed(in_[i]) - mixed(out[i]);
+                all &= i == 0 || out[i - 1] <= out[i];
+            }
+            balance += sum;
+            return all;
+        });
+        if (!in_order || balance != 0) expect_sorted(data_, in_);
+    }
+    double bytes() const override { return 8.0 * double(in_.size()); }
+
+private:
+    order order_;
+    keys in_;
+    output<unsigned> data_;
+};
+
+} // namespace
+
+// How many lanes of a warp are at work in an instruction, on the average.
+static counted_gate active_lanes()
+{
+    counted_gate gate;
+    gate.name = "lanes at work";
+    gate.value = [](const counted &c) {
+        return double(c.thread_instructions) /
+               double(std::max<std::uint64_t>(1, c.warp_instructions));
+    };
+    gate.required = {16, 0, 0};
+    gate.unit = "of 32";
+    gate.meaning = "A warp has 32 lanes whether they work or not: let all threads of a block split "
+                   "a part together, and sort a small one.";
+    return gate;
+}
+
+static counted_gate launches()
+{
+    counted_gate gate;
+    gate.name = "launches";
+    gate.value = [](const counted &c) { return double(c.launches); };
+    gate.at_least = false;
+    gate.required = {std::floor(8 * std::log2(raced_keys())), 40, 15};
+    gate.meaning = "A launch costs as much as a few thousand keys. One grid can split all parts of "
+                   "a level: each block finds out which part is its own.";
+    return gate;
+}
+
+static counted_gate launches_by_the_host()
+{
+    counted_gate gate;
+    gate.name = "launches by the host";
+    gate.value = [](const counted &c) { return double(c.launches - c.launches_by_kernels); };
+    gate.at_least = false;
+    gate.required = {1, 0, 0};
+    gate.meaning = "A loop on the host must wait for the device to know how to go on: let kernels "
+                   "launch what follows.";
+    return gate;
+}
+
+static void race_sorting(order o)
+{
+    speed_gates gates;
+    gates.speedup = 20;
+    gates.counted = {active_lanes(), blocks_share(2), launches(), launches_by_the_host()};
+    gates.too_slow = "What works on the largest parts, at the beginning: a thread, a block, or the "
+                     "whole device?";
+    gates.copy = {0.004, 0.02, 0};
+    gates.naive_share = double(naive_keys()) / raced_keys();
+    auto make = [o](int n) {
+        return [o, n](std::mt19937_64 &random) { return std::make_unique<sorting>(random, o, n); };
+    };
+    race(make(raced_keys()), gates, make(naive_keys()));
+}
+
+CORRECTNESS_CASE("quicksort: a small array", 3)
+{
+    try_sort({3, 0x80000000, 7, 0, 0xffffffff, 5, 7, 1, 0x7fffffff, 2});
+}
+
+CORRECTNESS_CASE("quicksort: sizes around a warp and a block", 4)
+{
+    for (int n : awkward_sizes) try_sort(ordered(order::random, std::size_t(n)));
+}
+
+CORRECTNESS_CASE("quicksort: many keys", 5)
+{
+    for (int n : {2049, 8193, many()}) try_sort(ordered(order::random, std::size_t(n)));
+}
+
+CORRECTNESS_CASE("quicksort: sorted, or in reverse", 4)
+{
+    for (order o : {order::sorted, order::reversed})
+        for (int n : {33, 3001, 12289}) try_sort(ordered(o, std::size_t(n)));
+}
+
+CORRECTNESS_CASE("quicksort: all equal", 3)
+{
+    for (int n : {33, 1025, 20001}) try_sort(ordered(order::equal, std::size_t(n)));
+    for (unsigned key : {0u, 0xffffffffu}) {
+        keys in(5001, key);
+        try_sort(in);
+        in[4000] = 7; // and one that is not
+        try_sort(in);
+    }
+}
+
+CORRECTNESS_CASE("quicksort: few values", 3)
+{
+    for (int n : {65, 1500, 20001}) try_sort(ordered(order::few, std::size_t(n)));
+}
+
+CORRECTNESS_CASE("quicksort: up and down again", 3)
+{
+    for (int n : {64, 1999, 12289}) try_sort(ordered(order::organ_pipe, std::size_t(n)));
+}
+
+CORRECTNESS_CASE("quicksort: the largest and the smallest keys", 2)
+{
+    keys in(6001);
+    for (std::size_t i = 0; i < in.size(); ++i) in[i] = i % 3 == 0 ? 0xffffffff - i % 2 : i % 2;
+    try_sort(in);
+    for (unsigned &key : in) key = 1u << random_between(0, 31);
+    try_sort(in);
+}
+
+CORRECTNESS_CASE("quicksort: data that begin anywhere", 2)
+{
+    for (int at = 1; at < 8; ++at) try_sort(ordered(order::random, 1237), at);
+    try_sort(ordered(order::random, 5003), 31);
+}
+
+CORRECTNESS_CASE("quicksort: no keys", 1)
+{
+    try_sort({2, 1}); // nothing at all is no answer
+    try_sort({});
+}
+
+CORRECTNESS_CASE("quicksort: launches are refused", 5)
+{
+    for (int places : {1, 2, 3, 5, 16}) {
+        limit_launches(places);
+        try_sort(ordered(order::random, simulated() ? 9001 : 30001));
+    }
+    try_sort(ordered(order::few, 9001));
+}
+
+SPEED_CASE("quicksort: speed", 8) { race_sorting(order::random); }
+
+SPEED_CASE("quicksort: speed, few values", 4) { race_sorting(order::few); }
+
+SPEED_CASE("quicksort: speed, up and down again", 3) { race_sorting(order::organ_pipe); }

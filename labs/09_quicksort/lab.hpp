@@ -1,0 +1,30 @@
+// Lab 09, quicksort: the function to write. The lesson is
+// handouts/09_quicksort.md.
+//
+// The host launches one kernel and waits for nothing: whatever has to be
+// decided on the way, how many parts there are, how large each is, is decided
+// on the device, by kernels that launch kernels.
+//
+// A launch by a kernel can be refused, when too many others wait to begin; then
+// it has not happened, and only cudaGetLastError() in the kernel tells. The
+// grader makes it happen: what was refused must be done all the same.
+//
+// The function returns when its kernel has been launched; the grader waits for
+// it, and asks the runtime for launch errors. A function may throw a
+// std::exception to report an error of its own.
+#pragma once
+
+#include <cstddef>
+
+// Sorts.
+//   data: n, 0 <= n <= 2^30, a device pointer, aligned to its elements and no
+//   more: it may start anywhere within a sector (32 bytes). Afterwards the same
+//   keys are there, the smallest first, whatever they were: sorted already, in
+//   reverse, all equal.
+//   scratch: device memory at a multiple of 256, as many bytes as
+//   quicksort_scratch(n), on the host, asks for (0 is fine). They hold
+//   anything, also what the call before left there; and they are yours until
+//   the call's work is done: no allocation is needed.
+// The lesson: work that only turns up while the work is being done.
+size_t quicksort_scratch(int n);
+void quicksort(unsigned *data, int n, void *scratch);

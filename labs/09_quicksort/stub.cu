@@ -1,0 +1,259 @@
+// Lab 09, quicksort: the file to edit. What the function must do: lab.hpp.
+// The lesson: handouts/09_quicksort.md. Stuck at a TODO: hints.md.
+//
+// One block sees to the levels: it makes parts of what was split, launches a
+// grid that splits those of this level and one that sorts what is small enough,
+// and launches itself for the next level, at the tail. The host launches the
+// first. Change kernels, launches and scratch where your idea needs it.
+#include "lab.hpp"
+
+#include <cuda_runtime.h>
+
+#include <stdexcept>
+#include <string>
+
+constexpr int threads = 256, leaf = 2048; // a block sorts a leaf
+constexpr int per_thread = 16, per_warp = 32 * per_thread, tile = threads * per_thread;
+constexpr unsigned all_lanes = 0xffffffff;
+
+// Keys at to at + n - 1 that still have to be sorted among themselves. Where
+// all equal the pivot, there is nothing to split.
+struct part {
+    int at, n, first_tile;
+    unsigned pivot;
+    bool equal;
+};
+
+// A level of parts. Their keys lie in `from`; splitting moves them to `to`, and
+// with the next level the two change places. What is sorted goes to `data`.
+// Tiles are numbered throughout: part p has those from p.first_tile on.
+struct level {
+    unsigned *data, *from, *to;
+    part *parts, *next_parts, *leaves;
+    unsigned long long *moved; // a part's smaller keys | its larger ones << 32
+    int count, tiles, leaf_count;
+};
+
+[[maybe_unused]] static __device__ int tiles_for(int n) { return (n - 1) / tile + 1; }
+
+// A block sorts n keys, in shared or device memory. Two sorted runs of run / 2
+// keys become one of `run`: first each key of the first is compared with its
+// mirror image in the second, then keys `d` apart, d halving each time. The
+// smaller of two always goes to the lower place.
+static __device__ void sort_block(unsigned *keys, int n)
+{
+    for (int run = 2; run < 2 * n; run *= 2)
+        for (int d = run / 2; d > 0; d /= 2) {
+            // Divisions take long; but d is a power of two, so that i / d * d
+            // is i & -d, and i % d is i & (d - 1).
+            for (int i = threadIdx.x; (i & -d) * 2 < n; i += threads) {
+                // TODO 1 (quicksort): Put the keys of pair i in order. Its
+                // lower one is key i % d of a stretch of 2 * d keys; the other
+                // is its mirror image there in the first step of a run, where
+                // d is run / 2, and d further on in the others. Beyond n there
+                // are no keys.
+            }
+            // TODO 2 (quicksort): What must have happened before the next step?
+            // When this is done, up to `leaf` keys are sorted.
+        }
+}
+
+// A block brings leaf `which` to `data`, sorted.
+static __device__ void sort_leaf(const level &l, int which)
+{
+    __shared__ unsigned keys[leaf];
+    part p = l.leaves[which];
+    for (int i = threadIdx.x; i < p.n; i += threads) keys[i] = p.equal ? p.pivot : l.from[p.at + i];
+    __syncthreads();
+    if (!p.equal) sort_block(keys, p.n);
+    for (int i = threadIdx.x; i < p.n; i += threads) l.data[p.at + i] = keys[i];
+    __syncthreads();
+}
+
+// The index of the part that tile t is of.
+[[maybe_unused]] static __device__ int part_of(const level &l, int t)
+{
+    int which = 0, behind = l.count;
+    while (behind - which > 1) {
+        int middle = (which + behind) / 2;
+        (l.parts[middle].first_tile <= t ? which : behind) = middle;
+    }
+    return which;
+}
+
+// A block splits a tile of its part, each warp per_warp keys of it: smaller
+// ones go to the front of the part in `to`, larger ones to its end. Those equal
+// to the pivot stay behind: how many there are tells where they belong.
+static __device__ void split_tile(const level &l, int t)
+{
+    int which = part_of(l, t), lane = threadIdx.x % 32;
+    part p = l.parts[which];
+    // This lane's first key, counted from the part's; the others are 32, 64,
+    // ... further on.
+    int first = (t - p.first_tile) * tile + threadIdx.x / 32 * per_warp + lane;
+    if (p.equal) {
+        for (int i = first; i < min(first + per_warp, p.n); i += 32) l.data[p.at + i] = p.pivot;
+        return;
+    }
+    // Loops over them are unrolled, so that they stay in registers.
+    [[maybe_unused]] unsigned keys[per_thread];
+#pragma unroll
+    for (int k = 0; k < per_thread; ++k)
+        keys[k] = first + 32 * k < p.n ? l.from[p.at + first + 32 * k] : p.pivot;
+    int smaller = 0, larger = 0; // keys of this warp
+    // TODO 3 (quicksort): Count both. __ballot_sync(all_lanes, ...) has a bit
+    // for each lane's answer, and __popc counts them.
+    unsigned long long had = 0;
+    if (lane == 0) had = atomicAdd(&l.moved[which], smaller | (unsigned long long)larger << 32);
+    had = __shfl_sync(all_lanes, had, 0);
+    // The warp's own places: the next for a smaller key, counted upwards, and
+    // for a larger one, counted downwards.
+    [[maybe_unused]] unsigned *front = l.to + p.at + unsigned(had);
+    [[maybe_unused]] unsigned *back = l.to + p.at + p.n - 1 - (had >> 32);
+    // TODO 4 (quicksort): Bring the keys there. Of each 32 keys side by side,
+    // a lane finds its place by counting the votes of lower lanes.
+}
+
+// A key of n, from anywhere; each `i` another.
+[[maybe_unused]] static __device__ unsigned sample(const unsigned *keys, int n, unsigned i)
+{
+    return keys[__umulhi((n + i) * 2654435761u, n)];
+}
+
+// Between smaller and larger keys, as nearly in the middle as can be known.
+[[maybe_unused]] static __device__ unsigned choose_pivot(const unsigned *keys, int n)
+{
+    unsigned pivot = keys[0];
+    // TODO 5 (quicksort): Any key will do, but for some inputs the first is
+    // the worst: take the median of three samples.
+    return pivot;
+}
+
+// One block turns what has been split, the parts of l, into the next level.
+static __device__ void make_parts(level &l)
+{
+    __shared__ unsigned long long made; // parts << 32 | their tiles
+    __shared__ int leaves;
+    if (threadIdx.x == 0) made = leaves = 0;
+    __syncthreads();
+    // Adds a part or a leaf of the next level: n keys from `at` on, which lie
+    // in `to`, or are all equal to `pivot` and lie nowhere.
+    [[maybe_unused]] auto add = [&](int at, int n, bool equal, unsigned pivot) {
+        if (n == 0) return;
+        if (n <= leaf) {
+            l.leaves[atomicAdd(&leaves, 1)] = {at, n, 0, pivot, equal};
+            return;
+        }
+        if (!equal) pivot = choose_pivot(l.to + at, n);
+        unsigned long long had = atomicAdd(&made, 1ull << 32 | unsigned(tiles_for(n)));
+        l.next_parts[had >> 32] = {at, n, int(unsigned(had)), pivot, equal};
+    };
+    for (int i = threadIdx.x; i < l.count; i += threads) {
+        part p = l.parts[i];
+        if (p.equal) continue;
+        // TODO 6 (quicksort): Add what came of part p: up to three parts.
+        // l.moved[i] says how many keys were smaller and larger.
+    }
+    __syncthreads();
+    part *parts = l.next_parts;
+    l.next_parts = l.parts, l.parts = parts;
+    unsigned *from = l.to;
+    l.to = l.from, l.from = from;
+    l.count = made >> 32, l.tiles = unsigned(made), l.leaf_count = leaves;
+    for (int i = threadIdx.x; i < l.count; i += threads) l.moved[i] = 0;
+    // Whoever launches has seen what all others of its block have written.
+    __syncthreads();
+}
+
+[[maybe_unused]] static __global__ void split(level l) { split_tile(l, blockIdx.x); }
+[[maybe_unused]] static __global__ void sort_leaves(level l) { sort_leaf(l, blockIdx.x); }
+[[maybe_unused]] static __global__ void go_on(level l);
+
+// Whether the launch just made was taken.
+[[maybe_unused]] static __device__ bool taken() { return cudaGetLastError() == cudaSuccess; }
+
+// One block sees to all levels from the next one on.
+static __device__ void launch_levels(level l)
+{
+    // What has been launched: `later` goes on after this level.
+    [[maybe_unused]] __shared__ bool later, splitting, sorting;
+    do {
+        make_parts(l);
+        if (threadIdx.x == 0) {
+            later = l.count == 0;
+            splitting = sorting = false;
+            // TODO 7 (quicksort): Where there are parts, launch go_on at the
+            // tail, a block of it, and look whether that was taken. If it was,
+            // or need not be, launch what splits the parts and what sorts the
+            // leaves, beside each other; keep what was taken. No grid may have
+            // no blocks.
+        }
+        __syncthreads();
+        // TODO 8 (quicksort: launches are refused): What was not launched has
+        // to be done all the same, and this block is there.
+        __syncthreads();
+    } while (!later);
+}
+
+static __global__ void go_on(level l) { launch_levels(l); }
+
+// What the host launches.
+static __global__ void start(level l, int n)
+{
+    if (threadIdx.x == 0) {
+        // As if a part had been split, and all its keys been larger.
+        l.parts[0] = {0, n, 0, 0, false};
+        l.moved[0] = (unsigned long long)n << 32;
+        l.leaves[0] = {0, n, 0, 0, false};
+    }
+    __syncthreads();
+    if (n <= leaf)
+        sort_leaf(l, 0);
+    else
+        launch_levels(l);
+}
+
+// TODO 9 (quicksort: speed): When everything passes: 2^26 keys take some 30
+// levels, and a key is moved in 18 of them. How many would it be with 255
+// pivots instead of one?
+
+// Scratch: as many keys as there are, and the lists. Of a level there are fewer
+// than n / leaf parts, and three leaves of each.
+static size_t lay_out(char *scratch, unsigned *data, int n, level &l)
+{
+    char *next = scratch;
+    auto take = [&next](size_t bytes) {
+        char *at = next;
+        next += (bytes + 255) / 256 * 256;
+        return at;
+    };
+    size_t parts = n / leaf + 1;
+    unsigned *other = reinterpret_cast<unsigned *>(take(sizeof(unsigned) * n));
+    l.parts = reinterpret_cast<part *>(take(sizeof(part) * parts));
+    l.next_parts = reinterpret_cast<part *>(take(sizeof(part) * parts));
+    l.leaves = reinterpret_cast<part *>(take(3 * sizeof(part) * parts));
+    l.moved = reinterpret_cast<unsigned long long *>(take(sizeof(unsigned long long) * parts));
+    l.data = data;
+    // The keys lie where a level before the first has put them.
+    l.to = n <= leaf ? other : data;
+    l.from = n <= leaf ? data : other;
+    l.count = 1, l.tiles = l.leaf_count = 0;
+    return next - scratch;
+}
+
+size_t quicksort_scratch(int n)
+{
+    level l;
+    return lay_out(nullptr, nullptr, n, l);
+}
+
+void quicksort(unsigned *data, int n, void *scratch)
+{
+    if (n < 2) return;
+    level l;
+    lay_out(static_cast<char *>(scratch), data, n, l);
+    start<<<1, threads>>>(l, n);
+    cudaError_t error = cudaPeekAtLastError();
+    if (error != cudaSuccess)
+        throw std::runtime_error(std::string("start: ") + cudaGetErrorString(error));
+}

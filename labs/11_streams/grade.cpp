@@ -1,0 +1,484 @@
+// Grades lab 11, streams: 50 points, 24 for add_pipelined, 13 each for merge_images and diamond.
+#include "grader/grading.hpp"
+#include "lab.hpp"
+#include "oracle.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+using namespace grading;
+using floats = std::vector<float>;
+using pixels = std::vector<unsigned char>;
+
+// Inputs.
+
+static pixels random_bytes(std::size_t n)
+{
+    pixels all(n);
+    fill_random(all, random_source());
+    return all;
+}
+
+// Halves of what may be added.
+static floats random_halves(std::size_t n) { return random_floats(n, -0.5f, 0.5f); }
+
+// What wrong answers look like.
+
+static std::vector<misconception<float>> wrong_works(const floats &a, const floats &b, int rounds)
+{
+    auto with = [](const floats &x, const floats &y, int k) {
+        return [&x, &y, k] { return oracle::add_pipelined(x, y, k); };
+    };
+    return {
+        {"This is the sum alone: `work` was left out.", "c = work(a + b, rounds).", with(a, b, 0)},
+        {"`work` did one round, whatever `rounds` is.", "Hand `rounds` on to the kernel.",
+         with(a, b, 1)},
+        {"`a` was added to itself.", "Two arrays come in, to two places in the slot.",
+         with(a, a, rounds)},
+    };
+}
+
+static std::vector<misconception<unsigned char>> wrong_merges(const pixels &first,
+                                                              const pixels &second, int of_image)
+{
+    auto each = [&first, &second](auto merged) {
+        return [&first, &second, merged] {
+            pixels out;
+            for (std::size_t i = 0; i < first.size(); ++i)
+                out.push_back(static_cast<unsigned char>(merged(int(first[i]), int(second[i]))));
+            return out;
+        };
+    };
+    return {
+        {"The weights are exchanged.", "Three parts of the first image, one of the second.",
+         each([](int f, int s) { return (f + 3 * s + 2) / 4; })},
+        {"The mean was not rounded.", "Add 2 before you divide by 4.",
+         each([](int f, int s) { return (3 * f + s) / 4; })},
+        {"Both images count alike.", "Three parts of the first image, one of the second.",
+         each([](int f, int s) { return (f + s + 1) / 2; })},
+        {"3 * first does not fit a byte, and lost what goes beyond.",
+         "Compute as int, and make a byte of the result alone.",
+         each([](int f, int s) { return ((3 * f + s + 2) % 256) / 4; })},
+        {"Every image is merged as the first of the batch.",
+         "Image k begins at k * width * height, in all three arrays.",
+         [&first, &second, of_image] {
+             pixels one = oracle::merge_images(first, second), out;
+             for (std::size_t i = 0; i < one.size(); ++i)
+                 out.push_back(one[i % std::size_t(of_image)]);
+             return out;
+         }},
+    };
+}
+
+static std::vector<misconception<float>> wrong_rights(const oracle::diamond_result &want,
+                                                      int rounds)
+{
+    return {
+        {"top was read from its first element on.", "right[i] comes of top[n - 1 - i].",
+         [&want, rounds] {
+             floats right;
+             for (float x : want.top) right.push_back(oracle::work(x / 2, rounds));
+             return right;
+         }},
+        {"This is the other branch, backwards.", "The right one begins with half of top.",
+         [&want] { return floats(want.left.rbegin(), want.left.rend()); }},
+    };
+}
+
+static std::vector<misconception<float>> wrong_outs(const oracle::diamond_result &want)
+{
+    return {
+        {"This is right - left.", "left - right.",
+         [&want] {
+             floats out = want.out;
+             for (float &x : out) x = -x;
+             return out;
+         }},
+        {"This is left alone.", "Was right there when the branches were joined?",
+         [&want] { return want.left; }},
+    };
+}
+
+// One call each. Places say how many elements past a 256-byte boundary an array begins.
+
+template <class V> static auto pinned_at(V &v, int elements)
+{
+    auto p = pinned(v);
+    p.misalign = elements;
+    return p;
+}
+
+static void try_add(std::size_t n, int rounds, int a_at = 0, int b_at = 0, int c_at = 0)
+{
+    floats a = random_halves(n), b = random_halves(n);
+    output<float> c(n);
+    hint_past_the_end("The last piece may be shorter than the others: n - first elements are left, "
+                      "for the copies and for the kernel.");
+    CALL(add_pipelined, pinned_at(a, a_at), pinned_at(b, b_at), pinned_at(c, c_at), int(n), rounds,
+         scratch);
+    expect_equal(c, oracle::add_pipelined(a, b, rounds), {}, wrong_works(a, b, rounds));
+}
+
+static void try_merge(int width, int height, int count, int first_at = 0, int second_at = 0,
+                      int out_at = 0)
+{
+    std::size_t n = std::size_t(width) * height * count;
+    pixels first = random_bytes(n), second = random_bytes(n);
+    output<unsigned char> out(n);
+    CALL(merge_images, pinned_at(first, first_at), pinned_at(second, second_at),
+         pinned_at(out, out_at), width, height, count, scratch);
+    expect_equal(out, oracle::merge_images(first, second),
+                 {std::size_t(count), std::size_t(height), std::size_t(width)},
+                 wrong_merges(first, second, std::max(width * height, 1)));
+}
+
+static void try_diamond(std::size_t n, int rounds, int in_at = 0, int out_at = 0)
+{
+    floats in = random_floats(n);
+    output<float> left(n), right(n), out(n);
+    reading_an_output_means(
+        "A step began before those that it needs had ended.",
+        "Only an event gives the work of two streams an order: record it behind "
+        "what must come first, and wait for it before what comes next.",
+        "diamond");
+    CALL(diamond, misaligned(in, in_at), left, right, misaligned(out, out_at), int(n), rounds,
+         scratch);
+    oracle::diamond_result want = oracle::diamond(in, rounds);
+    expect_equal(left, want.left);
+    expect_equal(right, want.right, {}, wrong_rights(want, rounds));
+    expect_equal(out, want.out, {}, wrong_outs(want));
+}
+
+// What is raced.
+
+// Arrays of 2^25 elements, or fewer where memory is small.
+static std::size_t raced_elements()
+{
+    if (simulated()) return (1 << 16) - 35;
+    double most = std::min(double(1 << 25), double(device().memory_bytes) / 1024);
+    return static_cast<std::size_t>(most) / 4096 * 4096 - 35;
+}
+
+// Multiples of 2^-13, so that the sums of two are exact, and few enough for a table of all that
+// becomes of them.
+constexpr int parts_of_one = 1 << 13;
+
+static floats random_parts(std::size_t n, std::mt19937_64 &random)
+{
+    floats x(n);
+    fill_random(x, random);
+    for_all(n, [&](std::size_t i) {
+        x[i] = std::floor(x[i] * (parts_of_one / 2)) / parts_of_one;
+        return true;
+    });
+    return x;
+}
+
+static std::shared_ptr<const floats> works_of_parts(int rounds)
+{
+    auto all = std::make_shared<floats>(2 * parts_of_one + 1);
+    for_all(all->size(), [&](std::size_t i) {
+        (*all)[i] = oracle::work((float(i) - parts_of_one) / parts_of_one, rounds);
+        return true;
+    });
+    return all;
+}
+
+// Another order of a stretch of `values`.
+template <class T>
+static std::span<std::byte> reorder(std::vector<T> &values, std::mt19937_64 &random)
+{
+    std::size_t count = std::min<std::size_t>(values.size(), 4096);
+    std::size_t first = random() % (values.size() - count + 1);
+    std::span<T> stretch = std::span(values).subspan(first, count);
+    std::shuffle(stretch.begin(), stretch.end(), random);
+    return std::as_writable_bytes(stretch);
+}
+
+namespace {
+
+class adding : public workload {
+public:
+    // `works`: what works_of_parts says; null where nothing is checked.
+    adding(std::mt19937_64 &random, int rounds, std::shared_ptr<const floats> works)
+        : rounds_(rounds),
+          works_(std::move(works)),
+          a_(random_parts(raced_elements(), random)),
+          b_(random_parts(raced_elements(), random)),
+          c_(raced_elements())
+    {
+    }
+    const char *function() const override { return "add_pipelined"; }
+    std::vector<argument> arguments() override
+    {
+        return remote<decltype(add_pipelined)>::arguments(pinned(a_), pinned(b_), pinned(c_),
+                                                          int(a_.size()), rounds_, scratch);
+    }
+    std::vector<std::span<std::byte>> change(std::mt19937_64 &random) override
+    {
+        return {reorder(a_, random)};
+    }
+    void check() override
+    {
+        auto want = [this](std::size_t i) {
+            float at = (a_[i] + b_[i]) * parts_of_one + parts_of_one;
+            return (*works_)[static_cast<std::size_t>(at)];
+        };
+        if (for_all(a_.size(), [&](std::size_t i) { return c_.values[i] == want(i); })) return;
+        floats all;
+        for (std::size_t i = 0; i < a_.size(); ++i) all.push_back(want(i));
+        expect_equal(c_, all);
+    }
+
+private:
+    int rounds_;
+    std::shared_ptr<const floats> works_;
+    floats a_, b_;
+    output<float> c_;
+};
+
+class merging : public workload {
+public:
+    explicit merging(std::mt19937_64 &random)
+        : first_(std::size_t(width_) * height_ * count_),
+          second_(first_.size()),
+          out_(first_.size())
+    {
+        fill_random(first_, random);
+        fill_random(second_, random);
+    }
+    const char *function() const override { return "merge_images"; }
+    std::vector<argument> arguments() override
+    {
+        return remote<decltype(merge_images)>::arguments(
+            pinned(first_), pinned(second_), pinned(out_), width_, height_, count_, scratch);
+    }
+    std::vector<std::span<std::byte>> change(std::mt19937_64 &random) override
+    {
+        return {reorder(first_, random)};
+    }
+    void check() override
+    {
+        auto right = [this](std::size_t i) {
+            return out_.values[i] == (3 * first_[i] + second_[i] + 2) / 4;
+        };
+        if (!for_all(first_.size(), right))
+            expect_equal(out_, oracle::merge_images(first_, second_),
+                         {std::size_t(count_), std::size_t(height_), std::size_t(width_)},
+                         wrong_merges(first_, second_, width_ * height_));
+    }
+
+private:
+    int width_ = simulated() ? 61 : 1921, height_ = simulated() ? 67 : 1081, count_ = 12;
+    pixels first_, second_;
+    output<unsigned char> out_;
+};
+
+// So few elements that a kernel leaves most of the device idle.
+class branching : public workload {
+public:
+    explicit branching(std::mt19937_64 &random) : in_(simulated() ? 31 : 4093)
+    {
+        // Few different values, which make the answer cheap to check.
+        for (float &x : in_) x = float(random() % 64) / 64 - 0.5f;
+    }
+    const char *function() const override { return "diamond"; }
+    std::vector<argument> arguments() override
+    {
+        return remote<decltype(diamond)>::arguments(in_, left_, right_, out_, int(in_.size()),
+                                                    rounds_, scratch);
+    }
+    std::vector<std::span<std::byte>> change(std::mt19937_64 &random) override
+    {
+        return {reorder(in_, random)};
+    }
+    void check() override
+    {
+        floats kinds;
+        for (int k = 0; k < 64; ++k) kinds.push_back(float(k) / 64 - 0.5f);
+        floats turned(kinds.rbegin(), kinds.rend());
+        floats lefts = oracle::diamond(kinds, rounds_).left,
+               rights = oracle::diamond(turned, rounds_).right;
+        std::size_t n = in_.size();
+        oracle::diamond_result want;
+        for (std::size_t i = 0; i < n; ++i) {
+            want.left.push_back(lefts[kind_of(i)]);
+            want.right.push_back(rights[kind_of(n - 1 - i)]);
+            want.out.push_back(want.left[i] - want.right[i]);
+        }
+        expect_equal(left_, want.left);
+        expect_equal(right_, want.right);
+        expect_equal(out_, want.out, {}, wrong_outs(want));
+    }
+
+private:
+    std::size_t kind_of(std::size_t i) const { return std::size_t((in_[i] + 0.5f) * 64); }
+    int rounds_ = simulated() ? 300 : 100000;
+    floats in_;
+    output<float> left_{in_.size()}, right_{in_.size()}, out_{in_.size()};
+};
+
+} // namespace
+
+static make_workload add_race(int rounds, std::shared_ptr<const floats> works = {})
+{
+    return [=](std::mt19937_64 &random) { return std::make_unique<adding>(random, rounds, works); };
+}
+
+// So many rounds that the kernel takes as long as the two copies in. Naive then takes as long as
+// five copies; without any round, as long as three, and a little more for the sum.
+static int balanced_rounds()
+{
+    constexpr double more = 0.63; // (2 - k) / (3 + k), where the sum takes k of a copy: about 6 %
+    double copies = naive_cost(add_race(0));
+    double rounds = simulated() ? 128 : 2048;
+    for (int k = 0; k < 3; ++k) {
+        double kernel = naive_cost(add_race(int(rounds))) - copies;
+        rounds = std::clamp(rounds * more * copies / std::max(kernel, copies / 64), 1.0, 65536.0);
+    }
+    return int(rounds);
+}
+
+// What the simulator must see.
+
+static counted_gate at_least_all(const char *name, const char *meaning,
+                                 std::function<double(const counted &)> share)
+{
+    return {name, std::move(share), true, {1, 0, 0}, "%", meaning};
+}
+
+static double share(std::uint64_t part, double whole)
+{
+    return whole > 0 ? double(part) / whole : 0;
+}
+
+// `kernel_bytes`: what kernels must read and write.
+static std::vector<counted_gate> overlap_gates(double kernel_bytes, const steps &most)
+{
+    return {
+        at_least_all(
+            "crossing the link by copies",
+            "Kernels can reach pinned memory where it lies, at the speed of the link; this lab "
+            "asks for copies: only these are seen to run beside kernels here.",
+            [](const counted &c) { return share(c.copied_bytes, double(c.host_link_bytes)); }),
+        at_least_all(
+            "copied in from pinned memory",
+            "Out of ordinary, pageable memory the host copies by itself, through a pinned buffer "
+            "of the driver's, and the call returns when that is done: nothing is queued "
+            "meanwhile. Copy from the caller's memory, which is pinned.",
+            [](const counted &c) { return 1 - share(c.pageable_bytes, double(c.copied_bytes)); }),
+        at_least_all("done by kernels", "Let kernels do the work: the host only queues it.",
+                     [=](const counted &c) {
+                         return std::min(1.0, share(c.compulsory_bytes, kernel_bytes));
+                     }),
+        streams_at_work(2), makespan(most)};
+}
+
+CORRECTNESS_CASE("add_pipelined: a few elements", 2) { try_add(10, 3); }
+
+CORRECTNESS_CASE("add_pipelined: sizes around a block and a piece", 3)
+{
+    for (int n : {1, 2, 3, 5, 31, 33, 255, 256, 257, 1025, 4099, 8191}) try_add(std::size_t(n), 4);
+    try_add(50021, 2);
+}
+
+CORRECTNESS_CASE("add_pipelined: rounds and places", 2)
+{
+    for (int rounds : {0, 1, 2, 7, 100}) try_add(700, rounds);
+    for (int at = 0; at < 8; ++at) try_add(1237, 2, at % 4, at / 2, 7 - at);
+    try_add(0, 3);
+}
+
+CORRECTNESS_CASE("add_pipelined: streams as late as can be", 4)
+{
+    run_streams(stream_work::late);
+    for (int n : {7, 1000, 70001}) try_add(std::size_t(n), 3);
+}
+
+CORRECTNESS_CASE("add_pipelined: streams in any order", 2)
+{
+    run_streams(stream_work::shuffled);
+    for (int n : {9, 3001, 70001}) try_add(std::size_t(n), 2);
+}
+
+SPEED_CASE("add_pipelined: speed", 11)
+{
+    speed_gates gates;
+    gates.speedup = 1.35;
+    gates.counted = overlap_gates(12 * double(raced_elements()), {0.6, 0.5, 0.45});
+    gates.too_slow =
+        "How many pieces are there, is each in a stream, with its launch, and does the "
+        "host wait for one before it queues the next?";
+    int rounds = balanced_rounds();
+    race(add_race(rounds, works_of_parts(rounds)), gates);
+}
+
+CORRECTNESS_CASE("merge_images: a small batch", 2) { try_merge(5, 3, 4); }
+
+CORRECTNESS_CASE("merge_images: images of any size and number", 2)
+{
+    for (int count : {1, 2, 3, 5, 9}) try_merge(17, 13, count);
+    for (int width : {1, 32, 257}) try_merge(width, 3, 6, width % 7, width % 5, width % 3);
+    try_merge(1, 1, 1000);
+    try_merge(0, 7, 3);
+    try_merge(7, 7, 0);
+}
+
+CORRECTNESS_CASE("merge_images: streams as late as can be", 2)
+{
+    run_streams(stream_work::late);
+    for (int count : {1, 3, 11}) try_merge(101, 33, count);
+}
+
+CORRECTNESS_CASE("merge_images: streams in any order", 1)
+{
+    run_streams(stream_work::shuffled);
+    for (int count : {2, 11}) try_merge(101, 33, count);
+}
+
+SPEED_CASE("merge_images: both ways at once", 6)
+{
+    // Time is shown, not graded: see the handout.
+    speed_gates gates;
+    gates.counted = overlap_gates(3.0 * 61 * 67 * 12, {0.8, 0.7, 0});
+    race([](std::mt19937_64 &random) { return std::make_unique<merging>(random); }, gates);
+}
+
+CORRECTNESS_CASE("diamond: a few elements", 2) { try_diamond(10, 3); }
+
+CORRECTNESS_CASE("diamond: sizes, rounds and places", 2)
+{
+    for (int n : {1, 2, 32, 255, 257, 1025, 5003}) try_diamond(std::size_t(n), 2);
+    for (int rounds : {0, 1, 50}) try_diamond(300, rounds, rounds % 4, 3);
+    try_diamond(0, 1);
+}
+
+CORRECTNESS_CASE("diamond: streams as late as can be", 3)
+{
+    run_streams(stream_work::late);
+    for (int n : {3, 1000}) try_diamond(std::size_t(n), 4);
+}
+
+CORRECTNESS_CASE("diamond: streams in any order", 2)
+{
+    run_streams(stream_work::shuffled);
+    for (int n = 20; n < 40; ++n) try_diamond(std::size_t(n), 3);
+    try_diamond(2000, 2);
+}
+
+SPEED_CASE("diamond: two branches at once", 4)
+{
+    speed_gates gates;
+    gates.speedup = 1.35;
+    gates.counted = {streams_at_work(2), makespan({0.65, 0, 0})};
+    gates.too_slow = "The branches need not wait for each other: is each in a stream of its own?";
+    race([](std::mt19937_64 &random) { return std::make_unique<branching>(random); }, gates);
+}

@@ -1,0 +1,161 @@
+// Lab 11, streams: the file to edit. What each function must do: lab.hpp.
+// The lesson: handouts/11_streams.md. Stuck at a TODO: hints.md.
+//
+// Streams and events are made in the first call and kept. Each stream has a
+// slot of the scratch, for one piece at a time. Change kernels, launches and
+// scratch where your idea needs it.
+#include "lab.hpp"
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+constexpr int block_size = 256, stream_count = 4;
+
+[[maybe_unused]] static int blocks_for(int threads)
+{
+    return (threads + block_size - 1) / block_size;
+}
+
+// Every call of the runtime can fail: check(call, "its name").
+static void check(cudaError_t error, const char *step)
+{
+    if (error != cudaSuccess)
+        throw std::runtime_error(std::string(step) + ": " + cudaGetErrorString(error));
+}
+
+// k is 0 to stream_count - 1. Non-blocking: the default stream waits for other
+// streams, and they for it, but not for these.
+[[maybe_unused]] static cudaStream_t stream(int k)
+{
+    static cudaStream_t streams[stream_count] = {};
+    if (!streams[k])
+        check(cudaStreamCreateWithFlags(&streams[k], cudaStreamNonBlocking), "making a stream");
+    return streams[k];
+}
+
+// k is 0 or 1.
+[[maybe_unused]] static cudaEvent_t event(int k)
+{
+    static cudaEvent_t events[2] = {};
+    if (!events[k])
+        check(cudaEventCreateWithFlags(&events[k], cudaEventDisableTiming), "making an event");
+    return events[k];
+}
+
+[[maybe_unused]] static __global__ void add_and_work(const float *a, const float *b, float *c,
+                                                     int n, int rounds)
+{
+    // TODO 1 (add_pipelined): Compute this thread's i; c[i] is what `work`
+    // makes of the sum.
+}
+
+// Elements of a piece; the last one may be shorter. Two halves, for a start.
+static int piece_of(int n)
+{
+    int piece = n - n / 2;
+    // TODO 7 (add_pipelined: speed): When everything else passes: smaller
+    // pieces, so that the first is soon there and the last soon gone. Streams
+    // and slots take turns as they do now. But let no piece be so small that
+    // queueing it takes longer than copying it.
+    return piece;
+}
+
+size_t add_pipelined_scratch(int n) { return 3 * sizeof(float) * stream_count * piece_of(n); }
+
+void add_pipelined(const float *a_host, const float *b_host, float *c_host, int n, int rounds,
+                   void *scratch)
+{
+    int piece = piece_of(n), slot = 0;
+    for (int first = 0; first < n; first += piece, slot = (slot + 1) % stream_count) {
+        float *a = static_cast<float *>(scratch) + 3 * size_t(slot) * piece;
+        [[maybe_unused]] float *b = a + piece, *c = b + piece;
+        [[maybe_unused]] int count = piece;
+        // TODO 2 (add_pipelined): The last piece may be shorter: set `count`.
+        //
+        // TODO 3 (add_pipelined): Copy the pieces of a_host and b_host, which
+        // begin at `first`, to a and b: cudaMemcpyAsync, in stream(slot).
+        //
+        // TODO 4 (add_pipelined): Launch the kernel on them, in the same
+        // stream: it is the fourth thing between <<< and >>>.
+        //
+        // TODO 5 (add_pipelined): Copy c to its place in c_host, in the same
+        // stream.
+    }
+    // TODO 6 (add_pipelined): Wait until every stream is done.
+}
+
+[[maybe_unused]] static __global__ void
+merge(const unsigned char *first, const unsigned char *second, unsigned char *out, int pixels)
+{
+    // TODO 8 (merge_images): A pixel a thread.
+}
+
+// A slot a stream, for one image of each kind.
+size_t merge_images_scratch(int width, int height, int)
+{
+    return 3 * size_t(stream_count) * width * height;
+}
+
+void merge_images(const unsigned char *first_host, const unsigned char *second_host,
+                  unsigned char *out_host, int width, int height, int count, void *scratch)
+{
+    int pixels = width * height;
+    if (pixels == 0) return;
+    for (int k = 0; k < count; ++k) {
+        // Where image k begins in the host's arrays.
+        [[maybe_unused]] size_t at = size_t(k) * pixels;
+        int slot = k % stream_count;
+        unsigned char *first = static_cast<unsigned char *>(scratch) + 3 * size_t(slot) * pixels;
+        [[maybe_unused]] unsigned char *second = first + pixels, *out = second + pixels;
+        // TODO 9 (merge_images): As above: both images in, the kernel, the
+        // result out, all in the stream of the slot.
+    }
+    // TODO 10 (merge_images): Wait until every stream is done.
+}
+
+// The four steps of the diamond.
+[[maybe_unused]] static __global__ void compute_top(const float *in, float *top, int n)
+{
+    int i = blockIdx.x * block_size + threadIdx.x;
+    if (i < n) top[i] = work(in[i], 1);
+}
+[[maybe_unused]] static __global__ void compute_left(const float *top, float *left, int n,
+                                                     int rounds)
+{
+    int i = blockIdx.x * block_size + threadIdx.x;
+    if (i < n) left[i] = work(top[i], rounds);
+}
+[[maybe_unused]] static __global__ void compute_right(const float *top, float *right, int n,
+                                                      int rounds)
+{
+    int i = blockIdx.x * block_size + threadIdx.x;
+    if (i < n) right[i] = work(top[n - 1 - i] / 2, rounds);
+}
+[[maybe_unused]] static __global__ void join(const float *left, const float *right, float *out,
+                                             int n)
+{
+    int i = blockIdx.x * block_size + threadIdx.x;
+    if (i < n) out[i] = left[i] - right[i];
+}
+
+size_t diamond_scratch(int n) { return sizeof(float) * n; }
+
+void diamond(const float *in, float *left, float *right, float *out, int n, int rounds,
+             void *scratch)
+{
+    if (n == 0) return;
+    [[maybe_unused]] float *top = static_cast<float *>(scratch);
+    [[maybe_unused]] cudaStream_t one = stream(0), other = stream(1);
+    // TODO 11 (diamond): Launch compute_top in `one`. Then let `other` wait for
+    // it: cudaEventRecord puts a mark behind what a stream was given so far;
+    // cudaStreamWaitEvent lets another stream come no further before it.
+    //
+    // TODO 12 (diamond): Launch compute_left in `one` and compute_right in
+    // `other`.
+    //
+    // TODO 13 (diamond): Let `one` wait for `other` by another event, and
+    // launch join in `one`.
+}

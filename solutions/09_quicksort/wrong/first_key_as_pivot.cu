@@ -1,0 +1,40 @@
+// Fails: quicksort: sorted, or in reverse | WRONG_ANSWER | 24 deep and no deeper
+// On gpu: may pass - an H200 goes deeper
+// Of sorted keys the first leaves a part of one key and one of all the others.
+#include "lab.hpp"
+
+#include <cuda_runtime.h>
+
+static __device__ void sort_alone(unsigned *data, int n)
+{
+    for (int i = 1; i < n; ++i) {
+        unsigned key = data[i];
+        int k = i;
+        for (; k > 0 && data[k - 1] > key; --k) data[k] = data[k - 1];
+        data[k] = key;
+    }
+}
+
+static __global__ void sort_part(unsigned *data, int n)
+{
+    if (n <= 32) return sort_alone(data, n);
+    unsigned pivot = data[0];
+    int low = 0, high = n - 1;
+    while (low <= high) {
+        while (data[low] < pivot) ++low;
+        while (data[high] > pivot) --high;
+        if (low > high) break;
+        unsigned key = data[low];
+        data[low++] = data[high];
+        data[high--] = key;
+    }
+    if (high >= 0) sort_part<<<1, 1, 0, cudaStreamFireAndForget>>>(data, high + 1);
+    if (low < n) sort_part<<<1, 1, 0, cudaStreamFireAndForget>>>(data + low, n - low);
+}
+
+size_t quicksort_scratch(int) { return 0; }
+
+void quicksort(unsigned *data, int n, void *)
+{
+    if (n > 1) sort_part<<<1, 1>>>(data, n);
+}

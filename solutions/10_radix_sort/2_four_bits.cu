@@ -1,0 +1,219 @@
+// Lab 10, rung 2: digits of 4 bits. 8 passes instead of 32; in each of them a warp finds by votes
+// which of its lanes have the same digit, and keeps in shared memory where its next key of each
+// digit goes.
+#include "lab.hpp"
+
+#include <cuda_runtime.h>
+
+#include <stdexcept>
+#include <string>
+
+constexpr int block_size = 256, warps = block_size / 32;
+constexpr int per_thread = 16, per_warp = 32 * per_thread, tile = block_size * per_thread;
+constexpr int digit_bits = 4, digits = 1 << digit_bits, passes = 32 / digit_bits;
+constexpr unsigned all_lanes = 0xffffffff;
+
+static void check(cudaError_t error, const char *step)
+{
+    if (error != cudaSuccess)
+        throw std::runtime_error(std::string(step) + ": " + cudaGetErrorString(error));
+}
+
+static int blocks_for(int n, int each) { return n / each + (n % each != 0); }
+
+static __device__ int lane() { return threadIdx.x % 32; }
+
+// A bit for each lane before this one.
+static __device__ unsigned lanes_below() { return (1u << lane()) - 1; }
+
+// A warp a run. Bit by bit from the lowest, `before` is the lanes whose keys go before this lane's.
+static __global__ void sort_runs(unsigned *keys, int n)
+{
+    int i = blockIdx.x * block_size + threadIdx.x;
+    unsigned key = i < n ? keys[i] : 0xffffffff, before = lanes_below();
+    for (int bit = 0; bit < 32; ++bit) {
+        bool one = key >> bit & 1;
+        unsigned zeros = ~__ballot_sync(all_lanes, one);
+        before = one ? before | zeros : before & zeros;
+    }
+    __syncwarp(); // all have read before anyone writes
+    if (i < n) keys[i - lane() + __popc(before)] = key;
+}
+
+void sort_warps(unsigned *keys, int n)
+{
+    if (n == 0) return;
+    sort_runs<<<blocks_for(n, block_size), block_size>>>(keys, n);
+    check(cudaPeekAtLastError(), "sort_runs");
+}
+
+// The sum of x over the threads of the block before this one, and over all.
+struct block_sums {
+    int before, all;
+};
+static __device__ block_sums add_up(int x)
+{
+    __shared__ int of_warps[warps];
+    int up_to = x;
+    for (int distance = 1; distance < 32; distance *= 2) {
+        int left = __shfl_up_sync(all_lanes, up_to, distance);
+        if (lane() >= distance) up_to += left;
+    }
+    __syncthreads(); // nobody still reads the sums of an earlier call
+    if (lane() == 31) of_warps[threadIdx.x / 32] = up_to;
+    __syncthreads();
+    block_sums sums{up_to - x, 0};
+    for (int w = 0; w < warps; ++w) {
+        if (w < int(threadIdx.x / 32)) sums.before += of_warps[w];
+        sums.all += of_warps[w];
+    }
+    return sums;
+}
+
+// What a pass sorts by.
+struct pass {
+    int shift;   // of the digit's lowest bit
+    bool floats; // keys are the bits of floats
+};
+
+// Bits of floats are turned so that unsigned numbers have their order: negative ones before the
+// others, and the other way round.
+static __device__ int digit_of(unsigned key, pass p)
+{
+    if (p.floats) key ^= key >> 31 ? 0xffffffff : 0x80000000;
+    return key >> p.shift & (digits - 1);
+}
+
+// This lane's first element. The others are 32, 64, ... further on: a warp has per_thread rows of
+// 32 neighbours, one below the other.
+static __device__ int first_element()
+{
+    return blockIdx.x * tile + threadIdx.x / 32 * per_warp + lane();
+}
+
+// counts is a matrix: a row a digit, a column a tile.
+static __global__ void count_tiles(const unsigned *keys, int n, pass p, int *counts)
+{
+    __shared__ int here[digits];
+    if (threadIdx.x < digits) here[threadIdx.x] = 0;
+    __syncthreads();
+    for (int k = 0; k < per_thread; ++k) {
+        int i = first_element() + 32 * k;
+        if (i < n) atomicAdd(&here[digit_of(keys[i], p)], 1);
+    }
+    __syncthreads();
+    if (threadIdx.x < digits) counts[threadIdx.x * gridDim.x + blockIdx.x] = here[threadIdx.x];
+}
+
+// A block a row: each count becomes the sum of those before it in the row, and totals[d] that of
+// row d.
+static __global__ void scan_counts(int *counts, int tiles, int *totals)
+{
+    int *row = counts + blockIdx.x * tiles, before = 0;
+    for (int first = 0; first < tiles; first += block_size) {
+        int t = first + threadIdx.x;
+        block_sums sums = add_up(t < tiles ? row[t] : 0);
+        if (t < tiles) row[t] = before + sums.before;
+        before += sums.all;
+    }
+    if (threadIdx.x == 0) totals[blockIdx.x] = before;
+}
+
+// The lanes of the warp whose digit is this lane's.
+static __device__ unsigned peers_of(int digit)
+{
+    unsigned peers = all_lanes;
+    for (int bit = 0; bit < digit_bits; ++bit) {
+        bool one = digit >> bit & 1;
+        unsigned ones = __ballot_sync(all_lanes, one);
+        peers &= one ? ones : ~ones;
+    }
+    return peers;
+}
+
+// Where keys and values come from and go to; values may be null.
+struct arrays {
+    const unsigned *keys, *values;
+    unsigned *keys_to, *values_to;
+};
+
+// counts[d * gridDim.x + t]: how many keys of digit d are in the tiles before t; totals[d]: in all.
+static __global__ void place_tiles(arrays a, int n, pass p, const int *counts, const int *totals)
+{
+    __shared__ int next[warps][digits]; // where a warp's next key of a digit goes
+
+    // Counts at first: each warp for itself.
+    int warp = threadIdx.x / 32;
+    for (int d = lane(); d < digits; d += 32) next[warp][d] = 0;
+    __syncwarp();
+    for (int k = 0; k < per_thread; ++k) {
+        int i = first_element() + 32 * k;
+        if (i < n) atomicAdd(&next[warp][digit_of(a.keys[i], p)], 1);
+    }
+
+    // Behind all keys with a smaller digit, those of earlier tiles, and those of earlier warps.
+    int d = threadIdx.x;
+    int smaller = add_up(d < digits ? totals[d] : 0).before;
+    if (d < digits) {
+        int to = smaller + counts[d * gridDim.x + blockIdx.x];
+        for (int w = 0; w < warps; ++w) {
+            int count = next[w][d];
+            next[w][d] = to;
+            to += count;
+        }
+    }
+    __syncthreads();
+
+    for (int k = 0; k < per_thread; ++k) {
+        int i = first_element() + 32 * k;
+        // Beyond n: what goes last.
+        unsigned key = i < n ? a.keys[i] : p.floats ? 0x7fffffff : 0xffffffff;
+        int digit = digit_of(key, p);
+        unsigned peers = peers_of(digit), below = peers & lanes_below();
+        int to = next[warp][digit] + __popc(below);
+        __syncwarp();
+        if (below == 0) next[warp][digit] += __popc(peers);
+        __syncwarp();
+        if (i < n) a.keys_to[to] = key;
+        if (i < n && a.values) a.values_to[to] = a.values[i];
+    }
+}
+
+// Ints: the counts and totals of one pass, the same for each.
+static size_t counts_for(int n) { return size_t(digits) * (blocks_for(n, tile) + 1); }
+
+// Sorts there and back: an even number of passes leaves the result in keys.
+static void sort(unsigned *keys, unsigned *values, int n, void *scratch, bool floats)
+{
+    if (n == 0) return;
+    int tiles = blocks_for(n, tile);
+    int *totals = static_cast<int *>(scratch), *counts = totals + digits;
+    unsigned *other = reinterpret_cast<unsigned *>(totals + counts_for(n));
+    unsigned *other_values = values ? other + n : nullptr;
+    arrays there{keys, values, other, other_values}, back{other, other_values, keys, values};
+    for (int k = 0; k < passes; ++k) {
+        arrays a = k % 2 == 0 ? there : back;
+        pass p{k * digit_bits, floats};
+        count_tiles<<<tiles, block_size>>>(a.keys, n, p, counts);
+        scan_counts<<<digits, block_size>>>(counts, tiles, totals);
+        place_tiles<<<tiles, block_size>>>(a, n, p, counts, totals);
+    }
+    check(cudaPeekAtLastError(), "count_tiles, scan_counts or place_tiles");
+}
+
+static size_t keys_and_counts(int n) { return sizeof(unsigned) * n + sizeof(int) * counts_for(n); }
+
+size_t radix_sort_scratch(int n) { return keys_and_counts(n); }
+void radix_sort(unsigned *keys, int n, void *scratch) { sort(keys, nullptr, n, scratch, false); }
+
+size_t radix_sort_pairs_scratch(int n) { return keys_and_counts(n) + sizeof(unsigned) * n; }
+void radix_sort_pairs(unsigned *keys, unsigned *values, int n, void *scratch)
+{
+    sort(keys, values, n, scratch, false);
+}
+
+size_t radix_sort_floats_scratch(int n) { return keys_and_counts(n); }
+void radix_sort_floats(float *keys, int n, void *scratch)
+{
+    sort(reinterpret_cast<unsigned *>(keys), nullptr, n, scratch, true);
+}

@@ -1,0 +1,257 @@
+// Lab 10, rung 4: one sweep a digit. How often each digit occurs does not depend on the order of
+// the keys, so one kernel counts for all passes; and what the tiles before it have, a tile finds
+// out by looking back at what they have told (lab 07). Each key is read once a pass.
+#include "lab.hpp"
+
+#include <cuda_runtime.h>
+
+#include <stdexcept>
+#include <string>
+
+constexpr int block_size = 256, warps = block_size / 32;
+constexpr int per_thread = 16, per_warp = 32 * per_thread, tile = block_size * per_thread;
+constexpr int digit_bits = 8, digits = 1 << digit_bits, passes = 32 / digit_bits;
+constexpr int counted_by_block = 128 * block_size; // keys
+constexpr unsigned all_lanes = 0xffffffff;
+static_assert(block_size == digits, "a thread of each block looks after one digit");
+
+static void check(cudaError_t error, const char *step)
+{
+    if (error != cudaSuccess)
+        throw std::runtime_error(std::string(step) + ": " + cudaGetErrorString(error));
+}
+
+static int blocks_for(int n, int each) { return n / each + (n % each != 0); }
+
+static __device__ int lane() { return threadIdx.x % 32; }
+
+// A bit for each lane before this one.
+static __device__ unsigned lanes_below() { return (1u << lane()) - 1; }
+
+// A warp a run. Bit by bit from the lowest, `before` is the lanes whose keys go before this lane's.
+static __global__ void sort_runs(unsigned *keys, int n)
+{
+    int i = blockIdx.x * block_size + threadIdx.x;
+    unsigned key = i < n ? keys[i] : 0xffffffff, before = lanes_below();
+    for (int bit = 0; bit < 32; ++bit) {
+        bool one = key >> bit & 1;
+        unsigned zeros = ~__ballot_sync(all_lanes, one);
+        before = one ? before | zeros : before & zeros;
+    }
+    __syncwarp(); // all have read before anyone writes
+    if (i < n) keys[i - lane() + __popc(before)] = key;
+}
+
+void sort_warps(unsigned *keys, int n)
+{
+    if (n == 0) return;
+    sort_runs<<<blocks_for(n, block_size), block_size>>>(keys, n);
+    check(cudaPeekAtLastError(), "sort_runs");
+}
+
+// The sum of x over the threads of the block before this one, and over all.
+struct block_sums {
+    int before, all;
+};
+static __device__ block_sums add_up(int x)
+{
+    __shared__ int of_warps[warps];
+    int up_to = x;
+    for (int distance = 1; distance < 32; distance *= 2) {
+        int left = __shfl_up_sync(all_lanes, up_to, distance);
+        if (lane() >= distance) up_to += left;
+    }
+    __syncthreads(); // nobody still reads the sums of an earlier call
+    if (lane() == 31) of_warps[threadIdx.x / 32] = up_to;
+    __syncthreads();
+    block_sums sums{up_to - x, 0};
+    for (int w = 0; w < warps; ++w) {
+        if (w < int(threadIdx.x / 32)) sums.before += of_warps[w];
+        sums.all += of_warps[w];
+    }
+    return sums;
+}
+
+// What a pass sorts by.
+struct pass {
+    int shift;   // of the digit's lowest bit
+    bool floats; // keys are the bits of floats
+};
+
+// Bits of floats are turned so that unsigned numbers have their order: negative ones before the
+// others, and the other way round.
+static __device__ int digit_of(unsigned key, pass p)
+{
+    if (p.floats) key ^= key >> 31 ? 0xffffffff : 0x80000000;
+    return key >> p.shift & (digits - 1);
+}
+
+// How often each digit of each pass occurs.
+static __global__ void count_digits(const unsigned *keys, int n, bool floats, int *counts)
+{
+    __shared__ int here[passes][digits];
+    for (int k = 0; k < passes; ++k) here[k][threadIdx.x] = 0;
+    __syncthreads();
+    int first = blockIdx.x * counted_by_block, last = min(n - first, counted_by_block) + first;
+    for (int i = first + threadIdx.x; i < last; i += block_size) {
+        unsigned key = keys[i];
+        for (int k = 0; k < passes; ++k)
+            atomicAdd(&here[k][digit_of(key, {k * digit_bits, floats})], 1);
+    }
+    __syncthreads();
+    for (int k = 0; k < passes; ++k)
+        atomicAdd(&counts[k * digits + threadIdx.x], here[k][threadIdx.x]);
+}
+
+// A block a pass: where in the sorted array each digit begins.
+static __global__ void scan_digits(int *counts)
+{
+    int *mine = counts + blockIdx.x * digits + threadIdx.x;
+    *mine = add_up(*mine).before;
+}
+
+// What a tile has told of one of its digits so far: nothing; how many keys it has; how many it and
+// all before it have. State and count are one word, so that no fence is needed. Only the last tile
+// can count 2^30, which is no count any more; but nobody asks it.
+using word = unsigned;
+constexpr word nothing = 0, own = 1u << 30, sum = 2u << 30, count_of = own - 1;
+
+// Of one pass: what the tiles have told, a row of words each; where digits begin; tiles taken.
+struct board {
+    volatile word *told;
+    const int *starts;
+    int *taken;
+};
+
+// A block takes its tile when it runs, so that every tile it may wait for is at work already,
+// whatever the order in which blocks are started.
+static __device__ int next_tile(int *taken)
+{
+    __shared__ int t;
+    if (threadIdx.x == 0) t = atomicAdd(taken, 1);
+    __syncthreads();
+    return t;
+}
+
+// How many keys of this thread's digit are in the tiles before t.
+static __device__ int look_back(const volatile word *told, int t)
+{
+    int before = 0;
+    while (t > 0) {
+        word w = told[(t - 1) * digits + threadIdx.x];
+        if (w == nothing) continue; // look again
+        before += w & count_of;
+        if (w & sum) break;
+        --t;
+    }
+    return before;
+}
+
+// The lanes of the warp whose digit is this lane's.
+static __device__ unsigned peers_of(int digit)
+{
+    unsigned peers = all_lanes;
+    for (int bit = 0; bit < digit_bits; ++bit) {
+        bool one = digit >> bit & 1;
+        unsigned ones = __ballot_sync(all_lanes, one);
+        peers &= one ? ones : ~ones;
+    }
+    return peers;
+}
+
+// Where keys and values come from and go to; values may be null.
+struct arrays {
+    const unsigned *keys, *values;
+    unsigned *keys_to, *values_to;
+};
+
+static __global__ void __launch_bounds__(block_size) sort_tiles(arrays a, int n, pass p, board b)
+{
+    __shared__ int next[warps][digits]; // where a warp's next key of a digit goes
+
+    // A warp has rows of 32 neighbours, one below the other. Beyond n: what goes last.
+    int t = next_tile(b.taken), d = threadIdx.x, *mine = next[threadIdx.x / 32];
+    int first = t * tile + threadIdx.x / 32 * per_warp + lane();
+    unsigned keys[per_thread];
+    for (int k = 0; k < per_thread; ++k) {
+        int i = first + 32 * k;
+        keys[k] = i < n ? a.keys[i] : p.floats ? 0x7fffffff : 0xffffffff;
+    }
+
+    // Counts at first: each warp for itself.
+    for (int k = lane(); k < digits; k += 32) mine[k] = 0;
+    __syncwarp();
+    for (unsigned key : keys) atomicAdd(&mine[digit_of(key, p)], 1);
+    __syncthreads();
+    int of_tile = 0;
+    for (int w = 0; w < warps; ++w) of_tile += next[w][d];
+
+    // Behind all keys with a smaller digit, those of earlier tiles, and those of earlier warps.
+    b.told[t * digits + d] = (t == 0 ? sum : own) | of_tile;
+    int before = look_back(b.told, t), to = b.starts[d] + before;
+    if (t > 0) b.told[t * digits + d] = sum | word(before + of_tile);
+    for (int w = 0; w < warps; ++w) {
+        int count = next[w][d];
+        next[w][d] = to;
+        to += count;
+    }
+    __syncthreads();
+
+    for (int k = 0; k < per_thread; ++k) {
+        int i = first + 32 * k, digit = digit_of(keys[k], p);
+        unsigned peers = peers_of(digit), below = peers & lanes_below();
+        int to = mine[digit] + __popc(below);
+        __syncwarp();
+        if (below == 0) mine[digit] += __popc(peers);
+        __syncwarp();
+        if (i < n) a.keys_to[to] = keys[k];
+        if (i < n && a.values) a.values_to[to] = a.values[i];
+    }
+}
+
+// Ints that are cleared, in rows of as many as there are digits: a row for each tile and pass, the
+// counts of each pass, and the tiles taken.
+static size_t cleared_for(int n)
+{
+    return size_t(digits) * (size_t(passes) * blocks_for(n, tile) + passes + 1);
+}
+
+// Sorts there and back: an even number of passes leaves the result in keys.
+static void sort(unsigned *keys, unsigned *values, int n, void *scratch, bool floats)
+{
+    if (n == 0) return;
+    int tiles = blocks_for(n, tile);
+    word *told = static_cast<word *>(scratch);
+    int *counts = reinterpret_cast<int *>(told + size_t(passes) * tiles * digits);
+    int *taken = counts + passes * digits;
+    unsigned *other = told + cleared_for(n);
+    unsigned *other_values = values ? other + n : nullptr;
+
+    check(cudaMemsetAsync(scratch, 0, sizeof(int) * cleared_for(n)), "clearing the board");
+    count_digits<<<blocks_for(n, counted_by_block), block_size>>>(keys, n, floats, counts);
+    scan_digits<<<passes, digits>>>(counts);
+    arrays there{keys, values, other, other_values}, back{other, other_values, keys, values};
+    for (int k = 0; k < passes; ++k) {
+        board b{told + size_t(k) * tiles * digits, counts + k * digits, taken + k};
+        sort_tiles<<<tiles, block_size>>>(k % 2 == 0 ? there : back, n, {k * digit_bits, floats},
+                                          b);
+    }
+    check(cudaPeekAtLastError(), "count_digits, scan_digits or sort_tiles");
+}
+
+static size_t keys_and_counts(int n) { return sizeof(unsigned) * n + sizeof(int) * cleared_for(n); }
+
+size_t radix_sort_scratch(int n) { return keys_and_counts(n); }
+void radix_sort(unsigned *keys, int n, void *scratch) { sort(keys, nullptr, n, scratch, false); }
+
+size_t radix_sort_pairs_scratch(int n) { return keys_and_counts(n) + sizeof(unsigned) * n; }
+void radix_sort_pairs(unsigned *keys, unsigned *values, int n, void *scratch)
+{
+    sort(keys, values, n, scratch, false);
+}
+
+size_t radix_sort_floats_scratch(int n) { return keys_and_counts(n); }
+void radix_sort_floats(float *keys, int n, void *scratch)
+{
+    sort(reinterpret_cast<unsigned *>(keys), nullptr, n, scratch, true);
+}

@@ -1,0 +1,246 @@
+// Lab 10, radix sort: the file to edit. What each function must do: lab.hpp.
+// The lesson: handouts/10_radix_sort.md. Stuck at a TODO: hints.md.
+//
+// The launches below are in place, for a pass a digit and three kernels a pass:
+// a block counts the digits of its tile; the counts of all tiles are added up;
+// then every block knows where its keys go. Change kernels, launches and
+// scratch where your idea needs it.
+#include "lab.hpp"
+
+#include <cuda_runtime.h>
+
+constexpr int block_size = 256, warps = block_size / 32;
+constexpr int per_thread = 16, per_warp = 32 * per_thread, tile = block_size * per_thread;
+constexpr int digit_bits = 4, digits = 1 << digit_bits, passes = 32 / digit_bits;
+constexpr unsigned all_lanes = 0xffffffff;
+
+static int blocks_for(int n, int each) { return n / each + (n % each != 0); }
+
+[[maybe_unused]] static __device__ int lane() { return threadIdx.x % 32; }
+
+// A bit for each lane before this one.
+[[maybe_unused]] static __device__ unsigned lanes_below() { return (1u << lane()) - 1; }
+
+// A warp a run.
+static __global__ void sort_runs(unsigned *keys, int n)
+{
+    // TODO 1 (sort_warps): Let each lane keep a word of 32 bits: which lanes'
+    // keys go before its own. Begin with the lanes below it, as if all keys
+    // were equal. Then go over the bits of the keys, from the lowest to the
+    // highest, and let the lanes vote by __ballot_sync: what does a lane learn
+    // whose bit is 1, and one whose bit is 0? __popc of the word is the place.
+    // Lanes beyond n vote, too.
+    int i = blockIdx.x * block_size + threadIdx.x;
+    unsigned key = i < n ? keys[i] : 0xffffffff, before = lanes_below();
+    for (int bit = 0; bit < 32; ++bit) {
+        bool one = key >> bit & 1;
+        unsigned zeros = ~__ballot_sync(all_lanes, one);
+        before = one ? before | zeros : before & zeros;
+    }
+    __syncwarp();
+    if (i < n) keys[i - lane() + __popc(before)] = key;
+}
+
+void sort_warps(unsigned *keys, int n)
+{
+    if (n > 0) sort_runs<<<blocks_for(n, block_size), block_size>>>(keys, n);
+}
+
+// The sum of x over the threads of the block before this one, and over all.
+struct block_sums {
+    int before, all;
+};
+[[maybe_unused]] static __device__ block_sums add_up(int x)
+{
+    __shared__ int of_warps[warps];
+    int up_to = x;
+    for (int distance = 1; distance < 32; distance *= 2) {
+        int left = __shfl_up_sync(all_lanes, up_to, distance);
+        if (lane() >= distance) up_to += left;
+    }
+    __syncthreads(); // nobody still reads the sums of an earlier call
+    if (lane() == 31) of_warps[threadIdx.x / 32] = up_to;
+    __syncthreads();
+    block_sums sums{up_to - x, 0};
+    for (int w = 0; w < warps; ++w) {
+        if (w < int(threadIdx.x / 32)) sums.before += of_warps[w];
+        sums.all += of_warps[w];
+    }
+    return sums;
+}
+
+// What a pass sorts by.
+struct pass {
+    int shift;   // of the digit's lowest bit
+    bool floats; // keys are the bits of floats
+};
+
+[[maybe_unused]] static __device__ int digit_of(unsigned key, pass p)
+{
+    // TODO 9 (radix_sort_floats): If keys are floats, turn the bits of `key`
+    // so that unsigned numbers have the order of the floats. Which bits must a
+    // negative number change, which another?
+    if (p.floats) key ^= key >> 31 ? 0xffffffff : 0x80000000;
+    return key >> p.shift & (digits - 1);
+}
+
+// This lane's first element. The others are 32, 64, ... further on: a warp has
+// per_thread rows of 32 neighbours, one below the other.
+[[maybe_unused]] static __device__ int first_element()
+{
+    return blockIdx.x * tile + threadIdx.x / 32 * per_warp + lane();
+}
+
+// counts is a matrix: a row a digit, a column a tile.
+static __global__ void count_tiles(const unsigned *keys, int n, pass p, int *counts)
+{
+    // TODO 2 (radix_sort): Write into column blockIdx.x how many keys of the
+    // tile have each digit. A row has gridDim.x elements. Count in shared
+    // memory, with atomicAdd: for a count the order does not matter.
+    __shared__ int here[digits];
+    if (threadIdx.x < digits) here[threadIdx.x] = 0;
+    __syncthreads();
+    for (int k = 0; k < per_thread; ++k) {
+        int i = first_element() + 32 * k;
+        if (i < n) atomicAdd(&here[digit_of(keys[i], p)], 1);
+    }
+    __syncthreads();
+    if (threadIdx.x < digits) counts[threadIdx.x * gridDim.x + blockIdx.x] = here[threadIdx.x];
+}
+
+// A block a row: each count becomes the sum of those before it in the row, and
+// totals[d] that of row d.
+static __global__ void scan_counts(int *counts, int tiles, int *totals)
+{
+    // TODO 3 (radix_sort): Go along row blockIdx.x, a thread a count and
+    // block_size counts at a time. add_up says what stands before each of them;
+    // what earlier rounds have summed up comes on top. All threads must come to
+    // add_up each time.
+    int *row = counts + blockIdx.x * tiles, before = 0;
+    for (int first = 0; first < tiles; first += block_size) {
+        int t = first + threadIdx.x;
+        block_sums sums = add_up(t < tiles ? row[t] : 0);
+        if (t < tiles) row[t] = before + sums.before;
+        before += sums.all;
+    }
+    if (threadIdx.x == 0) totals[blockIdx.x] = before;
+}
+
+// The lanes of the warp whose digit is this lane's.
+[[maybe_unused]] static __device__ unsigned peers_of([[maybe_unused]] int digit)
+{
+    unsigned peers = all_lanes;
+    // TODO 4 (radix_sort): Let the lanes vote on each bit of the digit, and
+    // keep those that have voted like this one.
+    for (int bit = 0; bit < digit_bits; ++bit) {
+        bool one = digit >> bit & 1;
+        unsigned ones = __ballot_sync(all_lanes, one);
+        peers &= one ? ones : ~ones;
+    }
+    return peers;
+}
+
+// Where keys and values come from and go to; values may be null.
+struct arrays {
+    const unsigned *keys, *values;
+    unsigned *keys_to, *values_to;
+};
+
+// counts[d * gridDim.x + t]: how many keys of digit d are in the tiles before
+// t; totals[d]: in all.
+static __global__ void place_tiles(arrays a, int n, pass p, const int *counts, const int *totals)
+{
+    // Where the next key of a digit goes that a warp comes to.
+    [[maybe_unused]] __shared__ int next[warps][digits];
+
+    // TODO 5 (radix_sort): Let each warp count the digits of its own keys in
+    // its row of `next`: set the row to 0 first. Only one warp uses it so far,
+    // so __syncwarp() is barrier enough.
+    int warp = threadIdx.x / 32;
+    for (int d = lane(); d < digits; d += 32) next[warp][d] = 0;
+    __syncwarp();
+    for (int k = 0; k < per_thread; ++k) {
+        int i = first_element() + 32 * k;
+        if (i < n) atomicAdd(&next[warp][digit_of(a.keys[i], p)], 1);
+    }
+
+    // TODO 6 (radix_sort): Make places of the counts, a thread a digit. The
+    // first warp's first key of a digit goes behind all keys with a smaller
+    // digit, of which add_up of the totals says how many, and behind those of
+    // this digit in earlier tiles; the next warp's behind the first warp's.
+    int d = threadIdx.x;
+    int smaller = add_up(d < digits ? totals[d] : 0).before;
+    if (d < digits) {
+        int to = smaller + counts[d * gridDim.x + blockIdx.x];
+        for (int w = 0; w < warps; ++w) {
+            int count = next[w][d];
+            next[w][d] = to;
+            to += count;
+        }
+    }
+    __syncthreads();
+
+    for (int k = 0; k < per_thread; ++k) {
+        // TODO 7 (radix_sort): Load the key of this lane in row k; beyond n,
+        // take one that goes last. Find its peers; its place is `next` of its
+        // digit, and further on by its peers in lower lanes. Store it there, if
+        // it is one of the n. One of the peers moves `next` on for all of them,
+        // when all have read it.
+        int i = first_element() + 32 * k;
+        unsigned key = i < n ? a.keys[i] : p.floats ? 0x7fffffff : 0xffffffff;
+        int digit = digit_of(key, p);
+        unsigned peers = peers_of(digit), below = peers & lanes_below();
+        int to = next[warp][digit] + __popc(below);
+        __syncwarp();
+        if (below == 0) next[warp][digit] += __popc(peers);
+        __syncwarp();
+        if (i < n) a.keys_to[to] = key;
+
+        // TODO 8 (radix_sort_pairs): If there are values, let each go where its
+        // key goes.
+        if (i < n && a.values) a.values_to[to] = a.values[i];
+    }
+}
+
+// Ints: the counts and totals of one pass, the same for each.
+static size_t counts_for(int n) { return size_t(digits) * (blocks_for(n, tile) + 1); }
+
+// Sorts there and back: an even number of passes leaves the result in keys.
+static void sort(unsigned *keys, unsigned *values, int n, void *scratch, bool floats)
+{
+    if (n == 0) return;
+    int tiles = blocks_for(n, tile);
+    int *totals = static_cast<int *>(scratch), *counts = totals + digits;
+    unsigned *other = reinterpret_cast<unsigned *>(totals + counts_for(n));
+    unsigned *other_values = values ? other + n : nullptr;
+    arrays there{keys, values, other, other_values}, back{other, other_values, keys, values};
+    for (int k = 0; k < passes; ++k) {
+        arrays a = k % 2 == 0 ? there : back;
+        pass p{k * digit_bits, floats};
+        count_tiles<<<tiles, block_size>>>(a.keys, n, p, counts);
+        scan_counts<<<digits, block_size>>>(counts, tiles, totals);
+        place_tiles<<<tiles, block_size>>>(a, n, p, counts, totals);
+    }
+    // TODO 10 (radix_sort: speed): When everything passes: how many passes, and
+    // how often does a pass go over the keys? Try digits of 8 bits. Then count
+    // the digits of all passes once, before the first: a pass can do with one
+    // kernel if a tile tells the others its counts, and looks back at what the
+    // tiles before it have told.
+}
+
+static size_t keys_and_counts(int n) { return sizeof(unsigned) * n + sizeof(int) * counts_for(n); }
+
+size_t radix_sort_scratch(int n) { return keys_and_counts(n); }
+void radix_sort(unsigned *keys, int n, void *scratch) { sort(keys, nullptr, n, scratch, false); }
+
+size_t radix_sort_pairs_scratch(int n) { return keys_and_counts(n) + sizeof(unsigned) * n; }
+void radix_sort_pairs(unsigned *keys, unsigned *values, int n, void *scratch)
+{
+    sort(keys, values, n, scratch, false);
+}
+
+size_t radix_sort_floats_scratch(int n) { return keys_and_counts(n); }
+void radix_sort_floats(float *keys, int n, void *scratch)
+{
+    sort(reinterpret_cast<unsigned *>(keys), nullptr, n, scratch, true);
+}
