@@ -80,6 +80,10 @@ public:
         for (argument &a : arguments_) {
             slot &s = a.wire;
             s.guard = s.where == place::value ? 0 : guard;
+            if (s.output && parts_of(s) > 1)
+                end_case(verdict::INFRA_ERROR,
+                         fmt::format("`{}` is several buffers, which hold no poison.", s.name),
+                         "In grade.cpp: pass changed_in_place values.");
             s.input = in;
             s.output_at = out;
             std::uint64_t image = up(s.bytes + 2 * s.guard * parts_of(s));
@@ -88,7 +92,9 @@ public:
         }
         end_ = in;
         out_end_ = out;
-        if (in > inputs().size() || out + report_bytes > submission_worker().output().size())
+        std::uint64_t reports =
+            report_bytes * static_cast<unsigned>(std::max(1, current_case().ranks));
+        if (in > inputs().size() || out + reports > submission_worker().output().size())
             end_case(
                 verdict::INFRA_ERROR,
                 fmt::format("The case's arguments take {} MiB and do not fit the shared memory.",
@@ -409,13 +415,19 @@ const char *kind_name(std::uint8_t kind)
     return "did something unknown";
 }
 
+bool in_closed_memory(const simulator_finding &f)
+{
+    return std::strstr(f.where, "which the kernel's device has no access to");
+}
+
 verdict verdict_of(const simulator_finding &f)
 {
     using enum simulator::finding_kind;
     switch (static_cast<simulator::finding_kind>(f.kind)) {
-    // Beside a buffer, which has a name, it is the student's arithmetic; far from any it is what a
-    // GPU calls error 700.
+    // Beside a buffer, which has a name, it is the student's arithmetic; far from any, or in the
+    // memory of another device, it is what a GPU calls error 700.
     case out_of_bounds:
+        if (in_closed_memory(f)) return verdict::CUDA_ERROR;
         return std::strchr(f.where, '`') ? verdict::OUT_OF_BOUNDS : verdict::CUDA_ERROR;
     case use_after_free:
         return verdict::OUT_OF_BOUNDS;
@@ -442,6 +454,10 @@ std::string hint_of(const simulator_finding &f)
                "after its last use, and does the size count bytes?";
     switch (static_cast<simulator::finding_kind>(f.kind)) {
     case out_of_bounds:
+        if (in_closed_memory(f))
+            return "Is the device current that is meant? If so, give it access to the other's "
+                   "memory first, where cudaDeviceCanAccessPeer says that it can have it; copies "
+                   "work without.";
         if (std::strstr(f.where, "before the start"))
             return negative_index_hint(std::string_view(f.where).starts_with(
                 fmt::format("{} byte{} before", f.bytes, f.bytes == 1 ? "" : "s")));
@@ -515,23 +531,34 @@ void terminate_strings(simulator_finding &f)
     f.where[sizeof f.where - 1] = f.detail[sizeof f.detail - 1] = 0;
 }
 
-// Of a case's calls, the one with most requests is worth explaining.
-void keep_counts(std::span<const std::byte> report)
+// Reads a report's counters, or ends the case.
+struct counters_of_call {
+    std::string text;
+    counted counts;
+};
+counters_of_call read_counters(std::span<const std::byte> report)
 {
-    static std::uint64_t most = 0;
-    case_record &r = current_case();
     try {
         std::string text = report_counters(report);
-        counted c = parse_counters(text);
-        std::uint64_t requests = c.load_requests + c.store_requests;
-        if (!r.counts.empty() && requests <= most) return;
-        most = requests;
-        r.counts = std::move(text);
+        counted counts = parse_counters(text);
+        return {std::move(text), std::move(counts)};
     } catch (const std::exception &e) {
         end_case(verdict::PROTOCOL_ERROR,
                  fmt::format("The simulator's counters cannot be read: {}.", printable(e.what())),
                  "A submission must leave the memory that it was not given alone.");
     }
+}
+
+// Of a case's calls, the one with most requests is worth explaining.
+void keep_counts(std::span<const std::byte> report)
+{
+    static std::uint64_t most = 0;
+    case_record &r = current_case();
+    counters_of_call c = read_counters(report);
+    std::uint64_t requests = c.counts.load_requests + c.counts.store_requests;
+    if (!r.counts.empty() && requests <= most) return;
+    most = requests;
+    r.counts = std::move(c.text);
 }
 
 bool reads_an_output(const simulator_finding &f, const std::vector<argument> &arguments)
@@ -554,23 +581,16 @@ bool reads_behind(const simulator_finding &f, const std::string &array)
 
 struct read_on {}; // thrown where that happened
 
-// Asks the simulator what it saw, and ends the case with the gravest of it.
-void check_findings(std::uint64_t report_at, const std::vector<argument> &arguments)
+// Ends the case with the gravest of what the simulator saw. `rank`: of several whose report it is.
+void check_report(const std::byte *from, const std::vector<argument> &arguments, int rank)
 {
-    request ask;
-    ask.what = command::report;
-    ask.offset = report_at;
-    ask.bytes = report_bytes;
-    answer a = submission_worker().ask(ask, std::chrono::seconds(10));
-    require_answer(a, "reading the simulator's report");
-    const std::byte *from = submission_worker().output().data() + report_at;
-    if (options().keep_counts) keep_counts({from, report_bytes});
+    if (options().keep_counts && rank <= 0) keep_counts({from, report_bytes});
     std::uint64_t count = 0;
     std::memcpy(&count, from, 8);
     std::vector<simulator_finding> found(std::min<std::uint64_t>(count, 64));
     std::memcpy(found.data(), from + 8, found.size() * sizeof(simulator_finding));
     if (found.empty()) return;
-    auto rank = [](const simulator_finding &f) {
+    auto gravity = [](const simulator_finding &f) {
         static const verdict order[] = {
             verdict::SKIPPED,    verdict::TIMEOUT, verdict::BARRIER_MISUSE, verdict::OUT_OF_BOUNDS,
             verdict::CUDA_ERROR, verdict::RACE,    verdict::UNINITIALISED};
@@ -587,8 +607,9 @@ void check_findings(std::uint64_t report_at, const std::vector<argument> &argume
         return refused || unwatched;
     });
     if (found.empty()) return;
-    auto worst = std::min_element(found.begin(), found.end(),
-                                  [&](const auto &x, const auto &y) { return rank(x) < rank(y); });
+    auto worst = std::min_element(found.begin(), found.end(), [&](const auto &x, const auto &y) {
+        return gravity(x) < gravity(y);
+    });
     case_record &r = current_case();
     if (reads_behind(*worst, r.may_read_on)) throw read_on{};
     r.unsupported = verdict_of(*worst) == verdict::SKIPPED;
@@ -598,8 +619,30 @@ void check_findings(std::uint64_t report_at, const std::vector<argument> &argume
                  r.output_read.next);
     }
     using path = std::filesystem::path;
+    std::string on_rank = rank < 0 ? std::string() : fmt::format("Rank {}: ", rank);
     if (path(worst->file).filename() == path(options().source).filename()) r.line = worst->line;
-    end_case(verdict_of(*worst), printable(sentence(*worst)), hint_of(*worst));
+    end_case(verdict_of(*worst), on_rank + printable(sentence(*worst)), hint_of(*worst));
+}
+
+std::vector<counted> counts_of_ranks; // of the last call on ranks
+
+// Asks the simulator what it saw, on every rank.
+void check_findings(std::uint64_t report_at, const std::vector<argument> &arguments)
+{
+    request ask;
+    ask.what = command::report;
+    ask.offset = report_at;
+    ask.bytes = report_bytes;
+    answer a = submission_worker().ask(ask, std::chrono::seconds(10));
+    require_answer(a, "reading the simulator's report");
+    const std::byte *from = submission_worker().output().data() + report_at;
+    int ranks = current_case().ranks;
+    if (ranks == 0) return check_report(from, arguments, -1);
+    counts_of_ranks.clear();
+    for (int k = 0; k < ranks; ++k, from += report_bytes) {
+        check_report(from, arguments, k);
+        counts_of_ranks.push_back(read_counters({from, report_bytes}).counts);
+    }
 }
 
 request load_request(const std::vector<argument> &arguments, const char *function)
@@ -671,16 +714,24 @@ void check_worth_trying(const std::string &function)
 bool once(std::vector<argument> &arguments, call_images &images, const char *function, void *result,
           std::size_t result_bytes)
 {
+    // A submission may remember which access it has enabled: other pairs, another process.
+    static std::uint64_t closed = 0;
+    if (std::exchange(closed, current_case().closed_peers) != current_case().closed_peers)
+        restart_workers();
     images.fill(current_case().repeating);
     request load = load_request(arguments, function), run = run_request(function);
     // What depends on the order of blocks and warps should show.
     if (current_case().repeating || options().random_schedule) run.flags |= another_order;
+    if (options().simulated) run.closed_peers = current_case().closed_peers;
     if (streams_of_case() == stream_work::late) run.flags |= late_streams;
     if (streams_of_case() == stream_work::shuffled) run.flags |= shuffled_streams;
     run.launch_places = static_cast<std::uint32_t>(current_case().launch_places);
     if (run.flags & (another_order | shuffled_streams))
         run.pattern = static_cast<std::uint32_t>(case_seed()) | 1;
-    remember_call(load, run, image_start, images.end());
+    if (current_case().ranks)
+        forget_call(); // a replay is by one process
+    else
+        remember_call(load, run, image_start, images.end());
     answer loaded = ask_submission(load, std::chrono::seconds(30), "");
     require_answer(loaded, loading(arguments, function));
     for (argument &a : arguments) a.scratch_bytes = loaded.value.bytes;
@@ -696,7 +747,7 @@ bool once(std::vector<argument> &arguments, call_images &images, const char *fun
                         function, ordinal_parts(arguments[late - 1], 0)),
             "Wait for every stream that has a part in the result: cudaStreamSynchronize, "
             "cudaEventSynchronize or cudaDeviceSynchronize.");
-    if (ran.value.returned_bytes != result_bytes)
+    if (result && ran.value.returned_bytes != result_bytes) // a race does not look at it
         end_case(verdict::PROTOCOL_ERROR, "The worker returned a result of another type.");
     if (result_bytes) std::memcpy(result, ran.value.result, result_bytes);
     request store;
@@ -739,7 +790,7 @@ void copy_back(std::vector<argument> &arguments)
         std::uint64_t each = s.bytes / parts_of(s);
         for (unsigned k = 0; k < parts_of(s) && each; ++k)
             std::memcpy(static_cast<std::byte *>(a.data) + k * each, returned(a, k), each);
-        current_case().outputs.emplace_back(a.data, s.name);
+        current_case().outputs.push_back({a.data, s.name, parts_of(s) > 1 ? each / s.element : 0});
     }
 }
 
@@ -748,11 +799,14 @@ void keep_differing(std::vector<argument> &arguments)
 {
     for (argument &a : arguments) {
         if (!a.keep_second) continue;
-        const std::byte *first =
-            static_cast<const std::byte *>(a.data) + a.written_first * a.wire.element;
-        const std::byte *second = returned(a) + a.written_first * a.wire.element;
-        if (std::memcmp(first, second, a.written_count * a.wire.element) != 0)
-            a.keep_second(a.second, returned(a), a.wire.bytes / a.wire.element);
+        const std::uint64_t each = a.wire.bytes / parts_of(a.wire);
+        std::vector<std::byte> all; // the parts, without the guards between them
+        for (unsigned k = 0; k < parts_of(a.wire); ++k)
+            all.insert(all.end(), returned(a, k), returned(a, k) + each);
+        const std::uint64_t first = a.written_first * a.wire.element;
+        if (std::memcmp(static_cast<const std::byte *>(a.data) + first, all.data() + first,
+                        a.written_count * a.wire.element) != 0)
+            a.keep_second(a.second, all.data(), a.wire.bytes / a.wire.element);
     }
 }
 
@@ -808,6 +862,26 @@ bool reads_on(const std::string &array, const std::function<void()> &call)
     options().random_schedule = usual;
     current_case().may_read_on.clear();
     return in_every_order;
+}
+
+void run_on_ranks(int ranks)
+{
+    current_case().lacking = options().mpirun.empty();
+    if (current_case().lacking)
+        end_case(verdict::SKIPPED,
+                 "This needs several processes of Open MPI, which is not installed here (Debian, "
+                 "Ubuntu: apt-get install libopenmpi-dev openmpi-bin, then ./workbook again).");
+    current_case().ranks = ranks;
+}
+
+std::vector<counted> count_ranks(const std::function<void()> &call)
+{
+    std::optional<on_simulator> there;
+    if (!simulated() && !can_count())
+        end_case(verdict::SKIPPED, "This asks for the simulator, and there is none.");
+    if (!simulated()) there.emplace();
+    call();
+    return counts_of_ranks;
 }
 
 void make_call(const char *function, std::vector<argument> arguments, void *result,

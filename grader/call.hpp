@@ -91,7 +91,13 @@ template <class T> struct placed_output {
     output<T> &out;
     place where = place::device;
     int misalign = 0;
+    int parts = 1;
 };
+// changed_in_place alone: there is no poison in the buffers of several devices.
+template <class T> auto per_device(output<T> &o, int n)
+{
+    return placed_output<T>{o, place::per_device, 0, n};
+}
 template <class T> auto managed(output<T> &o) { return placed_output<T>{o, place::managed}; }
 template <class T> auto host(output<T> &o) { return placed_output<T>{o, place::host}; }
 template <class T> auto pinned(output<T> &o) { return placed_output<T>{o, place::pinned}; }
@@ -211,6 +217,7 @@ private:
         fill<T>(r, p.out);
         r.wire.where = p.where;
         r.wire.misalign = static_cast<std::uint16_t>(p.misalign);
+        r.wire.parts = static_cast<std::uint8_t>(p.parts);
     }
 };
 

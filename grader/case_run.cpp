@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <unistd.h>
+#include <utility>
 
 namespace grading {
 
@@ -20,6 +21,8 @@ namespace {
 struct processes {
     std::unique_ptr<region> inputs;
     worker submission, naive, library;
+    worker ranks;            // the submission's, of Open MPI
+    int number_of_ranks = 0; // how many those are
     device_facts facts;
     bool have_facts = false;
 };
@@ -38,15 +41,19 @@ std::size_t physical_memory()
            static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
-worker &started(worker &w, const std::string &program, bool sandbox = options().sandbox)
+worker &started(worker &w, const std::string &program, bool sandbox = options().sandbox,
+                int ranks = 0)
 {
     if (w.alive()) return w;
     worker_options o;
     o.program = program;
     o.sandbox = sandbox;
+    o.ranks = ranks;
+    o.mpirun = options().mpirun;
     o.output_region = options().simulated ? std::size_t{1} << 30
                                           : std::min(std::size_t{8} << 30, physical_memory() / 4);
-    o.memory_limit = std::size_t{options().simulated ? 2u : 4u} << 30;
+    o.memory_limit = (std::size_t{options().simulated ? 2u : 4u} << 30) *
+                     static_cast<unsigned>(std::max(1, ranks));
     w = worker(o, inputs());
     return w;
 }
@@ -119,7 +126,12 @@ region &inputs()
 
 worker &submission_worker()
 {
-    return started(all().submission, program(options().worker, options().counting_worker));
+    processes &p = all();
+    int ranks = current_case().ranks;
+    const std::string &graded = program(options().worker, options().counting_worker);
+    if (ranks == 0) return started(p.submission, graded);
+    if (std::exchange(p.number_of_ranks, ranks) != ranks) p.ranks = worker();
+    return started(p.ranks, graded, options().sandbox, ranks);
 }
 worker &naive_worker()
 {
@@ -133,6 +145,7 @@ void restart_workers()
 {
     for (processes &p : of_backend) {
         p.submission = worker();
+        p.ranks = worker();
         p.naive = worker();
         p.library = worker();
     }
@@ -140,7 +153,7 @@ void restart_workers()
 
 void take_submission_text(case_record &r)
 {
-    worker &w = all().submission;
+    worker &w = r.ranks ? all().ranks : all().submission;
     if (!w.started()) return;
     std::string said = w.take_text();
     if (r.repeating) return; // it said so in the first call
@@ -282,6 +295,36 @@ void end_case(verdict v, std::string message, std::string hint)
     end_case(verdict::PROTOCOL_ERROR, "The worker gave an unknown answer about acquire.");
 }
 
+namespace {
+
+std::string whose(const answer &a)
+{
+    return a.rank < 0 ? "The process" : fmt::format("Rank {}", a.rank);
+}
+
+// "rank 1 has not returned; rank 0 has", and what that may mean.
+[[noreturn]] void end_for_waiting(const answer &a, const std::string &doing)
+{
+    std::string waiting, returned;
+    for (int k = 0; k < current_case().ranks; ++k) {
+        std::string &to = a.value.waiting >> k & 1 ? waiting : returned;
+        to += (to.empty() ? "" : ", ") + std::to_string(k);
+    }
+    std::string message =
+        fmt::format("No result after {:.0f} s while {} on {} ranks: ", a.parent_ms / 1e3, doing,
+                    current_case().ranks);
+    if (returned.empty())
+        end_case(verdict::TIMEOUT, message + "none of them has returned.",
+                 "Is each waiting for another? Every receive needs its send, with the same rank "
+                 "and tag, and every rank must make the same collective calls in the same order.");
+    end_case(verdict::TIMEOUT,
+             fmt::format("{}rank {} did not return, rank {} did.", message, waiting, returned),
+             "It waits for a message that no rank sends, or for a collective call that the others "
+             "have left out: do rank, tag, count and order agree?");
+}
+
+} // namespace
+
 void require_answer(const answer &a, const std::string &doing)
 {
     switch (a.how) {
@@ -289,17 +332,23 @@ void require_answer(const answer &a, const std::string &doing)
         break;
     case ending::crashed:
         end_case(verdict::CRASH,
-                 fmt::format("The process was ended by {} ({}) while {}.",
+                 fmt::format("{} was ended by {} ({}) while {}.", whose(a),
                              sigabbrev_np(a.status) ? "SIG" + std::string(sigabbrev_np(a.status))
                                                     : "signal " + std::to_string(a.status),
                              strsignal(a.status), doing),
                  a.status == SIGSEGV ? "Does host code follow a device pointer, or a null one?"
                                      : "");
     case ending::exited:
+        if (a.value.text[0])
+            end_case(verdict::CRASH,
+                     fmt::format("MPI ended rank {} while {}: {}.", a.rank, doing,
+                                 printable(a.value.text)),
+                     "Do the calls on all ranks agree about rank, tag, count and type?");
         end_case(verdict::EARLY_EXIT,
-                 fmt::format("The process ended with status {} while {}.", a.status, doing),
+                 fmt::format("{} ended with status {} while {}.", whose(a), a.status, doing),
                  "A contract function returns to its caller; it must not call exit.");
     case ending::timed_out:
+        if (a.value.waiting) end_for_waiting(a, doing);
         end_case(verdict::TIMEOUT,
                  fmt::format("No result after {:.0f} s while {}.", a.parent_ms / 1e3, doing),
                  "Look for a loop that cannot end, or threads that wait for each other.");
@@ -308,7 +357,8 @@ void require_answer(const answer &a, const std::string &doing)
                  "Print from one thread, or not at all.");
     case ending::confused:
         end_case(verdict::PROTOCOL_ERROR,
-                 fmt::format("The worker's channel was disturbed while {}.", doing),
+                 fmt::format("The worker's channel was disturbed{} while {}.",
+                             a.rank < 0 ? "" : fmt::format(" by rank {}", a.rank), doing),
                  "A submission must leave the process's open files alone.");
     case ending::oversized:
         end_case(verdict::RESOURCE_LIMIT,
@@ -316,15 +366,16 @@ void require_answer(const answer &a, const std::string &doing)
                  "What grows with each call or each element?");
     }
     const reply &r = a.value;
+    const std::string on = a.rank < 0 ? doing : fmt::format("{}, on rank {}", doing, a.rank);
     switch (r.status) {
     case reply_status::done:
         return;
     case reply_status::cuda_error:
-        end_for_error(r, doing);
+        end_for_error(r, on);
     case reply_status::exception:
         end_case(
             verdict::CRASH,
-            fmt::format("The function threw an exception while {}: {}.", doing, printable(r.text)),
+            fmt::format("The function threw an exception while {}: {}.", on, printable(r.text)),
             exception_hint(r.text));
     case reply_status::out_of_memory:
         end_case(verdict::INFRA_ERROR,
@@ -334,6 +385,15 @@ void require_answer(const answer &a, const std::string &doing)
         end_case(verdict::INFRA_ERROR, "The worker was built from another lab.hpp. Build again.");
     case reply_status::misacquired:
         end_for_acquire(static_cast<acquire_fault>(r.error));
+    case reply_status::no_ranks:
+        end_case(verdict::INFRA_ERROR,
+                 fmt::format("Open MPI did not start {} ranks: {}.", current_case().ranks,
+                             printable(r.text)),
+                 "Run ./workbook doctor.");
+    case reply_status::rank_ended: // endings, above
+    case reply_status::ranks_waiting:
+    case reply_status::disturbed:
+        break;
     case reply_status::malformed:
         end_case(verdict::INFRA_ERROR, fmt::format("The worker refused a request while {}: {}.",
                                                    doing, printable(r.text)));

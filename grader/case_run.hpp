@@ -15,6 +15,7 @@ namespace grading {
 struct run_options {
     bool simulated = true;
     std::string worker, naive, library; // programs; library may be empty
+    std::string mpirun;                 // Open MPI's launcher; empty: there is none
     // On gpu: the same two linked with the simulator, for what is counted. May be empty.
     std::string counting_worker, counting_naive;
     bool counting = false;  // set while an on_simulator lives

@@ -38,11 +38,14 @@ std::string coordinates(std::size_t index, const extents &shape)
     return text + ")";
 }
 
-template <class T> std::string output_name(const output<T> &got)
+// "out[7]"; of several buffers "buffers[1][2]".
+template <class T> std::string element_name(const output<T> &got, std::size_t i)
 {
-    for (const auto &[data, name] : current_case().outputs)
-        if (data == got.values.data() && !name.empty()) return name;
-    return "the output";
+    for (const auto &[data, name, each] : current_case().outputs)
+        if (data == got.values.data() && !name.empty())
+            return each ? fmt::format("{}[{}][{}]", name, i / each, i % each)
+                        : fmt::format("{}[{}]", name, i);
+    return fmt::format("the output[{}]", i);
 }
 
 // A wrong answer, as the recognisers see it: the elements asked for, and which of them are wrong.
@@ -239,8 +242,8 @@ template <class T> [[noreturn]] void end_wrong(const mistake<T> &m, const std::s
 {
     std::size_t i = m.wrong.front();
     std::string message =
-        fmt::format("{} of {} elements {} wrong; the first is {}[{}]{}: expected {}, got {}.",
-                    m.wrong.size(), m.count, m.wrong.size() == 1 ? "is" : "are", name, i,
+        fmt::format("{} of {} elements {} wrong; the first is {}{}: expected {}, got {}.",
+                    m.wrong.size(), m.count, m.wrong.size() == 1 ? "is" : "are", name,
                     coordinates(i, m.shape), show_element(m.want[i]), show_element(m.got[i]));
     std::string next;
     bool nan = is_nan(m.got[i]);
@@ -272,7 +275,7 @@ template <class T, class Right> void judge(const output<T> &got, const std::vect
         mistake<T> m{values, want, got.first, got.count, {}, shape};
         for (std::size_t i = got.first; i < got.first + got.count; ++i)
             if (!right(values[i], i)) m.wrong.push_back(i);
-        if (!m.wrong.empty()) end_wrong(m, output_name(got), known, v);
+        if (!m.wrong.empty()) end_wrong(m, element_name(got, m.wrong.front()), known, v);
     };
     look(got.values, verdict::WRONG_ANSWER);
     if (!got.again.empty()) look(got.again, verdict::NONDETERMINISTIC);
@@ -348,6 +351,12 @@ void reading_an_output_means(const std::string &cause, const std::string &next,
 void hint_past_the_end(const std::string &hint) { current_case().past_the_end = hint; }
 
 void run_streams(stream_work when) { current_case().streams = when; }
+
+void close_peers(const std::vector<std::pair<int, int>> &pairs)
+{
+    for (auto [device, peer] : pairs)
+        current_case().closed_peers |= std::uint64_t{1} << (8 * device + peer);
+}
 
 void limit_launches(int places) { current_case().launch_places = places; }
 

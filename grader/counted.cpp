@@ -25,6 +25,13 @@ std::uint64_t number(const json &of, const char *key)
     return value.get<std::uint64_t>();
 }
 
+std::uint64_t largest(const json &list)
+{
+    std::uint64_t most = 0;
+    for (const json &n : list) most = std::max(most, n.get<std::uint64_t>());
+    return most;
+}
+
 struct access {
     std::uint64_t requests, sectors, ideal, useful;
 };
@@ -113,6 +120,7 @@ void add_timeline(counted &c, const json &t)
     c.ticks = whole ? number(t, "ticks") : c.serial_ticks;
     c.copying_ticks = number(t, "copying");
     c.hidden_ticks = whole ? number(t, "hidden") : 0;
+    c.host_waits = number(t, "host_waits");
     std::set<std::string> working;
     for (const json &step : t.at("steps"))
         if (const json &kind = step.at("kind");
@@ -135,6 +143,10 @@ counted parse_counters(std::string_view text)
     c.copied_bytes = number(copies, "host_to_device") + number(copies, "device_to_device");
     c.host_link_bytes += number(copies, "host_to_device");
     c.pageable_bytes = number(copies, "from_pageable");
+    c.staged_bytes = number(copies, "staged");
+    c.host_link_bytes += c.staged_bytes;
+    c.most_sent_bytes = largest(copies.at("sent"));
+    c.most_uploaded_bytes = largest(copies.at("uploaded"));
     if (document.contains("timeline")) add_timeline(c, document["timeline"]);
     std::stable_sort(c.worst.begin(), c.worst.end(),
                      [](const auto &a, const auto &b) { return wasted(a) > wasted(b); });

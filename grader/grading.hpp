@@ -25,6 +25,7 @@
 #include <random>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace grading {
@@ -100,6 +101,21 @@ void hint_past_the_end(const std::string &hint);
 enum class stream_work : std::uint8_t { as_queued, late, shuffled };
 void run_streams(stream_work when);
 
+// The case's next calls are made by `ranks` processes at once, each a rank of one Open MPI job with
+// a device of its own where there are so many. Rank 0 has the arguments; the others are called with
+// the same values and null pointers. What it writes and returns is judged, what goes wrong on any
+// of them ends the case. Ends the case as skipped where there is no Open MPI.
+void run_on_ranks(int ranks);
+
+// What each rank did in `call`, which makes one CALL on ranks: on a GPU, it is made once more on
+// the simulator.
+struct counted;
+std::vector<counted> count_ranks(const std::function<void()> &call);
+
+// On the simulator, in the case's next calls: pairs (device, peer) without access to each other's
+// memory, whose copies go by way of the host. Elsewhere the machine has what it has.
+void close_peers(const std::vector<std::pair<int, int>> &pairs);
+
 // How many launches by kernels may wait to begin in the case's next calls, beyond which they are
 // refused: cudaLimitDevRuntimePendingLaunchCount. 0: as many as usual. A GPU may allow more.
 void limit_launches(int places);
@@ -132,7 +148,6 @@ struct steps {
 };
 
 // One measure the simulator takes. Points never depend on instruction totals.
-struct counted;
 struct counted_gate {
     std::string name; // "sector bytes used by loads"
     std::function<double(const counted &)> value;
@@ -172,7 +187,13 @@ struct counted { // totals over every kernel of one call, and the source lines b
     // To the device over the link to the host: copies, and what kernels read and write of pinned
     // memory. Of the copies, those that came from ordinary memory.
     std::uint64_t host_link_bytes = 0, pageable_bytes = 0;
-    std::uint64_t managed_pages = 0; // of 4096 bytes, not on the device when a kernel asked
+    // Of several devices: what the one that sent most to others sent, in copies and in what kernels
+    // read and write of each other's memory; and what of the copies went by way of the host, which
+    // is also in host_link_bytes.
+    std::uint64_t most_sent_bytes = 0, staged_bytes = 0;
+    std::uint64_t most_uploaded_bytes = 0; // copied from the host to the device that got most
+    std::uint64_t host_waits = 0;          // times that the host waited for devices
+    std::uint64_t managed_pages = 0;       // of 4096 bytes, not on the device when a kernel asked
     // Of the simulator's timeline (simulator/README.md): until all had ended; all work one after
     // another; while something was copied to or from a device; and of these while a kernel ran.
     std::uint64_t ticks = 0, serial_ticks = 0, copying_ticks = 0, hidden_ticks = 0;

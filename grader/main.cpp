@@ -83,6 +83,8 @@ int main(int count, char **arguments)
         ->check(check_program);
     app.add_option("--counting-naive", o.counting_naive, "the same of the naive reference")
         ->check(check_program);
+    app.add_option("--mpirun", o.mpirun, "Open MPI's launcher, for cases on several ranks")
+        ->check(check_program);
     app.add_option("--submission", o.submission,
                    "what the worker holds: stub, solution, a file's name");
     app.add_option("--source", o.source, "the submission's file, for messages");

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 # Writes the table of a contract's functions from the header that declares them.
-"""usage: make_glue.py [--parent] [--table NAME] HEADER OUT
+"""usage: make_glue.py [--parent] [--table NAME] [--devices N] HEADER OUT
        make_glue.py --kept GLUE HEADER OUT
 
 Each free function declared at the left margin of HEADER, `TYPE NAME(TYPE NAME, ...);`, becomes a row of
 `extern const grading::entry NAME[]; extern const int NAME_size;` in OUT; NAME is `contract` unless --table says otherwise.
 With --parent the rows have no address, so that a program without the functions can link them.
+`extern const int NAME_devices` is N: how many devices the functions may use, 1 unless --devices says otherwise.
 With --kept OUT receives the linker names of HEADER's functions that GLUE, an object or archive of the table, refers to.
 
 A contract is free functions without overloads, of pointers and trivially copyable values, each parameter
-named; anything else is an error that says where.
+named; anything else is an error that says where. What is declared `extern` is no part of it: the worker offers that.
 """
 
 import argparse
@@ -24,7 +25,7 @@ NAME_ROOM, FUNCTION_ROOM, MOST_PARAMETERS = 24, 64, 16
 TYPE_WORDS = set(
     "void bool char short int long signed unsigned float double const volatile struct enum size_t".split()
 )
-NO_DECLARATION = ("struct", "class", "enum", "union", "using", "typedef", "static_assert", "constexpr", "inline")
+NO_DECLARATION = ("struct", "class", "enum", "union", "using", "typedef", "static_assert", "constexpr", "inline", "extern")
 
 
 class contract_error(Exception):
@@ -35,7 +36,8 @@ def without_comments(text):
     """Blanks comments, preprocessor lines and literals; every line keeps its number."""
 
     def blank(match):
-        return re.sub(r"[^\n]", " ", match.group())
+        kept = r"[^\n\"]" if match.group()[0] == '"' else r"[^\n]"
+        return re.sub(kept, " ", match.group())
 
     text = re.sub(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', blank, text, flags=re.S)
     return re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", blank, text, flags=re.M)
@@ -96,7 +98,7 @@ def functions(header):
     for line, text, body in statements(without_comments(header.read_text(encoding="utf-8"))):
         first = text.split("(")[0].split()[0] if text.split("(")[0].split() else ""
         place = f"{header}:{line}"
-        if first in ("template", "namespace", "extern", "static"):
+        if first in ("template", "namespace", "static") or re.match(r'extern\s+"', text):
             raise contract_error(
                 f"{place}: `{first}` in a contract; it declares free functions outside namespaces, without templates"
             )
@@ -121,7 +123,7 @@ def functions(header):
     return list(found.values())
 
 
-def glue(header, table, parent):
+def glue(header, table, parent, devices=1):
     rows, checks = [], []
     for line, result, name, parameters in functions(header):
         place = f"{header.name}:{line}: {name}"
@@ -139,10 +141,10 @@ def glue(header, table, parent):
         [f"// The functions that {header.name} declares, {whose}. Generated: edit the header instead."]
         + ["#include <cstddef>", '#include "call.hpp"', f'#include "{header.name}"', "#include <type_traits>", ""]
         + checks
-        + ["", "namespace grading {", f"extern const entry {table}[];", f"extern const int {table}_size;"]
+        + ["", "namespace grading {", f"extern const entry {table}[];", f"extern const int {table}_size, {table}_devices;"]
         + [f"const entry {table}[] = {{"]
         + rows
-        + ["};", f"const int {table}_size = {len(rows)};", "} // namespace grading", ""]
+        + ["};", f"const int {table}_size = {len(rows)}, {table}_devices = {devices};", "} // namespace grading", ""]
     )
 
 
@@ -163,6 +165,7 @@ def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--parent", action="store_true")
     parser.add_argument("--table", default="contract")
+    parser.add_argument("--devices", type=int, default=1)
     parser.add_argument("--kept", metavar="GLUE")
     parser.add_argument("header", type=Path)
     parser.add_argument("out", type=Path)
@@ -171,7 +174,7 @@ def main():
         if options.kept:
             text = kept(options.header, options.kept)
         else:
-            text = glue(options.header, options.table, options.parent)
+            text = glue(options.header, options.table, options.parent, options.devices)
     except (contract_error, OSError) as error:
         sys.exit(f"make_glue.py: {error}")
     # An unchanged file keeps its time, so that what was made from it stays as it is.

@@ -11,7 +11,7 @@
 namespace grading {
 
 constexpr std::uint32_t protocol_magic = 0x31574b43; // "CKW1"
-constexpr int max_slots = 16, max_calls = 64;
+constexpr int max_slots = 16, max_calls = 64, max_devices = 16, most_ranks = 16;
 constexpr int socket_fd = 3, input_fd = 4, output_fd = 5;
 
 enum class place : std::uint8_t {
@@ -22,6 +22,7 @@ enum class place : std::uint8_t {
     mapped,
     managed,
     per_device,
+    absent,   // nowhere, a null pointer: what rank 0 of several has, as the others see it
     acquired, // on the host, from the contract's own acquire, for its release
 };
 
@@ -78,8 +79,10 @@ struct request {
     std::uint64_t nonce[2] = {};
     std::uint32_t set = 0, index = 0, flags = 0, pattern = 0;
     std::uint64_t offset = 0, at = 0, bytes = 0;
+    std::uint64_t closed_peers = 0; // run, simulator only: as in simulator_close_peers
     char function[64] = {};
     std::uint32_t slots = 0, calls = 0;
+    std::uint32_t limit_ms = 0;      // ranks: after which those that have not answered are named
     std::uint32_t launch_places = 0; // run: for launches by kernels; 0: as many as usual
     std::uint32_t sets[max_calls] = {};
     slot arguments[max_slots];
@@ -92,6 +95,10 @@ enum class reply_status : std::uint32_t {
     unknown_function,
     out_of_memory, // the worker could not allocate the set: the parent's doing, not the student's
     malformed,     // the worker did not understand the request
+    rank_ended, // `rank` did: `error` is its status as of waitpid, `text` what MPI had against it
+    ranks_waiting, // those of `waiting` have not answered in time
+    disturbed,     // `rank` sent what is no reply to this request
+    no_ranks,      // `text` is what mpirun said
     misacquired,   // what acquire or release did wrong: an `acquire_fault` in `error`
 };
 
@@ -116,6 +123,8 @@ struct reply {
     // Run with late_streams: the argument in host memory that still changed when the call had
     // returned, plus 1; 0: none.
     std::uint32_t changed_late = 0;
+    std::int32_t rank = -1;           // whose reply it is; -1: of rank 0, or of no rank
+    std::uint32_t waiting = 0;        // a bit a rank
     std::uint32_t returned_bytes = 0; // of the contract function's result, if it has one
     double event_ms = 0, host_ms = 0; // all `calls` together; 0 on the simulator
     std::uint64_t bytes = 0;          // report: bytes written; load: bytes of scratch
@@ -136,6 +145,7 @@ struct device_facts {
     std::int32_t pages_on_demand = 0; // whether kernels can fetch managed memory page by page
     std::uint64_t shared_a_block = 0, shared_a_multiprocessor = 0, constant_bytes = 0;
     std::uint64_t l2_bytes = 0, memory_bytes = 0, memory_free = 0;
+    std::uint16_t peers[max_devices] = {}; // bit p of entry d: device d can reach p's memory
 };
 
 } // namespace grading

@@ -196,8 +196,27 @@ std::string unwatched_note()
                    2);
 }
 
+// What was skipped, by the reason why.
+std::string skipped_notes()
+{
+    std::vector<std::pair<std::string, std::string>> notes; // reason, names
+    for (const case_record &r : records()) {
+        if (!r.started || r.result != verdict::SKIPPED) continue;
+        auto at = std::find_if(notes.begin(), notes.end(),
+                               [&](const auto &note) { return note.first == r.message; });
+        if (at == notes.end())
+            notes.push_back({r.message, r.name});
+        else
+            at->second += "; " + r.name;
+    }
+    std::string text;
+    for (const auto &[reason, names] : notes)
+        text += wrapped("Skipped: " + names + ". " + reason, 2);
+    return text;
+}
+
 struct tally {
-    int cases = 0, passed = 0, points = 0, max_points = 0, not_written = 0;
+    int cases = 0, passed = 0, points = 0, max_points = 0, not_written = 0, skipped = 0;
     std::vector<const case_record *> speed;
 };
 
@@ -306,6 +325,7 @@ std::string human_report(bool colour)
     std::map<std::string, tally> by_function;
     const case_record *first = nullptr;
     std::vector<const case_record *> others;
+    int out_of_reach = 0; // points
     for (const case_record &r : records()) {
         if (!r.started) continue;
         std::string f = function_of(r.name);
@@ -316,6 +336,8 @@ std::string human_report(bool colour)
         t.points += r.points;
         t.max_points += r.max_points;
         t.not_written += r.result == verdict::NOT_WRITTEN;
+        t.skipped += skipped(r);
+        if (r.lacking) out_of_reach += r.max_points;
         if (r.speed) t.speed.push_back(&r);
     }
     // A function that writes nothing anywhere is not written yet: one line for it, not one a case.
@@ -349,7 +371,10 @@ std::string human_report(bool colour)
         points += t.points;
         max_points += t.max_points;
         bool all = t.passed == t.cases, none = t.not_written == t.cases;
-        std::string mark = all ? paint("32", "ok  ") : none ? "todo" : paint("31", "FAIL");
+        std::string mark = all                    ? paint("32", "ok  ")
+                           : none                 ? "todo"
+                           : t.skipped == t.cases ? "skip"
+                                                  : paint("31", "FAIL");
         std::string todo = todos().words(f);
         std::string what = none ? "not written yet" + (todo.empty() ? "" : ": " + todo)
                                 : fmt::format("{} of {} cases", t.passed, t.cases);
@@ -363,9 +388,7 @@ std::string human_report(bool colour)
                         fmt::format("{} of {} points. {}", r->points, r->max_points, more), 8);
             }
     }
-    for (const case_record &r : records())
-        if (r.started && r.result == verdict::SKIPPED)
-            text += wrapped("Skipped: " + r.name + ". " + r.message, 2);
+    text += skipped_notes();
     text += unwatched_note();
     std::vector<const case_record *> printed;
     std::size_t cases = 0;
@@ -376,7 +399,7 @@ std::string human_report(bool colour)
     text += printed_in_passing(printed, cases);
     text += fmt::format("\n{} of {} points", points, max_points);
     text += options().simulated ? " (simulated: efficiency is counted, not timed)\n" : "\n";
-    std::string next = what_next(first, to_write, points < max_points);
+    std::string next = what_next(first, to_write, points + out_of_reach < max_points);
     if (!next.empty())
         text += next.size() + 6 <= width ? "Next: " + next + "\n" : "Next:\n  " + next + "\n";
     return text;
@@ -445,14 +468,15 @@ std::string counters_json()
 
 int exit_status()
 {
-    bool ungraded = false, failed = false;
+    bool graded = false, ungraded = false, failed = false;
     for (const case_record &r : records()) {
         if (!r.started) continue;
         if (r.result == verdict::INFRA_ERROR) return 99;
-        ungraded = ungraded || skipped(r);
+        graded = graded || !skipped(r);
+        ungraded = ungraded || (skipped(r) && !r.lacking);
         failed = failed || r.unsupported || (!passed(r) && !skipped(r));
     }
-    return failed ? 1 : ungraded ? 77 : 0;
+    return failed ? 1 : ungraded || !graded ? 77 : 0;
 }
 
 // doctest tells this listener where the run is.

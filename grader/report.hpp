@@ -24,6 +24,7 @@ struct case_record {
     verdict result = verdict::PASS;
     std::string message, hint;
     std::string about;     // the function whose TODO the failure is; empty: the case's own
+    bool lacking = false;  // the machine lacks what it needs, and the lab can do without it
     int line = 0;          // of the submission's file, that the message names; 0: none
     std::string function;  // the contract function last called
     std::string refused;   // of its call: the launches the simulator refused, in a sentence
@@ -34,7 +35,9 @@ struct case_record {
         std::string cause, next, function;
     } output_read; // what it means when an output is read; empty: nothing in particular
     stream_work streams = stream_work::as_queued;
-    int launch_places = 0;    // for launches by kernels; 0: as many as usual
+    int ranks = 0;                  // that make its calls, of Open MPI; 0: one process without
+    std::uint64_t closed_peers = 0; // pairs of devices, as in simulator_close_peers
+    int launch_places = 0;          // for launches by kernels; 0: as many as usual
     std::string past_the_end; // what to try where a call gets there; empty: nothing in particular
     std::string may_read_on;  // the argument behind whose end a read ends the call and not the case
     bool repeating = false;   // the second of two equal calls is running
@@ -42,9 +45,14 @@ struct case_record {
     std::string replay;       // the file that repeats the case's last call
     double duration_ms = 0;
     std::optional<speed_result> speed;
-    // The last call's outputs, so that comparisons can name them: the caller's elements and the
-    // name.
-    std::vector<std::pair<const void *, std::string>> outputs;
+    // The last call's outputs, so that comparisons can name them: the caller's elements, the name,
+    // and of how many elements each is one of several buffers; 0: there is one.
+    struct named_output {
+        const void *data;
+        std::string name;
+        std::size_t each;
+    };
+    std::vector<named_output> outputs;
 };
 
 std::vector<case_record> &records(); // every case of this program, in the order of the file

@@ -10,9 +10,11 @@
 
 #include <fcntl.h>
 #include <linux/sched.h>
+#include <net/if.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
@@ -29,6 +31,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <optional>
 #include <string>
@@ -104,6 +107,8 @@ struct id_maps {
 // safe.
 struct plan {
     const char *program;
+    std::vector<char *> arguments; // with the null at the end
+    bool loopback;                 // wanted in the worker's network
     int socket, input, output, text, status, null;
     const worker_root *root; // null: without namespaces
     id_maps ids;
@@ -144,8 +149,7 @@ void limit(__rlimit_resource what, rlim_t most)
     limit(RLIMIT_CPU, 600);
     if (p.root) drop_privileges();
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    char *arguments[] = {const_cast<char *>(p.program), nullptr};
-    execve(p.program, arguments, p.environment_pointers.data());
+    execve(p.program, p.arguments.data(), p.environment_pointers.data());
     _exit(127);
 }
 
@@ -174,6 +178,17 @@ void kill_descendants()
 constexpr std::uint64_t namespaces =
     CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWNS;
 
+// A new network namespace has a loopback interface, which is down; Open MPI's processes meet there.
+void raise_loopback()
+{
+    ifreq wanted{};
+    memcpy(wanted.ifr_name, "lo", 3);
+    wanted.ifr_flags = IFF_UP | IFF_RUNNING;
+    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd < 0 || ioctl(fd, SIOCSIFFLAGS, &wanted) != 0) _exit(126);
+    ::close(fd);
+}
+
 // In the new namespaces: the same user, and the worker's own root.
 void settle(const char *uid_map, const char *gid_map, const worker_root &root)
 {
@@ -189,6 +204,7 @@ void settle(const char *uid_map, const char *gid_map, const worker_root &root)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (p.root) {
         settle(p.ids.uid.data(), p.ids.gid.data(), *p.root);
+        if (p.loopback) raise_loopback();
     } else {
         prctl(PR_SET_CHILD_SUBREAPER, 1);
     }
@@ -298,6 +314,7 @@ struct worker::state {
     std::unique_ptr<region> output;
     owned_fd socket, text, status, pidfd;
     pid_t keeper = -1;
+    std::string scratch; // a folder for Open MPI's files, where /tmp is not the worker's own
     std::string said;
     std::size_t said_in_all = 0;
     bool cut = false;
@@ -325,8 +342,16 @@ void worker::state::start(const region &input)
 
     plan p{};
     std::optional<worker_root> root;
-    if (options.sandbox && sandbox_available()) p.root = &root.emplace(options.program);
+    if (options.sandbox && sandbox_available())
+        p.root = &root.emplace(options.program, options.ranks ? options.mpirun : std::string());
     p.program = p.root ? worker_root::program_path : options.program.c_str();
+    std::vector<std::string> arguments{p.program};
+    if (options.ranks)
+        arguments.insert(arguments.end(),
+                         {"--ranks", std::to_string(options.ranks), options.mpirun});
+    for (std::string &a : arguments) p.arguments.push_back(a.data());
+    p.arguments.push_back(nullptr);
+    p.loopback = options.ranks > 0;
     p.socket = theirs.get();
     p.input = input.descriptor();
     p.output = output->descriptor();
@@ -334,6 +359,12 @@ void worker::state::start(const region &input)
     p.status = status_out.get();
     p.null = null.get();
     p.environment = minimal_environment();
+    if (options.ranks && !p.root) {
+        char folder[] = "/tmp/cuda-workbook-ranks.XXXXXX";
+        if (!mkdtemp(folder)) fail("making a folder in /tmp");
+        scratch = folder;
+        p.environment.push_back("TMPDIR=" + scratch);
+    }
     for (std::string &e : p.environment) p.environment_pointers.push_back(e.data());
     p.environment_pointers.push_back(nullptr);
 
@@ -360,6 +391,8 @@ void worker::state::stop()
     while (waitpid(keeper, nullptr, 0) < 0 && errno == EINTR) {
     }
     keeper = -1;
+    std::error_code stays; // then it lies in /tmp, where nobody minds
+    if (!scratch.empty()) std::filesystem::remove_all(scratch, stays);
     read_text();
     socket.close();
 }
@@ -404,6 +437,32 @@ answer worker::state::finish(answer a)
     return a;
 }
 
+namespace {
+
+// What the leader of several ranks says of one that did not answer, as of a worker alone. Whether
+// they all can go on.
+bool understand_ranks(answer &a)
+{
+    a.rank = a.value.rank;
+    switch (a.value.status) {
+    case reply_status::rank_ended:
+        a.how = WIFSIGNALED(a.value.error) ? ending::crashed : ending::exited;
+        a.status =
+            WIFSIGNALED(a.value.error) ? WTERMSIG(a.value.error) : WEXITSTATUS(a.value.error);
+        return false;
+    case reply_status::ranks_waiting:
+        a.how = ending::timed_out;
+        return false;
+    case reply_status::disturbed:
+        a.how = ending::confused;
+        return false;
+    default:
+        return a.value.status != reply_status::no_ranks;
+    }
+}
+
+} // namespace
+
 worker::worker() = default;
 worker::~worker() = default;
 worker::worker(worker &&) noexcept = default;
@@ -423,6 +482,8 @@ answer worker::ask(request what, std::chrono::milliseconds limit)
     if (getrandom(what.nonce, sizeof what.nonce, 0) != sizeof what.nonce) fail("getrandom");
     s.said_in_all = 0;
     auto start = steady::now(), deadline = start + limit;
+    what.limit_ms = static_cast<std::uint32_t>(limit.count());
+    if (s.options.ranks) deadline += std::chrono::seconds(3); // the leader says which ranks wait
     if (send(s.socket.get(), &what, sizeof what, MSG_NOSIGNAL) < 0) {
         // The worker ended between two requests; its status says how.
         pollfd wait{s.status.get(), POLLIN, 0};
@@ -453,7 +514,8 @@ answer worker::ask(request what, std::chrono::milliseconds limit)
                 a.value = r;
                 a.parent_ms = std::chrono::duration<double, std::milli>(now - start).count();
                 bool quiet = s.read_text();
-                if (ours && quiet) return a;
+                bool go_on = !ours || !s.options.ranks || understand_ranks(a);
+                if (ours && quiet && go_on) return a;
                 if (!quiet) a.how = ending::flooded;
                 return s.finish(a);
             }

@@ -44,7 +44,8 @@ enum class ending : std::uint8_t {
 struct answer {
     ending how{};
     int status = 0;
-    reply value; // when answered
+    reply value;   // when answered
+    int rank = -1; // of several, which one it is about
     double parent_ms =
         0; // from sending the request to reading the reply, or giving up, on the parent's clock
 };
@@ -53,7 +54,9 @@ struct worker_options {
     std::string program;
     std::size_t output_kept = 16 << 10; // bytes of the worker's text kept a request
     std::size_t output_limit = 8 << 20; // bytes after which it is killed
-    bool sandbox = true;                // where the machine allows; see `sandbox_available`
+    int ranks = 0;       // that many ranks of Open MPI, which are one worker together; 0: no MPI
+    std::string mpirun;  // then Open MPI's launcher
+    bool sandbox = true; // where the machine allows; see `sandbox_available`
     std::size_t memory_limit = std::size_t{12} << 30; // host bytes of the worker and its children
     std::size_t output_region = std::size_t{1} << 30; // sparse: pages cost memory once touched
 };

@@ -66,7 +66,7 @@ bool make_read_only(const char *path, bool with_below)
 
 } // namespace
 
-worker_root::worker_root(const std::string &program)
+worker_root::worker_root(const std::string &program, const std::string &mpirun)
 {
     for (const std::string &folder : library_folders()) show(folder, folder, true);
     show("/etc/ld.so.cache", "/etc/ld.so.cache", true);
@@ -79,6 +79,11 @@ worker_root::worker_root(const std::string &program)
             show(e.path().string(), e.path().string(), false);
     std::error_code gone; // then the worker fails to start, and its answer says so
     show(fs::canonical(program, gone).string(), program_path, true);
+    if (!mpirun.empty()) {
+        show(fs::canonical(mpirun, gone).string(), mpirun, true);
+        show("/etc/openmpi", "/etc/openmpi", true);
+        show("/usr/share/openmpi", "/usr/share/openmpi", true);
+    }
     for (const char *own : {"/proc", "/tmp", "/dev/shm", "/.before"})
         make_parents(own + std::string("/x"));
 }

@@ -13,7 +13,8 @@ public:
     // Where the program stands in the new root.
     static constexpr const char *program_path = "/worker";
 
-    explicit worker_root(const std::string &program);
+    // `mpirun`, if any, is shown where it stands, with what Open MPI reads besides libraries.
+    explicit worker_root(const std::string &program, const std::string &mpirun = {});
     // Makes the root and moves there, in mount and user namespaces of the caller's own; system
     // calls only. False where the kernel refuses: then the process must end.
     bool enter() const;

@@ -37,8 +37,9 @@ struct task {
     const lab *of;
     role as;
     subject what;
-    bool edited = false; // a stub: the file in the tree is a student's, another one is graded
-    bool known = true;   // whether git says so
+    bool edited = false;    // a stub: the file in the tree is a student's, another one is graded
+    bool known = true;      // whether git says so
+    bool lacks_mpi = false; // it cannot be compiled here, and the lab can do without
     std::vector<finding> findings = {};
     double cpu_seconds = 0;
 };
@@ -201,7 +202,8 @@ double compile_wrong(const toolchain &t, const lab &l, std::vector<task> &tasks,
 {
     std::vector<std::string> paths;
     for (const task &work : tasks)
-        if (work.of == &l && work.as == role::wrong) paths.push_back(work.what.source);
+        if (work.of == &l && work.as == role::wrong && !work.lacks_mpi)
+            paths.push_back(work.what.source);
     double cpu_seconds = 0;
     auto objects =
         compile_together(t, compiled_as(l, role::wrong), paths, linked_with(backend), cpu_seconds);
@@ -213,6 +215,10 @@ double compile_wrong(const toolchain &t, const lab &l, std::vector<task> &tasks,
 
 void carry_out(const toolchain &t, task &work, grade_options options)
 {
+    if (work.lacks_mpi) {
+        work.findings = {{"wrong/" + work.what.name, "", "it uses Open MPI, which is not here"}};
+        return;
+    }
     try {
         options.pattern = only_case(t, work, options.backend);
         graded g = grade_one(t, compiled_as(*work.of, work.as), work.what, options, false);
@@ -252,7 +258,11 @@ std::vector<task> tasks_of(const toolchain &t, const lab &l, const std::string &
         for (const fs::directory_entry &e : fs::directory_iterator(t.wrong_folder(l)))
             if (e.path().extension() == ".cu") wrong.push_back(e.path().string());
     std::sort(wrong.begin(), wrong.end());
-    for (const std::string &path : wrong) add(role::wrong, file_of(path));
+    for (const std::string &path : wrong) {
+        add(role::wrong, file_of(path));
+        tasks.back().lacks_mpi =
+            l.mpirun.empty() && read_text(path).find("#include <mpi.h>") != std::string::npos;
+    }
     return tasks;
 }
 

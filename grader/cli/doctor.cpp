@@ -196,6 +196,26 @@ diagnosis trial(const std::optional<toolchain> &t, const std::string &backend)
             gpu ? "compare the lines about the GPU and its driver" : "build again: ./workbook"};
 }
 
+// What each pair of GPUs reaches, as a worker measures it.
+diagnosis links(const std::optional<toolchain> &t)
+{
+    const std::string part = "links between GPUs";
+    const std::string costs = "lab 12's members share a GPU, and what they send is counted";
+    if (!t || t->labs.empty() || !fs::exists(t->program(t->labs[0], "naive", "gpu")))
+        return {diagnosis::optional_missing, part, "not looked for: no trial kernel", costs, ""};
+    child c;
+    c.arguments = {t->program(t->labs[0], "naive", "gpu"), "--peers"};
+    c.wall = std::chrono::seconds(120);
+    const ending e = run(c);
+    std::string text = printable(e.text, 8000);
+    while (!text.empty() && text.back() == '\n') text.pop_back();
+    if (!e.ok())
+        return {diagnosis::optional_missing, part, text.empty() ? "looking " + e.words() : text,
+                costs, ""};
+    if (text.empty()) return {diagnosis::optional_missing, part, "no two GPUs", costs, ""};
+    return {diagnosis::there, part, text, "lab 12 is graded on several GPUs", ""};
+}
+
 // Whether a child can have namespaces of its own, as the workers' keepers use them.
 bool worker_namespaces()
 {
@@ -237,6 +257,30 @@ diagnosis extra(const std::string &program, const std::string &enables)
         return {diagnosis::optional_missing, program, "not found", "without it: no " + enables,
                 "it is part of the CUDA Toolkit"};
     return {diagnosis::there, program, at, enables, ""};
+}
+
+// Other MPIs' launchers take other words.
+diagnosis open_mpi()
+{
+    const std::string part = "Open MPI", enables = "cases on several processes",
+                      remedy = "apt-get install libopenmpi-dev openmpi-bin, or the like";
+    std::string program = find_program("mpirun.openmpi");
+    if (program.empty()) program = find_program("mpirun");
+    std::string text = program.empty() ? "" : said({program, "--version"});
+    // Under a name of its own it calls itself by that of its runtime.
+    if (text.find("Open MPI") == text.npos && text.find("OpenRTE") == text.npos)
+        return {diagnosis::optional_missing, part,
+                program.empty() ? "no mpirun" : program + " is not Open MPI's",
+                "without it: no " + enables, remedy};
+    if (find_program("mpicc.openmpi").empty() && find_program("mpicc").empty())
+        return {diagnosis::optional_missing, part, program + ", but no mpicc",
+                "without it: no " + enables, remedy};
+    auto v = first_version(text);
+    std::string found = fmt::format("{} at {}", v ? words(*v) : "", program);
+    if (!v || v->major != 4)
+        return {diagnosis::optional_missing, part, found + "; 4 is needed",
+                "without it: no " + enables, remedy};
+    return {diagnosis::there, part, found, enables, ""};
 }
 
 diagnosis built(const machine_places &places, const std::optional<toolchain> &t)
@@ -288,7 +332,9 @@ std::vector<diagnosis> diagnose(const machine_places &places)
     };
     for (diagnosis &d : gpus(places)) all.push_back(std::move(d));
     all.push_back(trial(t, "gpu"));
+    all.push_back(links(t));
     for (diagnosis &d : sandbox(places)) all.push_back(std::move(d));
+    all.push_back(open_mpi());
     all.push_back(extra("compute-sanitizer", "check of memory and races on the GPU"));
     all.push_back(extra("ncu", "profile of a kernel on the GPU"));
     return all;

@@ -62,6 +62,7 @@ std::vector<std::string> grader_command(const toolchain &t, const lab &l, const 
     add({"--submission", what.name, "--source", t.shown(what.source), "--seed", options.seed,
          "--json", json_file});
     if (!original.empty()) add({"--original", original});
+    if (!l.mpirun.empty()) add({"--mpirun", l.mpirun});
     if (options.replays) add({"--replay-dir", replay_folder(t, what)});
     if (!options.picture_folder.empty()) add({"--pictures", options.picture_folder});
     if (!options.pattern.empty()) add({"--case", options.pattern});

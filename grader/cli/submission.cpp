@@ -471,6 +471,7 @@ std::vector<std::string> link_command(const job &j, const std::string &object,
     c.push_back("-Wl,--no-whole-archive");
     if (backend == "gpu") c.push_back(t.cudart_static);
     c.insert(c.end(), t.link_flags.begin(), t.link_flags.end());
+    c.insert(c.end(), j.request.of->link.begin(), j.request.of->link.end());
     return c;
 }
 

@@ -64,6 +64,8 @@ lab read_lab(const json &value, const std::string &where)
     l.rungs = row.get<strings>("rungs", {});
     l.forbidden = row.get<strings>("forbidden", {});
     l.nvcc = row.get<strings>("nvcc", {});
+    l.link = row.get<strings>("link", {});
+    l.mpirun = row.get<std::string>("mpirun", "");
     l.keep = row.need<std::string>("keep");
     l.worker_library = row.need<std::string>("worker_library");
     return l;

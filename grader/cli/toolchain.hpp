@@ -7,13 +7,15 @@
 namespace cli {
 
 struct lab {
-    std::string name;                   // "02_coalescing"
-    bool test = false;                  // proves the machinery; not listed to students
-    bool solutions = true;              // false in the student edition
-    bool library = false;               // reference/LAB/library.cu exists
-    bool library_on_sim = false;        // and is linked to no library of machine code
-    std::vector<std::string> rungs;     // in teaching order, by stem: "1_coalesced"
-    std::vector<std::string> nvcc;      // more flags: -rdc=true
+    std::string name;               // "02_coalescing"
+    bool test = false;              // proves the machinery; not listed to students
+    bool solutions = true;          // false in the student edition
+    bool library = false;           // reference/LAB/library.cu exists
+    bool library_on_sim = false;    // and is linked to no library of machine code
+    std::vector<std::string> rungs; // in teaching order, by stem: "1_coalesced"
+    std::vector<std::string> nvcc;  // more flags: -rdc=true
+    std::vector<std::string> link;  // more flags for the linker: -lmpi
+    std::string mpirun;             // for cases on several ranks; empty: there are none, or no MPI
     std::vector<std::string> forbidden; // toolkit headers' folders that hold the answer: "cub"
     std::string keep;                   // file with the contract's symbols, one a line
     std::string worker_library;         // worker main and table of contract functions

@@ -244,6 +244,14 @@ public:
     std::uint64_t count() const { return count_; }
     // The stretches of 4096 bytes that any sector lies in, by their first sector, in no order.
     std::vector<std::uint64_t> stretches() const;
+    template <typename function> void each(function body) const // in no order
+    {
+        for (const std::uint64_t number : touched_)
+            for (std::uint64_t k = 0; k < page_sectors / 64; ++k)
+                for (std::uint64_t word = pages_[number][k]; word; word &= word - 1)
+                    body((number << page_shift) + 64 * k +
+                         static_cast<std::uint64_t>(__builtin_ctzll(word)));
+    }
     void add(const sector_set &);
     void clear();
 

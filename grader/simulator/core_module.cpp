@@ -517,6 +517,22 @@ static std::uint64_t pages_on_demand(const core::sector_set &touched)
     return pages;
 }
 
+// What a launch on `device` moved over the links between devices: what it read of a peer's memory
+// the peer has sent, what it wrote there it has sent itself.
+static void add_peer_traffic(int device, const core::sector_set &touched, bool written)
+{
+    if (!settings().tell_devices_apart) return;
+    auto &all = memory::instance();
+    auto &sent = counters::instance().transfers.sent;
+    touched.each([&](std::uint64_t sector) {
+        const address at = all.base() + 32 * sector;
+        const auto owner = static_cast<std::uint8_t>(*all.shadow_at(at) & 0xf0);
+        if (owner == 0 || owner == device_bit(device)) return;
+        if (const allocation *a = all.find(at))
+            sent[static_cast<std::size_t>(written ? device : a->device)] += 32;
+    });
+}
+
 void module::state::add_counts(program &p, const core::grid &g, bool by_kernel,
                                const core::sector_set &read, const core::sector_set &written)
 {
@@ -536,6 +552,8 @@ void module::state::add_counts(program &p, const core::grid &g, bool by_kernel,
     it->sectors_read += read.count();
     it->sectors_written += written.count();
     it->managed_pages += pages_on_demand(read) + pages_on_demand(written);
+    add_peer_traffic(how.device, read, false);
+    add_peer_traffic(how.device, written, true);
     for (auto &f : p.functions)
         if (f) take_counts(*f, *it);
 }

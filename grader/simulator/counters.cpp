@@ -163,10 +163,10 @@ object to_json(const kernel_counts &k)
         .add("sites", sites);
 }
 
-std::string list_of(const std::vector<step_id> &ids)
+template <typename list> std::string list_of(const list &numbers)
 {
     std::string all;
-    for (const step_id id : ids) all += (all.empty() ? "" : ",") + std::to_string(id);
+    for (const std::uint64_t n : numbers) all += (all.empty() ? "" : ",") + std::to_string(n);
     return all;
 }
 
@@ -222,6 +222,7 @@ object to_json(const timeline_report &t)
         .add("copying", t.copying)
         .add("hidden", t.hidden)
         .add("left_out", t.left_out)
+        .add("host_waits", t.host_waits)
         .add("steps", steps);
 }
 
@@ -411,6 +412,9 @@ std::string counters::json() const
                               .add("device_to_device", transfers.device_to_device)
                               .add("memset", transfers.memset)
                               .add("peer_to_peer", transfers.peer_to_peer)
+                              .add("staged", transfers.staged)
+                              .add_list("sent", list_of(transfers.sent))
+                              .add_list("uploaded", list_of(transfers.uploaded))
                               .add("from_pageable", transfers.from_pageable))
         .add("timeline", to_json(timeline::instance().scheduled()))
         .text();

@@ -5,6 +5,7 @@
 // shared memory.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -79,8 +80,13 @@ struct kernel_counts {
 
 struct transfer_counts { // copies outside kernels, bytes
     std::uint64_t host_to_device = 0, device_to_host = 0, device_to_device = 0, memset = 0;
-    std::uint64_t peer_to_peer = 0;  // between devices
-    std::uint64_t from_pageable = 0; // of those to a device: from ordinary host memory
+    std::uint64_t peer_to_peer = 0; // between devices
+    std::uint64_t staged = 0;       // of those, by way of the host: without access to each other
+    // By device: what it sent to others, in copies and in what kernels read and write of a peer's
+    // memory, there a launch's distinct sectors.
+    std::array<std::uint64_t, 16> sent{};
+    std::array<std::uint64_t, 16> uploaded{}; // by device: of host_to_device
+    std::uint64_t from_pageable = 0;          // of those to a device: from ordinary host memory
 };
 
 struct counters {

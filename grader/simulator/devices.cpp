@@ -19,6 +19,7 @@ thread_local int device_of_thread = 0;
 
 struct device_settings {
     std::set<std::pair<int, int>> peers; // (device, peer) with access enabled
+    std::uint64_t closed_peers = 0;      // bit 8 * device + peer: no access can be had
     std::map<cudaLimit, std::size_t> limits{
         {cudaLimitStackSize, 1024},           {cudaLimitPrintfFifoSize, 1 << 20},
         {cudaLimitMallocHeapSize, 8 << 20},   {cudaLimitDevRuntimePendingLaunchCount, 2048},
@@ -184,6 +185,23 @@ int device_count()
         return 1;
     }();
     return count;
+}
+
+static bool can_be_peer(int device, int peer)
+{
+    const bool told = device < 8 && peer < 8;
+    return device != peer && !(told && (settled().closed_peers >> (8 * device + peer) & 1) != 0);
+}
+
+void close_peers(std::uint64_t pairs)
+{
+    settled().closed_peers = pairs;
+    std::erase_if(settled().peers, [](const auto &p) { return !can_be_peer(p.first, p.second); });
+}
+
+bool copies_directly(int from, int to)
+{
+    return settled().peers.count({from, to}) || settled().peers.count({to, from});
 }
 
 std::uint8_t closed_memory(int device)
@@ -399,7 +417,7 @@ cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer)
     return call([&] {
         if (!can) return cudaErrorInvalidValue;
         if (!valid_device(device) || !valid_device(peer)) return cudaErrorInvalidDevice;
-        *can = device != peer;
+        *can = can_be_peer(device, peer);
         return cudaSuccess;
     });
 }
@@ -409,6 +427,7 @@ cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags)
     return call([&] {
         if (flags) return cudaErrorInvalidValue;
         if (!valid_device(peer) || peer == current_device()) return cudaErrorInvalidDevice;
+        if (!can_be_peer(current_device(), peer)) return cudaErrorPeerAccessUnsupported;
         const bool fresh = settled().peers.insert({current_device(), peer}).second;
         return fresh ? cudaSuccess : cudaErrorPeerAccessAlreadyEnabled;
     });

@@ -93,6 +93,8 @@ void simulator_schedule(int random, uint64_t seed)
     settings().seed = seed;
 }
 
+void simulator_close_peers(uint64_t pairs) { runtime::close_peers(pairs); }
+
 void simulator_streams(int order)
 {
     settings().streams = order == 1   ? stream_order::late

@@ -27,6 +27,9 @@ __attribute__((weak)) void simulator_schedule(int random, uint64_t seed);
 // missing wait or event shows; 2: any time from its queueing to that wait, the same for the same
 // seed of the schedule.
 __attribute__((weak)) void simulator_streams(int order);
+// Pairs of devices without access to each other's memory, until told otherwise: bit 8 * device +
+// peer. Those of which access is enabled lose it. Copies between them go by way of the host.
+__attribute__((weak)) void simulator_close_peers(uint64_t pairs);
 // Warp instructions after which a kernel counts as endless: a finding of kind step_budget.
 __attribute__((weak)) void simulator_step_budget(uint64_t warp_instructions);
 // Whether races are looked for (1 at the start): not where only counts are wanted.

@@ -295,6 +295,7 @@ struct prepared {
 
 struct kernel_work {
     std::uint64_t warp_instructions = 0, sectors = 0; // sectors: distinct ones a launch
+    std::uint64_t peer_bytes = 0;                     // to and from other devices
 };
 
 // Of all kernels so far.
@@ -305,6 +306,7 @@ kernel_work work_so_far()
         sum.warp_instructions += k.total.warp_instructions;
         sum.sectors += k.sectors_read + k.sectors_written;
     }
+    for (const std::uint64_t bytes : counters::instance().transfers.sent) sum.peer_bytes += bytes;
     return sum;
 }
 
@@ -326,7 +328,8 @@ void run(const prepared &p)
     const kernel_work after = work_so_far();
     timeline::instance().ran_kernel(
         demangled_name(k.info->name), std::uint64_t{p.grid.x} * p.grid.y * p.grid.z,
-        after.warp_instructions - before.warp_instructions, after.sectors - before.sectors);
+        after.warp_instructions - before.warp_instructions, after.sectors - before.sectors,
+        after.peer_bytes - before.peer_bytes);
     if (p.cooperative) memory::instance().release(how.grid_workspace);
     // As on hardware the launch itself succeeds; the fault comes up in a later call.
     if (end.error != 0) fault(static_cast<cudaError_t>(end.error), end.message);

@@ -44,6 +44,8 @@ int current_device(); // of this host thread
 bool valid_device(int device);
 cudaError_t attribute_of(int device, cudaDeviceAttr, int &value);
 std::uint8_t closed_memory(int device); // shadow bits of what its kernels have no access to
+void close_peers(std::uint64_t pairs);  // bit 8 * device + peer: no access from now on
+bool copies_directly(int from, int to); // not by way of the host: either has access to the other
 
 // Kernels, by the host function that stands for them or by the handle of __cudaGetKernel.
 struct kernel;

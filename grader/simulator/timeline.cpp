@@ -229,7 +229,7 @@ void timeline::clear()
 {
     before_ += steps_.size();
     steps_.clear();
-    left_out_ = 0;
+    left_out_ = host_waits_ = 0;
     last_wait_ = 0;
     threads_ = 0;
     ++era_;
@@ -269,6 +269,7 @@ void timeline::host_waits(const char *function, std::vector<step_id> after)
     s.name = function;
     s.of = this_thread().number;
     s.after = std::move(after);
+    ++host_waits_;
     if (const step_id id = add(std::move(s))) this_thread().waited_for = last_wait_ = id;
 }
 
@@ -306,7 +307,8 @@ void timeline::filled(std::uint64_t bytes)
 }
 
 void timeline::ran_kernel(const std::string &name, std::uint64_t blocks,
-                          std::uint64_t warp_instructions, std::uint64_t sectors)
+                          std::uint64_t warp_instructions, std::uint64_t sectors,
+                          std::uint64_t peer_bytes)
 {
     timeline_step *s = running();
     if (!s) return;
@@ -316,7 +318,8 @@ void timeline::ran_kernel(const std::string &name, std::uint64_t blocks,
     s->name = name;
     s->blocks = blocks;
     s->work += std::max({std::uint64_t{1}, ticks(warp_instructions, used * p.instructions_a_tick),
-                         ticks(32 * sectors, p.memory_bytes_a_tick)});
+                         ticks(32 * sectors, p.memory_bytes_a_tick),
+                         ticks(peer_bytes, p.peer_bytes_a_tick)});
 }
 
 timeline_report timeline::scheduled() const
@@ -324,6 +327,7 @@ timeline_report timeline::scheduled() const
     timeline_report r;
     r.steps = steps_;
     r.left_out = left_out_;
+    r.host_waits = host_waits_;
     for (timeline_step &s : r.steps) {
         for (step_id &a : s.after) a -= before_;
         if (s.host) s.host -= before_;

@@ -52,9 +52,10 @@ struct timeline_step {
 // Ids here count from 1 on, in the order of queueing.
 struct timeline_report {
     std::vector<timeline_step> steps;
-    std::uint64_t left_out = 0; // steps beyond what is kept: then no other figure means anything
-    std::uint64_t ticks = 0;    // until all has ended
-    std::uint64_t serial = 0;   // what copies, fills and kernels would take one after another
+    std::uint64_t host_waits = 0; // times that a host thread waited for what it did not know
+    std::uint64_t left_out = 0;   // steps beyond what is kept: then no other figure means anything
+    std::uint64_t ticks = 0;      // until all has ended
+    std::uint64_t serial = 0;     // what copies, fills and kernels would take one after another
     // In which something was copied to or from a device; and of these in which a kernel ran too.
     std::uint64_t copying = 0, hidden = 0;
 };
@@ -75,7 +76,7 @@ public:
     void copied(copy_way, int from_device, int to_device, std::uint64_t bytes);
     void filled(std::uint64_t bytes);
     void ran_kernel(const std::string &name, std::uint64_t blocks, std::uint64_t warp_instructions,
-                    std::uint64_t sectors);
+                    std::uint64_t sectors, std::uint64_t peer_bytes);
 
     timeline_report scheduled() const;
 
@@ -87,7 +88,7 @@ private:
     std::vector<timeline_step> steps_;
     step_id before_ = 0; // ids up to here are forgotten
     step_id runs_ = 0, last_wait_ = 0;
-    std::uint64_t left_out_ = 0, era_ = 1;
+    std::uint64_t left_out_ = 0, host_waits_ = 0, era_ = 1;
     unsigned threads_ = 0;
 };
 

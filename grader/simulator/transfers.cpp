@@ -87,6 +87,10 @@ void count(const side &to, const side &from, std::uint64_t bytes)
      : way == copy_way::to_device     ? t.host_to_device
                                       : t.device_to_device) += bytes;
     if (from.pageable && way == copy_way::to_device) t.from_pageable += bytes;
+    if (way == copy_way::to_device) t.uploaded[static_cast<std::size_t>(to.device)] += bytes;
+    if (way != copy_way::between_devices) return;
+    if (!copies_directly(from.device, to.device)) t.staged += bytes;
+    t.sent[static_cast<std::size_t>(from.device)] += bytes;
 }
 
 // Bytes from the first to the last of a box; false when the numbers overflow.

@@ -36,7 +36,7 @@ std::string document(const std::string &sites)
 {
     return fmt::format(
         R"({{"kernels":[{{"kernel":"scale","launches":2,"launches_by_kernels":1,"blocks":4,"threads":1024,)"
-        R"("sectors_read":10,"busiest_block_instructions":25,"managed_pages":8,"sectors_written":20,"sites":[{}]}}],"transfers":{{"host_to_device":64,"device_to_device":32,"from_pageable":48}}}})",
+        R"("sectors_read":10,"busiest_block_instructions":25,"managed_pages":8,"sectors_written":20,"sites":[{}]}}],"transfers":{{"host_to_device":64,"device_to_device":32,"from_pageable":48,"staged":16,"sent":[7,90,8],"uploaded":[3,61]}}}})",
         sites);
 }
 
@@ -64,7 +64,9 @@ TEST_CASE("totals over kernels and lines")
     CHECK(c.texture_requests == 2);
     CHECK(c.constant_requests == 4);
     CHECK(c.constant_addresses == 18);
-    CHECK(c.host_link_bytes == 2 * 3 * 32 + 64);
+    CHECK(c.host_link_bytes == 2 * 3 * 32 + 64 + 16);
+    CHECK(c.most_sent_bytes == 90);
+    CHECK(c.most_uploaded_bytes == 61);
     CHECK(c.pageable_bytes == 48);
     CHECK(c.managed_pages == 8);
     CHECK(c.multiplications == 16);
@@ -94,7 +96,7 @@ TEST_CASE("no loads waste no bytes")
 {
     CHECK(
         used_by_loads(0.95).value(parse_counters(
-            R"({"kernels":[],"transfers":{"host_to_device":0,"device_to_device":0,"from_pageable":0}})")) ==
+            R"({"kernels":[],"transfers":{"host_to_device":0,"device_to_device":0,"from_pageable":0,"staged":0,"sent":[],"uploaded":[]}})")) ==
         1);
 }
 
@@ -132,16 +134,18 @@ TEST_CASE("copies are hidden as the timeline has it")
     counted_gate gate = copies_hidden(0.5);
     auto with = [](const std::string &timeline) {
         return parse_counters(
-            R"({"kernels":[],"transfers":{"host_to_device":0,"device_to_device":0,"from_pageable":0},"timeline":)" +
+            R"({"kernels":[],"transfers":{"host_to_device":0,"device_to_device":0,"from_pageable":0,"staged":0,"sent":[],"uploaded":[]},"timeline":)" +
             timeline + "}");
     };
-    counted c = with(R"({"ticks":70,"serial":100,"copying":40,"hidden":30,"left_out":0,"steps":[)"
-                     R"({"kind":"copy","lane":"stream 1"},{"kind":"host_wait","lane":"host"},)"
-                     R"({"kind":"kernel","lane":"NULL stream"},{"kind":"fill","lane":"stream 1"},)"
-                     R"({"kind":"event_wait","lane":"stream 2"}]})");
+    counted c = with(
+        R"({"ticks":70,"serial":100,"copying":40,"hidden":30,"left_out":0,"host_waits":6,"steps":[)"
+        R"({"kind":"copy","lane":"stream 1"},{"kind":"host_wait","lane":"host"},)"
+        R"({"kind":"kernel","lane":"NULL stream"},{"kind":"fill","lane":"stream 1"},)"
+        R"({"kind":"event_wait","lane":"stream 2"}]})");
     CHECK(gate.value(c) == 0.75);
     CHECK(c.ticks == 70);
     CHECK(c.serial_ticks == 100);
+    CHECK(c.host_waits == 6);
     CHECK(streams_at_work(2).value(c) == 2);
     c.streams = 1;
     CHECK(streams_at_work(2).value(c) == 2); // 70 ticks of 100: it overlaps all the same
@@ -155,7 +159,8 @@ TEST_CASE("copies are hidden as the timeline has it")
     CHECK(missed_message(copies_hidden(0.8), c, c) ==
           "copy time hidden behind kernels: 75 %, at least 80 % is required; naive: 75 %.");
     // Longer than what is kept.
-    c = with(R"({"ticks":70,"serial":100,"copying":40,"hidden":30,"left_out":1,"steps":[]})");
+    c = with(
+        R"({"ticks":70,"serial":100,"copying":40,"hidden":30,"left_out":1,"host_waits":6,"steps":[]})");
     CHECK(gate.value(c) == 0);
     CHECK(c.ticks == 100);
     CHECK(gate.value(parse_counters(document(contiguous))) == 1); // nothing copied

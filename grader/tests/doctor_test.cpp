@@ -113,6 +113,21 @@ TEST_CASE("each optional part, missing alone, is absent and costs what it says")
     CHECK(m.about("compute-sanitizer").what == diagnosis::optional_missing);
 }
 
+TEST_CASE("Open MPI is there with its compiler, and nobody else's MPI is")
+{
+    machine m;
+    CHECK(m.about("Open MPI").what == diagnosis::optional_missing);
+    m.script("bin/mpirun", "echo 'mpirun (Open MPI) 4.1.4'");
+    CHECK(m.about("Open MPI").found.find("no mpicc") != std::string::npos);
+    m.script("bin/mpicc", "exit 0");
+    CHECK(m.about("Open MPI").found == "4.1.4 at " + m.root + "/bin/mpirun");
+    m.script("bin/mpirun", "echo 'mpirun (Open MPI) 5.0.7'");
+    CHECK(m.about("Open MPI").found.find("4 is needed") != std::string::npos);
+    m.script("bin/mpirun", "echo 'HYDRA build details: 4.0'");
+    CHECK(m.about("Open MPI").what == diagnosis::optional_missing);
+    CHECK(m.about("Open MPI").remedy.find("libopenmpi-dev") != std::string::npos);
+}
+
 TEST_CASE("a tool that is too old is missing, with both versions")
 {
     machine m;
@@ -127,6 +142,21 @@ TEST_CASE("a tool that is too old is missing, with both versions")
     m.script("bin/nvidia-smi", "echo 'Tesla T4, 535.1, 15360 MiB'");
     CHECK(m.about("GPU").what == diagnosis::optional_missing);
     CHECK(m.about("GPU").remedy.find("580") != std::string::npos);
+}
+
+TEST_CASE("links between GPUs are shown as measured, or said to be missing")
+{
+    machine m;
+    CHECK(m.about("links between GPUs").found == "no two GPUs");
+    m.script("build/02_scaling.naive.gpu",
+             "test $1 = --peers && printf 'GB/s:\\n      0     1\\n'");
+    CHECK(m.about("links between GPUs").what == diagnosis::there);
+    terminal plain;
+    CHECK(doctor_report(diagnose(m.places), plain).find("      0     1\n") != std::string::npos);
+    m.script("build/02_scaling.naive.gpu", "echo lost; exit 1");
+    CHECK(m.about("links between GPUs").found == "lost");
+    m.lose("build/02_scaling.naive.gpu");
+    CHECK(m.about("links between GPUs").what == diagnosis::optional_missing);
 }
 
 TEST_CASE("a trial kernel that fails says why")

@@ -199,6 +199,19 @@ class installing(on_a_machine):
         self.assertIn("install --yes --no-install-recommends g++", here.log.read_text())
 
 
+    def test_open_mpi_is_installed_for_a_lab_that_uses_it_and_else_missed_in_words(self):
+        for lab, log in (("#include <mpi.h>\n", "libopenmpi-dev openmpi-bin"), ("", "")):
+            here = self.machine()
+            (here.top / "labs/12_multi_gpu").mkdir(parents=True)
+            (here.top / "labs/12_multi_gpu/stub.cu").write_text(lab)
+            here.user(0)
+            here.package_manager()
+            _, text = here.run()
+            self.assertIn(log, here.log.read_text())
+            self.assertEqual("Without mpicc and mpirun" in text, bool(lab), text)
+            self.assertEqual("run: sudo apt-get install libopenmpi-dev" in text, bool(lab))
+
+
 class leaving_nothing_half_done(on_a_machine):
     def test_a_failed_environment_is_removed(self):
         here = self.machine(("nvcc", "python3"))

@@ -45,7 +45,7 @@ class glue_of(unittest.TestCase):
         self.assertIn('{"scale_scratch", "n"', made)
         self.assertIn('{"nothing", ""', made)
         self.assertIn('{"all", "a,per_device"', made)
-        self.assertIn("contract_size = 4;", made)
+        self.assertIn("contract_size = 4, ", made)
         self.assertEqual(self.compile().stderr, "")
 
     def test_the_parents_table_has_no_addresses(self):
@@ -54,6 +54,11 @@ class glue_of(unittest.TestCase):
         self.assertEqual(self.compile().returncode, 0)
         undefined = subprocess.run(["nm", "-u", self.folder.name + "/glue.o"], capture_output=True, text=True).stdout
         self.assertNotIn("scale", undefined)
+
+    def test_the_table_says_how_many_devices_there_are_for_the_functions(self):
+        header = "void f(int n);\n"
+        self.assertIn("contract_devices = 1;", self.make(header)[0])
+        self.assertIn("contract_devices = 4;", self.make(header, "--devices=4")[0])
 
     def test_kept_names_are_those_the_linker_uses(self):
         self.make("void scale(float *data, int n);\nint count(const int *in);\n")
@@ -92,6 +97,11 @@ class glue_of(unittest.TestCase):
         self.refused("template <class T> void f(T *a);\n", "template")
         self.refused("namespace a {\nvoid f(int *a);\n}\n", "namespace")
         self.refused("void f(int *a) { *a = 1; }\n", "cannot read")
+
+    def test_what_the_worker_offers_is_no_part_of_the_contract(self):
+        made, _ = self.make("void f(int *a);\nextern bool buffers_work();\n")
+        self.assertIn("contract_size = 1,", made)
+        self.refused('extern "C" void f(int *a);\n', "`extern` in a contract")
 
     def test_a_header_without_functions_is_refused(self):
         self.refused("#pragma once\nstruct empty {};\n", "declares no function")

@@ -147,3 +147,33 @@ TEST_CASE("that races went unwatched is noted once, however many cases it befell
     CHECK(cases[1]["races_partly_unwatched"] == "add_all");
     records() = std::move(kept);
 }
+
+TEST_CASE("what the machine lacks is skipped once, and neither fails the lab nor passes it alone")
+{
+    records().clear();
+    for (bool lacking : {true, true}) {
+        case_record r;
+        r.name = std::string("ranks: ") + (records().empty() ? "two" : "four");
+        r.started = r.ended = true;
+        r.result = verdict::SKIPPED;
+        r.lacking = lacking;
+        r.max_points = 2;
+        r.message = "There is no MPI.";
+        records().push_back(r);
+    }
+    CHECK(exit_status() == 77);
+    case_record right;
+    right.name = "alone: one";
+    right.started = true;
+    right.points = right.max_points = 1;
+    records().push_back(right);
+    CHECK(exit_status() == 0);
+    std::string text = human_report(false);
+    CHECK(text.find("  skip  ranks ") != std::string::npos);
+    CHECK(text.find("Skipped: ranks: two; ranks: four. There is no MPI.") != std::string::npos);
+    CHECK(text.find("1 of 5 points") != std::string::npos);
+    CHECK(text.find("Next:") == std::string::npos); // nothing is left to do here
+    records().front().lacking = false;              // else than what the lab can do without
+    CHECK(exit_status() == 77);
+    records().clear();
+}

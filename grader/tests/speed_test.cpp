@@ -155,7 +155,7 @@ private:
             R"("exact_square_roots":0,"warp_instructions":0,"thread_instructions":0,)" +
             R"("texture_requests":0,"constant_requests":0,)" +
             R"("constant_addresses":0,"host_sectors":0,"barriers":0}]}],)" +
-            R"("transfers":{"host_to_device":0,"device_to_device":0,"from_pageable":0}})";
+            R"("transfers":{"host_to_device":0,"device_to_device":0,"from_pageable":0,"staged":0,"sent":[],"uploaded":[]}})";
         if (kind_ == "garbled") text = text.substr(0, 100);
         std::uint64_t findings = kind_ == "misuses a vote", length = text.size();
         std::memcpy(out_ + offset, &findings, 8);

@@ -6,10 +6,14 @@
 //
 //   WORKER                 serves the parent on descriptor 3
 //   WORKER --probe         runs a null kernel; says what is wrong and exits 1 where none can run
+//   WORKER --peers         prints how fast devices send to each other
 //   WORKER --replay FILE   makes the one call that FILE holds, for cuda-gdb, ncu and
 //   compute-sanitizer
+//   WORKER --ranks N MPIRUN   serves as N ranks of Open MPI, for which it runs itself with --rank
 #include "grader/call.hpp"
 #include "grader/simulator/harness.h"
+#include "grader/worker/peers.hpp"
+#include "grader/worker/ranks.hpp"
 #include "grader/worker/yardstick.hpp"
 
 #include <cuda_runtime_api.h>
@@ -37,9 +41,28 @@
 namespace grading {
 
 extern const entry contract[]; // generated from lab.hpp
-extern const int contract_size;
+extern const int contract_size, contract_devices;
 extern const entry yardstick[]; // from yardstick.hpp, the grader's own kernels
 extern const int yardstick_size;
+
+int rank_of_process()
+{
+    const char *rank = std::getenv("OMPI_COMM_WORLD_RANK");
+    return rank ? std::atoi(rank) : 0;
+}
+
+constexpr const char *rank_here = "OMPI_COMM_WORLD_LOCAL_RANK"; // only ranks have it
+
+int home_device()
+{
+    static const int device = [] {
+        const char *local = std::getenv(rank_here);
+        int devices = 0;
+        bool choice = local && cudaGetDeviceCount(&devices) == cudaSuccess && devices > 0;
+        return choice ? std::atoi(local) % devices : 0;
+    }();
+    return device;
+}
 
 namespace {
 
@@ -65,6 +88,29 @@ struct acquire_failure {
 void check(cudaError_t e, run_step step = run_step::none)
 {
     if (e != cudaSuccess) throw cuda_failure{e, step};
+}
+
+// Calls f on each device that the lab may use, the first last: it is current from then on. A rank
+// has one.
+template <class F> void on_each_device(F f)
+{
+    int devices = 1;
+    const bool alone = !std::getenv(rank_here);
+    if (contract_devices > 1 && alone) check(cudaGetDeviceCount(&devices));
+    for (int d = devices - 1; d >= 0; --d) {
+        check(cudaSetDevice(alone ? d : home_device()));
+        f();
+    }
+}
+
+// The first thing that went wrong on any of them.
+cudaError_t synchronise_devices()
+{
+    cudaError_t first = cudaSuccess;
+    on_each_device([&] {
+        if (cudaError_t e = cudaDeviceSynchronize(); first == cudaSuccess) first = e;
+    });
+    return first;
 }
 
 const entry *find_entry(std::string_view name)
@@ -369,8 +415,8 @@ private:
         case command::poison:
             return poison(r, a);
         case command::wake:
-            yardstick_null();
-            return check(cudaDeviceSynchronize(), run_step::synchronise);
+            on_each_device([] { yardstick_null(); });
+            return check(synchronise_devices(), run_step::synchronise);
         case command::run:
             return run(r, a);
         case command::store:
@@ -408,7 +454,7 @@ private:
         cudaError_t e = cudaGetDeviceCount(&f.devices);
         cudaDeviceProp p{};
         if (e == cudaSuccess) e = cudaGetDeviceProperties(&p, 0);
-        if (e == cudaSuccess) e = cudaSetDevice(0);
+        if (e == cudaSuccess) e = cudaSetDevice(home_device());
         std::size_t free = 0, total = 0;
         if (e == cudaSuccess) e = cudaMemGetInfo(&free, &total);
         if (e == cudaSuccess) {
@@ -436,6 +482,10 @@ private:
         f.shared_a_block = p.sharedMemPerBlock;
         f.shared_a_multiprocessor = p.sharedMemPerMultiprocessor;
         f.constant_bytes = p.totalConstMem;
+        for (int d = 0; d < std::min(f.devices, max_devices); ++d)
+            for (int to = 0, can = 0; to < std::min(f.devices, max_devices); ++to)
+                if (d != to && cudaDeviceCanAccessPeer(&can, d, to) == cudaSuccess && can)
+                    f.peers[d] = static_cast<std::uint16_t>(f.peers[d] | 1u << to);
         std::byte *to = out(r.offset, sizeof f);
         if (!to) return malformed(a, "facts do not fit the output region");
         std::memcpy(to, &f, sizeof f);
@@ -456,8 +506,8 @@ private:
                     return malformed(a, "an argument lies outside the input region");
         for (std::uint32_t i = 0; i < r.slots; ++i) // which takes the values of the others
             if (r.arguments[i].scratch && !load_scratch(s, i, r, a)) return;
-        check(cudaSetDevice(0));
-        check(cudaDeviceSynchronize());
+        check(synchronise_devices());
+        check(cudaSetDevice(home_device()));
         for (std::size_t i = 0; i < s.slots.size(); ++i)
             for (buffer &b : s.buffers[i]) b.watch(s.slots[i]);
         // Pointers into vectors are taken once nothing moves any more.
@@ -467,6 +517,8 @@ private:
                 s.pointers.push_back(s.values[i].data());
             else if (w == place::per_device)
                 s.pointers.push_back(s.part_pointers[i].data());
+            else if (w == place::absent)
+                s.pointers.push_back(nullptr);
             else
                 s.pointers.push_back(s.buffers[i][0].payload());
         }
@@ -497,7 +549,7 @@ private:
         auto &buffers = s.buffers[i];
         auto &parts = s.part_pointers[i];
         auto &value = s.values[i];
-        if (d.scratch) return true; // later
+        if (d.scratch || d.where == place::absent) return true; // later, or never
         if (d.where == place::value) {
             const std::byte *from = in(d.input, d.bytes);
             if (from) value.assign(from, from + d.bytes);
@@ -573,7 +625,8 @@ private:
         }
         check(cudaGetLastError(), run_step::before);
         if (r.flags & run_flags::flush_l2) flush_l2();
-        check(cudaDeviceSynchronize(), run_step::before);
+        check(synchronise_devices(), run_step::before);
+        if (simulator_close_peers) simulator_close_peers(r.closed_peers);
         if ((r.flags & begin_counting) && simulator_begin) simulator_begin();
         if (simulator_schedule) simulator_schedule((r.flags & another_order) != 0, r.pattern);
         // The simulator measures no time, and its timeline is the submission's alone.
@@ -600,9 +653,9 @@ private:
         host_bytes at_return;
         if (r.flags & late_streams) at_return = seen_by_host(*sets[0]);
         cudaError_t launch = cudaGetLastError();
-        check(cudaSetDevice(0), run_step::last_error);
+        check(cudaSetDevice(home_device()), run_step::last_error);
         if (timed) cudaEventRecord(end_);
-        cudaError_t sync = cudaDeviceSynchronize();
+        cudaError_t sync = synchronise_devices();
         a.host_ms = std::chrono::duration<double, std::milli>(steady::now() - start).count();
         if ((r.flags & begin_counting) && simulator_counters) counts_ = counts_so_far();
         if (r.calls == 1) a.threads_left = threads_of_this_process() - threads;
@@ -620,7 +673,8 @@ private:
         check(launch, run_step::last_error);
         float ms = 0;
         if (timed) check(cudaEventElapsedTime(&ms, begin_, end_), run_step::synchronise);
-        a.event_ms = static_cast<double>(ms);
+        // Events see one device only.
+        a.event_ms = contract_devices > 1 ? a.host_ms : static_cast<double>(ms);
         if (!timed) a.host_ms = 0;
     }
 
@@ -662,7 +716,7 @@ private:
         }
     }
 
-    // u64 count, that many simulator_finding, u64 length, counters as JSON.
+    // u64 count, that many simulator_finding, u64 length, counters of the last run as JSON.
     void report(const request &r, reply &a)
     {
         if (!simulator_findings) return malformed(a, "only the simulator reports");
@@ -773,9 +827,17 @@ int replay(const char *path)
 int main(int count, char **arguments)
 {
     std::string_view first = count > 1 ? arguments[1] : "";
-    if (count == 1) return grading::serve();
-    if (first == "--probe" && count == 2) return grading::probe();
-    if (first == "--replay" && count == 3) return grading::replay(arguments[2]);
-    std::fprintf(stderr, "usage: %s [--probe | --replay FILE]\n", arguments[0]);
+    using namespace grading;
+    if (contract_devices > 1) // read by the simulator alone, at the first call of CUDA
+        setenv("SIMULATOR_DEVICES", std::to_string(contract_devices).c_str(), 0);
+    if (count == 1) return serve();
+    if (first == "--ranks" && count == 4 && lead_ranks)
+        return lead_ranks(std::atoi(arguments[2]), arguments[3]);
+    if (first == "--rank" && count == 3 && keep_rank) return keep_rank(arguments[2]);
+    if (first == "--rank" && count == 2 && be_rank) return be_rank(serve);
+    if (first == "--probe" && count == 2) return probe();
+    if (first == "--peers" && count == 2) return print_peers();
+    if (first == "--replay" && count == 3) return replay(arguments[2]);
+    std::fprintf(stderr, "usage: %s [--probe | --peers | --replay FILE]\n", arguments[0]);
     return 2;
 }

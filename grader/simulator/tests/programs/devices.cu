@@ -69,6 +69,56 @@ static void peers()
     CHECK(all.size() == 1 && all[0].line == line_with(__FILE__, "// follows the pointer"));
 }
 
+static std::string counts()
+{
+    std::string text(simulator_counters(nullptr, 0), 0);
+    simulator_counters(text.data(), text.size() + 1);
+    return text;
+}
+
+__global__ void exchange(const int *from, int *to) { to[threadIdx.x] = from[threadIdx.x]; }
+
+// What each device sends, who is closed to whom, and how often the host waits.
+static void traffic()
+{
+    int *p[2], can = 1;
+    for (int d = 0; d < 2; ++d) {
+        CHECK_CUDA(cudaSetDevice(d));
+        CHECK_CUDA(cudaMalloc(&p[d], 4096));
+        CHECK_CUDA(cudaMemset(p[d], 0, 4096));
+        CHECK_CUDA(cudaDeviceSynchronize());
+        cudaDeviceEnablePeerAccess(1 - d, 0);
+        cudaGetLastError();
+    }
+    simulator_begin();
+    exchange<<<1, 64>>>(p[0], p[1]); // on device 1: device 0 sends
+    CHECK_CUDA(cudaDeviceSynchronize());
+    CHECK_CUDA(cudaSetDevice(0));
+    exchange<<<1, 32>>>(p[0], p[1]); // sends by itself
+    CHECK_CUDA(cudaMemcpyPeerAsync(p[0], 0, p[1], 1, 100));
+    CHECK_CUDA(cudaDeviceSynchronize());
+    CHECK_CUDA(cudaMemcpy(p[0], p, 8, cudaMemcpyHostToDevice));
+    CHECK(counts().find("\"staged\":0,\"sent\":[384,100,0,") != std::string::npos);
+    CHECK(counts().find("\"uploaded\":[8,0,") != std::string::npos);
+    CHECK(counts().find("\"host_waits\":3") != std::string::npos);
+
+    simulator_close_peers(1 << 1); // device 0 to device 1
+    CHECK_CUDA(cudaDeviceCanAccessPeer(&can, 0, 1));
+    CHECK(can == 0);
+    CHECK_CUDA(cudaDeviceCanAccessPeer(&can, 1, 0));
+    CHECK(can == 1);
+    CHECK_ERROR(cudaErrorPeerAccessUnsupported, cudaDeviceEnablePeerAccess(1, 0));
+    cudaGetLastError();
+    CHECK_CUDA(cudaMemcpyPeer(p[0], 0, p[1], 1, 100)); // device 1 has access still
+    CHECK(counts().find("\"staged\":0,") != std::string::npos);
+    simulator_close_peers(1 << 1 | 1 << 8);
+    CHECK_CUDA(cudaMemcpyPeer(p[0], 0, p[1], 1, 100));
+    CHECK(counts().find("\"staged\":100,") != std::string::npos);
+    simulator_close_peers(0);
+    CHECK_CUDA(cudaDeviceEnablePeerAccess(1, 0)); // what was closed is to be enabled anew
+    CHECK_CUDA(cudaDeviceDisablePeerAccess(1));
+}
+
 int main()
 {
     setenv("SIMULATOR_DEVICES", "2", 1);
@@ -88,6 +138,7 @@ int main()
     }
     CHECK(shared_by_all == 7);
     streams_of_devices();
+    traffic();
     peers();
     return failures != 0;
 }

@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+# Tests what a case on several ranks leaves behind, what it shows of their output, and that it says what it lacks.
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[2]
+BUILD = {}
+LAB = TOP / "grader/tests/labs/ranks"
+
+# Rank 1 prints a megabyte and leaves a process that holds all it has; then the answer is wrong.
+CHATTY = """
+#include "lab.hpp"
+#include <mpi.h>
+#include <stdio.h>
+#include <unistd.h>
+int sum_on_ranks(const int *, int, int *sum_host)
+{
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    for (int i = 0; rank == 1 && i < 30000; ++i) printf("line %d of rank 1, one of many\\n", i);
+    if (rank == 1) fflush(stdout);
+    if (rank == 1 && fork() == 0) {
+        setsid();
+        while (true) pause();
+    }
+    if (sum_host) *sum_host = 1 << 30;
+    return 2;
+}
+"""
+
+
+def processes_of(path):
+    """The processes that run the program at that path, wherever their file system has it."""
+    wanted, found = os.stat(path), []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            program = os.stat(folder / "exe")
+        except OSError:
+            continue
+        if (program.st_dev, program.st_ino) == (wanted.st_dev, wanted.st_ino):
+            found.append(int(folder.name))
+    return found
+
+
+def leftovers():
+    return {*Path("/tmp").glob("cuda-workbook-ranks.*"), *Path("/tmp").glob("ompi.*"), *Path("/dev/shm").glob("vader*")}
+
+
+@unittest.skipUnless(LAB.exists(), "this edition has no labs that test the grader")
+class on_ranks(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.row = next((lab for lab in BUILD["labs"] if lab["lab"] == "ranks"), None)
+        if cls.row is None:
+            raise unittest.SkipTest("Open MPI is not installed")
+        cls.mpirun = ["--mpirun", cls.row["mpirun"]]
+        cls.holder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.holder.cleanup)
+
+    def worker(self, text):
+        """Compiled and linked as a submission is."""
+        tools, row = BUILD, self.row
+        folder = Path(tempfile.mkdtemp(dir=self.holder.name))
+        (folder / "answer.cu").write_text(text)
+        flags = [f for f in [*tools["nvcc_flags"], *row["nvcc"]] if "code=sm_" not in f]
+        subprocess.run([tools["compile_script"], tools["nvcc"], folder / "answer.cu", folder / "o", folder / "d",
+                        row["keep"], *flags, "-I", LAB], check=True)
+        subprocess.run([*tools["cxx"], folder / "o", "-Wl,--whole-archive", row["worker_library"],
+                        tools["simulator_library"], "-Wl,--no-whole-archive", *tools["link_flags"], *row["link"],
+                        "-o", folder / "worker"], check=True)
+        return folder / "worker"
+
+    def command(self, worker, *words):
+        build = Path(BUILD["build_root"])
+        return [build / "grade.ranks", "--backend", "sim", "--worker", worker, "--naive", build / "ranks.naive.sim",
+                "--case", "two ranks", *words]
+
+    def grade(self, worker, *words):
+        result = Path(self.holder.name) / "result.json"
+        done = subprocess.run([*self.command(worker, *words), "--json", result], capture_output=True, text=True)
+        return done.returncode, json.loads(result.read_text())["labs"][0]["cases"][0]
+
+    def test_output_is_cut_and_says_whose_it_is_and_nothing_is_left(self):
+        worker, before = self.worker(CHATTY), leftovers()
+        for words in ([], ["--no-sandbox"]):
+            _, case = self.grade(worker, *self.mpirun, *words)
+            self.assertEqual(case["verdict"], "WRONG_ANSWER", case)
+            lines = case["printed"].split("\\x0a")
+            self.assertLess(len(case["printed"]), 10000)
+            self.assertIn("rank 1: line 0 of rank 1, one of many", lines)
+            self.assertTrue(all(line.startswith("rank 1: ") for line in lines[:-1]), lines)
+            self.assertEqual(processes_of(worker), [])
+            self.assertEqual(leftovers() - before, set())
+
+    def test_a_grader_that_is_killed_leaves_no_rank(self):
+        before = leftovers()
+        waits = self.worker((LAB / "wrong/one_rank_waits.cu").read_text())
+        for words in ([], ["--no-sandbox"]):
+            grader = subprocess.Popen(self.command(waits, *self.mpirun, *words), stdout=subprocess.DEVNULL)
+            self.wait_until(lambda: len(processes_of(waits)) >= 5)  # the leader, two keepers, two ranks
+            grader.send_signal(signal.SIGKILL)
+            grader.wait()
+            self.wait_until(lambda: not processes_of(waits))
+        for folder in leftovers() - before:  # nobody was left to do it
+            shutil.rmtree(folder)
+
+    def test_a_deadline_ends_every_process(self):
+        hangs = self.worker(CHATTY.replace("i < 30000", "i < 3").replace("if (sum_host)", "if (rank == 1) pause();\n"
+                                           "    if (sum_host)"))
+        before = leftovers()
+        graders = [subprocess.Popen(self.command(hangs, *self.mpirun, *words), stdout=subprocess.PIPE, text=True)
+                   for words in ([], ["--no-sandbox"])]
+        for grader in graders:
+            self.assertIn("rank 1 did not return, rank 0 did", " ".join(grader.communicate()[0].split()))
+        self.assertEqual(processes_of(hangs), [])
+        self.assertEqual(leftovers() - before, set())
+
+    def wait_until(self, reached):
+        end = time.monotonic() + 20
+        while not reached():
+            self.assertLess(time.monotonic(), end, "not reached in 20 s")
+            time.sleep(0.01)
+
+    def test_without_open_mpi_cases_are_skipped_in_words(self):
+        status, case = self.grade(Path(BUILD["build_root"]) / "ranks.naive.sim")
+        self.assertEqual((status, case["verdict"]), (77, "SKIPPED"))
+        self.assertIn("Open MPI, which is not installed", case["message"])
+
+    def test_a_launcher_that_fails_is_no_fault_of_the_submission(self):
+        naive = Path(BUILD["build_root"]) / "ranks.naive.sim"
+        status, case = self.grade(naive, "--mpirun", "/bin/false")
+        self.assertEqual((status, case["verdict"]), (99, "INFRA_ERROR"))
+        self.assertIn("Open MPI did not start 2 ranks", case["message"])
+
+
+if __name__ == "__main__":
+    BUILD.update(json.loads(Path(sys.argv[1]).read_text()))
+    unittest.main(argv=sys.argv[:1])

@@ -1,0 +1,115 @@
+// What WORKER --peers prints: how fast this machine's devices send to each other.
+#include "peers.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdio>
+#include <vector>
+
+namespace grading {
+
+namespace {
+
+struct peer_failure {
+    cudaError_t error;
+};
+
+void must(cudaError_t e)
+{
+    if (e != cudaSuccess) throw peer_failure{e};
+}
+
+constexpr std::size_t large = std::size_t{256} << 20;
+
+// Milliseconds that `copies` copies of so many bytes take, one after another, from the current
+// device: the best of five times.
+double copying(void *to, int receiver, const void *from, int sender, std::size_t bytes, int copies)
+{
+    cudaEvent_t begin = nullptr, end = nullptr;
+    must(cudaEventCreate(&begin));
+    must(cudaEventCreate(&end));
+    float best = 0;
+    for (int time = 0; time < 6; ++time) { // the first one warms up
+        must(cudaEventRecord(begin));
+        for (int i = 0; i < copies; ++i)
+            must(cudaMemcpyPeerAsync(to, receiver, from, sender, bytes));
+        must(cudaEventRecord(end));
+        must(cudaEventSynchronize(end));
+        float ms = 0;
+        must(cudaEventElapsedTime(&ms, begin, end));
+        best = time < 2 ? ms : std::min(best, ms);
+    }
+    must(cudaEventDestroy(begin));
+    must(cudaEventDestroy(end));
+    return static_cast<double>(best);
+}
+
+struct pair_speed {
+    double gb_a_second = 0, latency_us = 0;
+    bool direct = true; // not by way of the host
+};
+
+pair_speed measure(int sender, int receiver, const std::vector<void *> &memory)
+{
+    int direct = 0;
+    must(cudaSetDevice(sender));
+    must(cudaDeviceCanAccessPeer(&direct, sender, receiver));
+    if (direct) must(cudaDeviceEnablePeerAccess(receiver, 0));
+    const auto from = static_cast<std::size_t>(sender), to = static_cast<std::size_t>(receiver);
+    const double ms = copying(memory[to], receiver, memory[from], sender, large, 4) / 4;
+    const double us = copying(memory[to], receiver, memory[from], sender, 4, 100) / 100 * 1e3;
+    return {static_cast<double>(large) / ms / 1e6, us, direct != 0};
+}
+
+// A row for each that sends, a column for each that receives.
+void print_matrix(const char *title, const std::vector<std::vector<pair_speed>> &links,
+                  double pair_speed::*value, int digits)
+{
+    std::printf("%s\n  ", title);
+    for (std::size_t d = 0; d < links.size(); ++d) std::printf("%6zu", d);
+    for (std::size_t from = 0; from < links.size(); ++from) {
+        std::printf("\n%2zu", from);
+        for (std::size_t to = 0; to < links.size(); ++to)
+            if (from == to)
+                std::printf("%6s", "-");
+            else
+                std::printf("%6.*f", digits, links[from][to].*value);
+    }
+    std::printf("\n");
+}
+
+} // namespace
+
+int print_peers()
+{
+    int devices = 0;
+    try {
+        must(cudaGetDeviceCount(&devices));
+        std::vector<void *> memory(static_cast<std::size_t>(devices));
+        for (int d = 0; d < devices && devices > 1; ++d) {
+            must(cudaSetDevice(d));
+            must(cudaMalloc(&memory[static_cast<std::size_t>(d)], large));
+        }
+        if (devices < 2) return 0;
+        std::vector<std::vector<pair_speed>> links(memory.size(),
+                                                   std::vector<pair_speed>(memory.size()));
+        bool direct = true;
+        for (std::size_t from = 0; from < links.size(); ++from)
+            for (std::size_t to = 0; to < links.size(); ++to) {
+                if (from == to) continue;
+                links[from][to] = measure(static_cast<int>(from), static_cast<int>(to), memory);
+                direct = direct && links[from][to].direct;
+            }
+        print_matrix("GB/s, from the row's to the column's:", links, &pair_speed::gb_a_second, 0);
+        print_matrix("microseconds a copy of 4 bytes:", links, &pair_speed::latency_us, 1);
+        std::printf(direct ? "all directly\n" : "some by way of the host\n");
+        return 0;
+    } catch (const peer_failure &f) {
+        std::printf("%s: %s\n", cudaGetErrorName(f.error), cudaGetErrorString(f.error));
+        return 1;
+    }
+}
+
+} // namespace grading

@@ -1,0 +1,769 @@
+// Grades lab 12, multi GPU: 50 points, 3 for peer_table, 9 for broadcast, 13 each for all_reduce
+// and eliminate, 4 for merge_images, 8 for eliminate_ranks.
+#include "grader/grading.hpp"
+#include "lab.hpp"
+#include "oracle.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <random>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace grading;
+using floats = std::vector<float>;
+using doubles = std::vector<double>;
+using bytes = std::vector<unsigned char>;
+using pairs = std::vector<std::pair<int, int>>;
+
+// Members take part whether they have a GPU each or not.
+static const int few_members[] = {1, 2, 3, 4, 5, 7};
+
+// Nobody has access to anybody else's memory.
+static void close_all_peers()
+{
+    pairs all;
+    for (int i = 0; i < 8; ++i)
+        for (int j = 0; j < 8; ++j)
+            if (i != j) all.push_back({i, j});
+    close_peers(all);
+}
+
+static void try_peer_table(int members, const pairs &closed = {})
+{
+    const int devices = grading::device().devices;
+    std::vector<int> want;
+    for (int i = 0; i < members; ++i)
+        for (int j = 0; j < members; ++j) {
+            int from = i % devices, to = j % devices;
+            bool open = !simulated() || std::find(closed.begin(), closed.end(),
+                                                  std::pair(from, to)) == closed.end();
+            want.push_back(from == to || (open && (device().peers[from] >> to & 1) != 0));
+        }
+    output<int> out(want.size());
+    CALL(peer_table, host(out), members);
+    auto table = [&](auto entry) {
+        return [&, entry] {
+            std::vector<int> all;
+            for (int i = 0; i < members; ++i)
+                for (int j = 0; j < members; ++j) all.push_back(entry(i, j));
+            return all;
+        };
+    };
+    auto at = [&want, members](int i, int j) { return want[std::size_t(i * members + j)]; };
+    expect_equal(
+        out, want, {std::size_t(members), std::size_t(members)},
+        {{"Members were taken to have no access to memory of their own device.",
+          "cudaDeviceCanAccessPeer is about two devices; with itself, a device needs no help.",
+          table([=](int i, int j) { return i % devices == j % devices ? 0 : at(i, j); })},
+         {"Rows and columns have changed places.",
+          "Entry [i * devices + j] says whether i reaches j: i is the first device of the "
+          "question.",
+          table([=](int i, int j) { return at(j, i); })}});
+}
+
+// All buffers of a call, one after the other.
+static floats buffers_of(int members, int n)
+{
+    return random_floats(std::size_t(members) * std::size_t(n));
+}
+
+static auto part(floats &all, int n, int member)
+{
+    return std::span(all).subspan(std::size_t(member) * std::size_t(n), std::size_t(n));
+}
+
+static std::vector<misconception<float>> wrong_broadcasts(const floats &before, int members, int n)
+{
+    // Of each buffer, which other one's contents it holds.
+    auto holding = [before, members, n](auto whose) {
+        return [before, members, n, whose] {
+            floats all = before, from = before;
+            for (int k = 0; k < members; ++k) {
+                auto source = part(from, n, whose(k));
+                std::copy(source.begin(), source.end(), part(all, n, k).begin());
+            }
+            return all;
+        };
+    };
+    return {
+        {"Only the second buffer was written.", "Whoever has it must send it on.",
+         holding([](int k) { return k == 1 ? 0 : k; })},
+        {"Each buffer holds what the one before it held at first.",
+         "It was sent on before it had arrived: let the stream that sends wait for an event of the "
+         "one that delivers.",
+         holding([](int k) { return std::max(k - 1, 0); })},
+    };
+}
+
+static void expect_changed(const char *function, const floats &got, const floats &before,
+                           const floats &want)
+{
+    expect(want == before || got != before, verdict::NOT_WRITTEN,
+           std::string(function) + " returned, and no buffer has changed.",
+           "Does anything travel from one device to another?");
+}
+
+static floats broadcast_of(const floats &before, int members, int n)
+{
+    floats all = before;
+    for (int k = 1; k < members; ++k)
+        std::copy(before.begin(), before.begin() + n, part(all, n, k).begin());
+    return all;
+}
+
+static void try_broadcast(int members, int n)
+{
+    floats before = buffers_of(members, n);
+    auto all = changed_in_place(before);
+    CALL(broadcast, per_device(all, members), n, members);
+    floats want = broadcast_of(before, members, n);
+    expect_changed("broadcast", all.values, before, want);
+    expect_equal(all, want, {}, wrong_broadcasts(before, members, n));
+}
+
+static std::vector<misconception<float>> wrong_sums(const floats &before, int members, int n)
+{
+    auto same_everywhere = [before, members, n](auto value) {
+        return [=] {
+            floats all;
+            for (int k = 0; k < members; ++k)
+                for (int i = 0; i < n; ++i) {
+                    float sum = 0;
+                    for (int m = 0; m < members; ++m)
+                        sum +=
+                            value(k, m) * before[std::size_t(m) * std::size_t(n) + std::size_t(i)];
+                    all.push_back(sum);
+                }
+            return all;
+        };
+    };
+    return {
+        {"Only member 0 has the sums.", "They must get back to all: that is the second half.",
+         same_everywhere([](int k, int m) { return float(k == 0 || k == m); })},
+        {"The last member's numbers are missing.", "A ring of N members adds N - 1 times.",
+         same_everywhere([members](int, int m) { return float(m + 1 < members); })},
+        {"Each member has added one neighbour's numbers to its own, and no more.",
+         "What a neighbour has must be its sum so far, not what it began with.",
+         same_everywhere([members](int k, int m) {
+             return float(k == m || (k + members - 1) % members == m);
+         })},
+    };
+}
+
+static void expect_sums(const output<float> &all, const floats &before, int members, int n)
+{
+    oracle::sums want = oracle::all_reduce(before, n, members);
+    if (members > 1 && n > 0) expect_changed("all_reduce", all.values, before, {});
+    doubles values, magnitudes;
+    for (int k = 0; k < members; ++k) {
+        values.insert(values.end(), want.values.begin(), want.values.end());
+        magnitudes.insert(magnitudes.end(), want.magnitudes.begin(), want.magnitudes.end());
+    }
+    expect_close(all, values, members, magnitudes, {}, wrong_sums(before, members, n));
+    for (int k = 1; k < members; ++k)
+        for (int i = 0; i < n; ++i)
+            expect(all[std::size_t(k) * std::size_t(n) + std::size_t(i)] == all[std::size_t(i)],
+                   verdict::WRONG_ANSWER,
+                   "buffers[" + std::to_string(k) + "][" + std::to_string(i) +
+                       "] is nearly what buffers[0] has there, but not the same.",
+                   "Add up each element in one place, and copy the sum to the others.");
+}
+
+static void try_all_reduce(int members, int n)
+{
+    floats before = buffers_of(members, n);
+    auto all = changed_in_place(before);
+    CALL(all_reduce, per_device(all, members), n, members);
+    expect_sums(all, before, members, n);
+}
+
+// Systems of equations.
+
+static doubles random_system(int n)
+{
+    doubles a;
+    for (float x : random_floats(std::size_t(n) * std::size_t(n + 1))) a.push_back(x);
+    return a;
+}
+
+static double &at(doubles &augmented, int n, int row, int column)
+{
+    return augmented[std::size_t(row) * std::size_t(n + 1) + std::size_t(column)];
+}
+
+// Numbers that no call would write.
+static output<double> no_solution(int n)
+{
+    return changed_in_place(doubles(static_cast<std::size_t>(n), 0x1.23456789p+300));
+}
+
+static void expect_solved(int result, const doubles &augmented, int n, const output<double> &x,
+                          const std::string &function = "eliminate")
+{
+    const std::string returned = function + " returned " + std::to_string(result);
+    expect(n == 0 || x.values != no_solution(n).values, verdict::NOT_WRITTEN,
+           result == 0 ? function + " returned, and wrote no number of x."
+                       : returned + ": singular, and no x. The system has one solution.",
+           result == 0 ? ""
+                       : "A system is singular if nothing but zeros is left to choose a pivot "
+                         "from: look at all rows that have had no pivot yet.");
+    expect(result == 0, verdict::WRONG_ANSWER,
+           returned + ": singular. The system has one solution.",
+           "Return 0 where there is a pivot for each column.");
+    const double error = oracle::backward_error(augmented, n, x.values);
+    const double most = (n + 10) * 0x1p-52;
+    expect(error <= most, verdict::WRONG_ANSWER,
+           "x does not solve the system of " + std::to_string(n) +
+               " equations: in one of them the two sides differ by " + show_element(error) +
+               " of what is added up; " + show_element(most) + " is the most.",
+           "Does every member (or rank) know each pivot's row and all multipliers before it uses "
+           "them, and "
+           "does the right-hand side take part in everything?");
+}
+
+static void try_eliminate(const doubles &augmented, int n, int members)
+{
+    auto x = no_solution(n);
+    int result = CALL(eliminate, host(augmented), n, host(x), members);
+    expect_solved(result, augmented, n, x);
+}
+
+// A first pivot of 1e-20 if the rows stay where they are. What comes out then is the same on every
+// machine.
+static void try_tiny_pivot(int members, double other, const char *chosen, const char *next)
+{
+    doubles system = {1e-20, 1, 3, other, 2 + double(random_between(0, 5)), 10.5};
+    auto x = no_solution(2);
+    int result = CALL(eliminate, host(system), 2, host(x), members);
+    doubles naively = oracle::eliminate(system, 2, oracle::pivoting::none);
+    expect(x.values != naively, verdict::WRONG_ANSWER, chosen, next);
+    expect_solved(result, system, 2, x);
+}
+
+static void try_singular(const doubles &augmented, int n, int members, const char *why)
+{
+    auto x = no_solution(n);
+    int result = CALL(eliminate, host(augmented), n, host(x), members);
+    expect(result != 0, verdict::WRONG_ANSWER,
+           std::string("eliminate returned 0 for a singular system: ") + why,
+           "When the largest number left in a column is 0, there is no pivot: return something "
+           "else than 0.");
+}
+
+// Pictures.
+
+static void try_merge(int width, int height, int count, int members)
+{
+    auto n = std::size_t(width) * std::size_t(height) * std::size_t(count);
+    bytes first(n), second(n);
+    fill_random(first, random_source());
+    fill_random(second, random_source());
+    output<unsigned char> out(n);
+    CALL(merge_images, host(first), host(second), host(out), width, height, count, members);
+    expect_equal(out, oracle::merge_images(first, second),
+                 {std::size_t(count), std::size_t(height), std::size_t(width)},
+                 {{"The images have changed roles.", "The first one counts three times.",
+                   [&] { return oracle::merge_images(second, first); }}});
+}
+
+// What is raced.
+
+// On the simulator always four; else as many as there are, or two that share.
+static int raced_members()
+{
+    return simulated() ? 4 : std::clamp(device().devices, 2, most_devices);
+}
+
+namespace {
+
+struct race_parts {
+    const char *function;
+    std::function<std::vector<argument>()> arguments;
+    std::function<void(std::mt19937_64 &)> change;
+    std::function<void()> check;
+};
+
+class one_race : public workload {
+public:
+    explicit one_race(race_parts parts) : parts_(std::move(parts)) {}
+    const char *function() const override { return parts_.function; }
+    std::vector<argument> arguments() override { return parts_.arguments(); }
+    std::vector<std::span<std::byte>> change(std::mt19937_64 &random) override
+    {
+        parts_.change(random);
+        return {}; // what is not all in one device's memory is handed over anew
+    }
+    void check() override { parts_.check(); }
+    bool in_kernels() const override { return false; } // what they must do is counted below
+
+private:
+    race_parts parts_;
+};
+
+// Buffers that a call changes, and what they were.
+struct raced_buffers {
+    int members = raced_members();
+    int n = simulated() ? 1 << 16 : (1 << 27) / members; // 512 MiB in all
+    floats before = floats(std::size_t(members) * std::size_t(n));
+    output<float> all{0};
+
+    explicit raced_buffers(std::mt19937_64 &random)
+    {
+        fill_random(before, random);
+        all = changed_in_place(before);
+    }
+    void change(std::mt19937_64 &random)
+    {
+        auto stretch = std::span(before).subspan(random() % (before.size() / 2), before.size() / 4);
+        fill_random(stretch, random);
+        all.values = before;
+    }
+};
+
+} // namespace
+
+template <class F> static make_workload
+buffer_race(const char *name, std::vector<argument> (*arguments)(raced_buffers &), F check)
+{
+    return [=](std::mt19937_64 &random) {
+        auto p = std::make_shared<raced_buffers>(random);
+        return std::make_unique<one_race>(race_parts{name, [=] { return arguments(*p); },
+                                                     [p](std::mt19937_64 &r) { p->change(r); },
+                                                     [=] { check(*p); }});
+    };
+}
+
+static make_workload broadcast_race()
+{
+    return buffer_race(
+        "broadcast",
+        [](raced_buffers &p) {
+            return remote<decltype(broadcast)>::arguments(per_device(p.all, p.members), p.n,
+                                                          p.members);
+        },
+        [](raced_buffers &p) {
+            auto n = std::size_t(p.n);
+            if (for_all(p.before.size(),
+                        [&](std::size_t i) { return p.all[i] == p.before[i % n]; }))
+                return;
+            expect_changed("broadcast", p.all.values, p.before, {});
+            expect_equal(p.all, broadcast_of(p.before, p.members, p.n), {},
+                         wrong_broadcasts(p.before, p.members, p.n));
+        });
+}
+
+static make_workload reduce_race()
+{
+    return buffer_race(
+        "all_reduce",
+        [](raced_buffers &p) {
+            return remote<decltype(all_reduce)>::arguments(per_device(p.all, p.members), p.n,
+                                                           p.members);
+        },
+        [](raced_buffers &p) {
+            auto n = std::size_t(p.n);
+            auto right = [&](std::size_t i) {
+                double sum = 0, magnitude = 0;
+                for (std::size_t at = i; at < p.before.size(); at += n) {
+                    sum += p.before[at];
+                    magnitude += std::abs(p.before[at]);
+                }
+                bool all = within(p.all[i], sum, p.members, magnitude);
+                for (std::size_t at = i; at < p.before.size(); at += n)
+                    all &= p.all[at] == p.all[i];
+                return all;
+            };
+            if (!for_all(n, right)) expect_sums(p.all, p.before, p.members, p.n);
+        });
+}
+
+static make_workload eliminate_race()
+{
+    return [](std::mt19937_64 &random) {
+        struct parts {
+            int n = simulated() ? 96 : 1024;
+            doubles a;
+            output<double> x{0};
+        };
+        auto p = std::make_shared<parts>();
+        p->x = no_solution(p->n);
+        auto renew = [p](std::mt19937_64 &r) {
+            std::uniform_real_distribution<double> any(-1, 1);
+            p->a.resize(std::size_t(p->n) * std::size_t(p->n + 1));
+            for (double &x : p->a) x = any(r);
+            p->x = no_solution(p->n);
+        };
+        renew(random);
+        return std::make_unique<one_race>(
+            race_parts{"eliminate",
+                       [=] {
+                           return remote<decltype(eliminate)>::arguments(
+                               host(p->a), p->n, host(p->x), raced_members());
+                       },
+                       renew, [=] { expect_solved(0, p->a, p->n, p->x); }});
+    };
+}
+
+static make_workload merge_race()
+{
+    return [](std::mt19937_64 &random) {
+        struct parts {
+            int width = simulated() ? 61 : 1919, height = simulated() ? 40 : 1080, count = 16;
+            bytes first, second;
+            output<unsigned char> out{0};
+        };
+        auto p = std::make_shared<parts>();
+        auto n = std::size_t(p->width) * std::size_t(p->height) * std::size_t(p->count);
+        p->first.resize(n);
+        p->second.resize(n);
+        p->out = output<unsigned char>(n);
+        auto renew = [p](std::mt19937_64 &r) {
+            fill_random(p->first, r);
+            fill_random(p->second, r);
+        };
+        renew(random);
+        return std::make_unique<one_race>(race_parts{
+            "merge_images",
+            [=] {
+                return remote<decltype(merge_images)>::arguments(host(p->first), host(p->second),
+                                                                 host(p->out), p->width, p->height,
+                                                                 p->count, raced_members());
+            },
+            renew, [=] { expect_equal(p->out, oracle::merge_images(p->first, p->second)); }});
+    };
+}
+
+// What the simulator must see, of four members.
+
+static counted_gate measure(const char *name, const char *unit, bool at_least, double pass,
+                            std::function<double(const counted &)> value, const char *meaning)
+{
+    return {name, std::move(value), at_least, {pass, 0, 0}, unit, meaning};
+}
+
+constexpr double buffer_bytes = 4.0 * (1 << 16);
+
+static counted_gate no_host_link()
+{
+    return measure(
+        "host-link bytes over a buffer's", "", false, 0.01,
+        [](const counted &c) { return double(c.host_link_bytes) / buffer_bytes; },
+        "Let the devices send to each other: cudaMemcpyPeerAsync, or kernels that follow another "
+        "device's pointers. Both need cudaDeviceEnablePeerAccess: without it, copies go by way of "
+        "the host.");
+}
+
+static counted_gate sent(double most, const char *meaning)
+{
+    return measure(
+        "bytes sent by a device over a buffer's", "", false, most,
+        [](const counted &c) { return double(c.most_sent_bytes) / buffer_bytes; }, meaning);
+}
+
+static counted_gate time_of_copies(double most, const char *meaning)
+{
+    return measure(
+        "time over that of one copy", "", false, most,
+        [](const counted &c) { return double(c.ticks) / (buffer_bytes / 64); }, meaning);
+}
+
+static counted_gate busiest_link(double total)
+{
+    return measure(
+        "of what the host sends, to one device", "%", false, 0.35,
+        [total](const counted &c) { return double(c.most_uploaded_bytes) / total; },
+        "A fourth of it should do for each of four. A host thread begins with device 0 as its "
+        "current one, whatever the thread that made it had chosen.");
+}
+
+CORRECTNESS_CASE("peer_table: who reaches whom", 1)
+{
+    for (int members : few_members) try_peer_table(members);
+}
+
+CORRECTNESS_CASE("peer_table: some have no access", 2)
+{
+    const pairs closed = {{0, 1}, {2, 0}, {1, 3}, {3, 1}, {3, 2}};
+    close_peers(closed);
+    for (int members : {2, 4, 7}) try_peer_table(members, closed);
+}
+
+CORRECTNESS_CASE("broadcast: two members", 1) { try_broadcast(2, 10); }
+
+CORRECTNESS_CASE("broadcast: any number of members", 2)
+{
+    for (int members : few_members) try_broadcast(members, 1001);
+}
+
+CORRECTNESS_CASE("broadcast: any number of elements", 1)
+{
+    for (int n : {1, 3, 4097, 50003, 0}) try_broadcast(4, n);
+}
+
+CORRECTNESS_CASE("broadcast: work that comes late", 2)
+{
+    run_streams(stream_work::late);
+    for (int members : {2, 3, 4, 6}) try_broadcast(members, 20001);
+}
+
+CORRECTNESS_CASE("broadcast: no access to each other", 1)
+{
+    close_all_peers();
+    try_broadcast(4, 5000);
+}
+
+SPEED_CASE("broadcast: what is sent", 2)
+{
+    speed_gates gates;
+    gates.counted = {
+        no_host_link(),
+        sent(1.1, "One device sends everything to all the others, and theirs are idle: let each "
+                  "that has received a piece send it on."),
+        time_of_copies(1.6, "If a device waits for the whole before it sends it on, the last one "
+                            "gets it after as many times as there are links. Send it in pieces."),
+    };
+    race(broadcast_race(), gates);
+}
+
+CORRECTNESS_CASE("all_reduce: two members", 1) { try_all_reduce(2, 10); }
+
+CORRECTNESS_CASE("all_reduce: any number of members", 2)
+{
+    for (int members : few_members) try_all_reduce(members, 1003);
+}
+
+CORRECTNESS_CASE("all_reduce: any number of elements", 2)
+{
+    for (int n : {1, 2, 3, 5, 4097, 50003, 0}) try_all_reduce(4, n);
+    try_all_reduce(3, 4);
+}
+
+CORRECTNESS_CASE("all_reduce: work that comes late", 2)
+{
+    run_streams(stream_work::late);
+    for (int members : {2, 3, 4, 6}) try_all_reduce(members, 9001);
+}
+
+CORRECTNESS_CASE("all_reduce: no access to each other", 1)
+{
+    close_all_peers();
+    try_all_reduce(4, 5001);
+}
+
+SPEED_CASE("all_reduce: what is sent", 3)
+{
+    speed_gates gates;
+    gates.counted = {
+        no_host_link(),
+        sent(1.6, "A gather to one device and back makes that one send everything to all others. "
+                  "In a ring each member adds up one part, and sends each part once while it adds "
+                  "and once when it is done."),
+    };
+    race(reduce_race(), gates);
+}
+
+SPEED_CASE("all_reduce: speed", 2)
+{
+    expect(simulated() || device().devices > 1, verdict::SKIPPED,
+           "With one GPU nothing travels between devices, so there is nothing to time.");
+    speed_gates gates;
+    gates.speedup = 1.4;
+    gates.counted = {time_of_copies(
+        3, "Do all devices send and receive all the time? Each step of a ring begins as soon as "
+           "one's own neighbour has done the last, and no later.")};
+    gates.too_slow = "Where does it go: by way of the host, or all through one device?";
+    race(reduce_race(), gates);
+}
+
+CORRECTNESS_CASE("eliminate: a few equations", 1)
+{
+    for (int members : {1, 2}) {
+        try_eliminate({2, 1, 5, 1, 3, 10}, 2, members);
+        try_eliminate({0, 2, 1, 4, 3, 0, 2, 7, 1, 1, 1, 6}, 3, members);
+    }
+}
+
+CORRECTNESS_CASE("eliminate: any size, any number of members", 3)
+{
+    for (int n : {1, 2, 15, 33}) try_eliminate(random_system(n), n, 4);
+    for (int members : few_members) try_eliminate(random_system(49), 49, members);
+    try_eliminate(random_system(100), 100, 3);
+    if (!simulated()) try_eliminate(random_system(1000), 1000, device().devices);
+    if (!simulated()) try_eliminate(random_system(4001), 4001, device().devices);
+    try_eliminate({}, 0, 2);
+}
+
+CORRECTNESS_CASE("eliminate: pivots that are too small", 2)
+{
+    double other = 1 + random_between(0, 5);
+    for (int members : {1, 2}) {
+        try_tiny_pivot(members, other,
+                       "This is what elimination gives that takes the first number for the pivot, "
+                       "here 1e-20: no digit is right.",
+                       "Look for the largest in the column and exchange the rows.");
+        try_tiny_pivot(members, -other,
+                       "The pivot chosen was 1e-20, where a negative number of greater magnitude "
+                       "was there.",
+                       "Compare magnitudes: fabs.");
+    }
+    doubles system = random_system(40);
+    for (int k = 0; k < 40; ++k) at(system, 40, k, k) *= 1e-14;
+    try_eliminate(system, 40, 3);
+    for (int k = 0; k < 40; ++k) at(system, 40, k, k) = 0;
+    try_eliminate(system, 40, 3);
+}
+
+CORRECTNESS_CASE("eliminate: singular systems", 2)
+{
+    try_eliminate({3, 6}, 1, 1); // finding all systems singular is no answer
+    try_singular({0, 1}, 1, 1, "0 * x = 1.");
+    for (int members : {1, 3}) {
+        doubles column = random_system(20), rows = random_system(20);
+        for (int i = 0; i < 20; ++i) at(column, 20, i, 13) = 0;
+        try_singular(column, 20, members, "one of its columns is 0.");
+        for (int j = 0; j <= 20; ++j) at(rows, 20, 17, j) = at(rows, 20, 4, j);
+        try_singular(rows, 20, members, "two of its equations are the same.");
+    }
+}
+
+CORRECTNESS_CASE("eliminate: nearly singular systems", 1)
+{
+    doubles hilbert;
+    for (int i = 0; i < 11; ++i)
+        for (int j = 0; j <= 11; ++j) hilbert.push_back(j < 11 ? 1.0 / (i + j + 1) : i % 3 - 1.0);
+    try_eliminate(hilbert, 11, 2);
+    doubles system = random_system(40);
+    for (int j = 0; j < 40; ++j)
+        at(system, 40, 22, j) = at(system, 40, 31, j) * (1 + 1e-11 * random_between(-9, 9));
+    try_eliminate(system, 40, 4);
+}
+
+CORRECTNESS_CASE("eliminate: work that comes late", 2)
+{
+    run_streams(stream_work::late);
+    for (int members : {2, 3, 4}) try_eliminate(random_system(50), 50, members);
+}
+
+CORRECTNESS_CASE("eliminate: no access to each other", 1)
+{
+    close_all_peers();
+    try_eliminate(random_system(35), 35, 4);
+}
+
+SPEED_CASE("eliminate: who works, who waits", 1)
+{
+    constexpr double n = 96;
+    speed_gates gates;
+    gates.counted = {
+        measure(
+            "times the host waits a column", "", false, 1,
+            [](const counted &c) { return double(c.host_waits) / n; },
+            "While the host waits for a number, all devices do. What one step needs of another can "
+            "stay on the devices: where the pivot is, too."),
+        measure(
+            "multiplications done on devices", "%", true, 0.9,
+            [](const counted &c) { return double(c.multiplications) / (n * n * n / 3); },
+            "Let kernels eliminate."),
+        busiest_link(8 * n * (n + 1)),
+    };
+    race(eliminate_race(), gates);
+}
+
+CORRECTNESS_CASE("merge_images: a few images", 1) { try_merge(5, 4, 6, 2); }
+
+CORRECTNESS_CASE("merge_images: any number of images and members", 1)
+{
+    for (int count : {9, 1, 3, 4, 0}) try_merge(33, 7, count, 4);
+    for (int members : few_members) try_merge(11, 3, 10, members);
+}
+
+SPEED_CASE("merge_images: a share for each", 2)
+{
+    constexpr double n = 61.0 * 40 * 16;
+    speed_gates gates;
+    gates.counted = {busiest_link(2 * n),
+                     measure(
+                         "pixels merged by kernels", "%", true, 0.9,
+                         [](const counted &c) { return double(c.store_bytes) / n; },
+                         "Let kernels merge the images.")};
+    race(merge_race(), gates);
+}
+
+static void solve_on_ranks(int ranks, const doubles &augmented, int n)
+{
+    run_on_ranks(ranks);
+    auto x = no_solution(n);
+    int result = CALL(eliminate_ranks, host(augmented), n, host(x));
+    expect_solved(result, augmented, n, x, "eliminate_ranks");
+}
+
+CORRECTNESS_CASE("eliminate_ranks: two ranks", 2)
+{
+    for (int n : {1, 2, 33, simulated() ? 50 : 1000}) solve_on_ranks(2, random_system(n), n);
+}
+
+CORRECTNESS_CASE("eliminate_ranks: four ranks", 2)
+{
+    // Where ranks share a GPU, each turn that they take on it costs time.
+    const int n = simulated() ? 100 : device().devices < 4 ? 1001 : 4001;
+    solve_on_ranks(4, random_system(n), n);
+}
+
+CORRECTNESS_CASE("eliminate_ranks: a tiny first pivot, and an ill-conditioned system", 1)
+{
+    run_on_ranks(2);
+    doubles system = {1e-20, 1, 3, 4, 2 + double(random_between(0, 5)), 10.5};
+    auto x = no_solution(2);
+    int result = CALL(eliminate_ranks, host(system), 2, host(x));
+    expect(x.values != oracle::eliminate(system, 2, oracle::pivoting::none), verdict::WRONG_ANSWER,
+           "x is what comes out when the rows stay where they are: the first pivot was 1e-20, and "
+           "everything else was lost beside it.",
+           "All ranks must know which row has the largest number, and exchange it with row k in "
+           "all of their columns.");
+    expect_solved(result, system, 2, x, "eliminate_ranks");
+    doubles hilbert;
+    for (int i = 0; i < 10; ++i)
+        for (int j = 0; j <= 10; ++j) hilbert.push_back(j < 10 ? 1.0 / (i + j + 1) : i % 3 - 1.0);
+    solve_on_ranks(2, hilbert, 10);
+}
+
+CORRECTNESS_CASE("eliminate_ranks: singular systems", 1)
+{
+    run_on_ranks(2);
+    const int n = 20, zero = random_between(1, n - 1);
+    doubles system = random_system(n);
+    solve_on_ranks(2, system, n); // which has a solution still
+    for (int i = 0; i < n; ++i) at(system, n, i, zero) = 0;
+    auto x = no_solution(n);
+    int result = CALL(eliminate_ranks, host(system), n, host(x));
+    expect(result != 0, verdict::WRONG_ANSWER,
+           "eliminate_ranks returned 0 for a singular system: column " + std::to_string(zero) +
+               " is all zeros.",
+           "When the largest number left in a column is 0, there is no pivot: every rank returns "
+           "something else than 0.");
+}
+
+CORRECTNESS_CASE("eliminate_ranks: every rank does its share", 2)
+{
+    const int n = 100;
+    const doubles system = random_system(n);
+    std::vector<counted> did = count_ranks([&] { solve_on_ranks(2, system, n); });
+    const double all = double(n) * n * n / 3; // multiplications that elimination needs
+    for (std::size_t k = 0; k < did.size(); ++k) {
+        const double share = double(did[k].multiplications) / all;
+        const std::string of_all = "The device of rank " + std::to_string(k) + " of 2 did " +
+                                   std::to_string(int(100 * share + 0.5)) +
+                                   " % of the multiplications that elimination needs";
+        expect(share >= 0.2, verdict::WRONG_ANSWER, of_all + ": too few.",
+               "Scatter the columns; then each rank's device eliminates in its own.");
+        expect(share <= 0.85, verdict::WRONG_ANSWER, of_all + ": it was not spared any.",
+               "A rank that has the whole system does the whole work: let each eliminate in its "
+               "own columns only.");
+    }
+}

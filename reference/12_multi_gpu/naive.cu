@@ -1,0 +1,235 @@
+// Lab 12, the time to beat: what a careful beginner writes first. All that travels goes by way of
+// the host, and what needs computing is computed on one device.
+#include "lab.hpp"
+
+#include <cuda_runtime.h>
+#ifdef WITH_MPI
+#include <mpi.h>
+#endif
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+constexpr int block_size = 256;
+
+static int blocks_for(int threads) { return (threads + block_size - 1) / block_size; }
+
+static void check(cudaError_t error, const char *step)
+{
+    if (error != cudaSuccess)
+        throw std::runtime_error(std::string(step) + ": " + cudaGetErrorString(error));
+}
+
+static int device_of(int member)
+{
+    int devices = 0;
+    check(cudaGetDeviceCount(&devices), "cudaGetDeviceCount");
+    return member % devices;
+}
+
+// Device memory for as long as this lives.
+template <class T> struct array {
+    T *at = nullptr;
+    explicit array(std::size_t n) { check(cudaMalloc(&at, sizeof(T) * (n + 1)), "cudaMalloc"); }
+    ~array() { cudaFree(at); }
+    array(const array &) = delete;
+    array &operator=(const array &) = delete;
+};
+
+template <class T> static void copy(T *to, const T *from, std::size_t n)
+{
+    check(cudaMemcpy(to, from, sizeof(T) * n, cudaMemcpyDefault), "cudaMemcpy");
+}
+
+void peer_table(int *can_access_host, int devices)
+{
+    for (int i = 0; i < devices; ++i)
+        for (int j = 0; j < devices; ++j) {
+            int can = device_of(i) == device_of(j);
+            if (!can)
+                check(cudaDeviceCanAccessPeer(&can, device_of(i), device_of(j)),
+                      "cudaDeviceCanAccessPeer");
+            can_access_host[i * devices + j] = can;
+        }
+}
+
+void broadcast(float *const *buffers, int n, int devices)
+{
+    std::vector<float> values(n);
+    copy(values.data(), buffers[0], n);
+    for (int k = 1; k < devices; ++k) copy(buffers[k], values.data(), n);
+}
+
+static __global__ void add(float *to, const float *from, int n)
+{
+    int i = blockIdx.x * block_size + threadIdx.x;
+    if (i < n) to[i] += from[i];
+}
+
+void all_reduce(float *const *buffers, int n, int devices)
+{
+    if (n == 0) return;
+    check(cudaSetDevice(device_of(0)), "cudaSetDevice");
+    std::vector<float> values(n);
+    array<float> other(n);
+    for (int k = 1; k < devices; ++k) {
+        copy(values.data(), buffers[k], n);
+        copy(other.at, values.data(), n);
+        add<<<blocks_for(n), block_size>>>(buffers[0], other.at, n);
+        check(cudaPeekAtLastError(), "add");
+    }
+    broadcast(buffers, n, devices);
+}
+
+// row[j] and a[k][j] change places.
+static __global__ void swap_rows(double *a, int n, int k, int row)
+{
+    int j = blockIdx.x * block_size + threadIdx.x;
+    if (j > n) return;
+    double x = a[k * (n + 1) + j];
+    a[k * (n + 1) + j] = a[row * (n + 1) + j];
+    a[row * (n + 1) + j] = x;
+}
+
+// A thread an element right of column k, a row of blocks for each row below k.
+static __global__ void eliminate_column(double *a, int n, int k)
+{
+    int i = k + 1 + blockIdx.y, j = k + 1 + blockIdx.x * block_size + threadIdx.x;
+    if (j > n) return;
+    a[i * (n + 1) + j] -= a[i * (n + 1) + k] / a[k * (n + 1) + k] * a[k * (n + 1) + j];
+}
+
+// The unknowns, from the last to the first, once below the diagonal there are zeros.
+static void substitute(const std::vector<double> &upper, int n, double *x_host)
+{
+    std::size_t row = n + 1;
+    for (int k = n - 1; k >= 0; --k) {
+        x_host[k] = upper[k * row + n];
+        for (int j = k + 1; j < n; ++j) x_host[k] -= upper[k * row + j] * x_host[j];
+        x_host[k] /= upper[k * row + k];
+    }
+}
+
+int eliminate(const double *augmented_host, int n, double *x_host, int)
+{
+    if (n == 0) return 0;
+    check(cudaSetDevice(device_of(0)), "cudaSetDevice");
+    std::size_t row = n + 1, bytes = sizeof(double);
+    array<double> a(n * row);
+    copy(a.at, augmented_host, n * row);
+    std::vector<double> column(n);
+    for (int k = 0; k < n; ++k) {
+        check(cudaMemcpy2D(column.data(), bytes, a.at + k, bytes * row, bytes, n,
+                           cudaMemcpyDeviceToHost),
+              "cudaMemcpy2D");
+        int pivot = k;
+        for (int i = k + 1; i < n; ++i)
+            if (std::abs(column[i]) > std::abs(column[pivot])) pivot = i;
+        if (column[pivot] == 0) return 1;
+        if (pivot != k) swap_rows<<<blocks_for(n + 1), block_size>>>(a.at, n, k, pivot);
+        dim3 grid(blocks_for(n - k), n - k - 1);
+        if (k < n - 1) eliminate_column<<<grid, block_size>>>(a.at, n, k);
+        check(cudaPeekAtLastError(), "eliminate_column");
+    }
+    std::vector<double> upper(n * row);
+    copy(upper.data(), a.at, n * row);
+    substitute(upper, n, x_host);
+    return 0;
+}
+
+static __global__ void merge(const unsigned char *first, const unsigned char *second,
+                             unsigned char *out, int n)
+{
+    int i = blockIdx.x * block_size + threadIdx.x;
+    if (i < n) out[i] = (3 * first[i] + second[i] + 2) / 4;
+}
+
+void merge_images(const unsigned char *first_host, const unsigned char *second_host,
+                  unsigned char *out_host, int width, int height, int count, int)
+{
+    int n = width * height * count;
+    if (n == 0) return;
+    check(cudaSetDevice(device_of(0)), "cudaSetDevice");
+    array<unsigned char> first(n), second(n);
+    copy(first.at, first_host, n);
+    copy(second.at, second_host, n);
+    merge<<<blocks_for(n), block_size>>>(first.at, second.at, first.at, n);
+    check(cudaPeekAtLastError(), "merge");
+    copy(out_host, first.at, n);
+}
+
+#ifdef WITH_MPI
+// Own rows below row k, of which the first is number `first`: a thread an element, a row of blocks
+// for each row.
+static __global__ void eliminate_below(double *rows, const double *pivot, int n, int first, int k)
+{
+    int i = blockIdx.y, j = k + 1 + blockIdx.x * block_size + threadIdx.x;
+    double *row = rows + i * (n + 1);
+    if (j <= n && first + i > k) row[j] -= row[k] / pivot[k] * pivot[j];
+}
+
+int eliminate_ranks(const double *augmented_host, int n, double *x_host)
+{
+    int ranks, rank;
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    const int row = n + 1, block = (n + ranks - 1) / ranks; // rows a rank
+    std::vector<int> counts, starts;
+    for (int k = 0; k < ranks; ++k) {
+        starts.push_back(row * std::min(n, k * block));
+        counts.push_back(row * std::min(n, (k + 1) * block) - starts[k]);
+    }
+    const int first = starts[rank] / row, own = counts[rank] / row;
+    std::vector<double> rows(counts[rank]), column(own), pivot(row), other(row);
+    MPI_Scatterv(augmented_host, counts.data(), starts.data(), MPI_DOUBLE, rows.data(),
+                 counts[rank], MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    array<double> a(counts[rank]), pivot_there(row);
+    copy(a.at, rows.data(), counts[rank]);
+
+    for (int k = 0; k < n; ++k) {
+        struct {
+            double value;
+            int row;
+        } best{0, k}, of_all;
+        if (own > 0)
+            check(cudaMemcpy2D(column.data(), sizeof(double), a.at + k, row * sizeof(double),
+                               sizeof(double), own, cudaMemcpyDeviceToHost),
+                  "cudaMemcpy2D");
+        for (int i = std::max(0, k - first); i < own; ++i)
+            if (std::abs(column[i]) > best.value) best = {std::abs(column[i]), first + i};
+        MPI_Allreduce(&best, &of_all, 1, MPI_DOUBLE_INT, MPI_MAXLOC, MPI_COMM_WORLD);
+        if (of_all.value == 0) return 1;
+
+        // The pivot's row goes to everyone, row k to where that was.
+        const int from = of_all.row / block, of_k = k / block;
+        auto own_row = [&](int i) { return a.at + (i - first) * row; };
+        if (rank == from) copy(pivot.data(), own_row(of_all.row), row);
+        if (rank == of_k) copy(other.data(), own_row(k), row);
+        MPI_Bcast(pivot.data(), row, MPI_DOUBLE, from, MPI_COMM_WORLD);
+        if (rank == of_k && from != of_k)
+            MPI_Send(other.data(), row, MPI_DOUBLE, from, k, MPI_COMM_WORLD);
+        if (rank == from && from != of_k)
+            MPI_Recv(other.data(), row, MPI_DOUBLE, of_k, k, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (rank == from) copy(own_row(of_all.row), other.data(), row);
+        if (rank == of_k) copy(own_row(k), pivot.data(), row);
+        copy(pivot_there.at, pivot.data(), row);
+        if (own > 0)
+            eliminate_below<<<dim3(blocks_for(n - k), own), block_size>>>(a.at, pivot_there.at, n,
+                                                                          first, k);
+        check(cudaPeekAtLastError(), "eliminate_below");
+    }
+
+    copy(rows.data(), a.at, counts[rank]);
+    std::vector<double> upper(rank == 0 ? n * row : 0);
+    MPI_Gatherv(rows.data(), counts[rank], MPI_DOUBLE, upper.data(), counts.data(), starts.data(),
+                MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    if (rank == 0) substitute(upper, n, x_host);
+    return 0;
+}
+#else
+int eliminate_ranks(const double *, int, double *) { return -1; }
+#endif

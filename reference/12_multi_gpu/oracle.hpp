@@ -1,0 +1,31 @@
+// What is right in lab 12: plain C++ on the host, with the meaning of every argument as in lab.hpp.
+#pragma once
+
+#include "lab.hpp"
+
+#include <cstddef>
+#include <vector>
+
+namespace oracle {
+
+// The n sums, and the sums of the magnitudes, of `devices` buffers that lie one after the other.
+struct sums {
+    std::vector<double> values, magnitudes;
+};
+sums all_reduce(const std::vector<float> &buffers, int n, int devices);
+
+// How the solution of a system is looked for: `largest` is partial pivoting, `none` leaves the
+// rows where they are.
+enum class pivoting { largest, none };
+// n numbers; empty where the system is singular.
+std::vector<double> eliminate(std::vector<double> augmented, int n, pivoting = pivoting::largest);
+
+// How far from the truth x must be at least, were the numbers of the system themselves in doubt by
+// so many parts of one: max over the rows of |a x - b| / (|a| |x| + |b|). Elimination with partial
+// pivoting stays near 1e-16. Not a number where x is none.
+double backward_error(const std::vector<double> &augmented, int n, const std::vector<double> &x);
+
+std::vector<unsigned char> merge_images(const std::vector<unsigned char> &first,
+                                        const std::vector<unsigned char> &second);
+
+} // namespace oracle

@@ -1,0 +1,442 @@
+// Lab 12, rung 2: everyone sends. A chain of pieces, a ring of parts, columns on all devices.
+//
+// New: `event`, by which one device waits for another while the host goes on; broadcast's chain and
+// all_reduce's ring; eliminate, whose columns are dealt out, so that only multipliers travel; a
+// host thread a device for images.
+#include "lab.hpp"
+
+#include <cuda_runtime.h>
+#ifdef WITH_MPI
+#include <mpi.h>
+#endif
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+using std::size_t;
+
+// Every call of the runtime can fail: check(call, "its name").
+static void check(cudaError_t error, const char *step)
+{
+    if (error != cudaSuccess)
+        throw std::runtime_error(std::string(step) + ": " + cudaGetErrorString(error));
+}
+
+static int device_of(int member)
+{
+    int devices = 0;
+    check(cudaGetDeviceCount(&devices), "cudaGetDeviceCount");
+    return member % devices;
+}
+
+// What comes next on this host thread is about the member's device.
+static void use(int member) { check(cudaSetDevice(device_of(member)), "cudaSetDevice"); }
+
+// An event of the device that is current when it is made. What is queued on the
+// current device after hold_back() waits until all that was queued on the
+// event's device before record() is done. The host does not wait.
+struct event {
+    cudaEvent_t at = nullptr;
+    event() { check(cudaEventCreateWithFlags(&at, cudaEventDisableTiming), "cudaEventCreate"); }
+    event(event &&other) noexcept : at(std::exchange(other.at, nullptr)) {}
+    ~event()
+    {
+        if (at) cudaEventDestroy(at);
+    }
+    void record() const { check(cudaEventRecord(at), "cudaEventRecord"); }
+    void hold_back() const { check(cudaStreamWaitEvent(nullptr, at), "cudaStreamWaitEvent"); }
+};
+
+static std::vector<event> event_each(int devices)
+{
+    std::vector<event> all;
+    for (int k = 0; k < devices; ++k) {
+        use(k);
+        all.emplace_back();
+    }
+    return all;
+}
+
+// Memory of the device that is current when it is made.
+template <class T> struct array {
+    T *at = nullptr;
+    explicit array(size_t n) { check(cudaMalloc(&at, sizeof(T) * (n + 1)), "cudaMalloc"); }
+    array(array &&other) noexcept : at(std::exchange(other.at, nullptr)) {}
+    ~array() { cudaFree(at); }
+};
+
+template <class T> static std::vector<array<T>> array_each(int devices, size_t n)
+{
+    std::vector<array<T>> all;
+    for (int k = 0; k < devices; ++k) {
+        use(k);
+        all.emplace_back(n);
+    }
+    return all;
+}
+
+// A copy of n elements from one member's memory to another's, queued on the
+// current device.
+template <class T> static void send(T *to, int receiver, const T *from, int sender, size_t n)
+{
+    check(cudaMemcpyPeerAsync(to, device_of(receiver), from, device_of(sender), sizeof(T) * n),
+          "cudaMemcpyPeerAsync");
+}
+
+void peer_table(int *can_access_host, int devices)
+{
+    for (int i = 0; i < devices; ++i)
+        for (int j = 0; j < devices; ++j) {
+            int can = 1;
+            if (device_of(i) != device_of(j))
+                check(cudaDeviceCanAccessPeer(&can, device_of(i), device_of(j)),
+                      "cudaDeviceCanAccessPeer");
+            can_access_host[i * devices + j] = can;
+        }
+}
+
+// Lets devices send to each other without a way around by the host, where they
+// can.
+static void enable_peers(int devices)
+{
+    std::vector<int> can(devices * devices);
+    peer_table(can.data(), devices);
+    for (int i = 0; i < devices; ++i)
+        for (int j = 0; j < devices; ++j) {
+            if (device_of(i) == device_of(j) || !can[i * devices + j]) continue;
+            use(i);
+            if (cudaDeviceEnablePeerAccess(device_of(j), 0) != cudaSuccess)
+                if (cudaError_t e = cudaGetLastError(); e != cudaErrorPeerAccessAlreadyEnabled)
+                    check(e, "cudaDeviceEnablePeerAccess");
+        }
+}
+
+// A chain: member k sends to member k + 1, a piece at a time.
+void broadcast(float *const *buffers, int n, int devices)
+{
+    enable_peers(devices);
+    std::vector<event> arrived = event_each(devices);
+    int pieces = std::clamp(n / 4096, 1, 32);
+    for (int p = 0; p < pieces; ++p) {
+        size_t first = size_t(n) * p / pieces, last = size_t(n) * (p + 1) / pieces;
+        for (int k = 0; k + 1 < devices; ++k) {
+            use(k);
+            if (k > 0) arrived[k - 1].hold_back();
+            send(buffers[k + 1] + first, k + 1, buffers[k] + first, k, last - first);
+            arrived[k].record();
+        }
+    }
+}
+
+constexpr int block_size = 256;
+
+static int blocks_for(int threads) { return (threads + block_size - 1) / block_size; }
+
+// to[i] += from[i].
+static __global__ void add(float *to, const float *from, int n)
+{
+    int i = blockIdx.x * block_size + threadIdx.x;
+    if (i < n) to[i] += from[i];
+}
+
+// A ring: member k gets from member k - 1, and member 0 from the last. There
+// are as many parts as members. In each step everybody gets one part, and the
+// part that has been everywhere is complete.
+void all_reduce(float *const *buffers, int n, int devices)
+{
+    enable_peers(devices);
+    std::vector<event> done = event_each(devices);
+    std::vector<array<float>> incoming = array_each<float>(devices, n / devices + 1);
+    auto first_of = [&](int part) { return int((long long)n * part / devices); };
+    for (int step = 0; step < 2 * (devices - 1); ++step) {
+        // All wait for what their neighbours did in the step before, and only
+        // then does anybody begin with this one.
+        for (int k = 0; k < devices && step > 0; ++k) {
+            use(k);
+            done[(k + devices - 1) % devices].hold_back();
+        }
+        for (int k = 0; k < devices; ++k) {
+            use(k);
+            int before = (k + devices - 1) % devices;
+            // First the neighbour's own part, then what that got a step ago.
+            int part = (k + 2 * devices - 1 - step) % devices;
+            int first = first_of(part), count = first_of(part + 1) - first;
+            float *to = buffers[k] + first;
+            const float *from = buffers[before] + first;
+            if (count > 0 && step < devices - 1) {
+                send(incoming[k].at, k, from, before, count);
+                add<<<blocks_for(count), block_size>>>(to, incoming[k].at, count);
+            } else if (count > 0) {
+                send(to, k, from, before, count);
+            }
+            done[k].record();
+        }
+    }
+}
+
+// Elimination. Columns are dealt out like cards: column j of the system belongs
+// to member j % devices; the right-hand side is column n. A member keeps its
+// columns one after the other, n numbers each, from top to bottom.
+struct deal {
+    int n, devices, member;
+    double *columns;
+    // How many of its columns lie before column j.
+    __host__ __device__ int own_before(int j) const { return (j - member + devices - 1) / devices; }
+    // Its i-th column.
+    __host__ __device__ double *own(int i) const { return columns + size_t(i) * n; }
+};
+
+// Fills a member's columns from the rows of the system: a block a column.
+static __global__ void take_columns(const double *rows, deal d)
+{
+    size_t j = size_t(blockIdx.x) * d.devices + d.member;
+    for (int i = threadIdx.x; i < d.n; i += block_size)
+        d.own(blockIdx.x)[i] = rows[i * size_t(d.n + 1) + j];
+}
+
+// What the owner of column k tells all: message[0] is the row of the pivot, or
+// -1 if there is none; message[1 + i], for each row i below k, is the multiplier
+// of row k that is to be subtracted from it. In one block.
+static __global__ void pick_pivot(double *column, int n, int k, double *message)
+{
+    __shared__ double values[block_size];
+    __shared__ int rows[block_size];
+    int t = threadIdx.x;
+    values[t] = 0;
+    rows[t] = -1;
+    for (int i = k + t; i < n; i += block_size)
+        if (fabs(column[i]) > values[t]) {
+            values[t] = fabs(column[i]);
+            rows[t] = i;
+        }
+    __syncthreads();
+    for (int half = block_size / 2; half > 0; half /= 2) {
+        if (t < half && values[t + half] > values[t]) {
+            values[t] = values[t + half];
+            rows[t] = rows[t + half];
+        }
+        __syncthreads();
+    }
+    if (t == 0) message[0] = rows[0];
+    if (rows[0] < 0) return;
+    if (t == 0) { // the pivot changes places with what is in row k
+        double pivot = column[rows[0]];
+        column[rows[0]] = column[k];
+        column[k] = pivot;
+    }
+    __syncthreads();
+    for (int i = k + 1 + t; i < n; i += block_size) message[1 + i] = column[i] / column[k];
+}
+
+// Brings the columns right of column k up to date: a block a column, the first
+// of which is the member's i-th.
+static __global__ void update_columns(deal d, int k, int i, const double *message)
+{
+    double *column = d.own(i + blockIdx.x);
+    if (message[0] < 0) return;
+    int row = int(message[0]);
+    if (threadIdx.x == 0) {
+        double x = column[row];
+        column[row] = column[k];
+        column[k] = x;
+    }
+    __syncthreads();
+    for (int j = k + 1 + threadIdx.x; j < d.n; j += block_size)
+        column[j] -= message[1 + j] * column[k];
+}
+
+// Of the last unknowns, y holds the values; of the others, what their equations
+// have left on the right. Finds unknown k, from its column; in one block.
+static __global__ void substitute(const double *column, int k, double *y)
+{
+    double unknown = y[k] / column[k];
+    __syncthreads(); // all have read y[k]
+    if (threadIdx.x == 0) y[k] = unknown;
+    for (int i = threadIdx.x; i < k; i += block_size) y[i] -= column[i] * unknown;
+}
+
+// Gives every member all rows: each comes over one host link, and then over
+// those between devices.
+static std::vector<array<double>> bring_rows(const double *augmented_host, int n, int devices)
+{
+    size_t row = n + 1;
+    std::vector<array<double>> rows = array_each<double>(devices, n * row);
+    auto first_of = [&](int k) { return row * (size_t(n) * k / devices); };
+    for (int k = 0; k < devices; ++k) {
+        use(k);
+        size_t first = first_of(k), count = first_of(k + 1) - first;
+        check(cudaMemcpyAsync(rows[k].at + first, augmented_host + first, sizeof(double) * count,
+                              cudaMemcpyHostToDevice),
+              "cudaMemcpyAsync");
+        for (int to = 0; to < devices; ++to)
+            if (to != k) send(rows[to].at + first, to, rows[k].at + first, k, count);
+    }
+    for (int k = 0; k < devices; ++k) {
+        use(k);
+        check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    }
+    return rows;
+}
+
+int eliminate(const double *augmented_host, int n, double *x_host, int devices)
+{
+    if (n == 0) return 0;
+    enable_peers(devices);
+    std::vector<array<double>> rows = bring_rows(augmented_host, n, devices);
+    std::vector<array<double>> columns = array_each<double>(devices, size_t(n / devices + 1) * n);
+    std::vector<array<double>> messages = array_each<double>(devices, size_t(n) * (n + 1));
+    std::vector<array<double>> y = array_each<double>(devices, n);
+    std::vector<event> sent = event_each(devices);
+    std::vector<deal> deals;
+    for (int k = 0; k < devices; ++k) {
+        deals.push_back({n, devices, k, columns[k].at});
+        use(k);
+        if (int own = deals[k].own_before(n + 1); own > 0)
+            take_columns<<<own, block_size>>>(rows[k].at, deals[k]);
+    }
+
+    for (int j = 0; j < n; ++j) {
+        int owner = j % devices;
+        auto message = [&](int member) { return messages[member].at + j * size_t(n + 1); };
+        use(owner);
+        pick_pivot<<<1, block_size>>>(deals[owner].own(j / devices), n, j, message(owner));
+        for (int k = 0; k < devices; ++k)
+            if (k != owner) send(message(k), k, message(owner), owner, n + 1);
+        sent[owner].record();
+        for (int k = 0; k < devices; ++k) {
+            use(k);
+            sent[owner].hold_back();
+        }
+        for (int k = 0; k < devices; ++k) {
+            int i = deals[k].own_before(j + 1), left = deals[k].own_before(n + 1) - i;
+            use(k);
+            if (left > 0) update_columns<<<left, block_size>>>(deals[k], j, i, message(k));
+        }
+    }
+
+    // Back: the right-hand side travels from owner to owner.
+    int from = n % devices;
+    use(from);
+    send(y[from].at, from, deals[from].own(n / devices), from, n);
+    for (int j = n - 1; j >= 0; --j) {
+        int owner = j % devices;
+        use(from);
+        if (owner != from) send(y[owner].at, owner, y[from].at, from, n);
+        sent[from].record();
+        use(owner);
+        sent[from].hold_back();
+        substitute<<<1, block_size>>>(deals[owner].own(j / devices), j, y[owner].at);
+        from = owner;
+    }
+    check(cudaPeekAtLastError(), "a launch of eliminate");
+    std::vector<double> pivots(n); // the first number of each message
+    check(cudaMemcpy2D(pivots.data(), sizeof(double), messages[0].at, sizeof(double) * (n + 1),
+                       sizeof(double), n, cudaMemcpyDeviceToHost),
+          "cudaMemcpy2D");
+    if (std::find(pivots.begin(), pivots.end(), -1.0) != pivots.end()) return 1;
+    check(cudaMemcpy(x_host, y[0].at, sizeof(double) * n, cudaMemcpyDeviceToHost), "cudaMemcpy");
+    return 0;
+}
+
+static __global__ void merge(const unsigned char *first, const unsigned char *second,
+                             unsigned char *out, int n)
+{
+    int i = blockIdx.x * block_size + threadIdx.x;
+    if (i < n) out[i] = (3 * first[i] + second[i] + 2) / 4;
+}
+
+// Merges n pixels on the current device.
+static void merge_pixels(const unsigned char *first_host, const unsigned char *second_host,
+                         unsigned char *out_host, int n)
+{
+    if (n == 0) return;
+    array<unsigned char> first(n), second(n);
+    check(cudaMemcpy(first.at, first_host, n, cudaMemcpyHostToDevice), "cudaMemcpy");
+    check(cudaMemcpy(second.at, second_host, n, cudaMemcpyHostToDevice), "cudaMemcpy");
+    merge<<<blocks_for(n), block_size>>>(first.at, second.at, first.at, n);
+    check(cudaPeekAtLastError(), "merge");
+    check(cudaMemcpy(out_host, first.at, n, cudaMemcpyDeviceToHost), "cudaMemcpy");
+}
+
+void merge_images(const unsigned char *first_host, const unsigned char *second_host,
+                  unsigned char *out_host, int width, int height, int count, int devices)
+{
+    std::vector<std::thread> threads;
+    for (int k = 0; k < devices; ++k)
+        threads.emplace_back([=] {
+            use(k);
+            size_t image = size_t(width) * height;
+            size_t first = image * (count * k / devices);
+            size_t last = image * (count * (k + 1) / devices);
+            merge_pixels(first_host + first, second_host + first, out_host + first,
+                         int(last - first));
+        });
+    for (std::thread &thread : threads) thread.join();
+}
+
+// The same by ranks: a broadcast of everything, and then each its own columns, j % ranks.
+#ifdef WITH_MPI
+// Row k, which is the pivot's, changes places with `row`, and is subtracted from those below: a
+// thread an own column from column k on.
+static __global__ void eliminate_own(double *a, const double *multipliers, int n, int k, int row,
+                                     int ranks, int rank)
+{
+    int j = rank + ranks * (blockIdx.x * blockDim.x + threadIdx.x), width = n + 1;
+    if (j < k || j > n) return;
+    double x = a[row * width + j];
+    a[row * width + j] = a[k * width + j];
+    a[k * width + j] = x;
+    for (int i = k + 1; i < n; ++i) a[i * width + j] -= multipliers[i] * x;
+}
+
+int eliminate_ranks(const double *augmented_host, int n, double *x_host)
+{
+    int ranks, rank, width = n + 1, all = n * width;
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    auto copy_all = [](double *to, const double *from, size_t numbers) {
+        check(cudaMemcpy(to, from, sizeof(double) * numbers, cudaMemcpyDefault), "cudaMemcpy");
+    };
+    std::vector<double> system(all), column(width), upper(all);
+    if (rank == 0) system.assign(augmented_host, augmented_host + all);
+    MPI_Bcast(system.data(), all, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    array<double> a(all), multipliers(width);
+    copy_all(a.at, system.data(), all);
+    for (int k = 0; k < n; ++k) {
+        if (rank == k % ranks) { // column[n] is the pivot's row
+            check(cudaMemcpy2D(column.data(), sizeof(double), a.at + k, sizeof(double) * width,
+                               sizeof(double), n, cudaMemcpyDeviceToHost),
+                  "cudaMemcpy2D");
+            int row = k;
+            for (int i = k + 1; i < n; ++i)
+                if (std::abs(column[i]) > std::abs(column[row])) row = i;
+            std::swap(column[k], column[row]);
+            column[n] = row;
+            for (int i = k + 1; i < n && column[k] != 0; ++i) column[i] /= column[k];
+        }
+        MPI_Bcast(column.data(), width, MPI_DOUBLE, k % ranks, MPI_COMM_WORLD);
+        if (column[k] == 0) return 1; // so do all
+        copy_all(multipliers.at, column.data(), width);
+        eliminate_own<<<width / 256 + 1, 256>>>(a.at, multipliers.at, n, k, int(column[n]), ranks,
+                                                rank);
+        check(cudaPeekAtLastError(), "eliminate_own");
+    }
+    copy_all(system.data(), a.at, all);
+    for (int i = 0; i < all; ++i)
+        if (i % width % ranks != rank) system[i] = 0; // those of others
+    MPI_Reduce(system.data(), upper.data(), all, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    for (int k = n - 1; k >= 0 && rank == 0; --k) {
+        x_host[k] = upper[k * width + n];
+        for (int j = k + 1; j < n; ++j) x_host[k] -= upper[k * width + j] * x_host[j];
+        x_host[k] /= upper[k * width + k];
+    }
+    return 0;
+}
+#else
+int eliminate_ranks(const double *, int, double *) { return -1; }
+#endif

@@ -1,0 +1,594 @@
+// Lab 12, rung 3: less waiting for each other.
+//
+// New: all_reduce is one kernel on each device, which reads its part of all buffers and writes the
+// sums to all; eliminate goes a panel of columns at a time, so that a number is read and written
+// once where it was sixteen times, and a sixteenth as many messages travel.
+#include "lab.hpp"
+
+#include <cuda_runtime.h>
+#ifdef WITH_MPI
+#include <mpi.h>
+#endif
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+using std::size_t;
+
+static void check(cudaError_t error, const char *step)
+{
+    if (error != cudaSuccess)
+        throw std::runtime_error(std::string(step) + ": " + cudaGetErrorString(error));
+}
+
+static int device_of(int member)
+{
+    int devices = 0;
+    check(cudaGetDeviceCount(&devices), "cudaGetDeviceCount");
+    return member % devices;
+}
+
+static void use(int member) { check(cudaSetDevice(device_of(member)), "cudaSetDevice"); }
+
+// An event of the device that was current when it was made.
+struct event {
+    cudaEvent_t at = nullptr;
+    event() { check(cudaEventCreateWithFlags(&at, cudaEventDisableTiming), "cudaEventCreate"); }
+    ~event()
+    {
+        if (at) cudaEventDestroy(at);
+    }
+    event(event &&other) noexcept : at(std::exchange(other.at, nullptr)) {}
+    void record() const { check(cudaEventRecord(at), "cudaEventRecord"); }
+    void hold_back() const { check(cudaStreamWaitEvent(nullptr, at), "cudaStreamWaitEvent"); }
+};
+
+static std::vector<event> event_each(int devices)
+{
+    std::vector<event> all;
+    for (int k = 0; k < devices; ++k) {
+        use(k);
+        all.emplace_back();
+    }
+    return all;
+}
+
+// Memory of the device that was current when it was made.
+template <class T> struct array {
+    T *at = nullptr;
+    explicit array(size_t n)
+    {
+        check(cudaMalloc(&at, sizeof(T) * std::max<size_t>(n, 1)), "cudaMalloc");
+    }
+    ~array() { cudaFree(at); }
+    array(array &&other) noexcept : at(std::exchange(other.at, nullptr)) {}
+};
+
+// Calls f(k) in a host thread for each member, on its device. Waits, and throws what one has
+// thrown.
+template <class F> static void thread_each(int devices, F f)
+{
+    std::vector<std::exception_ptr> failures(devices);
+    std::vector<std::thread> threads;
+    for (int k = 0; k < devices; ++k)
+        threads.emplace_back([&, k] {
+            try {
+                use(k);
+                f(k);
+            } catch (...) {
+                failures[k] = std::current_exception();
+            }
+        });
+    for (std::thread &t : threads) t.join();
+    for (const std::exception_ptr &e : failures)
+        if (e) std::rethrow_exception(e);
+}
+
+// A copy from one member's memory to another's, in the stream of the first, which is to be current.
+template <class T> static void send(T *to, int receiver, const T *from, int sender, size_t n)
+{
+    check(cudaMemcpyPeerAsync(to, device_of(receiver), from, device_of(sender), sizeof(T) * n),
+          "cudaMemcpyPeerAsync");
+}
+
+void peer_table(int *can_access_host, int devices)
+{
+    for (int i = 0; i < devices; ++i)
+        for (int j = 0; j < devices; ++j) {
+            int from = device_of(i), to = device_of(j), can = 1;
+            if (from != to)
+                check(cudaDeviceCanAccessPeer(&can, from, to), "cudaDeviceCanAccessPeer");
+            can_access_host[i * devices + j] = can;
+        }
+}
+
+// Gives every member access to every other's memory, as far as that can be had; says whether all
+// have it. What is enabled stays so: later calls change nothing.
+static bool enable_peers(int devices)
+{
+    bool all = true;
+    std::vector<int> can(devices * devices);
+    peer_table(can.data(), devices);
+    for (int i = 0; i < devices; ++i) {
+        use(i);
+        for (int j = 0; j < devices; ++j) {
+            all = all && can[i * devices + j];
+            if (!can[i * devices + j] || device_of(i) == device_of(j)) continue;
+            cudaError_t error = cudaDeviceEnablePeerAccess(device_of(j), 0);
+            if (error == cudaErrorPeerAccessAlreadyEnabled)
+                cudaGetLastError(); // no failure: it is to be forgotten
+            else
+                check(error, "cudaDeviceEnablePeerAccess");
+        }
+    }
+    return all;
+}
+
+// A chain: whoever has received a piece sends it on, while the next one comes in.
+void broadcast(float *const *buffers, int n, int devices)
+{
+    enable_peers(devices);
+    std::vector<event> arrived = event_each(devices);
+    int pieces = devices > 2 ? std::clamp(n / 4096, 1, 32) : 1;
+    for (int p = 0; p < pieces; ++p) {
+        size_t first = size_t(n) * p / pieces, last = size_t(n) * (p + 1) / pieces;
+        for (int k = 0; k + 1 < devices; ++k) {
+            use(k);
+            if (k > 0) arrived[k - 1].hold_back();
+            send(buffers[k + 1] + first, k + 1, buffers[k] + first, k, last - first);
+            arrived[k].record();
+        }
+    }
+}
+
+struct pointers {
+    float *at[most_devices];
+};
+constexpr int reduce_block = 512, in_flight = 4; // threads; float4 a thread
+
+// Adds up float4 `first` to `last` of all buffers and gives everybody the sums: nobody else touches
+// them, so nobody has to wait. Members begin with different neighbours.
+static __global__ void __launch_bounds__(reduce_block)
+    reduce_part(const __grid_constant__ pointers p, int devices, int self, int first, int last)
+{
+    int i = first + blockIdx.x * reduce_block * in_flight + threadIdx.x;
+    float4 sum[in_flight] = {};
+    for (int k = 0; k < devices; ++k) {
+        const float4 *from = reinterpret_cast<const float4 *>(p.at[(self + k) % devices]);
+        for (int u = 0; u < in_flight; ++u) {
+            int at = i + u * reduce_block;
+            float4 x = at < last ? from[at] : float4{};
+            sum[u].x += x.x, sum[u].y += x.y, sum[u].z += x.z, sum[u].w += x.w;
+        }
+    }
+    for (int k = 0; k < devices; ++k) {
+        float4 *to = reinterpret_cast<float4 *>(p.at[(self + k) % devices]);
+        for (int u = 0; u < in_flight; ++u)
+            if (int at = i + u * reduce_block; at < last) to[at] = sum[u];
+    }
+}
+
+// The up to three floats behind the last float4.
+static __global__ void reduce_rest(const __grid_constant__ pointers p, int devices, int first,
+                                   int n)
+{
+    int i = first + threadIdx.x;
+    if (i >= n) return;
+    float sum = 0;
+    for (int k = 0; k < devices; ++k) sum += p.at[k][i];
+    for (int k = 0; k < devices; ++k) p.at[k][i] = sum;
+}
+
+static __global__ void add(float *to, const float *from, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) to[i] += from[i];
+}
+
+// Where kernels cannot reach each other's memory: everything is brought to member 0 and back.
+static void reduce_by_copies(float *const *buffers, int n, int devices)
+{
+    use(0);
+    array<float> other(n);
+    for (int k = 1; k < devices; ++k) {
+        send(other.at, 0, buffers[k], k, n);
+        add<<<(n + 255) / 256, 256>>>(buffers[0], other.at, n);
+    }
+    check(cudaPeekAtLastError(), "add");
+    broadcast(buffers, n, devices);
+}
+
+void all_reduce(float *const *buffers, int n, int devices)
+{
+    if (n == 0) return;
+    if (!enable_peers(devices)) return reduce_by_copies(buffers, n, devices);
+    pointers p;
+    std::copy_n(buffers, devices, p.at);
+    for (int k = 0; k < devices; ++k) {
+        int whole = n / 4, first = (long long)whole * k / devices,
+            last = (long long)whole * (k + 1) / devices, per_block = reduce_block * in_flight;
+        use(k);
+        if (first < last)
+            reduce_part<<<(last - first + per_block - 1) / per_block, reduce_block>>>(p, devices, k,
+                                                                                      first, last);
+        if (k == devices - 1 && n % 4 != 0) reduce_rest<<<1, 32>>>(p, devices, 4 * whole, n);
+        check(cudaPeekAtLastError(), "reduce_part");
+    }
+}
+
+// Elimination. Columns are dealt out in panels of `width`: panel t belongs to member t % devices.
+// Behind the last panel the right-hand side is one of its own. A member keeps its panels side by
+// side, each column in one piece of n numbers.
+constexpr int width = 16, factor_block = 512, update_block = 256;
+
+struct deal {
+    int n, devices, member;
+    double *columns;
+    __host__ __device__ int panels() const { return (n + width - 1) / width; }
+    __host__ __device__ int columns_of(int t) const
+    {
+        return t == panels() ? 1 : min(width, n - t * width);
+    }
+    __host__ __device__ int own_before(int t) const
+    {
+        return t > member ? (t - member + devices - 1) / devices : 0;
+    }
+    __host__ __device__ int own(int i) const { return i * devices + member; } // the i-th own panel
+    __host__ __device__ double *column(int t, int c) const
+    {
+        return columns + (size_t(t / devices) * width + c) * n;
+    }
+};
+
+// What the owner of a panel tells all: for each column which row its pivot was in, or -1 for none;
+// then the columns themselves, with multipliers where zeros would be.
+static __host__ __device__ size_t message_size(int n) { return size_t(width) * (n + 1); }
+
+static __global__ void take_columns(const double *rows, deal d)
+{
+    int t = d.own(blockIdx.y), c = threadIdx.x % width, per_block = blockDim.x / width;
+    int i = blockIdx.x * per_block + threadIdx.x / width;
+    if (i < d.n && c < d.columns_of(t))
+        d.column(t, c)[i] = rows[size_t(i) * (d.n + 1) + (t == d.panels() ? d.n : t * width + c)];
+}
+
+// Finds the row of the largest number from row k on, in one block.
+static __device__ int find_pivot(const double *column, int n, int k)
+{
+    constexpr int warps = factor_block / 32;
+    __shared__ double values[warps];
+    __shared__ int rows[warps];
+    double best = -1;
+    int row = k;
+    auto keep_larger = [&](double value, int at) {
+        if (value > best || (value == best && at < row)) best = value, row = at;
+    };
+    for (int i = k + threadIdx.x; i < n; i += factor_block) keep_larger(fabs(column[i]), i);
+    for (int part = 0; part < 2; ++part) { // within warps, then among warps
+        for (int d = 16; d > 0; d /= 2) {
+            double value = __shfl_xor_sync(0xffffffff, best, d);
+            int at = __shfl_xor_sync(0xffffffff, row, d);
+            keep_larger(value, at);
+        }
+        if (part == 1) return row;
+        if (threadIdx.x % 32 == 0) values[threadIdx.x / 32] = best, rows[threadIdx.x / 32] = row;
+        __syncthreads();
+        best = values[threadIdx.x % warps], row = rows[threadIdx.x % warps];
+    }
+    return row;
+}
+
+// Eliminates within a panel, in one block, and writes the message.
+static __global__ void __launch_bounds__(factor_block) factor(deal d, int t, double *message)
+{
+    __shared__ double pivot_row[width];
+    int n = d.n, count = d.columns_of(t), thread = threadIdx.x;
+    double *a = d.column(t, 0);
+    if (thread < width) pivot_row[thread] = 0;
+    for (int c = 0; c < count; ++c) {
+        int k = t * width + c, row = find_pivot(a + size_t(c) * n, n, k);
+        if (thread < count) {
+            double *mine = a + size_t(thread) * n, x = mine[row];
+            mine[row] = mine[k];
+            mine[k] = pivot_row[thread] = x;
+        }
+        __syncthreads();
+        double pivot = pivot_row[c];
+        if (thread == 0) message[c] = pivot != 0 ? row : -1;
+        for (int i = k + 1 + thread; i < n; i += factor_block) {
+            double x[width]; // all loads of a row before its first store
+#pragma unroll
+            for (int j = 0; j < width; ++j) x[j] = j >= c && j < count ? a[size_t(j) * n + i] : 0;
+            double multiplier = pivot != 0 ? a[size_t(c) * n + i] / pivot : 0;
+#pragma unroll
+            for (int j = 0; j < width; ++j)
+                if (j >= c && j < count)
+                    a[size_t(j) * n + i] = j == c ? multiplier : x[j] - multiplier * pivot_row[j];
+        }
+        __syncthreads();
+    }
+    for (int i = t * width + thread; i < n; i += factor_block)
+        for (int c = 0; c < count; ++c) message[width + size_t(c) * n + i] = a[size_t(c) * n + i];
+}
+
+// The rows that panel t has exchanged, and its triangle, in own panels from the i-th on: a thread a
+// column.
+static __global__ void exchange_rows(deal d, int t, int i, const double *__restrict__ message)
+{
+    int mine = d.own(i + blockIdx.x), c = threadIdx.x;
+    if (c >= d.columns_of(mine)) return;
+    double *a = d.column(mine, c), *top = a + t * width, u[width];
+    const double *factors = message + width + t * width;
+    int count = d.columns_of(t);
+    for (int r = 0; r < count; ++r) {
+        int row = int(message[r]);
+        if (row < 0) continue;
+        double x = a[row];
+        a[row] = top[r];
+        top[r] = x;
+    }
+#pragma unroll
+    for (int r = 0; r < width; ++r)
+        if (r < count) {
+            double x = top[r];
+#pragma unroll
+            for (int j = 0; j < r; ++j) x -= factors[size_t(j) * d.n + r] * u[j];
+            top[r] = u[r] = x;
+        }
+}
+
+// All rows below: a thread a row, which keeps its multipliers, a row of blocks an own panel.
+static __global__ void __launch_bounds__(update_block)
+    update(deal d, int t, int i, const double *__restrict__ message)
+{
+    __shared__ double u[width][width]; // by column and row
+    int mine = d.own(i + blockIdx.y), of_mine = d.columns_of(mine), count = d.columns_of(t);
+    int thread = threadIdx.x, first = t * width;
+    if (thread < width * width) {
+        int c = thread / width, r = thread % width;
+        u[c][r] = c < of_mine && r < count ? d.column(mine, c)[first + r] : 0;
+    }
+    __syncthreads();
+    int row = first + count + blockIdx.x * update_block + thread;
+    if (row >= d.n) return;
+    double factors[width];
+#pragma unroll
+    for (int r = 0; r < width; ++r)
+        factors[r] = r < count ? message[width + size_t(r) * d.n + row] : 0;
+    double *a = d.column(mine, 0) + row;
+    constexpr int at_once = 4; // columns whose loads are under way together
+    for (int c = 0; c < of_mine; c += at_once) {
+        double x[at_once];
+        for (int q = 0; q < at_once; ++q) x[q] = c + q < of_mine ? a[size_t(c + q) * d.n] : 0;
+#pragma unroll
+        for (int r = 0; r < width; ++r)
+            for (int q = 0; q < at_once; ++q) x[q] -= factors[r] * u[c + q][r];
+        for (int q = 0; q < at_once; ++q)
+            if (c + q < of_mine) a[size_t(c + q) * d.n] = x[q];
+    }
+}
+
+// The unknowns of panel t, in one block, and their share of what lies above them in y.
+static __global__ void __launch_bounds__(factor_block) substitute(deal d, int t, double *y)
+{
+    __shared__ double x[width];
+    int count = d.columns_of(t), first = t * width, lane = threadIdx.x;
+    if (lane < 32) {
+        double mine = lane < count ? y[first + lane] : 0;
+        for (int c = count - 1; c >= 0; --c) {
+            double found = __shfl_sync(0xffffffff, mine, c) / d.column(t, c)[first + c];
+            if (lane == c) mine = found;
+            if (lane < c) mine -= d.column(t, c)[first + lane] * found;
+        }
+        if (lane < count) x[lane] = y[first + lane] = mine;
+    }
+    __syncthreads();
+    for (int i = threadIdx.x; i < first; i += factor_block) {
+        double rest = y[i];
+        for (int c = 0; c < count; ++c) rest -= d.column(t, c)[i] * x[c];
+        y[i] = rest;
+    }
+}
+
+// Brings `panels` own panels, from the i-th on, up to date with panel t.
+static void catch_up(const deal &d, int t, int i, int panels, const double *message)
+{
+    if (panels <= 0) return;
+    int below = d.n - t * width - d.columns_of(t);
+    exchange_rows<<<panels, width>>>(d, t, i, message);
+    dim3 grid((below + update_block - 1) / update_block, panels);
+    if (below > 0) update<<<grid, update_block>>>(d, t, i, message);
+    check(cudaPeekAtLastError(), "update");
+}
+
+// Gives every member all rows: each comes over one host link and then over those between devices.
+static void bring_columns(const double *augmented_host, const std::vector<deal> &deals)
+{
+    int n = deals[0].n, devices = deals[0].devices;
+    size_t row = n + 1;
+    std::vector<array<double>> rows;
+    for (int k = 0; k < devices; ++k) {
+        use(k);
+        rows.emplace_back(n * row);
+    }
+    auto first_of = [&](int k) { return row * (size_t(n) * k / devices); };
+    for (int k = 0; k < devices; ++k) {
+        use(k);
+        size_t first = first_of(k), count = first_of(k + 1) - first;
+        check(cudaMemcpyAsync(rows[k].at + first, augmented_host + first, sizeof(double) * count,
+                              cudaMemcpyHostToDevice),
+              "cudaMemcpyAsync");
+        for (int to = 0; to < devices; ++to)
+            if (to != k) send(rows[to].at + first, to, rows[k].at + first, k, count);
+    }
+    for (int k = 0; k < devices; ++k) {
+        use(k);
+        check(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
+    }
+    for (const deal &d : deals) {
+        use(d.member);
+        dim3 grid((n + 15) / 16, d.own_before(d.panels() + 1));
+        if (grid.y > 0) take_columns<<<grid, 16 * width>>>(rows[d.member].at, d);
+        check(cudaPeekAtLastError(), "take_columns");
+    }
+    for (int k = 0; k < devices; ++k) { // before the rows are freed
+        use(k);
+        check(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
+    }
+}
+
+int eliminate(const double *augmented_host, int n, double *x_host, int devices)
+{
+    if (n == 0) return 0;
+    enable_peers(devices);
+    std::vector<event> sent = event_each(devices);
+    std::vector<array<double>> columns, messages, y;
+    std::vector<deal> deals;
+    for (int k = 0; k < devices; ++k) {
+        deal d{n, devices, k, nullptr};
+        use(k);
+        columns.emplace_back(size_t(d.own_before(d.panels() + 1)) * width * n);
+        messages.emplace_back(d.panels() * message_size(n));
+        y.emplace_back(n);
+        d.columns = columns[k].at;
+        deals.push_back(d);
+    }
+    bring_columns(augmented_host, deals);
+
+    int panels = deals[0].panels();
+    auto message = [&](int t, int k) { return messages[k].at + t * message_size(n); };
+    auto factor_and_send = [&](int t) {
+        int owner = t % devices;
+        use(owner);
+        factor<<<1, factor_block>>>(deals[owner], t, message(t, owner));
+        check(cudaPeekAtLastError(), "factor");
+        for (int k = 0; k < devices; ++k)
+            if (k != owner) send(message(t, k), k, message(t, owner), owner, message_size(n));
+        sent[owner].record();
+    };
+    for (int t = 0; t < panels; ++t) {
+        factor_and_send(t);
+        for (int k = 0; k < devices; ++k) {
+            int i = deals[k].own_before(t + 1), left = deals[k].own_before(panels + 1) - i;
+            use(k);
+            sent[t % devices].hold_back();
+            catch_up(deals[k], t, i, left, message(t, k));
+        }
+    }
+
+    // From the last panel to the first: what is left of the right-hand side travels along.
+    int from = panels % devices;
+    use(from);
+    check(cudaMemcpyAsync(y[from].at, deals[from].column(panels, 0), sizeof(double) * n,
+                          cudaMemcpyDeviceToDevice),
+          "cudaMemcpyAsync");
+    for (int t = panels - 1; t >= 0; --t) {
+        int owner = t % devices;
+        if (owner != from) send(y[owner].at, owner, y[from].at, from, n);
+        sent[from].record();
+        use(owner);
+        sent[from].hold_back();
+        substitute<<<1, factor_block>>>(deals[owner], t, y[owner].at);
+        check(cudaPeekAtLastError(), "substitute");
+        from = owner;
+    }
+    std::vector<double> pivots(panels * width);
+    check(cudaMemcpy2D(pivots.data(), sizeof(double) * width, messages[0].at,
+                       sizeof(double) * message_size(n), sizeof(double) * width, panels,
+                       cudaMemcpyDeviceToHost),
+          "cudaMemcpy2D");
+    if (std::find(pivots.begin(), pivots.begin() + n, -1.0) != pivots.begin() + n) return 1;
+    check(cudaMemcpy(x_host, y[0].at, sizeof(double) * n, cudaMemcpyDeviceToHost), "cudaMemcpy");
+    return 0;
+}
+
+static __global__ void merge(const unsigned char *first, const unsigned char *second,
+                             unsigned char *out, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) out[i] = (3 * first[i] + second[i] + 2) / 4;
+}
+
+void merge_images(const unsigned char *first_host, const unsigned char *second_host,
+                  unsigned char *out_host, int width, int height, int count, int devices)
+{
+    thread_each(devices, [&](int k) {
+        size_t image = size_t(width) * height, from = image * (size_t(count) * k / devices);
+        int n = int(image * (size_t(count) * (k + 1) / devices) - from);
+        if (n == 0) return;
+        array<unsigned char> first(n), second(n);
+        check(cudaMemcpy(first.at, first_host + from, n, cudaMemcpyHostToDevice), "cudaMemcpy");
+        check(cudaMemcpy(second.at, second_host + from, n, cudaMemcpyHostToDevice), "cudaMemcpy");
+        merge<<<(n + 255) / 256, 256>>>(first.at, second.at, first.at, n);
+        check(cudaPeekAtLastError(), "merge");
+        check(cudaMemcpy(out_host + from, first.at, n, cudaMemcpyDeviceToHost), "cudaMemcpy");
+    });
+}
+
+// The same by ranks: a broadcast of everything, and then each its own columns, j % ranks.
+#ifdef WITH_MPI
+// Row k, which is the pivot's, changes places with `row`, and is subtracted from those below: a
+// thread an own column from column k on.
+static __global__ void eliminate_own(double *a, const double *multipliers, int n, int k, int row,
+                                     int ranks, int rank)
+{
+    int j = rank + ranks * (blockIdx.x * blockDim.x + threadIdx.x), width = n + 1;
+    if (j < k || j > n) return;
+    double x = a[row * width + j];
+    a[row * width + j] = a[k * width + j];
+    a[k * width + j] = x;
+    for (int i = k + 1; i < n; ++i) a[i * width + j] -= multipliers[i] * x;
+}
+
+int eliminate_ranks(const double *augmented_host, int n, double *x_host)
+{
+    int ranks, rank, width = n + 1, all = n * width;
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    auto copy_all = [](double *to, const double *from, size_t numbers) {
+        check(cudaMemcpy(to, from, sizeof(double) * numbers, cudaMemcpyDefault), "cudaMemcpy");
+    };
+    std::vector<double> system(all), column(width), upper(all);
+    if (rank == 0) system.assign(augmented_host, augmented_host + all);
+    MPI_Bcast(system.data(), all, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    array<double> a(all), multipliers(width);
+    copy_all(a.at, system.data(), all);
+    for (int k = 0; k < n; ++k) {
+        if (rank == k % ranks) { // column[n] is the pivot's row
+            check(cudaMemcpy2D(column.data(), sizeof(double), a.at + k, sizeof(double) * width,
+                               sizeof(double), n, cudaMemcpyDeviceToHost),
+                  "cudaMemcpy2D");
+            int row = k;
+            for (int i = k + 1; i < n; ++i)
+                if (std::abs(column[i]) > std::abs(column[row])) row = i;
+            std::swap(column[k], column[row]);
+            column[n] = row;
+            for (int i = k + 1; i < n && column[k] != 0; ++i) column[i] /= column[k];
+        }
+        MPI_Bcast(column.data(), width, MPI_DOUBLE, k % ranks, MPI_COMM_WORLD);
+        if (column[k] == 0) return 1; // so do all
+        copy_all(multipliers.at, column.data(), width);
+        eliminate_own<<<width / 256 + 1, 256>>>(a.at, multipliers.at, n, k, int(column[n]), ranks,
+                                                rank);
+        check(cudaPeekAtLastError(), "eliminate_own");
+    }
+    copy_all(system.data(), a.at, all);
+    for (int i = 0; i < all; ++i)
+        if (i % width % ranks != rank) system[i] = 0; // those of others
+    MPI_Reduce(system.data(), upper.data(), all, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    for (int k = n - 1; k >= 0 && rank == 0; --k) {
+        x_host[k] = upper[k * width + n];
+        for (int j = k + 1; j < n; ++j) x_host[k] -= upper[k * width + j] * x_host[j];
+        x_host[k] /= upper[k * width + k];
+    }
+    return 0;
+}
+#else
+int eliminate_ranks(const double *, int, double *) { return -1; }
+#endif

@@ -1,0 +1,639 @@
+// Lab 12, worked: every link between devices carries what it must, in both directions, all the
+// time; the host waits only at the end.
+//
+// From rung 3: all_reduce in one kernel a device, elimination a panel of columns at a time. New:
+// the owner of the next panel brings that up to date first, and sends it on its way while everybody
+// still works on the rest; and a host thread a device brings the system there.
+#include "lab.hpp"
+
+#include <cuda_runtime.h>
+#ifdef WITH_MPI
+#include <mpi.h>
+#endif
+
+#include <algorithm>
+#include <exception>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+using std::size_t;
+
+static void check(cudaError_t error, const char *step)
+{
+    if (error != cudaSuccess)
+        throw std::runtime_error(std::string(step) + ": " + cudaGetErrorString(error));
+}
+
+static int device_of(int member)
+{
+    int devices = 0;
+    check(cudaGetDeviceCount(&devices), "cudaGetDeviceCount");
+    return member % devices;
+}
+
+static void use(int member) { check(cudaSetDevice(device_of(member)), "cudaSetDevice"); }
+
+// An event of the device that was current when it was made.
+struct event {
+    cudaEvent_t at = nullptr;
+    event() { check(cudaEventCreateWithFlags(&at, cudaEventDisableTiming), "cudaEventCreate"); }
+    ~event()
+    {
+        if (at) cudaEventDestroy(at);
+    }
+    event(event &&other) noexcept : at(std::exchange(other.at, nullptr)) {}
+    void record() const { check(cudaEventRecord(at), "cudaEventRecord"); }
+    void hold_back() const { check(cudaStreamWaitEvent(nullptr, at), "cudaStreamWaitEvent"); }
+};
+
+static std::vector<event> event_each(int devices)
+{
+    std::vector<event> all;
+    for (int k = 0; k < devices; ++k) {
+        use(k);
+        all.emplace_back();
+    }
+    return all;
+}
+
+// Memory of the device that was current when it was made.
+template <class T> struct array {
+    T *at = nullptr;
+    explicit array(size_t n)
+    {
+        check(cudaMalloc(&at, sizeof(T) * std::max<size_t>(n, 1)), "cudaMalloc");
+    }
+    ~array() { cudaFree(at); }
+    array(array &&other) noexcept : at(std::exchange(other.at, nullptr)) {}
+};
+
+// Calls f(k) in a host thread for each member, on its device. Waits, and throws what one has
+// thrown.
+template <class F> static void thread_each(int devices, F f)
+{
+    std::vector<std::exception_ptr> failures(devices);
+    std::vector<std::thread> threads;
+    for (int k = 0; k < devices; ++k)
+        threads.emplace_back([&, k] {
+            try {
+                use(k);
+                f(k);
+            } catch (...) {
+                failures[k] = std::current_exception();
+            }
+        });
+    for (std::thread &t : threads) t.join();
+    for (const std::exception_ptr &e : failures)
+        if (e) std::rethrow_exception(e);
+}
+
+// A copy from one member's memory to another's, in the stream of the first, which is to be current.
+template <class T> static void send(T *to, int receiver, const T *from, int sender, size_t n)
+{
+    check(cudaMemcpyPeerAsync(to, device_of(receiver), from, device_of(sender), sizeof(T) * n),
+          "cudaMemcpyPeerAsync");
+}
+
+void peer_table(int *can_access_host, int devices)
+{
+    for (int i = 0; i < devices; ++i)
+        for (int j = 0; j < devices; ++j) {
+            int from = device_of(i), to = device_of(j), can = 1;
+            if (from != to)
+                check(cudaDeviceCanAccessPeer(&can, from, to), "cudaDeviceCanAccessPeer");
+            can_access_host[i * devices + j] = can;
+        }
+}
+
+// Gives every member access to every other's memory, as far as that can be had; says whether all
+// have it. What is enabled stays so: later calls change nothing.
+static bool enable_peers(int devices)
+{
+    bool all = true;
+    std::vector<int> can(devices * devices);
+    peer_table(can.data(), devices);
+    for (int i = 0; i < devices; ++i) {
+        use(i);
+        for (int j = 0; j < devices; ++j) {
+            all = all && can[i * devices + j];
+            if (!can[i * devices + j] || device_of(i) == device_of(j)) continue;
+            cudaError_t error = cudaDeviceEnablePeerAccess(device_of(j), 0);
+            if (error == cudaErrorPeerAccessAlreadyEnabled)
+                cudaGetLastError(); // no failure: it is to be forgotten
+            else
+                check(error, "cudaDeviceEnablePeerAccess");
+        }
+    }
+    return all;
+}
+
+// A chain: whoever has received a piece sends it on, while the next one comes in.
+void broadcast(float *const *buffers, int n, int devices)
+{
+    enable_peers(devices);
+    std::vector<event> arrived = event_each(devices);
+    int pieces = devices > 2 ? std::clamp(n / 4096, 1, 32) : 1;
+    for (int p = 0; p < pieces; ++p) {
+        size_t first = size_t(n) * p / pieces, last = size_t(n) * (p + 1) / pieces;
+        for (int k = 0; k + 1 < devices; ++k) {
+            use(k);
+            if (k > 0) arrived[k - 1].hold_back();
+            send(buffers[k + 1] + first, k + 1, buffers[k] + first, k, last - first);
+            arrived[k].record();
+        }
+    }
+}
+
+struct pointers {
+    float *at[most_devices];
+};
+constexpr int reduce_block = 512, in_flight = 4; // threads; float4 a thread
+
+// Adds up float4 `first` to `last` of all buffers and gives everybody the sums: nobody else touches
+// them, so nobody has to wait. Members begin with different neighbours.
+static __global__ void __launch_bounds__(reduce_block)
+    reduce_part(const __grid_constant__ pointers p, int devices, int self, int first, int last)
+{
+    int i = first + blockIdx.x * reduce_block * in_flight + threadIdx.x;
+    float4 sum[in_flight] = {};
+    for (int k = 0; k < devices; ++k) {
+        const float4 *from = reinterpret_cast<const float4 *>(p.at[(self + k) % devices]);
+        for (int u = 0; u < in_flight; ++u) {
+            int at = i + u * reduce_block;
+            float4 x = at < last ? from[at] : float4{};
+            sum[u].x += x.x, sum[u].y += x.y, sum[u].z += x.z, sum[u].w += x.w;
+        }
+    }
+    for (int k = 0; k < devices; ++k) {
+        float4 *to = reinterpret_cast<float4 *>(p.at[(self + k) % devices]);
+        for (int u = 0; u < in_flight; ++u)
+            if (int at = i + u * reduce_block; at < last) to[at] = sum[u];
+    }
+}
+
+// The up to three floats behind the last float4.
+static __global__ void reduce_rest(const __grid_constant__ pointers p, int devices, int first,
+                                   int n)
+{
+    int i = first + threadIdx.x;
+    if (i >= n) return;
+    float sum = 0;
+    for (int k = 0; k < devices; ++k) sum += p.at[k][i];
+    for (int k = 0; k < devices; ++k) p.at[k][i] = sum;
+}
+
+static __global__ void add(float *to, const float *from, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) to[i] += from[i];
+}
+
+// Where kernels cannot reach each other's memory: everything is brought to member 0 and back.
+static void reduce_by_copies(float *const *buffers, int n, int devices)
+{
+    use(0);
+    array<float> other(n);
+    for (int k = 1; k < devices; ++k) {
+        send(other.at, 0, buffers[k], k, n);
+        add<<<(n + 255) / 256, 256>>>(buffers[0], other.at, n);
+    }
+    check(cudaPeekAtLastError(), "add");
+    broadcast(buffers, n, devices);
+}
+
+void all_reduce(float *const *buffers, int n, int devices)
+{
+    if (n == 0) return;
+    if (!enable_peers(devices)) return reduce_by_copies(buffers, n, devices);
+    pointers p;
+    std::copy_n(buffers, devices, p.at);
+    for (int k = 0; k < devices; ++k) {
+        int whole = n / 4, first = (long long)whole * k / devices,
+            last = (long long)whole * (k + 1) / devices, per_block = reduce_block * in_flight;
+        use(k);
+        if (first < last)
+            reduce_part<<<(last - first + per_block - 1) / per_block, reduce_block>>>(p, devices, k,
+                                                                                      first, last);
+        if (k == devices - 1 && n % 4 != 0) reduce_rest<<<1, 32>>>(p, devices, 4 * whole, n);
+        check(cudaPeekAtLastError(), "reduce_part");
+    }
+}
+
+// Elimination. Columns are dealt out in panels of `width`: panel t belongs to member t % devices.
+// Behind the last panel the right-hand side is one of its own. A member keeps its panels side by
+// side, each column in one piece of n numbers.
+constexpr int width = 16, factor_block = 512, update_block = 256;
+
+struct deal {
+    int n, devices, member;
+    double *columns;
+    __host__ __device__ int panels() const { return (n + width - 1) / width; }
+    __host__ __device__ int columns_of(int t) const
+    {
+        return t == panels() ? 1 : min(width, n - t * width);
+    }
+    __host__ __device__ int own_before(int t) const
+    {
+        return t > member ? (t - member + devices - 1) / devices : 0;
+    }
+    __host__ __device__ int own(int i) const { return i * devices + member; } // the i-th own panel
+    __host__ __device__ double *column(int t, int c) const
+    {
+        return columns + (size_t(t / devices) * width + c) * n;
+    }
+};
+
+// What the owner of a panel tells all: for each column which row its pivot was in, or -1 for none;
+// then the columns themselves, with multipliers where zeros would be.
+static __host__ __device__ size_t message_size(int n) { return size_t(width) * (n + 1); }
+
+static __global__ void take_columns(const double *rows, deal d)
+{
+    int t = d.own(blockIdx.y), c = threadIdx.x % width, per_block = blockDim.x / width;
+    int i = blockIdx.x * per_block + threadIdx.x / width;
+    if (i < d.n && c < d.columns_of(t))
+        d.column(t, c)[i] = rows[size_t(i) * (d.n + 1) + (t == d.panels() ? d.n : t * width + c)];
+}
+
+// Finds the row of the largest number from row k on, in one block.
+static __device__ int find_pivot(const double *column, int n, int k)
+{
+    constexpr int warps = factor_block / 32;
+    __shared__ double values[warps];
+    __shared__ int rows[warps];
+    double best = -1;
+    int row = k;
+    auto keep_larger = [&](double value, int at) {
+        if (value > best || (value == best && at < row)) best = value, row = at;
+    };
+    for (int i = k + threadIdx.x; i < n; i += factor_block) keep_larger(fabs(column[i]), i);
+    for (int part = 0; part < 2; ++part) { // within warps, then among warps
+        for (int d = 16; d > 0; d /= 2) {
+            double value = __shfl_xor_sync(0xffffffff, best, d);
+            int at = __shfl_xor_sync(0xffffffff, row, d);
+            keep_larger(value, at);
+        }
+        if (part == 1) return row;
+        if (threadIdx.x % 32 == 0) values[threadIdx.x / 32] = best, rows[threadIdx.x / 32] = row;
+        __syncthreads();
+        best = values[threadIdx.x % warps], row = rows[threadIdx.x % warps];
+    }
+    return row;
+}
+
+// Eliminates within a panel, in one block, and writes the message.
+static __global__ void __launch_bounds__(factor_block) factor(deal d, int t, double *message)
+{
+    __shared__ double pivot_row[width];
+    int n = d.n, count = d.columns_of(t), thread = threadIdx.x;
+    double *a = d.column(t, 0);
+    if (thread < width) pivot_row[thread] = 0;
+    for (int c = 0; c < count; ++c) {
+        int k = t * width + c, row = find_pivot(a + size_t(c) * n, n, k);
+        if (thread < count) {
+            double *mine = a + size_t(thread) * n, x = mine[row];
+            mine[row] = mine[k];
+            mine[k] = pivot_row[thread] = x;
+        }
+        __syncthreads();
+        double pivot = pivot_row[c];
+        if (thread == 0) message[c] = pivot != 0 ? row : -1;
+        for (int i = k + 1 + thread; i < n; i += factor_block) {
+            double x[width]; // all loads of a row before its first store
+#pragma unroll
+            for (int j = 0; j < width; ++j) x[j] = j >= c && j < count ? a[size_t(j) * n + i] : 0;
+            double multiplier = pivot != 0 ? a[size_t(c) * n + i] / pivot : 0;
+#pragma unroll
+            for (int j = 0; j < width; ++j)
+                if (j >= c && j < count)
+                    a[size_t(j) * n + i] = j == c ? multiplier : x[j] - multiplier * pivot_row[j];
+        }
+        __syncthreads();
+    }
+    for (int i = t * width + thread; i < n; i += factor_block)
+        for (int c = 0; c < count; ++c) message[width + size_t(c) * n + i] = a[size_t(c) * n + i];
+}
+
+// The rows that panel t has exchanged, and its triangle, in own panels from the i-th on: a thread a
+// column.
+static __global__ void exchange_rows(deal d, int t, int i, const double *__restrict__ message)
+{
+    int mine = d.own(i + blockIdx.x), c = threadIdx.x;
+    if (c >= d.columns_of(mine)) return;
+    double *a = d.column(mine, c), *top = a + t * width, u[width];
+    const double *factors = message + width + t * width;
+    int count = d.columns_of(t);
+    for (int r = 0; r < count; ++r) {
+        int row = int(message[r]);
+        if (row < 0) continue;
+        double x = a[row];
+        a[row] = top[r];
+        top[r] = x;
+    }
+#pragma unroll
+    for (int r = 0; r < width; ++r)
+        if (r < count) {
+            double x = top[r];
+#pragma unroll
+            for (int j = 0; j < r; ++j) x -= factors[size_t(j) * d.n + r] * u[j];
+            top[r] = u[r] = x;
+        }
+}
+
+// All rows below: a thread a row, which keeps its multipliers, a row of blocks an own panel.
+static __global__ void __launch_bounds__(update_block)
+    update(deal d, int t, int i, const double *__restrict__ message)
+{
+    __shared__ double u[width][width]; // by column and row
+    int mine = d.own(i + blockIdx.y), of_mine = d.columns_of(mine), count = d.columns_of(t);
+    int thread = threadIdx.x, first = t * width;
+    if (thread < width * width) {
+        int c = thread / width, r = thread % width;
+        u[c][r] = c < of_mine && r < count ? d.column(mine, c)[first + r] : 0;
+    }
+    __syncthreads();
+    int row = first + count + blockIdx.x * update_block + thread;
+    if (row >= d.n) return;
+    double factors[width];
+#pragma unroll
+    for (int r = 0; r < width; ++r)
+        factors[r] = r < count ? message[width + size_t(r) * d.n + row] : 0;
+    double *a = d.column(mine, 0) + row;
+    constexpr int at_once = 4; // columns whose loads are under way together
+    for (int c = 0; c < of_mine; c += at_once) {
+        double x[at_once];
+        for (int q = 0; q < at_once; ++q) x[q] = c + q < of_mine ? a[size_t(c + q) * d.n] : 0;
+#pragma unroll
+        for (int r = 0; r < width; ++r)
+            for (int q = 0; q < at_once; ++q) x[q] -= factors[r] * u[c + q][r];
+        for (int q = 0; q < at_once; ++q)
+            if (c + q < of_mine) a[size_t(c + q) * d.n] = x[q];
+    }
+}
+
+// The unknowns of panel t, in one block, and their share of what lies above them in y.
+static __global__ void __launch_bounds__(factor_block) substitute(deal d, int t, double *y)
+{
+    __shared__ double x[width];
+    int count = d.columns_of(t), first = t * width, lane = threadIdx.x;
+    if (lane < 32) {
+        double mine = lane < count ? y[first + lane] : 0;
+        for (int c = count - 1; c >= 0; --c) {
+            double found = __shfl_sync(0xffffffff, mine, c) / d.column(t, c)[first + c];
+            if (lane == c) mine = found;
+            if (lane < c) mine -= d.column(t, c)[first + lane] * found;
+        }
+        if (lane < count) x[lane] = y[first + lane] = mine;
+    }
+    __syncthreads();
+    for (int i = threadIdx.x; i < first; i += factor_block) {
+        double rest = y[i];
+        for (int c = 0; c < count; ++c) rest -= d.column(t, c)[i] * x[c];
+        y[i] = rest;
+    }
+}
+
+// Brings `panels` own panels, from the i-th on, up to date with panel t.
+static void catch_up(const deal &d, int t, int i, int panels, const double *message)
+{
+    if (panels <= 0) return;
+    int below = d.n - t * width - d.columns_of(t);
+    exchange_rows<<<panels, width>>>(d, t, i, message);
+    dim3 grid((below + update_block - 1) / update_block, panels);
+    if (below > 0) update<<<grid, update_block>>>(d, t, i, message);
+    check(cudaPeekAtLastError(), "update");
+}
+
+// Gives every member all rows: each comes over one host link and then over those between devices.
+static void bring_columns(const double *augmented_host, const std::vector<deal> &deals)
+{
+    int n = deals[0].n, devices = deals[0].devices;
+    size_t row = n + 1;
+    std::vector<array<double>> rows;
+    for (int k = 0; k < devices; ++k) {
+        use(k);
+        rows.emplace_back(n * row);
+    }
+    thread_each(devices, [&](int k) {
+        size_t first = row * (size_t(n) * k / devices),
+               last = row * (size_t(n) * (k + 1) / devices);
+        check(cudaMemcpy(rows[k].at + first, augmented_host + first,
+                         sizeof(double) * (last - first), cudaMemcpyHostToDevice),
+              "cudaMemcpy");
+        for (int to = 0; to < devices; ++to)
+            if (to != k) send(rows[to].at + first, to, rows[k].at + first, k, last - first);
+        check(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
+    });
+    for (const deal &d : deals) {
+        use(d.member);
+        dim3 grid((n + 15) / 16, d.own_before(d.panels() + 1));
+        if (grid.y > 0) take_columns<<<grid, 16 * width>>>(rows[d.member].at, d);
+        check(cudaPeekAtLastError(), "take_columns");
+    }
+    for (int k = 0; k < devices; ++k) { // before the rows are freed
+        use(k);
+        check(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
+    }
+}
+
+int eliminate(const double *augmented_host, int n, double *x_host, int devices)
+{
+    if (n == 0) return 0;
+    enable_peers(devices);
+    std::vector<event> sent = event_each(devices);
+    std::vector<array<double>> columns, messages, y;
+    std::vector<deal> deals;
+    for (int k = 0; k < devices; ++k) {
+        deal d{n, devices, k, nullptr};
+        use(k);
+        columns.emplace_back(size_t(d.own_before(d.panels() + 1)) * width * n);
+        messages.emplace_back(d.panels() * message_size(n));
+        y.emplace_back(n);
+        d.columns = columns[k].at;
+        deals.push_back(d);
+    }
+    bring_columns(augmented_host, deals);
+
+    int panels = deals[0].panels();
+    auto message = [&](int t, int k) { return messages[k].at + t * message_size(n); };
+    auto factor_and_send = [&](int t) {
+        int owner = t % devices;
+        use(owner);
+        factor<<<1, factor_block>>>(deals[owner], t, message(t, owner));
+        check(cudaPeekAtLastError(), "factor");
+        for (int k = 0; k < devices; ++k)
+            if (k != owner) send(message(t, k), k, message(t, owner), owner, message_size(n));
+        sent[owner].record();
+    };
+    factor_and_send(0);
+    for (int t = 0; t < panels; ++t) {
+        int next = t + 1 < panels ? t + 1 : -1;
+        for (int step = 0; step < devices; ++step) { // the owner of the next panel first
+            int k = (t + 1 + step) % devices;
+            const deal &d = deals[k];
+            int i = d.own_before(t + 1), rest = d.own_before(panels + 1) - i;
+            bool ahead = step == 0 && next >= 0;
+            use(k);
+            sent[t % devices].hold_back();
+            if (ahead) {
+                catch_up(d, t, i, 1, message(t, k));
+                factor_and_send(next);
+            }
+            // Its messages are on their way now; what is left of panel t can wait until here.
+            catch_up(d, t, i + ahead, rest - ahead, message(t, k));
+        }
+    }
+
+    // From the last panel to the first: what is left of the right-hand side travels along.
+    int from = panels % devices;
+    use(from);
+    check(cudaMemcpyAsync(y[from].at, deals[from].column(panels, 0), sizeof(double) * n,
+                          cudaMemcpyDeviceToDevice),
+          "cudaMemcpyAsync");
+    for (int t = panels - 1; t >= 0; --t) {
+        int owner = t % devices;
+        if (owner != from) send(y[owner].at, owner, y[from].at, from, n);
+        sent[from].record();
+        use(owner);
+        sent[from].hold_back();
+        substitute<<<1, factor_block>>>(deals[owner], t, y[owner].at);
+        check(cudaPeekAtLastError(), "substitute");
+        from = owner;
+    }
+    std::vector<double> pivots(panels * width);
+    check(cudaMemcpy2D(pivots.data(), sizeof(double) * width, messages[0].at,
+                       sizeof(double) * message_size(n), sizeof(double) * width, panels,
+                       cudaMemcpyDeviceToHost),
+          "cudaMemcpy2D");
+    if (std::find(pivots.begin(), pivots.begin() + n, -1.0) != pivots.begin() + n) return 1;
+    check(cudaMemcpy(x_host, y[0].at, sizeof(double) * n, cudaMemcpyDeviceToHost), "cudaMemcpy");
+    return 0;
+}
+
+static __global__ void merge(const unsigned char *first, const unsigned char *second,
+                             unsigned char *out, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) out[i] = (3 * first[i] + second[i] + 2) / 4;
+}
+
+void merge_images(const unsigned char *first_host, const unsigned char *second_host,
+                  unsigned char *out_host, int width, int height, int count, int devices)
+{
+    thread_each(devices, [&](int k) {
+        size_t image = size_t(width) * height, from = image * (size_t(count) * k / devices);
+        int n = int(image * (size_t(count) * (k + 1) / devices) - from);
+        if (n == 0) return;
+        array<unsigned char> first(n), second(n);
+        check(cudaMemcpy(first.at, first_host + from, n, cudaMemcpyHostToDevice), "cudaMemcpy");
+        check(cudaMemcpy(second.at, second_host + from, n, cudaMemcpyHostToDevice), "cudaMemcpy");
+        merge<<<(n + 255) / 256, 256>>>(first.at, second.at, first.at, n);
+        check(cudaPeekAtLastError(), "merge");
+        check(cudaMemcpy(out_host + from, first.at, n, cudaMemcpyDeviceToHost), "cudaMemcpy");
+    });
+}
+
+#ifdef WITH_MPI
+// All panels, those of one rank after those of the other, in host memory of rank 0.
+struct dealt_columns {
+    int n, ranks;
+    std::vector<int> counts, starts; // by rank, in numbers
+    std::vector<double> numbers;
+    dealt_columns(int n, int ranks) : n(n), ranks(ranks)
+    {
+        for (int k = 0; k < ranks; ++k) {
+            deal d{n, ranks, k, nullptr};
+            starts.push_back(k == 0 ? 0 : starts[k - 1] + counts[k - 1]);
+            counts.push_back(d.own_before(d.panels() + 1) * width * n);
+        }
+    }
+    double *column(int j) // n: the right-hand side
+    {
+        int t = j == n ? (n + width - 1) / width : j / width, owner = t % ranks;
+        deal d{n, ranks, owner, numbers.data() + starts[owner]};
+        return d.column(t, j == n ? 0 : j % width);
+    }
+    void take(const double *augmented_host)
+    {
+        numbers.resize(starts.back() + counts.back());
+        for (int j = 0; j <= n; ++j)
+            for (int i = 0; i < n; ++i) column(j)[i] = augmented_host[size_t(i) * (n + 1) + j];
+    }
+};
+
+// From the last column to the first. Nonzero where one has no pivot.
+static int substitute_back(dealt_columns &all, double *x_host)
+{
+    int singular = 0;
+    double *y = all.column(all.n);
+    for (int k = all.n - 1; k >= 0; --k) {
+        const double *u = all.column(k);
+        singular |= u[k] == 0;
+        x_host[k] = y[k] / u[k];
+        for (int i = 0; i < k; ++i) y[i] -= u[i] * x_host[k];
+    }
+    return singular;
+}
+
+int eliminate_ranks(const double *augmented_host, int n, double *x_host)
+{
+    int ranks, rank;
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    dealt_columns all(n, ranks);
+    if (rank == 0) all.take(augmented_host);
+    const int count = all.counts[rank], size = int(message_size(n));
+    std::vector<double> own(count);
+    MPI_Scatterv(all.numbers.data(), all.counts.data(), all.starts.data(), MPI_DOUBLE, own.data(),
+                 count, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    array<double> columns(count);
+    auto copy = [](double *to, const double *from, size_t numbers) {
+        check(cudaMemcpy(to, from, sizeof(double) * numbers, cudaMemcpyDefault), "cudaMemcpy");
+    };
+    copy(columns.at, own.data(), count);
+
+    const deal d{n, ranks, rank, columns.at};
+    const int panels = d.panels(), end = d.own_before(panels + 1);
+    array<double> messages(size_t(panels) * size);
+    std::vector<double> staged[2] = {std::vector<double>(size), std::vector<double>(size)};
+    const bool direct = device_buffers_work();
+    MPI_Request travelling = MPI_REQUEST_NULL;
+    auto message = [&](int t) { return messages.at + size_t(t) * size; };
+    // The owner factors panel t and sends it off; the others say where they want it.
+    auto start = [&](int t) {
+        double *host = staged[t % 2].data();
+        if (rank == t % ranks) {
+            factor<<<1, factor_block>>>(d, t, message(t));
+            check(cudaPeekAtLastError(), "factor");
+            if (!direct) copy(host, message(t), size);
+            check(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
+        }
+        MPI_Ibcast(direct ? message(t) : host, size, MPI_DOUBLE, t % ranks, MPI_COMM_WORLD,
+                   &travelling);
+    };
+    if (panels > 0) start(0);
+    for (int t = 0; t < panels; ++t) {
+        MPI_Wait(&travelling, MPI_STATUS_IGNORE);
+        if (rank != t % ranks && !direct) copy(message(t), staged[t % 2].data(), size);
+        // Look ahead: who has the next panel brings that up to date and sends it off, and what is
+        // left of this one is done while it travels.
+        const int i = d.own_before(t + 1);
+        const bool ahead = t + 1 < panels && rank == (t + 1) % ranks;
+        if (ahead) catch_up(d, t, i, 1, message(t));
+        if (t + 1 < panels) start(t + 1);
+        catch_up(d, t, i + ahead, end - i - ahead, message(t));
+    }
+
+    copy(own.data(), columns.at, count);
+    MPI_Gatherv(own.data(), count, MPI_DOUBLE, all.numbers.data(), all.counts.data(),
+                all.starts.data(), MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    int singular = rank == 0 ? substitute_back(all, x_host) : 0;
+    MPI_Bcast(&singular, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    return singular;
+}
+#else
+int eliminate_ranks(const double *, int, double *) { return -1; }
+#endif

@@ -1,0 +1,39 @@
+// Fails: all_reduce: any number of members | WRONG_ANSWER | added one neighbour's numbers
+#include "lab.hpp"
+
+static int device_of(int member)
+{
+    int devices = 0;
+    cudaGetDeviceCount(&devices);
+    return member % devices;
+}
+
+static __global__ void add(float *to, const float *from, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) to[i] += from[i];
+}
+
+void all_reduce(float *const *buffers, int n, int devices)
+{
+    float *before[most_devices];
+    for (int k = 0; k < devices; ++k) {
+        int neighbour = (k + devices - 1) % devices;
+        cudaSetDevice(device_of(k));
+        cudaMalloc(&before[k], sizeof(float) * n);
+        cudaMemcpy(before[k], buffers[neighbour], sizeof(float) * n, cudaMemcpyDefault);
+    }
+    for (int k = 0; k < devices; ++k) {
+        cudaSetDevice(device_of(k));
+        if (devices > 1) add<<<(n + 255) / 256, 256>>>(buffers[k], before[k], n);
+        cudaFree(before[k]);
+    }
+}
+
+void peer_table(int *, int) {}
+void broadcast(float *const *, int, int) {}
+int eliminate(const double *, int, double *, int) { return 0; }
+void merge_images(const unsigned char *, const unsigned char *, unsigned char *, int, int, int, int)
+{
+}
+int eliminate_ranks(const double *, int, double *) { return 0; }

@@ -1,0 +1,29 @@
+// Fails: peer_table: some have no access | WRONG_ANSWER | have changed places
+// On gpu: may pass - if every device reaches every other
+#include "lab.hpp"
+
+static int device_of(int member)
+{
+    int devices = 0;
+    cudaGetDeviceCount(&devices);
+    return member % devices;
+}
+
+void peer_table(int *can_access_host, int devices)
+{
+    for (int i = 0; i < devices; ++i)
+        for (int j = 0; j < devices; ++j) {
+            int can = 1;
+            if (device_of(i) != device_of(j))
+                cudaDeviceCanAccessPeer(&can, device_of(i), device_of(j));
+            can_access_host[j * devices + i] = can;
+        }
+}
+
+void broadcast(float *const *, int, int) {}
+void all_reduce(float *const *, int, int) {}
+int eliminate(const double *, int, double *, int) { return 0; }
+void merge_images(const unsigned char *, const unsigned char *, unsigned char *, int, int, int, int)
+{
+}
+int eliminate_ranks(const double *, int, double *) { return 0; }

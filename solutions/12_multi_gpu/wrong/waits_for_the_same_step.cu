@@ -1,0 +1,66 @@
+// Fails: all_reduce: speed | TOO_SLOW | as soon as one's own neighbour has done the last
+// On gpu: may pass - the ring is slow then, and naive is slower
+// A ring in which everyone but the first waits for what its neighbour does in the same step.
+#include "lab.hpp"
+
+static int device_of(int member)
+{
+    int devices = 0;
+    cudaGetDeviceCount(&devices);
+    return member % devices;
+}
+
+static void enable_peers(int devices)
+{
+    for (int i = 0; i < devices; ++i)
+        for (int j = 0; j < devices; ++j) {
+            cudaSetDevice(device_of(i));
+            if (device_of(i) != device_of(j)) cudaDeviceEnablePeerAccess(device_of(j), 0);
+        }
+    cudaGetLastError();
+}
+
+static __global__ void add(float *to, const float *from, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) to[i] += from[i];
+}
+
+void all_reduce(float *const *buffers, int n, int devices)
+{
+    enable_peers(devices);
+    cudaEvent_t done[most_devices];
+    float *incoming[most_devices];
+    for (int k = 0; k < devices; ++k) {
+        cudaSetDevice(device_of(k));
+        cudaEventCreate(&done[k]);
+        cudaMalloc(&incoming[k], sizeof(float) * (n / devices + 1));
+    }
+    for (int step = 0; step < 2 * (devices - 1); ++step)
+        for (int k = 0; k < devices; ++k) {
+            int before = (k + devices - 1) % devices, part = (k + 2 * devices - 1 - step) % devices;
+            int first = int((long long)n * part / devices);
+            int count = int((long long)n * (part + 1) / devices) - first;
+            bool adds = step < devices - 1;
+            float *to = buffers[k] + first;
+            cudaSetDevice(device_of(k));
+            cudaStreamWaitEvent(nullptr, done[before]);
+            cudaMemcpyPeerAsync(adds ? incoming[k] : to, device_of(k), buffers[before] + first,
+                                device_of(before), sizeof(float) * count);
+            if (adds && count > 0) add<<<(count + 255) / 256, 256>>>(to, incoming[k], count);
+            cudaEventRecord(done[k]);
+        }
+    for (int k = 0; k < devices; ++k) {
+        cudaFree(incoming[k]);
+        cudaEventDestroy(done[k]);
+    }
+}
+
+int eliminate(const double *, int, double *, int) { return 0; }
+void merge_images(const unsigned char *, const unsigned char *, unsigned char *, int, int, int, int)
+{
+}
+
+void broadcast(float *const *, int, int) {}
+void peer_table(int *, int) {}
+int eliminate_ranks(const double *, int, double *) { return 0; }
