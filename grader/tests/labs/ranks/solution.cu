@@ -24,9 +24,9 @@ static int sum_of(const std::vector<int> &values)
 
 int sum_on_ranks(const int *values_host, int n, int *sum_host)
 {
-    int ranks, rank;
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    int rank, ranks;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     std::vector<int> counts(ranks), starts(ranks);
     for (int k = 0; k < ranks; ++k) {
         starts[k] = int(1LL * n * k / ranks);
