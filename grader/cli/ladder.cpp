@@ -87,16 +87,16 @@ std::string introduction(const std::vector<rung_row> &rows, const terminal &out)
     std::string text =
         "  " +
         wrapped(rows.size() > 1 ? "From the version to beat to the full solution; each step adds "
-                                  "one idea. \"N of M right\": correctness cases passed."
+                                  "one idea. (N of M right): correctness cases passed."
                                 : "The version to beat.",
                 out.width, 2) +
         "\n\n";
     int width = name_width(rows);
     for (const rung_row &r : rows) {
         std::size_t all = 0, right = correct_cases(r.lab, all);
-        std::string marks = fmt::format("{:>2} of {} right", right, all);
-        std::string start = fmt::format("  {}  {}  ", shown_name(r, width), marks);
-        text += start + wrapped(r.of->about, out.width, columns(start)) + "\n";
+        std::string start = fmt::format("  {}  ", shown_name(r, width)), about = r.of->about;
+        if (all > 0) about += fmt::format(" ({} of {} right)", right, all);
+        text += start + wrapped(about, out.width, columns(start)) + "\n";
     }
     return text;
 }

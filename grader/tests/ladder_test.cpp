@@ -102,7 +102,7 @@ TEST_CASE("on the simulator: counts with their label, no times")
     CHECK(contains(text, "simulated: counted, not timed"));
     CHECK(contains(text, "used by loads"));
     CHECK(contains(text, "0.125"));
-    CHECK(contains(text, "1 of 1 right"));
+    CHECK(contains(text, "(1 of 1 right)"));
     CHECK_FALSE(contains(text, " ms"));
     CHECK_FALSE(contains(text, "H200"));
     CHECK(widest(text) <= 80);
@@ -170,7 +170,7 @@ TEST_CASE("what is wrong with our own versions is said, and a slow naive is not 
     l.rungs[1].document = document_of(json::object(), "OUT_OF_BOUNDS");
     REQUIRE(ladder_faults(l).size() == 2);
     CHECK(contains(ladder_faults(l)[0], "1_coalesced: OUT_OF_BOUNDS  scale: one: said so"));
-    CHECK(contains(draw(l, terminal{}), "0 of 1 right"));
+    CHECK(contains(draw(l, terminal{}), "(0 of 1 right)"));
 }
 
 TEST_CASE("what a file is for is its first comment")
