@@ -158,7 +158,7 @@ class installing(on_a_machine):
         here.package_manager()
         (here.offers / "ninja").symlink_to(shutil.which("ninja"))
         _, text = here.run()
-        self.assertIn("installing ninja-build with apt-get ... 0 s", text)
+        self.assertRegex(text, r"installing ninja-build with apt-get \.\.\. \d+ s")
         self.assertEqual(here.log.read_text(),
                          "apt-get install --yes --no-install-recommends ninja-build\n")
 
@@ -197,7 +197,6 @@ class installing(on_a_machine):
         (here.offers / "objcopy").symlink_to(shutil.which("objcopy"))
         here.run()
         self.assertIn("install --yes --no-install-recommends g++", here.log.read_text())
-
 
     def test_open_mpi_is_installed_for_a_lab_that_uses_it_and_else_missed_in_words(self):
         for lab, log in (("#include <mpi.h>\n", "libopenmpi-dev openmpi-bin"), ("", "")):
