@@ -208,7 +208,11 @@ cudaError_t copy(copy_request r, cudaStream_t stream, until end)
     stream_state &s = state_of(stream);
     if (puts_off() && !s.into && is_pageable(source, r.from)) staged = stage(r, source);
     t.run = [r, staged] { copy_now(r); };
-    if (cudaError_t e = queue(stream, std::move(t)); e != cudaSuccess || s.into) return e;
+    const cudaError_t queued =
+        way_of(target, source) == copy_way::between_devices
+            ? queue_between(stream, std::move(t), target.device, source.device)
+            : queue(stream, std::move(t));
+    if (queued != cudaSuccess || s.into) return queued;
     // Nobody waits for a copy inside the device; a copy to ordinary memory is always waited for.
     const bool waits = end == until::copied ? target.host || source.host || !target.shadow : false;
     if (waits || is_pageable(target, r.to))

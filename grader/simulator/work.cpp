@@ -157,14 +157,22 @@ bool valid(cudaStream_t s)
     return is_legacy(s) || is_per_thread(s) || all().created.count(s) != 0;
 }
 
+static stream_state &legacy_of(int device)
+{
+    stream_state &one = all().legacy[device];
+    one.device = device;
+    one.id = 1;
+    return one;
+}
+
 stream_state &state_of(cudaStream_t s)
 {
     if (!is_legacy(s) && !is_per_thread(s)) return *s;
     const int device = current_device();
-    stream_state &one = is_legacy(s) ? all().legacy[device]
-                                     : all().per_thread[{std::this_thread::get_id(), device}];
+    if (is_legacy(s)) return legacy_of(device);
+    stream_state &one = all().per_thread[{std::this_thread::get_id(), device}];
     one.device = device;
-    one.id = is_legacy(s) ? 1 : 2;
+    one.id = 2;
     return one;
 }
 
@@ -182,8 +190,7 @@ bool remove_stream(cudaStream_t s) { return all().created.erase(s) != 0; }
 
 void keep_work(const stream_state &s)
 {
-    auto &kept = all().legacy[s.device];
-    kept.device = s.device;
+    auto &kept = legacy_of(s.device);
     kept.also.insert(kept.also.end(), s.also.begin(), s.also.end());
     if (s.last) kept.also.push_back(s.last);
 }
@@ -247,6 +254,24 @@ cudaError_t queue(cudaStream_t stream, task t)
     return cudaSuccess;
 }
 
+cudaError_t queue_between(cudaStream_t stream, task t, int device, int other)
+{
+    t.between_devices = true;
+    if (!valid(stream) || !is_legacy(stream) || state_of(stream).into)
+        return queue(stream, std::move(t));
+    stream_state &s = state_of(stream);
+    std::vector<stream_state *> both;
+    for (const int d : {device, other}) {
+        stream_state &of = legacy_of(d);
+        const auto front = front_of(of);
+        if (&of != &s) s.also.insert(s.also.end(), front.begin(), front.end());
+        both.push_back(&of);
+    }
+    if (cudaError_t e = queue(stream, std::move(t)); e != cudaSuccess) return e;
+    for (stream_state *of : both) of->last = s.last;
+    return cudaSuccess;
+}
+
 namespace {
 
 void heed_cores()
@@ -286,16 +311,28 @@ void finish(const char *function, const std::vector<work_ref> &all)
         if (w && !w->ended) run_until(w);
 }
 
+namespace {
+
+// Work that streams of the device were given last, and that all else of theirs stands before.
+std::vector<work_ref> fronts_of(int device)
+{
+    std::vector<work_ref> all;
+    for (stream_state *s : all_streams())
+        if (s->device == device) {
+            if (s->last) all.push_back(s->last);
+            all.insert(all.end(), s->also.begin(), s->also.end());
+        }
+    return all;
+}
+
+} // namespace
+
 void finish_streams(const char *function, int device)
 {
     // All at once, so that the streams' work may mix.
-    std::vector<work_ref> left;
+    std::vector<work_ref> left = fronts_of(device);
     for (stream_state *s : all_streams())
-        if (s->device == device) {
-            if (s->last) left.push_back(s->last);
-            left.insert(left.end(), s->also.begin(), s->also.end());
-            std::erase_if(s->also, [](const work_ref &w) { return w->ended; });
-        }
+        if (s->device == device) std::erase_if(s->also, [](const auto &w) { return w->ended; });
     timeline::instance().host_waits(function, steps_of(left));
     std::erase_if(left, [](const work_ref &w) { return w->ended; });
     if (left.empty()) return;
@@ -303,6 +340,17 @@ void finish_streams(const char *function, int device)
     end->after = std::move(left);
     all().pending.push_back(end);
     run_until(end);
+}
+
+bool copies_between_are_left(int device)
+{
+    const auto left = fronts_of(device);
+    return std::any_of(left.begin(), left.end(), [](const work_ref &last) {
+        if (last->ended) return false;
+        const auto needed = needed_for(last);
+        return std::any_of(needed.begin(), needed.end(),
+                           [](const work *w) { return w->what.between_devices; });
+    });
 }
 
 bool poll(const char *function, const std::vector<work_ref> &all)

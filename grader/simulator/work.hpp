@@ -21,6 +21,7 @@ struct task {
     cudaGraphNodeType type = cudaGraphNodeTypeEmpty;
     std::function<void()> run;
     bool despite_fault = false; // also when an earlier fault cancels what else is queued
+    bool between_devices = false;
 };
 
 void run_task(const task &); // which has something to run
@@ -57,6 +58,10 @@ std::vector<stream_state *> all_streams();
 // Queues a task in a stream, or captures it. cudaErrorInvalidResourceHandle: no such stream.
 cudaError_t queue(cudaStream_t, task);
 work_ref queue(stream_state &, task);
+// The same for a copy between two devices. In the legacy stream it follows all that either of them
+// was given before, and goes before all that they are given later: no two such copies of a device
+// overlap. That is documented, and what H200s do.
+cudaError_t queue_between(cudaStream_t, task, int device, int other);
 // What the next work in a stream has to follow; some of it may have ended.
 std::vector<work_ref> front_of(stream_state &);
 std::vector<step_id> steps_of(const std::vector<work_ref> &);
@@ -82,6 +87,8 @@ bool puts_off(); // whether work may run later than it is queued
 // Runs what is left of these, for which the host waits in `function`; null: nothing to do.
 void finish(const char *function, const std::vector<work_ref> &);
 void finish_streams(const char *function, int device);
+// Whether what the device has not done yet is, or follows, a copy between devices.
+bool copies_between_are_left(int device);
 // Whether they have ended; if not, some of what they wait for runs, so that polls come to an end.
 bool poll(const char *function, const std::vector<work_ref> &);
 

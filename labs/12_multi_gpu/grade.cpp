@@ -526,7 +526,9 @@ SPEED_CASE("broadcast: what is sent", 2)
         sent(1.1, "One device sends everything to all the others, and theirs are idle: let each "
                   "that has received a piece send it on."),
         time_of_copies(1.6, "If a device waits for the whole before it sends it on, the last one "
-                            "gets it after as many times as there are links. Send it in pieces."),
+                            "gets it after as many times as there are links: send it in pieces. "
+                            "Are they sent at the same time? Those in NULL streams take turns, if "
+                            "a device has to do with both: give each device a stream of its own."),
     };
     race(broadcast_race(), gates);
 }

@@ -112,6 +112,8 @@ void all_reduce(float *const *buffers, int n, int devices)
     }
     check(cudaPeekAtLastError(), "add");
     broadcast(buffers, n, devices);
+    use(0); // cudaFree need not wait for what is queued behind a copy from another device
+    check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
 }
 
 // Columns one after the other, n numbers each, from top to bottom: a block a column.

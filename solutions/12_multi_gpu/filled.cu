@@ -33,29 +33,50 @@ static int device_of(int member)
 // What comes next on this host thread is about the member's device.
 static void use(int member) { check(cudaSetDevice(device_of(member)), "cudaSetDevice"); }
 
-// An event of the device that is current when it is made. What is queued on the
-// current device after hold_back() waits until all that was queued on the
-// event's device before record() is done. The host does not wait.
-struct event {
-    cudaEvent_t at = nullptr;
-    event() { check(cudaEventCreateWithFlags(&at, cudaEventDisableTiming), "cudaEventCreate"); }
-    event(event &&other) noexcept : at(std::exchange(other.at, nullptr)) {}
-    ~event()
+// A stream of the device that is current when it is made, and an event that
+// stands for how far it had come. What is queued here after wait_for(other)
+// waits until all is done that was queued there before other.record(). The host
+// does not wait. (In the NULL stream a copy between two devices waits for all
+// that both have been given, and all that they are given later waits for it.)
+struct stream {
+    cudaStream_t at = nullptr;
+    cudaEvent_t recorded = nullptr;
+    stream()
     {
-        if (at) cudaEventDestroy(at);
+        check(cudaStreamCreate(&at), "cudaStreamCreate");
+        check(cudaEventCreateWithFlags(&recorded, cudaEventDisableTiming), "cudaEventCreate");
     }
-    void record() const { check(cudaEventRecord(at), "cudaEventRecord"); }
-    void hold_back() const { check(cudaStreamWaitEvent(nullptr, at), "cudaStreamWaitEvent"); }
+    stream(stream &&other) noexcept
+        : at(std::exchange(other.at, nullptr)), recorded(std::exchange(other.recorded, nullptr))
+    {
+    }
+    ~stream()
+    {
+        if (recorded) cudaEventDestroy(recorded);
+        if (at) cudaStreamDestroy(at);
+    }
+    void record() const { check(cudaEventRecord(recorded, at), "cudaEventRecord"); }
+    void wait_for(const stream &other) const
+    {
+        check(cudaStreamWaitEvent(at, other.recorded), "cudaStreamWaitEvent");
+    }
 };
 
-static std::vector<event> event_each(int devices)
+static std::vector<stream> stream_each(int devices)
 {
-    std::vector<event> all;
+    std::vector<stream> all;
     for (int k = 0; k < devices; ++k) {
         use(k);
         all.emplace_back();
     }
     return all;
+}
+
+// The host waits for all. Before memory is freed it must: cudaFree itself need
+// not wait for what is queued behind a copy from another device.
+static void finish(const std::vector<stream> &all)
+{
+    for (const stream &s : all) check(cudaStreamSynchronize(s.at), "cudaStreamSynchronize");
 }
 
 // Memory of the device that is current when it is made.
@@ -76,12 +97,14 @@ template <class T> static std::vector<array<T>> array_each(int devices, size_t n
     return all;
 }
 
-// A copy of n elements from one member's memory to another's, queued on the
-// current device.
-template <class T> static void send(T *to, int receiver, const T *from, int sender, size_t n)
+// A copy of n elements from one member's memory to another's, queued in a
+// stream of either.
+template <class T>
+static void send(T *to, int receiver, const T *from, int sender, size_t n, const stream &s)
 {
-    check(cudaMemcpyPeerAsync(to, device_of(receiver), from, device_of(sender), sizeof(T) * n),
-          "cudaMemcpyPeerAsync");
+    check(
+        cudaMemcpyPeerAsync(to, device_of(receiver), from, device_of(sender), sizeof(T) * n, s.at),
+        "cudaMemcpyPeerAsync");
 }
 
 void peer_table(int *can_access_host, int devices)
@@ -116,17 +139,17 @@ static void enable_peers(int devices)
 void broadcast(float *const *buffers, int n, int devices)
 {
     enable_peers(devices);
-    std::vector<event> arrived = event_each(devices);
+    std::vector<stream> streams = stream_each(devices);
     [[maybe_unused]] int pieces = std::clamp(n / 4096, 1, 32);
     for (int p = 0; p < pieces; ++p) {
         size_t first = size_t(n) * p / pieces, last = size_t(n) * (p + 1) / pieces;
         for (int k = 0; k + 1 < devices; ++k) {
-            use(k);
-            if (k > 0) arrived[k - 1].hold_back();
-            send(buffers[k + 1] + first, k + 1, buffers[k] + first, k, last - first);
-            arrived[k].record();
+            if (k > 0) streams[k].wait_for(streams[k - 1]);
+            send(buffers[k + 1] + first, k + 1, buffers[k] + first, k, last - first, streams[k]);
+            streams[k].record();
         }
     }
+    finish(streams);
 }
 
 constexpr int block_size = 256;
@@ -146,16 +169,14 @@ static int blocks_for(int threads) { return (threads + block_size - 1) / block_s
 void all_reduce(float *const *buffers, int n, int devices)
 {
     enable_peers(devices);
-    std::vector<event> done = event_each(devices);
+    std::vector<stream> streams = stream_each(devices);
     std::vector<array<float>> incoming = array_each<float>(devices, n / devices + 1);
     auto first_of = [&](int part) { return int((long long)n * part / devices); };
     for (int step = 0; step < 2 * (devices - 1); ++step) {
         // All wait for what their neighbours did in the step before, and only
         // then does anybody begin with this one.
-        for (int k = 0; k < devices && step > 0; ++k) {
-            use(k);
-            done[(k + devices - 1) % devices].hold_back();
-        }
+        for (int k = 0; k < devices && step > 0; ++k)
+            streams[k].wait_for(streams[(k + devices - 1) % devices]);
         for (int k = 0; k < devices; ++k) {
             use(k);
             int before = (k + devices - 1) % devices;
@@ -165,14 +186,15 @@ void all_reduce(float *const *buffers, int n, int devices)
             [[maybe_unused]] float *to = buffers[k] + first;
             [[maybe_unused]] const float *from = buffers[before] + first;
             if (count > 0 && step < devices - 1) {
-                send(incoming[k].at, k, from, before, count);
-                add<<<blocks_for(count), block_size>>>(to, incoming[k].at, count);
+                send(incoming[k].at, k, from, before, count, streams[k]);
+                add<<<blocks_for(count), block_size, 0, streams[k].at>>>(to, incoming[k].at, count);
             } else if (count > 0) {
-                send(to, k, from, before, count);
+                send(to, k, from, before, count, streams[k]);
             }
-            done[k].record();
+            streams[k].record();
         }
     }
+    finish(streams);
 }
 
 // Elimination. Columns are dealt out like cards: column j of the system belongs
@@ -258,8 +280,10 @@ static __global__ void substitute(const double *column, int k, double *y)
 
 // Gives every member all rows: each comes over one host link, and then over
 // those between devices.
-static std::vector<array<double>> bring_rows(const double *augmented_host, int n, int devices)
+static std::vector<array<double>> bring_rows(const double *augmented_host, int n,
+                                             const std::vector<stream> &streams)
 {
+    int devices = int(streams.size());
     size_t row = n + 1;
     std::vector<array<double>> rows = array_each<double>(devices, n * row);
     auto first_of = [&](int k) { return row * (size_t(n) * k / devices); };
@@ -267,15 +291,12 @@ static std::vector<array<double>> bring_rows(const double *augmented_host, int n
         use(k);
         size_t first = first_of(k), count = first_of(k + 1) - first;
         check(cudaMemcpyAsync(rows[k].at + first, augmented_host + first, sizeof(double) * count,
-                              cudaMemcpyHostToDevice),
+                              cudaMemcpyHostToDevice, streams[k].at),
               "cudaMemcpyAsync");
         for (int to = 0; to < devices; ++to)
-            if (to != k) send(rows[to].at + first, to, rows[k].at + first, k, count);
+            if (to != k) send(rows[to].at + first, to, rows[k].at + first, k, count, streams[k]);
     }
-    for (int k = 0; k < devices; ++k) {
-        use(k);
-        check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
-    }
+    finish(streams);
     return rows;
 }
 
@@ -283,53 +304,52 @@ int eliminate(const double *augmented_host, int n, double *x_host, int devices)
 {
     if (n == 0) return 0;
     enable_peers(devices);
-    std::vector<array<double>> rows = bring_rows(augmented_host, n, devices);
+    std::vector<stream> streams = stream_each(devices);
+    std::vector<array<double>> rows = bring_rows(augmented_host, n, streams);
     std::vector<array<double>> columns = array_each<double>(devices, size_t(n / devices + 1) * n);
     std::vector<array<double>> messages = array_each<double>(devices, size_t(n) * (n + 1));
     std::vector<array<double>> y = array_each<double>(devices, n);
-    std::vector<event> sent = event_each(devices);
     std::vector<deal> deals;
     for (int k = 0; k < devices; ++k) {
         deals.push_back({n, devices, k, columns[k].at});
         use(k);
         if (int own = deals[k].own_before(n + 1); own > 0)
-            take_columns<<<own, block_size>>>(rows[k].at, deals[k]);
+            take_columns<<<own, block_size, 0, streams[k].at>>>(rows[k].at, deals[k]);
     }
 
     for (int j = 0; j < n; ++j) {
         int owner = j % devices;
         auto message = [&](int member) { return messages[member].at + j * size_t(n + 1); };
         use(owner);
-        pick_pivot<<<1, block_size>>>(deals[owner].own(j / devices), n, j, message(owner));
+        pick_pivot<<<1, block_size, 0, streams[owner].at>>>(deals[owner].own(j / devices), n, j,
+                                                            message(owner));
         for (int k = 0; k < devices; ++k)
-            if (k != owner) send(message(k), k, message(owner), owner, n + 1);
-        sent[owner].record();
-        for (int k = 0; k < devices; ++k) {
-            use(k);
-            sent[owner].hold_back();
-        }
+            if (k != owner) send(message(k), k, message(owner), owner, n + 1, streams[owner]);
+        streams[owner].record();
+        for (const stream &s : streams) s.wait_for(streams[owner]);
         for (int k = 0; k < devices; ++k) {
             int i = deals[k].own_before(j + 1), left = deals[k].own_before(n + 1) - i;
             use(k);
-            if (left > 0) update_columns<<<left, block_size>>>(deals[k], j, i, message(k));
+            if (left > 0)
+                update_columns<<<left, block_size, 0, streams[k].at>>>(deals[k], j, i, message(k));
         }
     }
 
     // Back: the right-hand side travels from owner to owner.
     int from = n % devices;
-    use(from);
-    send(y[from].at, from, deals[from].own(n / devices), from, n);
+    send(y[from].at, from, deals[from].own(n / devices), from, n, streams[from]);
     for (int j = n - 1; j >= 0; --j) {
         int owner = j % devices;
-        use(from);
-        if (owner != from) send(y[owner].at, owner, y[from].at, from, n);
-        sent[from].record();
+        if (owner != from) send(y[owner].at, owner, y[from].at, from, n, streams[from]);
+        streams[from].record();
+        streams[owner].wait_for(streams[from]);
         use(owner);
-        sent[from].hold_back();
-        substitute<<<1, block_size>>>(deals[owner].own(j / devices), j, y[owner].at);
+        substitute<<<1, block_size, 0, streams[owner].at>>>(deals[owner].own(j / devices), j,
+                                                            y[owner].at);
         from = owner;
     }
     check(cudaPeekAtLastError(), "a launch of eliminate");
+    finish(streams);
     std::vector<double> pivots(n); // the first number of each message
     check(cudaMemcpy2D(pivots.data(), sizeof(double), messages[0].at, sizeof(double) * (n + 1),
                        sizeof(double), n, cudaMemcpyDeviceToHost),

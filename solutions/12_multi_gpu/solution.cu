@@ -36,27 +36,48 @@ static int device_of(int member)
 
 static void use(int member) { check(cudaSetDevice(device_of(member)), "cudaSetDevice"); }
 
-// An event of the device that was current when it was made.
-struct event {
-    cudaEvent_t at = nullptr;
-    event() { check(cudaEventCreateWithFlags(&at, cudaEventDisableTiming), "cudaEventCreate"); }
-    ~event()
+// A stream of the device that was current when it was made, and an event for how far it had come.
+// In the NULL stream a copy between two devices would wait for all that both have been given, and
+// all that they are given later would wait for it.
+struct stream {
+    cudaStream_t at = nullptr;
+    cudaEvent_t recorded = nullptr;
+    stream()
     {
-        if (at) cudaEventDestroy(at);
+        check(cudaStreamCreate(&at), "cudaStreamCreate");
+        check(cudaEventCreateWithFlags(&recorded, cudaEventDisableTiming), "cudaEventCreate");
     }
-    event(event &&other) noexcept : at(std::exchange(other.at, nullptr)) {}
-    void record() const { check(cudaEventRecord(at), "cudaEventRecord"); }
-    void hold_back() const { check(cudaStreamWaitEvent(nullptr, at), "cudaStreamWaitEvent"); }
+    stream(stream &&other) noexcept
+        : at(std::exchange(other.at, nullptr)), recorded(std::exchange(other.recorded, nullptr))
+    {
+    }
+    ~stream()
+    {
+        if (recorded) cudaEventDestroy(recorded);
+        if (at) cudaStreamDestroy(at);
+    }
+    void record() const { check(cudaEventRecord(recorded, at), "cudaEventRecord"); }
+    void wait_for(const stream &other) const
+    {
+        check(cudaStreamWaitEvent(at, other.recorded), "cudaStreamWaitEvent");
+    }
 };
 
-static std::vector<event> event_each(int devices)
+static std::vector<stream> stream_each(int devices)
 {
-    std::vector<event> all;
+    std::vector<stream> all;
     for (int k = 0; k < devices; ++k) {
         use(k);
         all.emplace_back();
     }
     return all;
+}
+
+// The host waits for all. Before memory is freed it must: cudaFree itself need not wait for what is
+// queued behind a copy from another device.
+static void finish(const std::vector<stream> &all)
+{
+    for (const stream &s : all) check(cudaStreamSynchronize(s.at), "cudaStreamSynchronize");
 }
 
 // Memory of the device that was current when it was made.
@@ -90,11 +111,13 @@ template <class F> static void thread_each(int devices, F f)
         if (e) std::rethrow_exception(e);
 }
 
-// A copy from one member's memory to another's, in the stream of the first, which is to be current.
-template <class T> static void send(T *to, int receiver, const T *from, int sender, size_t n)
+// A copy from one member's memory to another's, in a stream of either.
+template <class T>
+static void send(T *to, int receiver, const T *from, int sender, size_t n, const stream &s)
 {
-    check(cudaMemcpyPeerAsync(to, device_of(receiver), from, device_of(sender), sizeof(T) * n),
-          "cudaMemcpyPeerAsync");
+    check(
+        cudaMemcpyPeerAsync(to, device_of(receiver), from, device_of(sender), sizeof(T) * n, s.at),
+        "cudaMemcpyPeerAsync");
 }
 
 void peer_table(int *can_access_host, int devices)
@@ -134,17 +157,17 @@ static bool enable_peers(int devices)
 void broadcast(float *const *buffers, int n, int devices)
 {
     enable_peers(devices);
-    std::vector<event> arrived = event_each(devices);
+    std::vector<stream> streams = stream_each(devices);
     int pieces = devices > 2 ? std::clamp(n / 4096, 1, 32) : 1;
     for (int p = 0; p < pieces; ++p) {
         size_t first = size_t(n) * p / pieces, last = size_t(n) * (p + 1) / pieces;
         for (int k = 0; k + 1 < devices; ++k) {
-            use(k);
-            if (k > 0) arrived[k - 1].hold_back();
-            send(buffers[k + 1] + first, k + 1, buffers[k] + first, k, last - first);
-            arrived[k].record();
+            if (k > 0) streams[k].wait_for(streams[k - 1]);
+            send(buffers[k + 1] + first, k + 1, buffers[k] + first, k, last - first, streams[k]);
+            streams[k].record();
         }
     }
+    finish(streams);
 }
 
 struct pointers {
@@ -196,11 +219,13 @@ static void reduce_by_copies(float *const *buffers, int n, int devices)
 {
     use(0);
     array<float> other(n);
+    std::vector<stream> streams = stream_each(1);
     for (int k = 1; k < devices; ++k) {
-        send(other.at, 0, buffers[k], k, n);
-        add<<<(n + 255) / 256, 256>>>(buffers[0], other.at, n);
+        send(other.at, 0, buffers[k], k, n, streams[0]);
+        add<<<(n + 255) / 256, 256, 0, streams[0].at>>>(buffers[0], other.at, n);
     }
     check(cudaPeekAtLastError(), "add");
+    finish(streams);
     broadcast(buffers, n, devices);
 }
 
@@ -397,18 +422,20 @@ static __global__ void __launch_bounds__(factor_block) substitute(deal d, int t,
 }
 
 // Brings `panels` own panels, from the i-th on, up to date with panel t.
-static void catch_up(const deal &d, int t, int i, int panels, const double *message)
+static void catch_up(const deal &d, int t, int i, int panels, const double *message,
+                     cudaStream_t stream = nullptr)
 {
     if (panels <= 0) return;
     int below = d.n - t * width - d.columns_of(t);
-    exchange_rows<<<panels, width>>>(d, t, i, message);
+    exchange_rows<<<panels, width, 0, stream>>>(d, t, i, message);
     dim3 grid((below + update_block - 1) / update_block, panels);
-    if (below > 0) update<<<grid, update_block>>>(d, t, i, message);
+    if (below > 0) update<<<grid, update_block, 0, stream>>>(d, t, i, message);
     check(cudaPeekAtLastError(), "update");
 }
 
 // Gives every member all rows: each comes over one host link and then over those between devices.
-static void bring_columns(const double *augmented_host, const std::vector<deal> &deals)
+static void bring_columns(const double *augmented_host, const std::vector<deal> &deals,
+                          const std::vector<stream> &streams)
 {
     int n = deals[0].n, devices = deals[0].devices;
     size_t row = n + 1;
@@ -424,26 +451,25 @@ static void bring_columns(const double *augmented_host, const std::vector<deal> 
                          sizeof(double) * (last - first), cudaMemcpyHostToDevice),
               "cudaMemcpy");
         for (int to = 0; to < devices; ++to)
-            if (to != k) send(rows[to].at + first, to, rows[k].at + first, k, last - first);
-        check(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
+            if (to != k)
+                send(rows[to].at + first, to, rows[k].at + first, k, last - first, streams[k]);
     });
+    finish(streams);
     for (const deal &d : deals) {
         use(d.member);
         dim3 grid((n + 15) / 16, d.own_before(d.panels() + 1));
-        if (grid.y > 0) take_columns<<<grid, 16 * width>>>(rows[d.member].at, d);
+        if (grid.y > 0)
+            take_columns<<<grid, 16 * width, 0, streams[d.member].at>>>(rows[d.member].at, d);
         check(cudaPeekAtLastError(), "take_columns");
     }
-    for (int k = 0; k < devices; ++k) { // before the rows are freed
-        use(k);
-        check(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
-    }
+    finish(streams);
 }
 
 int eliminate(const double *augmented_host, int n, double *x_host, int devices)
 {
     if (n == 0) return 0;
     enable_peers(devices);
-    std::vector<event> sent = event_each(devices);
+    std::vector<stream> streams = stream_each(devices);
     std::vector<array<double>> columns, messages, y;
     std::vector<deal> deals;
     for (int k = 0; k < devices; ++k) {
@@ -455,18 +481,19 @@ int eliminate(const double *augmented_host, int n, double *x_host, int devices)
         d.columns = columns[k].at;
         deals.push_back(d);
     }
-    bring_columns(augmented_host, deals);
+    bring_columns(augmented_host, deals, streams);
 
     int panels = deals[0].panels();
     auto message = [&](int t, int k) { return messages[k].at + t * message_size(n); };
     auto factor_and_send = [&](int t) {
         int owner = t % devices;
         use(owner);
-        factor<<<1, factor_block>>>(deals[owner], t, message(t, owner));
+        factor<<<1, factor_block, 0, streams[owner].at>>>(deals[owner], t, message(t, owner));
         check(cudaPeekAtLastError(), "factor");
         for (int k = 0; k < devices; ++k)
-            if (k != owner) send(message(t, k), k, message(t, owner), owner, message_size(n));
-        sent[owner].record();
+            if (k != owner)
+                send(message(t, k), k, message(t, owner), owner, message_size(n), streams[owner]);
+        streams[owner].record();
     };
     factor_and_send(0);
     for (int t = 0; t < panels; ++t) {
@@ -477,32 +504,32 @@ int eliminate(const double *augmented_host, int n, double *x_host, int devices)
             int i = d.own_before(t + 1), rest = d.own_before(panels + 1) - i;
             bool ahead = step == 0 && next >= 0;
             use(k);
-            sent[t % devices].hold_back();
+            streams[k].wait_for(streams[t % devices]);
             if (ahead) {
-                catch_up(d, t, i, 1, message(t, k));
+                catch_up(d, t, i, 1, message(t, k), streams[k].at);
                 factor_and_send(next);
             }
             // Its messages are on their way now; what is left of panel t can wait until here.
-            catch_up(d, t, i + ahead, rest - ahead, message(t, k));
+            catch_up(d, t, i + ahead, rest - ahead, message(t, k), streams[k].at);
         }
     }
 
     // From the last panel to the first: what is left of the right-hand side travels along.
     int from = panels % devices;
-    use(from);
     check(cudaMemcpyAsync(y[from].at, deals[from].column(panels, 0), sizeof(double) * n,
-                          cudaMemcpyDeviceToDevice),
+                          cudaMemcpyDeviceToDevice, streams[from].at),
           "cudaMemcpyAsync");
     for (int t = panels - 1; t >= 0; --t) {
         int owner = t % devices;
-        if (owner != from) send(y[owner].at, owner, y[from].at, from, n);
-        sent[from].record();
+        if (owner != from) send(y[owner].at, owner, y[from].at, from, n, streams[from]);
+        streams[from].record();
+        streams[owner].wait_for(streams[from]);
         use(owner);
-        sent[from].hold_back();
-        substitute<<<1, factor_block>>>(deals[owner], t, y[owner].at);
+        substitute<<<1, factor_block, 0, streams[owner].at>>>(deals[owner], t, y[owner].at);
         check(cudaPeekAtLastError(), "substitute");
         from = owner;
     }
+    finish(streams);
     std::vector<double> pivots(panels * width);
     check(cudaMemcpy2D(pivots.data(), sizeof(double) * width, messages[0].at,
                        sizeof(double) * message_size(n), sizeof(double) * width, panels,

@@ -40,6 +40,7 @@ static void gather(float *const *buffers, int n, int last)
         cudaMemcpyPeerAsync(other, device_of(0), buffers[k], device_of(k), sizeof(float) * n);
         add<<<(n + 255) / 256, 256>>>(buffers[0], other, n);
     }
+    cudaDeviceSynchronize();
     cudaFree(other);
 }
 

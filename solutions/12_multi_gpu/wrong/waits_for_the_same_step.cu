@@ -29,10 +29,12 @@ static __global__ void add(float *to, const float *from, int n)
 void all_reduce(float *const *buffers, int n, int devices)
 {
     enable_peers(devices);
+    cudaStream_t streams[most_devices];
     cudaEvent_t done[most_devices];
     float *incoming[most_devices];
     for (int k = 0; k < devices; ++k) {
         cudaSetDevice(device_of(k));
+        cudaStreamCreate(&streams[k]);
         cudaEventCreate(&done[k]);
         cudaMalloc(&incoming[k], sizeof(float) * (n / devices + 1));
     }
@@ -44,14 +46,17 @@ void all_reduce(float *const *buffers, int n, int devices)
             bool adds = step < devices - 1;
             float *to = buffers[k] + first;
             cudaSetDevice(device_of(k));
-            cudaStreamWaitEvent(nullptr, done[before]);
+            cudaStreamWaitEvent(streams[k], done[before]);
             cudaMemcpyPeerAsync(adds ? incoming[k] : to, device_of(k), buffers[before] + first,
-                                device_of(before), sizeof(float) * count);
-            if (adds && count > 0) add<<<(count + 255) / 256, 256>>>(to, incoming[k], count);
-            cudaEventRecord(done[k]);
+                                device_of(before), sizeof(float) * count, streams[k]);
+            if (adds && count > 0)
+                add<<<(count + 255) / 256, 256, 0, streams[k]>>>(to, incoming[k], count);
+            cudaEventRecord(done[k], streams[k]);
         }
     for (int k = 0; k < devices; ++k) {
+        cudaStreamSynchronize(streams[k]);
         cudaFree(incoming[k]);
+        cudaStreamDestroy(streams[k]);
         cudaEventDestroy(done[k]);
     }
 }
