@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <string>
 
-constexpr int threads = 256, per_thread = 16, tile = threads * per_thread;
+constexpr int threads = 256, per_thread = 32, tile = threads * per_thread;
 constexpr int leaf = 4096, usual_leaf = 2048; // keys: a block sorts so many at most; as a rule
 constexpr int most_buckets = threads, samples = 4096;
 constexpr int most_sampled_levels = 8; // then pivots by value, whatever the keys
@@ -309,7 +309,7 @@ static __device__ void work(int step, const plan &s, int block)
     if (step == sorting) sort_bucket(s, block);
 }
 
-template <int step> static __global__ void __launch_bounds__(threads, 4)
+template <int step> static __global__ void __launch_bounds__(threads, 2)
     run(const __grid_constant__ plan s)
 {
     work(step, s, blockIdx.x);

@@ -13,7 +13,7 @@
 #include <string>
 
 constexpr int block_size = 256, warps = block_size / 32;
-constexpr int blocks_at_once = 4; // on a multiprocessor: 64 registers a thread
+constexpr int blocks_at_once = 3; // on a multiprocessor: 80 registers a thread
 constexpr int digit_bits = 8, digits = 1 << digit_bits, passes = 32 / digit_bits;
 constexpr unsigned all_lanes = 0xffffffff;
 static_assert(block_size == digits, "a thread of each block looks after one digit");
@@ -171,8 +171,8 @@ static __device__ int look_back(const volatile word *told, int t)
     return before;
 }
 
-// Of pairs, half as many fit.
-template <bool pairs> constexpr int per_thread = pairs ? 17 : 23;
+// The larger a tile, the fewer there are to look back at. A pair needs a few registers more.
+template <bool pairs> constexpr int per_thread = pairs ? 23 : 27;
 template <bool pairs> constexpr int tile = block_size *per_thread<pairs>;
 
 // Where keys and, in pairs, values come from and go to.
@@ -187,20 +187,20 @@ template <bool floats, bool pairs>
 static __global__ void __launch_bounds__(block_size, blocks_at_once)
     sort_tiles(arrays a, int n, int shift, int same_shift, board b)
 {
-    __shared__ int next[warps][digits]; // where in the tile a warp's next key of a digit goes
-    __shared__ unsigned staged[tile<pairs>], staged_values[pairs ? tile<pairs> : 1];
-    __shared__ int offsets[digits]; // from there to the place in the array
+    __shared__ int next[warps][digits];      // where in the tile a warp's next key of a digit goes
+    __shared__ unsigned staged[tile<pairs>]; // the keys, and when they have left, the values
+    __shared__ int offsets[digits];          // from there to the place in the array
 
     constexpr int rows = per_thread<pairs>;
     int t = next_tile(b.taken), digit = threadIdx.x, *mine = next[threadIdx.x / 32];
     int first = t * tile<pairs> + threadIdx.x / 32 * 32 * rows + lane();
 
     // A warp has rows of 32 neighbours, one below the other. Beyond n: what goes to the tile's end.
-    unsigned keys[rows], values[pairs ? rows : 1];
+    unsigned keys[rows];
+    int places[rows];
     for (int k = 0; k < rows; ++k) {
         int i = first + 32 * k;
         keys[k] = i < n ? a.keys[i] : floats ? 0x7fffffff : 0xffffffff;
-        if (pairs) values[k] = i < n ? a.values[i] : 0;
     }
 
     for (int k = 0; k < digits / 32; ++k) mine[32 * k + lane()] = 0;
@@ -225,12 +225,11 @@ static __global__ void __launch_bounds__(block_size, blocks_at_once)
     for (int k = 0; k < rows; ++k) {
         int d = digit_of<floats>(keys[k], same_shift);
         unsigned peers = peers_of(d);
-        int place = mine[d] + __popc(peers & lanes_below());
+        places[k] = mine[d] + __popc(peers & lanes_below());
         __syncwarp(); // all peers have read before the last of them writes
-        if (peers >> lane() == 1) mine[d] = place + 1;
+        if (peers >> lane() == 1) mine[d] = places[k] + 1;
         __syncwarp();
-        staged[place] = keys[k];
-        if (pairs) staged_values[place] = values[k];
+        staged[places[k]] = keys[k];
     }
 
     int before = look_back(b.told, t);
@@ -244,12 +243,20 @@ static __global__ void __launch_bounds__(block_size, blocks_at_once)
         int from = threadIdx.x + k * block_size;
         keys[k] = staged[from];
         to[k] = offsets[digit_of<floats>(keys[k], shift)] + from;
-        if (pairs) values[k] = staged_values[from];
     }
-    for (int k = 0; k < rows; ++k) {
-        if (int(threadIdx.x) + k * block_size >= count) continue;
-        a.keys_to[to[k]] = keys[k];
-        if (pairs) a.values_to[to[k]] = values[k];
+    for (int k = 0; k < rows; ++k)
+        if (int(threadIdx.x) + k * block_size < count) a.keys_to[to[k]] = keys[k];
+    if constexpr (pairs) {
+        unsigned values[rows];
+        for (int k = 0; k < rows; ++k)
+            values[k] = first + 32 * k < n ? a.values[first + 32 * k] : 0;
+        __syncthreads(); // the last key has left
+        for (int k = 0; k < rows; ++k) staged[places[k]] = values[k];
+        __syncthreads();
+        for (int k = 0; k < rows; ++k) {
+            int from = threadIdx.x + k * block_size;
+            if (from < count) a.values_to[to[k]] = staged[from];
+        }
     }
 }
 

@@ -65,7 +65,7 @@ struct pulled { // a body: where it is, and what pulls at it
 };
 
 // `length`, of a segment, is a multiple of block_size. parts: n for each segment.
-static __global__ void __launch_bounds__(block_size, 4)
+static __global__ void __launch_bounds__(block_size, 3)
     attract(const float4 *points, float4 *parts, int n, int length, float softening2)
 {
     __shared__ float4 tile[block_size];
