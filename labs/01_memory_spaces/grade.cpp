@@ -840,7 +840,7 @@ CORRECTNESS_CASE("transpose: arrays that begin anywhere", 1)
 SPEED_CASE("transpose: speed", 3)
 {
     speed_gates gates;
-    gates.speedup = 2.9; // padding is judged by counting: without it 3.2 on an H200, with it 4.9
+    gates.speedup = 2.2; // padding is judged by counting: without it 2.8 on an H200, with it 4.9
     gates.counted = {used_by_loads(0.95), used_by_stores(0.95),
                      at_most(
                          "shared wavefronts over ideal", "", 1.1,
@@ -914,7 +914,7 @@ static void expect_pinned()
 SPEED_CASE("upload: speed", 3)
 {
     speed_gates gates;
-    gates.speedup = 1.2;
+    gates.speedup = 1.3;
     gates.counted = {at_least(
         "uploaded from pinned memory", "%", 1,
         [](const counted &c) {

@@ -601,10 +601,12 @@ static counted_gate compulsory_bytes(enum function what, double good)
     return gate;
 }
 
+// On an H200 the unrolled loops alone reach 1.7 times naive's speed, and 2.4 where naive clamps for
+// every pixel; a tile 2.5 and 3.5.
 static speed_gates direct_gates(enum function what)
 {
     speed_gates gates;
-    gates.speedup = 2;
+    gates.speedup = what == function::clamped ? 3 : 2.1;
     gates.fma = {0, 0.30, 0.50};
     gates.counted = {sectors_a_pixel(what, {3.5, 0.6, 0})};
     gates.too_slow = "Is the radius known at compile time, so that the loops are unrolled and the "
@@ -616,8 +618,8 @@ static speed_gates direct_gates(enum function what)
 static speed_gates separable_gates()
 {
     speed_gates gates;
-    gates.speedup = 4;
-    gates.copy = {0.35, 0.55, 0};
+    gates.speedup = 9.5; // on an H200 all 17 x 17 products well done reach 7.4, two passes 17
+    gates.copy = {0.22, 0.55, 0}; // two passes, or one with a row of pixels a thread, 0.29
     gates.counted = {multiplications_a_pixel(function::separable, 70),
                      sectors_a_pixel(function::separable, {6, 0.8, 0}),
                      compulsory_bytes(function::separable, 9)};

@@ -507,13 +507,17 @@ static counted_gate compulsory_bytes(const steps &most)
     return gate;
 }
 
-static speed_gates gates(const steps &most_bytes)
+// On an H200 a bit a pass, whatever is done for it, reaches 3.3 times naive's speed with keys
+// and 1.8 with pairs; digits of 4 bits 4.9 and 2.3, of 8 bits 6.3 and 3.4.
+static speed_gates gates(double speedup, const steps &most_bytes)
 {
     speed_gates gates;
-    gates.speedup = 5;
+    gates.speedup = speedup;
     gates.counted = {compulsory_bytes(most_bytes), blocks_share(2)};
     gates.too_slow = "Where does the time go? A pass for each bit goes over the keys 32 times; a "
-                     "digit of 4 bits makes it 8, one of 8 bits 4.";
+                     "digit of 4 bits makes it 8, one of 8 bits 4. And do neighbouring lanes store "
+                     "at neighbouring places? Keys of a tile can be brought into order in shared "
+                     "memory first.";
     return gates;
 }
 
@@ -595,7 +599,7 @@ CORRECTNESS_CASE("radix_sort: no keys", 1)
     try_sort({});
 }
 
-SPEED_CASE("radix_sort: speed", 6) { race(sort(task::keys), gates({110, 56, 40})); }
+SPEED_CASE("radix_sort: speed", 6) { race(sort(task::keys), gates(4.1, {110, 56, 40})); }
 
 CORRECTNESS_CASE("radix_sort_pairs: a few keys", 1)
 {
@@ -629,7 +633,7 @@ CORRECTNESS_CASE("radix_sort_pairs: no keys", 1)
     try_pairs({});
 }
 
-SPEED_CASE("radix_sort_pairs: speed", 3) { race(sort(task::pairs), gates({180, 92, 74})); }
+SPEED_CASE("radix_sort_pairs: speed", 3) { race(sort(task::pairs), gates(2.8, {180, 92, 74})); }
 
 CORRECTNESS_CASE("radix_sort_floats: a few numbers", 1)
 {
@@ -659,5 +663,5 @@ CORRECTNESS_CASE("radix_sort_floats: no numbers", 1)
 
 SPEED_CASE("radix_sort_floats: speed", 3)
 {
-    race(sort<float>(task::numbers), gates({110, 56, 40}));
+    race(sort<float>(task::numbers), gates(4.1, {110, 56, 40}));
 }
