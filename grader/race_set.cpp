@@ -152,6 +152,7 @@ request race_set::part(std::uint32_t index, std::uint64_t at, std::uint64_t byte
 void race_set::change(std::mt19937_64 &random)
 {
     std::vector<std::span<std::byte>> changes = work_->change(random);
+    find_arguments();
     refresh_.clear();
     restore_.clear();
     if (reload_) {
@@ -159,6 +160,7 @@ void race_set::change(std::mt19937_64 &random)
         refresh_.push_back(load());
         return;
     }
+    if (changes.empty()) expect_unchanged();
     add_changes(changes);
     for (std::uint32_t i = 0; i < arguments_.size(); ++i) {
         const argument &a = arguments_[i];
@@ -167,6 +169,38 @@ void race_set::change(std::mt19937_64 &random)
         request r = part(i, e.first, e.bytes);
         copy_bytes(in_.data() + r.offset, static_cast<std::byte *>(a.data) + e.first, e.bytes);
         restore_.push_back(r);
+    }
+}
+
+// A workload may have made its vectors anew.
+void race_set::find_arguments()
+{
+    const std::vector<argument> now = work_->arguments();
+    bool same = now.size() == arguments_.size();
+    for (std::size_t i = 0; same && i < now.size(); ++i) {
+        argument &a = arguments_[i];
+        same = now[i].wire.bytes == a.wire.bytes && now[i].wire.where == a.wire.where &&
+               std::equal(std::begin(a.value), std::end(a.value), now[i].value);
+        a.data = now[i].data;
+    }
+    if (!same)
+        end_case(
+            verdict::INFRA_ERROR,
+            fmt::format("The workload of {} changed a size, or another value.", work_->function()),
+            "change() may put other elements into the arguments, and only as many as before.");
+}
+
+// What is only read stays in the workers as it is.
+void race_set::expect_unchanged() const
+{
+    for (const argument &a : arguments_) {
+        const slot &s = a.wire;
+        if (s.where == place::value || s.output || in_place(s)) continue;
+        if (s.bytes > 0 && std::memcmp(in_.data() + s.input + s.guard, a.data, s.bytes) != 0)
+            end_case(verdict::INFRA_ERROR,
+                     fmt::format("The workload of {} changed `{}` and did not say so.",
+                                 work_->function(), s.name),
+                     "change() must return the bytes that it changed.");
     }
 }
 

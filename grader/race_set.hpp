@@ -47,6 +47,8 @@ public:
     void take(const region &out, std::uint32_t word) const;
 
 private:
+    void find_arguments();
+    void expect_unchanged() const;
     void add_changes(const std::vector<std::span<std::byte>> &changes);
     request part(std::uint32_t index, std::uint64_t at, std::uint64_t bytes) const;
 

@@ -271,11 +271,45 @@ public:
     }
     double bytes() const override { return bytes_; }
 
-private:
+protected:
     std::vector<int> in_;
     output<int> out_;
+
+private:
     double bytes_;
     place of_output_;
+};
+
+// Its vectors are others in each round.
+class adding_anew : public adding {
+public:
+    explicit adding_anew(std::mt19937_64 &random) : adding(random, 0) {}
+    std::vector<std::span<std::byte>> change(std::mt19937_64 &random) override
+    {
+        in_ = std::vector<int>(in_);
+        out_ = output<int>(elements);
+        return adding::change(random);
+    }
+};
+
+class adding_more : public adding {
+public:
+    explicit adding_more(std::mt19937_64 &random) : adding(random, 0) {}
+    std::vector<std::span<std::byte>> change(std::mt19937_64 &random) override
+    {
+        in_.push_back(1);
+        return adding::change(random);
+    }
+};
+
+class silently_adding : public adding {
+public:
+    explicit silently_adding(std::mt19937_64 &random) : adding(random, 0) {}
+    std::vector<std::span<std::byte>> change(std::mt19937_64 &random) override
+    {
+        adding::change(random);
+        return {};
+    }
 };
 
 // `n` of the elements may change; the others stay as they are, but from round to round.
@@ -330,6 +364,10 @@ make_workload moving(double bytes = 0)
 {
     return [bytes](std::mt19937_64 &random) { return std::make_unique<adding>(random, bytes); };
 }
+template <class W> std::unique_ptr<workload> any(std::mt19937_64 &random)
+{
+    return std::make_unique<W>(random);
+}
 std::unique_ptr<workload> in_place(std::mt19937_64 &random)
 {
     return std::make_unique<adding_in_place>(random);
@@ -366,6 +404,9 @@ SPEED_CASE("race: fast in place", 4) { race_against("fast", in_place); }
 SPEED_CASE("race: half in place", 4) { race_against("fast", half_in_place); }
 SPEED_CASE("race: two forms", 4) { race_against("takes its own form", marked, 3, moving()); }
 SPEED_CASE("race: one form for both", 4) { race_against("takes its own form", moving()); }
+SPEED_CASE("race: vectors made anew", 4) { race_against("fast", any<adding_anew>); }
+SPEED_CASE("race: more elements", 4) { race_against("fast", any<adding_more>); }
+SPEED_CASE("race: a silent change", 4) { race_against("fast", any<silently_adding>); }
 SPEED_CASE("race: slow", 4) { race_against("slow", moving()); }
 SPEED_CASE("race: lies", 4) { race_against("lies", moving()); }
 SPEED_CASE("race: replays", 4) { race_against("replays", moving()); }
@@ -470,9 +511,9 @@ void check_verdict(const std::string &name, verdict expected, const std::string 
 
 TEST_CASE("verdict: a fast submission passes, in place or not, and leaves its figures")
 {
-    for (const char *name :
-         {"race: fast", "race: fast in place", "race: half in place", "race: two forms",
-          "race: twice", "race: to pinned memory", "race: naive's cost"}) {
+    for (const char *name : {"race: fast", "race: fast in place", "race: half in place",
+                             "race: two forms", "race: twice", "race: to pinned memory",
+                             "race: naive's cost", "race: vectors made anew"}) {
         check_verdict(name, verdict::PASS);
         const case_record &r = record(name);
         REQUIRE(r.speed);
@@ -487,6 +528,12 @@ TEST_CASE("verdict: a fast submission passes, in place or not, and leaves its fi
 TEST_CASE("verdict: what lies in pinned memory must be written too")
 {
     check_verdict("race: nothing to pinned memory", verdict::NOT_WRITTEN);
+}
+
+TEST_CASE("verdict: a workload that changes what no worker is told of is the lab's fault")
+{
+    check_verdict("race: more elements", verdict::INFRA_ERROR, "changed a size");
+    check_verdict("race: a silent change", verdict::INFRA_ERROR, "changed `in` and did not say so");
 }
 
 TEST_CASE("verdict: a slow one does not")

@@ -285,7 +285,7 @@ namespace {
 struct race_parts {
     const char *function;
     std::function<std::vector<argument>()> arguments;
-    std::function<void(std::mt19937_64 &)> change;
+    std::function<std::vector<std::span<std::byte>>(std::mt19937_64 &)> change;
     std::function<void()> check;
 };
 
@@ -296,8 +296,7 @@ public:
     std::vector<argument> arguments() override { return parts_.arguments(); }
     std::vector<std::span<std::byte>> change(std::mt19937_64 &random) override
     {
-        parts_.change(random);
-        return {}; // what is not all in one device's memory is handed over anew
+        return parts_.change(random);
     }
     void check() override { parts_.check(); }
     bool in_kernels() const override { return false; } // what they must do is counted below
@@ -318,11 +317,12 @@ struct raced_buffers {
         fill_random(before, random);
         all = changed_in_place(before);
     }
-    void change(std::mt19937_64 &random)
+    std::vector<std::span<std::byte>> change(std::mt19937_64 &random)
     {
         auto stretch = std::span(before).subspan(random() % (before.size() / 2), before.size() / 4);
         fill_random(stretch, random);
         all.values = before;
+        return {}; // what is not all in one device's memory is handed over anew
     }
 };
 
@@ -333,9 +333,9 @@ buffer_race(const char *name, std::vector<argument> (*arguments)(raced_buffers &
 {
     return [=](std::mt19937_64 &random) {
         auto p = std::make_shared<raced_buffers>(random);
-        return std::make_unique<one_race>(race_parts{name, [=] { return arguments(*p); },
-                                                     [p](std::mt19937_64 &r) { p->change(r); },
-                                                     [=] { check(*p); }});
+        return std::make_unique<one_race>(
+            race_parts{name, [=] { return arguments(*p); },
+                       [p](std::mt19937_64 &r) { return p->change(r); }, [=] { check(*p); }});
     };
 }
 
@@ -392,12 +392,12 @@ static make_workload eliminate_race()
             output<double> x{0};
         };
         auto p = std::make_shared<parts>();
-        p->x = no_solution(p->n);
         auto renew = [p](std::mt19937_64 &r) {
             std::uniform_real_distribution<double> any(-1, 1);
             p->a.resize(std::size_t(p->n) * std::size_t(p->n + 1));
             for (double &x : p->a) x = any(r);
             p->x = no_solution(p->n);
+            return std::vector{std::as_writable_bytes(std::span(p->a))};
         };
         renew(random);
         return std::make_unique<one_race>(
@@ -426,6 +426,8 @@ static make_workload merge_race()
         auto renew = [p](std::mt19937_64 &r) {
             fill_random(p->first, r);
             fill_random(p->second, r);
+            return std::vector{std::as_writable_bytes(std::span(p->first)),
+                               std::as_writable_bytes(std::span(p->second))};
         };
         renew(random);
         return std::make_unique<one_race>(race_parts{
