@@ -176,7 +176,7 @@ static __global__ void update_columns(double *columns, int n, int k, const doubl
 // have left on the right. Finds unknown k, from its column; in one block.
 static __global__ void substitute(const double *column, int k, double *y)
 {
-    [[maybe_unused]] double unknown = y[k] / column[k];
+    double unknown = y[k] / column[k];
     __syncthreads(); // all have read y[k]
     if (threadIdx.x == 0) y[k] = unknown;
     for (int i = threadIdx.x; i < k; i += block_size) y[i] -= column[i] * unknown;
