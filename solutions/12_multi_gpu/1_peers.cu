@@ -234,7 +234,8 @@ void merge_images(const unsigned char *first_host, const unsigned char *second_h
 {
     size_t image = size_t(width) * height;
     for (int k = 0; k < devices; ++k) {
-        size_t first = image * (count * k / devices), last = image * (count * (k + 1) / devices);
+        size_t first = image * (size_t(count) * k / devices);
+        size_t last = image * (size_t(count) * (k + 1) / devices);
         use(k);
         merge_pixels(first_host + first, second_host + first, out_host + first, int(last - first));
     }
