@@ -710,7 +710,7 @@ static void solve_on_ranks(int ranks, const doubles &augmented, int n)
 
 CORRECTNESS_CASE("eliminate_ranks: two ranks", 2)
 {
-    for (int n : {1, 2, 33, simulated() ? 50 : 1000}) solve_on_ranks(2, random_system(n), n);
+    for (int n : {1, 2, 33, simulated() ? 50 : 1000, 0}) solve_on_ranks(2, random_system(n), n);
 }
 
 CORRECTNESS_CASE("eliminate_ranks: four ranks", 2)
