@@ -31,7 +31,7 @@ namespace grading {
 // The contract of these races, as the parent's table of names has it.
 extern const entry contract[] = {{"add_one", "in,out,n", nullptr, 0},
                                  {"add_one_in_place", "data,n", nullptr, 0}};
-extern const int contract_size = 2;
+extern const int contract_size = 2, contract_devices = 2;
 
 } // namespace grading
 
@@ -126,6 +126,13 @@ private:
         if (function.starts_with("yardstick")) return measure(function, r.calls, a);
         ++runs_;
         if (kind_ == "crashes" && runs_ == 9) std::abort();
+        if (kind_ == "loses memory") {
+            a.status = reply_status::cuda_error;
+            a.step = run_step::synchronise;
+            a.error = 719;
+            std::strcpy(a.error_name, "cudaErrorLaunchFailure");
+            return;
+        }
         auto start = std::chrono::steady_clock::now();
         for (std::uint32_t i = 0; i < r.calls; ++i) {
             std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(call_ms()));
@@ -423,6 +430,7 @@ SPEED_CASE("race: nothing to pinned memory", 4) { race_against("writes nothing",
 SPEED_CASE("race: writes past the end", 4) { race_against("writes past the end", moving()); }
 SPEED_CASE("race: goes wrong later", 4) { race_against("goes wrong later", moving()); }
 SPEED_CASE("race: crashes", 4) { race_against("crashes", moving()); }
+SPEED_CASE("race: loses memory", 4) { race_against("loses memory", moving()); }
 // A call of 1 ms that should have moved 20 MB, on a device of 10 GB/s.
 SPEED_CASE("race: implausible", 4) { race_against("fast", moving(20e6)); }
 // Two races in the same workers: the first leaves nothing behind.
@@ -619,6 +627,14 @@ TEST_CASE("verdict: a crash in a timed run is a crash")
     check_verdict("race: crashes", verdict::CRASH, "timing add_one");
 }
 
+TEST_CASE("verdict: where devices send to each other, memory may have been freed too early")
+{
+    check_verdict("race: loses memory", verdict::CUDA_ERROR, "cudaErrorLaunchFailure (719)");
+    const std::string hint = record("race: loses memory").hint;
+    CHECK(hint.find("it names the access") != hint.npos);
+    CHECK(hint.find("cudaFree need not wait") != hint.npos);
+}
+
 TEST_CASE("verdict: on the simulator counters decide, and nothing is called a time")
 {
     check_verdict("count: fast", verdict::PASS);
@@ -653,7 +669,7 @@ int main(int count, char **arguments)
     for (const char *kind :
          {"naive", "fast", "slow", "lies", "replays", "writes nothing", "writes past the end",
           "goes wrong later", "crashes", "garbled", "right but once", "misuses a vote",
-          "takes its own form", "takes a minute"})
+          "takes its own form", "takes a minute", "loses memory"})
         std::filesystem::create_symlink(std::filesystem::canonical("/proc/self/exe"),
                                         folder / kind);
     options().simulated = false;
