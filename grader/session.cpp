@@ -284,7 +284,8 @@ bool only_forked(pid_t pid)
 {
     constexpr unsigned long forked_without_exec = 0x40; // PF_FORKNOEXEC, of the kernel's sched.h
     std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-    std::string text{std::istreambuf_iterator<char>(file), {}};
+    std::string text;
+    std::getline(file, text, '\0'); // all of it, or nothing where the process ends meanwhile
     std::istringstream after_name(text.substr(std::min(text.size(), text.rfind(')') + 1)));
     std::string state;
     long ignored;
