@@ -21,13 +21,13 @@ using keys = std::vector<unsigned>;
 
 enum class order { random, sorted, reversed, equal, few, organ_pipe };
 
-// From anywhere on, each key larger than the one before, by nobody knows how much.
-static void rise(std::span<unsigned> data, std::mt19937_64 &random)
+// Each key larger than the one before, the first than `key`, by nobody knows how much; less than
+// 2^31 in all.
+static void rise(std::span<unsigned> data, unsigned key, std::mt19937_64 &random)
 {
     std::vector<unsigned char> steps(data.size());
     fill_random(steps, random);
-    const std::uint64_t most = (1u << 31) / (data.size() + 1); // 2^32 is not reached
-    auto key = static_cast<unsigned>(random() >> 33);
+    const std::uint64_t most = (1u << 31) / (data.size() + 1);
     for (std::size_t i = 0; i < data.size(); ++i)
         data[i] = key += 1 + static_cast<unsigned>((most - 1) * steps[i] / 255);
 }
@@ -37,7 +37,8 @@ static keys ordered(order o, std::size_t n, std::mt19937_64 &random = random_sou
     keys data(n);
     unsigned some[5];
     for (unsigned &key : some) key = static_cast<unsigned>(random());
-    std::span<unsigned> all(data), up = all.first(o == order::organ_pipe ? n / 2 : n);
+    std::span<unsigned> all(data), up = all.first(o == order::organ_pipe ? n / 2 : n),
+                                   down = all.subspan(up.size());
     switch (o) {
     case order::random:
         for (unsigned &key : data) key = static_cast<unsigned>(random());
@@ -51,8 +52,9 @@ static keys ordered(order o, std::size_t n, std::mt19937_64 &random = random_sou
     case order::sorted:
     case order::reversed:
     case order::organ_pipe:
-        rise(up, random);
-        rise(all.subspan(up.size()), random);
+        // Where they fall again they end below the first, so that no key is in its place already.
+        rise(down, some[0] / 4, random);
+        rise(up, down.empty() ? some[0] / 4 : down[0], random);
         std::reverse(all.begin() + std::ptrdiff_t(o == order::reversed ? 0 : up.size()), all.end());
     }
     return data;

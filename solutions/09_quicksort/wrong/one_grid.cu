@@ -3,6 +3,7 @@
 // One grid from beginning to end: no kernel launches any.
 #include "lab.hpp"
 
+#define CCCL_IGNORE_DEPRECATED_CPP_DIALECT // the tests compile as C++14
 #include <cooperative_groups.h>
 #include <cuda_runtime.h>
 

@@ -1,4 +1,4 @@
-// Fails: radix_sort: more tiles than a round | WRONG_ANSWER |
+// Fails: radix_sort: more tiles than a round | RACE | of `keys`
 // On gpu: radix_sort: many tiles | WRONG_ANSWER |
 // A row of counts is scanned 32 at a time, and no round knows what earlier ones have summed up.
 #include "lab.hpp"
