@@ -209,6 +209,7 @@ template <class T> static misconception<T> lost(const output<T> &got, const std:
 static std::vector<misconception<unsigned>> wrong_orders(const output<unsigned> &got,
                                                          const uints &before)
 {
+    if (!got.again.empty()) return {}; // right once, then not: chance, no idea of anybody's
     auto by = [&before](auto part) { return [&before, part] { return sorted_by(before, part); }; };
     auto passes = [&before](int bits, bool highest_first, bool stable) {
         return [&before, bits, highest_first, stable] {
@@ -296,6 +297,7 @@ static std::vector<misconception<unsigned>> wrong_runs(const output<unsigned> &g
 static std::vector<misconception<float>> wrong_floats(const output<float> &got,
                                                       const floats &before)
 {
+    if (!got.again.empty()) return {};
     auto by = [&before](auto part) { return [&before, part] { return sorted_by(before, part); }; };
     return {
         {"The keys are sorted by their bits, as if these were whole numbers without a sign.",
@@ -354,6 +356,10 @@ template <class T> static void expect_changed(const char *function, const output
 static void try_warps(const uints &before, int at = 0)
 {
     output<unsigned> keys = changed_in_place(before);
+    hint_past_the_end(
+        "Do all 32 lanes of a warp come to each vote? One that has returned counts as "
+        "a 0. Let those beyond n vote as if they had the largest key, and store "
+        "nothing.");
     CALL(sort_warps, misaligned(keys, at), int(before.size()));
     uints want = oracle::sort_warps(before);
     expect_changed("sort_warps", keys, before, want);

@@ -189,7 +189,8 @@ TEST_CASE("lanes that meet in an atomic are served from the last on, where the o
                               "st.shared.u32 [next], 0; bar.warp.sync -1;\n"
                               "atom.shared.add.u32 %r2, [next], 1;\n"
                               "mul.wide.u32 %d2, %r1, 4; add.s64 %d3, %d1, %d2;\n"
-                              "st.global.u32 [%d3], %r2; ret;"));
+                              "st.global.u32 [%d3], %r2; ret;"),
+                   0);
     for (bool another : {false, true}) {
         settings().random_schedule = another;
         buffer<int> places(std::size_t(32));
