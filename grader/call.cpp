@@ -475,6 +475,8 @@ std::string hint_of(const simulator_finding &f)
     case barrier:
         return "Every thread that a barrier, vote or shuffle names must come to it: none may "
                "return, break or branch around it before.";
+    case step_budget:
+        return endless_hint();
     case host_pointer:
         return "Copy the data to the device, or pass it by value.";
     case null_pointer:

@@ -339,6 +339,13 @@ std::string whose(const answer &a)
 
 } // namespace
 
+std::string endless_hint()
+{
+    const std::string &hint = current_case().without_end;
+    return hint.empty() ? "Look for a loop that cannot end, or threads that wait for each other."
+                        : hint;
+}
+
 void require_answer(const answer &a, const std::string &doing)
 {
     switch (a.how) {
@@ -365,7 +372,7 @@ void require_answer(const answer &a, const std::string &doing)
         if (a.value.waiting) end_for_waiting(a, doing);
         end_case(verdict::TIMEOUT,
                  fmt::format("No result after {:.0f} s while {}.", a.parent_ms / 1e3, doing),
-                 "Look for a loop that cannot end, or threads that wait for each other.");
+                 endless_hint());
     case ending::flooded:
         end_case(verdict::OUTPUT_LIMIT, fmt::format("It printed more than 8 MiB while {}.", doing),
                  "Print from one thread, or not at all.");

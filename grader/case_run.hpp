@@ -74,6 +74,9 @@ void require_answer(const answer &a, const std::string &doing);
 // The same for a worker of ours: whatever goes wrong is INFRA_ERROR.
 void require_trusted(const answer &a, const std::string &doing);
 
+// What to try where a call does not end.
+std::string endless_hint();
+
 // Asks the naive worker for the device. Empty: there is one, and `device()` describes it; else why
 // not.
 std::string find_device();

@@ -350,6 +350,8 @@ void reading_an_output_means(const std::string &cause, const std::string &next,
 
 void hint_past_the_end(const std::string &hint) { current_case().past_the_end = hint; }
 
+void hint_without_end(const std::string &hint) { current_case().without_end = hint; }
+
 void run_streams(stream_work when) { current_case().streams = when; }
 
 void close_peers(const std::vector<std::pair<int, int>> &pairs)

@@ -60,6 +60,7 @@ void add_kernel(counted &c, const json &k)
     auto kernel = k.at("kernel").get<std::string>();
     c.launches += number(k, "launches");
     c.launches_by_kernels += number(k, "launches_by_kernels");
+    c.instructions_by_kernels += number(k, "instructions_by_kernels");
     c.threads += number(k, "threads");
     c.compulsory_bytes += sector_bytes * (number(k, "sectors_read") + number(k, "sectors_written"));
     c.managed_pages += number(k, "managed_pages");

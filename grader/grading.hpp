@@ -93,6 +93,9 @@ void reading_an_output_means(const std::string &cause, const std::string &next,
 // array. A sentence: "M is j x k, N is k x l."
 void hint_past_the_end(const std::string &hint);
 
+// The same where a call of the case's next does not end.
+void hint_without_end(const std::string &hint);
+
 // When the simulator runs what the case's next calls put into streams. Late: where the program
 // waits for it, and only what that wait needs, what was queued last as early as it may, so that a
 // missing event or synchronisation shows; a host that polls memory without a call then waits for
@@ -142,6 +145,10 @@ template <class F> bool for_all(std::size_t n, F right)
     });
 }
 
+// Whether both hold the same elements of 4 bytes, each as often, in whatever order: by sums of
+// hashes that no submission can foresee. O(n), on all cores.
+bool same_in_any_order(std::span<const std::byte> a, std::span<const std::byte> b);
+
 // A speed case. Steps of 0 are not offered.
 struct steps {
     double pass = 0, good = 0, excellent = 0;
@@ -168,7 +175,8 @@ counted_gate streams_at_work(double pass);
 
 struct counted { // totals over every kernel of one call, and the source lines behind them
     std::uint64_t launches = 0, threads = 0;
-    std::uint64_t launches_by_kernels = 0; // of the launches
+    std::uint64_t launches_by_kernels = 0;     // of the launches
+    std::uint64_t instructions_by_kernels = 0; // of the warp instructions: those of such launches
     // Warp instructions; and of each launch those of the block that executed most. Thread
     // instructions over warp instructions: the lanes at work, of 32.
     std::uint64_t warp_instructions = 0, busiest_block_instructions = 0, thread_instructions = 0;

@@ -4,6 +4,7 @@
 #include "whole_file.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <fstream>
@@ -66,6 +67,26 @@ void fill_random(std::span<unsigned char> values, std::mt19937_64 &random)
         std::uint64_t z = splitmix64(state);
         std::memcpy(values.data() + i, &z, std::min<std::size_t>(8, n - i));
     }
+}
+
+bool same_in_any_order(std::span<const std::byte> a, std::span<const std::byte> b)
+{
+    if (a.size() != b.size()) return false;
+    const std::uint64_t salt = unforeseen();
+    std::atomic<std::uint64_t> balance = 0;
+    auto hash = [salt](const std::byte *element) {
+        std::uint32_t bits;
+        std::memcpy(&bits, element, 4);
+        std::uint64_t state = salt ^ bits;
+        return splitmix64(state);
+    };
+    in_ranges(a.size() / 4, [&](std::size_t first, std::size_t last) {
+        std::uint64_t sum = 0;
+        for (std::size_t i = 4 * first; i < 4 * last; i += 4) sum += hash(&a[i]) - hash(&b[i]);
+        balance += sum;
+        return true;
+    });
+    return balance == 0;
 }
 
 std::vector<int> random_ints(std::size_t n, int low, int high)

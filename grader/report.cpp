@@ -513,6 +513,10 @@ struct case_listener : doctest::IReporter {
             r.points = r.speed && r.speed->offered > 0
                            ? r.max_points * r.speed->reached / r.speed->offered
                            : r.max_points;
+        if (r.result == verdict::UNINITIALISED && todos().waits_for_others(r.name, r.line)) {
+            r.line = 0; // it reads rightly
+            r.hint = "What is read there must be written first, and that is not done yet.";
+        }
         take_submission_text(r);
         if (!passed(r) || options().keep_replays) r.replay = keep_call();
         forget_call();

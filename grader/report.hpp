@@ -39,6 +39,7 @@ struct case_record {
     std::uint64_t closed_peers = 0; // pairs of devices, as in simulator_close_peers
     int launch_places = 0;          // for launches by kernels; 0: as many as usual
     std::string past_the_end; // what to try where a call gets there; empty: nothing in particular
+    std::string without_end;  // where it does not end
     std::string may_read_on;  // the argument behind whose end a read ends the call and not the case
     bool repeating = false;   // the second of two equal calls is running
     std::string counts;       // the simulator's counters of its largest call, where asked for

@@ -125,6 +125,14 @@ std::vector<int> todo_list::of_line(const std::string &case_name, int line) cons
     return {};
 }
 
+bool todo_list::waits_for_others(const std::string &case_name, int line) const
+{
+    std::vector<int> at_the_line = of_line(case_name, line);
+    return !at_the_line.empty() && open_of(case_name).next != 0 &&
+           std::all_of(at_the_line.begin(), at_the_line.end(),
+                       [this](int number) { return begun_.at(number); });
+}
+
 std::vector<int> todo_list::of_case(const std::string &case_name, int line) const
 {
     std::vector<int> at_the_line = of_line(case_name, line);

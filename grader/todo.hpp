@@ -28,6 +28,9 @@ public:
     std::string words(const std::string &case_name, int line = 0) const;
     // The same by the line alone; empty: no function that was handed out with a TODO holds it.
     std::vector<int> of_line(const std::string &case_name, int line) const;
+    // Whether the line's TODOs are all begun and others of the case are not: what is missing where
+    // that line reads may be theirs.
+    bool waits_for_others(const std::string &case_name, int line) const;
     // While a function's TODOs are not all begun: which comes next, on what line of the present
     // file; `last`: the one after which the function can be judged. next 0: all are begun.
     struct open_todo {

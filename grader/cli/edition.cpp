@@ -22,7 +22,9 @@ namespace fs = std::filesystem;
 namespace {
 
 // Beside solutions/: counts taken of the solutions, and what is about changing the workbook.
-const std::set<std::string> staff_files = {"CONTRIBUTING.md", "grader/tests/sectors.py"};
+// The last is an answer, in the names of a stub.
+const std::set<std::string> staff_files = {"CONTRIBUTING.md", "grader/tests/sectors.py",
+                                           "grader/simulator/tests/programs/quicksort.cu"};
 const std::set<std::string> staff_names = {"sectors.csv", "library.cu"}; // the latter is an answer
 const std::set<std::string> staff_folders = {"solutions", ".ci"};
 

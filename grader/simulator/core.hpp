@@ -293,6 +293,7 @@ struct context {
     sector_set *read, *written;
     std::uint8_t closed = 0; // shadow bits of memory that the grid's device has no access to
     bool count, check_memory, check_initialised;
+    bool lanes_descend = false;   // atomics of one instruction: from the highest lane down
     race_checker *races;          // null: not checked
     touch_guard *guard = nullptr; // notes what is touched, for blocks on several cores
     bool stop = false;            // a fault ended the grid

@@ -1035,7 +1035,7 @@ template <class Op, class T> void atomic_window(context &c, const instruction &i
         check_races(c, i, mask, address, s, sizeof(T), access_use::atomic, false);
     auto b = lanes_of<R>(c, i.b), e = i.c == no_operand ? b : lanes_of<R>(c, i.c);
     R *d = i.d == no_operand ? nullptr : lanes_of<R>(c, i.d);
-    active(mask, [&](int l) {
+    auto serve = [&](int l) {
         std::byte *at = w.data + (address[l] - w.base);
         T old = read_as<T>(at);
         T next = outcome_of<Op>(old, read_as<T>(&b[l]), read_as<T>(&e[l]), s);
@@ -1045,7 +1045,11 @@ template <class Op, class T> void atomic_window(context &c, const instruction &i
         R bits = 0;
         __builtin_memcpy(&bits, &old, sizeof(T));
         d[l] = bits;
-    });
+    };
+    if (c.lanes_descend)
+        descending(mask, serve);
+    else
+        active(mask, serve);
     active(mask, [&](int l) { fill_initialised(w.shadow + (address[l] - w.base), sizeof(T)); });
     count_atomic(c, i, mask, address, s, sizeof(T));
 }

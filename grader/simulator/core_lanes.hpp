@@ -62,6 +62,13 @@ template <class F> inline void active(lane_mask mask, F f)
     }
 }
 
+// The same, highest first.
+template <class F> inline void descending(lane_mask mask, F f)
+{
+    for (int l = 31; l >= 0; --l)
+        if ((mask & bit_of[l]) != 0) f(l);
+}
+
 // The lanes for which f holds.
 template <class F> inline lane_mask where(F f)
 {

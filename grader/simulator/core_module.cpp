@@ -385,6 +385,7 @@ outcome module::state::run_grid(program &p, const launch &how, core::device_runt
     g.blocks = std::uint64_t{how.grid.x} * how.grid.y * how.grid.z;
     g.shuffled = settings().random_schedule;
     g.random.seed(settings().seed);
+    c.lanes_descend = g.shuffled;
     if (how.parameters.size() < p.info.parameter_bytes)
         return {1, p.shown + ": the launch gives fewer bytes of parameters than the kernel takes"};
     std::uint32_t threads = how.block.x * how.block.y * how.block.z,
@@ -554,8 +555,10 @@ void module::state::add_counts(program &p, const core::grid &g, bool by_kernel,
     it->managed_pages += pages_on_demand(read) + pages_on_demand(written);
     add_peer_traffic(how.device, read, false);
     add_peer_traffic(how.device, written, true);
+    const std::uint64_t before = it->total.warp_instructions;
     for (auto &f : p.functions)
         if (f) take_counts(*f, *it);
+    if (by_kernel) it->instructions_by_kernels += it->total.warp_instructions - before;
 }
 
 module::module(std::string_view ptx, int device,

@@ -62,7 +62,8 @@ struct site_counts { // one source line of one kernel
 struct kernel_counts {
     std::string kernel; // demangled, without parameters
     std::uint64_t launches = 0, blocks = 0, threads = 0;
-    std::uint64_t launches_by_kernels = 0; // of the launches
+    std::uint64_t launches_by_kernels = 0;     // of the launches
+    std::uint64_t instructions_by_kernels = 0; // of the warp instructions: those of such launches
     std::uint64_t sectors_read = 0,
                   sectors_written = 0; // distinct sectors a launch, summed: "compulsory bytes" / 32
     // Warp instructions of the block that executed most, summed over launches.

@@ -35,7 +35,7 @@ std::string site(int line, const access &load, const access &store)
 std::string document(const std::string &sites)
 {
     return fmt::format(
-        R"({{"kernels":[{{"kernel":"scale","launches":2,"launches_by_kernels":1,"blocks":4,"threads":1024,)"
+        R"({{"kernels":[{{"kernel":"scale","launches":2,"launches_by_kernels":1,"instructions_by_kernels":30,"blocks":4,"threads":1024,)"
         R"("sectors_read":10,"busiest_block_instructions":25,"managed_pages":8,"sectors_written":20,"sites":[{}]}}],"transfers":{{"host_to_device":64,"device_to_device":32,"from_pageable":48,"staged":16,"sent":[7,90,8],"uploaded":[3,61]}}}})",
         sites);
 }
@@ -76,6 +76,7 @@ TEST_CASE("totals over kernels and lines")
     CHECK(c.busiest_block_instructions == 25);
     CHECK(blocks_share(2).value(c) == doctest::Approx(80.0 / 25));
     CHECK(c.launches_by_kernels == 1);
+    CHECK(c.instructions_by_kernels == 30);
     CHECK(c.thread_instructions == 120);
     CHECK(c.shared_ideal_wavefronts == 8);
     CHECK(c.global_atomics == 6);

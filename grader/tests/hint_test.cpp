@@ -211,4 +211,10 @@ TEST_CASE("a line belongs to the TODO of the function it lies in")
     CHECK(later.words("scale: one", 10) == "TODO 2");
     CHECK(later.words("scale: one", 4) == "TODOs 1 and 2"); // a function of the student's own
     CHECK(later.of_line("scale: one", 4).empty());
+    CHECK_FALSE(todos.waits_for_others("scale: one", 4)); // TODO 1 itself is open
+    CHECK_FALSE(later.waits_for_others("scale: one", 8)); // all are begun
+    todo_list half(original, "int a(int n)\n{\n    return 2 * n;\n}\n" +
+                                 original.substr(original.find("int b")));
+    CHECK(half.waits_for_others("scale: one", 3));
+    CHECK_FALSE(half.waits_for_others("scale: one", 7));
 }

@@ -32,6 +32,27 @@ TEST_CASE("random bytes: every value, the same for the same generator, any lengt
     for (int v = 0; v < 256; ++v) CHECK(std::count(bytes.begin(), bytes.end(), v) > 30);
 }
 
+TEST_CASE("the same elements in any order: each as often, whatever the order")
+{
+    std::vector<unsigned> a(3 << 20), b;
+    std::mt19937_64 random(7);
+    for (unsigned &element : a) element = static_cast<unsigned>(random() % 1000);
+    b = a;
+    std::shuffle(b.begin(), b.end(), random);
+    auto same = [&] {
+        return same_in_any_order(std::as_bytes(std::span(a)), std::as_bytes(std::span(b)));
+    };
+    CHECK(same());
+    ++b[5], --b[6]; // their sum is as it was
+    CHECK_FALSE(same());
+    b = a;
+    b.back() = a.front() + 1000;
+    CHECK_FALSE(same());
+    b = a;
+    b.pop_back();
+    CHECK_FALSE(same());
+}
+
 TEST_CASE("a picture has as many pixels as it says")
 {
     picture p = read_picture("harbour.pgm");

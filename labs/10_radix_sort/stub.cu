@@ -53,7 +53,7 @@ struct block_sums {
     if (lane() == 31) of_warps[threadIdx.x / 32] = up_to;
     __syncthreads();
     block_sums sums{up_to - x, 0};
-    for (int w = 0; w < warps; ++w) {
+    for (int w = 0; w < int(blockDim.x / 32); ++w) {
         if (w < int(threadIdx.x / 32)) sums.before += of_warps[w];
         sums.all += of_warps[w];
     }
@@ -94,7 +94,7 @@ static __global__ void count_tiles(const unsigned *keys, int n, pass p, int *cou
 static __global__ void scan_counts(int *counts, int tiles, int *totals)
 {
     // TODO 3 (radix_sort): Go along row blockIdx.x, a thread a count and
-    // block_size counts at a time. add_up says what stands before each of them;
+    // blockDim.x counts at a time. add_up says what stands before each of them;
     // what earlier rounds have summed up comes on top. All threads must come to
     // add_up each time.
 }
@@ -132,10 +132,10 @@ static __global__ void place_tiles(arrays a, int n, pass p, const int *counts, c
 
     for (int k = 0; k < per_thread; ++k) {
         // TODO 7 (radix_sort): Load the key of this lane in row k; beyond n,
-        // take one that goes last. Find its peers; its place is `next` of its
-        // digit, and further on by its peers in lower lanes. Store it there, if
-        // it is one of the n. One of the peers moves `next` on for all of them,
-        // when all have read it.
+        // any will do. Find its peers; its place is `next` of its digit, and
+        // further on by its peers in lower lanes. Store it there, if it is one
+        // of the n. One of the peers moves `next` on for all of them, when all
+        // have read it.
 
         // TODO 8 (radix_sort_pairs): If there are values, let each go where its
         // key goes.
@@ -150,6 +150,7 @@ static void sort(unsigned *keys, unsigned *values, int n, void *scratch, bool fl
 {
     if (n == 0) return;
     int tiles = blocks_for(n, tile);
+    int scan_size = tiles > block_size ? block_size : 32; // threads a row
     int *totals = static_cast<int *>(scratch), *counts = totals + digits;
     unsigned *other = reinterpret_cast<unsigned *>(totals + counts_for(n));
     unsigned *other_values = values ? other + n : nullptr;
@@ -158,7 +159,7 @@ static void sort(unsigned *keys, unsigned *values, int n, void *scratch, bool fl
         arrays a = k % 2 == 0 ? there : back;
         pass p{k * digit_bits, floats};
         count_tiles<<<tiles, block_size>>>(a.keys, n, p, counts);
-        scan_counts<<<digits, block_size>>>(counts, tiles, totals);
+        scan_counts<<<digits, scan_size>>>(counts, tiles, totals);
         place_tiles<<<tiles, block_size>>>(a, n, p, counts, totals);
     }
     // TODO 10 (radix_sort: speed): When everything passes: how many passes, and

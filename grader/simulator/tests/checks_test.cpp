@@ -180,6 +180,27 @@ TEST_CASE("what the search for races does not reach is said, and the next grid i
     settings() = before;
 }
 
+TEST_CASE("lanes that meet in an atomic are served from the last on, where the order is another")
+{
+    const options before = settings();
+    module counter(one_kernel(".param .u64 p",
+                              ".reg .b64 %d<4>; .reg .b32 %r<3>; .shared .align 4 .b32 next;\n"
+                              "ld.param.u64 %d1, [p]; mov.u32 %r1, %tid.x;\n"
+                              "st.shared.u32 [next], 0; bar.warp.sync -1;\n"
+                              "atom.shared.add.u32 %r2, [next], 1;\n"
+                              "mul.wide.u32 %d2, %r1, 4; add.s64 %d3, %d1, %d2;\n"
+                              "st.global.u32 [%d3], %r2; ret;"),
+                   0);
+    for (bool another : {false, true}) {
+        settings().random_schedule = another;
+        buffer<int> places(std::size_t(32));
+        CHECK(run(counter, "k", {1, 1, 1}, {32, 1, 1}, 0, places).error == 0);
+        for (int lane = 0; lane < 32; ++lane)
+            CHECK(places.values()[std::size_t(lane)] == (another ? 31 - lane : lane));
+    }
+    settings() = before;
+}
+
 TEST_CASE("of a tree of launches, the kernel is named where the search for races ended")
 {
     const options before = settings();
@@ -216,8 +237,10 @@ TEST_CASE("of a tree of launches, the kernel is named where the search for races
     launch();
     CHECK(findings::instance().empty());
     REQUIRE(counters::instance().kernels.size() == 2);
-    for (const kernel_counts &k : counters::instance().kernels)
+    for (const kernel_counts &k : counters::instance().kernels) {
         CHECK(k.launches_by_kernels == (k.kernel == "child" ? k.launches : 0));
+        CHECK(k.instructions_by_kernels == (k.kernel == "child" ? k.total.warp_instructions : 0));
+    }
 }
 
 TEST_CASE("static names of relocatable code are shown without their file")

@@ -1,5 +1,5 @@
-// Fails: radix_sort: sizes around a warp, a block and a tile | WRONG_ANSWER | Each piece of 256
-// keys What lies in other tiles is not counted.
+// Fails: radix_sort: sizes around a tile | WRONG_ANSWER | Each piece of 256 keys
+// What lies in other tiles is not counted.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>

@@ -1,4 +1,4 @@
-// Fails: radix_sort_floats: zeros, infinities and the smallest | WRONG_ANSWER | -0 comes before 0
+// Fails: radix_sort_floats: zeros and infinities | WRONG_ANSWER | -0 comes before 0
 // Sorted as numbers: zeros stay in whatever order they have.
 #include "lab.hpp"
 
