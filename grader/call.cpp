@@ -709,6 +709,14 @@ void check_worth_trying(const std::string &function)
     }
 }
 
+[[noreturn]] void end_for_late_write(const argument &a)
+{
+    end_case(verdict::LATE_WRITE,
+             fmt::format("{} still changed after the call had returned and the device was idle.",
+                         ordinal_parts(a, 0)),
+             "Finish the work before returning: no thread of yours may go on.");
+}
+
 // Load, run, report, store: one call with fresh poison.
 // Returns whether the call left threads behind.
 bool once(std::vector<argument> &arguments, call_images &images, const char *function, void *result,
@@ -752,8 +760,10 @@ bool once(std::vector<argument> &arguments, call_images &images, const char *fun
     if (result_bytes) std::memcpy(result, ran.value.result, result_bytes);
     request store;
     store.what = command::store;
-    require_answer(ask_submission(store, std::chrono::seconds(30), function),
-                   "reading the results");
+    answer stored = ask_submission(store, std::chrono::seconds(30), function);
+    require_answer(stored, "reading the results");
+    if (std::uint32_t late = stored.value.changed_late; late && late <= arguments.size())
+        end_for_late_write(arguments[late - 1]);
     return ran.value.threads_left > 0;
 }
 
@@ -772,12 +782,7 @@ void check_late_writes(const std::vector<argument> &arguments, bool threads_left
         for (std::size_t j = 0; j < arguments.size(); ++j) {
             const argument &a = arguments[j];
             if (a.wire.where == place::value || parts_of(a.wire) > 1) continue;
-            if (std::equal(first[j].begin(), first[j].end(), returned(a))) continue;
-            end_case(
-                verdict::LATE_WRITE,
-                fmt::format("{} still changed after the call had returned and the device was idle.",
-                            ordinal_parts(a, 0)),
-                "Finish the work before returning: no thread of yours may go on.");
+            if (!std::equal(first[j].begin(), first[j].end(), returned(a))) end_for_late_write(a);
         }
     } while (std::chrono::steady_clock::now() < until);
 }

@@ -505,7 +505,8 @@ private:
         answer a = ask(who, r, seconds(10));
         require(who, a, fmt::format("timing {}", function()));
         device_s_ += a.parent_ms / 1e3;
-        return {own_time(a.value), std::max(a.parent_ms - overhead_ms_, 1e-3), calls};
+        return {own_time(a.value), std::max(a.parent_ms - overhead_ms_, 1e-3), calls,
+                a.value.threads_left > 0};
     }
 
     // Outputs are checked side by side while the next are read, as many as have places of their own

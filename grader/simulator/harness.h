@@ -51,6 +51,9 @@ __attribute__((weak)) size_t simulator_findings(struct simulator_finding *out, s
 // fits in `room`; returns its length without the null.
 __attribute__((weak)) size_t simulator_counters(char *out, size_t room);
 
+// A number that is another for nearly any other bytes there, also in memory of a device.
+__attribute__((weak)) uint64_t simulator_digest(const void *at, size_t bytes);
+
 #ifdef __cplusplus
 }
 #endif
