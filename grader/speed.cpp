@@ -35,6 +35,7 @@ constexpr std::size_t graded_sets = 5;
 constexpr std::uint64_t device_budget = std::uint64_t{16} << 30; // of all sets in all workers
 constexpr std::uint64_t images_start = 1 << 20;
 constexpr double least_share = 0.9; // of the bytes that any version must move, by counted kernels
+constexpr std::uint64_t most_parameters = 16 << 10; // bytes beyond a few words a launch, in all
 
 // Adds the time until its end to `sum`, in seconds.
 class stopwatch {
@@ -714,6 +715,12 @@ void check_where_work_was_done(const workload &work, std::uint64_t from_host,
     if (static_cast<double>(submission.copied_bytes) > work.bytes() - least && work.bytes() > 0)
         end("The copies", submission.copied_bytes, "what cudaMemcpy brought, no kernel computed",
             "Let kernels read the inputs and write the outputs where they are.");
+    const std::uint64_t passed = submission.copied_bytes + submission.parameter_bytes;
+    if (submission.parameter_bytes > most_parameters && work.bytes() > 0 &&
+        static_cast<double>(passed - most_parameters) > work.bytes() - least)
+        end("Copies and the parameters of launches", passed,
+            "what they brought, no kernel computed",
+            "Pass pointers and sizes, and let kernels read the inputs where they are.");
 }
 
 counted_outcome count_one_call(const make_workload &make, const make_workload &make_for_naive,
