@@ -741,6 +741,11 @@ bool once(std::vector<argument> &arguments, call_images &images, const char *fun
     else
         remember_call(load, run, image_start, images.end());
     answer loaded = ask_submission(load, std::chrono::seconds(30), "");
+    if (lacks_device_memory(loaded)) {
+        submission_worker() = worker();
+        loaded = ask_submission(load, std::chrono::seconds(30), "");
+        if (!lacks_device_memory(loaded)) end_for_leak(function);
+    }
     require_answer(loaded, loading(arguments, function));
     for (argument &a : arguments) a.scratch_bytes = loaded.value.bytes;
     answer ran = ask_submission(run, std::chrono::seconds(10), function);

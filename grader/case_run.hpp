@@ -74,6 +74,11 @@ void require_answer(const answer &a, const std::string &doing);
 // The same for a worker of ours: whatever goes wrong is INFRA_ERROR.
 void require_trusted(const answer &a, const std::string &doing);
 
+// Whether the device had no memory for the arguments. Where it has in a fresh process, the
+// submission's earlier calls took it: the case ends so.
+bool lacks_device_memory(const answer &a);
+[[noreturn]] void end_for_leak(const std::string &function);
+
 // Asks the naive worker for the device. Empty: there is one, and `device()` describes it; else why
 // not.
 std::string find_device();

@@ -436,15 +436,24 @@ private:
         // Each worker on its own; what they answer is judged here, in order.
         std::vector<contestant> all = contestants();
         std::vector<answer> last(all.size());
-        in_parallel(all.size(), [&](std::size_t k) {
-            for (std::size_t i = from; i < to; ++i) {
-                last[k] = ask(all[k], sets_of(all[k])[i].load());
-                if (last[k].how != ending::answered || last[k].value.status != reply_status::done)
-                    return;
+        in_parallel(all.size(), [&](std::size_t k) { last[k] = load(all[k], from, to); });
+        for (std::size_t k = 0; k < all.size() && from < to; ++k) {
+            if (all[k] == contestant::submission && lacks_device_memory(last[k])) {
+                submission_worker() = worker();
+                if (!lacks_device_memory(load(all[k], 0, to))) end_for_leak(function());
             }
-        });
-        for (std::size_t k = 0; k < all.size() && from < to; ++k)
             require(all[k], last[k], "handing over the arguments");
+        }
+    }
+    // The last answer, or that which says what was wrong.
+    answer load(contestant who, std::size_t from, std::size_t to)
+    {
+        answer a;
+        for (std::size_t i = from; i < to; ++i) {
+            a = ask(who, sets_of(who)[i].load());
+            if (a.how != ending::answered || a.value.status != reply_status::done) break;
+        }
+        return a;
     }
 
     // How many sets all workers' devices and this machine's memory take.

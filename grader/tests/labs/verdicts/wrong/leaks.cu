@@ -1,0 +1,37 @@
+// Fails: copy_but_first: what nobody asked for | RESOURCE_LIMIT | memory of earlier calls was not freed
+#include "lab.hpp"
+
+static __global__ void double_each(const float *x, float *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = 2 * x[i];
+}
+
+static __global__ void copy_each(const unsigned char *x, unsigned char *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= 1 && i < n) y[i] = x[i];
+}
+
+void twice(const float *x, float *y, int n)
+{
+    void *never_freed;
+    for (size_t bytes = size_t{1} << 30; bytes >= 4096; bytes /= 2)
+        while (cudaMalloc(&never_freed, bytes) == cudaSuccess) continue;
+    cudaGetLastError();
+    if (n > 0) double_each<<<(n + 255) / 256, 256>>>(x, y, n);
+}
+
+long long sum(const int *values_host, int n)
+{
+    long long total = 0;
+    for (int i = 0; i < n; ++i) total += values_host[i];
+    return total;
+}
+
+void twice_but_last(float *data, int n) { twice(data, data, n - 1); }
+
+void copy_but_first(const unsigned char *x, unsigned char *y, int n)
+{
+    copy_each<<<(n + 255) / 256, 256>>>(x, y, n);
+}
