@@ -470,6 +470,10 @@ std::string hint_of(const simulator_finding &f)
         return "A float4 access needs an address that is a multiple of 16: check the pointer, or "
                "peel.";
     case race:
+        if (f.other_grid)
+            return "Something must order the two grids: one stream, an event that the later one "
+                   "waits for, or, in a kernel, cudaStreamTailLaunch. What a block did before one "
+                   "of its threads launched is ordered by a barrier before that launch.";
         return "Something must order the two accesses: which barrier stands between them? Or, if "
                "both write: which of the threads should, and do two elements get one place?";
     case barrier:
@@ -579,6 +583,28 @@ bool reads_behind(const simulator_finding &f, const std::string &array)
     return !array.empty() && outside && !f.write && !std::strstr(f.where, before.c_str());
 }
 
+// What the case asks for, unless the run wants all streams' work late.
+stream_work streams_of_case()
+{
+    if (!options().simulated) return stream_work::as_queued;
+    return options().late_streams ? stream_work::late : current_case().streams;
+}
+
+// Whether the line is not at fault but what should have come before it.
+bool lacks_order(const simulator_finding &f, const std::vector<argument> &arguments)
+{
+    using enum simulator::finding_kind;
+    const auto kind = static_cast<simulator::finding_kind>(f.kind);
+    if (kind == race && f.other_grid) return true;
+    if (streams_of_case() != stream_work::as_queued &&
+        (kind == uninitialised || kind == use_after_free))
+        return true;
+    if (kind != uninitialised || !std::string_view(f.where).starts_with("byte ")) return false;
+    return std::none_of(arguments.begin(), arguments.end(), [&](const argument &a) {
+        return !a.wire.scratch && std::strstr(f.where, ordinal_parts(a, 0).c_str());
+    });
+}
+
 struct read_on {}; // thrown where that happened
 
 // Ends the case with the gravest of what the simulator saw. `rank`: of several whose report it is.
@@ -620,7 +646,8 @@ void check_report(const std::byte *from, const std::vector<argument> &arguments,
     }
     using path = std::filesystem::path;
     std::string on_rank = rank < 0 ? std::string() : fmt::format("Rank {}: ", rank);
-    if (path(worst->file).filename() == path(options().source).filename()) r.line = worst->line;
+    bool of_submission = path(worst->file).filename() == path(options().source).filename();
+    if (of_submission && !lacks_order(*worst, arguments)) r.line = worst->line;
     end_case(verdict_of(*worst), on_rank + printable(sentence(*worst)), hint_of(*worst));
 }
 
@@ -678,13 +705,6 @@ std::string loading(const std::vector<argument> &arguments, const char *function
 std::map<std::string, std::string> endless; // by function, "" for any: the case
 constexpr double most_waited_ms = 300e3;    // for the submission, in all correctness cases together
 double waited_ms = 0;
-
-// What the case asks for, unless the run wants all streams' work late.
-stream_work streams_of_case()
-{
-    if (!options().simulated) return stream_work::as_queued;
-    return options().late_streams ? stream_work::late : current_case().streams;
-}
 
 answer ask_submission(const request &r, std::chrono::seconds limit, const std::string &function)
 {

@@ -29,6 +29,7 @@ simulator_finding in_c(const finding &f)
     out.kind = static_cast<std::uint8_t>(f.kind);
     out.write = f.write;
     out.host_call = f.host_call;
+    out.other_grid = f.other_grid;
     put(out.kernel, f.kernel);
     put(out.file, f.file);
     put(out.where, f.where);
