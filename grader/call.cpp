@@ -446,7 +446,8 @@ verdict verdict_of(const simulator_finding &f)
     }
 }
 
-std::string hint_of(const simulator_finding &f)
+// `order`: what lacks_order says of it.
+std::string hint_of(const simulator_finding &f, bool order)
 {
     using enum simulator::finding_kind;
     if (f.host_call && f.where[0])
@@ -464,6 +465,9 @@ std::string hint_of(const simulator_finding &f)
         return large_index_hint(
             f.threads == 1 && std::string_view(f.where).starts_with("just past"), f.write);
     case uninitialised:
+        if (order)
+            return "Which kernel or copy should have written it before? Is it missing, does it "
+                   "write elsewhere, or does it come later?";
         return "Give it a value first, or do not read it: outputs start out with arbitrary "
                "contents, and so does shared memory.";
     case misaligned:
@@ -646,9 +650,10 @@ void check_report(const std::byte *from, const std::vector<argument> &arguments,
     }
     using path = std::filesystem::path;
     std::string on_rank = rank < 0 ? std::string() : fmt::format("Rank {}: ", rank);
-    bool of_submission = path(worst->file).filename() == path(options().source).filename();
-    if (of_submission && !lacks_order(*worst, arguments)) r.line = worst->line;
-    end_case(verdict_of(*worst), on_rank + printable(sentence(*worst)), hint_of(*worst));
+    const bool of_submission = path(worst->file).filename() == path(options().source).filename();
+    const bool order = lacks_order(*worst, arguments);
+    if (of_submission && !order) r.line = worst->line;
+    end_case(verdict_of(*worst), on_rank + printable(sentence(*worst)), hint_of(*worst, order));
 }
 
 std::vector<counted> counts_of_ranks; // of the last call on ranks
