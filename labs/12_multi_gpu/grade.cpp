@@ -631,6 +631,9 @@ CORRECTNESS_CASE("eliminate: singular systems", 2)
         doubles column = random_system(20), rows = random_system(20);
         for (int i = 0; i < 20; ++i) at(column, 20, i, 13) = 0;
         try_singular(column, 20, members, "one of its columns is 0.");
+        // The first pivot, a power of two: the rows cancel out to zeros whether a multiplier is a
+        // quotient or a product with the pivot's reciprocal.
+        at(rows, 20, 4, 0) = 2;
         for (int j = 0; j <= 20; ++j) at(rows, 20, 17, j) = at(rows, 20, 4, j);
         try_singular(rows, 20, members, "two of its equations are the same.");
     }
@@ -709,7 +712,7 @@ static void solve_on_ranks(int ranks, const doubles &augmented, int n)
 
 CORRECTNESS_CASE("eliminate_ranks: two ranks", 2)
 {
-    for (int n : {1, 2, 33, simulated() ? 50 : 1000}) solve_on_ranks(2, random_system(n), n);
+    for (int n : {1, 2, 33, simulated() ? 50 : 1000, 0}) solve_on_ranks(2, random_system(n), n);
 }
 
 CORRECTNESS_CASE("eliminate_ranks: four ranks", 2)

@@ -7,16 +7,17 @@
 // than members, some members share one. buffers[k] is memory of member k's
 // device, at a multiple of 256 bytes; the array `buffers` itself, and all whose
 // name ends in _host, is ordinary memory of the host. Arrays do not overlap.
+// Sizes are at least 0.
 //
 // Some devices may have no access to each other's memory: their kernels cannot
 // follow each other's pointers, and copies between them go by way of the host,
 // which happens by itself. Every function must be right there, too.
 //
-// The functions may be called on any current device. Where they write host
-// memory they return when that is done; else when all work has been launched:
-// the grader waits for every device, and asks the runtime for errors. Memory
-// that a function allocates it frees. A function may throw a std::exception to
-// report an error of its own.
+// Any device may be current before a call, and any after it. Functions that
+// write host memory return when that is done, the others when all work has been
+// launched: the grader waits for every device, and asks the runtime for errors.
+// Memory that a function allocates it frees. A function may throw a
+// std::exception to report an error of its own.
 #pragma once
 
 constexpr int most_devices = 16;
@@ -29,14 +30,15 @@ constexpr int most_devices = 16;
 void peer_table(int *can_access_host, int devices);
 
 // Makes all buffers equal to the first.
-//   buffers: n floats each. buffers[k][i] = buffers[0][i], for all k.
+//   buffers: n floats each, at most 2^28. buffers[k][i] = buffers[0][i], for
+//   all k.
 // The lesson: whoever has received a piece can send it on.
 void broadcast(float *const *buffers, int n, int devices);
 
 // Adds up, everywhere.
-//   buffers: n floats each. Each buffers[k][i] becomes the sum of what all
-//   buffers[0][i], buffers[1][i], ... were, in any order of adding; but the
-//   results in all buffers are equal bit by bit.
+//   buffers: n floats each, at most 2^28. Each buffers[k][i] becomes the sum of
+//   what all buffers[0][i], buffers[1][i], ... were, in any order of adding; but
+//   the results in all buffers are equal bit by bit.
 // The lesson: everyone adds up a part, and everyone sends each part once.
 void all_reduce(float *const *buffers, int n, int devices);
 
@@ -44,7 +46,8 @@ void all_reduce(float *const *buffers, int n, int devices);
 // each column, the largest number (by magnitude) that is left becomes the
 // pivot.
 //   augmented_host: n rows of n + 1, row-major: row i is the equation
-//   a[i][0] * x[0] + ... + a[i][n - 1] * x[n - 1] = a[i][n]. x_host: n.
+//   a[i][0] * x[0] + ... + a[i][n - 1] * x[n - 1] = a[i][n]. n is at most 2^14.
+//   x_host: n.
 //   Returns 0, or another number where the system is singular: where a column
 //   has nothing but zeros left to choose from. x_host then is of no interest.
 // The lesson: columns on all devices, and only multipliers travel.
@@ -52,17 +55,18 @@ int eliminate(const double *augmented_host, int n, double *x_host, int devices);
 
 // Merges two batches of images.
 //   first_host, second_host, out_host: count x height x width bytes, image
-//   after image. out = (3 * first + second + 2) / 4 of each pixel, rounded
-//   down. Each member merges about as many images as any other.
+//   after image, at most 2^30. out = (3 * first + second + 2) / 4 of each pixel,
+//   rounded down. Each member merges about as many images as any other.
 // The lesson: a host thread a device, each with a current device of its own.
 void merge_images(const unsigned char *first_host, const unsigned char *second_host,
                   unsigned char *out_host, int width, int height, int count, int devices);
 
 // Solves a system as eliminate does, by several processes, the ranks of an MPI
 // job, each of which calls this. Rank 0 has augmented_host and x_host, as
-// there; elsewhere both are null. n is the same on every rank, and whether what
-// is returned is 0 must be, too. MPI has begun, and goes on afterwards:
-// MPI_COMM_WORLD holds all ranks. The current device is the rank's own.
+// there; elsewhere both are null. n is the same on every rank, at most 2^14, and
+// whether what is returned is 0 must be, too. MPI has begun, and goes on
+// afterwards: MPI_COMM_WORLD holds all ranks. The current device is the rank's
+// own.
 // The lesson: a message needs time, so what it waits for comes first.
 int eliminate_ranks(const double *augmented_host, int n, double *x_host);
 

@@ -12,6 +12,7 @@
 #endif
 
 #include <algorithm>
+#include <exception>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -371,17 +372,33 @@ static __global__ void merge(const unsigned char *first, const unsigned char *se
     check(cudaMemcpy(out_host, first.at, n, cudaMemcpyDeviceToHost), "cudaMemcpy");
 }
 
+// Calls f(k) in a host thread for each member, and waits. An exception that left
+// a thread would end the program: it is thrown on here, when all are done.
+template <class F> static void thread_each(int devices, F f)
+{
+    std::vector<std::exception_ptr> failures(devices);
+    std::vector<std::thread> threads;
+    for (int k = 0; k < devices; ++k)
+        threads.emplace_back([&, k] {
+            try {
+                f(k);
+            } catch (...) {
+                failures[k] = std::current_exception();
+            }
+        });
+    for (std::thread &t : threads) t.join();
+    for (const std::exception_ptr &e : failures)
+        if (e) std::rethrow_exception(e);
+}
+
 void merge_images(const unsigned char *first_host, const unsigned char *second_host,
                   unsigned char *out_host, int width, int height, int count, int devices)
 {
-    std::vector<std::thread> threads;
-    for (int k = 0; k < devices; ++k)
-        threads.emplace_back([=] {
-            // TODO 13 (merge_images): This is another host thread. Choose its
-            // device, and merge the images from count * k / devices on, up to
-            // where the next member's begin.
-        });
-    for (std::thread &thread : threads) thread.join();
+    thread_each(devices, [&]([[maybe_unused]] int k) {
+        // TODO 13 (merge_images): This is another host thread. Choose its
+        // device, and merge the images from count * k / devices on, up to where
+        // the next member's begin; the product may need more than an int.
+    });
 }
 
 #ifdef WITH_MPI // else Open MPI is missing, and the cases are skipped

@@ -9,11 +9,9 @@
 #include <cusolverDn.h>
 #include <nccl.h>
 
-#include <cmath>
 #include <map>
 #include <stdexcept>
 #include <string>
-#include <utility>
 #include <vector>
 
 using std::size_t;
@@ -172,7 +170,7 @@ static __global__ void merge(const unsigned char *first, const unsigned char *se
 void merge_images(const unsigned char *first_host, const unsigned char *second_host,
                   unsigned char *out_host, int width, int height, int count, int)
 {
-    int n = width * height * count;
+    int n = int(size_t(width) * height * count);
     if (n == 0) return;
     check(cudaSetDevice(0), "cudaSetDevice");
     array<unsigned char> first(n), second(n);
@@ -183,63 +181,141 @@ void merge_images(const unsigned char *first_host, const unsigned char *second_h
     copy(out_host, first.at, n);
 }
 
-// The same by ranks: a broadcast of everything, and then each its own columns, j % ranks.
 #ifdef WITH_MPI
-// Row k, which is the pivot's, changes places with `row`, and is subtracted from those below: a
-// thread an own column from column k on.
-static __global__ void eliminate_own(double *a, const double *multipliers, int n, int k, int row,
-                                     int ranks, int rank)
+constexpr int block_size = 256;
+
+// Elimination by ranks. Columns are dealt out like cards: column j of the system belongs to rank
+// j % ranks; the right-hand side is column n. A rank keeps its columns one after the other, n
+// numbers each, from top to bottom.
+struct deal {
+    int n, ranks, rank;
+    double *columns;
+    // How many of its columns lie before column j.
+    __host__ __device__ int own_before(int j) const { return (j - rank + ranks - 1) / ranks; }
+    // Its i-th column.
+    __host__ __device__ double *own(int i) const { return columns + size_t(i) * n; }
+};
+
+// What the owner of column k tells all: message[0] is the row of the pivot, or -1 if there is none;
+// message[1 + i], for each row i below k, is the multiplier of row k that is to be subtracted from
+// it. In one block.
+static __global__ void pick_pivot(double *column, int n, int k, double *message)
 {
-    int j = rank + ranks * (blockIdx.x * blockDim.x + threadIdx.x), width = n + 1;
-    if (j < k || j > n) return;
-    double x = a[row * width + j];
-    a[row * width + j] = a[k * width + j];
-    a[k * width + j] = x;
-    for (int i = k + 1; i < n; ++i) a[i * width + j] -= multipliers[i] * x;
+    __shared__ double values[block_size];
+    __shared__ int rows[block_size];
+    int t = threadIdx.x;
+    values[t] = 0;
+    rows[t] = -1;
+    for (int i = k + t; i < n; i += block_size)
+        if (fabs(column[i]) > values[t]) {
+            values[t] = fabs(column[i]);
+            rows[t] = i;
+        }
+    __syncthreads();
+    for (int half = block_size / 2; half > 0; half /= 2) {
+        if (t < half && values[t + half] > values[t]) {
+            values[t] = values[t + half];
+            rows[t] = rows[t + half];
+        }
+        __syncthreads();
+    }
+    if (t == 0) message[0] = rows[0];
+    if (rows[0] < 0) return;
+    if (t == 0) { // the pivot changes places with what is in row k
+        double pivot = column[rows[0]];
+        column[rows[0]] = column[k];
+        column[k] = pivot;
+    }
+    __syncthreads();
+    for (int i = k + 1 + t; i < n; i += block_size) message[1 + i] = column[i] / column[k];
+}
+
+// Brings the columns right of column k up to date: a block a column, the first of which is the
+// rank's i-th.
+static __global__ void update_columns(deal d, int k, int i, const double *message)
+{
+    double *column = d.own(i + blockIdx.x);
+    if (message[0] < 0) return;
+    int row = int(message[0]);
+    if (threadIdx.x == 0) {
+        double x = column[row];
+        column[row] = column[k];
+        column[k] = x;
+    }
+    __syncthreads();
+    for (int j = k + 1 + threadIdx.x; j < d.n; j += block_size)
+        column[j] -= message[1 + j] * column[k];
+}
+
+// All columns in host memory of rank 0: first those of rank 0, one after the other, n numbers each,
+// then those of rank 1, and so on.
+struct dealt_columns {
+    int n, ranks;
+    std::vector<int> counts, starts; // how many numbers, from where on
+    std::vector<double> numbers;
+    dealt_columns(int n, int ranks) : n(n), ranks(ranks)
+    {
+        for (int k = 0; k < ranks; ++k) {
+            starts.push_back(k == 0 ? 0 : starts[k - 1] + counts[k - 1]);
+            counts.push_back(deal{n, ranks, k, nullptr}.own_before(n + 1) * n);
+        }
+    }
+    double *column(int j) { return numbers.data() + starts[j % ranks] + size_t(j / ranks) * n; }
+    void take(const double *augmented_host)
+    {
+        numbers.resize(size_t(n) * (n + 1));
+        for (int j = 0; j <= n; ++j)
+            for (int i = 0; i < n; ++i) column(j)[i] = augmented_host[size_t(i) * (n + 1) + j];
+    }
+};
+
+// The unknowns, from the last to the first. Nonzero if a column has no pivot.
+static int substitute_back(dealt_columns &all, double *x_host)
+{
+    int singular = 0;
+    double *y = all.column(all.n);
+    for (int k = all.n - 1; k >= 0; --k) {
+        const double *column = all.column(k);
+        singular |= column[k] == 0;
+        x_host[k] = y[k] / column[k];
+        for (int i = 0; i < k; ++i) y[i] -= column[i] * x_host[k];
+    }
+    return singular;
 }
 
 int eliminate_ranks(const double *augmented_host, int n, double *x_host)
 {
-    int ranks, rank, width = n + 1, all = n * width;
+    int ranks, rank;
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    auto copy_all = [](double *to, const double *from, size_t numbers) {
-        check(cudaMemcpy(to, from, sizeof(double) * numbers, cudaMemcpyDefault), "cudaMemcpy");
-    };
-    std::vector<double> system(all), column(width), upper(all);
-    if (rank == 0) system.assign(augmented_host, augmented_host + all);
-    MPI_Bcast(system.data(), all, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-    array<double> a(all), multipliers(width);
-    copy_all(a.at, system.data(), all);
-    for (int k = 0; k < n; ++k) {
-        if (rank == k % ranks) { // column[n] is the pivot's row
-            check(cudaMemcpy2D(column.data(), sizeof(double), a.at + k, sizeof(double) * width,
-                               sizeof(double), n, cudaMemcpyDeviceToHost),
-                  "cudaMemcpy2D");
-            int row = k;
-            for (int i = k + 1; i < n; ++i)
-                if (std::abs(column[i]) > std::abs(column[row])) row = i;
-            std::swap(column[k], column[row]);
-            column[n] = row;
-            for (int i = k + 1; i < n && column[k] != 0; ++i) column[i] /= column[k];
+    dealt_columns all(n, ranks);
+    if (rank == 0) all.take(augmented_host);
+    std::vector<double> own(all.counts[rank]);
+    MPI_Scatterv(all.numbers.data(), all.counts.data(), all.starts.data(), MPI_DOUBLE, own.data(),
+                 all.counts[rank], MPI_DOUBLE, 0, MPI_COMM_WORLD);
+
+    array<double> columns(own.size()), message(n + 1);
+    std::vector<double> travelling(n + 1);
+    copy(columns.at, own.data(), own.size());
+    deal d{n, ranks, rank, columns.at};
+    for (int j = 0; j < n; ++j) {
+        if (rank == j % ranks) {
+            pick_pivot<<<1, block_size>>>(d.own(j / ranks), n, j, message.at);
+            copy(travelling.data(), message.at, n + 1);
         }
-        MPI_Bcast(column.data(), width, MPI_DOUBLE, k % ranks, MPI_COMM_WORLD);
-        if (column[k] == 0) return 1; // so do all
-        copy_all(multipliers.at, column.data(), width);
-        eliminate_own<<<width / 256 + 1, 256>>>(a.at, multipliers.at, n, k, int(column[n]), ranks,
-                                                rank);
-        check(cudaPeekAtLastError(), "eliminate_own");
+        MPI_Bcast(travelling.data(), n + 1, MPI_DOUBLE, j % ranks, MPI_COMM_WORLD);
+        if (rank != j % ranks) copy(message.at, travelling.data(), n + 1);
+        int i = d.own_before(j + 1), left = d.own_before(n + 1) - i;
+        if (left > 0) update_columns<<<left, block_size>>>(d, j, i, message.at);
+        check(cudaPeekAtLastError(), "a launch of eliminate_ranks");
     }
-    copy_all(system.data(), a.at, all);
-    for (int i = 0; i < all; ++i)
-        if (i % width % ranks != rank) system[i] = 0; // those of others
-    MPI_Reduce(system.data(), upper.data(), all, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
-    for (int k = n - 1; k >= 0 && rank == 0; --k) {
-        x_host[k] = upper[k * width + n];
-        for (int j = k + 1; j < n; ++j) x_host[k] -= upper[k * width + j] * x_host[j];
-        x_host[k] /= upper[k * width + k];
-    }
-    return 0;
+    copy(own.data(), columns.at, own.size());
+    MPI_Gatherv(own.data(), all.counts[rank], MPI_DOUBLE, all.numbers.data(), all.counts.data(),
+                all.starts.data(), MPI_DOUBLE, 0, MPI_COMM_WORLD);
+
+    int singular = rank == 0 ? substitute_back(all, x_host) : 0;
+    MPI_Bcast(&singular, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    return singular;
 }
 #else
 int eliminate_ranks(const double *, int, double *) { return -1; }

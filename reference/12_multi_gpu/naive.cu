@@ -151,7 +151,7 @@ static __global__ void merge(const unsigned char *first, const unsigned char *se
 void merge_images(const unsigned char *first_host, const unsigned char *second_host,
                   unsigned char *out_host, int width, int height, int count, int)
 {
-    int n = width * height * count;
+    int n = int(std::size_t(width) * height * count);
     if (n == 0) return;
     check(cudaSetDevice(device_of(0)), "cudaSetDevice");
     array<unsigned char> first(n), second(n);

@@ -15,10 +15,16 @@ constexpr int threads = 256;
 constexpr int small_part = 2048; // keys that one thread sorts
 constexpr int deepest = 22;      // of launches; CUDA promises 24 levels
 
+// Five elevenths, rounded down, where five times a gap need not be an int; but 1 after 2.
+static __device__ int smaller_gap(int gap)
+{
+    return gap == 2 ? 1 : gap / 11 * 5 + gap % 11 * 5 / 11;
+}
+
 // Shell sort: insertion sort over distances that shrink to 1.
 static __device__ void sort_alone(unsigned *data, int n)
 {
-    for (int gap = n / 2; gap > 0; gap = gap == 2 ? 1 : gap * 5 / 11)
+    for (int gap = n / 2; gap > 0; gap = smaller_gap(gap))
         for (int i = gap; i < n; ++i) {
             unsigned key = data[i];
             int k = i;

@@ -14,17 +14,17 @@ constexpr int threads = 256;
 constexpr int leaf = 2048;  // keys that a block sorts
 constexpr int deepest = 22; // of launches; CUDA promises 24 levels
 
-// Two sorted runs become one of `run` keys: the first is compared with the mirror image of the
+// Two sorted runs of `run` keys become one: the first is compared with the mirror image of the
 // second, then keys d apart, d halving. Every comparison leaves the smaller key at the lower place,
 // so that nothing is missing behind the last.
 static __device__ void sort_block(unsigned *keys, int n)
 {
-    for (int run = 2; run < 2 * n; run *= 2)
-        for (int d = run / 2; d > 0; d /= 2) {
+    for (int run = 1; run < n; run *= 2) // 2^30 at most, when it ends
+        for (int d = run; d > 0; d /= 2) {
             // Pair i: number i % d of d, and d is a power of two.
             for (int i = threadIdx.x; (i & -d) * 2 < n; i += threads) {
                 int first = (i & -d) * 2, at = i & (d - 1), low = first + at;
-                int high = d == run / 2 ? first + run - 1 - at : low + d;
+                int high = d == run ? first + 2 * run - 1 - at : low + d;
                 if (high >= n) continue;
                 unsigned a = keys[low], b = keys[high];
                 if (a > b) keys[low] = b, keys[high] = a;

@@ -11,7 +11,7 @@
 #include <string>
 
 constexpr int threads = 256, per_thread = 32, tile = threads * per_thread;
-constexpr int leaf = 4096, usual_leaf = 2048; // keys: a block sorts so many at most; as a rule
+constexpr int leaf = 8192, usual_leaf = 4096; // keys: a block sorts so many at most; as a rule
 constexpr int most_buckets = threads, samples = 4096;
 constexpr int most_sampled_levels = 8; // then pivots by value, whatever the keys
 constexpr unsigned all_lanes = 0xffffffff, largest = 0xffffffff;

@@ -2,7 +2,7 @@
 //
 // New: enable_peers, by which devices send to each other directly; in eliminate, the columns lie in
 // one piece each, and where the pivot is stays on the device. All that is computed is computed on
-// one device still, but for the images.
+// one device still, but for the images and what ranks do, who have rows, as in naive.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
@@ -14,7 +14,6 @@
 #include <cmath>
 #include <stdexcept>
 #include <string>
-#include <utility>
 #include <vector>
 
 using std::size_t;
@@ -176,7 +175,7 @@ static __global__ void update_columns(double *columns, int n, int k, const doubl
 // have left on the right. Finds unknown k, from its column; in one block.
 static __global__ void substitute(const double *column, int k, double *y)
 {
-    [[maybe_unused]] double unknown = y[k] / column[k];
+    double unknown = y[k] / column[k];
     __syncthreads(); // all have read y[k]
     if (threadIdx.x == 0) y[k] = unknown;
     for (int i = threadIdx.x; i < k; i += block_size) y[i] -= column[i] * unknown;
@@ -234,68 +233,95 @@ void merge_images(const unsigned char *first_host, const unsigned char *second_h
 {
     size_t image = size_t(width) * height;
     for (int k = 0; k < devices; ++k) {
-        size_t first = image * (count * k / devices), last = image * (count * (k + 1) / devices);
+        size_t first = image * (size_t(count) * k / devices);
+        size_t last = image * (size_t(count) * (k + 1) / devices);
         use(k);
         merge_pixels(first_host + first, second_host + first, out_host + first, int(last - first));
     }
 }
 
-// The same by ranks: a broadcast of everything, and then each its own columns, j % ranks.
 #ifdef WITH_MPI
-// Row k, which is the pivot's, changes places with `row`, and is subtracted from those below: a
-// thread an own column from column k on.
-static __global__ void eliminate_own(double *a, const double *multipliers, int n, int k, int row,
-                                     int ranks, int rank)
+static void copy(double *to, const double *from, size_t n)
 {
-    int j = rank + ranks * (blockIdx.x * blockDim.x + threadIdx.x), width = n + 1;
-    if (j < k || j > n) return;
-    double x = a[row * width + j];
-    a[row * width + j] = a[k * width + j];
-    a[k * width + j] = x;
-    for (int i = k + 1; i < n; ++i) a[i * width + j] -= multipliers[i] * x;
+    check(cudaMemcpy(to, from, sizeof(double) * n, cudaMemcpyDefault), "cudaMemcpy");
+}
+
+// The unknowns, from the last to the first, once below the diagonal there are zeros.
+static void substitute_back(const std::vector<double> &upper, int n, double *x_host)
+{
+    size_t row = n + 1;
+    for (int k = n - 1; k >= 0; --k) {
+        x_host[k] = upper[k * row + n];
+        for (int j = k + 1; j < n; ++j) x_host[k] -= upper[k * row + j] * x_host[j];
+        x_host[k] /= upper[k * row + k];
+    }
+}
+
+// Own rows below row k, of which the first is number `first`: a thread an element, a row of blocks
+// for each row.
+static __global__ void eliminate_below(double *rows, const double *pivot, int n, int first, int k)
+{
+    int i = blockIdx.y, j = k + 1 + blockIdx.x * block_size + threadIdx.x;
+    double *row = rows + i * (n + 1);
+    if (j <= n && first + i > k) row[j] -= row[k] / pivot[k] * pivot[j];
 }
 
 int eliminate_ranks(const double *augmented_host, int n, double *x_host)
 {
-    int ranks, rank, width = n + 1, all = n * width;
+    int ranks, rank;
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    auto copy_all = [](double *to, const double *from, size_t numbers) {
-        check(cudaMemcpy(to, from, sizeof(double) * numbers, cudaMemcpyDefault), "cudaMemcpy");
-    };
-    std::vector<double> system(all), column(width), upper(all);
-    if (rank == 0) system.assign(augmented_host, augmented_host + all);
-    MPI_Bcast(system.data(), all, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-    array<double> a(all), multipliers(width);
-    copy_all(a.at, system.data(), all);
+    const int row = n + 1, block = (n + ranks - 1) / ranks; // rows a rank
+    std::vector<int> counts, starts;
+    for (int k = 0; k < ranks; ++k) {
+        starts.push_back(row * std::min(n, k * block));
+        counts.push_back(row * std::min(n, (k + 1) * block) - starts[k]);
+    }
+    const int first = starts[rank] / row, own = counts[rank] / row;
+    std::vector<double> rows(counts[rank]), column(own), pivot(row), other(row);
+    MPI_Scatterv(augmented_host, counts.data(), starts.data(), MPI_DOUBLE, rows.data(),
+                 counts[rank], MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    array<double> a(counts[rank]), pivot_there(row);
+    copy(a.at, rows.data(), counts[rank]);
+
     for (int k = 0; k < n; ++k) {
-        if (rank == k % ranks) { // column[n] is the pivot's row
-            check(cudaMemcpy2D(column.data(), sizeof(double), a.at + k, sizeof(double) * width,
-                               sizeof(double), n, cudaMemcpyDeviceToHost),
+        struct {
+            double value;
+            int row;
+        } best{0, k}, of_all;
+        if (own > 0)
+            check(cudaMemcpy2D(column.data(), sizeof(double), a.at + k, row * sizeof(double),
+                               sizeof(double), own, cudaMemcpyDeviceToHost),
                   "cudaMemcpy2D");
-            int row = k;
-            for (int i = k + 1; i < n; ++i)
-                if (std::abs(column[i]) > std::abs(column[row])) row = i;
-            std::swap(column[k], column[row]);
-            column[n] = row;
-            for (int i = k + 1; i < n && column[k] != 0; ++i) column[i] /= column[k];
-        }
-        MPI_Bcast(column.data(), width, MPI_DOUBLE, k % ranks, MPI_COMM_WORLD);
-        if (column[k] == 0) return 1; // so do all
-        copy_all(multipliers.at, column.data(), width);
-        eliminate_own<<<width / 256 + 1, 256>>>(a.at, multipliers.at, n, k, int(column[n]), ranks,
-                                                rank);
-        check(cudaPeekAtLastError(), "eliminate_own");
+        for (int i = std::max(0, k - first); i < own; ++i)
+            if (std::abs(column[i]) > best.value) best = {std::abs(column[i]), first + i};
+        MPI_Allreduce(&best, &of_all, 1, MPI_DOUBLE_INT, MPI_MAXLOC, MPI_COMM_WORLD);
+        if (of_all.value == 0) return 1;
+
+        // The pivot's row goes to everyone, row k to where that was.
+        const int from = of_all.row / block, of_k = k / block;
+        auto own_row = [&](int i) { return a.at + (i - first) * row; };
+        if (rank == from) copy(pivot.data(), own_row(of_all.row), row);
+        if (rank == of_k) copy(other.data(), own_row(k), row);
+        MPI_Bcast(pivot.data(), row, MPI_DOUBLE, from, MPI_COMM_WORLD);
+        if (rank == of_k && from != of_k)
+            MPI_Send(other.data(), row, MPI_DOUBLE, from, k, MPI_COMM_WORLD);
+        if (rank == from && from != of_k)
+            MPI_Recv(other.data(), row, MPI_DOUBLE, of_k, k, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (rank == from) copy(own_row(of_all.row), other.data(), row);
+        if (rank == of_k) copy(own_row(k), pivot.data(), row);
+        copy(pivot_there.at, pivot.data(), row);
+        if (own > 0)
+            eliminate_below<<<dim3(blocks_for(n - k), own), block_size>>>(a.at, pivot_there.at, n,
+                                                                          first, k);
+        check(cudaPeekAtLastError(), "eliminate_below");
     }
-    copy_all(system.data(), a.at, all);
-    for (int i = 0; i < all; ++i)
-        if (i % width % ranks != rank) system[i] = 0; // those of others
-    MPI_Reduce(system.data(), upper.data(), all, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
-    for (int k = n - 1; k >= 0 && rank == 0; --k) {
-        x_host[k] = upper[k * width + n];
-        for (int j = k + 1; j < n; ++j) x_host[k] -= upper[k * width + j] * x_host[j];
-        x_host[k] /= upper[k * width + k];
-    }
+
+    copy(rows.data(), a.at, counts[rank]);
+    std::vector<double> upper(rank == 0 ? n * row : 0);
+    MPI_Gatherv(rows.data(), counts[rank], MPI_DOUBLE, upper.data(), counts.data(), starts.data(),
+                MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    if (rank == 0) substitute_back(upper, n, x_host);
     return 0;
 }
 #else

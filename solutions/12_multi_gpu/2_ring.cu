@@ -1,8 +1,8 @@
 // Lab 12, rung 2: everyone sends. A chain of pieces, a ring of parts, columns on all devices.
 //
 // New: `stream`, in which one device waits for another while the host goes on; broadcast's chain
-// and all_reduce's ring; eliminate, whose columns are dealt out, so that only multipliers travel; a
-// host thread a device for images.
+// and all_reduce's ring; eliminate and eliminate_ranks, whose columns are dealt out, so that only
+// multipliers travel; a host thread a device for images.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
@@ -11,7 +11,7 @@
 #endif
 
 #include <algorithm>
-#include <cmath>
+#include <exception>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -383,79 +383,113 @@ static void merge_pixels(const unsigned char *first_host, const unsigned char *s
     check(cudaMemcpy(out_host, first.at, n, cudaMemcpyDeviceToHost), "cudaMemcpy");
 }
 
+// Calls f(k) in a host thread for each member, and waits. An exception that left
+// a thread would end the program: it is thrown on here, when all are done.
+template <class F> static void thread_each(int devices, F f)
+{
+    std::vector<std::exception_ptr> failures(devices);
+    std::vector<std::thread> threads;
+    for (int k = 0; k < devices; ++k)
+        threads.emplace_back([&, k] {
+            try {
+                f(k);
+            } catch (...) {
+                failures[k] = std::current_exception();
+            }
+        });
+    for (std::thread &t : threads) t.join();
+    for (const std::exception_ptr &e : failures)
+        if (e) std::rethrow_exception(e);
+}
+
 void merge_images(const unsigned char *first_host, const unsigned char *second_host,
                   unsigned char *out_host, int width, int height, int count, int devices)
 {
-    std::vector<std::thread> threads;
-    for (int k = 0; k < devices; ++k)
-        threads.emplace_back([=] {
-            use(k);
-            size_t image = size_t(width) * height;
-            size_t first = image * (count * k / devices);
-            size_t last = image * (count * (k + 1) / devices);
-            merge_pixels(first_host + first, second_host + first, out_host + first,
-                         int(last - first));
-        });
-    for (std::thread &thread : threads) thread.join();
+    thread_each(devices, [&](int k) {
+        use(k);
+        size_t image = size_t(width) * height;
+        size_t first = image * (size_t(count) * k / devices);
+        size_t last = image * (size_t(count) * (k + 1) / devices);
+        merge_pixels(first_host + first, second_host + first, out_host + first, int(last - first));
+    });
 }
 
-// The same by ranks: a broadcast of everything, and then each its own columns, j % ranks.
 #ifdef WITH_MPI
-// Row k, which is the pivot's, changes places with `row`, and is subtracted from those below: a
-// thread an own column from column k on.
-static __global__ void eliminate_own(double *a, const double *multipliers, int n, int k, int row,
-                                     int ranks, int rank)
+// All columns in host memory of rank 0: first those of rank 0, one after the other, n numbers each,
+// then those of rank 1, and so on.
+struct dealt_columns {
+    int n, ranks;
+    std::vector<int> counts, starts; // how many numbers, from where on
+    std::vector<double> numbers;
+    dealt_columns(int n, int ranks) : n(n), ranks(ranks)
+    {
+        for (int k = 0; k < ranks; ++k) {
+            starts.push_back(k == 0 ? 0 : starts[k - 1] + counts[k - 1]);
+            counts.push_back(deal{n, ranks, k, nullptr}.own_before(n + 1) * n);
+        }
+    }
+    double *column(int j) { return numbers.data() + starts[j % ranks] + size_t(j / ranks) * n; }
+    void take(const double *augmented_host)
+    {
+        numbers.resize(size_t(n) * (n + 1));
+        for (int j = 0; j <= n; ++j)
+            for (int i = 0; i < n; ++i) column(j)[i] = augmented_host[size_t(i) * (n + 1) + j];
+    }
+};
+
+// The unknowns, from the last to the first. Nonzero if a column has no pivot.
+static int substitute_back(dealt_columns &all, double *x_host)
 {
-    int j = rank + ranks * (blockIdx.x * blockDim.x + threadIdx.x), width = n + 1;
-    if (j < k || j > n) return;
-    double x = a[row * width + j];
-    a[row * width + j] = a[k * width + j];
-    a[k * width + j] = x;
-    for (int i = k + 1; i < n; ++i) a[i * width + j] -= multipliers[i] * x;
+    int singular = 0;
+    double *y = all.column(all.n);
+    for (int k = all.n - 1; k >= 0; --k) {
+        const double *column = all.column(k);
+        singular |= column[k] == 0;
+        x_host[k] = y[k] / column[k];
+        for (int i = 0; i < k; ++i) y[i] -= column[i] * x_host[k];
+    }
+    return singular;
 }
 
+static void copy_numbers(double *to, const double *from, size_t n)
+{
+    check(cudaMemcpy(to, from, sizeof(double) * n, cudaMemcpyDefault), "cudaMemcpy");
+}
+
+// Columns are dealt out to ranks as eliminate deals them out to devices.
 int eliminate_ranks(const double *augmented_host, int n, double *x_host)
 {
-    int ranks, rank, width = n + 1, all = n * width;
+    int ranks, rank;
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    auto copy_all = [](double *to, const double *from, size_t numbers) {
-        check(cudaMemcpy(to, from, sizeof(double) * numbers, cudaMemcpyDefault), "cudaMemcpy");
-    };
-    std::vector<double> system(all), column(width), upper(all);
-    if (rank == 0) system.assign(augmented_host, augmented_host + all);
-    MPI_Bcast(system.data(), all, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-    array<double> a(all), multipliers(width);
-    copy_all(a.at, system.data(), all);
-    for (int k = 0; k < n; ++k) {
-        if (rank == k % ranks) { // column[n] is the pivot's row
-            check(cudaMemcpy2D(column.data(), sizeof(double), a.at + k, sizeof(double) * width,
-                               sizeof(double), n, cudaMemcpyDeviceToHost),
-                  "cudaMemcpy2D");
-            int row = k;
-            for (int i = k + 1; i < n; ++i)
-                if (std::abs(column[i]) > std::abs(column[row])) row = i;
-            std::swap(column[k], column[row]);
-            column[n] = row;
-            for (int i = k + 1; i < n && column[k] != 0; ++i) column[i] /= column[k];
+    dealt_columns all(n, ranks);
+    if (rank == 0) all.take(augmented_host);
+    std::vector<double> own(all.counts[rank]);
+    MPI_Scatterv(all.numbers.data(), all.counts.data(), all.starts.data(), MPI_DOUBLE, own.data(),
+                 all.counts[rank], MPI_DOUBLE, 0, MPI_COMM_WORLD);
+
+    array<double> columns(own.size()), message(n + 1);
+    std::vector<double> travelling(n + 1);
+    copy_numbers(columns.at, own.data(), own.size());
+    deal d{n, ranks, rank, columns.at};
+    for (int j = 0; j < n; ++j) {
+        if (rank == j % ranks) {
+            pick_pivot<<<1, block_size>>>(d.own(j / ranks), n, j, message.at);
+            copy_numbers(travelling.data(), message.at, n + 1);
         }
-        MPI_Bcast(column.data(), width, MPI_DOUBLE, k % ranks, MPI_COMM_WORLD);
-        if (column[k] == 0) return 1; // so do all
-        copy_all(multipliers.at, column.data(), width);
-        eliminate_own<<<width / 256 + 1, 256>>>(a.at, multipliers.at, n, k, int(column[n]), ranks,
-                                                rank);
-        check(cudaPeekAtLastError(), "eliminate_own");
+        MPI_Bcast(travelling.data(), n + 1, MPI_DOUBLE, j % ranks, MPI_COMM_WORLD);
+        if (rank != j % ranks) copy_numbers(message.at, travelling.data(), n + 1);
+        int i = d.own_before(j + 1), left = d.own_before(n + 1) - i;
+        if (left > 0) update_columns<<<left, block_size>>>(d, j, i, message.at);
+        check(cudaPeekAtLastError(), "a launch of eliminate_ranks");
     }
-    copy_all(system.data(), a.at, all);
-    for (int i = 0; i < all; ++i)
-        if (i % width % ranks != rank) system[i] = 0; // those of others
-    MPI_Reduce(system.data(), upper.data(), all, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
-    for (int k = n - 1; k >= 0 && rank == 0; --k) {
-        x_host[k] = upper[k * width + n];
-        for (int j = k + 1; j < n; ++j) x_host[k] -= upper[k * width + j] * x_host[j];
-        x_host[k] /= upper[k * width + k];
-    }
-    return 0;
+    copy_numbers(own.data(), columns.at, own.size());
+    MPI_Gatherv(own.data(), all.counts[rank], MPI_DOUBLE, all.numbers.data(), all.counts.data(),
+                all.starts.data(), MPI_DOUBLE, 0, MPI_COMM_WORLD);
+
+    int singular = rank == 0 ? substitute_back(all, x_host) : 0;
+    MPI_Bcast(&singular, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    return singular;
 }
 #else
 int eliminate_ranks(const double *, int, double *) { return -1; }

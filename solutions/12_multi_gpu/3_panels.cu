@@ -1,8 +1,8 @@
 // Lab 12, rung 3: less waiting for each other.
 //
 // New: all_reduce is one kernel on each device, which reads its part of all buffers and writes the
-// sums to all; eliminate goes a panel of columns at a time, so that a number is read and written
-// once where it was sixteen times, and a sixteenth as many messages travel.
+// sums to all; eliminate and eliminate_ranks go a panel of columns at a time, so that a number is
+// read and written once where it was sixteen times, and a sixteenth as many messages travel.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
@@ -11,7 +11,6 @@
 #endif
 
 #include <algorithm>
-#include <cmath>
 #include <exception>
 #include <stdexcept>
 #include <string>
@@ -554,63 +553,87 @@ void merge_images(const unsigned char *first_host, const unsigned char *second_h
     });
 }
 
-// The same by ranks: a broadcast of everything, and then each its own columns, j % ranks.
 #ifdef WITH_MPI
-// Row k, which is the pivot's, changes places with `row`, and is subtracted from those below: a
-// thread an own column from column k on.
-static __global__ void eliminate_own(double *a, const double *multipliers, int n, int k, int row,
-                                     int ranks, int rank)
+// All panels, those of one rank after those of the other, in host memory of rank 0.
+struct dealt_columns {
+    int n, ranks;
+    std::vector<int> counts, starts; // by rank, in numbers
+    std::vector<double> numbers;
+    dealt_columns(int n, int ranks) : n(n), ranks(ranks)
+    {
+        for (int k = 0; k < ranks; ++k) {
+            deal d{n, ranks, k, nullptr};
+            starts.push_back(k == 0 ? 0 : starts[k - 1] + counts[k - 1]);
+            counts.push_back(d.own_before(d.panels() + 1) * width * n);
+        }
+    }
+    double *column(int j) // n: the right-hand side
+    {
+        int t = j == n ? (n + width - 1) / width : j / width, owner = t % ranks;
+        deal d{n, ranks, owner, numbers.data() + starts[owner]};
+        return d.column(t, j == n ? 0 : j % width);
+    }
+    void take(const double *augmented_host)
+    {
+        numbers.resize(starts.back() + counts.back());
+        for (int j = 0; j <= n; ++j)
+            for (int i = 0; i < n; ++i) column(j)[i] = augmented_host[size_t(i) * (n + 1) + j];
+    }
+};
+
+// From the last column to the first. Nonzero where one has no pivot.
+static int substitute_back(dealt_columns &all, double *x_host)
 {
-    int j = rank + ranks * (blockIdx.x * blockDim.x + threadIdx.x), width = n + 1;
-    if (j < k || j > n) return;
-    double x = a[row * width + j];
-    a[row * width + j] = a[k * width + j];
-    a[k * width + j] = x;
-    for (int i = k + 1; i < n; ++i) a[i * width + j] -= multipliers[i] * x;
+    int singular = 0;
+    double *y = all.column(all.n);
+    for (int k = all.n - 1; k >= 0; --k) {
+        const double *u = all.column(k);
+        singular |= u[k] == 0;
+        x_host[k] = y[k] / u[k];
+        for (int i = 0; i < k; ++i) y[i] -= u[i] * x_host[k];
+    }
+    return singular;
 }
 
 int eliminate_ranks(const double *augmented_host, int n, double *x_host)
 {
-    int ranks, rank, width = n + 1, all = n * width;
+    int ranks, rank;
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    auto copy_all = [](double *to, const double *from, size_t numbers) {
+    dealt_columns all(n, ranks);
+    if (rank == 0) all.take(augmented_host);
+    const int count = all.counts[rank], size = int(message_size(n));
+    std::vector<double> own(count);
+    MPI_Scatterv(all.numbers.data(), all.counts.data(), all.starts.data(), MPI_DOUBLE, own.data(),
+                 count, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    array<double> columns(count);
+    auto copy = [](double *to, const double *from, size_t numbers) {
         check(cudaMemcpy(to, from, sizeof(double) * numbers, cudaMemcpyDefault), "cudaMemcpy");
     };
-    std::vector<double> system(all), column(width), upper(all);
-    if (rank == 0) system.assign(augmented_host, augmented_host + all);
-    MPI_Bcast(system.data(), all, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-    array<double> a(all), multipliers(width);
-    copy_all(a.at, system.data(), all);
-    for (int k = 0; k < n; ++k) {
-        if (rank == k % ranks) { // column[n] is the pivot's row
-            check(cudaMemcpy2D(column.data(), sizeof(double), a.at + k, sizeof(double) * width,
-                               sizeof(double), n, cudaMemcpyDeviceToHost),
-                  "cudaMemcpy2D");
-            int row = k;
-            for (int i = k + 1; i < n; ++i)
-                if (std::abs(column[i]) > std::abs(column[row])) row = i;
-            std::swap(column[k], column[row]);
-            column[n] = row;
-            for (int i = k + 1; i < n && column[k] != 0; ++i) column[i] /= column[k];
+    copy(columns.at, own.data(), count);
+
+    const deal d{n, ranks, rank, columns.at};
+    const int panels = d.panels(), end = d.own_before(panels + 1);
+    array<double> message(size);
+    std::vector<double> travelling(size);
+    for (int t = 0; t < panels; ++t) {
+        if (rank == t % ranks) {
+            factor<<<1, factor_block>>>(d, t, message.at);
+            check(cudaPeekAtLastError(), "factor");
+            copy(travelling.data(), message.at, size);
         }
-        MPI_Bcast(column.data(), width, MPI_DOUBLE, k % ranks, MPI_COMM_WORLD);
-        if (column[k] == 0) return 1; // so do all
-        copy_all(multipliers.at, column.data(), width);
-        eliminate_own<<<width / 256 + 1, 256>>>(a.at, multipliers.at, n, k, int(column[n]), ranks,
-                                                rank);
-        check(cudaPeekAtLastError(), "eliminate_own");
+        MPI_Bcast(travelling.data(), size, MPI_DOUBLE, t % ranks, MPI_COMM_WORLD);
+        if (rank != t % ranks) copy(message.at, travelling.data(), size);
+        const int i = d.own_before(t + 1);
+        catch_up(d, t, i, end - i, message.at);
     }
-    copy_all(system.data(), a.at, all);
-    for (int i = 0; i < all; ++i)
-        if (i % width % ranks != rank) system[i] = 0; // those of others
-    MPI_Reduce(system.data(), upper.data(), all, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
-    for (int k = n - 1; k >= 0 && rank == 0; --k) {
-        x_host[k] = upper[k * width + n];
-        for (int j = k + 1; j < n; ++j) x_host[k] -= upper[k * width + j] * x_host[j];
-        x_host[k] /= upper[k * width + k];
-    }
-    return 0;
+
+    copy(own.data(), columns.at, count);
+    MPI_Gatherv(own.data(), count, MPI_DOUBLE, all.numbers.data(), all.counts.data(),
+                all.starts.data(), MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    int singular = rank == 0 ? substitute_back(all, x_host) : 0;
+    MPI_Bcast(&singular, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    return singular;
 }
 #else
 int eliminate_ranks(const double *, int, double *) { return -1; }

@@ -8,6 +8,7 @@
 #endif
 
 #include <algorithm>
+#include <exception>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -380,20 +381,35 @@ static __global__ void merge(const unsigned char *first, const unsigned char *se
     check(cudaMemcpy(out_host, first.at, n, cudaMemcpyDeviceToHost), "cudaMemcpy");
 }
 
+// Calls f(k) in a host thread for each member, and waits. An exception that left
+// a thread would end the program: it is thrown on here, when all are done.
+template <class F> static void thread_each(int devices, F f)
+{
+    std::vector<std::exception_ptr> failures(devices);
+    std::vector<std::thread> threads;
+    for (int k = 0; k < devices; ++k)
+        threads.emplace_back([&, k] {
+            try {
+                f(k);
+            } catch (...) {
+                failures[k] = std::current_exception();
+            }
+        });
+    for (std::thread &t : threads) t.join();
+    for (const std::exception_ptr &e : failures)
+        if (e) std::rethrow_exception(e);
+}
+
 void merge_images(const unsigned char *first_host, const unsigned char *second_host,
                   unsigned char *out_host, int width, int height, int count, int devices)
 {
-    std::vector<std::thread> threads;
-    for (int k = 0; k < devices; ++k)
-        threads.emplace_back([=] {
-            use(k);
-            size_t image = size_t(width) * height;
-            size_t first = image * (count * k / devices);
-            size_t last = image * (count * (k + 1) / devices);
-            merge_pixels(first_host + first, second_host + first, out_host + first,
-                         int(last - first));
-        });
-    for (std::thread &thread : threads) thread.join();
+    thread_each(devices, [&]([[maybe_unused]] int k) {
+        use(k);
+        size_t image = size_t(width) * height;
+        size_t first = image * (size_t(count) * k / devices);
+        size_t last = image * (size_t(count) * (k + 1) / devices);
+        merge_pixels(first_host + first, second_host + first, out_host + first, int(last - first));
+    });
 }
 
 #ifdef WITH_MPI // else Open MPI is missing, and the cases are skipped
