@@ -446,7 +446,8 @@ verdict verdict_of(const simulator_finding &f)
     }
 }
 
-std::string hint_of(const simulator_finding &f)
+// `order`: what lacks_order says of it.
+std::string hint_of(const simulator_finding &f, bool order)
 {
     using enum simulator::finding_kind;
     if (f.host_call && f.where[0])
@@ -464,12 +465,19 @@ std::string hint_of(const simulator_finding &f)
         return large_index_hint(
             f.threads == 1 && std::string_view(f.where).starts_with("just past"), f.write);
     case uninitialised:
+        if (order)
+            return "Which kernel or copy should have written it before? Is it missing, does it "
+                   "write elsewhere, or does it come later?";
         return "Give it a value first, or do not read it: outputs start out with arbitrary "
                "contents, and so does shared memory.";
     case misaligned:
         return "A float4 access needs an address that is a multiple of 16: check the pointer, or "
                "peel.";
     case race:
+        if (f.other_grid)
+            return "Something must order the two grids: one stream, an event that the later one "
+                   "waits for, or, in a kernel, cudaStreamTailLaunch. What a block did before one "
+                   "of its threads launched is ordered by a barrier before that launch.";
         return "Something must order the two accesses: which barrier stands between them? Or, if "
                "both write: which of the threads should, and do two elements get one place?";
     case barrier:
@@ -581,6 +589,28 @@ bool reads_behind(const simulator_finding &f, const std::string &array)
     return !array.empty() && outside && !f.write && !std::strstr(f.where, before.c_str());
 }
 
+// What the case asks for, unless the run wants all streams' work late.
+stream_work streams_of_case()
+{
+    if (!options().simulated) return stream_work::as_queued;
+    return options().late_streams ? stream_work::late : current_case().streams;
+}
+
+// Whether the line is not at fault but what should have come before it.
+bool lacks_order(const simulator_finding &f, const std::vector<argument> &arguments)
+{
+    using enum simulator::finding_kind;
+    const auto kind = static_cast<simulator::finding_kind>(f.kind);
+    if (kind == race && f.other_grid) return true;
+    if (streams_of_case() != stream_work::as_queued &&
+        (kind == uninitialised || kind == use_after_free))
+        return true;
+    if (kind != uninitialised || !std::string_view(f.where).starts_with("byte ")) return false;
+    return std::none_of(arguments.begin(), arguments.end(), [&](const argument &a) {
+        return !a.wire.scratch && std::strstr(f.where, ordinal_parts(a, 0).c_str());
+    });
+}
+
 struct read_on {}; // thrown where that happened
 
 // Ends the case with the gravest of what the simulator saw. `rank`: of several whose report it is.
@@ -622,8 +652,10 @@ void check_report(const std::byte *from, const std::vector<argument> &arguments,
     }
     using path = std::filesystem::path;
     std::string on_rank = rank < 0 ? std::string() : fmt::format("Rank {}: ", rank);
-    if (path(worst->file).filename() == path(options().source).filename()) r.line = worst->line;
-    end_case(verdict_of(*worst), on_rank + printable(sentence(*worst)), hint_of(*worst));
+    const bool of_submission = path(worst->file).filename() == path(options().source).filename();
+    const bool order = lacks_order(*worst, arguments);
+    if (of_submission && !order) r.line = worst->line;
+    end_case(verdict_of(*worst), on_rank + printable(sentence(*worst)), hint_of(*worst, order));
 }
 
 std::vector<counted> counts_of_ranks; // of the last call on ranks
@@ -681,13 +713,6 @@ std::map<std::string, std::string> endless; // by function, "" for any: the case
 constexpr double most_waited_ms = 300e3;    // for the submission, in all correctness cases together
 double waited_ms = 0;
 
-// What the case asks for, unless the run wants all streams' work late.
-stream_work streams_of_case()
-{
-    if (!options().simulated) return stream_work::as_queued;
-    return options().late_streams ? stream_work::late : current_case().streams;
-}
-
 answer ask_submission(const request &r, std::chrono::seconds limit, const std::string &function)
 {
     answer a = submission_worker().ask(r, limit);
@@ -709,6 +734,14 @@ void check_worth_trying(const std::string &function)
             verdict::TIMEOUT,
             fmt::format("Not tried: {} did not end in time in the case \"{}\".", what, at->second));
     }
+}
+
+[[noreturn]] void end_for_late_write(const argument &a)
+{
+    end_case(verdict::LATE_WRITE,
+             fmt::format("{} still changed after the call had returned and the device was idle.",
+                         ordinal_parts(a, 0)),
+             "Finish the work before returning: no thread of yours may go on.");
 }
 
 // Load, run, report, store: one call with fresh poison.
@@ -735,6 +768,11 @@ bool once(std::vector<argument> &arguments, call_images &images, const char *fun
     else
         remember_call(load, run, image_start, images.end());
     answer loaded = ask_submission(load, std::chrono::seconds(30), "");
+    if (lacks_device_memory(loaded)) {
+        submission_worker() = worker();
+        loaded = ask_submission(load, std::chrono::seconds(30), "");
+        if (!lacks_device_memory(loaded)) end_for_leak(function);
+    }
     require_answer(loaded, loading(arguments, function));
     for (argument &a : arguments) a.scratch_bytes = loaded.value.bytes;
     answer ran = ask_submission(run, std::chrono::seconds(10), function);
@@ -754,8 +792,10 @@ bool once(std::vector<argument> &arguments, call_images &images, const char *fun
     if (result_bytes) std::memcpy(result, ran.value.result, result_bytes);
     request store;
     store.what = command::store;
-    require_answer(ask_submission(store, std::chrono::seconds(30), function),
-                   "reading the results");
+    answer stored = ask_submission(store, std::chrono::seconds(30), function);
+    require_answer(stored, "reading the results");
+    if (std::uint32_t late = stored.value.changed_late; late && late <= arguments.size())
+        end_for_late_write(arguments[late - 1]);
     return ran.value.threads_left > 0;
 }
 
@@ -774,12 +814,7 @@ void check_late_writes(const std::vector<argument> &arguments, bool threads_left
         for (std::size_t j = 0; j < arguments.size(); ++j) {
             const argument &a = arguments[j];
             if (a.wire.where == place::value || parts_of(a.wire) > 1) continue;
-            if (std::equal(first[j].begin(), first[j].end(), returned(a))) continue;
-            end_case(
-                verdict::LATE_WRITE,
-                fmt::format("{} still changed after the call had returned and the device was idle.",
-                            ordinal_parts(a, 0)),
-                "Finish the work before returning: no thread of yours may go on.");
+            if (!std::equal(first[j].begin(), first[j].end(), returned(a))) end_for_late_write(a);
         }
     } while (std::chrono::steady_clock::now() < until);
 }

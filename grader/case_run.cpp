@@ -423,6 +423,20 @@ void require_answer(const answer &a, const std::string &doing)
              fmt::format("The worker gave an unknown answer while {}.", doing));
 }
 
+bool lacks_device_memory(const answer &a)
+{
+    return a.how == ending::answered && a.value.status == reply_status::out_of_memory;
+}
+
+void end_for_leak(const std::string &function)
+{
+    end_case(verdict::RESOURCE_LIMIT,
+             fmt::format("The device had no memory left for the arguments of {}, and in a fresh "
+                         "process it has: memory of earlier calls was not freed.",
+                         function),
+             "Free what a call allocates before it returns, on every way out of it.");
+}
+
 void require_trusted(const answer &a, const std::string &doing)
 {
     if (a.how == ending::answered && a.value.status == reply_status::done) return;

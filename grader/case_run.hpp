@@ -77,6 +77,11 @@ void require_trusted(const answer &a, const std::string &doing);
 // What to try where a call does not end.
 std::string endless_hint();
 
+// Whether the device had no memory for the arguments. Where it has in a fresh process, the
+// submission's earlier calls took it: the case ends so.
+bool lacks_device_memory(const answer &a);
+[[noreturn]] void end_for_leak(const std::string &function);
+
 // Asks the naive worker for the device. Empty: there is one, and `device()` describes it; else why
 // not.
 std::string find_device();

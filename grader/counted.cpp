@@ -61,6 +61,7 @@ void add_kernel(counted &c, const json &k)
     c.launches += number(k, "launches");
     c.launches_by_kernels += number(k, "launches_by_kernels");
     c.instructions_by_kernels += number(k, "instructions_by_kernels");
+    c.parameter_bytes += number(k, "parameter_bytes");
     c.threads += number(k, "threads");
     c.compulsory_bytes += sector_bytes * (number(k, "sectors_read") + number(k, "sectors_written"));
     c.managed_pages += number(k, "managed_pages");
@@ -145,7 +146,7 @@ counted parse_counters(std::string_view text)
     c.host_link_bytes += number(copies, "host_to_device");
     c.pageable_bytes = number(copies, "from_pageable");
     c.staged_bytes = number(copies, "staged");
-    c.host_link_bytes += c.staged_bytes;
+    c.host_link_bytes += c.staged_bytes + c.parameter_bytes + number(copies, "managed");
     c.most_sent_bytes = largest(copies.at("sent"));
     c.most_uploaded_bytes = largest(copies.at("uploaded"));
     if (document.contains("timeline")) add_timeline(c, document["timeline"]);

@@ -192,9 +192,10 @@ struct counted { // totals over every kernel of one call, and the source lines b
     std::uint64_t texture_requests = 0;
     std::uint64_t global_atomics = 0, local_requests = 0, barriers = 0;
     std::uint64_t constant_requests = 0, constant_addresses = 0; // distinct ones, a request each
-    // To the device over the link to the host: copies, and what kernels read and write of pinned
-    // memory. Of the copies, those that came from ordinary memory.
-    std::uint64_t host_link_bytes = 0, pageable_bytes = 0;
+    // To the device over the link to the host: copies, what kernels read and write of pinned memory
+    // and, of several devices, of managed memory, and parameters. Of the copies, those that came
+    // from ordinary memory. Of the parameters, those beyond a few words a launch.
+    std::uint64_t host_link_bytes = 0, pageable_bytes = 0, parameter_bytes = 0;
     // Of several devices: what the one that sent most to others sent, in copies and in what kernels
     // read and write of each other's memory; and what of the copies went by way of the host, which
     // is also in host_link_bytes.

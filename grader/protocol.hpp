@@ -121,7 +121,8 @@ struct reply {
     run_step step{};
     std::int32_t threads_left = 0; // of the worker's process after a run, beyond those before it
     // Run with late_streams: the argument in host memory that still changed when the call had
-    // returned, plus 1; 0: none.
+    // returned, plus 1; 0: none. The first store after a run that counted: the argument that is not
+    // as it was when counting ended.
     std::uint32_t changed_late = 0;
     std::int32_t rank = -1;           // whose reply it is; -1: of rank 0, or of no rank
     std::uint32_t waiting = 0;        // a bit a rank

@@ -32,8 +32,8 @@ struct series {
 };
 
 struct discarded_pairs {
-    int naive_clocks = 0, submission_clocks = 0, slowed = 0, throttled = 0;
-    int all() const { return naive_clocks + submission_clocks + slowed + throttled; }
+    int naive_clocks = 0, submission_clocks = 0, threads_left = 0, slowed = 0, throttled = 0;
+    int all() const { return naive_clocks + submission_clocks + threads_left + slowed + throttled; }
 };
 
 bool offers(const steps &s) { return s.pass > 0 || s.good > 0 || s.excellent > 0; }
@@ -124,6 +124,8 @@ private:
             ++discarded_.throttled;
         else if (slowed(before, after))
             ++discarded_.slowed;
+        else if (submission.threads_left)
+            ++discarded_.threads_left;
         else if (clocks_differ(naive))
             ++discarded_.naive_clocks;
         else if (clocks_differ(submission))
@@ -169,6 +171,7 @@ private:
     {
         bool often = attempted_ >= first_look;
         if (often && 2 * discarded_.submission_clocks > attempted_) return clock_mismatch();
+        if (often && 2 * discarded_.threads_left > attempted_) return threads_left();
         if (discarded_.all() < discards_to_give_up ||
             discarded_.all() < static_cast<int>(kept_.size()))
             return std::nullopt;
@@ -176,10 +179,10 @@ private:
         const auto &d = discarded_;
         j.message = fmt::format(
             "{} of {} pairs could not be used: {} while the driver reported throttling, {} while "
-            "the device's clock moved, {} in which a worker's clock and the grader's disagreed. "
-            "Nothing is said about {}.",
+            "the device's clock moved, {} in which a worker's clock and the grader's disagreed, {} "
+            "that left threads behind. Nothing is said about {}.",
             d.all(), attempted_, d.throttled, d.slowed, d.naive_clocks + d.submission_clocks,
-            track_.function());
+            d.threads_left, track_.function());
         j.hint = "Grade again when the machine is cool and nobody else uses its GPU.";
         return j;
     }
@@ -194,6 +197,16 @@ private:
             clocks_apart_ms);
         j.hint = "Leave CUDA's events and clocks alone, start no threads or processes that outlive "
                  "the call, and finish the work that the call was asked for.";
+        return j;
+    }
+
+    judgement threads_left() const
+    {
+        judgement j = with_result(verdict::LATE_WRITE);
+        j.message = fmt::format("{} left threads behind in {} of {} runs: no clock sees what those "
+                                "still do.",
+                                track_.function(), discarded_.threads_left, attempted_);
+        j.hint = "Finish the work before returning: no thread of yours may go on.";
         return j;
     }
 

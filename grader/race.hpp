@@ -19,6 +19,7 @@ struct lap {
     double own_ms = 0;    // on the worker's clocks
     double parent_ms = 0; // on the parent's, less what a RUN of nothing costs
     int calls = 1;
+    bool threads_left = false; // more than there were before
     double own_per_call() const { return own_ms / calls; }
     double parent_per_call() const { return parent_ms / calls; }
 };

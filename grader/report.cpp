@@ -25,21 +25,23 @@ namespace {
 std::size_t current = 0;
 std::string lab;
 
-constexpr int width = 80;
+constexpr std::size_t width = 80;
 
-// Lines of at most `width` columns, each after `indent` spaces.
-std::string wrapped(const std::string &text, int indent)
+// Lines of at most `width` columns, each after `indent` spaces, the first after `head` if any.
+std::string wrapped(const std::string &text, int indent, const std::string &head = {})
 {
-    std::string result, line, word;
+    const std::string margin(static_cast<std::size_t>(indent), ' ');
+    std::string result, line, word, before = head.empty() ? margin : head;
     std::istringstream words(text);
     auto flush = [&] {
-        if (!line.empty())
-            result += std::string(static_cast<std::size_t>(indent), ' ') + line + "\n";
+        if (!line.empty()) {
+            result += before + line + "\n";
+            before = margin;
+        }
         line.clear();
     };
     while (words >> word) {
-        if (!line.empty() && indent + static_cast<int>(line.size() + 1 + word.size()) > width)
-            flush();
+        if (!line.empty() && before.size() + line.size() + 1 + word.size() > width) flush();
         line += (line.empty() ? "" : " ") + word;
     }
     flush();
@@ -160,7 +162,9 @@ std::string printed_in_passing(const std::vector<const case_record *> &printed, 
 
 std::string failure(const case_record &r, const painter &paint)
 {
-    std::string text = "\n" + paint("31", fmt::format("{}", name(r.result))) + "  " + r.name + "\n";
+    const std::string what(name(r.result));
+    std::string text = wrapped(r.name, 4, what + "  ");
+    text = "\n" + text.replace(0, what.size(), paint("31", what));
     text += wrapped(r.message, 4);
     std::string todo = todos().words(r.about.empty() ? r.name : r.about, r.line);
     if (!r.hint.empty())
@@ -298,10 +302,38 @@ void record_speed(const speed_result &s) { current_case().speed = s; }
 
 namespace {
 
+// So much of a case's name as is no part of another's, in `room` columns where that is possible.
+std::string part_of_name(const std::string &case_name, std::size_t room)
+{
+    auto means_it_alone = [&](const std::string &part) {
+        return std::none_of(records().begin(), records().end(), [&](const case_record &r) {
+            return r.name != case_name && r.name.find(part) != r.name.npos;
+        });
+    };
+    for (std::size_t end = case_name.size(); end != 0 && end != case_name.npos;
+         end = case_name.rfind(' ', end - 1)) {
+        std::string part = case_name.substr(0, end);
+        if (part.size() <= room) return means_it_alone(part) ? part : case_name;
+    }
+    return case_name;
+}
+
+// A command of one line, or one that goes on in the next.
+std::string how_to_grade_case(const std::string &case_name)
+{
+    const std::string begin = how_to_grade(), option = " --case \"";
+    if (std::size_t used = 2 + begin.size() + option.size() + 1; used < width)
+        if (std::string part = part_of_name(case_name, width - used); used + part.size() <= width)
+            return begin + option + part + "\"";
+    const std::string margin = "   ";
+    std::size_t used = margin.size() + option.size() + 1;
+    return begin + " \\\n" + margin + option + part_of_name(case_name, width - used) + "\"";
+}
+
 // Empty: nothing is left to do. `to_write`: nobody has written the function of `first` yet.
 std::string what_next(const case_record *first, bool to_write, bool points_left)
 {
-    if (first && !to_write) return fmt::format("{} --case \"{}\"", how_to_grade(), first->name);
+    if (first && !to_write) return how_to_grade_case(first->name);
     if (!points_left) return {};
     std::string file = options().source.empty() ? "it" : options().source;
     todo_list::open_todo open = first ? todos().open_of(first->name) : todo_list::open_todo();
@@ -361,8 +393,8 @@ std::string human_report(bool colour)
     if (!others.empty()) {
         text += to_write ? "\nNot passed, and for later:\n" : "\nAlso not passed:\n";
         for (const case_record *r : others)
-            text += fmt::format("    {:<18} {}{}\n", name(r->result), r->name,
-                                r->tried ? "" : " (not tried)");
+            text += wrapped(r->name + (r->tried ? "" : " (not tried)"), 23,
+                            fmt::format("    {:<18} ", name(r->result)));
     }
     text += "\n";
     int points = 0, max_points = 0;
@@ -400,8 +432,10 @@ std::string human_report(bool colour)
     text += fmt::format("\n{} of {} points", points, max_points);
     text += options().simulated ? " (simulated: efficiency is counted, not timed)\n" : "\n";
     std::string next = what_next(first, to_write, points + out_of_reach < max_points);
-    if (!next.empty())
-        text += next.size() + 6 <= width ? "Next: " + next + "\n" : "Next:\n  " + next + "\n";
+    if (!next.empty() && next.size() + 6 <= width)
+        text += "Next: " + next + "\n";
+    else if (!next.empty())
+        text += "Next:\n" + (to_write || !first ? wrapped(next, 2) : "  " + next + "\n");
     return text;
 }
 

@@ -35,6 +35,7 @@ constexpr std::size_t graded_sets = 5;
 constexpr std::uint64_t device_budget = std::uint64_t{16} << 30; // of all sets in all workers
 constexpr std::uint64_t images_start = 1 << 20;
 constexpr double least_share = 0.9; // of the bytes that any version must move, by counted kernels
+constexpr std::uint64_t most_parameters = 16 << 10; // bytes beyond a few words a launch, in all
 
 // Adds the time until its end to `sum`, in seconds.
 class stopwatch {
@@ -444,15 +445,24 @@ private:
         // Each worker on its own; what they answer is judged here, in order.
         std::vector<contestant> all = contestants();
         std::vector<answer> last(all.size());
-        in_parallel(all.size(), [&](std::size_t k) {
-            for (std::size_t i = from; i < to; ++i) {
-                last[k] = ask(all[k], sets_of(all[k])[i].load());
-                if (last[k].how != ending::answered || last[k].value.status != reply_status::done)
-                    return;
+        in_parallel(all.size(), [&](std::size_t k) { last[k] = load(all[k], from, to); });
+        for (std::size_t k = 0; k < all.size() && from < to; ++k) {
+            if (all[k] == contestant::submission && lacks_device_memory(last[k])) {
+                submission_worker() = worker();
+                if (!lacks_device_memory(load(all[k], 0, to))) end_for_leak(function());
             }
-        });
-        for (std::size_t k = 0; k < all.size() && from < to; ++k)
             require(all[k], last[k], "handing over the arguments");
+        }
+    }
+    // The last answer, or that which says what was wrong.
+    answer load(contestant who, std::size_t from, std::size_t to)
+    {
+        answer a;
+        for (std::size_t i = from; i < to; ++i) {
+            a = ask(who, sets_of(who)[i].load());
+            if (a.how != ending::answered || a.value.status != reply_status::done) break;
+        }
+        return a;
     }
 
     // How many sets all workers' devices and this machine's memory take.
@@ -518,7 +528,8 @@ private:
             throw overdue{a.parent_ms, naive_ms_};
         require(who, a, fmt::format("timing {}", function()));
         device_s_ += a.parent_ms / 1e3;
-        return {own_time(a.value), std::max(a.parent_ms - overhead_ms_, 1e-3), calls};
+        return {own_time(a.value), std::max(a.parent_ms - overhead_ms_, 1e-3), calls,
+                a.value.threads_left > 0};
     }
 
     // Outputs are checked side by side while the next are read, as many as have places of their own
@@ -726,6 +737,12 @@ void check_where_work_was_done(const workload &work, std::uint64_t from_host,
     if (static_cast<double>(submission.copied_bytes) > work.bytes() - least && work.bytes() > 0)
         end("The copies", submission.copied_bytes, "what cudaMemcpy brought, no kernel computed",
             "Let kernels read the inputs and write the outputs where they are.");
+    const std::uint64_t passed = submission.copied_bytes + submission.parameter_bytes;
+    if (submission.parameter_bytes > most_parameters && work.bytes() > 0 &&
+        static_cast<double>(passed - most_parameters) > work.bytes() - least)
+        end("Copies and the parameters of launches", passed,
+            "what they brought, no kernel computed",
+            "Pass pointers and sizes, and let kernels read the inputs where they are.");
 }
 
 counted_outcome count_one_call(const make_workload &make, const make_workload &make_for_naive,

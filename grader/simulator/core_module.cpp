@@ -519,18 +519,22 @@ static std::uint64_t pages_on_demand(const core::sector_set &touched)
 }
 
 // What a launch on `device` moved over the links between devices: what it read of a peer's memory
-// the peer has sent, what it wrote there it has sent itself.
+// the peer has sent, what it wrote there it has sent itself. Managed memory lies on the host.
 static void add_peer_traffic(int device, const core::sector_set &touched, bool written)
 {
     if (!settings().tell_devices_apart) return;
     auto &all = memory::instance();
-    auto &sent = counters::instance().transfers.sent;
+    transfer_counts &transfers = counters::instance().transfers;
+    const bool any_managed = all.has_managed();
     touched.each([&](std::uint64_t sector) {
         const address at = all.base() + 32 * sector;
         const auto owner = static_cast<std::uint8_t>(*all.shadow_at(at) & 0xf0);
-        if (owner == 0 || owner == device_bit(device)) return;
-        if (const allocation *a = all.find(at))
-            sent[static_cast<std::size_t>(written ? device : a->device)] += 32;
+        if (owner == device_bit(device) || (owner == 0 && !any_managed)) return;
+        const allocation *a = all.find(at);
+        if (a && owner != 0)
+            transfers.sent[static_cast<std::size_t>(written ? device : a->device)] += 32;
+        else if (a && a->kind == memory_kind::managed)
+            transfers.managed += 32;
     });
 }
 
@@ -547,6 +551,8 @@ void module::state::add_counts(program &p, const core::grid &g, bool by_kernel,
     }
     it->launches += 1;
     it->launches_by_kernels += by_kernel;
+    if (!by_kernel)
+        it->parameter_bytes += std::max(how.parameters.size(), usual_parameters) - usual_parameters;
     it->blocks += g.blocks;
     it->busiest_block_instructions += g.busiest;
     it->threads += g.blocks * how.block.x * how.block.y * how.block.z;

@@ -154,6 +154,7 @@ object to_json(const kernel_counts &k)
         .add("launches", k.launches)
         .add("launches_by_kernels", k.launches_by_kernels)
         .add("instructions_by_kernels", k.instructions_by_kernels)
+        .add("parameter_bytes", k.parameter_bytes)
         .add("blocks", k.blocks)
         .add("threads", k.threads)
         .add("sectors_read", k.sectors_read)
@@ -416,7 +417,8 @@ std::string counters::json() const
                               .add("staged", transfers.staged)
                               .add_list("sent", list_of(transfers.sent))
                               .add_list("uploaded", list_of(transfers.uploaded))
-                              .add("from_pageable", transfers.from_pageable))
+                              .add("from_pageable", transfers.from_pageable)
+                              .add("managed", transfers.managed))
         .add("timeline", to_json(timeline::instance().scheduled()))
         .text();
 }

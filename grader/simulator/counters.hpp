@@ -59,11 +59,15 @@ struct site_counts { // one source line of one kernel
     site_counts &operator+=(const site_counts &);
 };
 
+constexpr std::uint64_t usual_parameters = 64; // bytes a launch: pointers and sizes
+
 struct kernel_counts {
     std::string kernel; // demangled, without parameters
     std::uint64_t launches = 0, blocks = 0, threads = 0;
     std::uint64_t launches_by_kernels = 0;     // of the launches
     std::uint64_t instructions_by_kernels = 0; // of the warp instructions: those of such launches
+    // Of launches by the host, beyond usual_parameters each: they may carry results.
+    std::uint64_t parameter_bytes = 0;
     std::uint64_t sectors_read = 0,
                   sectors_written = 0; // distinct sectors a launch, summed: "compulsory bytes" / 32
     // Warp instructions of the block that executed most, summed over launches.
@@ -88,6 +92,9 @@ struct transfer_counts { // copies outside kernels, bytes
     std::array<std::uint64_t, 16> sent{};
     std::array<std::uint64_t, 16> uploaded{}; // by device: of host_to_device
     std::uint64_t from_pageable = 0;          // of those to a device: from ordinary host memory
+    // Of several devices: what kernels read and write of managed memory, which is no device's; of
+    // each launch the distinct sectors.
+    std::uint64_t managed = 0;
 };
 
 struct counters {

@@ -29,6 +29,7 @@ simulator_finding in_c(const finding &f)
     out.kind = static_cast<std::uint8_t>(f.kind);
     out.write = f.write;
     out.host_call = f.host_call;
+    out.other_grid = f.other_grid;
     put(out.kernel, f.kernel);
     put(out.file, f.file);
     put(out.where, f.where);
@@ -126,6 +127,21 @@ size_t simulator_counters(char *out, size_t room)
         out[n] = 0;
     }
     return text.size();
+}
+
+uint64_t simulator_digest(const void *at, size_t bytes)
+{
+    const memory &m = memory::instance();
+    const address a = as_address(at);
+    const std::byte *from = m.contains(a) ? m.at(a) : static_cast<const std::byte *>(at);
+    std::uint64_t sum = bytes;
+    for (size_t i = 0; i < bytes; i += 8) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, from + i, std::min<size_t>(8, bytes - i));
+        sum = ((sum ^ word) * 0x9e3779b97f4a7c15u);
+        sum ^= sum >> 29;
+    }
+    return sum;
 }
 
 } // extern "C"

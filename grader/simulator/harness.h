@@ -38,7 +38,8 @@ __attribute__((weak)) void simulator_check_races(int wanted);
 struct simulator_finding {
     uint8_t kind; // simulator::finding_kind
     uint8_t write;
-    uint8_t host_call; // `kernel` is the runtime's function that the host called
+    uint8_t host_call;  // `kernel` is the runtime's function that the host called
+    uint8_t other_grid; // a race: with an access of another grid
     char kernel[96], file[160], where[160], detail[240]; // null-terminated, cut to fit
     int32_t line;
     uint32_t block[3], thread[3];
@@ -50,6 +51,9 @@ __attribute__((weak)) size_t simulator_findings(struct simulator_finding *out, s
 // Counters since simulator_begin as JSON text (simulator::counters::json), null-terminated when it
 // fits in `room`; returns its length without the null.
 __attribute__((weak)) size_t simulator_counters(char *out, size_t room);
+
+// A number that is another for nearly any other bytes there, also in memory of a device.
+__attribute__((weak)) uint64_t simulator_digest(const void *at, size_t bytes);
 
 #ifdef __cplusplus
 }

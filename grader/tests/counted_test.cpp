@@ -35,8 +35,8 @@ std::string site(int line, const access &load, const access &store)
 std::string document(const std::string &sites)
 {
     return fmt::format(
-        R"({{"kernels":[{{"kernel":"scale","launches":2,"launches_by_kernels":1,"instructions_by_kernels":30,"blocks":4,"threads":1024,)"
-        R"("sectors_read":10,"busiest_block_instructions":25,"managed_pages":8,"sectors_written":20,"sites":[{}]}}],"transfers":{{"host_to_device":64,"device_to_device":32,"from_pageable":48,"staged":16,"sent":[7,90,8],"uploaded":[3,61]}}}})",
+        R"({{"kernels":[{{"kernel":"scale","launches":2,"launches_by_kernels":1,"instructions_by_kernels":30,"parameter_bytes":500,"blocks":4,"threads":1024,)"
+        R"("sectors_read":10,"busiest_block_instructions":25,"managed_pages":8,"sectors_written":20,"sites":[{}]}}],"transfers":{{"host_to_device":64,"device_to_device":32,"from_pageable":48,"staged":16,"managed":96,"sent":[7,90,8],"uploaded":[3,61]}}}})",
         sites);
 }
 
@@ -64,7 +64,8 @@ TEST_CASE("totals over kernels and lines")
     CHECK(c.texture_requests == 2);
     CHECK(c.constant_requests == 4);
     CHECK(c.constant_addresses == 18);
-    CHECK(c.host_link_bytes == 2 * 3 * 32 + 64 + 16);
+    CHECK(c.host_link_bytes == 2 * 3 * 32 + 64 + 16 + 500 + 96);
+    CHECK(c.parameter_bytes == 500);
     CHECK(c.most_sent_bytes == 90);
     CHECK(c.most_uploaded_bytes == 61);
     CHECK(c.pageable_bytes == 48);
@@ -97,7 +98,7 @@ TEST_CASE("no loads waste no bytes")
 {
     CHECK(
         used_by_loads(0.95).value(parse_counters(
-            R"({"kernels":[],"transfers":{"host_to_device":0,"device_to_device":0,"from_pageable":0,"staged":0,"sent":[],"uploaded":[]}})")) ==
+            R"({"kernels":[],"transfers":{"host_to_device":0,"device_to_device":0,"from_pageable":0,"staged":0,"managed":0,"sent":[],"uploaded":[]}})")) ==
         1);
 }
 
@@ -135,7 +136,7 @@ TEST_CASE("copies are hidden as the timeline has it")
     counted_gate gate = copies_hidden(0.5);
     auto with = [](const std::string &timeline) {
         return parse_counters(
-            R"({"kernels":[],"transfers":{"host_to_device":0,"device_to_device":0,"from_pageable":0,"staged":0,"sent":[],"uploaded":[]},"timeline":)" +
+            R"({"kernels":[],"transfers":{"host_to_device":0,"device_to_device":0,"from_pageable":0,"staged":0,"managed":0,"sent":[],"uploaded":[]},"timeline":)" +
             timeline + "}");
     };
     counted c = with(

@@ -30,6 +30,7 @@ public:
     std::function<long(simulated_track &)> submitted = [](simulated_track &t) {
         return t.input * t.input;
     };
+    bool leaves_threads = false;
     std::function<condition(int look)> now = [](int) { return condition{1980, false, 3e10}; };
 
     long input = 0;
@@ -53,7 +54,9 @@ public:
         }
         if (who == contestant::library) return timed(library_ms, [](double ms) { return ms; });
         output_[1] = submitted(*this);
-        return timed(submission_ms, claimed);
+        lap l = timed(submission_ms, claimed);
+        l.threads_left = leaves_threads && round % 3 != 0;
+        return l;
     }
     void verify(contestant who) override
     {
@@ -286,6 +289,15 @@ TEST_CASE("a worker whose events lie is a clock mismatch")
         t.claimed = [](double ms) { return -ms; };
     }
     CHECK(judge(t, at_least(2)).what == verdict::CLOCK_MISMATCH);
+}
+
+TEST_CASE("threads left behind in most runs end the race, however fast it was")
+{
+    simulated_track t;
+    t.leaves_threads = true;
+    judgement j = judge(t, at_least(2));
+    CHECK(j.what == verdict::LATE_WRITE);
+    CHECK(contains(j.message, "left threads behind in 7 of 10 runs"));
 }
 
 TEST_CASE("a lie too small to see in one run does not help across the requirement")

@@ -81,6 +81,38 @@ TEST_CASE("the report begins with what is first to mend, and names its TODO by t
     unlink(path);
 }
 
+TEST_CASE("no line is wider than 80 columns, whatever cases are called")
+{
+    auto kept = std::exchange(records(), std::vector<case_record>(3));
+    const std::string longest =
+        "eliminate_ranks: a tiny first pivot, and an ill-conditioned system";
+    for (std::size_t i = 0; i < 3; ++i) {
+        records()[i].name = (i ? "eliminate_ranks: " + std::to_string(i) : "") + longest;
+        records()[i].started = records()[i].ended = true;
+        records()[i].result = verdict::PARTIALLY_WRITTEN;
+    }
+    records()[2].tried = false;
+    for (const char *name : {"stub", "/a/folder/of/somebody/who/handed/in/here.cu"}) {
+        options().submission = name;
+        options().source = name;
+        std::istringstream report(human_report(false));
+        for (std::string line; std::getline(report, line);) {
+            CAPTURE(line);
+            CHECK(line.size() <= 80);
+        }
+    }
+    CHECK(human_report(false).find("here.cu \\\n    --case \"eliminate_ranks: a tiny") !=
+          std::string::npos);
+    options().submission = options().source = "stub";
+    records()[1].name = "eliminate_ranks: two";
+    records()[2].name = "eliminate_ranks: three";
+    CHECK(human_report(false).find("--case \"eliminate_ranks: a tiny first pivot, and an\"\n") !=
+          std::string::npos);
+    options().submission.clear();
+    options().source.clear();
+    records() = std::move(kept);
+}
+
 TEST_CASE("a speed case that gives a part of its points says what the others are for")
 {
     case_record r;

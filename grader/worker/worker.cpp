@@ -18,9 +18,11 @@
 
 #include <cuda_runtime_api.h>
 
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -304,6 +306,57 @@ int threads_of_this_process()
 
 using host_bytes = std::vector<std::vector<std::byte>>; // by slot
 
+// What a submission leaves for later must not run between its calls, where nobody counts or times
+// it: signals wait there, and with each call end its timers and what it had signals do.
+class signal_gate {
+public:
+    // From now on; handlers that ran before main are gone.
+    void close_for_good()
+    {
+        guarded_ = true;
+        close();
+        forget();
+    }
+    void open() { mask(SIG_UNBLOCK); }
+    void close() { mask(SIG_BLOCK); }
+    // What is pending goes with the handlers; those of before are back.
+    void forget()
+    {
+        if (!guarded_) return;
+        const itimerval never{};
+        for (auto timer : {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF})
+            setitimer(timer, &never, nullptr);
+        for (int n = 1; n < NSIG; ++n) {
+            struct sigaction now {};
+            if (sigaction(n, nullptr, &now) != 0 || now.sa_handler == SIG_DFL) continue;
+            signal(n, SIG_IGN);
+            if (now.sa_handler != SIG_IGN) signal(n, SIG_DFL);
+        }
+    }
+
+private:
+    void mask(int how) const
+    {
+        if (!guarded_) return;
+        sigset_t all;
+        sigfillset(&all);
+        for (int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS})
+            sigdelset(&all, own); // a thread's own faults
+        pthread_sigmask(how, &all, nullptr);
+    }
+    bool guarded_ = false; // debuggers and profilers, which replay a call, may need theirs
+};
+
+signal_gate &signals()
+{
+    static signal_gate one;
+    return one;
+}
+
+// This program's own standard output, whatever file a submission names `stdout`.
+FILE *own_text = nullptr;
+[[gnu::constructor(101)]] void keep_own_text() { own_text = stdout; }
+
 // What the host sees of the arguments without a copy.
 host_bytes seen_by_host(const argument_set &s)
 {
@@ -396,7 +449,8 @@ public:
             a.status = reply_status::exception;
             put(a.text, x.what());
         }
-        std::fflush(nullptr);
+        // No other file: writing a submission's own could run its code.
+        std::fflush(own_text);
         return a;
     }
 
@@ -495,6 +549,7 @@ private:
     void load(const request &r, reply &a)
     {
         sets_.erase(r.set);
+        at_end_.clear();
         argument_set s;
         s.slots.assign(r.arguments, r.arguments + r.slots);
         s.buffers.resize(r.slots);
@@ -638,11 +693,13 @@ private:
         stream_schedule streams(r.flags);
         launch_pool pool(r.launch_places);
         a.returned_bytes = e->result_bytes;
-        int threads = r.calls == 1 ? threads_of_this_process() : 0;
+        int threads = threads_of_this_process();
+        signals().open();
         auto start = steady::now();
         if (timed) check(cudaEventRecord(begin_));
         try {
             for (argument_set *s : sets) e->run(s->pointers.data(), a.result);
+            std::fflush(nullptr); // a file may be of a kind whose writing is the submission's code
         } catch (const std::exception &x) {
             a.status = reply_status::exception;
             put(a.text, x.what());
@@ -650,6 +707,7 @@ private:
             a.status = reply_status::exception;
             put(a.text, "something that is no std::exception");
         }
+        signals().close();
         host_bytes at_return;
         if (r.flags & late_streams) at_return = seen_by_host(*sets[0]);
         cudaError_t launch = cudaGetLastError();
@@ -658,7 +716,9 @@ private:
         cudaError_t sync = synchronise_devices();
         a.host_ms = std::chrono::duration<double, std::milli>(steady::now() - start).count();
         if ((r.flags & begin_counting) && simulator_counters) counts_ = counts_so_far();
-        if (r.calls == 1) a.threads_left = threads_of_this_process() - threads;
+        signals().forget();
+        a.threads_left = threads_of_this_process() - threads;
+        if (r.flags & begin_counting) at_end_ = digests(*sets[0]);
         if (a.status == reply_status::exception) return;
         if (r.flags & late_streams) {
             const host_bytes now = seen_by_host(*sets[0]);
@@ -678,6 +738,21 @@ private:
         if (!timed) a.host_ms = 0;
     }
 
+    // Of what a call may write, by slot; nothing without the simulator.
+    static std::vector<std::uint64_t> digests(const argument_set &s)
+    {
+        std::vector<std::uint64_t> all;
+        if (!simulator_digest) return all;
+        for (std::size_t i = 0; i < s.slots.size(); ++i) {
+            std::uint64_t of_slot = 0;
+            for (const buffer &b : s.buffers[i])
+                if (!s.slots[i].read_only)
+                    of_slot = of_slot * 3 + simulator_digest(b.payload(), b.payload_bytes());
+            all.push_back(of_slot);
+        }
+        return all;
+    }
+
     // Large results come back faster into pinned memory. In one piece: no copy may cross from one
     // pinned range to another. Where it cannot be had, results come back slower.
     void pin_output(std::uint64_t end)
@@ -695,6 +770,14 @@ private:
     {
         argument_set *s = find(r.set, a);
         if (!s) return;
+        if (!at_end_.empty()) {
+            const auto now = digests(*s);
+            const auto changed =
+                std::mismatch(at_end_.begin(), at_end_.end(), now.begin(), now.end());
+            if (changed.second != now.end())
+                a.changed_late = static_cast<std::uint32_t>(changed.second - now.begin()) + 1;
+            at_end_.clear();
+        }
         for (std::size_t i = 0; i < s->slots.size(); ++i)
             if (!((r.flags & writable_only) && s->slots[i].read_only))
                 for (std::uint64_t at = s->slots[i].output_at; const buffer &b : s->buffers[i])
@@ -735,6 +818,7 @@ private:
     }
 
     std::string counts_; // of the last run that counted, and of nothing that came after
+    std::vector<std::uint64_t> at_end_; // and what its first set held then, until that is stored
     const std::byte *input_;
     std::uint64_t input_bytes_;
     std::byte *output_;
@@ -764,6 +848,7 @@ int serve()
                      "A worker is started by the grader, or with --probe or --replay FILE.\n");
         return 2;
     }
+    signals().close_for_good();
     auto s =
         std::make_unique<server>(input, input_bytes, const_cast<std::byte *>(output), output_bytes);
     request r;

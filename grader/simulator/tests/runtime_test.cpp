@@ -613,6 +613,28 @@ TEST_CASE("what is not offered is refused by name")
     CHECK(all[0].detail.find("cudaGraphConditionalHandleCreate") != std::string::npos);
 }
 
+TEST_CASE("a digest tells bytes apart, also those in memory of a device")
+{
+    std::vector<std::uint8_t> bytes(1001);
+    std::iota(bytes.begin(), bytes.end(), std::uint8_t{0});
+    void *p = nullptr;
+    REQUIRE(cudaMalloc(&p, bytes.size()) == cudaSuccess);
+    auto on_device = [&] {
+        REQUIRE(cudaMemcpy(p, bytes.data(), bytes.size(), cudaMemcpyHostToDevice) == cudaSuccess);
+        return simulator_digest(p, bytes.size());
+    };
+    const auto first = on_device();
+    CHECK(first == simulator_digest(bytes.data(), bytes.size()));
+    for (std::size_t at : {0, 7, 8, 500, 1000}) {
+        bytes[at] ^= 1;
+        CHECK(on_device() != first);
+        bytes[at] ^= 1;
+    }
+    std::swap(bytes[3], bytes[400]);
+    CHECK(on_device() != first);
+    CHECK(cudaFree(p) == cudaSuccess);
+}
+
 TEST_CASE("a harness labels, forbids, forgets, and reads findings and counters back")
 {
     memory &m = memory::instance();

@@ -1,4 +1,4 @@
-// Fails: quicksort: a small array | RACE | of `scratch`
+// Fails: quicksort: a small array | RACE | must order the two grids
 // On gpu: may pass - what is launched first mostly is done first
 // Fire and forget keeps no order: the second child does not wait for the first.
 #include "lab.hpp"

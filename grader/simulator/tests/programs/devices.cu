@@ -76,6 +76,11 @@ static std::string counts()
     return text;
 }
 
+struct many {
+    int values[64];
+};
+__global__ void store(many m, int *to) { to[threadIdx.x] = m.values[threadIdx.x]; }
+
 __global__ void exchange(const int *from, int *to) { to[threadIdx.x] = from[threadIdx.x]; }
 
 // What each device sends, who is closed to whom, and how often the host waits.
@@ -101,6 +106,17 @@ static void traffic()
     CHECK(counts().find("\"staged\":0,\"sent\":[384,100,0,") != std::string::npos);
     CHECK(counts().find("\"uploaded\":[8,0,") != std::string::npos);
     CHECK(counts().find("\"host_waits\":3") != std::string::npos);
+    CHECK(counts().find("\"parameter_bytes\":0") != std::string::npos);
+    CHECK(counts().find("\"managed\":0") != std::string::npos);
+    int *shared = nullptr;
+    CHECK_CUDA(cudaMallocManaged(&shared, 4096));
+    exchange<<<1, 32>>>(shared, p[0]);
+    exchange<<<1, 16>>>(p[0], shared);
+    store<<<1, 64>>>({}, p[0]);
+    CHECK_CUDA(cudaDeviceSynchronize());
+    CHECK(counts().find("\"managed\":192") != std::string::npos);
+    CHECK(counts().find("\"parameter_bytes\":200") != std::string::npos); // 256 + 8 - 64
+    CHECK_CUDA(cudaFree(shared));
 
     simulator_close_peers(1 << 1); // device 0 to device 1
     CHECK_CUDA(cudaDeviceCanAccessPeer(&can, 0, 1));

@@ -17,7 +17,7 @@ static ints reversed(const ints &x)
 
 CORRECTNESS_CASE("reverse: as much scratch as it asks for", 1)
 {
-    for (int n : {1000, 1, 0}) {
+    for (int n : {1000, 1, 0, 3000}) {
         ints x = random_ints(n, -1000, 1000);
         output<int> y(n);
         CALL(reverse, x, y, n, scratch);

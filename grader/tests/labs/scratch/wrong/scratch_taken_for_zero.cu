@@ -1,4 +1,4 @@
-// Fails: reverse: as much scratch as it asks for | UNINITIALISED | `scratch`
+// Fails: reverse: as much scratch as it asks for | UNINITIALISED | should have written it before
 // On gpu: reverse: as much scratch as it asks for | WRONG_ANSWER |
 #include "lab.hpp"
 
