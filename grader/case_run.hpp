@@ -80,7 +80,5 @@ std::string find_device();
 
 // The seed of the current case; the same whether the case runs alone or among others.
 std::uint64_t case_seed();
-// 64 bits that no submission can foresee: poison, guards and nonces.
-std::uint64_t unforeseen();
 
 } // namespace grading
