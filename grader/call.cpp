@@ -624,7 +624,8 @@ void check_report(const std::byte *from, const std::vector<argument> &arguments,
     end_case(verdict_of(*worst), on_rank + printable(sentence(*worst)), hint_of(*worst));
 }
 
-std::vector<counted> counts_of_ranks; // of the last call on ranks
+std::vector<counted> counts_of_ranks;   // of the last call on ranks
+const std::byte *last_report = nullptr; // of the last call by one process
 
 // Asks the simulator what it saw, on every rank.
 void check_findings(std::uint64_t report_at, const std::vector<argument> &arguments)
@@ -637,7 +638,10 @@ void check_findings(std::uint64_t report_at, const std::vector<argument> &argume
     require_answer(a, "reading the simulator's report");
     const std::byte *from = submission_worker().output().data() + report_at;
     int ranks = current_case().ranks;
-    if (ranks == 0) return check_report(from, arguments, -1);
+    if (ranks == 0) {
+        last_report = from;
+        return check_report(from, arguments, -1);
+    }
     counts_of_ranks.clear();
     for (int k = 0; k < ranks; ++k, from += report_bytes) {
         check_report(from, arguments, k);
@@ -718,6 +722,7 @@ bool once(std::vector<argument> &arguments, call_images &images, const char *fun
     static std::uint64_t closed = 0;
     if (std::exchange(closed, current_case().closed_peers) != current_case().closed_peers)
         restart_workers();
+    last_report = nullptr;
     images.fill(current_case().repeating);
     request load = load_request(arguments, function), run = run_request(function);
     // What depends on the order of blocks and warps should show.
@@ -820,6 +825,19 @@ unwritten_lists both(const unwritten_lists &x, const unwritten_lists &y)
 }
 
 } // namespace
+
+std::string default_stream_hint()
+{
+    if (!options().simulated || !last_report) return {};
+    try {
+        if (!parse_counters(report_counters({last_report, report_bytes})).default_stream_alone)
+            return {};
+    } catch (const std::exception &) { // the submission wrote over it: nothing is known
+        return {};
+    }
+    return "A kernel went to the default stream, which your non-blocking streams do not wait for, "
+           "nor it for them: is the stream named in every launch, fourth between <<< and >>>?";
+}
 
 void name_arguments(const std::string &function, std::vector<argument> &arguments)
 {

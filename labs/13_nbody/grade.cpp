@@ -851,6 +851,7 @@ static speed_gates gates_of(bool stepping_too)
                     "The pull was computed more than steps + 1 times (TODO 5): the pull after one "
                     "step is the pull before the next. An interaction takes nine.",
                     multiplied));
+    if (stepping_too) gates.counted.front().about = "step";
     gates.too_slow = "An interaction need not take more than thirteen instructions: no exact root, "
                      "no division. Then let a thread have several bodies, so that what it reads "
                      "serves several interactions; and see that there are blocks enough for all "
