@@ -659,6 +659,18 @@ void check_report(const std::byte *from, const std::vector<argument> &arguments,
 }
 
 std::vector<counted> counts_of_ranks; // of the last call on ranks
+// Counters of the last call by one process; none where a submission has written over them, which is
+// for others to say. A copy: workers go, and their memory.
+std::string last_counters;
+
+std::string counters_if_any(const std::byte *from)
+{
+    try {
+        return report_counters({from, report_bytes});
+    } catch (const std::exception &) {
+        return {};
+    }
+}
 
 // Asks the simulator what it saw, on every rank.
 void check_findings(std::uint64_t report_at, const std::vector<argument> &arguments)
@@ -671,7 +683,10 @@ void check_findings(std::uint64_t report_at, const std::vector<argument> &argume
     require_answer(a, "reading the simulator's report");
     const std::byte *from = submission_worker().output().data() + report_at;
     int ranks = current_case().ranks;
-    if (ranks == 0) return check_report(from, arguments, -1);
+    if (ranks == 0) {
+        last_counters = counters_if_any(from);
+        return check_report(from, arguments, -1);
+    }
     counts_of_ranks.clear();
     for (int k = 0; k < ranks; ++k, from += report_bytes) {
         check_report(from, arguments, k);
@@ -753,6 +768,7 @@ bool once(std::vector<argument> &arguments, call_images &images, const char *fun
     static std::uint64_t closed = 0;
     if (std::exchange(closed, current_case().closed_peers) != current_case().closed_peers)
         restart_workers();
+    last_counters.clear();
     images.fill(current_case().repeating);
     request load = load_request(arguments, function), run = run_request(function);
     // What depends on the order of blocks and warps should show.
@@ -857,6 +873,18 @@ unwritten_lists both(const unwritten_lists &x, const unwritten_lists &y)
 }
 
 } // namespace
+
+std::string default_stream_hint()
+{
+    if (!options().simulated || last_counters.empty()) return {};
+    try {
+        if (!parse_counters(last_counters).default_stream_alone) return {};
+    } catch (const std::exception &) {
+        return {};
+    }
+    return "A kernel went to the default stream, which your non-blocking streams do not wait for, "
+           "nor it for them: is the stream named in every launch, fourth between <<< and >>>?";
+}
 
 void name_arguments(const std::string &function, std::vector<argument> &arguments)
 {

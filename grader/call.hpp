@@ -20,6 +20,10 @@
 
 namespace grading {
 
+// 64 bits that no submission can foresee: poison, guards, nonces, and which of many elements are
+// checked.
+std::uint64_t unforeseen();
+
 // An element as messages show it: numbers as numbers, anything else as its bytes.
 template <class T> std::string show_element(const T &value)
 {

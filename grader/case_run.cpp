@@ -245,15 +245,18 @@ std::string exception_hint(const std::string &what)
            "given.";
 }
 
+bool waits_may_lack(verdict v)
+{
+    using enum verdict;
+    return v == WRONG_ANSWER || v == UNINITIALISED || v == PARTIALLY_WRITTEN || v == NOT_WRITTEN ||
+           v == NONDETERMINISTIC;
+}
+
 // Right as queued, wrong when late: most likely nothing made it wait.
 std::string late_streams_hint(verdict v)
 {
-    using enum verdict;
     bool late = options().late_streams || current_case().streams != stream_work::as_queued;
-    if (!late || !options().simulated) return {};
-    if (v != WRONG_ANSWER && v != UNINITIALISED && v != PARTIALLY_WRITTEN && v != NOT_WRITTEN &&
-        v != NONDETERMINISTIC)
-        return {};
+    if (!late || !options().simulated || !waits_may_lack(v)) return {};
     if (!options().late_streams && current_case().streams == stream_work::shuffled)
         return "Here the work of different streams runs in any order that your events and waits "
                "allow: is an event missing, or does one stream use what another still needs?";
@@ -275,6 +278,8 @@ std::string refused_launch_hint(verdict v)
 void end_case(verdict v, std::string message, std::string hint)
 {
     if (std::string late = late_streams_hint(v); !late.empty()) hint = late;
+    if (waits_may_lack(v))
+        if (std::string alone = default_stream_hint(); !alone.empty()) hint = alone;
     if (std::string refused = refused_launch_hint(v); !refused.empty()) hint = refused;
     static std::mutex one_at_a_time;
     std::unique_lock lock(one_at_a_time);

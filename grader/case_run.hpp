@@ -63,6 +63,10 @@ void restart_workers();                    // the next request goes to fresh pro
 // Gives each argument the contract's name for it, which messages use.
 void name_arguments(const std::string &function, std::vector<argument> &arguments);
 
+// Where the last call on the simulator launched a kernel in the default stream beside streams that
+// this does not wait for: that, and what to do. Else empty.
+std::string default_stream_hint();
+
 // Throws (through doctest): nothing after it in the case runs. The first verdict of a case stands.
 // Safe to call from several threads, whose exceptions must then reach the case's own.
 [[noreturn]] void end_case(verdict v, std::string message, std::string hint = {});
@@ -88,7 +92,5 @@ std::string find_device();
 
 // The seed of the current case; the same whether the case runs alone or among others.
 std::uint64_t case_seed();
-// 64 bits that no submission can foresee: poison, guards and nonces.
-std::uint64_t unforeseen();
 
 } // namespace grading

@@ -110,18 +110,21 @@ template <class T> std::optional<recognised> constant_factor(const mistake<T> &m
 {
     if (m.wrong.size() < 3) return {};
     double lowest = std::numeric_limits<double>::infinity(), highest = -lowest;
-    double least = lowest, most = highest;
+    double least = lowest, most = highest, largest = 0;
     for (std::size_t i : m.wrong) {
         double g = static_cast<double>(m.got[i]), w = static_cast<double>(m.want[i]);
         double ratio = g / w, difference = g - w;
         if (!std::isfinite(ratio) || !std::isfinite(difference)) return {};
         lowest = std::min(lowest, ratio), highest = std::max(highest, ratio);
         least = std::min(least, difference), most = std::max(most, difference);
+        largest = std::max(largest, std::abs(w));
     }
     if (highest - lowest <= 1e-5 * std::abs(highest))
         return recognised{
             fmt::format("Every wrong element is {:.4g} times what it should be.", highest),
             "Look for a factor that is applied twice, or not at all."};
+    // Of something huge, all differ by the same: the wanted ones get lost in it.
+    if (std::abs(most) > 1e4 * largest && largest > 0) return {};
     if (most - least <= 1e-5 * std::abs(most))
         return recognised{fmt::format("Every wrong element is off by {:.4g}.", most),
                           "Look for a term that is added twice, or not at all."};
@@ -329,11 +332,11 @@ bool within(float value, double reference, double terms, double magnitude)
     return std::abs(static_cast<double>(value) - reference) <= bound; // false for NaN
 }
 
-bool in_ranges(std::size_t n, const std::function<bool(std::size_t, std::size_t)> &right)
+bool in_ranges(std::size_t n, const std::function<bool(std::size_t, std::size_t)> &right,
+               std::size_t a_thread)
 {
-    constexpr std::size_t worth_a_thread = 1 << 20;
-    std::size_t parts = std::clamp<std::size_t>(n / worth_a_thread, 1,
-                                                std::max(1u, std::thread::hardware_concurrency()));
+    std::size_t parts =
+        std::clamp<std::size_t>(n / a_thread, 1, std::max(1u, std::thread::hardware_concurrency()));
     std::vector<std::future<bool>> others;
     for (std::size_t k = 1; k < parts; ++k)
         others.push_back(std::async(std::launch::async, right, n * k / parts, n * (k + 1) / parts));

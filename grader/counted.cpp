@@ -7,6 +7,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fmt/format.h>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <stdexcept>
@@ -97,12 +98,33 @@ std::uint64_t wasted(const counted::site &s)
     return s.sectors > s.ideal_sectors ? s.sectors - s.ideal_sectors : 0;
 }
 
+double share_of(std::uint64_t part, std::uint64_t whole)
+{
+    return whole ? static_cast<double>(part) / static_cast<double>(whole) : 0;
+}
+
 double used(std::uint64_t bytes, std::uint64_t sectors)
 {
     return sectors ? static_cast<double>(bytes) / static_cast<double>(sector_bytes * sectors) : 1;
 }
 
 enum class accesses { loads, stores, both };
+
+std::string place_of(const counted::site &s)
+{
+    if (s.line <= 0) return "an unknown line";
+    return fmt::format("{}:{}", std::filesystem::path(s.file).filename().string(), s.line);
+}
+
+// The source line that moved most sectors; null when none did.
+const counted::site *busiest_of(const counted &c, accesses about)
+{
+    const counted::site *most = nullptr;
+    for (const counted::site &s : c.worst)
+        if (about == accesses::both || s.store == (about == accesses::stores))
+            if (!most || s.sectors > most->sectors) most = &s;
+    return most;
+}
 
 // The source line that moved most sectors for nothing; null when none did.
 const counted::site *worst_of(const counted &c, accesses about)
@@ -112,6 +134,48 @@ const counted::site *worst_of(const counted &c, accesses about)
         if (about == accesses::both || s.store == (about == accesses::stores)) return &s;
     }
     return nullptr;
+}
+
+void add_kernels_at_a_time(counted &c, const json &steps)
+{
+    std::map<std::uint64_t, int> changes; // by tick: kernels that begin less those that end
+    for (const json &step : steps)
+        if (step.at("kind") == "kernel" && step.contains("start")) {
+            ++changes[number(step, "start")];
+            --changes[number(step, "end")];
+        }
+    std::uint64_t before = 0;
+    int running = 0;
+    for (auto [tick, change] : changes) {
+        if (running > 0) c.kernel_ticks += tick - before;
+        if (running > 1) c.side_by_side_ticks += tick - before;
+        running += change;
+        before = tick;
+    }
+}
+
+// Whether a kernel there followed nothing that other streams had been given.
+bool default_stream_alone(const json &steps)
+{
+    constexpr const char *default_stream = "NULL stream";
+    std::map<std::uint64_t, std::string> lanes; // of steps so far
+    bool others = false;
+    for (const json &step : steps) {
+        auto lane = step.at("lane").get<std::string>();
+        bool there = lane.starts_with(default_stream);
+        if (there && others && step.at("kind") == "kernel") {
+            const json none = json::array();
+            const json &after = step.contains("after") ? step["after"] : none;
+            if (std::all_of(after.begin(), after.end(), [&](const json &id) {
+                    auto at = lanes.find(id.get<std::uint64_t>());
+                    return at == lanes.end() || at->second.starts_with(default_stream);
+                }))
+                return true;
+        }
+        others = others || (!there && step.at("kind") == "copy");
+        if (step.contains("id")) lanes[number(step, "id")] = std::move(lane);
+    }
+    return false;
 }
 
 // Where the timeline was too long to keep, nothing counts as overlapped.
@@ -124,11 +188,17 @@ void add_timeline(counted &c, const json &t)
     c.hidden_ticks = whole ? number(t, "hidden") : 0;
     c.host_waits = number(t, "host_waits");
     std::set<std::string> working;
-    for (const json &step : t.at("steps"))
-        if (const json &kind = step.at("kind");
-            kind == "copy" || kind == "fill" || kind == "kernel")
-            working.insert(step.at("lane").get<std::string>());
+    std::set<std::uint64_t> waits;
+    for (const json &step : t.at("steps")) {
+        const json &kind = step.at("kind");
+        if (kind != "copy" && kind != "fill" && kind != "kernel") continue;
+        working.insert(step.at("lane").get<std::string>());
+        if (step.value("why", "") == "host") waits.insert(number(step, "waited_for"));
+    }
     c.streams = working.size();
+    c.holding_waits = waits.size();
+    add_kernels_at_a_time(c, t.at("steps"));
+    c.default_stream_alone = default_stream_alone(t.at("steps"));
 }
 
 constexpr const char *loads_name = "sector bytes used by loads";
@@ -145,6 +215,8 @@ counted parse_counters(std::string_view text)
     c.copied_bytes = number(copies, "host_to_device") + number(copies, "device_to_device");
     c.host_link_bytes += number(copies, "host_to_device");
     c.pageable_bytes = number(copies, "from_pageable");
+    c.copied_in_bytes = number(copies, "host_to_device");
+    c.copied_out_bytes = copies.value("device_to_host", std::uint64_t{0});
     c.staged_bytes = number(copies, "staged");
     c.host_link_bytes += c.staged_bytes + c.parameter_bytes + number(copies, "managed");
     c.most_sent_bytes = largest(copies.at("sent"));
@@ -197,9 +269,7 @@ counted_gate copies_hidden(double pass)
 {
     return {"copy time hidden behind kernels",
             [](const counted &c) {
-                return c.copying_ticks ? static_cast<double>(c.hidden_ticks) /
-                                             static_cast<double>(c.copying_ticks)
-                                       : 1;
+                return c.copying_ticks ? share_of(c.hidden_ticks, c.copying_ticks) : 1;
             },
             true,
             {pass, 0, 0},
@@ -212,16 +282,36 @@ counted_gate copies_hidden(double pass)
 counted_gate makespan(const steps &most)
 {
     return {"time on the timeline, of naive's",
-            [](const counted &c) {
-                return c.naive_serial_ticks ? static_cast<double>(c.ticks) /
-                                                  static_cast<double>(c.naive_serial_ticks)
-                                            : 0;
-            },
+            [](const counted &c) { return share_of(c.ticks, c.naive_serial_ticks); },
             false,
             most,
             "%",
             "Too little runs side by side: what stands alone at the beginning and at the end, and "
-            "who waits without need? ./workbook explain draws it."};
+            "who waits without need? ./workbook explain draws it.",
+            [](const counted &c) -> std::string {
+                if (c.holding_waits)
+                    return fmt::format(
+                        "The host waited {} before it queued what comes next, so "
+                        "the device had nothing to do: queue everything, and wait "
+                        "once, at the end.",
+                        c.holding_waits == 1 ? "once" : fmt::format("{} times", c.holding_waits));
+                if (c.naive_serial_ticks && c.ticks > c.naive_serial_ticks)
+                    return "It takes longer than one piece would: the pieces are too small. Each "
+                           "copy and each launch takes a moment, however little it has to do.";
+                return {};
+            },
+            true};
+}
+
+counted_gate kernels_side_by_side(double pass)
+{
+    return {"kernel time in which two kernels run",
+            [](const counted &c) { return share_of(c.side_by_side_ticks, c.kernel_ticks); },
+            true,
+            {pass, 0, 0},
+            "%",
+            "One kernel follows the other, or one does the work of two. Launch kernels that need "
+            "not wait for each other in streams of their own."};
 }
 
 counted_gate streams_at_work(double pass)
@@ -280,12 +370,14 @@ std::string missed_message(const counted_gate &gate, const counted &submission,
     accesses about = gate.name == loads_name    ? accesses::loads
                      : gate.name == stores_name ? accesses::stores
                                                 : accesses::both;
-    const counted::site *s = worst_of(submission, about);
+    const counted::site *s = worst_of(submission, about), *most = busiest_of(submission, about);
+    if (about == accesses::both && most && (!s || wasted(*s) < most->sectors / 2))
+        return text + fmt::format(" {:.0f} % of the sectors are moved at {}, in {}.",
+                                  100 * share_of(most->sectors, submission.load_sectors +
+                                                                    submission.store_sectors),
+                                  place_of(*most), most->kernel);
     if (!s) return text;
-    std::string place =
-        s->line > 0
-            ? fmt::format("{}:{}", std::filesystem::path(s->file).filename().string(), s->line)
-            : "an unknown line";
+    std::string place = place_of(*s);
     auto a_request = [&](std::uint64_t n) {
         return static_cast<double>(n) / static_cast<double>(s->requests);
     };

@@ -134,15 +134,17 @@ void expect(bool right, verdict otherwise, const std::string &message,
             const std::string &hint = {});
 
 // Whether right(i) for every i < n, asked on all cores: for outputs of a hundred million elements.
-bool in_ranges(std::size_t n,
-               const std::function<bool(std::size_t first, std::size_t last)> &right);
-template <class F> bool for_all(std::size_t n, F right)
+// `a_thread`: so many are worth a thread.
+bool in_ranges(std::size_t n, const std::function<bool(std::size_t first, std::size_t last)> &right,
+               std::size_t a_thread = 1 << 20);
+template <class F> bool for_all(std::size_t n, F right, std::size_t a_thread = 1 << 20)
 {
-    return in_ranges(n, [&](std::size_t first, std::size_t last) {
+    auto all_right = [&](std::size_t first, std::size_t last) {
         bool all = true;
         for (std::size_t i = first; i < last; ++i) all &= right(i);
         return all;
-    });
+    };
+    return in_ranges(n, all_right, a_thread);
 }
 
 // Whether both hold the same elements of 4 bytes, each as often, in whatever order: by sums of
@@ -162,6 +164,10 @@ struct counted_gate {
     steps required;
     std::string unit;    // "%", "bytes an element", "sectors a request"
     std::string meaning; // said when missed: what it means and what to try
+    // Said instead, where these counters tell more; else empty.
+    std::function<std::string(const counted &)> cause = {};
+    bool general = false;   // `meaning` leaves open why, so speed_gates::too_slow is said too
+    std::string about = {}; // the case or function whose TODOs it belongs to; empty: the case's own
 };
 counted_gate used_by_loads(double pass); // bytes asked for over bytes of sectors moved; 0..1
 counted_gate used_by_stores(double pass);
@@ -172,6 +178,8 @@ counted_gate makespan(const steps &);
 // Streams in which something was copied, filled or computed; the default stream is one of them.
 // Where work overlaps in one stream, as that of a graph may, it counts as two.
 counted_gate streams_at_work(double pass);
+// Of the ticks in which kernels run, those in which two of them do; 0..1.
+counted_gate kernels_side_by_side(double pass);
 
 struct counted { // totals over every kernel of one call, and the source lines behind them
     std::uint64_t launches = 0, threads = 0;
@@ -206,8 +214,13 @@ struct counted { // totals over every kernel of one call, and the source lines b
     // Of the simulator's timeline (simulator/README.md): until all had ended; all work one after
     // another; while something was copied to or from a device; and of these while a kernel ran.
     std::uint64_t ticks = 0, serial_ticks = 0, copying_ticks = 0, hidden_ticks = 0;
-    std::uint64_t naive_serial_ticks = 0; // the same of naive's call
-    std::uint64_t streams = 0;            // that had work to do
+    std::uint64_t naive_serial_ticks = 0;                    // the same of naive's call
+    std::uint64_t streams = 0;                               // that had work to do
+    std::uint64_t kernel_ticks = 0, side_by_side_ticks = 0;  // with a kernel; with two at a time
+    std::uint64_t copied_in_bytes = 0, copied_out_bytes = 0; // from the host, and to it
+    std::uint64_t holding_waits = 0; // waits of the host that kept work from beginning earlier
+    // A kernel in the default stream waited for none of the streams that had work before it.
+    bool default_stream_alone = false;
     // Of atomics, in global and shared memory; of each request, its lanes on the address that most
     // of them had.
     std::uint64_t atomic_requests = 0, atomic_same_address = 0;
@@ -224,8 +237,9 @@ struct speed_gates {
     // S, least ratio of naive's time to the submission's; 0: shown, not graded; below 1: naive's
     // way is the right one, and the case's gates are there to hold back others.
     double speedup = 0;
-    steps copy; // fraction of this device's copy bandwidth
-    steps fma;  // fraction of this device's FMA rate
+    double most_speedup = 0; // what no version can reach: more is implausible; 0: nothing is known
+    steps copy;              // fraction of this device's copy bandwidth
+    steps fma;               // fraction of this device's FMA rate
     // The part of workload::multiply_adds that no version can do without: to be faster than that
     // part allows is implausible.
     double fma_needed = 1;
@@ -264,6 +278,11 @@ using make_workload = std::function<std::unique_ptr<workload>(std::mt19937_64 &)
 // `make_for_naive` makes the same work in theirs from the same random numbers.
 void race(const make_workload &make, const speed_gates &gates,
           const make_workload &make_for_naive = {});
+
+// A wrong answer has no speed, on no day: makes the workload's call on the simulator, once with its
+// streams late and once shuffled, and ends the case where it is wrong. Nothing where there is no
+// simulator.
+void right_in_any_order(const make_workload &make);
 
 // What one call of naive costs here, by which a case balances what it asks for: on a GPU in
 // milliseconds, the shortest of some calls; on the simulator in ticks.

@@ -213,7 +213,9 @@ private:
     std::optional<judgement> implausible() const
     {
         double copy = median(kept_.copy), fma = gates_.fma_needed * median(kept_.fma);
-        if (copy <= beyond_device && fma <= beyond_device) return std::nullopt;
+        double ratio = median(kept_.own);
+        bool by_ratio = gates_.most_speedup > 0 && ratio > gates_.most_speedup;
+        if (copy <= beyond_device && fma <= beyond_device && !by_ratio) return std::nullopt;
         judgement j = with_result(verdict::IMPLAUSIBLE);
         bool by_copy = copy > beyond_device;
         j.message = fmt::format(
@@ -221,6 +223,11 @@ private:
             "that any version must do.",
             track_.function(), median(kept_.ms), by_copy ? copy : fma,
             by_copy ? "copy bandwidth" : "multiply-add rate");
+        if (by_ratio)
+            j.message =
+                fmt::format("{} took {:.3g} ms, {:.2f} times naive's speed; {:.3g} times "
+                            "is more than any version can reach.",
+                            track_.function(), median(kept_.ms), ratio, gates_.most_speedup);
         j.hint = "Every call must do its whole work on the inputs it is given, also when they "
                  "resemble those of an earlier call.";
         return j;

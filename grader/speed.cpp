@@ -22,6 +22,7 @@
 #include <future>
 #include <limits>
 #include <map>
+#include <optional>
 #include <thread>
 
 namespace grading {
@@ -776,13 +777,17 @@ counted_outcome count_one_call(const make_workload &make, const make_workload &m
         });
         if (passes(gate, value)) continue;
         missed += (missed.empty() ? "" : " ") + missed_message(gate, submission, naive);
-        if (hint.empty()) hint = gate.meaning;
+        if (!hint.empty()) continue;
+        hint = gate.cause ? gate.cause(submission) : std::string();
+        bool cause_known = !hint.empty();
+        if (!cause_known) hint = gate.meaning;
+        if (!cause_known && (gate.general || hint.empty()) && !gates.too_slow.empty())
+            hint += (hint.empty() ? "" : " ") + gates.too_slow;
+        current_case().about = gate.about;
     }
     result.offered = tally.offered();
     result.needs = tally.needs();
     result.reached = missed.empty() ? tally.reached() : 0;
-    if (!missed.empty() && !gates.too_slow.empty())
-        hint += (hint.empty() ? "" : " ") + gates.too_slow;
     return {result, missed, hint};
 }
 
@@ -810,6 +815,21 @@ void counted_then_shown(const make_workload &make, const make_workload &make_for
 }
 
 } // namespace
+
+void right_in_any_order(const make_workload &make)
+{
+    std::optional<on_simulator> there;
+    if (!simulated() && !can_count()) return;
+    if (!simulated()) there.emplace();
+    for (stream_work when : {stream_work::late, stream_work::shuffled}) {
+        run_streams(when);
+        std::mt19937_64 random(case_seed());
+        std::unique_ptr<workload> work = make(random);
+        make_call(work->function(), work->arguments(), nullptr, 0);
+        work->check();
+    }
+    run_streams(stream_work::as_queued);
+}
 
 double naive_cost(const make_workload &make)
 {

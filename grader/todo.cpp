@@ -32,25 +32,62 @@ bool is_code(const std::string &line)
     return first != line.npos && line.compare(first, 2, "//") != 0;
 }
 
-// The lines of code before and after each TODO's comment.
-std::map<int, std::string> surroundings(const std::string &text)
+// TODOs with no code between them, and the lines of code before and after them.
+struct todo_group {
+    std::vector<int> numbers;
+    std::string before, after;
+};
+
+std::vector<todo_group> groups_of(const std::string &text)
 {
-    std::map<int, std::string> result;
-    std::vector<int> open;
+    std::vector<todo_group> groups;
+    bool open = false;
     std::string before;
     for (const std::string &line : lines(text)) {
         std::smatch m;
         if (is_code(line)) {
-            for (int number : open) result[number] += line;
-            open.clear();
+            if (open) groups.back().after = line;
+            open = false;
             before = line;
         } else if (std::regex_search(line, m, heading())) {
-            int number = std::stoi(m[1]);
-            result[number] += before + "\n";
-            open.push_back(number);
+            if (!open) groups.push_back({{}, before, {}});
+            open = true;
+            groups.back().numbers.push_back(std::stoi(m[1]));
         }
     }
-    return result;
+    return groups;
+}
+
+// Of a group, the TODOs that nobody has begun, `is` being one that is left of it. Code between
+// TODOs belongs to the one above it; what stands before the first, where those above were taken
+// away, to them.
+std::vector<int> untouched(const todo_group &was, const todo_group &is)
+{
+    const bool has_first = is.numbers.front() == was.numbers.front();
+    const bool has_last = is.numbers.back() == was.numbers.back();
+    if (has_first && is.before != was.before) return {};
+    std::vector<int> left = is.numbers;
+    if (has_last && is.after == was.after) return left;
+    if (has_first && has_last) return {}; // written below them all
+    left.pop_back();
+    return left;
+}
+
+std::set<int> begun_todos(const std::string &original, const std::string &present)
+{
+    std::set<int> begun;
+    const std::vector<todo_group> now = groups_of(present);
+    for (const todo_group &was : groups_of(original)) {
+        std::set<int> waiting;
+        for (const todo_group &is : now) {
+            const std::vector<int> &all = was.numbers;
+            if (std::find(all.begin(), all.end(), is.numbers.back()) == all.end()) continue;
+            for (int number : untouched(was, is)) waiting.insert(number);
+        }
+        for (int number : was.numbers)
+            if (!waiting.count(number)) begun.insert(number);
+    }
+    return begun;
 }
 
 // By the names of functions, the TODOs that stand in them.
@@ -86,8 +123,9 @@ todo_list::todo_list(const std::string &original, const std::string &present)
         ++at;
         if (std::regex_search(line, m, heading())) lines_.emplace(std::stoi(m[1]), at);
     }
-    std::map<int, std::string> then = surroundings(original), now = surroundings(present);
-    for (const auto &[number, around] : then) begun_[number] = now[number] != around;
+    const std::set<int> begun = begun_todos(original, present);
+    for (const auto &[what, all] : numbers_)
+        for (int number : all) begun_[number] = begun.count(number) > 0;
     std::map<std::string, std::vector<int>> held = todos_by_function(original);
     for (const line_range &f : functions_of(present))
         if (held.count(f.name)) functions_.emplace_back(f, held.at(f.name));

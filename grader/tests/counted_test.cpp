@@ -169,6 +169,90 @@ TEST_CASE("copies are hidden as the timeline has it")
     CHECK_THROWS_AS(with(R"({"ticks":-1})"), std::exception);
 }
 
+namespace {
+
+counted of_steps(const std::string &steps)
+{
+    return parse_counters(
+        R"({"kernels":[],"transfers":{"host_to_device":800,"device_to_host":400,)"
+        R"("device_to_device":0,"from_pageable":0,"staged":0,"managed":0,"sent":[],)"
+        R"("uploaded":[]},"timeline":{"ticks":90,"serial":100,"copying":0,"hidden":0,)"
+        R"("left_out":0,"host_waits":1,"steps":[)" +
+        steps + "]}}");
+}
+
+std::string kernel_step(int id, const std::string &lane, int start, int end,
+                        const std::string &after = "", const std::string &held = "")
+{
+    return fmt::format(
+        R"({{"id":{},"kind":"kernel","lane":"{}","start":{},"end":{},"after":[{}]{}}})", id, lane,
+        start, end, after, held);
+}
+
+} // namespace
+
+TEST_CASE("kernels run side by side while two of them do")
+{
+    counted_gate gate = kernels_side_by_side(0.5);
+    counted c =
+        of_steps(kernel_step(1, "stream 1", 0, 10) + "," + kernel_step(2, "stream 1", 10, 70) +
+                 "," + kernel_step(3, "stream 2", 20, 60));
+    CHECK(c.kernel_ticks == 70);
+    CHECK(c.side_by_side_ticks == 40);
+    CHECK(gate.value(c) == doctest::Approx(4.0 / 7));
+    CHECK(c.copied_in_bytes == 800);
+    CHECK(c.copied_out_bytes == 400);
+    // One after the other, and one of no length.
+    c = of_steps(kernel_step(1, "stream 1", 0, 10) + "," + kernel_step(2, "stream 2", 10, 70) +
+                 "," + kernel_step(3, "stream 3", 30, 30));
+    CHECK(gate.value(c) == 0);
+    CHECK(gate.value(of_steps("")) == 0);
+}
+
+TEST_CASE("why it takes long: the host waited, or there is too much of it")
+{
+    counted_gate gate = makespan({0.6, 0, 0});
+    CHECK(gate.general);
+    counted c =
+        of_steps(kernel_step(1, "stream 1", 0, 10) + "," +
+                 kernel_step(3, "stream 2", 10, 70, "", R"(,"waited_for":2,"why":"host")") + "," +
+                 kernel_step(4, "stream 1", 10, 70, "", R"(,"waited_for":2,"why":"host")"));
+    CHECK(c.holding_waits == 1);
+    CHECK(gate.cause(c).starts_with("The host waited once before"));
+    c.holding_waits = 5;
+    CHECK(gate.cause(c).starts_with("The host waited 5 times"));
+    c.holding_waits = 0;
+    c.naive_serial_ticks = 100;
+    CHECK(gate.cause(c).empty());
+    c.naive_serial_ticks = 89;
+    CHECK(gate.cause(c).find("pieces are too small") != std::string::npos);
+}
+
+TEST_CASE("a kernel alone in the default stream, beside copies that it does not wait for")
+{
+    const std::string copy = R"({"id":1,"kind":"copy","lane":"stream 1","after":[]},)";
+    CHECK(of_steps(copy + kernel_step(2, "NULL stream", 0, 5)).default_stream_alone);
+    CHECK_FALSE(of_steps(copy + kernel_step(2, "NULL stream", 0, 5, "1")).default_stream_alone);
+    CHECK_FALSE(of_steps(copy + kernel_step(2, "stream 1", 0, 5)).default_stream_alone);
+    CHECK_FALSE(of_steps(kernel_step(2, "NULL stream", 0, 5)).default_stream_alone);
+}
+
+TEST_CASE("where the sectors are, when hardly any is moved for nothing")
+{
+    const std::string much = site(20, {1000, 1000, 1000, 32000}, {});
+    const std::string ragged = site(12, {8, 30, 8, 256}, {});
+    counted c = parse_counters(document(ragged + "," + much));
+    counted_gate all{"sectors an interaction",
+                     [](const counted &x) { return double(x.load_sectors); },
+                     false,
+                     {5, 0, 0},
+                     "",
+                     ""};
+    std::string text = missed_message(all, c, c);
+    CHECK(text.find("97 % of the sectors are moved at stub.cu:20") != std::string::npos);
+    CHECK(missed_message(used_by_loads(0.99), c, c).find("stub.cu:12") != std::string::npos);
+}
+
 TEST_CASE("anything but counters is refused, not believed and not fatal")
 {
     std::string good = document(strided + "," + contiguous);

@@ -192,6 +192,26 @@ TEST_CASE("of a function's several TODOs the first not begun; all when all are")
     CHECK(todo_list(original, "").words("scale: all") == "TODO 3");
 }
 
+TEST_CASE("TODOs in one comment: what is written between two of them is the upper one's")
+{
+    const std::string first = "    // TODO 1 (scale): A.\n    //\n",
+                      second = "    // TODO 2 (scale): B.\n    //\n",
+                      third = "    // TODO 3 (scale): C.\n", code = "    work();\n";
+    const std::string head = "int a()\n{\n", tail = "}\n";
+    auto words = [&](const std::string &inside) {
+        return todo_list(head + first + second + third + tail, head + inside + tail)
+            .words("scale: one");
+    };
+    CHECK(words(first + second + third) == "TODO 1");
+    CHECK(words(first + code + second + third) == "TODO 2");
+    CHECK(words(code + second + third) == "TODO 2"); // in the place of the comment
+    CHECK(words(code + third) == "TODO 3");
+    CHECK(words(first + code + second + code + third) == "TODO 3");
+    CHECK(words(first + second + third + code) == "TODOs 1 to 3"); // of which, nobody knows
+    CHECK(words(code + first + second + third) == "TODOs 1 to 3");
+    CHECK(words(first + code + second + code + third + code) == "TODOs 1 to 3");
+}
+
 TEST_CASE("a line belongs to the TODO of the function it lies in")
 {
     const std::string original =

@@ -348,6 +348,20 @@ TEST_CASE("an output replayed from an earlier round, or left as it is, is wrong"
     CHECK_THROWS_AS(judge(t, at_least(2)), wrong_output);
 }
 
+TEST_CASE("faster than any version can be is implausible")
+{
+    simulated_track t;
+    t.submission_ms = 1;
+    speed_gates g = at_least(1.35);
+    CHECK(judge(t, g).what == verdict::PASS); // nothing is known
+    g.most_speedup = 2.9;
+    judgement j = judge(t, g);
+    CHECK(j.what == verdict::IMPLAUSIBLE);
+    CHECK(contains(j.message, "3.00 times naive's speed; 2.9 times is more than any"));
+    g.most_speedup = 3.1;
+    CHECK(judge(t, g).what == verdict::PASS);
+}
+
 TEST_CASE("faster than the device can move or compute is implausible")
 {
     simulated_track t;

@@ -1,4 +1,4 @@
-// Fails: add_pipelined: speed | TOO_SLOW | does the host wait for one
+// Fails: add_pipelined: speed | TOO_SLOW | The host waited
 // On gpu: add_pipelined: speed | TOO_SLOW | times
 // The host waits for each piece before it queues the next.
 #include "lab.hpp"

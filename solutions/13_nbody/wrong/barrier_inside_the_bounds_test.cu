@@ -1,5 +1,5 @@
 // Fails: accelerations: a few bodies | BARRIER_MISUSE | without reaching it
-// On gpu: accelerations: sizes around a warp, a tile and a block | WRONG_ANSWER | wrong
+// On gpu: accelerations: sizes around a tile and a block | WRONG_ANSWER | wrong
 // Threads without a body leave at once: they bring nothing for others, and wait for nobody.
 #include "lab.hpp"
 

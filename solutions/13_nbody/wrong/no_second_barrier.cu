@@ -1,4 +1,4 @@
-// Fails: accelerations: sizes around a warp, a tile and a block | RACE | has a race
+// Fails: accelerations: sizes around a tile and a block | RACE | has a race
 // On gpu: may pass - warps that run side by side often keep together
 // Fast warps load the next tile while slow ones still use this one.
 #include "lab.hpp"

@@ -1,4 +1,4 @@
-// Fails: accelerations: sizes around a warp, a tile and a block | WRONG_ANSWER | Only the last
+// Fails: accelerations: sizes around a tile and a block | WRONG_ANSWER | Only the last
 // The sum is begun anew with each tile.
 #include "lab.hpp"
 

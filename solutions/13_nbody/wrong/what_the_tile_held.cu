@@ -1,5 +1,5 @@
 // Fails: accelerations: a few bodies | UNINITIALISED | tile
-// On gpu: accelerations: sizes around a warp, a tile and a block | WRONG_ANSWER | wrong
+// On gpu: accelerations: sizes around a tile and a block | WRONG_ANSWER | wrong
 // Beyond the last body nothing is stored, and what is there is used all the same.
 #include "lab.hpp"
 

@@ -1,4 +1,4 @@
-// Fails: accelerations: sizes around a warp, a tile and a block | WRONG_ANSWER | Only the first
+// Fails: accelerations: sizes around a tile and a block | WRONG_ANSWER | Only the first
 // The last, partial tile is left out, unless it is the first.
 #include "lab.hpp"
 
