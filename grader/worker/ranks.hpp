@@ -9,6 +9,8 @@
 // Weak: a worker that is not linked with MPI lacks them.
 #pragma once
 
+#include <cstdint>
+
 namespace grading {
 
 // The leader: starts `ranks` ranks of this program with `mpirun`, serves the parent on descriptor
@@ -18,8 +20,13 @@ namespace grading {
 // A rank's keeper: starts the rank for the leader at that address, and reports how it ended.
 [[gnu::weak]] int keep_rank(const char *leader);
 
-// A rank: `serve` between MPI_Init and MPI_Finalize. Returns the process's status.
-[[gnu::weak]] int be_rank(int (*serve)());
+// A rank: `serve`, once MPI has begun. It ends with its connection to the leader, without a word to
+// the other ranks, which may wait for nothing.
+[[noreturn, gnu::weak]] void be_rank(int (*serve)());
+
+// Bytes that this rank's submission has given MPI since the last time, for other ranks: sends,
+// MPI_Put, and its part of collective calls; a broadcast counts for each of those who get it.
+[[gnu::weak]] std::uint64_t take_sent_bytes();
 
 // Of this process in its job; 0 where it is in none.
 int rank_of_process();
