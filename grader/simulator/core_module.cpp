@@ -554,8 +554,11 @@ void module::state::add_counts(program &p, const core::grid &g, bool by_kernel,
     it->managed_pages += pages_on_demand(read) + pages_on_demand(written);
     add_peer_traffic(how.device, read, false);
     add_peer_traffic(how.device, written, true);
+    const std::uint64_t before = it->total.multiplications;
     for (auto &f : p.functions)
         if (f) take_counts(*f, *it);
+    it->multiplications_of[static_cast<std::size_t>(how.device)] +=
+        it->total.multiplications - before;
 }
 
 module::module(std::string_view ptx, int device,
