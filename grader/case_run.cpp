@@ -16,6 +16,8 @@
 
 namespace grading {
 
+extern const int contract_devices; // that the lab's functions may use
+
 namespace {
 
 struct processes {
@@ -77,6 +79,20 @@ std::string launch_hint(int error)
     return "Check cudaGetLastError() after each launch.";
 }
 
+// What an error is about that a kernel left behind, and who can tell.
+std::string fault_hint(int error)
+{
+    constexpr int illegal_address = 700, misaligned_address = 716, launch_failure = 719;
+    if (error != illegal_address && error != misaligned_address && error != launch_failure)
+        return {};
+    std::string hint = "Run the case on the simulator (--backend sim): it names the access.";
+    if (error == launch_failure && contract_devices > 1)
+        hint += " Or was memory freed while a copy between devices, or what follows one, was still "
+                "queued? cudaFree need not wait for that. The simulator finds it in the cases in "
+                "which work comes late.";
+    return hint;
+}
+
 [[noreturn]] void end_for_error(const reply &r, const std::string &doing)
 {
     std::string error =
@@ -98,12 +114,10 @@ std::string launch_hint(int error)
         end_case(verdict::RESOURCE_LIMIT,
                  fmt::format("Device memory ran out while {}: {}.", doing, error),
                  "Is memory freed that the call allocates?");
-    const char *hint = r.error == 700 || r.error == 716 || r.error == 719
-                           ? "Run the case on the simulator (--backend sim): it names the access."
-                           : "";
     const char *when =
         r.step == run_step::synchronise ? "A kernel failed while it ran" : "A CUDA call failed";
-    end_case(verdict::CUDA_ERROR, fmt::format("{}, {}: {}.", when, doing, error), hint);
+    end_case(verdict::CUDA_ERROR, fmt::format("{}, {}: {}.", when, doing, error),
+             fault_hint(r.error));
 }
 
 } // namespace

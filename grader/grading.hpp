@@ -245,7 +245,7 @@ public:
     virtual const char *function() const = 0;
     virtual std::vector<argument> arguments() = 0; // by remote<decltype(f)>::arguments
     // Changes some inputs, so that no round's answer is that of an earlier one; returns the bytes
-    // changed.
+    // changed of what calls only read. Vectors may be made anew, of the same size.
     virtual std::vector<std::span<std::byte>> change(std::mt19937_64 &random) = 0;
     virtual void check() = 0; // O(n), by expect_*: is the output right for the inputs as they are?
     virtual double bytes() const { return 0; } // that any version must move, read and written

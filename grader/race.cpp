@@ -56,6 +56,24 @@ public:
         return by_median();
     }
 
+    // A call that naive has done long before does not end, most likely; else it is slow.
+    judgement too_late(const overdue &o) const
+    {
+        double naive_ms = o.naive_ms / gates_.naive_share;
+        bool endless = naive_ms < naive_is_slow * o.limit_ms;
+        judgement j = with_result(endless ? verdict::TIMEOUT : verdict::TOO_SLOW);
+        j.result.naive_ms = naive_ms;
+        j.message = fmt::format("{} did not finish in {:.0f} s; naive would need {:.2g} s{}.",
+                                track_.function(), o.limit_ms / 1e3, naive_ms / 1e3,
+                                gates_.naive_share < 1 ? ", by a smaller input" : "");
+        j.hint = endless ? "Smaller inputs are no problem. So look for threads that wait for each "
+                           "other when there are more blocks than the device runs at a time, for a "
+                           "loop that never ends with so many elements, and for work that grows "
+                           "much faster than their number."
+                         : gates_.too_slow;
+        return j;
+    }
+
 private:
     struct states { // of the requirements; those not asked for are reached
         decision speedup = decision::reached, parent = decision::reached, copy = decision::reached,
@@ -401,6 +419,14 @@ int step_tally::reached() const
 
 bool gates_time(const speed_gates &g) { return g.speedup > 0 || offers(g.copy) || offers(g.fma); }
 
-judgement judge(track &t, const speed_gates &gates) { return judging(t, gates).run(); }
+judgement judge(track &t, const speed_gates &gates)
+{
+    judging j(t, gates);
+    try {
+        return j.run();
+    } catch (const overdue &o) {
+        return j.too_late(o);
+    }
+}
 
 } // namespace grading

@@ -30,6 +30,13 @@ struct condition {
     double fma_rate = 0;    // multiply-adds a millisecond, by yardstick_fma: follows the SM clock
 };
 
+// What a run of the submission throws that did not end in time though nothing else is known to be
+// wrong with it.
+struct overdue {
+    double limit_ms; // that one call was given
+    double naive_ms; // of naive's call
+};
+
 class track {
 public:
     virtual ~track() = default;
@@ -38,7 +45,7 @@ public:
     virtual void prepare() = 0;
     // Alters the inputs of the next run in every contestant, and spoils their outputs.
     virtual void next_round() = 0;
-    virtual lap run(contestant who) = 0;
+    virtual lap run(contestant who) = 0; // throws overdue
     // Ends the case unless every output of the contestant's last run is right for its inputs.
     virtual void verify(contestant who) = 0;
     virtual condition look() = 0;
@@ -75,7 +82,7 @@ struct judgement {
 bool gates_time(const speed_gates &gates);
 constexpr int shown_pairs = 3;
 
-// Runs pairs until the verdict is clear. Ends the case by itself only through `track::verify`.
+// Runs pairs until the verdict is clear. Ends the case by itself only through the track.
 judgement judge(track &t, const speed_gates &gates);
 
 // What judging goes by.
@@ -86,6 +93,7 @@ constexpr double beyond_device = 1.05;    // of the measured copy or multiply-ad
 constexpr double clock_fell = 0.90;       // within a pair
 constexpr double clock_low = 0.75;        // of the race's usual clock
 constexpr double restless_naive = 0.10;   // relative spread at which the machine is to blame
-constexpr int discards_to_give_up = 15;   // when no fewer than the pairs kept
+constexpr double naive_is_slow = 0.1;   // of a limit: who exceeds that may be no slower than naive
+constexpr int discards_to_give_up = 15; // when no fewer than the pairs kept
 
 } // namespace grading

@@ -232,7 +232,7 @@ nlohmann::json number(double v)
 
 nlohmann::json speed_json(const speed_result &s, nlohmann::json c)
 {
-    if (!std::isnan(s.median)) {
+    if (!std::isnan(s.naive_ms)) { // then it was timed, though it may not have ended
         c["speedup"] = {{"median", number(s.median)},
                         {"low", number(s.low)},
                         {"high", number(s.high)},

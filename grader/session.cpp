@@ -33,7 +33,9 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -262,15 +264,36 @@ std::size_t resident_bytes(pid_t pid, std::size_t given)
     return anonymous + shared - std::min(shared, given);
 }
 
-// Of all that came from a keeper, which itself only has what this process had when it was made.
-std::size_t resident_below(pid_t keeper, std::size_t given)
+std::vector<pid_t> children_of(pid_t pid)
 {
-    std::string name = std::to_string(keeper);
-    std::ifstream children("/proc/" + name + "/task/" + name + "/children");
+    std::string name = std::to_string(pid);
+    std::ifstream file("/proc/" + name + "/task/" + name + "/children");
+    return {std::istream_iterator<pid_t>(file), {}};
+}
+
+std::size_t resident_below(pid_t pid, std::size_t given)
+{
     std::size_t bytes = 0;
-    for (pid_t child; children >> child;)
+    for (pid_t child : children_of(pid))
         bytes += resident_bytes(child, given) + resident_below(child, given);
     return bytes;
+}
+
+// Whether a process was only forked until now and has not become a program of its own.
+bool only_forked(pid_t pid)
+{
+    constexpr unsigned long forked_without_exec = 0x40; // PF_FORKNOEXEC, of the kernel's sched.h
+    std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+    std::string text;
+    std::getline(file, text, '\0'); // all of it, or nothing where the process ends meanwhile
+    std::istringstream after_name(text.substr(std::min(text.size(), text.rfind(')') + 1)));
+    std::string state;
+    long ignored;
+    unsigned long flags = 0;
+    after_name >> state;
+    for (int field = 4; field < 9; ++field) after_name >> ignored;
+    after_name >> flags;
+    return (flags & forked_without_exec) != 0;
 }
 
 std::size_t held_by(const region &r)
@@ -280,6 +303,14 @@ std::size_t held_by(const region &r)
 }
 
 } // namespace
+
+std::size_t memory_from(pid_t keeper, std::size_t given)
+{
+    // The worker is the oldest: what it leaves behind is handed to the keeper after it. Until its
+    // execve it shares this process's pages, and nothing of a submission's runs.
+    const std::vector<pid_t> children = children_of(keeper);
+    return children.empty() || only_forked(children[0]) ? 0 : resident_below(keeper, given);
+}
 
 region::region(std::size_t bytes, bool workers_may_write) : size_(bytes)
 {
@@ -383,9 +414,7 @@ void worker::state::stop()
     if (keeper < 0) return;
     // Without namespaces the keeper must live to collect what the worker left: end the worker
     // first.
-    std::ifstream children("/proc/" + std::to_string(keeper) + "/task/" + std::to_string(keeper) +
-                           "/children");
-    for (pid_t child; children >> child;) kill(child, SIGKILL);
+    for (pid_t child : children_of(keeper)) kill(child, SIGKILL);
     pollfd wait{pidfd.get(), POLLIN, 0};
     if (poll(&wait, 1, 2000) <= 0) kill(keeper, SIGKILL);
     while (waitpid(keeper, nullptr, 0) < 0 && errno == EINTR) {
@@ -525,7 +554,7 @@ answer worker::ask(request what, std::chrono::milliseconds limit)
             return s.finish(a);
         }
         if (wait[2].revents && s.ended(a)) return s.finish(a);
-        if (resident_below(s.keeper, s.region_bytes()) > s.options.memory_limit) {
+        if (memory_from(s.keeper, s.region_bytes()) > s.options.memory_limit) {
             a.how = ending::oversized;
             return s.finish(a);
         }

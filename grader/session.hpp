@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include <sys/types.h>
+
 namespace grading {
 
 // Memory that the parent fills and workers may only read: sealed against writing, growing and
@@ -86,6 +88,10 @@ private:
     struct state;
     std::unique_ptr<state> state_;
 };
+
+// Bytes of host memory held by all that came from a worker's keeper, but for `given`, pages of
+// regions. A worker that has not begun its program yet holds none of its own.
+std::size_t memory_from(pid_t keeper, std::size_t given);
 
 // Whether processes can be put into user, PID, network and IPC namespaces of their own here. Tried
 // once.

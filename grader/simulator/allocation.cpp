@@ -61,8 +61,8 @@ void let_go(address start)
     m.release(start);
 }
 
-// Work that is queued may still use the memory: waits for it, as the driver does. Behind a copy from
-// another device it does not: on H200s a kernel there was seen to fail, its memory gone.
+// Work that is queued may still use the memory: waits for it, as the driver does. Behind a copy
+// from another device it does not: on H200s a kernel there was seen to fail, its memory gone.
 cudaError_t release(void *p, const char *function, bool pinned)
 {
     if (cudaError_t e = refuse_while_capturing(); e != cudaSuccess) return e;

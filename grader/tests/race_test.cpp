@@ -113,6 +113,27 @@ TEST_CASE("code as slow as naive is TOO_SLOW after ten pairs, with the lab's hin
     CHECK(contains(j.message, "at least 2 times"));
 }
 
+TEST_CASE("what does not end in time is too slow where naive takes long too, and else hangs")
+{
+    simulated_track t;
+    t.submitted = [](simulated_track &) -> long { throw overdue{10000, 500}; };
+    speed_gates g = at_least(20);
+    g.naive_share = 1 / 64.0;
+    judgement j = judge(t, g);
+    CHECK(j.what == verdict::TOO_SLOW);
+    CHECK(contains(j.message, "square did not finish in 10 s; naive would need 32 s"));
+    CHECK(j.hint == "try harder");
+    CHECK(j.result.required == 20);
+    CHECK(j.result.naive_ms == 32000);
+    CHECK(std::isnan(j.result.median));
+    CHECK(j.result.reached == 0);
+
+    j = judge(t, at_least(20));
+    CHECK(j.what == verdict::TIMEOUT);
+    CHECK(contains(j.message, "naive would need 0.5 s"));
+    CHECK(contains(j.hint, "wait for each other"));
+}
+
 TEST_CASE("a solution passes after ten pairs")
 {
     simulated_track t;

@@ -113,6 +113,49 @@ int main()
 }
 """
 
+# What a rank has of the worker and of CUDA, with "devices" whose memory is the host's; and a library that claims to take
+# theirs, and sends it to another rank as FAULT says: 0: right, 1: what arrives is something else, 2: it is refused, 3: it
+# is refused in long messages. To the rank itself it always is right.
+PROBED = """
+#include "grader/worker/ranks.hpp"
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <cuda_runtime_api.h>
+#include <mpi.h>
+extern bool device_buffers_work();
+namespace grading {
+int rank_of_process() { return std::atoi(getenv("OMPI_COMM_WORLD_LOCAL_RANK")); }
+int home_device() { return 0; }
+}
+extern "C" {
+int MPIX_Query_cuda_support() { return 1; }
+cudaError_t cudaSetDevice(int) { return cudaSuccess; }
+cudaError_t cudaGetLastError() { return cudaSuccess; }
+cudaError_t cudaMalloc(void **to, size_t bytes) { return *to = std::malloc(bytes), cudaSuccess; }
+cudaError_t cudaFree(void *p) { return std::free(p), cudaSuccess; }
+cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind)
+{
+    return std::memmove(to, from, bytes), cudaSuccess;
+}
+int PMPI_Sendrecv(const void *from, int n, MPI_Datatype of, int to_rank, int tag, void *to, int room, MPI_Datatype type,
+                  int from_rank, int other_tag, MPI_Comm comm, MPI_Status *status)
+{
+    MPI_Request sent;
+    const bool wrong = comm == MPI_COMM_WORLD && (FAULT != 3 || n > 1000);
+    if (wrong && FAULT >= 2) return PMPI_Send(from, n, of, 1000, tag, comm); // to nobody: an error of MPI's
+    PMPI_Isend(from, n, of, to_rank, tag, comm, &sent);
+    PMPI_Recv(to, room, type, from_rank, other_tag, comm, status);
+    if (wrong && FAULT == 1) static_cast<char *>(to)[0] ^= 1;
+    return PMPI_Wait(&sent, MPI_STATUS_IGNORE);
+}
+}
+int main()
+{
+    return grading::be_rank([] { return std::puts(device_buffers_work() ? "works" : "does not"), 0; });
+}
+"""
+
 
 def processes_of(path):
     """The processes that run the program at that path, wherever their file system has it."""
@@ -199,6 +242,20 @@ class on_ranks(unittest.TestCase):
             self.assertIn("rank 1 did not return, rank 0 did", " ".join(grader.communicate()[0].split()))
         self.assertEqual(processes_of(hangs), [])
         self.assertEqual(leftovers() - before, set())
+
+    def test_memory_of_devices_is_sent_to_neighbours_to_see_whether_it_travels(self):
+        build, folder = Path(BUILD["build_root"]), Path(self.holder.name)
+        (folder / "probed.cpp").write_text(PROBED)
+        includes = [flag for flag in self.row["nvcc"] if flag.startswith(("-isystem", "-DOMPI"))]
+        includes = [word for flag in includes for word in flag.split("=", 1)]
+        for fault, says in ((0, "works"), (1, "does not"), (2, "does not"), (3, "does not")):
+            program = folder / f"probed_{fault}"
+            subprocess.run([*BUILD["cxx"], "-std=c++20", f"-DFAULT={fault}", *includes, "-I", TOP, "-isystem",
+                            BUILD["cuda_include"], folder / "probed.cpp", build / "libopen_mpi_ranks.a", *self.row["link"],
+                            *BUILD["link_flags"], "-o", program], check=True)
+            ran = subprocess.run([self.row["mpirun"], "-n", "3", "--oversubscribe", "--allow-run-as-root", program],
+                                 capture_output=True, text=True, timeout=60)
+            self.assertEqual((ran.returncode, ran.stdout.split("\n")), (0, [says] * 3 + [""]), ran.stderr)
 
     def wait_until(self, reached):
         end = time.monotonic() + 20

@@ -24,12 +24,14 @@
 #include <string_view>
 #include <thread>
 
+#include <nlohmann/json.hpp>
+
 namespace grading {
 
 // The contract of these races, as the parent's table of names has it.
 extern const entry contract[] = {{"add_one", "in,out,n", nullptr, 0},
                                  {"add_one_in_place", "data,n", nullptr, 0}};
-extern const int contract_size = 2;
+extern const int contract_size = 2, contract_devices = 2;
 
 } // namespace grading
 
@@ -124,6 +126,13 @@ private:
         if (function.starts_with("yardstick")) return measure(function, r.calls, a);
         ++runs_;
         if (kind_ == "crashes" && runs_ == 9) std::abort();
+        if (kind_ == "loses memory") {
+            a.status = reply_status::cuda_error;
+            a.step = run_step::synchronise;
+            a.error = 719;
+            std::strcpy(a.error_name, "cudaErrorLaunchFailure");
+            return;
+        }
         auto start = std::chrono::steady_clock::now();
         for (std::uint32_t i = 0; i < r.calls; ++i) {
             std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(call_ms()));
@@ -135,6 +144,7 @@ private:
 
     double call_ms() const
     {
+        if (kind_ == "takes a minute") return 60000;
         return kind_ == "naive" || kind_ == "slow" || kind_ == "lies" ? naive_ms : 1;
     }
 
@@ -350,11 +360,12 @@ private:
 std::filesystem::path folder; // of links to this program, one a kind of worker
 
 void race_against(const std::string &kind, const make_workload &make, double speedup = 3,
-                  const make_workload &make_for_naive = {})
+                  const make_workload &make_for_naive = {}, double naive_share = 1)
 {
     restart_workers();
     options().worker = folder / kind;
     speed_gates gates;
+    gates.naive_share = naive_share;
     gates.speedup = speedup;
     gates.too_slow = "try harder";
     race(make, gates, make_for_naive);
@@ -408,6 +419,8 @@ SPEED_CASE("race: vectors made anew", 4) { race_against("fast", any<adding_anew>
 SPEED_CASE("race: more elements", 4) { race_against("fast", any<adding_more>); }
 SPEED_CASE("race: a silent change", 4) { race_against("fast", any<silently_adding>); }
 SPEED_CASE("race: slow", 4) { race_against("slow", moving()); }
+// As if naive, with a thousandth of the work, showed that all of it takes 8 s.
+SPEED_CASE("race: takes a minute", 4) { race_against("takes a minute", moving(), 3, {}, 0.001); }
 SPEED_CASE("race: lies", 4) { race_against("lies", moving()); }
 SPEED_CASE("race: replays", 4) { race_against("replays", moving()); }
 SPEED_CASE("race: replays in place", 4) { race_against("replays", in_place); }
@@ -417,6 +430,7 @@ SPEED_CASE("race: nothing to pinned memory", 4) { race_against("writes nothing",
 SPEED_CASE("race: writes past the end", 4) { race_against("writes past the end", moving()); }
 SPEED_CASE("race: goes wrong later", 4) { race_against("goes wrong later", moving()); }
 SPEED_CASE("race: crashes", 4) { race_against("crashes", moving()); }
+SPEED_CASE("race: loses memory", 4) { race_against("loses memory", moving()); }
 // A call of 1 ms that should have moved 20 MB, on a device of 10 GB/s.
 SPEED_CASE("race: implausible", 4) { race_against("fast", moving(20e6)); }
 // Two races in the same workers: the first leaves nothing behind.
@@ -543,6 +557,19 @@ TEST_CASE("verdict: a slow one does not")
     CHECK(record("race: slow").points == 0);
 }
 
+TEST_CASE("verdict: nor does one that does not end in time, and what it was to reach is known")
+{
+    check_verdict("race: takes a minute", verdict::TOO_SLOW, "did not finish in 10 s");
+    CHECK(record("race: takes a minute").hint == "try harder");
+    nlohmann::json cases = nlohmann::json::parse(result_json())["labs"][0]["cases"];
+    auto c = std::find_if(cases.begin(), cases.end(),
+                          [](const auto &one) { return one["name"] == "race: takes a minute"; });
+    REQUIRE(c != cases.end());
+    CHECK((*c)["speedup"]["required"] == 3);
+    CHECK((*c)["speedup"]["median"].is_null());
+    CHECK((*c)["measured"]["naive_ms"] >= 1000 * naive_ms);
+}
+
 TEST_CASE("verdict: naive's form of the arguments is not the submission's")
 {
     check_verdict("race: one form for both", verdict::NOT_WRITTEN);
@@ -600,6 +627,14 @@ TEST_CASE("verdict: a crash in a timed run is a crash")
     check_verdict("race: crashes", verdict::CRASH, "timing add_one");
 }
 
+TEST_CASE("verdict: where devices send to each other, memory may have been freed too early")
+{
+    check_verdict("race: loses memory", verdict::CUDA_ERROR, "cudaErrorLaunchFailure (719)");
+    const std::string hint = record("race: loses memory").hint;
+    CHECK(hint.find("it names the access") != hint.npos);
+    CHECK(hint.find("cudaFree need not wait") != hint.npos);
+}
+
 TEST_CASE("verdict: on the simulator counters decide, and nothing is called a time")
 {
     check_verdict("count: fast", verdict::PASS);
@@ -631,9 +666,10 @@ int main(int count, char **arguments)
     char name[] = "/tmp/race-XXXXXX";
     if (!mkdtemp(name)) return 2;
     folder = name;
-    for (const char *kind : {"naive", "fast", "slow", "lies", "replays", "writes nothing",
-                             "writes past the end", "goes wrong later", "crashes", "garbled",
-                             "right but once", "misuses a vote", "takes its own form"})
+    for (const char *kind :
+         {"naive", "fast", "slow", "lies", "replays", "writes nothing", "writes past the end",
+          "goes wrong later", "crashes", "garbled", "right but once", "misuses a vote",
+          "takes its own form", "takes a minute", "loses memory"})
         std::filesystem::create_symlink(std::filesystem::canonical("/proc/self/exe"),
                                         folder / kind);
     options().simulated = false;

@@ -53,7 +53,6 @@ struct rank_end {
 };
 
 constexpr std::size_t longest_line = 4096;
-constexpr int without_leader = 125; // exit status of a rank whose connection to it broke
 
 int connection_to(const char *address)
 {
@@ -410,6 +409,50 @@ void stop_at_error(MPI_Comm *, int *code, ...)
     end_rank(text);
 }
 
+bool device_memory_travels = false; // between ranks, by MPI
+
+bool on_all_ranks(bool here)
+{
+    int all = here;
+    PMPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    return all != 0;
+}
+
+// Whether a message from the rank before arrives in `to` while `from` is on its way to the next
+// one; both hold `n` elements.
+bool arrives(int *from, int *to, int n)
+{
+    int rank = 0, ranks = 1;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    const int before = (rank + ranks - 1) % ranks, next = (rank + 1) % ranks;
+    const auto bytes = static_cast<std::size_t>(n) * sizeof(int);
+    std::vector<int> sent(static_cast<std::size_t>(n), 20240229 + rank), got(sent.size());
+    cudaMemcpy(from, sent.data(), bytes, cudaMemcpyDefault);
+    cudaMemcpy(to, got.data(), bytes, cudaMemcpyDefault);
+    const int error = PMPI_Sendrecv(from, n, MPI_INT, next, 0, to, n, MPI_INT, before, 0,
+                                    MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    cudaMemcpy(got.data(), to, bytes, cudaMemcpyDefault);
+    return error == MPI_SUCCESS && got == std::vector<int>(got.size(), 20240229 + before);
+}
+
+// Called on all ranks. The library may be built for memory of devices: whether that of these
+// devices travels is tried. A long message takes another way than a short one.
+bool try_device_memory()
+{
+    constexpr int longest = 1 << 18;
+    if (simulator_begin || !MPIX_Query_cuda_support()) return false;
+    int *memory = nullptr;
+    bool here =
+        cudaSetDevice(home_device()) == cudaSuccess &&
+        cudaMalloc(reinterpret_cast<void **>(&memory), 2 * longest * sizeof(int)) == cudaSuccess;
+    bool all = on_all_ranks(here);
+    for (int n : {1, longest}) all = all && on_all_ranks(arrives(memory, memory + longest, n));
+    cudaFree(memory);
+    cudaGetLastError(); // what failed here is no fault of the calls to come
+    return all;
+}
+
 // Both ends become the rank's own descriptors; it starts afresh, since what a submission did before
 // main need not bear a fork.
 [[noreturn]] void become_rank(int connection, std::vector<int> fds)
@@ -458,45 +501,33 @@ int keep_rank(const char *address)
     _exit(WIFEXITED(e.status) ? WEXITSTATUS(e.status) : 128 + WTERMSIG(e.status));
 }
 
-void be_rank(int (*serve)())
+int be_rank(int (*serve)())
 {
     int level = 0;
-    if (PMPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &level) != MPI_SUCCESS) _exit(1);
+    if (PMPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &level) != MPI_SUCCESS) return 1;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    device_memory_travels = try_device_memory();
     MPI_Errhandler stop;
     MPI_Comm_create_errhandler(stop_at_error, &stop);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, stop);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, stop);
-    serve();
-    _exit(without_leader);
+    if (int status = serve()) _exit(status);
+    PMPI_Finalize();
+    return 0;
 }
 
 } // namespace grading
 
 // What submissions are offered: lab.hpp declares it.
-bool device_buffers_work()
-{
-    static const bool work = [] {
-        if (simulator_begin || !MPIX_Query_cuda_support()) return false;
-        // The library was built for it; whether this device's memory travels is tried.
-        int *buffers = nullptr, sent = 20240229, arrived = 0;
-        if (cudaMalloc(reinterpret_cast<void **>(&buffers), 2 * sizeof(int)) != cudaSuccess)
-            return false;
-        cudaMemcpy(buffers, &sent, sizeof sent, cudaMemcpyDefault);
-        PMPI_Sendrecv(buffers, 1, MPI_INT, 0, 0, buffers + 1, 1, MPI_INT, 0, 0, MPI_COMM_SELF,
-                      MPI_STATUS_IGNORE);
-        cudaMemcpy(&arrived, buffers + 1, sizeof arrived, cudaMemcpyDefault);
-        cudaFree(buffers);
-        return arrived == sent;
-    }();
-    return work;
-}
+bool device_buffers_work() { return grading::device_memory_travels; }
 
 // The worker's to call; MPI lets a program stand before its own functions.
-extern "C" int MPI_Init(int *, char ***)
+[[noreturn]] static void refuse_to_begin(const std::string &function)
 {
-    grading::end_rank(
-        "MPI_Init was called, and MPI runs already when a contract function is called");
+    grading::end_rank(function + " was called, and MPI runs already when a contract function is");
 }
+extern "C" int MPI_Init(int *, char ***) { refuse_to_begin("MPI_Init"); }
+extern "C" int MPI_Init_thread(int *, char ***, int, int *) { refuse_to_begin("MPI_Init_thread"); }
 extern "C" int MPI_Finalize()
 {
     grading::end_rank("MPI_Finalize was called, and the next call needs MPI again");

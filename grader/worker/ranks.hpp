@@ -20,9 +20,10 @@ namespace grading {
 // A rank's keeper: starts the rank for the leader at that address, and reports how it ended.
 [[gnu::weak]] int keep_rank(const char *leader);
 
-// A rank: `serve`, once MPI has begun. It ends with its connection to the leader, without a word to
-// the other ranks, which may wait for nothing.
-[[noreturn, gnu::weak]] void be_rank(int (*serve)());
+// A rank: `serve` between MPI_Init and MPI_Finalize. Returns 0. What `serve` returns else is at
+// once the process's status, without MPI_Finalize, which would wait for the others.
+[[gnu::weak]] int be_rank(int (*serve)());
+constexpr int without_leader = 125; // that of a rank whose connection to its leader broke
 
 // Bytes that this rank's submission has given MPI since the last time, for other ranks: sends,
 // MPI_Put, and its part of collective calls; a broadcast counts for each of those who get it.

@@ -835,7 +835,8 @@ int main(int count, char **arguments)
     if (first == "--ranks" && count == 4 && lead_ranks)
         return lead_ranks(std::atoi(arguments[2]), arguments[3]);
     if (first == "--rank" && count == 3 && keep_rank) return keep_rank(arguments[2]);
-    if (first == "--rank" && count == 2 && be_rank) be_rank(serve);
+    if (first == "--rank" && count == 2 && be_rank)
+        return be_rank([] { return serve(), without_leader; });
     if (first == "--probe" && count == 2) return probe();
     if (first == "--peers" && count == 2) return print_peers();
     if (first == "--replay" && count == 3) return replay(arguments[2]);

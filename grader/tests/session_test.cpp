@@ -1,0 +1,80 @@
+// Which memory is a worker's, and which is still the grader's.
+#include "../session.hpp"
+
+#include <csignal>
+#include <cstring>
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <memory>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <utility>
+
+namespace {
+
+constexpr std::size_t held_by_grader = 64 << 20;
+
+struct signal_pipe {
+    int ends[2] = {-1, -1};
+    signal_pipe() { REQUIRE(pipe2(ends, O_CLOEXEC) == 0); }
+    ~signal_pipe() { close(ends[0]), close(ends[1]); }
+    bool give() const { return write(ends[1], "x", 1) == 1; }
+    bool take() const // false: nobody has its other end any more
+    {
+        char byte;
+        return read(ends[0], &byte, 1) == 1;
+    }
+    void only_takes() { close(std::exchange(ends[1], -1)); }
+};
+
+// As the grader's keepers do: a worker, which begins its program when told; and once more told,
+// what a worker may leave behind, which never begins one.
+[[noreturn]] void keep(const signal_pipe &begin, const signal_pipe &leave, signal_pipe &there,
+                       const signal_pipe &left)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (fork() == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        there.give();
+        begin.take();
+        execl("/bin/sleep", "sleep", "infinity", nullptr);
+        _exit(127);
+    }
+    there.only_takes();
+    leave.take();
+    if (fork() == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        left.give();
+        pause();
+        _exit(0);
+    }
+    pause();
+    _exit(0);
+}
+
+} // namespace
+
+TEST_CASE("a worker that has not begun holds nothing; what it leaves behind does")
+{
+    auto pages = std::make_unique<char[]>(held_by_grader);
+    std::memset(pages.get(), 1, held_by_grader);
+    signal_pipe begin, leave, there, left;
+    pid_t keeper = fork();
+    if (keeper == 0) keep(begin, leave, there, left);
+    REQUIRE(keeper > 0);
+    there.only_takes();
+
+    CHECK(there.take());
+    CHECK(grading::memory_from(keeper, 0) == 0);
+    begin.give();
+    CHECK_FALSE(there.take()); // its end is closed as the program begins
+    CHECK(grading::memory_from(keeper, 0) > 0);
+    CHECK(grading::memory_from(keeper, 0) < held_by_grader);
+    leave.give();
+    CHECK(left.take());
+    CHECK(grading::memory_from(keeper, 0) >= held_by_grader);
+
+    kill(keeper, SIGKILL);
+    waitpid(keeper, nullptr, 0);
+}
