@@ -1,4 +1,4 @@
-// Fails: eliminate: who works, who waits | TOO_SLOW | of the inputs, sent to devices
+// Fails: eliminate: who works, who waits | TOO_SLOW | bytes sent to devices
 // The host solves the system, while all devices multiply something else.
 #include "lab.hpp"
 

@@ -1,4 +1,4 @@
-// Fails: merge_images: a share for each | TOO_SLOW | of the inputs, sent to devices
+// Fails: merge_images: a share for each | TOO_SLOW | bytes sent to devices
 // The host merges the images; a device stores as many bytes, which nobody reads.
 #include "lab.hpp"
 
