@@ -658,7 +658,9 @@ void check_report(const std::byte *from, const std::vector<argument> &arguments,
     end_case(verdict_of(*worst), on_rank + printable(sentence(*worst)), hint_of(*worst, order));
 }
 
-std::vector<counted> counts_of_ranks; // of the last call on ranks
+// Of the last call on ranks.
+std::vector<counted> counts_of_ranks;
+std::vector<std::uint64_t> results_of_ranks;
 // Counters of the last call by one process; none where a submission has written over them, which is
 // for others to say. A copy: workers go, and their memory.
 std::string last_counters;
@@ -795,6 +797,12 @@ bool once(std::vector<argument> &arguments, call_images &images, const char *fun
     if (options().simulated && ran.how == ending::answered)
         check_findings(images.report_at(), arguments);
     require_answer(ran, fmt::format("calling {}", function));
+    for (int k = 0; k < current_case().ranks; ++k) {
+        auto at = static_cast<std::size_t>(k);
+        results_of_ranks.push_back(ran.value.of_rank[at].result);
+        if (at < counts_of_ranks.size())
+            counts_of_ranks[at].message_bytes = ran.value.of_rank[at].sent_bytes;
+    }
     if (std::uint32_t late = ran.value.changed_late; late && late <= arguments.size())
         end_case(
             verdict::LATE_WRITE,
@@ -949,6 +957,8 @@ std::vector<counted> count_ranks(const std::function<void()> &call)
     return counts_of_ranks;
 }
 
+std::span<const std::uint64_t> returned_by_ranks() { return results_of_ranks; }
+
 void make_call(const char *function, std::vector<argument> arguments, void *result,
                std::size_t result_bytes)
 {
@@ -957,6 +967,7 @@ void make_call(const char *function, std::vector<argument> arguments, void *resu
     current_case().repeating = false;
     current_case().refused.clear();
     current_case().outputs.clear();
+    results_of_ranks.clear();
     name_arguments(function, arguments);
     for (argument &a : arguments) a.wire.last = current_case().may_read_on == a.wire.name;
     call_images images(arguments);

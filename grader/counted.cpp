@@ -67,6 +67,9 @@ void add_kernel(counted &c, const json &k)
     c.compulsory_bytes += sector_bytes * (number(k, "sectors_read") + number(k, "sectors_written"));
     c.managed_pages += number(k, "managed_pages");
     c.busiest_block_instructions += number(k, "busiest_block_instructions");
+    const json &by_device = k.at("multiplications_of");
+    for (std::size_t d = 0; d < std::min(by_device.size(), c.multiplications_of.size()); ++d)
+        c.multiplications_of[d] += by_device[d].get<std::uint64_t>();
     for (const json &site : k.at("sites")) {
         add_site(c, site, kernel, false);
         add_site(c, site, kernel, true);
@@ -213,6 +216,7 @@ counted parse_counters(std::string_view text)
     for (const json &k : document.at("kernels")) add_kernel(c, k);
     const json &copies = document.at("transfers");
     c.copied_bytes = number(copies, "host_to_device") + number(copies, "device_to_device");
+    c.downloaded_bytes = c.host_link_bytes + number(copies, "device_to_host");
     c.host_link_bytes += number(copies, "host_to_device");
     c.pageable_bytes = number(copies, "from_pageable");
     c.copied_in_bytes = number(copies, "host_to_device");

@@ -19,6 +19,7 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -115,6 +116,10 @@ void run_on_ranks(int ranks);
 struct counted;
 std::vector<counted> count_ranks(const std::function<void()> &call);
 
+// The first 8 bytes of what the ranks returned of the last CALL on ranks: rank after rank, and once
+// more for each time that the function was called for it.
+std::span<const std::uint64_t> returned_by_ranks();
+
 // On the simulator, in the case's next calls: pairs (device, peer) without access to each other's
 // memory, whose copies go by way of the host. Elsewhere the machine has what it has.
 void close_peers(const std::vector<std::pair<int, int>> &pairs);
@@ -209,8 +214,12 @@ struct counted { // totals over every kernel of one call, and the source lines b
     // is also in host_link_bytes.
     std::uint64_t most_sent_bytes = 0, staged_bytes = 0;
     std::uint64_t most_uploaded_bytes = 0; // copied from the host to the device that got most
-    std::uint64_t host_waits = 0;          // times that the host waited for devices
-    std::uint64_t managed_pages = 0;       // of 4096 bytes, not on the device when a kernel asked
+    // From devices to the host, in copies, and what kernels read and write of pinned memory.
+    std::uint64_t downloaded_bytes = 0;
+    std::array<std::uint64_t, 16> multiplications_of{}; // by device
+    std::uint64_t message_bytes = 0; // of one of several ranks: given to MPI for the others
+    std::uint64_t host_waits = 0;    // times that the host waited for devices
+    std::uint64_t managed_pages = 0; // of 4096 bytes, not on the device when a kernel asked
     // Of the simulator's timeline (simulator/README.md): until all had ended; all work one after
     // another; while something was copied to or from a device; and of these while a kernel ran.
     std::uint64_t ticks = 0, serial_ticks = 0, copying_ticks = 0, hidden_ticks = 0;

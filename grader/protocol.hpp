@@ -112,6 +112,11 @@ enum class run_step : std::uint32_t {
     copy_out,
 };
 
+// Of one rank's run: the first bytes of what it returned, and what it gave MPI for other ranks.
+struct rank_outcome {
+    std::uint64_t result = 0, sent_bytes = 0;
+};
+
 struct reply {
     std::uint32_t magic = protocol_magic;
     command what{};
@@ -130,6 +135,7 @@ struct reply {
     double event_ms = 0, host_ms = 0; // all `calls` together; 0 on the simulator
     std::uint64_t bytes = 0;          // report: bytes written; load: bytes of scratch
     std::uint64_t result[8] = {};     // the result's bytes
+    rank_outcome of_rank[most_ranks]; // run on several ranks; as a rank itself says it: the first
     char error_name[64] = {};         // "cudaErrorInvalidConfiguration"
     char text[256] = {};
 };

@@ -561,10 +561,13 @@ void module::state::add_counts(program &p, const core::grid &g, bool by_kernel,
     it->managed_pages += pages_on_demand(read) + pages_on_demand(written);
     add_peer_traffic(how.device, read, false);
     add_peer_traffic(how.device, written, true);
-    const std::uint64_t before = it->total.warp_instructions;
+    const std::uint64_t instructions = it->total.warp_instructions,
+                        multiplications = it->total.multiplications;
     for (auto &f : p.functions)
         if (f) take_counts(*f, *it);
-    if (by_kernel) it->instructions_by_kernels += it->total.warp_instructions - before;
+    if (by_kernel) it->instructions_by_kernels += it->total.warp_instructions - instructions;
+    it->multiplications_of[static_cast<std::size_t>(how.device)] +=
+        it->total.multiplications - multiplications;
 }
 
 module::module(std::string_view ptx, int device,

@@ -64,6 +64,13 @@ private:
     std::string members_;
 };
 
+template <typename list> std::string list_of(const list &numbers)
+{
+    std::string all;
+    for (const std::uint64_t n : numbers) all += (all.empty() ? "" : ",") + std::to_string(n);
+    return all;
+}
+
 object to_json(const access_counts &a)
 {
     return object()
@@ -161,15 +168,9 @@ object to_json(const kernel_counts &k)
         .add("sectors_written", k.sectors_written)
         .add("busiest_block_instructions", k.busiest_block_instructions)
         .add("managed_pages", k.managed_pages)
+        .add_list("multiplications_of", list_of(k.multiplications_of))
         .add("total", add_counts(total, k.total))
         .add("sites", sites);
-}
-
-template <typename list> std::string list_of(const list &numbers)
-{
-    std::string all;
-    for (const std::uint64_t n : numbers) all += (all.empty() ? "" : ",") + std::to_string(n);
-    return all;
 }
 
 // Streams by their order of appearance, since ids tell how many there have been in the process.

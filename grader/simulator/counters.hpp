@@ -74,6 +74,7 @@ struct kernel_counts {
     std::uint64_t busiest_block_instructions = 0;
     // Of 4096 bytes, that were not on the device when the kernel asked for them.
     std::uint64_t managed_pages = 0;
+    std::array<std::uint64_t, 16> multiplications_of{}; // by device: of total.multiplications
     site_counts total;
     std::map<std::pair<std::string, int>, site_counts> sites; // by file and line
     // Of a line at most one of each kind in each memory.

@@ -36,7 +36,7 @@ std::string document(const std::string &sites)
 {
     return fmt::format(
         R"({{"kernels":[{{"kernel":"scale","launches":2,"launches_by_kernels":1,"instructions_by_kernels":30,"parameter_bytes":500,"blocks":4,"threads":1024,)"
-        R"("sectors_read":10,"busiest_block_instructions":25,"managed_pages":8,"sectors_written":20,"sites":[{}]}}],"transfers":{{"host_to_device":64,"device_to_device":32,"from_pageable":48,"staged":16,"managed":96,"sent":[7,90,8],"uploaded":[3,61]}}}})",
+        R"("sectors_read":10,"busiest_block_instructions":25,"managed_pages":8,"multiplications_of":[9,7],"sectors_written":20,"sites":[{}]}}],"transfers":{{"host_to_device":64,"device_to_host":32,"device_to_device":32,"from_pageable":48,"staged":16,"managed":96,"sent":[7,90,8],"uploaded":[3,61]}}}})",
         sites);
 }
 
@@ -68,6 +68,9 @@ TEST_CASE("totals over kernels and lines")
     CHECK(c.parameter_bytes == 500);
     CHECK(c.most_sent_bytes == 90);
     CHECK(c.most_uploaded_bytes == 61);
+    CHECK(c.downloaded_bytes == 2 * 3 * 32 + 32);
+    CHECK(c.multiplications_of[0] == 9);
+    CHECK(c.multiplications_of[1] == 7);
     CHECK(c.pageable_bytes == 48);
     CHECK(c.managed_pages == 8);
     CHECK(c.multiplications == 16);
@@ -98,7 +101,7 @@ TEST_CASE("no loads waste no bytes")
 {
     CHECK(
         used_by_loads(0.95).value(parse_counters(
-            R"({"kernels":[],"transfers":{"host_to_device":0,"device_to_device":0,"from_pageable":0,"staged":0,"managed":0,"sent":[],"uploaded":[]}})")) ==
+            R"({"kernels":[],"transfers":{"host_to_device":0,"device_to_host":0,"device_to_device":0,"from_pageable":0,"staged":0,"managed":0,"sent":[],"uploaded":[]}})")) ==
         1);
 }
 
@@ -136,7 +139,7 @@ TEST_CASE("copies are hidden as the timeline has it")
     counted_gate gate = copies_hidden(0.5);
     auto with = [](const std::string &timeline) {
         return parse_counters(
-            R"({"kernels":[],"transfers":{"host_to_device":0,"device_to_device":0,"from_pageable":0,"staged":0,"managed":0,"sent":[],"uploaded":[]},"timeline":)" +
+            R"({"kernels":[],"transfers":{"host_to_device":0,"device_to_host":0,"device_to_device":0,"from_pageable":0,"staged":0,"managed":0,"sent":[],"uploaded":[]},"timeline":)" +
             timeline + "}");
     };
     counted c = with(

@@ -36,6 +36,83 @@ int sum_on_ranks(const int *, int, int *sum_host)
 }
 """
 
+# Rank 0's calls of MPI beside what each counts for, of 3 ranks; a scatter's, and the like, on all.
+SENDER = """
+#include "grader/worker/ranks.hpp"
+#include <mpi.h>
+#include <stdio.h>
+#include <vector>
+static int rank, failed;
+static void counts(const char *call, std::uint64_t of_root, std::uint64_t of_others)
+{
+    std::uint64_t got = grading::take_sent_bytes(), want = rank == 0 ? of_root : of_others;
+    if (got == want) return;
+    failed = 1;
+    printf("%s on rank %d: %d bytes, not %d\\n", call, rank, int(got), int(want));
+}
+int main()
+{
+    MPI_Comm all = MPI_COMM_WORLD;
+    PMPI_Init(nullptr, nullptr);
+    PMPI_Comm_rank(all, &rank);
+    int next = (rank + 1) % 3, before = (rank + 2) % 3, n[] = {1, 2, 3}, at[] = {0, 1, 3};
+    std::vector<double> x(100), y(100);
+    double *a = x.data(), *b = y.data();
+    MPI_Request r[2];
+    MPI_Status *none = MPI_STATUS_IGNORE, *nones = MPI_STATUSES_IGNORE;
+    auto finish = [&](int k) { MPI_Waitall(k, r, nones); };
+    MPI_Datatype type = MPI_DOUBLE;
+
+    MPI_Sendrecv(a, 10, type, next, 0, b, 10, type, before, 0, all, none);
+    counts("MPI_Sendrecv", 80, 80);
+    MPI_Sendrecv(a, 10, type, rank, 0, b, 10, type, rank, 0, all, none);
+    counts("MPI_Sendrecv to itself", 0, 0);
+    MPI_Irecv(b, 10, type, before, 0, all, r);
+    MPI_Send(a, 9, type, next, 0, all);
+    finish(1);
+    counts("MPI_Send", 72, 72);
+    MPI_Irecv(b, 10, type, before, 0, all, r);
+    MPI_Isend(a, 10, type, next, 0, all, r + 1);
+    finish(2);
+    counts("MPI_Isend", 80, 80);
+    MPI_Recv_init(b, 10, type, before, 0, all, r);
+    MPI_Send_init(a, 10, type, next, 0, all, r + 1);
+    counts("MPI_Send_init", 0, 0);
+    for (int i = 0; i < 2; ++i) {
+        MPI_Startall(2, r);
+        finish(2);
+    }
+    counts("MPI_Startall", 160, 160);
+    MPI_Bcast(a, 10, type, 0, all);
+    counts("MPI_Bcast", 160, 0);
+    MPI_Ibcast(a, 10, type, 0, all, r);
+    finish(1);
+    counts("MPI_Ibcast", 160, 0);
+    MPI_Scatter(a, 5, type, b, 5, type, 0, all);
+    counts("MPI_Scatter", 80, 0);
+    MPI_Scatterv(a, n, at, type, b, n[rank], type, 0, all);
+    counts("MPI_Scatterv", 8 * (2 + 3), 0);
+    MPI_Gather(a, 5, type, b, 5, type, 0, all);
+    counts("MPI_Gather", 0, 40);
+    MPI_Gatherv(a, n[rank], type, b, n, at, type, 0, all);
+    counts("MPI_Gatherv", 0, 8 * n[rank]);
+    MPI_Allgather(a, 5, type, b, 5, type, all);
+    counts("MPI_Allgather", 80, 80);
+    MPI_Allgather(MPI_IN_PLACE, 0, type, b, 5, type, all);
+    counts("MPI_Allgather in place", 80, 80);
+    MPI_Allgatherv(a, n[rank], type, b, n, at, type, all);
+    counts("MPI_Allgatherv", 16, 16 * n[rank]);
+    MPI_Alltoall(a, 5, type, b, 5, type, all);
+    counts("MPI_Alltoall", 80, 80);
+    MPI_Reduce(a, b, 5, type, MPI_SUM, 0, all);
+    counts("MPI_Reduce", 0, 40);
+    MPI_Allreduce(a, b, 5, type, MPI_SUM, all);
+    counts("MPI_Allreduce", 40, 40);
+    PMPI_Finalize();
+    return failed;
+}
+"""
+
 # What a rank has of the worker and of CUDA, with "devices" whose memory is the host's; and a library that claims to take
 # theirs, and sends it to another rank as FAULT says: 0: right, 1: what arrives is something else, 2: it is refused, 3: it
 # is refused in long messages. To the rank itself it always is right.
@@ -190,6 +267,20 @@ class on_ranks(unittest.TestCase):
         status, case = self.grade(Path(BUILD["build_root"]) / "ranks.naive.sim")
         self.assertEqual((status, case["verdict"]), (77, "SKIPPED"))
         self.assertIn("Open MPI, which is not installed", case["message"])
+
+    def test_what_ranks_send_is_counted(self):
+        row, folder = self.row, Path(tempfile.mkdtemp(dir=self.holder.name))
+        (folder / "sender.cpp").write_text(SENDER)
+        headers = [flag for flag in row["nvcc"] if flag.startswith(("-D", "-isystem"))]
+        subprocess.run([BUILD["cxx"][0], "-std=c++20", folder / "sender.cpp", TOP / "grader/worker/sent_bytes.cpp",
+                        "-I", TOP, *[flag.replace("-isystem=", "-isystem") for flag in headers], *row["link"],
+                        "-o", folder / "sender"], check=True)
+        alone = {"OMPI_MCA_plm": "isolated", "OMPI_MCA_btl": "self,vader", "OMPI_MCA_pml": "ob1",
+                 "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "TMPDIR": str(folder),
+                 "OMPI_MCA_btl_vader_backing_directory": str(folder), "OMPI_MCA_mpi_yield_when_idle": "1"}
+        done = subprocess.run([row["mpirun"], "-n", "3", "--oversubscribe", "--bind-to", "none", folder / "sender"],
+                              env={**os.environ, **alone}, capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
 
     def test_a_launcher_that_fails_is_no_fault_of_the_submission(self):
         naive = Path(BUILD["build_root"]) / "ranks.naive.sim"

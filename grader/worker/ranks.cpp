@@ -30,6 +30,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -149,6 +150,9 @@ public:
                 result_ = ranks_[k].answer;
                 result_.rank = static_cast<std::int32_t>(k);
             }
+        for (std::size_t k = 0; k < ranks_.size(); ++k)
+            result_.of_rank[k] = {ranks_[k].answer.result[0],
+                                  ranks_[k].answer.of_rank[0].sent_bytes};
         return told();
     }
 
@@ -182,8 +186,8 @@ private:
             {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
             {"HOME", "/nonexistent"}}; // nobody's settings; without any home it crashes
         for (auto &[name, value] : settings) setenv(name, value, 1);
-        pid_t pid = fork();
-        if (pid == 0) {
+        mpirun_ = fork();
+        if (mpirun_ == 0) {
             prctl(PR_SET_PDEATHSIG, SIGKILL);
             dup2(end, 1), dup2(end, 2);
             syscall(SYS_close_range, 3, ~0U, 0);
@@ -191,13 +195,13 @@ private:
             _exit(127);
         }
         close(end);
-        ended_ = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
+        ended_ = static_cast<int>(syscall(SYS_pidfd_open, mpirun_, 0));
     }
 
     // Takes what ranks send until `enough`. False: one ended, or time is over; the result says so.
     template <class F> bool gather(F enough)
     {
-        while (!enough()) {
+        for (int status = 0; !enough();) {
             auto left =
                 std::chrono::ceil<std::chrono::milliseconds>(deadline_ - steady::now()).count();
             if (left <= 0) return conclude();
@@ -214,13 +218,19 @@ private:
             if (wait[0].revents) join();
             if (wait[2].revents) { // with mpirun ended, what the ranks still say is soon said
                 ended_ = -1;
+                succeeded_ = waitpid(mpirun_, &status, 0) == mpirun_ && status == 0;
                 hurry();
             }
         }
         return true;
     }
 
-    void hurry() { deadline_ = std::min(deadline_, steady::now() + std::chrono::seconds(1)); }
+    // Where one never called only mpirun knows why, and it says so when it has ended the others.
+    void hurry()
+    {
+        int seconds = joined_ < ranks_.size() && ended_ >= 0 ? 3 : 1;
+        deadline_ = std::min(deadline_, steady::now() + std::chrono::seconds(seconds));
+    }
 
     // A keeper calls for the first time.
     void join()
@@ -260,8 +270,13 @@ private:
             return disturbed_ < 0;
         }
         rank_end end;
-        end.status = SIGKILL; // where its keeper is gone as well
         if (got == sizeof end) std::memcpy(&end, m, sizeof end);
+        bool lost = WIFEXITED(end.status) && WEXITSTATUS(end.status) == without_leader;
+        if (got > 0 && (got != sizeof end || end.magic != protocol_magic || lost)) {
+            disturbed_ = static_cast<int>(k);
+            return false;
+        }
+        if (got <= 0) end.status = SIGKILL; // its keeper is gone as well
         close(r.connection);
         r.connection = -1;
         // When one has ended mpirun ends the others: that is not what went wrong.
@@ -281,11 +296,13 @@ private:
         result_.rank = std::max(disturbed_, first_ended_);
         if (disturbed_ >= 0) {
             result_.status = reply_status::disturbed;
+        } else if (joined_ < ranks_.size() && heard_of_rank()) {
+            result_.status = reply_status::rank_ended;
         } else if (first_ended_ >= 0) {
             result_.status = reply_status::rank_ended;
             result_.error = end_.status;
             std::memcpy(result_.text, end_.text, sizeof result_.text);
-        } else if (joined_ < ranks_.size()) {
+        } else if (joined_ == 0) {
             result_.status = reply_status::no_ranks;
             std::strncpy(result_.text, own_said_.c_str(), sizeof result_.text - 1);
         } else {
@@ -294,6 +311,27 @@ private:
                 if (!ranks_[k].answered) result_.waiting |= 1u << k;
         }
         return false;
+    }
+
+    // Whether one ended that has never called, which is what a submission may do before main: from
+    // what mpirun says, or because all is well for it.
+    bool heard_of_rank()
+    {
+        static const std::regex signalled(
+            R"(process rank (\d{1,3}) with PID [^\n]* signal (\d{1,3}))");
+        static const std::regex exited(R"(\],(\d{1,3})\]\s+Exit code:\s+(\d{1,3}))");
+        std::smatch said;
+        bool by_signal = std::regex_search(own_said_, said, signalled);
+        if (by_signal || std::regex_search(own_said_, said, exited)) {
+            result_.rank = std::stoi(said[1]);
+            result_.error = std::stoi(said[2]) << (by_signal ? 0 : 8); // as waitpid has it
+        } else {
+            result_.rank = static_cast<std::int32_t>(
+                std::find_if(ranks_.begin(), ranks_.end(),
+                             [](const member &r) { return r.connection < 0; }) -
+                ranks_.begin());
+        }
+        return !said.empty() || succeeded_;
     }
 
     // Passes whole lines on with the rank's number before them.
@@ -343,6 +381,8 @@ private:
     steady::time_point deadline_;
     std::vector<member> ranks_;
     int listener_ = -1, own_text_ = -1, ended_ = -1;
+    pid_t mpirun_ = -1;
+    bool succeeded_ = false; // mpirun did
     std::string own_said_;
     std::size_t joined_ = 0;
     int disturbed_ = -1, first_ended_ = -1; // ranks
@@ -471,9 +511,9 @@ int be_rank(int (*serve)())
     MPI_Comm_create_errhandler(stop_at_error, &stop);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, stop);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, stop);
-    int status = serve();
+    if (int status = serve()) _exit(status);
     PMPI_Finalize();
-    return status;
+    return 0;
 }
 
 } // namespace grading

@@ -9,6 +9,8 @@
 // Weak: a worker that is not linked with MPI lacks them.
 #pragma once
 
+#include <cstdint>
+
 namespace grading {
 
 // The leader: starts `ranks` ranks of this program with `mpirun`, serves the parent on descriptor
@@ -18,8 +20,14 @@ namespace grading {
 // A rank's keeper: starts the rank for the leader at that address, and reports how it ended.
 [[gnu::weak]] int keep_rank(const char *leader);
 
-// A rank: `serve` between MPI_Init and MPI_Finalize. Returns the process's status.
+// A rank: `serve` between MPI_Init and MPI_Finalize. Returns 0. What `serve` returns else is at
+// once the process's status, without MPI_Finalize, which would wait for the others.
 [[gnu::weak]] int be_rank(int (*serve)());
+constexpr int without_leader = 125; // that of a rank whose connection to its leader broke
+
+// Bytes that this rank's submission has given MPI since the last time, for other ranks: sends,
+// MPI_Put, and its part of collective calls; a broadcast counts for each of those who get it.
+[[gnu::weak]] std::uint64_t take_sent_bytes();
 
 // Of this process in its job; 0 where it is in none.
 int rank_of_process();

@@ -856,6 +856,7 @@ int serve()
         ssize_t got = recv(socket_fd, &r, sizeof r, 0);
         if (got != sizeof r || r.magic != protocol_magic) break;
         reply a = s->handle(r);
+        if (take_sent_bytes) a.of_rank[0].sent_bytes = take_sent_bytes();
         if (send(socket_fd, &a, sizeof a, MSG_NOSIGNAL) != sizeof a) break;
     }
     return 0;
@@ -919,7 +920,8 @@ int main(int count, char **arguments)
     if (first == "--ranks" && count == 4 && lead_ranks)
         return lead_ranks(std::atoi(arguments[2]), arguments[3]);
     if (first == "--rank" && count == 3 && keep_rank) return keep_rank(arguments[2]);
-    if (first == "--rank" && count == 2 && be_rank) return be_rank(serve);
+    if (first == "--rank" && count == 2 && be_rank)
+        return be_rank([] { return serve(), without_leader; });
     if (first == "--probe" && count == 2) return probe();
     if (first == "--peers" && count == 2) return print_peers();
     if (first == "--replay" && count == 3) return replay(arguments[2]);

@@ -22,12 +22,15 @@ sums all_reduce(const std::vector<float> &buffers, int n, int devices)
 std::vector<double> eliminate(std::vector<double> a, int order, pivoting how)
 {
     const auto n = static_cast<std::size_t>(order), row = n + 1;
-    auto magnitude = [&](std::size_t i, std::size_t k) { return std::abs(a[i * row + k]); };
+    auto magnitude = [&](std::size_t i, std::size_t k) {
+        const double x = a[i * row + k];
+        return how == pivoting::positive ? std::max(x, 0.0) : std::abs(x);
+    };
     for (std::size_t k = 0; k < n; ++k) {
         std::size_t pivot = k;
-        for (std::size_t i = k + 1; i < n && how == pivoting::largest; ++i)
+        for (std::size_t i = k + 1; i < n && how != pivoting::none; ++i)
             if (magnitude(i, k) > magnitude(pivot, k)) pivot = i;
-        if (a[pivot * row + k] == 0) return {};
+        if (magnitude(pivot, k) == 0) return {};
         for (std::size_t j = 0; j <= n; ++j) std::swap(a[k * row + j], a[pivot * row + j]);
         for (std::size_t i = k + 1; i < n; ++i) {
             const double factor = a[i * row + k] / a[k * row + k];

@@ -31,6 +31,10 @@ TEST_CASE("oracle: a pivot that is too small costs all digits")
     doubles system{1e-20, 1, 1, 1, 1, 2};
     CHECK(oracle::eliminate(system, 2) == doubles{1, 1});
     CHECK(oracle::eliminate(system, 2, oracle::pivoting::none) == doubles{0, 1});
+    CHECK(oracle::eliminate({-1, 2}, 1) == doubles{-2});
+    CHECK(oracle::eliminate({-1, 2}, 1, oracle::pivoting::positive).empty());
+    CHECK(oracle::eliminate({-1, 2, 4, 3, 1, 2}, 2, oracle::pivoting::positive) ==
+          oracle::eliminate({-1, 2, 4, 3, 1, 2}, 2));
 }
 
 TEST_CASE("oracle: how far off")
