@@ -3,7 +3,7 @@
 // The way in is the longest, so its copies must follow each other without a gap, whatever the rest
 // does. A piece's kernel and its way out go to the stream of its slot, so that the kernels of two
 // pieces overlap where one runs out of blocks. Two events a slot say when it is full and when it is
-// free again. And the first and the last pieces are small.
+// free again. And the last pieces are small.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
@@ -12,7 +12,7 @@
 #include <stdexcept>
 #include <string>
 
-constexpr int block_size = 256, slot_count = 6, pieces = 16;
+constexpr int block_size = 256, slot_count = 4, pieces = 32;
 constexpr size_t least = 1 << 11, most = 1 << 22; // elements of a piece
 
 static void check(cudaError_t error, const char *step)
@@ -67,12 +67,12 @@ static size_t rounded(size_t n) { return (n + 255) / 256 * 256; }
 // none so small that queueing it takes longer than copying it.
 static size_t piece_of(size_t n) { return std::clamp(rounded(n / pieces), least, most); }
 
-// Elements of the next piece. The first kernel waits for the first copy in, and nothing hides what
-// comes after the last one: so the first pieces become larger and the last ones smaller.
-static size_t next_piece(size_t done, size_t left, size_t piece)
+// Elements of the next piece. Nothing hides what comes after the last copy in, so the last pieces
+// are smaller and smaller.
+static size_t next_piece(size_t left, size_t piece)
 {
     size_t smallest = std::max(rounded(piece / 8), least);
-    return std::min(left, std::clamp(rounded(std::min(done, left / 4)), smallest, piece));
+    return std::min(left, std::clamp(rounded(left / 4), smallest, piece));
 }
 
 template <class T> static size_t ring_bytes(size_t n)
@@ -89,7 +89,7 @@ static void pipeline(const T *x_host, const T *y_host, T *z_host, size_t n, void
         slot_handles &slot = kept().slots[k % slot_count];
         T *x = static_cast<T *>(scratch) + 3 * (k % slot_count) * piece;
         T *y = x + piece, *z = y + piece;
-        count = next_piece(first, n - first, piece);
+        count = next_piece(n - first, piece);
         size_t bytes = sizeof(T) * count;
         cudaStream_t in = kept().in;
         // An event that was never recorded holds nobody up.

@@ -1,5 +1,5 @@
 // Fails: histogram: sizes around 16 bytes, a warp and a block | RACE | of `bins`
-// On gpu: histogram: sizes around 16 bytes, a warp and a block | WRONG_ANSWER |
+// On gpu: may pass - which block is the last to write is chance
 // Every block writes its counts to the bins as if it were alone.
 #include "lab.hpp"
 

@@ -1,5 +1,5 @@
 // Fails: radix_sort: random keys | RACE | of `keys`
-// On gpu: radix_sort: random keys | WRONG_ANSWER | Some elements are lost
+// On gpu: radix_sort: random keys | WRONG_ANSWER | elements are wrong
 // Where the digit begins is taken for the place of each of its keys.
 #include "lab.hpp"
 
