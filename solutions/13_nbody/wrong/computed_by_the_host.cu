@@ -1,4 +1,4 @@
-// Fails: accelerations: speed | TOO_SLOW | Let kernels compute every pull
+// Fails: accelerations: speed | IMPLAUSIBLE | no kernel computed
 // On gpu: accelerations: speed | TOO_SLOW | times
 // The host computes; kernels get what it found as parameters, and store it.
 #include "lab.hpp"
