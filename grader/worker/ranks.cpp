@@ -99,7 +99,7 @@ std::vector<int> receive_descriptors(int from, std::size_t count)
 struct member {
     int connection = -1, text = -1, text_end = -1;
     std::string said; // not yet passed on: the beginning of a line
-    bool answered = false;
+    bool joined = false, answered = false;
     reply answer;
 };
 
@@ -218,7 +218,7 @@ private:
             if (wait[0].revents) join();
             if (wait[2].revents) { // with mpirun ended, what the ranks still say is soon said
                 ended_ = -1;
-                succeeded_ = waitpid(mpirun_, &status, 0) == mpirun_ && status == 0;
+                if (waitpid(mpirun_, &status, 0) == mpirun_) mpirun_status_ = status;
                 hurry();
             }
         }
@@ -250,6 +250,7 @@ private:
         }
         close(r->text_end);
         r->connection = c;
+        r->joined = true;
         ++joined_;
     }
 
@@ -285,6 +286,7 @@ private:
         if (first_ended_ < 0 || !killed) {
             first_ended_ = static_cast<int>(k);
             end_ = end;
+            of_itself_ = !killed;
         }
         if (killed) hurry();
         return killed;
@@ -314,7 +316,8 @@ private:
     }
 
     // Whether one ended that has never called, which is what a submission may do before main: from
-    // what mpirun says, or because all is well for it.
+    // what mpirun says, or because all is well for it. It does not always name the rank; then its
+    // own status is that of the first one that failed.
     bool heard_of_rank()
     {
         static const std::regex signalled(
@@ -325,13 +328,20 @@ private:
         if (by_signal || std::regex_search(own_said_, said, exited)) {
             result_.rank = std::stoi(said[1]);
             result_.error = std::stoi(said[2]) << (by_signal ? 0 : 8); // as waitpid has it
-        } else {
-            result_.rank = static_cast<std::int32_t>(
-                std::find_if(ranks_.begin(), ranks_.end(),
-                             [](const member &r) { return r.connection < 0; }) -
-                ranks_.begin());
+            return true;
         }
-        return !said.empty() || succeeded_;
+        const int status = mpirun_status_;
+        bool failed = status > 0 && WIFEXITED(status) && !of_itself_ &&
+                      own_said_.find("Primary job") != own_said_.npos;
+        if (!failed && status != 0) return false;
+        result_.rank = static_cast<std::int32_t>(
+            std::find_if(ranks_.begin(), ranks_.end(), [](const member &r) { return !r.joined; }) -
+            ranks_.begin());
+        if (failed && WEXITSTATUS(status) > 128)
+            result_.error = WEXITSTATUS(status) - 128; // of a signal
+        else
+            result_.error = status;
+        return true;
     }
 
     // Passes whole lines on with the rank's number before them.
@@ -382,7 +392,8 @@ private:
     std::vector<member> ranks_;
     int listener_ = -1, own_text_ = -1, ended_ = -1;
     pid_t mpirun_ = -1;
-    bool succeeded_ = false; // mpirun did
+    int mpirun_status_ = -1; // as waitpid has it, when it has ended
+    bool of_itself_ = false; // first_ended_ was not ended by mpirun
     std::string own_said_;
     std::size_t joined_ = 0;
     int disturbed_ = -1, first_ended_ = -1; // ranks

@@ -24,9 +24,8 @@ int main()
 
     std::vector<char> counts(simulator_counters(nullptr, 0) + 1);
     simulator_counters(counts.data(), counts.size());
-    CHECK(std::strstr(
-        counts.data(),
-        "\"kernel\":\"vector_add::add\",\"launches\":1,\"launches_by_kernels\":0,\"blocks\":8"));
+    CHECK(std::strstr(counts.data(), "\"kernel\":\"vector_add::add\",\"launches\":1,"));
+    CHECK(std::strstr(counts.data(), "\"blocks\":8,"));
     CHECK(std::strstr(counts.data(), "vector_add.cu"));
     for (float *p : {da, db, dc}) CHECK_CUDA(cudaFree(p));
     return done();
