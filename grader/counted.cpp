@@ -215,14 +215,14 @@ counted parse_counters(std::string_view text)
     const json document = json::parse(text);
     for (const json &k : document.at("kernels")) add_kernel(c, k);
     const json &copies = document.at("transfers");
-    c.copied_bytes = number(copies, "host_to_device") + number(copies, "device_to_device");
-    c.downloaded_bytes = c.host_link_bytes + number(copies, "device_to_host");
-    c.host_link_bytes += number(copies, "host_to_device");
-    c.pageable_bytes = number(copies, "from_pageable");
     c.copied_in_bytes = number(copies, "host_to_device");
-    c.copied_out_bytes = copies.value("device_to_host", std::uint64_t{0});
+    c.copied_out_bytes = number(copies, "device_to_host");
+    c.copied_bytes = c.copied_in_bytes + number(copies, "device_to_device");
+    c.pageable_bytes = number(copies, "from_pageable");
     c.staged_bytes = number(copies, "staged");
-    c.host_link_bytes += c.staged_bytes + c.parameter_bytes + number(copies, "managed");
+    c.downloaded_bytes = c.host_link_bytes + c.copied_out_bytes; // so far: of pinned memory
+    c.host_link_bytes +=
+        c.copied_in_bytes + c.staged_bytes + c.parameter_bytes + number(copies, "managed");
     c.most_sent_bytes = largest(copies.at("sent"));
     c.most_uploaded_bytes = largest(copies.at("uploaded"));
     if (document.contains("timeline")) add_timeline(c, document["timeline"]);

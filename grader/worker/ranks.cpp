@@ -201,7 +201,7 @@ private:
     // Takes what ranks send until `enough`. False: one ended, or time is over; the result says so.
     template <class F> bool gather(F enough)
     {
-        for (int status = 0; !enough();) {
+        while (!enough()) {
             auto left =
                 std::chrono::ceil<std::chrono::milliseconds>(deadline_ - steady::now()).count();
             if (left <= 0) return conclude();
@@ -218,7 +218,7 @@ private:
             if (wait[0].revents) join();
             if (wait[2].revents) { // with mpirun ended, what the ranks still say is soon said
                 ended_ = -1;
-                if (waitpid(mpirun_, &status, 0) == mpirun_) mpirun_status_ = status;
+                waitpid(mpirun_, &mpirun_status_, 0);
                 hurry();
             }
         }
