@@ -1,4 +1,4 @@
-// Fails: broadcast: work that comes late | WRONG_ANSWER | what the one before it held at first
+// Fails: broadcast: work that comes late | WRONG_ANSWER | is an event missing
 // On gpu: may pass - whoever sends first may still be first
 // Only the host waits, for one member after the other, when all has long begun.
 #include "lab.hpp"
