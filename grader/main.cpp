@@ -23,23 +23,20 @@ namespace {
 using namespace grading;
 
 // doctest's filters treat commas and backslashes as their own.
-std::string as_filter(const std::string &text)
+std::string as_filter(const std::string &text, bool whole)
 {
-    std::string result = "*";
+    std::string result;
     for (char c : text) {
         if (c == ',' || c == '\\') result += '\\';
         result += c;
     }
-    return result + "*";
+    return whole ? result : "*" + result + "*";
 }
 
-bool contains_ignoring_case(std::string text, std::string part)
+std::string lower(std::string text)
 {
-    auto lower = [](std::string &s) {
-        for (char &c : s) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    };
-    lower(text), lower(part);
-    return text.find(part) != std::string::npos;
+    for (char &c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return text;
 }
 
 int list_cases()
@@ -89,7 +86,7 @@ int main(int count, char **arguments)
                    "what the worker holds: stub, solution, a file's name");
     app.add_option("--source", o.source, "the submission's file, for messages");
     app.add_option("--original", o.original, "the stub as it was handed out, for its TODOs");
-    app.add_option("--case", filter, "only the cases whose name holds this text");
+    app.add_option("--case", filter, "the case of this name, or all whose name holds this text");
     app.add_option("--seed", seed, "hexadecimal; the same seed gives the same inputs");
     app.add_option("--schedule", schedule,
                    "sim: how blocks and warps take turns in a first call; late: streams' "
@@ -139,8 +136,12 @@ int main(int count, char **arguments)
             return 2;
         }
     }
+    filter = lower(filter);
+    bool whole_name = std::any_of(records().begin(), records().end(),
+                                  [&](const case_record &r) { return lower(r.name) == filter; });
     auto chosen = [&](const case_record &r) {
-        return contains_ignoring_case(r.name, filter) &&
+        std::string name = lower(r.name);
+        return (whole_name ? name == filter : name.find(filter) != std::string::npos) &&
                (only.empty() || (r.what == kind::speed) == (only == "speed"));
     };
     if (std::none_of(records().begin(), records().end(), chosen)) {
@@ -158,7 +159,7 @@ int main(int count, char **arguments)
     doctest::Context context;
     context.setOption("reporters", "records");
     context.setOption("order-by", "file");
-    if (!filter.empty()) context.setOption("test-case", as_filter(filter).c_str());
+    if (!filter.empty()) context.setOption("test-case", as_filter(filter, whole_name).c_str());
     if (!only.empty()) context.setOption("test-suite", only.c_str());
     std::ostringstream discarded;
     context.setCout(&discarded);

@@ -196,7 +196,9 @@ void describe(commands &c, command_options &o, const shelf &here)
 
     c.grade = c.app.add_subcommand("grade", "grade your labs/LAB/stub.cu");
     add_labs(*c.grade, o);
-    c.grade->add_option("--case", o.grade.pattern, "only cases whose name contains this")
+    c.grade
+        ->add_option("--case", o.grade.pattern,
+                     "the case of this name, or all whose name contains it")
         ->check(not_empty);
     c.grade->add_option("--submission", o.grade.submission, "grade this .cu file instead")
         ->check(not_empty);
