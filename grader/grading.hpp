@@ -156,6 +156,12 @@ template <class F> bool for_all(std::size_t n, F right, std::size_t a_thread = 1
 // hashes that no submission can foresee. O(n), on all cores.
 bool same_in_any_order(std::span<const std::byte> a, std::span<const std::byte> b);
 
+// Whether each run of `length` elements, the last of what is left, holds the elements of `given`
+// there in rising order. Told as same_in_any_order() tells it.
+bool sorted_in_runs(const std::vector<float> &got, const std::vector<float> &given, int length);
+bool sorted_in_runs(const std::vector<unsigned> &got, const std::vector<unsigned> &given,
+                    int length);
+
 // A speed case. Steps of 0 are not offered.
 struct steps {
     double pass = 0, good = 0, excellent = 0;
@@ -275,6 +281,9 @@ public:
     // That any version must do, but for what speed_gates::fma_needed lets it leave out.
     virtual double multiply_adds() const { return 0; }
     virtual bool in_kernels() const { return true; } // whether kernels must do it, not copies
+    // Whether naive's time depends on what it changes in place. If not, it goes on, once verified,
+    // with what its last call left: putting that back can take longer than all else.
+    virtual bool restored_for_naive() const { return true; }
 };
 using make_workload = std::function<std::unique_ptr<workload>(std::mt19937_64 &)>;
 

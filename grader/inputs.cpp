@@ -69,24 +69,60 @@ void fill_random(std::span<unsigned char> values, std::mt19937_64 &random)
     }
 }
 
+namespace {
+
+// Of elements of 4 bytes.
+std::uint64_t sum_of_hashes(const std::byte *elements, std::size_t n, std::uint64_t salt)
+{
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        std::uint32_t bits;
+        std::memcpy(&bits, elements + 4 * i, 4);
+        std::uint64_t state = salt ^ bits;
+        sum += splitmix64(state);
+    }
+    return sum;
+}
+
+template <class T>
+bool each_run_sorted(const std::vector<T> &got, const std::vector<T> &given, int length)
+{
+    if (got.size() != given.size()) return false;
+    const std::uint64_t salt = unforeseen();
+    const std::size_t run = static_cast<std::size_t>(length), n = got.size();
+    auto right = [&](std::size_t r) {
+        std::size_t first = r * run, count = std::min(run, n - first);
+        return std::is_sorted(&got[first], &got[first] + count) &&
+               sum_of_hashes(std::as_bytes(std::span(&got[first], count)).data(), count, salt) ==
+                   sum_of_hashes(std::as_bytes(std::span(&given[first], count)).data(), count,
+                                 salt);
+    };
+    return for_all((n + run - 1) / run, right, std::max<std::size_t>(1, (1 << 20) / run));
+}
+
+} // namespace
+
 bool same_in_any_order(std::span<const std::byte> a, std::span<const std::byte> b)
 {
     if (a.size() != b.size()) return false;
     const std::uint64_t salt = unforeseen();
     std::atomic<std::uint64_t> balance = 0;
-    auto hash = [salt](const std::byte *element) {
-        std::uint32_t bits;
-        std::memcpy(&bits, element, 4);
-        std::uint64_t state = salt ^ bits;
-        return splitmix64(state);
-    };
     in_ranges(a.size() / 4, [&](std::size_t first, std::size_t last) {
-        std::uint64_t sum = 0;
-        for (std::size_t i = 4 * first; i < 4 * last; i += 4) sum += hash(&a[i]) - hash(&b[i]);
-        balance += sum;
+        balance += sum_of_hashes(&a[4 * first], last - first, salt) -
+                   sum_of_hashes(&b[4 * first], last - first, salt);
         return true;
     });
     return balance == 0;
+}
+
+bool sorted_in_runs(const std::vector<float> &got, const std::vector<float> &given, int length)
+{
+    return each_run_sorted(got, given, length);
+}
+bool sorted_in_runs(const std::vector<unsigned> &got, const std::vector<unsigned> &given,
+                    int length)
+{
+    return each_run_sorted(got, given, length);
 }
 
 std::vector<int> random_ints(std::size_t n, int low, int high)

@@ -149,7 +149,7 @@ request race_set::part(std::uint32_t index, std::uint64_t at, std::uint64_t byte
     return r;
 }
 
-void race_set::change(std::mt19937_64 &random)
+void race_set::change(std::mt19937_64 &random, bool restored)
 {
     std::vector<std::span<std::byte>> changes = work_->change(random);
     find_arguments();
@@ -164,7 +164,7 @@ void race_set::change(std::mt19937_64 &random)
     add_changes(changes);
     for (std::uint32_t i = 0; i < arguments_.size(); ++i) {
         const argument &a = arguments_[i];
-        if (!in_place(a.wire)) continue;
+        if (!restored || !in_place(a.wire)) continue;
         extent e = written_in_place(a);
         request r = part(i, e.first, e.bytes);
         copy_bytes(in_.data() + r.offset, static_cast<std::byte *>(a.data) + e.first, e.bytes);

@@ -33,8 +33,9 @@ public:
     request load() const;
     // Changes the inputs by the workload's rule, here and in the image. `refresh` then holds the
     // frames that any worker with this set needs: the changes; and `restore` those that only a
-    // worker needs that is about to call with it: what a call writes in place.
-    void change(std::mt19937_64 &random);
+    // worker needs that is about to call with it: what a call writes in place. None unless
+    // `restored`.
+    void change(std::mt19937_64 &random, bool restored = true);
     const std::vector<request> &refresh() const { return refresh_; }
     const std::vector<request> &restore() const { return restore_; }
     // Fills the outputs with words that are no number.

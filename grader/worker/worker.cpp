@@ -754,6 +754,20 @@ private:
         return all;
     }
 
+    // Of all sets, so that the region is pinned once: that takes longer than a copy into it.
+    std::uint64_t end_of_stores(std::uint32_t flags) const
+    {
+        std::uint64_t end = 0;
+        for (const auto &[number, s] : sets_)
+            for (std::size_t i = 0; i < s.slots.size(); ++i) {
+                if ((flags & writable_only) && s.slots[i].read_only) continue;
+                std::uint64_t bytes = 0;
+                for (const buffer &b : s.buffers[i]) bytes += b.image_bytes();
+                end = std::max(end, s.slots[i].output_at + bytes);
+            }
+        return end;
+    }
+
     // Large results come back faster into pinned memory. In one piece: no copy may cross from one
     // pinned range to another. Where it cannot be had, results come back slower.
     void pin_output(std::uint64_t end)
@@ -779,10 +793,7 @@ private:
                 a.changed_late = static_cast<std::uint32_t>(changed.second - now.begin()) + 1;
             at_end_.clear();
         }
-        for (std::size_t i = 0; i < s->slots.size(); ++i)
-            if (!((r.flags & writable_only) && s->slots[i].read_only))
-                for (std::uint64_t at = s->slots[i].output_at; const buffer &b : s->buffers[i])
-                    pin_output(at += b.image_bytes());
+        pin_output(end_of_stores(r.flags));
         for (std::size_t i = 0; i < s->slots.size(); ++i) {
             if ((r.flags & writable_only) && s->slots[i].read_only) continue;
             std::uint64_t at = s->slots[i].output_at;

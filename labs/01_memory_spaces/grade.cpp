@@ -481,14 +481,8 @@ static make_workload sort_race()
             [=] { return remote<decltype(small_sort)>::arguments(p->in, p->out, int(n)); },
             [p](std::mt19937_64 &r) { return std::vector{renew(p->in, r)}; },
             [=] {
-                bool right = for_all((n + run_length - 1) / run_length, [&](std::size_t run) {
-                    auto first = std::ptrdiff_t(run * run_length);
-                    auto last = std::min(first + run_length, std::ptrdiff_t(n));
-                    floats want(p->in.begin() + first, p->in.begin() + last);
-                    std::sort(want.begin(), want.end());
-                    return std::equal(want.begin(), want.end(), p->out.values.begin() + first);
-                });
-                if (!right) expect_equal(p->out, oracle::small_sort(p->in));
+                if (!sorted_in_runs(p->out.values, p->in, run_length))
+                    expect_equal(p->out, oracle::small_sort(p->in));
             },
             8.0 * double(n)});
     };

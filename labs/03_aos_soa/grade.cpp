@@ -364,6 +364,7 @@ public:
                        "many blocks, and indices beyond a million.");
     }
     double bytes() const override { return 12.0 * double(crowd_.size()); }
+    bool restored_for_naive() const override { return false; } // a step is a step, from anywhere
 
 private:
     static constexpr float dt = 0.125f;

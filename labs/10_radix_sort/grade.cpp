@@ -506,8 +506,7 @@ public:
                verdict::NOT_WRITTEN,
                std::string(function()) + " returned, and every key is where it was.",
                "Does a kernel run at all, and does it write its result?");
-        std::size_t runs = before_.size() / 32 + 1;
-        bool right = what_ == task::runs ? for_all(runs, [this](std::size_t r) { return run(r); })
+        bool right = what_ == task::runs ? sorted_in_runs(keys_.values, before_, 32)
                                          : in_order() && is_permutation();
         expect(right, verdict::WRONG_ANSWER,
                "Of " + std::to_string(before_.size()) + " keys, not all are where they should be" +
@@ -527,16 +526,6 @@ private:
             values_.values[i] = static_cast<unsigned>(i) ^ salt_;
             return true;
         });
-    }
-    bool run(std::size_t r) const
-    {
-        std::size_t first = 32 * r, last = std::min(first + 32, before_.size());
-        if (first >= last) return true;
-        std::array<T, 32> want{};
-        auto end = std::copy(before_.begin() + std::ptrdiff_t(first),
-                             before_.begin() + std::ptrdiff_t(last), want.begin());
-        std::sort(want.begin(), end);
-        return std::equal(want.begin(), end, keys_.values.begin() + std::ptrdiff_t(first));
     }
     bool in_order() const
     {
