@@ -68,8 +68,9 @@ public:
                                 gates_.naive_share < 1 ? ", by a smaller input" : "");
         j.hint = endless ? "Smaller inputs are no problem. So look for threads that wait for each "
                            "other when there are more blocks than the device runs at a time, for a "
-                           "loop that never ends with so many elements, and for work that grows "
-                           "much faster than their number."
+                           "loop that never ends with so many elements, for work that grows much "
+                           "faster than their number, and for a launch or a copy for every few "
+                           "elements: each costs some microseconds."
                          : gates_.too_slow;
         return j;
     }

@@ -5,7 +5,8 @@
 
 take: FOLDER holds, as data/measured/README.md says, ncu's source page of replayed calls: IMPL.LAB.CASE.csv.
 TABLE.csv's rows of other calls are kept, in front.
-check: grades the implementations on the simulator in BUILD, replays the same cases and compares. A site is
+check: grades each lab's solution on the simulator in BUILD, replays its calls with each implementation and
+compares. A site is
 a source line of a kernel that loads, or one that stores; sites are numbered in the order of their lines, so
 that a comment more or less changes nothing. Requests differ where ptxas hoists or repeats an access, or lets a
 warp without active lanes go through it: so sectors, or sectors a request, must be equal. What cannot be, the
@@ -56,19 +57,24 @@ def lines_of(listed):
 
 
 def launches_of(path):
-    """Yields (kernel, {address: places}, {address: (access, counts)}) of each launch."""
-    kernel = source = header = None
-    files, listed, values = set(), defaultdict(set), {}
+    """Yields (kernel, {address: places}, {address: (access, counts)}) of each launch.
+
+    A launch is listed once a file that its code comes from; that a file comes again begins the kernel's next
+    launch. What kernels launch is profiled with the launch by the host, file by file."""
+    source = header = function = None
+    files, listed, values = defaultdict(set), {}, {}
     rows = [r for r in path.read_text().splitlines() if r.startswith('"')]
     for row in csv.reader(rows):
         if row[0] == "File Path":
             source = row[1]
         elif row[0] == "Function Name":
-            if (row[1], source) in files or kernel not in (None, bare(row[1])):
-                yield kernel, listed, values
-                files, listed, values = set(), defaultdict(set), {}
-            files.add((row[1], source))
-            kernel = bare(row[1])
+            function = row[1]
+            if source in files[function]:
+                yield bare(function), listed[function], values[function]
+                files[function].clear()
+            if not files[function]:
+                listed[function], values[function] = defaultdict(set), {}
+            files[function].add(source)
         elif row[0] == "Line No":
             header = {name: i for i, name in reversed(list(enumerate(row)))}
         elif header and len(row) > 3:
@@ -76,13 +82,14 @@ def launches_of(path):
             address = row[2].strip()
             if address in ("", "-"):
                 continue
-            listed[address].add((source, line))
+            listed[function][address].add((source, line))
             if "Global" not in row[header["Address Space"]]:
                 continue
             names = ("Instructions Executed", "L2 Theoretical Sectors Global", "L2 Theoretical Sectors Global Ideal")
             access = row[header["Access Operation"]].lower().split(",")[0]  # cp.async: "Load,Store"
-            values[address] = access, [int(float(row[header[name]])) for name in names]
-    yield kernel, listed, values
+            values[function][address] = access, [int(float(row[header[name]])) for name in names]
+    for function in files:
+        yield bare(function), listed[function], values[function]
 
 
 def of_ncu(path):
@@ -127,18 +134,18 @@ def check(table, build):
         seen = {}
         for row in rows:
             lab, implementation = row["lab"], row["implementation"]
-            folder = Path(scratch, lab, implementation)
-            worker = str(build / f"{lab}.{implementation}.sim")
-            if not folder.exists():
-                grader = [str(build / f"grade.{lab}"), "--backend", "sim", "--worker", worker]
-                grader += ["--naive", str(build / f"{lab}.naive.sim"), "--submission", implementation]
+            folder = Path(scratch, lab)
+            if not folder.exists():  # what a call is given is the same for all
+                grader = [str(build / f"grade.{lab}"), "--backend", "sim", "--submission", "solution"]
+                grader += ["--worker", str(build / f"{lab}.solution.sim"), "--naive", str(build / f"{lab}.naive.sim")]
                 grader += ["--seed", SEED, "--only", "speed", "--keep-replays", "--replay-dir", str(folder)]
                 subprocess.run(grader + ["--quiet"], check=False)
-            replay = folder / f"{lab}.{row['case']}.replay"
-            if replay not in seen:
-                said = subprocess.run([worker, "--replay", str(replay)], check=True, capture_output=True, text=True)
-                seen[replay] = of_simulator(said.stdout.split("\n", 1)[1])
-            got = seen[replay].get((row["kernel"], int(row["site"]), row["access"]))
+            worker = str(build / f"{lab}.{implementation}.sim")
+            call = worker, str(folder / f"{lab}.{row['case']}.replay")
+            if call not in seen:
+                said = subprocess.run([worker, "--replay", call[1]], check=True, capture_output=True, text=True)
+                seen[call] = of_simulator(said.stdout.split("\n", 1)[1])
+            got = seen[call].get((row["kernel"], int(row["site"]), row["access"]))
             want = int(row["requests"]), int(row["sectors"])
             if row["note"].startswith(("not on the simulator", "not compared")):
                 continue

@@ -1,5 +1,5 @@
 // Fails: add_pipelined: speed | TOO_SLOW | pieces are too small
-// On gpu: add_pipelined: speed | TOO_SLOW | times
+// On gpu: add_pipelined: speed | TIMEOUT | naive would need
 // Sixteen elements a piece.
 #include "lab.hpp"
 

@@ -1,5 +1,5 @@
 // Fails: accelerations: speed | IMPLAUSIBLE | no kernel computed
-// On gpu: accelerations: speed | TOO_SLOW | times
+// On gpu: accelerations: speed | TIMEOUT | naive would need
 // The host computes; kernels get what it found as parameters, and store it.
 #include "lab.hpp"
 
