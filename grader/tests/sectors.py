@@ -5,8 +5,7 @@
 
 take: FOLDER holds, as data/measured/README.md says, ncu's source page of replayed calls: IMPL.LAB.CASE.csv.
 TABLE.csv's rows of other calls are kept, in front.
-check: grades each lab's solution on the simulator in BUILD, replays its calls with each implementation and
-compares. A site is
+check: grades solutions on the simulator in BUILD, replays their calls with each implementation and compares. A site is
 a source line of a kernel that loads, or one that stores; sites are numbered in the order of their lines, so
 that a comment more or less changes nothing. Requests differ where ptxas hoists or repeats an access, or lets a
 warp without active lanes go through it: so sectors, or sectors a request, must be equal. What cannot be, the
@@ -22,6 +21,7 @@ from collections import defaultdict
 from pathlib import Path
 
 SEED = "7"  # of the inputs, where what a kernel touches depends on them
+LAYOUTS = {"03_aos_soa"}  # labs whose implementations choose in which form they get their data
 COLUMNS = ["lab", "implementation", "case", "kernel", "site", "access", "requests", "sectors", "ideal_sectors", "note"]
 
 
@@ -134,10 +134,11 @@ def check(table, build):
         seen = {}
         for row in rows:
             lab, implementation = row["lab"], row["implementation"]
-            folder = Path(scratch, lab)
-            if not folder.exists():  # what a call is given is the same for all
-                grader = [str(build / f"grade.{lab}"), "--backend", "sim", "--submission", "solution"]
-                grader += ["--worker", str(build / f"{lab}.solution.sim"), "--naive", str(build / f"{lab}.naive.sim")]
+            giver = implementation if lab in LAYOUTS else "solution"  # else a call is given the same by all
+            folder = Path(scratch, lab, giver)
+            if not folder.exists():
+                grader = [str(build / f"grade.{lab}"), "--backend", "sim", "--submission", giver]
+                grader += ["--worker", str(build / f"{lab}.{giver}.sim"), "--naive", str(build / f"{lab}.naive.sim")]
                 grader += ["--seed", SEED, "--only", "speed", "--keep-replays", "--replay-dir", str(folder)]
                 subprocess.run(grader + ["--quiet"], check=False)
             worker = str(build / f"{lab}.{implementation}.sim")
