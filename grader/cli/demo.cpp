@@ -10,7 +10,9 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
+#include <functional>
+#include <future>
+#include <optional>
 
 namespace cli {
 
@@ -27,31 +29,68 @@ std::vector<subject> steps_of(const toolchain &t, const lab &l, const std::strin
     return steps;
 }
 
-ladder climb(const toolchain &t, const lab &l, const grade_options &options,
-             progress_line &progress)
+// A lab on its way: built, then climbed step by step.
+struct ascent {
+    const lab *of;
+    std::vector<subject> steps;
+    ladder result;
+    std::shared_future<void> built = {}; // by whoever waits for it first
+};
+
+void grade_step(const toolchain &t, ascent &a, std::size_t step, const grade_options &options)
 {
-    std::vector<subject> steps = steps_of(t, l, options.backend);
-    ladder result{l.name, options.backend, std::vector<rung>(steps.size()),
-                  l.library && !l.has_library(options.backend)};
+    const subject &what = a.steps[step];
+    grade_options of_step = options;
     // The solution is graded whole. What leads to it is raced only, which also looks at its
     // results.
-    auto grade = [&](std::size_t i) {
-        grade_options of_step = options;
-        if (steps[i].name != "solution") of_step.only = "speed";
-        result.rungs[i] = {steps[i].name, first_comment(read_text(steps[i].source)),
-                           grade_one(t, l, steps[i], of_step, false).document};
+    if (what.name != "solution") of_step.only = "speed";
+    a.built.get();
+    a.result.rungs[step] = {what.name, first_comment(read_text(what.source)),
+                            grade_one(t, *a.of, what, of_step, false).document};
+}
+
+// Calls `climbed` with each ascent in order, as soon as all its steps are graded.
+void climb(const toolchain &t, std::vector<ascent> &all, const grade_options &options,
+           progress_line &progress, const std::function<void(const ascent &)> &climbed)
+{
+    struct task {
+        ascent *of;
+        std::optional<std::size_t> step; // none: to build
     };
-    auto tell = [&](std::size_t done) {
-        if (done < steps.size())
-            progress.say(fmt::format("{}: grading {}, step {} of {}", l.name, steps[done].name,
-                                     done + 1, steps.size()));
+    std::vector<task> tasks;
+    // Two graders on one GPU would spoil each other's times, and so would a compiler beside them.
+    // In the simulator one lab is built while the one before is graded.
+    bool together = options.backend != "gpu";
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        if (together && i + 1 < all.size()) tasks.push_back({&all[i + 1], {}});
+        for (std::size_t step = 0; step < all[i].steps.size(); ++step)
+            tasks.push_back({&all[i], step});
+    }
+    auto tell = [&](std::size_t i) {
+        while (i < tasks.size() && !tasks[i].step) ++i;
+        if (i == tasks.size()) return;
+        const ascent &a = *tasks[i].of;
+        progress.say(fmt::format("{}: {} {}, step {} of {}", a.of->name,
+                                 *tasks[i].step ? "grading" : "building and grading",
+                                 a.steps[*tasks[i].step].name, *tasks[i].step + 1, a.steps.size()));
+    };
+    auto work = [&](std::size_t i) {
+        if (tasks[i].step)
+            grade_step(t, *tasks[i].of, *tasks[i].step, options);
+        else
+            tasks[i].of->built.get();
+    };
+    auto done = [&](std::size_t i) {
+        const task &last = tasks[i];
+        if (last.step && *last.step + 1 == last.of->steps.size()) {
+            progress.clear();
+            climbed(*last.of);
+        }
+        tell(i + 1);
     };
     tell(0);
-    // Two graders on one GPU would spoil each other's times.
-    unsigned at_once = options.backend == "gpu" ? 1 : cores();
-    run_all(steps.size(), at_once, grade, [&](std::size_t i) { tell(i + 1); });
+    run_all(tasks.size(), together ? cores() + 1 : 1, work, done);
     progress.clear();
-    return result;
 }
 
 } // namespace
@@ -73,22 +112,34 @@ int demo_command(const toolchain &t, const std::vector<std::string> &words, grad
                                                  "memory system does and measures no times.",
                                                  choice.why),
                                      out.width, 0));
-    bool right = true;
+    std::vector<ascent> all;
+    progress_line silent(false);
     for (const std::string &name : names) {
         const lab &l = lab_called(t, name);
+        std::vector<subject> steps = steps_of(t, l, options.backend);
         std::vector<std::string> targets;
-        for (const subject &s : steps_of(t, l, options.backend))
+        for (const subject &s : steps)
             for (const std::string &target : grade_targets(t, l, s, options.backend))
                 targets.push_back(target);
-        build_targets(t, targets, progress);
-        ladder drawn = climb(t, l, options, progress);
-        fmt::print("{}\n", draw(drawn, out));
-        for (const std::string &fault : ladder_faults(drawn)) {
+        ladder empty{name, options.backend, std::vector<rung>(steps.size()),
+                     l.library && !l.has_library(options.backend)};
+        // While others are built, the line says what is graded.
+        progress_line &line = all.empty() ? progress : silent;
+        all.push_back({&l, std::move(steps), std::move(empty)});
+        all.back().built = std::async(std::launch::deferred, [&t, &line, targets] {
+                               build_targets(t, targets, line);
+                           }).share();
+    }
+    all[0].built.get();
+    bool right = true;
+    climb(t, all, options, progress, [&](const ascent &a) {
+        fmt::print("{}\n", draw(a.result, out));
+        for (const std::string &fault : ladder_faults(a.result)) {
             fmt::print("{}\n\n",
                        bad(out, wrapped("A fault of the workbook: " + fault, out.width, 2)));
             right = false;
         }
-    }
+    });
     if (!first.solutions)
         fmt::print("{}\n\n", wrapped("This is the student edition, without the worked solutions: "
                                      "each ladder ends at the naive version. Your instructor has "
