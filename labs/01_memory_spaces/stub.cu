@@ -3,24 +3,16 @@
 //
 // The launches below are in place and round their grids up, so that the last
 // block has threads to spare. Change launches where your idea needs it.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
 #include <algorithm>
-#include <stdexcept>
-#include <string>
 
 constexpr int block_size = 256;
 
 static int pieces(size_t n, size_t of) { return static_cast<int>((n + of - 1) / of); }
-
-// Every call of the runtime can fail: check(call, "its name").
-static void check(cudaError_t error, const char *step)
-{
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(step) + ": " + cudaGetErrorString(error));
-}
 
 void device_facts(device_facts_t *out_host)
 {

@@ -4,12 +4,10 @@
 // The launches below are in place: a thread a pixel, in blocks of 32 x 8; for a
 // filter that is a product two kernels, with the image between them in scratch.
 // Change kernels, launches and scratch where your idea needs it.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
-
-#include <stdexcept>
-#include <string>
 
 constexpr int block_cols = 32, block_rows = 8;
 constexpr int most = 2 * 16 + 1; // elements of a filter a side
@@ -17,12 +15,6 @@ constexpr int most = 2 * 16 + 1; // elements of a filter a side
 // Constant memory: kernels read it, the host writes it before the launch.
 [[maybe_unused]] static __constant__ float taps[most * most];
 [[maybe_unused]] static __constant__ float row_taps[most], column_taps[most];
-
-static void check(cudaError_t error, const char *step)
-{
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(step) + ": " + cudaGetErrorString(error));
-}
 
 static dim3 blocks_for(int rows, int cols)
 {

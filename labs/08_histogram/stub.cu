@@ -5,22 +5,15 @@
 // that a block has many elements, counts them in shared memory, and adds its
 // counts to the bins once. Change kernels and launches where your idea needs
 // it.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
 #include <algorithm>
-#include <stdexcept>
-#include <string>
 
 constexpr int block_size = 256;
 constexpr int blocks_an_sm = 8;
-
-static void check(cudaError_t error, const char *step)
-{
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(step) + ": " + cudaGetErrorString(error));
-}
 
 // As many blocks as the device runs at a time, and no more than `elements` give
 // work to.

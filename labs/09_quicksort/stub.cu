@@ -5,12 +5,10 @@
 // grid that splits those of this level and one that sorts what is small enough,
 // and launches itself for the next level, at the tail. The host launches the
 // first. Change kernels, launches and scratch where your idea needs it.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
-
-#include <stdexcept>
-#include <string>
 
 constexpr int threads = 256, leaf = 2048; // a block sorts a leaf
 constexpr int per_thread = 16, per_warp = 32 * per_thread, tile = threads * per_thread;
@@ -253,7 +251,5 @@ void quicksort(unsigned *data, int n, void *scratch)
     level l;
     lay_out(static_cast<char *>(scratch), data, n, l);
     start<<<1, threads>>>(l, n);
-    cudaError_t error = cudaPeekAtLastError();
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string("start: ") + cudaGetErrorString(error));
+    check_launch("start");
 }

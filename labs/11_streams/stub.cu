@@ -4,26 +4,18 @@
 // Streams and events are made in the first call and kept. Each stream has a
 // slot of the scratch, for one piece at a time. Change kernels, launches and
 // scratch where your idea needs it.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
 #include <algorithm>
-#include <stdexcept>
-#include <string>
 
 constexpr int block_size = 256, stream_count = 4;
 
 [[maybe_unused]] static int blocks_for(int threads)
 {
     return (threads + block_size - 1) / block_size;
-}
-
-// Every call of the runtime can fail: check(call, "its name").
-static void check(cudaError_t error, const char *step)
-{
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(step) + ": " + cudaGetErrorString(error));
 }
 
 // k is 0 to stream_count - 1. Non-blocking: the default stream waits for other

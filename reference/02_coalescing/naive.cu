@@ -1,22 +1,15 @@
 // Lab 02, the time to beat: what a careful beginner writes first. Right everywhere, one thread for
 // each thing one naturally counts: a row, a sum.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
 #include <stdexcept>
-#include <string>
 
 constexpr int block_size = 256;
 
 static int blocks_for(int threads) { return (threads + block_size - 1) / block_size; }
-
-static void check_launch(const char *kernel)
-{
-    cudaError_t error = cudaPeekAtLastError();
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(kernel) + ": " + cudaGetErrorString(error));
-}
 
 static __global__ void scale_a_row_each(const float *in, float *out, int rows, int cols,
                                         const float *factor)

@@ -1,21 +1,14 @@
 // Lab 05, the time to beat: what a careful beginner writes first. A thread a pixel, and the filter
 // in global memory; a filter that is a product is multiplied out and handled like any other.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
-#include <stdexcept>
-#include <string>
 #include <vector>
 
 constexpr int largest = 33; // a filter's elements a side
 constexpr int block_cols = 32, block_rows = 8;
-
-static void check(cudaError_t error, const char *step)
-{
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(step) + ": " + cudaGetErrorString(error));
-}
 
 static __device__ float filter[largest * largest];
 

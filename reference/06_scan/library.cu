@@ -1,4 +1,5 @@
 // Lab 06, the vendor's version: CUB's BlockScan and DeviceScan behind the contract.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cub/block/block_scan.cuh>
@@ -6,16 +7,7 @@
 
 #include <cuda_runtime.h>
 
-#include <stdexcept>
-#include <string>
-
 constexpr int block_size = 512, per_thread = 4; // 2048 elements
-
-static void check(cudaError_t error, const char *step)
-{
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(step) + ": " + cudaGetErrorString(error));
-}
 
 template <bool inclusive> static __global__ void scan_one_block(const int *in, int *out, int n)
 {

@@ -1,5 +1,6 @@
 // Lab 07, the vendor's version: CUB's DeviceSelect, DevicePartition and DeviceScan behind the
 // contract.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cub/device/device_partition.cuh>
@@ -9,18 +10,9 @@
 #include <cuda_runtime.h>
 #include <thrust/iterator/transform_iterator.h>
 
-#include <stdexcept>
-#include <string>
-
 constexpr int block_size = 256;
 
 static int blocks_for(int threads) { return (threads + block_size - 1) / block_size; }
-
-static void check(cudaError_t error, const char *step)
-{
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(step) + ": " + cudaGetErrorString(error));
-}
 
 struct positive {
     __device__ bool operator()(float x) const { return x > 0; }

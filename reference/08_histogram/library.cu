@@ -1,4 +1,5 @@
 // Lab 08, the vendor's version: CUB's DeviceHistogram behind the contract.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cub/device/device_histogram.cuh>
@@ -6,15 +7,6 @@
 #include <cuda_runtime.h>
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
-
-#include <stdexcept>
-#include <string>
-
-static void check(cudaError_t error, const char *step)
-{
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(step) + ": " + cudaGetErrorString(error));
-}
 
 // CUB asks for memory, and the contract gives none; it is kept from call to call.
 static void *memory_of(size_t bytes)

@@ -1,12 +1,10 @@
 // Lab 09, the time to beat: quicksort as the textbook has it, with a kernel for each part. One
 // thread splits its part in place, then launches two more. It asks after each launch whether that
 // was taken, and sorts by itself what was not.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
-
-#include <stdexcept>
-#include <string>
 
 constexpr int small_part = 32; // keys that are not worth a launch
 constexpr int deepest = 22;    // of launches; CUDA promises 24 levels
@@ -66,7 +64,5 @@ void quicksort(unsigned *data, int n, void *)
 {
     if (n < 2) return;
     sort_part<<<1, 1>>>(data, n, 0);
-    cudaError_t error = cudaPeekAtLastError();
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string("sort_part: ") + cudaGetErrorString(error));
+    check_launch("sort_part");
 }

@@ -1,4 +1,5 @@
 // Lab 10, the vendor's version: CUB's WarpMergeSort and DeviceRadixSort behind the contract.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cub/device/device_radix_sort.cuh>
@@ -6,16 +7,7 @@
 
 #include <cuda_runtime.h>
 
-#include <stdexcept>
-#include <string>
-
 constexpr int block_size = 128, warps = block_size / 32;
-
-static void check(cudaError_t error, const char *step)
-{
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(step) + ": " + cudaGetErrorString(error));
-}
 
 struct smaller {
     __device__ bool operator()(unsigned x, unsigned y) const { return x < y; }

@@ -1,23 +1,14 @@
 // Lab 10, the time to beat: what a careful beginner writes first. 32 times, once for each bit, all
 // keys whose bit is 0 move before those whose bit is 1; where to is found by a scan of blocks and
 // of their sums.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
-#include <stdexcept>
-#include <string>
-
 constexpr int block_size = 256;
 
 static int blocks_for(int threads) { return threads / block_size + (threads % block_size != 0); }
-
-static void check_launch(const char *kernel)
-{
-    cudaError_t error = cudaPeekAtLastError();
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(kernel) + ": " + cudaGetErrorString(error));
-}
 
 // A thread a run: insertion sort.
 static __global__ void sort_runs(unsigned *keys, int n)

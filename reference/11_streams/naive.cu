@@ -1,21 +1,13 @@
 // Lab 11, the time to beat: what a careful beginner writes first. One stream, in which one thing
 // follows another.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
-#include <stdexcept>
-#include <string>
-
 constexpr int block_size = 256;
 
 static int blocks_for(int threads) { return (threads + block_size - 1) / block_size; }
-
-static void check(cudaError_t error, const char *step)
-{
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(step) + ": " + cudaGetErrorString(error));
-}
 
 static __global__ void add_and_work(const float *a, const float *b, float *c, int n, int rounds)
 {

@@ -1,5 +1,6 @@
 // Lab 12 by the vendor: NCCL for what travels between devices, cuSOLVER on one of them for the
 // system of equations. For the other three tasks there is no library.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
@@ -15,12 +16,6 @@
 #include <vector>
 
 using std::size_t;
-
-static void check(cudaError_t error, const char *step)
-{
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(step) + ": " + cudaGetErrorString(error));
-}
 
 static void require(ncclResult_t result, const char *call)
 {

@@ -1,5 +1,6 @@
 // Lab 12, the time to beat: what a careful beginner writes first. All that travels goes by way of
 // the host, and what needs computing is computed on one device.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
@@ -9,20 +10,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
-#include <string>
 #include <utility>
 #include <vector>
 
 constexpr int block_size = 256;
 
 static int blocks_for(int threads) { return (threads + block_size - 1) / block_size; }
-
-static void check(cudaError_t error, const char *step)
-{
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(step) + ": " + cudaGetErrorString(error));
-}
 
 static int device_of(int member)
 {

@@ -2,24 +2,17 @@
 //
 // New: pinned memory, copied by the device itself; a copy before the passes, so that the values
 // cross the link once; pages brought before a kernel asks for them.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
 #include <cstdlib>
 #include <cstring>
-#include <stdexcept>
-#include <string>
 
 constexpr int block_size = 256;
 
 static int blocks_for(int threads) { return (threads + block_size - 1) / block_size; }
-
-static void check(cudaError_t error, const char *step)
-{
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(step) + ": " + cudaGetErrorString(error));
-}
 
 void device_facts(device_facts_t *out_host)
 {

@@ -3,26 +3,19 @@
 // New: the 32 lanes have a table each, a column of shared memory, so that no two meet in a bank;
 // its entries are places, so that a step is one load. Runs to sort pass through shared memory, so
 // that loads and stores are of neighbours.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
 #include <algorithm>
 #include <cstring>
-#include <stdexcept>
-#include <string>
 
 constexpr int block_size = 256;
 constexpr int per_thread = 8; // elements of a polynomial
 constexpr int warps = block_size / 32;
 
 static int pieces(size_t n, size_t of) { return static_cast<int>((n + of - 1) / of); }
-
-static void check(cudaError_t error, const char *step)
-{
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(step) + ": " + cudaGetErrorString(error));
-}
 
 static int current_device()
 {

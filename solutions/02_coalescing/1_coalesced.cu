@@ -1,23 +1,16 @@
 // Lab 02, rung 1: neighbouring lanes handle neighbouring elements of the matrix.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
 #include <stdexcept>
-#include <string>
 
 constexpr int block_size = 256;
 
 static int blocks_for(int n, int elements_a_block)
 {
     return (n + elements_a_block - 1) / elements_a_block;
-}
-
-static void check_launch(const char *kernel)
-{
-    cudaError_t error = cudaPeekAtLastError();
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(kernel) + ": " + cudaGetErrorString(error));
 }
 
 // A thread an element: the lanes of a warp handle neighbours, whose sectors they share.

@@ -1,10 +1,10 @@
 // Lab 02, rung 2: each thread has several elements on their way at a time.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
 #include <stdexcept>
-#include <string>
 
 constexpr int block_size = 256;
 constexpr int per_thread = 4; // elements
@@ -12,13 +12,6 @@ constexpr int per_thread = 4; // elements
 static int blocks_for(int n, int elements_a_block)
 {
     return (n + elements_a_block - 1) / elements_a_block;
-}
-
-static void check_launch(const char *kernel)
-{
-    cudaError_t error = cudaPeekAtLastError();
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(kernel) + ": " + cudaGetErrorString(error));
 }
 
 // Elements of one thread, block_size apart, so that at each step the lanes still handle neighbours.

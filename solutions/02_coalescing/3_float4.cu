@@ -1,12 +1,12 @@
 // Lab 02, rung 3: 16 bytes a lane and request where every array begins at a multiple of 16, else as
 // in rung 2.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
 #include <cstdint>
 #include <stdexcept>
-#include <string>
 
 constexpr int block_size = 256;
 constexpr int per_thread = 4; // elements
@@ -14,13 +14,6 @@ constexpr int per_thread = 4; // elements
 static int blocks_for(int n, int elements_a_block)
 {
     return (n + elements_a_block - 1) / elements_a_block;
-}
-
-static void check_launch(const char *kernel)
-{
-    cudaError_t error = cudaPeekAtLastError();
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(kernel) + ": " + cudaGetErrorString(error));
 }
 
 // A float4 needs an address that is a multiple of 16.

@@ -5,25 +5,18 @@
 // of it at a time, two rows of 32 float4. An input that starts `shift` floats past a sector
 // boundary is read from that boundary on, and each lane takes the floats it needs from the lanes
 // after it.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
 #include <cstdint>
 #include <stdexcept>
-#include <string>
 
 constexpr int block_size = 256, warps_a_block = block_size / 32;
 constexpr int rows_a_stretch = 2; // 32 bytes a thread and input in flight
 constexpr int stretch = rows_a_stretch * 32 * 4;
 constexpr int sector = 8, line = 32; // in floats
-
-static void check_launch(const char *kernel)
-{
-    cudaError_t error = cudaPeekAtLastError();
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(kernel) + ": " + cudaGetErrorString(error));
-}
 
 // How many floats `p` lies past the last boundary of `unit` floats.
 static int phase(const float *p, int unit)

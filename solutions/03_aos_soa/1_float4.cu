@@ -3,23 +3,14 @@
 // New: float4 where more than one field of four is wanted: in distances, and in the conversions,
 // which now ask four times for what they asked for sixteen times. drift wants one field here and
 // one there, and is as it was: a wider load brings nothing it could use.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
-#include <stdexcept>
-#include <string>
-
 constexpr int block_size = 256;
 
 static int blocks_for(int threads) { return (threads + block_size - 1) / block_size; }
-
-static void check_launch(const char *kernel)
-{
-    cudaError_t error = cudaPeekAtLastError();
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(kernel) + ": " + cudaGetErrorString(error));
-}
 
 // A particle is four float4, and begins at a multiple of 16 bytes.
 constexpr int quads = fields / 4;

@@ -2,23 +2,14 @@
 //
 // New: columns. drift and distance_all now move only the fields they need; distance_some moves more
 // than before.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
-#include <stdexcept>
-#include <string>
-
 constexpr int block_size = 256;
 
 static int blocks_for(int threads) { return (threads + block_size - 1) / block_size; }
-
-static void check_launch(const char *kernel)
-{
-    cudaError_t error = cudaPeekAtLastError();
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(kernel) + ": " + cudaGetErrorString(error));
-}
 
 // A particle is four float4, and begins at a multiple of 16 bytes.
 constexpr int quads = fields / 4;

@@ -3,23 +3,14 @@
 // New: a block brings its particles into a tile in the order in which they lie, and takes them out
 // in the order in which they shall lie: lanes side by side on both ways, where rung 3 had them 64
 // bytes apart on one.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
-#include <stdexcept>
-#include <string>
-
 constexpr int block_size = 256;
 
 static int blocks_for(int threads) { return (threads + block_size - 1) / block_size; }
-
-static void check_launch(const char *kernel)
-{
-    cudaError_t error = cudaPeekAtLastError();
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(kernel) + ": " + cudaGetErrorString(error));
-}
 
 // A particle is four float4, and begins at a multiple of 16 bytes.
 constexpr int quads = fields / 4;

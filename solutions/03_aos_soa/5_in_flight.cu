@@ -3,24 +3,15 @@
 // New: a thread of drift and of the distances has four elements, block_size apart, and loads all it
 // needs of them before it stores the first. The conversions, which have sixteen floats a thread
 // already, are as they were.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
-
-#include <stdexcept>
-#include <string>
 
 constexpr int block_size = 256, per_thread = 4, a_block = block_size * per_thread;
 
 static int blocks_for(int n) { return (n + a_block - 1) / a_block; }
 static int blocks_of_tiles(int n) { return (n + block_size - 1) / block_size; }
-
-static void check_launch(const char *kernel)
-{
-    cudaError_t error = cudaPeekAtLastError();
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(kernel) + ": " + cudaGetErrorString(error));
-}
 
 // All particles, and few fields: nothing else should move. Some particles, and three fields of
 // each: in a struct they share a sector.

@@ -1,22 +1,13 @@
 // Lab 03, worked: columns where all particles are looked at, structs where few are, and tiles
 // without bank conflicts between the two.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
-#include <stdexcept>
-#include <string>
-
 constexpr int block_size = 256, per_thread = 4, a_block = block_size * per_thread;
 
 static int blocks_for(int n) { return (n + a_block - 1) / a_block; }
-
-static void check_launch(const char *kernel)
-{
-    cudaError_t error = cudaPeekAtLastError();
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(kernel) + ": " + cudaGetErrorString(error));
-}
 
 // All particles, and few fields: nothing else should move. Some particles, and three fields of
 // each: in a struct they share a sector.

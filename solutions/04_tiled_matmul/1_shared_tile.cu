@@ -2,23 +2,14 @@
 //
 // New: m and n in multiply_square_tiles. With them come the two barriers of a step. matmul and
 // sgemm, which have edges, are still naive's.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
-#include <stdexcept>
-#include <string>
-
 constexpr int tile = 16; // a block has tile x tile threads and computes as many elements
 
 static int blocks_for(int n) { return (n + tile - 1) / tile; }
-
-static void check_launch(const char *kernel)
-{
-    cudaError_t error = cudaPeekAtLastError();
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(kernel) + ": " + cudaGetErrorString(error));
-}
 
 static __global__ void multiply_square_tiles(const float *M, const float *N, float *P, int width)
 {

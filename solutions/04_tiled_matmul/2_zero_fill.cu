@@ -4,23 +4,14 @@
 // With it one kernel serves all three functions. And, independent of it, tiles are 32 wide and not
 // 16, so that an element brought serves 32 threads; with `tile = 16` you see the one without the
 // other.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
-#include <stdexcept>
-#include <string>
-
 constexpr int tile = 32; // a block has tile x tile threads and computes as many elements
 
 static int blocks_for(int n) { return (n + tile - 1) / tile; }
-
-static void check_launch(const char *kernel)
-{
-    cudaError_t error = cudaPeekAtLastError();
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(kernel) + ": " + cudaGetErrorString(error));
-}
 
 static __global__ void multiply_tiles(float alpha, const float *A, const float *B, float beta,
                                       float *C, int j, int k, int l)

@@ -3,23 +3,14 @@
 // New: next_a and next_b, loaded before the multiply-adds and stored after them. With them come a
 // second buffer for each tile, one barrier a step instead of two, and first tiles that are brought
 // before the loop. What is loaded, and how it is multiplied, is as in rung 2.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
-#include <stdexcept>
-#include <string>
-
 constexpr int tile = 32; // a block has tile x tile threads and computes as many elements
 
 static int blocks_for(int n) { return (n + tile - 1) / tile; }
-
-static void check_launch(const char *kernel)
-{
-    cudaError_t error = cudaPeekAtLastError();
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(kernel) + ": " + cudaGetErrorString(error));
-}
 
 static __global__ void multiply_tiles(float alpha, const float *A, const float *B, float beta,
                                       float *C, int j, int k, int l)

@@ -4,12 +4,10 @@
 // New: sums[own] in place of one sum. With it a thread brings one place and computes others, so
 // that its number is split in two ways, and tiles are no squares any more: 64 x 8 of A, 8 x 64 of
 // B. There is one buffer, as in rung 2: the gain is that of the sums alone.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
-
-#include <stdexcept>
-#include <string>
 
 constexpr int tile = 64; // rows and columns of C that a block computes
 constexpr int depth = 8; // terms of every sum that one step brings
@@ -18,13 +16,6 @@ constexpr int block_size = tile * tile / own;
 static_assert(block_size == tile * depth, "each thread brings one element of A and one of B");
 
 static int blocks_for(int n) { return (n + tile - 1) / tile; }
-
-static void check_launch(const char *kernel)
-{
-    cudaError_t error = cudaPeekAtLastError();
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(kernel) + ": " + cudaGetErrorString(error));
-}
 
 static __global__ void __launch_bounds__(block_size)
     multiply_tiles(float alpha, const float *A, const float *B, float beta, float *C, int j, int k,

@@ -4,12 +4,10 @@
 // New: sums[own][own] in place of a column. With it, so that the sixteen floats are four float4, A
 // stands on its side in shared memory and rows are padded; and a thread brings four floats of each
 // matrix, all loaded before the first is stored. There is still one buffer.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
-
-#include <stdexcept>
-#include <string>
 
 constexpr int tile = 128; // rows and columns of C that a block computes
 constexpr int depth = 8;  // terms of every sum that one step brings
@@ -24,13 +22,6 @@ struct slices {
 };
 
 static int blocks_for(int n) { return (n + tile - 1) / tile; }
-
-static void check_launch(const char *kernel)
-{
-    cudaError_t error = cudaPeekAtLastError();
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(kernel) + ": " + cudaGetErrorString(error));
-}
 
 // Four neighbours of a slice; `from` is a multiple of 4.
 static __device__ void load4(float *to, const float *from)

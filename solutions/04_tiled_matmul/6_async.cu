@@ -4,14 +4,13 @@
 // New: __pipeline_memcpy_async in place of a load and a store, and with it rung 3's idea again, in
 // a ring of four buffers. What comes with it: A lies as in memory, since a copy cannot turn it, and
 // `multiply` takes four terms of a row at a time; and copies of 16 or 4 bytes, a version each.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_pipeline_primitives.h>
 #include <cuda_runtime.h>
 
 #include <cstdint>
-#include <stdexcept>
-#include <string>
 
 constexpr int tile = 128; // rows and columns of C that a block computes
 constexpr int depth = 8;  // terms of every sum that one step brings
@@ -26,13 +25,6 @@ struct slices {
 };
 
 static int blocks_for(int n) { return (n + tile - 1) / tile; }
-
-static void check_launch(const char *kernel)
-{
-    cudaError_t error = cudaPeekAtLastError();
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(kernel) + ": " + cudaGetErrorString(error));
-}
 
 // Copies a thread's share of each step: `pieces` times `width` neighbours of A, and of B.
 template <int width> class copier {

@@ -8,13 +8,12 @@
 // From the rungs: the next slices in registers, and two buffers (3); a square a thread, A on its
 // side (5); 16 bytes at a time where rows allow it (6). New: which lane computes which elements, so
 // that shared memory serves more of them at once, and which it brings; results stored as float4.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
 #include <cstdint>
-#include <stdexcept>
-#include <string>
 
 constexpr int tile = 128;       // rows and columns of C that a block computes
 constexpr int depth = 8;        // terms of every sum that one step brings
@@ -178,9 +177,7 @@ void sgemm(float alpha, const float *A, const float *B, float beta, float *C, in
         multiply_tiles<4><<<grid, block_size>>>(o);
     else
         multiply_tiles<1><<<grid, block_size>>>(o);
-    cudaError_t error = cudaPeekAtLastError();
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string("multiply_tiles: ") + cudaGetErrorString(error));
+    check_launch("multiply_tiles");
 }
 
 void matmul(const float *M, const float *N, float *P, int j, int k, int l)

@@ -2,25 +2,18 @@
 // filter has an address known beforehand: a multiply-add takes it from constant memory by itself.
 //
 // New: radius as a template argument, 2, 4, 8 or 16; a filter between two is framed with zeros.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
 #include <algorithm>
-#include <stdexcept>
-#include <string>
 #include <vector>
 
 constexpr int largest = 33; // a filter's elements a side
 constexpr int block_cols = 32, block_rows = 8;
 
 static __constant__ float taps[largest * largest];
-
-static void check(cudaError_t error, const char *step)
-{
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(step) + ": " + cudaGetErrorString(error));
-}
 
 static int pieces(int n, int size) { return (n + size - 1) / size; }
 

@@ -3,13 +3,12 @@
 //
 // New: filter_rows and filter_columns, with the image between them in scratch. The other functions
 // are those of rung 4.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
 #include <algorithm>
-#include <stdexcept>
-#include <string>
 #include <vector>
 
 constexpr int largest = 33; // a filter's elements a side
@@ -18,12 +17,6 @@ constexpr int own = 8; // pixels below each other that a thread computes
 constexpr int tile_rows = block_rows * own;
 
 static __constant__ float taps[largest * largest];
-
-static void check(cudaError_t error, const char *step)
-{
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(step) + ": " + cudaGetErrorString(error));
-}
 
 static int pieces(int n, int size) { return (n + size - 1) / size; }
 

@@ -12,6 +12,7 @@
 //
 // From the rungs: known radii (2), several pixels a thread (4), one pass (6). New: strips in place
 // of tiles, and rows that are on their way while others are added up.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_pipeline_primitives.h>
@@ -19,8 +20,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <stdexcept>
-#include <string>
 
 constexpr int block_size = 128;
 constexpr int own = 4;                 // pixels side by side that a thread brings, and computes
@@ -34,12 +33,6 @@ struct job {
     int rows, cols, rows_a_block;
     bool clamped, by_float4; // by_float4: every row begins at a multiple of 16 bytes
 };
-
-static void check(cudaError_t error, const char *step)
-{
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(step) + ": " + cudaGetErrorString(error));
-}
 
 static __device__ int within(int i, int n) { return min(max(i, 0), n - 1); }
 

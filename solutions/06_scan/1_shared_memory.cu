@@ -3,24 +3,16 @@
 //
 // New: scan_by_doubling. An element passes through global memory twice, read and written, however
 // many distances there are.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
-#include <stdexcept>
-#include <string>
 #include <utility>
 
 constexpr int block_size = 256, most = 2048, pairs = most / 2;
 
 static int blocks_for(int n) { return (n + block_size - 1) / block_size; }
-
-static void check_launch(const char *kernel)
-{
-    cudaError_t error = cudaPeekAtLastError();
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(kernel) + ": " + cudaGetErrorString(error));
-}
 
 // One block, two elements a thread. An exclusive scan is an inclusive one of what lies one earlier.
 static __global__ void scan_by_doubling(const int *in, int *out, int n, int earlier)

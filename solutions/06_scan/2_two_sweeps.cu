@@ -3,24 +3,16 @@
 //
 // New: scan_by_tree. The inclusive scan adds each element to what lies before it. At the wider
 // steps the lanes of a warp meet in one bank of shared memory: see the next rung.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
-#include <stdexcept>
-#include <string>
 #include <utility>
 
 constexpr int block_size = 256, most = 2048, pairs = most / 2;
 
 static int blocks_for(int n) { return (n + block_size - 1) / block_size; }
-
-static void check_launch(const char *kernel)
-{
-    cudaError_t error = cudaPeekAtLastError();
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(kernel) + ": " + cudaGetErrorString(error));
-}
 
 // One block, a thread a pair of the lowest step. Elements beyond n are 0.
 template <bool inclusive> static __global__ void scan_by_tree(const int *in, int *out, int n)

@@ -3,24 +3,16 @@
 //
 // New: place, through which every index of the tree goes. At width 16 the lanes of a warp reached
 // for words 32 apart: all in one bank, one after the other. Now these are 33 apart.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
-#include <stdexcept>
-#include <string>
 #include <utility>
 
 constexpr int block_size = 256, most = 2048, pairs = most / 2;
 
 static int blocks_for(int n) { return (n + block_size - 1) / block_size; }
-
-static void check_launch(const char *kernel)
-{
-    cudaError_t error = cudaPeekAtLastError();
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(kernel) + ": " + cudaGetErrorString(error));
-}
 
 static __device__ int place(int i) { return i + i / 32; }
 

@@ -6,23 +6,14 @@
 // distance. A block scans by doubling distances in shared memory, as in rung 1: of another type
 // than int, too, and all the scans are made of it. The tree of rung 3 has fewer additions and twice
 // as many steps.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
-#include <stdexcept>
-#include <string>
-
 constexpr int block_size = 1024, most = 2048, pairs = most / 2;
 
 static int blocks_for(int n) { return n / block_size + (n % block_size != 0); }
-
-static void check_launch(const char *kernel)
-{
-    cudaError_t error = cudaPeekAtLastError();
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(kernel) + ": " + cudaGetErrorString(error));
-}
 
 // What comes of a block's elements, for one thread.
 template <class T> struct sums_of {

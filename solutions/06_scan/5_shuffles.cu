@@ -2,23 +2,14 @@
 // barriers where it had twenty.
 //
 // New: scan_in_warp, and with it another scan_in_block. The kernels are those of rung 4.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
-#include <stdexcept>
-#include <string>
-
 constexpr int block_size = 1024, most = 2048, pairs = most / 2;
 
 static int blocks_for(int n) { return n / block_size + (n % block_size != 0); }
-
-static void check_launch(const char *kernel)
-{
-    cudaError_t error = cudaPeekAtLastError();
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(kernel) + ": " + cudaGetErrorString(error));
-}
 
 // What comes of the elements of a warp or a block, for one thread.
 template <class T> struct sums_of {

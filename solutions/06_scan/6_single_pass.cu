@@ -6,22 +6,15 @@
 // board, which must be cleared before every call, and tiles, as many elements as a block has, that
 // are taken from a counter. A tile of 1024 elements is soon scanned and then waits: see the
 // solution.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
 #include <cstring>
-#include <stdexcept>
-#include <string>
 
 constexpr int block_size = 1024; // threads, and elements of a tile
 constexpr unsigned all_lanes = 0xffffffff;
-
-static void check(cudaError_t error, const char *step)
-{
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(step) + ": " + cudaGetErrorString(error));
-}
 
 // What a tile has told so far: words of which each holds 32 bits of a sum, and whose it is. State
 // and bits are one word, so nobody sees only one of them; and each state is told once, so that

@@ -4,13 +4,12 @@
 // below the other. A lane adds up its piece alone, so that the shuffles of a row serve 128 ints and
 // not 32; and a tile is so large that there are few to look back at, and so many bytes are under
 // way that the wait for it does not show.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
 #include <cstring>
-#include <stdexcept>
-#include <string>
 
 constexpr int block_size = 256, warps = block_size / 32, rows = 12;
 constexpr int blocks_at_once =
@@ -24,12 +23,6 @@ template <class T> struct alignas(16) piece {
 template <class T> constexpr int a_piece = 16 / sizeof(T);
 template <class T> constexpr int a_row = 32 * a_piece<T>;
 template <class T> constexpr int tile = block_size *rows *a_piece<T>;
-
-static void check(cudaError_t error, const char *step)
-{
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(step) + ": " + cudaGetErrorString(error));
-}
 
 // What a tile has told so far: words of which each holds 32 bits of a sum, and whose it is. State
 // and bits are one word, so nobody sees only one of them; and each state is told once, so that

@@ -4,23 +4,14 @@
 // New: scan_blocks and scan_sums in place of naive's add_from, which ran for every distance. With
 // them an element's place is two sums added, sums::up_to. partition's two kernels that move have
 // become one, move_both.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
-#include <stdexcept>
-#include <string>
-
 constexpr int block_size = 1024;
 
 static int blocks_for(int n) { return n / block_size + (n % block_size != 0); }
-
-static void check_launch(const char *kernel)
-{
-    cudaError_t error = cudaPeekAtLastError();
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(kernel) + ": " + cudaGetErrorString(error));
-}
 
 static __global__ void flag_positive(const float *in, int *flags, int n)
 {

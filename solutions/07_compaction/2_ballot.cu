@@ -4,25 +4,16 @@
 // New: count_row, in place of a flag and a sum an element. With it a warp has several rows, a block
 // a tile of 4096 elements, and only a tile's count is stored; whether an element is kept is asked
 // again in the second pass. scan_counts is rung 1's scan_sums.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
-
-#include <stdexcept>
-#include <string>
 
 constexpr int block_size = 256;
 constexpr int per_thread = 16, per_warp = 32 * per_thread, tile = block_size * per_thread;
 constexpr int scan_size = 1024; // threads of the one block that adds up the tiles' counts
 
 static int tiles_for(int n) { return n / tile + (n % tile != 0); }
-
-static void check_launch(const char *kernel)
-{
-    cudaError_t error = cudaPeekAtLastError();
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(kernel) + ": " + cudaGetErrorString(error));
-}
 
 // Which elements are kept.
 struct positive {

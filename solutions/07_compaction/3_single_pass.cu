@@ -5,22 +5,14 @@
 // tile then read. With it come the board, which must be cleared before every call; tiles that are
 // taken from a counter; and elements, or marks, that stay in registers, since nobody need read them
 // again. partition still has two passes: the rest begins after all that is kept.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
-#include <stdexcept>
-#include <string>
-
 constexpr int block_size = 256, warps = block_size / 32;
 constexpr int per_thread = 16, per_warp = 32 * per_thread, tile = block_size * per_thread;
 constexpr unsigned all_lanes = 0xffffffff;
-
-static void check(cudaError_t error, const char *step)
-{
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(step) + ": " + cudaGetErrorString(error));
-}
 
 // What a tile has told so far. State and count are one word: nobody can see only one of them, so
 // that no fence is needed.

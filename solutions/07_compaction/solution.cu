@@ -4,22 +4,14 @@
 // From rung 3: all that finds places. New: `staged`, through which compact and partition store. And
 // with the time that look-back takes in mind: 18 elements a thread, not 16, unpack's loads before
 // its first store, and partition's second pass from the last tile to the first.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
-#include <stdexcept>
-#include <string>
-
 constexpr int block_size = 256, warps = block_size / 32;
 constexpr int per_thread = 18, per_warp = 32 * per_thread, tile = block_size * per_thread;
 constexpr unsigned all_lanes = 0xffffffff;
-
-static void check(cudaError_t error, const char *step)
-{
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(step) + ": " + cudaGetErrorString(error));
-}
 
 // What a tile has told so far. State and count are one word: nobody can see only one of them, so
 // that no fence is needed.

@@ -3,22 +3,15 @@
 // New: `counts`, a block's own bins, with a barrier after they are cleared and one before they are
 // added up. So that there are fewer blocks than elements by far, a thread goes on to its next
 // element. A tile belongs to one block, which need not add: it writes.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
 #include <algorithm>
-#include <stdexcept>
-#include <string>
 
 constexpr int block_size = 256;
 constexpr int blocks_an_sm = 8; // 2048 threads
-
-static void check(cudaError_t error, const char *step)
-{
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(step) + ": " + cudaGetErrorString(error));
-}
 
 // Enough for the device, and no more than there are elements for.
 static int blocks_for(size_t elements)

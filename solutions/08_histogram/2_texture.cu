@@ -4,23 +4,16 @@
 // begins at a multiple of 512 bytes, so there is a distance to the first pixel; and it has at most
 // 2^27 elements, so a large image takes several, one after the other. The next rung does without: a
 // fetch brings a pixel a lane as a load does, and the cache behind it is the same.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
 #include <algorithm>
 #include <cstdint>
-#include <stdexcept>
-#include <string>
 
 constexpr int block_size = 256;
 constexpr int blocks_an_sm = 8; // 2048 threads
-
-static void check(cudaError_t error, const char *step)
-{
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(step) + ": " + cudaGetErrorString(error));
-}
 
 // Enough for the device, and no more than there are elements for.
 static int blocks_for(size_t elements)

@@ -4,23 +4,16 @@
 // 16-byte boundary, and behind the last whole row of a warp, is counted one by one. A tile has such
 // a boundary in every row, and few tiles are shared out among more blocks by their rows. The
 // texture of rung 2 is gone.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
 #include <algorithm>
 #include <cstdint>
-#include <stdexcept>
-#include <string>
 
 constexpr int row_bytes = 512; // what a warp loads at once: 16 bytes a lane
 constexpr int block_size = 256;
-
-static void check(cudaError_t error, const char *step)
-{
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(step) + ": " + cudaGetErrorString(error));
-}
 
 static int multiprocessors()
 {

@@ -2,23 +2,16 @@
 //
 // New: copies_of, in place of rung 3's one copy; the copies are added up when all have counted.
 // Lanes of one warp still meet, in a count or in a bank.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
 #include <algorithm>
 #include <cstdint>
-#include <stdexcept>
-#include <string>
 
 constexpr int row_bytes = 512; // what a warp loads at once: 16 bytes a lane
 constexpr int block_size = 256, warps_a_block = block_size / 32;
-
-static void check(cudaError_t error, const char *step)
-{
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(step) + ": " + cudaGetErrorString(error));
-}
 
 static int multiprocessors()
 {

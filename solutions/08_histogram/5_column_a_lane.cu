@@ -4,22 +4,15 @@
 // them where they fit, and a copy belongs to a lane instead of a warp. A row of 32 counters lies in
 // the 32 banks of shared memory, so each lane has a bank of its own. Blocks have become larger, as
 // all warps of a block share the 32 KiB.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
 #include <algorithm>
 #include <cstdint>
-#include <stdexcept>
-#include <string>
 
 constexpr int row_bytes = 512; // what a warp loads at once: 16 bytes a lane
-
-static void check(cudaError_t error, const char *step)
-{
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(step) + ": " + cudaGetErrorString(error));
-}
 
 static int multiprocessors()
 {

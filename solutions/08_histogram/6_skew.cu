@@ -4,23 +4,16 @@
 // adds 16, once. Where bytes come in runs, as in an image with a plain background, this saves most
 // atomics; where they do not, as in noise of which nine tenths are the same, nothing is saved, and
 // little is lost.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
 #include <algorithm>
 #include <cstdint>
-#include <stdexcept>
-#include <string>
 
 constexpr unsigned all_lanes = 0xffffffff;
 constexpr int row_bytes = 512; // what a warp loads at once: 16 bytes a lane
-
-static void check(cudaError_t error, const char *step)
-{
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(step) + ": " + cudaGetErrorString(error));
-}
 
 static int multiprocessors()
 {

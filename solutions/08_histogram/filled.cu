@@ -1,21 +1,14 @@
 // Lab 08: the stub with lines added and none changed. Right everywhere, and the TODO for speed is
 // still to do.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
 #include <algorithm>
-#include <stdexcept>
-#include <string>
 
 constexpr int block_size = 256;
 constexpr int blocks_an_sm = 8;
-
-static void check(cudaError_t error, const char *step)
-{
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(step) + ": " + cudaGetErrorString(error));
-}
 
 // As many blocks as the device runs at a time, and no more than `elements` give work to.
 static int blocks_for(size_t elements)

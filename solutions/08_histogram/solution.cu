@@ -1,20 +1,13 @@
 // Lab 08, solution: whole rows of 512 bytes a warp, two at a time, counted in a column a lane.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
 #include <algorithm>
 #include <cstdint>
-#include <stdexcept>
-#include <string>
 
 constexpr int row_bytes = 512; // what a warp loads at once: 16 bytes a lane
-
-static void check(cudaError_t error, const char *step)
-{
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(step) + ": " + cudaGetErrorString(error));
-}
 
 static int multiprocessors()
 {

@@ -4,12 +4,10 @@
 // New: smaller keys are brought to the front of the part's place in scratch, the others to its end,
 // and all come back. A key's rank among the smaller comes from a counter in shared memory. One
 // thread still sorts a small part; for as many keys insertion sort would take too long.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
-
-#include <stdexcept>
-#include <string>
 
 constexpr int threads = 256;
 constexpr int small_part = 2048; // keys that one thread sorts
@@ -70,7 +68,5 @@ void quicksort(unsigned *data, int n, void *scratch)
 {
     if (n < 2) return;
     sort_part<<<1, threads>>>(data, static_cast<unsigned *>(scratch), n, 0);
-    cudaError_t error = cudaPeekAtLastError();
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string("sort_part: ") + cudaGetErrorString(error));
+    check_launch("sort_part");
 }

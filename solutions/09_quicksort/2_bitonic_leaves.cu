@@ -2,12 +2,10 @@
 //
 // New: sort_block, a network of comparisons, in place of one thread's insertion sort. It works in
 // device memory too, and so also takes what could not be launched.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
-
-#include <stdexcept>
-#include <string>
 
 constexpr int threads = 256;
 constexpr int leaf = 2048;  // keys that a block sorts
@@ -85,7 +83,5 @@ void quicksort(unsigned *data, int n, void *scratch)
 {
     if (n < 2) return;
     sort_part<<<1, threads>>>(data, static_cast<unsigned *>(scratch), n, 0);
-    cudaError_t error = cudaPeekAtLastError();
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string("sort_part: ") + cudaGetErrorString(error));
+    check_launch("sort_part");
 }

@@ -3,12 +3,10 @@
 //
 // New: the third part. An input of few values takes as many levels as there are values, and one of
 // equal keys one level, where it was halved before down to the last leaf.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
-
-#include <stdexcept>
-#include <string>
 
 constexpr int threads = 256;
 constexpr int leaf = 2048;  // keys that a block sorts
@@ -86,7 +84,5 @@ void quicksort(unsigned *data, int n, void *scratch)
 {
     if (n < 2) return;
     sort_part<<<1, threads>>>(data, static_cast<unsigned *>(scratch), n, 0);
-    cudaError_t error = cudaPeekAtLastError();
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string("sort_part: ") + cudaGetErrorString(error));
+    check_launch("sort_part");
 }

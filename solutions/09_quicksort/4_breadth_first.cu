@@ -4,12 +4,10 @@
 // New: lists of parts instead of launches; splitting from one buffer to the other, by warps that
 // reserve their places with an atomic; and a block, launched at the tail of the one before it, that
 // makes parts of what has been split. From rung 3: three parts out of one, and the network.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
-
-#include <stdexcept>
-#include <string>
 
 constexpr int threads = 256, leaf = 2048; // a leaf is sorted by one block
 constexpr int per_thread = 16, per_warp = 32 * per_thread, tile = threads * per_thread;
@@ -231,7 +229,5 @@ void quicksort(unsigned *data, int n, void *scratch)
     level l;
     lay_out(static_cast<char *>(scratch), data, n, l);
     start<<<1, threads>>>(l, n);
-    cudaError_t error = cudaPeekAtLastError();
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string("start: ") + cudaGetErrorString(error));
+    check_launch("start");
 }

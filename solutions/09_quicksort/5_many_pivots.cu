@@ -5,12 +5,10 @@
 // sample, and for that two passes, count and move, since a bucket's place is known only after
 // counting. These steps follow each other in the block's own stream; what is refused, and all after
 // it, is launched once more at the tail.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
-
-#include <stdexcept>
-#include <string>
 
 constexpr int threads = 256, per_thread = 16, tile = threads * per_thread;
 constexpr int leaf = 4096, usual_leaf = 2048; // keys: a block sorts so many at most; as a rule
@@ -349,7 +347,5 @@ void quicksort(unsigned *data, int n, void *scratch)
     plan s;
     lay_out_scratch(static_cast<char *>(scratch), data, n, s);
     start<<<1, threads>>>(s, n);
-    cudaError_t error = cudaPeekAtLastError();
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string("start: ") + cudaGetErrorString(error));
+    check_launch("start");
 }

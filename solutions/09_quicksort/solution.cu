@@ -3,12 +3,10 @@
 // From rung 5: all but three things. New: pivots lie as a tree, so that a warp's searches meet in
 // few banks; the keys of a bucket are brought together before they leave, so that they lie side by
 // side; and the network keeps eight keys in registers for three of its steps.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
-
-#include <stdexcept>
-#include <string>
 
 constexpr int threads = 256, per_thread = 32, tile = threads * per_thread;
 constexpr int leaf = 8192, usual_leaf = 4096; // keys: a block sorts so many at most; as a rule
@@ -418,7 +416,5 @@ void quicksort(unsigned *data, int n, void *scratch)
     plan s;
     lay_out_scratch(static_cast<char *>(scratch), data, n, s);
     start<<<1, threads>>>(s, n);
-    cudaError_t error = cudaPeekAtLastError();
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string("start: ") + cudaGetErrorString(error));
+    check_launch("start");
 }

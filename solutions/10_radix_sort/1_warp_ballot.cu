@@ -1,21 +1,13 @@
 // Lab 10, rung 1: votes. A warp sorts its 32 keys by 32 votes, and splits rows of keys by one bit
 // with a vote a row: flags and places need no memory any more. Three kernels a bit, as in lab 07.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
-#include <stdexcept>
-#include <string>
-
 constexpr int block_size = 256, warps = block_size / 32;
 constexpr int per_thread = 16, per_warp = 32 * per_thread, tile = block_size * per_thread;
 constexpr unsigned all_lanes = 0xffffffff;
-
-static void check(cudaError_t error, const char *step)
-{
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(step) + ": " + cudaGetErrorString(error));
-}
 
 static int blocks_for(int n, int each) { return n / each + (n % each != 0); }
 

@@ -1,23 +1,15 @@
 // Lab 10, rung 3: digits of 8 bits, 4 passes. There are as many digits as threads in a block, so
 // that each looks after one of them.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
-
-#include <stdexcept>
-#include <string>
 
 constexpr int block_size = 256, warps = block_size / 32;
 constexpr int per_thread = 16, per_warp = 32 * per_thread, tile = block_size * per_thread;
 constexpr int digit_bits = 8, digits = 1 << digit_bits, passes = 32 / digit_bits;
 constexpr unsigned all_lanes = 0xffffffff;
 static_assert(block_size == digits, "a thread of each block looks after one digit");
-
-static void check(cudaError_t error, const char *step)
-{
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(step) + ": " + cudaGetErrorString(error));
-}
 
 static int blocks_for(int n, int each) { return n / each + (n % each != 0); }
 

@@ -1,12 +1,10 @@
 // Lab 10, rung 4: one sweep a digit. How often each digit occurs does not depend on the order of
 // the keys, so one kernel counts for all passes; and what the tiles before it have, a tile finds
 // out by looking back at what they have told (lab 07). Each key is read once a pass.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
-
-#include <stdexcept>
-#include <string>
 
 constexpr int block_size = 256, warps = block_size / 32;
 constexpr int per_thread = 16, per_warp = 32 * per_thread, tile = block_size * per_thread;
@@ -14,12 +12,6 @@ constexpr int digit_bits = 8, digits = 1 << digit_bits, passes = 32 / digit_bits
 constexpr int counted_by_block = 128 * block_size; // keys
 constexpr unsigned all_lanes = 0xffffffff;
 static_assert(block_size == digits, "a thread of each block looks after one digit");
-
-static void check(cudaError_t error, const char *step)
-{
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(step) + ": " + cudaGetErrorString(error));
-}
 
 static int blocks_for(int n, int each) { return n / each + (n % each != 0); }
 

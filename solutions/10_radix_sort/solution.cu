@@ -5,24 +5,16 @@
 // tile tells its counts before it ranks its keys, so that nobody waits for that; several tiles are
 // looked at at a time; and as many keys a thread as its registers hold. Moving the keys is the
 // smaller part of the time, so what ranking a row of 32 costs is counted in instructions.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
-
-#include <stdexcept>
-#include <string>
 
 constexpr int block_size = 256, warps = block_size / 32;
 constexpr int blocks_at_once = 3; // on a multiprocessor: 80 registers a thread
 constexpr int digit_bits = 8, digits = 1 << digit_bits, passes = 32 / digit_bits;
 constexpr unsigned all_lanes = 0xffffffff;
 static_assert(block_size == digits, "a thread of each block looks after one digit");
-
-static void check(cudaError_t error, const char *step)
-{
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(step) + ": " + cudaGetErrorString(error));
-}
 
 static int tiles_for(int n, int tile) { return n / tile + (n % tile != 0); }
 

@@ -1,21 +1,14 @@
 // Lab 11, rung 1: two pieces in two streams.
 //
 // New: while the first half is computed, the second is on its way in.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
 #include <algorithm>
-#include <stdexcept>
-#include <string>
 
 constexpr int block_size = 256, stream_count = 2;
-
-static void check(cudaError_t error, const char *step)
-{
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(step) + ": " + cudaGetErrorString(error));
-}
 
 static unsigned blocks_for(size_t threads)
 {

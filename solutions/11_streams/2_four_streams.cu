@@ -2,21 +2,14 @@
 //
 // New: half the size, half the time that nothing hides: the way in of the first piece, the way out
 // of the last. An event lets one stream wait for another, and the host for neither.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
 #include <algorithm>
-#include <stdexcept>
-#include <string>
 
 constexpr int block_size = 256, stream_count = 4;
-
-static void check(cudaError_t error, const char *step)
-{
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(step) + ": " + cudaGetErrorString(error));
-}
 
 static unsigned blocks_for(size_t threads)
 {

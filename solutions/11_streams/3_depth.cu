@@ -2,22 +2,15 @@
 //
 // New: more pieces than streams. Each stream has one slot of the scratch, for one piece at a time:
 // its own order keeps the next piece out until the last one has left.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
 #include <algorithm>
-#include <stdexcept>
-#include <string>
 
 constexpr int block_size = 256, stream_count = 4, pieces = 32;
 constexpr size_t least = 1 << 11, most = 1 << 22; // elements of a piece
-
-static void check(cudaError_t error, const char *step)
-{
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(step) + ": " + cudaGetErrorString(error));
-}
 
 static unsigned blocks_for(size_t threads)
 {

@@ -4,22 +4,15 @@
 // does. A piece's kernel and its way out go to the stream of its slot, so that the kernels of two
 // pieces overlap where one runs out of blocks. Two events a slot say when it is full and when it is
 // free again. And the last pieces are small.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
 #include <algorithm>
-#include <stdexcept>
-#include <string>
 
 constexpr int block_size = 256, slot_count = 4, pieces = 32;
 constexpr size_t least = 1 << 11, most = 1 << 22; // elements of a piece
-
-static void check(cudaError_t error, const char *step)
-{
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(step) + ": " + cudaGetErrorString(error));
-}
 
 static unsigned blocks_for(size_t threads)
 {

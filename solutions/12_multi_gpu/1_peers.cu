@@ -3,6 +3,7 @@
 // New: enable_peers, by which devices send to each other directly; in eliminate, the columns lie in
 // one piece each, and where the pivot is stays on the device. All that is computed is computed on
 // one device still, but for the images and what ranks do, who have rows, as in naive.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
@@ -12,18 +13,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
-#include <string>
 #include <vector>
 
 using std::size_t;
-
-// Every call of the runtime can fail: check(call, "its name").
-static void check(cudaError_t error, const char *step)
-{
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(step) + ": " + cudaGetErrorString(error));
-}
 
 static int device_of(int member)
 {

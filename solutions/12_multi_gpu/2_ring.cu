@@ -3,6 +3,7 @@
 // New: `stream`, in which one device waits for another while the host goes on; broadcast's chain
 // and all_reduce's ring; eliminate and eliminate_ranks, whose columns are dealt out, so that only
 // multipliers travel; a host thread a device for images.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
@@ -12,20 +13,11 @@
 
 #include <algorithm>
 #include <exception>
-#include <stdexcept>
-#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
 using std::size_t;
-
-// Every call of the runtime can fail: check(call, "its name").
-static void check(cudaError_t error, const char *step)
-{
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(step) + ": " + cudaGetErrorString(error));
-}
 
 static int device_of(int member)
 {

@@ -3,6 +3,7 @@
 // New: all_reduce is one kernel on each device, which reads its part of all buffers and writes the
 // sums to all; eliminate and eliminate_ranks go a panel of columns at a time, so that a number is
 // read and written once where it was sixteen times, and a sixteenth as many messages travel.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
@@ -12,19 +13,11 @@
 
 #include <algorithm>
 #include <exception>
-#include <stdexcept>
-#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
 using std::size_t;
-
-static void check(cudaError_t error, const char *step)
-{
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(step) + ": " + cudaGetErrorString(error));
-}
 
 static int device_of(int member)
 {

@@ -4,6 +4,7 @@
 // From rung 3: all_reduce in one kernel a device, elimination a panel of columns at a time. New:
 // the owner of the next panel brings that up to date first, and sends it on its way while everybody
 // still works on the rest; and a host thread a device brings the system there.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
@@ -13,19 +14,11 @@
 
 #include <algorithm>
 #include <exception>
-#include <stdexcept>
-#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
 using std::size_t;
-
-static void check(cudaError_t error, const char *step)
-{
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(step) + ": " + cudaGetErrorString(error));
-}
 
 static int device_of(int member)
 {

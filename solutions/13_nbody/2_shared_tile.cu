@@ -3,23 +3,14 @@
 // New: the tile, two barriers, and bodies without mass where it hangs over the end. Global memory
 // is asked for a small fraction of what it was; the time changes little, since all lanes of a warp
 // want the same body, and the caches had it.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
-#include <stdexcept>
-#include <string>
-
 constexpr int block_size = 256;
 
 static int blocks_for(int n) { return (n + block_size - 1) / block_size; }
-
-static void check_launch(const char *kernel)
-{
-    cudaError_t error = cudaPeekAtLastError();
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(kernel) + ": " + cudaGetErrorString(error));
-}
 
 // Places and masses, 16 bytes a body. Seven floats are read once, not n times.
 static __global__ void pack(const body *bodies, float4 *points, int n)

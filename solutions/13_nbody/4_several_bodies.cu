@@ -2,23 +2,14 @@
 //
 // New: what a thread reads of a fifth body serves four interactions, and these do not wait for each
 // other. But there are four times fewer blocks, too few for a large GPU.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
-#include <stdexcept>
-#include <string>
-
 constexpr int block_size = 256, per_thread = 4, per_block = block_size * per_thread; // bodies
 
 static int blocks_for(int n, int each = block_size) { return (n + each - 1) / each; }
-
-static void check_launch(const char *kernel)
-{
-    cudaError_t error = cudaPeekAtLastError();
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(kernel) + ": " + cudaGetErrorString(error));
-}
 
 // Places and masses, 16 bytes a body. Seven floats are read once, not n times.
 static __global__ void pack(const body *bodies, float4 *points, int n)

@@ -5,13 +5,12 @@
 // sum is cut as well. A block has 1024 bodies and a segment of those that pull at them; the parts
 // of a sum meet in a kernel of their own, always in the same order, so that the same call gives the
 // same bits.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
 
 #include <algorithm>
-#include <stdexcept>
-#include <string>
 
 constexpr int block_size = 256, per_thread = 4, per_block = block_size * per_thread; // bodies
 // Some thirty for each multiprocessor of a large GPU: whether one of them has one more or less
@@ -24,13 +23,6 @@ static int segments_for(int n)
 {
     int rows = std::max(1, blocks_for(n, per_block));
     return std::max(1, std::min(wanted_blocks / rows, n / least_segment));
-}
-
-static void check_launch(const char *kernel)
-{
-    cudaError_t error = cudaPeekAtLastError();
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(kernel) + ": " + cudaGetErrorString(error));
 }
 
 // Places and masses, 16 bytes a body. Seven floats are read once, not n times.
