@@ -180,6 +180,11 @@ struct counted_gate {
     bool general = false;   // `meaning` leaves open why, so speed_gates::too_slow is said too
     std::string about = {}; // the case or function whose TODOs it belongs to; empty: the case's own
 };
+// A lab's own measures; those below are for all labs.
+counted_gate at_least(std::string name, const steps &least, std::string unit, std::string meaning,
+                      std::function<double(const counted &)> value);
+counted_gate at_most(std::string name, const steps &most, std::string unit, std::string meaning,
+                     std::function<double(const counted &)> value);
 counted_gate used_by_loads(double pass); // bytes asked for over bytes of sectors moved; 0..1
 counted_gate used_by_stores(double pass);
 counted_gate blocks_share(double pass);  // at least so many blocks' worth of work at a time

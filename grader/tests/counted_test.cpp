@@ -126,10 +126,8 @@ TEST_CASE("the message has the measure, naive's beside it, and the worst line")
 
 TEST_CASE("gates at most, and gates without a pass step")
 {
-    counted_gate gate = used_by_loads(0);
-    CHECK(passes(gate, 0));
-    gate.at_least = false;
-    gate.required.pass = 2;
+    CHECK(passes(used_by_loads(0), 0));
+    counted_gate gate = at_most("", {2}, "", "", {});
     CHECK(passes(gate, 2));
     CHECK_FALSE(passes(gate, 2.1));
 }
@@ -245,12 +243,8 @@ TEST_CASE("where the sectors are, when hardly any is moved for nothing")
     const std::string much = site(20, {1000, 1000, 1000, 32000}, {});
     const std::string ragged = site(12, {8, 30, 8, 256}, {});
     counted c = parse_counters(document(ragged + "," + much));
-    counted_gate all{"sectors an interaction",
-                     [](const counted &x) { return double(x.load_sectors); },
-                     false,
-                     {5, 0, 0},
-                     "",
-                     ""};
+    counted_gate all = at_most("sectors an interaction", {5}, "", "",
+                               [](const counted &x) { return double(x.load_sectors); });
     std::string text = missed_message(all, c, c);
     CHECK(text.find("97 % of the sectors are moved at stub.cu:20") != std::string::npos);
     CHECK(missed_message(used_by_loads(0.99), c, c).find("stub.cu:12") != std::string::npos);
