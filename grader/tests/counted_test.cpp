@@ -69,6 +69,7 @@ TEST_CASE("totals over kernels and lines")
     CHECK(c.most_sent_bytes == 90);
     CHECK(c.most_uploaded_bytes == 61);
     CHECK(c.downloaded_bytes == 2 * 3 * 32 + 32);
+    CHECK(c.copied_out_bytes == 32); // but not what the kernels did with pinned memory
     CHECK(c.multiplications_of[0] == 9);
     CHECK(c.multiplications_of[1] == 7);
     CHECK(c.pageable_bytes == 48);
@@ -203,6 +204,7 @@ TEST_CASE("kernels run side by side while two of them do")
     CHECK(gate.value(c) == doctest::Approx(4.0 / 7));
     CHECK(c.copied_in_bytes == 800);
     CHECK(c.copied_out_bytes == 400);
+    CHECK(c.downloaded_bytes == 400); // no kernel has pinned memory here
     // One after the other, and one of no length.
     c = of_steps(kernel_step(1, "stream 1", 0, 10) + "," + kernel_step(2, "stream 2", 10, 70) +
                  "," + kernel_step(3, "stream 3", 30, 30));
