@@ -231,105 +231,99 @@ counted parse_counters(std::string_view text)
     return c;
 }
 
+counted_gate at_least(std::string name, const steps &least, std::string unit, std::string meaning,
+                      std::function<double(const counted &)> value)
+{
+    return {std::move(name), std::move(value), true, least, std::move(unit), std::move(meaning)};
+}
+
+counted_gate at_most(std::string name, const steps &most, std::string unit, std::string meaning,
+                     std::function<double(const counted &)> value)
+{
+    return {std::move(name), std::move(value), false, most, std::move(unit), std::move(meaning)};
+}
+
 counted_gate used_by_loads(double pass)
 {
-    return {loads_name,
-            [](const counted &c) { return used(c.load_bytes, c.load_sectors); },
-            true,
-            {pass, 0, 0},
-            "%",
-            "Memory moves in sectors of 32 bytes, and a warp's load takes every sector that one of "
-            "its 32 lanes asks for. Let neighbouring lanes load neighbouring elements."};
+    return at_least(
+        loads_name, {pass}, "%",
+        "Memory moves in sectors of 32 bytes, and a warp's load takes every sector that one of its "
+        "32 lanes asks for. Let neighbouring lanes load neighbouring elements.",
+        [](const counted &c) { return used(c.load_bytes, c.load_sectors); });
 }
 
 counted_gate used_by_stores(double pass)
 {
-    return {stores_name,
-            [](const counted &c) { return used(c.store_bytes, c.store_sectors); },
-            true,
-            {pass, 0, 0},
-            "%",
-            "Memory moves in sectors of 32 bytes, and a warp's store touches every sector that one "
-            "of its 32 lanes writes to. Let neighbouring lanes store neighbouring elements."};
+    return at_least(
+        stores_name, {pass}, "%",
+        "Memory moves in sectors of 32 bytes, and a warp's store touches every sector that one of "
+        "its 32 lanes writes to. Let neighbouring lanes store neighbouring elements.",
+        [](const counted &c) { return used(c.store_bytes, c.store_sectors); });
 }
 
 counted_gate blocks_share(double pass)
 {
-    return {"instructions over those of the busiest block",
-            [](const counted &c) {
-                return c.busiest_block_instructions
-                           ? static_cast<double>(c.warp_instructions) /
-                                 static_cast<double>(c.busiest_block_instructions)
-                           : 0;
-            },
-            true,
-            {pass, 0, 0},
-            "",
-            "One block does nearly all the work, and all multiprocessors but one have nothing to "
-            "do. Let every block take a part."};
+    return at_least("instructions over those of the busiest block", {pass}, "",
+                    "One block does nearly all the work, and all multiprocessors but one have "
+                    "nothing to do. Let every block take a part.",
+                    [](const counted &c) {
+                        return share_of(c.warp_instructions, c.busiest_block_instructions);
+                    });
 }
 
 counted_gate copies_hidden(double pass)
 {
-    return {"copy time hidden behind kernels",
-            [](const counted &c) {
-                return c.copying_ticks ? share_of(c.hidden_ticks, c.copying_ticks) : 1;
-            },
-            true,
-            {pass, 0, 0},
-            "%",
-            "While a kernel works on one piece, the next can be on its way in and the last on its "
-            "way out. Cut the work into pieces and let streams take turns; only pinned memory is "
-            "copied while the host goes on. ./workbook explain draws who waits for whom."};
+    return at_least(
+        "copy time hidden behind kernels", {pass}, "%",
+        "While a kernel works on one piece, the next can be on its way in and the last on its "
+        "way out. Cut the work into pieces and let streams take turns; only pinned memory is "
+        "copied while the host goes on. ./workbook explain draws who waits for whom.",
+        [](const counted &c) {
+            return c.copying_ticks ? share_of(c.hidden_ticks, c.copying_ticks) : 1;
+        });
 }
 
 counted_gate makespan(const steps &most)
 {
-    return {"time on the timeline, of naive's",
-            [](const counted &c) { return share_of(c.ticks, c.naive_serial_ticks); },
-            false,
-            most,
-            "%",
-            "Too little runs side by side: what stands alone at the beginning and at the end, and "
-            "who waits without need? ./workbook explain draws it.",
-            [](const counted &c) -> std::string {
-                if (c.holding_waits)
-                    return fmt::format(
-                        "The host waited {} before it queued what comes next, so "
-                        "the device had nothing to do: queue everything, and wait "
-                        "once, at the end.",
-                        c.holding_waits == 1 ? "once" : fmt::format("{} times", c.holding_waits));
-                if (c.naive_serial_ticks && c.ticks > c.naive_serial_ticks)
-                    return "It takes longer than one piece would: the pieces are too small. Each "
-                           "copy and each launch takes a moment, however little it has to do.";
-                return {};
-            },
-            true};
+    counted_gate gate =
+        at_most("time on the timeline, of naive's", most, "%",
+                "Too little runs side by side: what stands alone at the beginning and at the end, "
+                "and who waits without need? ./workbook explain draws it.",
+                [](const counted &c) { return share_of(c.ticks, c.naive_serial_ticks); });
+    gate.cause = [](const counted &c) -> std::string {
+        if (c.holding_waits)
+            return fmt::format("The host waited {} before it queued what comes next, so the device "
+                               "had nothing to do: queue everything, and wait once, at the end.",
+                               c.holding_waits == 1 ? "once"
+                                                    : fmt::format("{} times", c.holding_waits));
+        if (c.naive_serial_ticks && c.ticks > c.naive_serial_ticks)
+            return "It takes longer than one piece would: the pieces are too small. Each copy and "
+                   "each launch takes a moment, however little it has to do.";
+        return {};
+    };
+    gate.general = true;
+    return gate;
 }
 
 counted_gate kernels_side_by_side(double pass)
 {
-    return {"kernel time in which two kernels run",
-            [](const counted &c) { return share_of(c.side_by_side_ticks, c.kernel_ticks); },
-            true,
-            {pass, 0, 0},
-            "%",
-            "One kernel follows the other, or one does the work of two. Launch kernels that need "
-            "not wait for each other in streams of their own."};
+    return at_least(
+        "kernel time in which two kernels run", {pass}, "%",
+        "One kernel follows the other, or one does the work of two. Launch kernels "
+        "that need not wait for each other in streams of their own.",
+        [](const counted &c) { return share_of(c.side_by_side_ticks, c.kernel_ticks); });
 }
 
 counted_gate streams_at_work(double pass)
 {
-    return {"streams at work",
-            [](const counted &c) {
-                bool overlaps = c.ticks < c.serial_ticks;
-                return static_cast<double>(std::max<std::uint64_t>(c.streams, overlaps ? 2 : 0));
-            },
-            true,
-            {pass, 0, 0},
-            "",
-            "All work is in one stream, and there one thing follows another. A launch or a copy "
-            "goes to the default stream unless it names another."};
+    return at_least(
+        "streams at work", {pass}, "",
+        "All work is in one stream, and there one thing follows another. A launch or a copy "
+        "goes to the default stream unless it names another.",
+        [](const counted &c) {
+            bool overlaps = c.ticks < c.serial_ticks;
+            return static_cast<double>(std::max<std::uint64_t>(c.streams, overlaps ? 2 : 0));
+        });
 }
 
 std::string report_counters(std::span<const std::byte> report)

@@ -180,6 +180,11 @@ struct counted_gate {
     bool general = false;   // `meaning` leaves open why, so speed_gates::too_slow is said too
     std::string about = {}; // the case or function whose TODOs it belongs to; empty: the case's own
 };
+// A lab's own measures; those below are for all labs.
+counted_gate at_least(std::string name, const steps &least, std::string unit, std::string meaning,
+                      std::function<double(const counted &)> value);
+counted_gate at_most(std::string name, const steps &most, std::string unit, std::string meaning,
+                     std::function<double(const counted &)> value);
 counted_gate used_by_loads(double pass); // bytes asked for over bytes of sectors moved; 0..1
 counted_gate used_by_stores(double pass);
 counted_gate blocks_share(double pass);  // at least so many blocks' worth of work at a time
@@ -222,6 +227,8 @@ struct counted { // totals over every kernel of one call, and the source lines b
     std::uint64_t most_uploaded_bytes = 0; // copied from the host to the device that got most
     // From devices to the host, in copies, and what kernels read and write of pinned memory.
     std::uint64_t downloaded_bytes = 0;
+    // From the host, and to it, in copies alone: nothing that kernels do with pinned memory.
+    std::uint64_t copied_in_bytes = 0, copied_out_bytes = 0;
     std::array<std::uint64_t, 16> multiplications_of{}; // by device
     std::uint64_t message_bytes = 0; // of one of several ranks: given to MPI for the others
     std::uint64_t host_waits = 0;    // times that the host waited for devices
@@ -229,10 +236,9 @@ struct counted { // totals over every kernel of one call, and the source lines b
     // Of the simulator's timeline (simulator/README.md): until all had ended; all work one after
     // another; while something was copied to or from a device; and of these while a kernel ran.
     std::uint64_t ticks = 0, serial_ticks = 0, copying_ticks = 0, hidden_ticks = 0;
-    std::uint64_t naive_serial_ticks = 0;                    // the same of naive's call
-    std::uint64_t streams = 0;                               // that had work to do
-    std::uint64_t kernel_ticks = 0, side_by_side_ticks = 0;  // with a kernel; with two at a time
-    std::uint64_t copied_in_bytes = 0, copied_out_bytes = 0; // from the host, and to it
+    std::uint64_t naive_serial_ticks = 0;                   // the same of naive's call
+    std::uint64_t streams = 0;                              // that had work to do
+    std::uint64_t kernel_ticks = 0, side_by_side_ticks = 0; // with a kernel; with two at a time
     std::uint64_t holding_waits = 0; // waits of the host that kept work from beginning earlier
     // A kernel in the default stream waited for none of the streams that had work before it.
     bool default_stream_alone = false;

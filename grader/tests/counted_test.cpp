@@ -69,6 +69,7 @@ TEST_CASE("totals over kernels and lines")
     CHECK(c.most_sent_bytes == 90);
     CHECK(c.most_uploaded_bytes == 61);
     CHECK(c.downloaded_bytes == 2 * 3 * 32 + 32);
+    CHECK(c.copied_out_bytes == 32); // but not what the kernels did with pinned memory
     CHECK(c.multiplications_of[0] == 9);
     CHECK(c.multiplications_of[1] == 7);
     CHECK(c.pageable_bytes == 48);
@@ -126,10 +127,8 @@ TEST_CASE("the message has the measure, naive's beside it, and the worst line")
 
 TEST_CASE("gates at most, and gates without a pass step")
 {
-    counted_gate gate = used_by_loads(0);
-    CHECK(passes(gate, 0));
-    gate.at_least = false;
-    gate.required.pass = 2;
+    CHECK(passes(used_by_loads(0), 0));
+    counted_gate gate = at_most("", {2}, "", "", {});
     CHECK(passes(gate, 2));
     CHECK_FALSE(passes(gate, 2.1));
 }
@@ -205,6 +204,7 @@ TEST_CASE("kernels run side by side while two of them do")
     CHECK(gate.value(c) == doctest::Approx(4.0 / 7));
     CHECK(c.copied_in_bytes == 800);
     CHECK(c.copied_out_bytes == 400);
+    CHECK(c.downloaded_bytes == 400); // no kernel has pinned memory here
     // One after the other, and one of no length.
     c = of_steps(kernel_step(1, "stream 1", 0, 10) + "," + kernel_step(2, "stream 2", 10, 70) +
                  "," + kernel_step(3, "stream 3", 30, 30));
@@ -245,12 +245,8 @@ TEST_CASE("where the sectors are, when hardly any is moved for nothing")
     const std::string much = site(20, {1000, 1000, 1000, 32000}, {});
     const std::string ragged = site(12, {8, 30, 8, 256}, {});
     counted c = parse_counters(document(ragged + "," + much));
-    counted_gate all{"sectors an interaction",
-                     [](const counted &x) { return double(x.load_sectors); },
-                     false,
-                     {5, 0, 0},
-                     "",
-                     ""};
+    counted_gate all = at_most("sectors an interaction", {5}, "", "",
+                               [](const counted &x) { return double(x.load_sectors); });
     std::string text = missed_message(all, c, c);
     CHECK(text.find("97 % of the sectors are moved at stub.cu:20") != std::string::npos);
     CHECK(missed_message(used_by_loads(0.99), c, c).find("stub.cu:12") != std::string::npos);

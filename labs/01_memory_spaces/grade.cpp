@@ -607,17 +607,6 @@ static make_workload managed_race(int rounds)
 
 static double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
-static counted_gate at_most(const char *name, const char *unit, double pass,
-                            std::function<double(const counted &)> value, const char *meaning)
-{
-    return {name, std::move(value), false, {pass, 0, 0}, unit, meaning};
-}
-static counted_gate at_least(const char *name, const char *unit, double pass,
-                             std::function<double(const counted &)> value, const char *meaning)
-{
-    return {name, std::move(value), true, {pass, 0, 0}, unit, meaning};
-}
-
 CORRECTNESS_CASE("device_facts: what the runtime says", 3)
 {
     output<device_facts_t> out(1);
@@ -670,9 +659,9 @@ SPEED_CASE("add_to_global: a kernel does it", 2)
 {
     speed_gates gates;
     gates.naive_may_pass = true; // those are held back who leave the kernel out
-    gates.counted = {at_least(
-        "kernels launched", "", 1, [](const counted &c) { return double(c.launches); },
-        "Copying a sum there and back is no work of the device.")};
+    gates.counted = {at_least("kernels launched", {1}, "",
+                              "Copying a sum there and back is no work of the device.",
+                              [](const counted &c) { return double(c.launches); })};
     race(add_race(), gates);
 }
 
@@ -699,13 +688,13 @@ SPEED_CASE("polynomial: what is loaded", 3)
         return 32 * double(c.load_requests) / double(raced(1 << 14, 8));
     };
     gates.counted = {
-        at_most("global loads an element", "", 1.05, of_an_element,
+        at_most("global loads an element", {1.05}, "",
                 "All threads read the same coefficient at the same moment: that is what constant "
-                "memory is for. Only x has to come from global memory, once."),
-        at_most(
-            "bytes copied a call", "", 4 * (degree + 1),
-            [](const counted &c) { return double(c.copied_bytes); },
-            "Copy the degree + 1 coefficients, once a call, before the launch."),
+                "memory is for. Only x has to come from global memory, once.",
+                of_an_element),
+        at_most("bytes copied a call", {4 * (degree + 1)}, "",
+                "Copy the degree + 1 coefficients, once a call, before the launch.",
+                [](const counted &c) { return double(c.copied_bytes); }),
     };
     race(polynomial_race(degree), gates);
 }
@@ -728,12 +717,12 @@ SPEED_CASE("follow: speed", 3)
     speed_gates gates;
     gates.speedup = 5;
     gates.counted = {at_most(
-        "constant addresses a request", "", 1,
+        "constant addresses a request", {1}, "",
+        "Constant memory gives one address a moment to all lanes of a warp; lanes that ask for "
+        "different ones wait for each other. Shared memory has 32 banks.",
         [](const counted &c) {
             return share(double(c.constant_addresses), double(c.constant_requests));
-        },
-        "Constant memory gives one address a moment to all lanes of a warp; lanes that ask for "
-        "different ones wait for each other. Shared memory has 32 banks.")};
+        })};
     gates.too_slow = "Each lane goes its own way through the table. Where do 32 different reads "
                      "at a time cost least?";
     race(follow_race(64), gates);
@@ -775,13 +764,13 @@ SPEED_CASE("small_sort: speed", 3)
     speed_gates gates;
     gates.speedup = 2;
     gates.counted = {at_least(
-        "accesses that are not to local memory", "%", 1,
+        "accesses that are not to local memory", {1}, "%",
+        "Registers have no addresses: an array lives in them only if every index is known when "
+        "the kernel is compiled. Unroll all loops over it, and let no index depend on data.",
         [](const counted &c) {
             double others = double(c.load_requests + c.store_requests);
             return share(others, others + double(c.local_requests));
-        },
-        "Registers have no addresses: an array lives in them only if every index is known when "
-        "the kernel is compiled. Unroll all loops over it, and let no index depend on data.")};
+        })};
     gates.too_slow = "Is the run in registers, and does each lane ask for 16 bytes at a time?";
     race(sort_race(), gates);
 }
@@ -835,15 +824,14 @@ SPEED_CASE("transpose: speed", 3)
 {
     speed_gates gates;
     gates.speedup = 2.2; // padding is judged by counting: without it 2.8 on an H200, with it 4.9
-    gates.counted = {used_by_loads(0.95), used_by_stores(0.95),
-                     at_most(
-                         "shared wavefronts over ideal", "", 1.1,
-                         [](const counted &c) {
-                             return share(double(c.shared_wavefronts),
-                                          double(c.shared_ideal_wavefronts));
-                         },
-                         "The 32 lanes that read a column of a 32 x 32 tile all meet in one bank. "
-                         "What if a row were one element longer?")};
+    gates.counted = {
+        used_by_loads(0.95), used_by_stores(0.95),
+        at_most("shared wavefronts over ideal", {1.1}, "",
+                "The 32 lanes that read a column of a 32 x 32 tile all meet in one bank. "
+                "What if a row were one element longer?",
+                [](const counted &c) {
+                    return share(double(c.shared_wavefronts), double(c.shared_ideal_wavefronts));
+                })};
     gates.too_slow = "Read rows and write rows: a tile in shared memory turns them. And look which "
                      "banks the lanes of a warp meet in.";
     race(transpose_race(), gates);
@@ -877,13 +865,12 @@ SPEED_CASE("sample_bilinear: one fetch a sample", 2)
     auto fetches = [](const counted &c) {
         return 32 * double(c.texture_requests) / (simulated() ? 4001 : 10000019);
     };
-    gates.counted = {at_most("texture fetches a sample", "", 1.05, fetches,
-                             "One filtered fetch reads the four texels and weighs them."),
-                     at_least(
-                         "bytes a sample read through a texture", "", 3.9,
-                         [](const counted &c) { return double(c.texture_bytes) / 4001; },
-                         "Let the texture unit do the interpolation: cudaFilterModeLinear, "
-                         "and tex2D in the kernel.")};
+    gates.counted = {at_most("texture fetches a sample", {1.05}, "",
+                             "One filtered fetch reads the four texels and weighs them.", fetches),
+                     at_least("bytes a sample read through a texture", {3.9}, "",
+                              "Let the texture unit do the interpolation: cudaFilterModeLinear, "
+                              "and tex2D in the kernel.",
+                              [](const counted &c) { return double(c.texture_bytes) / 4001; })};
     race(sample_race(), gates);
 }
 
@@ -910,12 +897,12 @@ SPEED_CASE("upload: speed", 3)
     speed_gates gates;
     gates.speedup = 1.3;
     gates.counted = {at_least(
-        "uploaded from pinned memory", "%", 1,
+        "uploaded from pinned memory", {1}, "%",
+        "The copy engine reads physical addresses, so pages must not move meanwhile: pinned "
+        "memory has none that do. All else is copied to a pinned buffer first.",
         [](const counted &c) {
             return share(double(c.host_link_bytes - c.pageable_bytes), 4.0 * 20001);
-        },
-        "The copy engine reads physical addresses, so pages must not move meanwhile: pinned "
-        "memory has none that do. All else is copied to a pinned buffer first.")};
+        })};
     gates.too_slow = "Which memory does acquire give, and does upload copy once?";
     race(upload_race(), gates);
     expect_pinned();
@@ -936,10 +923,10 @@ SPEED_CASE("sum_mapped: speed", 1)
     speed_gates gates;
     gates.speedup = 2;
     gates.counted = {at_most(
-        "host-link bytes an element", "", 4.1,
-        [](const counted &c) { return double(c.host_link_bytes) / 20001; },
+        "host-link bytes an element", {4.1}, "",
         "Mapped memory stays on the host: each time a kernel reads it, it crosses the link. Let "
-        "it cross once: into scratch, or into a kernel that does all passes at a time.")};
+        "it cross once: into scratch, or into a kernel that does all passes at a time.",
+        [](const counted &c) { return double(c.host_link_bytes) / 20001; })};
     gates.too_slow = "How often does each element cross the link to the host?";
     race(sum_race(8), gates);
 }
@@ -957,12 +944,12 @@ SPEED_CASE("scale_managed: speed", 1)
     speed_gates gates;
     gates.speedup = 1.5;
     gates.counted = {at_least(
-        "pages there before a kernel asked", "%", 1,
+        "pages there before a kernel asked", {1}, "%",
+        "A kernel that meets a page of managed memory on the host stops until it has come, page "
+        "by page. cudaMemPrefetchAsync brings all of them before, in large pieces.",
         [](const counted &c) {
             return std::max(0.0, 1 - share(double(c.managed_pages) * 4096, 4.0 * 40001));
-        },
-        "A kernel that meets a page of managed memory on the host stops until it has come, page "
-        "by page. cudaMemPrefetchAsync brings all of them before, in large pieces.")};
+        })};
     gates.too_slow = "What does the first kernel wait for?";
     race(managed_race(4), gates);
 }

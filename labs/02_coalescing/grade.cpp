@@ -281,20 +281,16 @@ static make_workload sums_at(sum_of what, int offset)
 // everything is read twice.
 static counted_gate sectors_an_element(bool stores, int offset, double most)
 {
-    counted_gate gate;
-    gate.name = stores ? "sectors stored an element" : "sectors loaded an element";
-    gate.value = [=](const counted &c) {
-        return double(stores ? c.store_sectors : c.load_sectors) / (summing::size() - offset);
-    };
-    gate.at_least = false;
-    gate.required.pass = most;
-    gate.meaning = stores ? "A store of a warp that begins within a sector touches five for four. "
-                            "Let every warp begin its stores at a sector boundary, and handle both "
-                            "ends one by one."
-                          : "A load of a warp that begins within a sector touches five for four. "
-                            "Load from the boundary before, pass the floats on between lanes, and "
-                            "handle both ends one by one.";
-    return gate;
+    return at_most(
+        stores ? "sectors stored an element" : "sectors loaded an element", {most}, "",
+        stores ? "A store of a warp that begins within a sector touches five for four. Let every "
+                 "warp begin its stores at a sector boundary, and handle both ends one by one."
+               : "A load of a warp that begins within a sector touches five for four. Load from "
+                 "the boundary before, pass the floats on between lanes, and handle both ends one "
+                 "by one.",
+        [=](const counted &c) {
+            return double(stores ? c.store_sectors : c.load_sectors) / (summing::size() - offset);
+        });
 }
 
 // Time is shown, not graded: a misaligned offset costs a few per cent where caches are large.
@@ -309,15 +305,10 @@ static speed_gates offset_gates(int offset)
 
 static counted_gate bytes_loaded_a_thread(double least)
 {
-    counted_gate gate;
-    gate.name = "bytes loaded a thread";
-    gate.value = [](const counted &c) {
-        return c.threads ? double(c.load_bytes) / double(c.threads) : 0;
-    };
-    gate.required.pass = least;
-    gate.meaning =
-        "A thread that has only two floats on their way waits for them most of the time.";
-    return gate;
+    return at_least(
+        "bytes loaded a thread", {least}, "",
+        "A thread that has only two floats on their way waits for them most of the time.",
+        [](const counted &c) { return c.threads ? double(c.load_bytes) / double(c.threads) : 0; });
 }
 
 // The quiz.

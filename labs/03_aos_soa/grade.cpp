@@ -501,33 +501,20 @@ template <class F> static void race_in_layouts(task what, F in, const speed_gate
     race(in(form), gates, form == layout::aos ? make_workload{} : in(layout::aos));
 }
 
-static counted_gate at_most(const char *name, double most, const char *unit, const char *meaning,
-                            const std::function<double(const counted &)> &value)
-{
-    counted_gate gate;
-    gate.name = name;
-    gate.value = value;
-    gate.at_least = false;
-    gate.required.pass = most;
-    gate.unit = unit;
-    gate.meaning = meaning;
-    return gate;
-}
-
 static const char *const whole_sectors =
     "Memory moves in sectors of 32 bytes. Which fields share a sector with those you need, and are "
     "they needed, too?";
 
 static counted_gate bytes_a_particle(double most)
 {
-    return at_most("compulsory bytes a particle", most, "bytes", whole_sectors,
+    return at_most("compulsory bytes a particle", {most}, "bytes", whole_sectors,
                    [](const counted &c) { return double(c.compulsory_bytes) / raced_particles(); });
 }
 
 // Without the 8 of the index and the result.
 static counted_gate bytes_a_chosen_particle(double most)
 {
-    return at_most("compulsory bytes a chosen particle", most, "bytes", whole_sectors,
+    return at_most("compulsory bytes a chosen particle", {most}, "bytes", whole_sectors,
                    [](const counted &c) {
                        return double(c.compulsory_bytes) / (raced_particles() / 16 - 35) - 8;
                    });
@@ -541,13 +528,13 @@ static speed_gates conversion_gates()
     speed_gates gates;
     gates.counted = {
         used_by_loads(0.95), used_by_stores(0.95),
-        at_most("sectors loaded a particle", 2.05, "sectors",
+        at_most("sectors loaded a particle", {2.05}, "sectors",
                 "A particle fills two sectors; load them once.",
                 [=](const counted &c) { return a_particle(c.load_sectors); }),
-        at_most("sectors stored a particle", 2.05, "sectors",
+        at_most("sectors stored a particle", {2.05}, "sectors",
                 "A particle fills two sectors; store them once.",
                 [=](const counted &c) { return a_particle(c.store_sectors); }),
-        at_most("shared wavefronts over ideal", 2, "",
+        at_most("shared wavefronts over ideal", {2}, "",
                 "Lanes of a warp ask one bank of shared memory for different words, and are served "
                 "one after the other. Make the rows of the tile a float longer than need be.",
                 [](const counted &c) {

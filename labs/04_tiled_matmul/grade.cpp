@@ -437,22 +437,10 @@ static double multiply_adds(enum function what)
     return 1.0 * s.j * s.k * s.l;
 }
 
-static counted_gate at_most(const char *name, double most, const char *meaning,
-                            std::function<double(const counted &)> value)
-{
-    counted_gate gate;
-    gate.name = name;
-    gate.value = std::move(value);
-    gate.at_least = false;
-    gate.required.pass = most;
-    gate.meaning = meaning;
-    return gate;
-}
-
 static counted_gate sectors_a_multiply_add(enum function what)
 {
     return at_most(
-        "sectors a multiply-add", 0.02,
+        "sectors a multiply-add", {0.02}, "",
         "Every element is loaded from global memory for each sum that it is part of. Let "
         "the threads of a block bring a tile to shared memory together, and take their "
         "terms from there.",
@@ -464,7 +452,7 @@ static counted_gate sectors_a_multiply_add(enum function what)
 static counted_gate wavefronts_a_multiply_add(enum function what)
 {
     return at_most(
-        "shared wavefronts a multiply-add", 0.08, // a padded tile of 16 has 0.0703
+        "shared wavefronts a multiply-add", {0.08}, "", // a padded tile of 16 has 0.0703
         "Lanes of a warp ask one bank of shared memory for different words, and are "
         "served one after the other. Let neighbouring lanes take neighbouring columns, "
         "or the same word.",
@@ -473,16 +461,13 @@ static counted_gate wavefronts_a_multiply_add(enum function what)
 
 static counted_gate accesses_a_multiply_add(enum function what)
 {
-    counted_gate gate =
-        at_most("accesses a multiply-add", 0.045,
-                "Each multiply-add takes two floats from memory, shared or not, and the units that "
-                "fetch them are busier than those that multiply.",
-                [=](const counted &c) {
-                    return double(c.shared_wavefronts + c.load_requests) / multiply_adds(what);
-                });
-    gate.required.good = 0.025;
-    gate.required.excellent = 0.015;
-    return gate;
+    return at_most(
+        "accesses a multiply-add", {0.045, 0.025, 0.015}, "",
+        "Each multiply-add takes two floats from memory, shared or not, and the units that "
+        "fetch them are busier than those that multiply.",
+        [=](const counted &c) {
+            return double(c.shared_wavefronts + c.load_requests) / multiply_adds(what);
+        });
 }
 
 static speed_gates gates_of(enum function what)

@@ -556,49 +556,35 @@ static void race_filter(enum function what, const speed_gates &gates)
 
 static counted_gate sectors_a_pixel(enum function what, const steps &most)
 {
-    counted_gate gate;
-    gate.name = "sectors loaded a pixel"; // also by textures
-    gate.value = [=](const counted &c) {
-        return (double(c.load_sectors) + double(c.texture_bytes) / 32) /
-               double(raced(what).pixels());
-    };
-    gate.at_least = false;
-    gate.required = most;
-    gate.meaning = "Each pixel is loaded from global memory for every sum that it is part of. Let "
+    return at_most("sectors loaded a pixel", most, "", // also by textures
+                   "Each pixel is loaded from global memory for every sum that it is part of. Let "
                    "the threads of a block bring their pixels and a halo around them to shared "
-                   "memory together, and take what they need from there.";
-    return gate;
+                   "memory together, and take what they need from there.",
+                   [=](const counted &c) {
+                       return (double(c.load_sectors) + double(c.texture_bytes) / 32) /
+                              double(raced(what).pixels());
+                   });
 }
 
 // 17 for each of the two filters, and what is done twice where blocks meet.
 static counted_gate multiplications_a_pixel(enum function what, double most)
 {
-    counted_gate gate;
-    gate.name = "multiplications a pixel";
-    gate.value = [=](const counted &c) {
-        return double(c.multiplications) / double(raced(what).pixels());
-    };
-    gate.at_least = false;
-    gate.required.pass = most;
-    gate.meaning = "A filter that is a product need not be multiplied out: filter along the rows, "
-                   "and then the result down the columns.";
-    return gate;
+    return at_most(
+        "multiplications a pixel", {most}, "",
+        "A filter that is a product need not be multiplied out: filter along the rows, and then "
+        "the result down the columns.",
+        [=](const counted &c) { return double(c.multiplications) / double(raced(what).pixels()); });
 }
 
 // Bytes that each launch must move if it moves every sector once, over all launches.
 static counted_gate compulsory_bytes(enum function what, double good)
 {
-    counted_gate gate;
-    gate.name = "compulsory bytes a pixel";
-    gate.value = [=](const counted &c) {
-        return double(c.compulsory_bytes) / double(raced(what).pixels());
-    };
-    gate.at_least = false;
-    gate.required.good = good;
-    gate.unit = "bytes";
-    gate.meaning = "What the first pass writes the second reads again. A block that keeps it in "
-                   "shared memory or in registers needs no second pass.";
-    return gate;
+    return at_most("compulsory bytes a pixel", {0, good}, "bytes",
+                   "What the first pass writes the second reads again. A block that keeps it in "
+                   "shared memory or in registers needs no second pass.",
+                   [=](const counted &c) {
+                       return double(c.compulsory_bytes) / double(raced(what).pixels());
+                   });
 }
 
 // On an H200 the unrolled loops alone reach 1.7 times naive's speed, and 2.4 where naive clamps for

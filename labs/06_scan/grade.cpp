@@ -360,19 +360,6 @@ static make_workload scan_by(F &, const char *function, bool exclusive = false)
 }
 #define SCAN_BY(T, function, ...) scan_by<T>(function, #function __VA_OPT__(, ) __VA_ARGS__)
 
-static counted_gate at_most(const char *name, const steps &most, const char *unit,
-                            const char *meaning, std::function<double(const counted &)> value)
-{
-    counted_gate gate;
-    gate.name = name;
-    gate.value = std::move(value);
-    gate.at_least = false;
-    gate.required = most;
-    gate.unit = unit;
-    gate.meaning = meaning;
-    return gate;
-}
-
 // Of int: steps for other elements are as many times as large.
 static speed_gates gates_of(std::size_t element, const steps &copy)
 {
@@ -450,15 +437,15 @@ SPEED_CASE("scan_block_exclusive: shared memory", 4)
 {
     speed_gates gates;
     gates.counted = {
-        at_most("bytes loaded an element", {4.5, 0, 0}, "bytes",
+        at_most("bytes loaded an element", {4.5}, "bytes",
                 "Each element need be loaded from global memory once. Keep the sums, while they "
                 "grow, in shared memory or in registers.",
                 [](const counted &c) { return double(c.load_bytes) / raced_in_a_block; }),
-        at_most("requests to load an element", {0.125, 0, 0}, "",
+        at_most("requests to load an element", {0.125}, "",
                 "A request serves up to 32 lanes, but most of them have nothing to do. Let every "
                 "thread of the block take its elements.",
                 [](const counted &c) { return double(c.load_requests) / raced_in_a_block; }),
-        at_most("shared wavefronts over the fewest possible", {1.1, 0, 0}, "",
+        at_most("shared wavefronts over the fewest possible", {1.1}, "",
                 "Lanes of a warp ask one of the 32 banks of shared memory for different words, "
                 "and are served one after the other. Let the index skip a word after every 32.",
                 [](const counted &c) {

@@ -393,15 +393,10 @@ static make_workload sift(keeping what, double share)
 // Bytes that each launch must move if it moves every sector once, over all launches.
 static counted_gate compulsory_bytes(const steps &most)
 {
-    counted_gate gate;
-    gate.name = "compulsory bytes an element";
-    gate.value = [](const counted &c) { return double(c.compulsory_bytes) / raced_elements(); };
-    gate.at_least = false;
-    gate.required = most;
-    gate.unit = "bytes";
-    gate.meaning = "Every kernel that goes over all elements moves them once more. Which of them "
-                   "can be done together, and which arrays are never needed in memory?";
-    return gate;
+    return at_most("compulsory bytes an element", most, "bytes",
+                   "Every kernel that goes over all elements moves them once more. Which of them "
+                   "can be done together, and which arrays are never needed in memory?",
+                   [](const counted &c) { return double(c.compulsory_bytes) / raced_elements(); });
 }
 
 static speed_gates gates(const steps &copy, const steps &most_bytes)

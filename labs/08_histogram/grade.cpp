@@ -446,39 +446,27 @@ static make_workload count_in(spread how, int tile = 0)
 
 static counted_gate global_atomics_an_element(std::size_t elements)
 {
-    counted_gate gate;
-    gate.name = "global atomics an element";
-    gate.value = [=](const counted &c) { return double(c.global_atomics) / double(elements); };
-    gate.at_least = false;
-    gate.required.pass = 0.1;
-    gate.meaning = "All that add to one address in global memory wait for each other. Let a block "
-                   "count many elements in shared memory, and add its counts to the bins once.";
-    return gate;
+    return at_most("global atomics an element", {0.1}, "",
+                   "All that add to one address in global memory wait for each other. Let a block "
+                   "count many elements in shared memory, and add its counts to the bins once.",
+                   [=](const counted &c) { return double(c.global_atomics) / double(elements); });
 }
 
 // A byte a lane takes a request for 32 elements.
 static counted_gate elements_loaded_once(std::size_t elements)
 {
-    counted_gate gate;
-    gate.name = "requests to load 32 elements";
-    gate.value = [=](const counted &c) { return 32 * double(c.load_requests) / double(elements); };
-    gate.at_least = false;
-    gate.required.pass = 2;
-    gate.meaning = "Every element is loaded many times. Let each thread count elements of its own, "
-                   "each of them once.";
-    return gate;
+    return at_most(
+        "requests to load 32 elements", {2}, "",
+        "Every element is loaded many times. Let each thread count elements of its own, each of "
+        "them once.",
+        [=](const counted &c) { return 32 * double(c.load_requests) / double(elements); });
 }
 
 static counted_gate lanes_on_one_address()
 {
-    counted_gate gate;
-    gate.name = "lanes of an atomic on one address";
-    gate.value = [](const counted &c) {
+    return at_most("lanes of an atomic on one address", {0, 0, 2}, "", "", [](const counted &c) {
         return c.atomic_requests ? double(c.atomic_same_address) / double(c.atomic_requests) : 1;
-    };
-    gate.at_least = false;
-    gate.required.excellent = 2;
-    return gate;
+    });
 }
 
 static speed_gates gates(double speedup, const steps &copy, std::size_t elements)

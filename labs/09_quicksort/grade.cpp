@@ -228,57 +228,41 @@ private:
 // How many lanes of a warp are at work in an instruction, on the average.
 static counted_gate active_lanes()
 {
-    counted_gate gate;
-    gate.name = "lanes at work";
-    gate.value = [](const counted &c) {
-        return double(c.thread_instructions) /
-               double(std::max<std::uint64_t>(1, c.warp_instructions));
-    };
-    gate.required = {16, 0, 0};
-    gate.unit = "of 32";
-    gate.meaning = "A warp has 32 lanes whether they work or not: let all threads of a block split "
-                   "a part together, and sort a small one.";
-    return gate;
+    return at_least("lanes at work", {16}, "of 32",
+                    "A warp has 32 lanes whether they work or not: let all threads of a block "
+                    "split a part together, and sort a small one.",
+                    [](const counted &c) {
+                        return double(c.thread_instructions) /
+                               double(std::max<std::uint64_t>(1, c.warp_instructions));
+                    });
 }
 
 static counted_gate launches()
 {
-    counted_gate gate;
-    gate.name = "launches";
-    gate.value = [](const counted &c) { return double(c.launches); };
-    gate.at_least = false;
-    gate.required = {std::floor(8 * std::log2(raced_keys())), 40, 15};
-    gate.meaning = "A launch costs as much as a few thousand keys. One grid can split all parts of "
-                   "a level: each block finds out which part is its own.";
-    return gate;
+    return at_most("launches", {std::floor(8 * std::log2(raced_keys())), 40, 15}, "",
+                   "A launch costs as much as a few thousand keys. One grid can split all parts of "
+                   "a level: each block finds out which part is its own.",
+                   [](const counted &c) { return double(c.launches); });
 }
 
 static counted_gate launches_by_the_host()
 {
-    counted_gate gate;
-    gate.name = "launches by the host";
-    gate.value = [](const counted &c) { return double(c.launches - c.launches_by_kernels); };
-    gate.at_least = false;
-    gate.required = {1, 0, 0};
-    gate.meaning = "A loop on the host must wait for the device to know how to go on: let kernels "
-                   "launch what follows.";
-    return gate;
+    return at_most("launches by the host", {1}, "",
+                   "A loop on the host must wait for the device to know how to go on: let kernels "
+                   "launch what follows.",
+                   [](const counted &c) { return double(c.launches - c.launches_by_kernels); });
 }
 
 static counted_gate work_of_launched()
 {
-    counted_gate gate;
-    gate.name = "instructions of kernels that kernels launched";
-    gate.value = [](const counted &c) {
-        return double(c.instructions_by_kernels) /
-               double(std::max<std::uint64_t>(1, c.warp_instructions));
-    };
-    gate.required = {0.5, 0, 0};
-    gate.unit = "%";
-    gate.meaning = "One grid from beginning to end has a size that was fixed before anybody knew "
-                   "the parts, and its blocks wait for each other. Let kernels launch what has "
-                   "turned up, as large as it is.";
-    return gate;
+    return at_least("instructions of kernels that kernels launched", {0.5}, "%",
+                    "One grid from beginning to end has a size that was fixed before anybody knew "
+                    "the parts, and its blocks wait for each other. Let kernels launch what has "
+                    "turned up, as large as it is.",
+                    [](const counted &c) {
+                        return double(c.instructions_by_kernels) /
+                               double(std::max<std::uint64_t>(1, c.warp_instructions));
+                    });
 }
 
 static void race_sorting(order o)

@@ -564,15 +564,10 @@ template <class T = unsigned> static make_workload sort(task what)
 // Bytes that each launch must move if it moves every sector once, over all launches.
 static counted_gate compulsory_bytes(const steps &most)
 {
-    counted_gate gate;
-    gate.name = "compulsory bytes a key";
-    gate.value = [](const counted &c) { return double(c.compulsory_bytes) / raced_keys(); };
-    gate.at_least = false;
-    gate.required = most;
-    gate.unit = "bytes";
-    gate.meaning = "Every kernel that goes over all keys moves them once more. How many passes "
-                   "are there, and how often does one go over the keys?";
-    return gate;
+    return at_most("compulsory bytes a key", most, "bytes",
+                   "Every kernel that goes over all keys moves them once more. How many passes "
+                   "are there, and how often does one go over the keys?",
+                   [](const counted &c) { return double(c.compulsory_bytes) / raced_keys(); });
 }
 
 // Bytes of all sectors that loads and stores move, and of one for each lane of an atomic: the keys
@@ -580,19 +575,15 @@ static counted_gate compulsory_bytes(const steps &most)
 // does not.
 static counted_gate moved_bytes(double most)
 {
-    counted_gate gate;
-    gate.name = "bytes moved a key";
-    gate.value = [](const counted &c) {
-        return 32.0 * double(c.load_sectors + c.store_sectors + c.global_atomics) / raced_keys();
-    };
-    gate.at_least = false;
-    gate.required = {most, 0, 0};
-    gate.unit = "bytes";
-    gate.meaning =
+    return at_most(
+        "bytes moved a key", {most}, "bytes",
         "Each load and store of a warp moves whole sectors of 32 bytes, each time again: "
         "how often does a key come by, and do neighbouring lanes load, and store, what "
-        "lies side by side?";
-    return gate;
+        "lies side by side?",
+        [](const counted &c) {
+            return 32.0 * double(c.load_sectors + c.store_sectors + c.global_atomics) /
+                   raced_keys();
+        });
 }
 
 // On an H200 a bit a pass, whatever is done for it, reaches 3.3 times naive's speed with keys

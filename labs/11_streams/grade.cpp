@@ -350,12 +350,6 @@ static int balanced_rounds()
 
 // What the simulator must see.
 
-static counted_gate at_least_all(const char *name, const char *meaning,
-                                 std::function<double(const counted &)> share)
-{
-    return {name, std::move(share), true, {1, 0, 0}, "%", meaning};
-}
-
 static double share(std::uint64_t part, double whole)
 {
     return whole > 0 ? double(part) / whole : 0;
@@ -366,30 +360,30 @@ static std::vector<counted_gate> overlap_gates(double in, double out, double mul
                                                const steps &most)
 {
     return {
-        at_least_all(
-            "crossing the link by copies",
+        at_least(
+            "crossing the link by copies", {1}, "%",
             "Kernels can reach pinned memory where it lies, at the speed of the link; this lab "
             "asks for copies: only these are seen to run beside kernels here.",
             [](const counted &c) { return share(c.copied_bytes, double(c.host_link_bytes)); }),
-        at_least_all(
-            "copied in from pinned memory",
+        at_least(
+            "copied in from pinned memory", {1}, "%",
             "Out of ordinary, pageable memory the host copies by itself, through a pinned buffer "
             "of the driver's, and the call returns when that is done: nothing is queued "
             "meanwhile. Copy from the caller's memory, which is pinned.",
             [](const counted &c) { return 1 - share(c.pageable_bytes, double(c.copied_bytes)); }),
-        at_least_all("done by kernels", "Let kernels do the work: the host only queues it.",
-                     [=](const counted &c) {
-                         double computed =
-                             multiplications > 0 ? share(c.multiplications, multiplications) : 1;
-                         return std::min({1.0, share(c.compulsory_bytes, in + out), computed});
-                     }),
-        at_least_all("brought by copies, there and back",
-                     "Every element of the inputs is copied to the device, and every element of "
-                     "the result back from there.",
-                     [=](const counted &c) {
-                         return std::min(
-                             {1.0, share(c.copied_in_bytes, in), share(c.copied_out_bytes, out)});
-                     }),
+        at_least("done by kernels", {1}, "%", "Let kernels do the work: the host only queues it.",
+                 [=](const counted &c) {
+                     double computed =
+                         multiplications > 0 ? share(c.multiplications, multiplications) : 1;
+                     return std::min({1.0, share(c.compulsory_bytes, in + out), computed});
+                 }),
+        at_least("brought by copies, there and back", {1}, "%",
+                 "Every element of the inputs is copied to the device, and every element of "
+                 "the result back from there.",
+                 [=](const counted &c) {
+                     return std::min(
+                         {1.0, share(c.copied_in_bytes, in), share(c.copied_out_bytes, out)});
+                 }),
         streams_at_work(2),
         makespan(most)};
 }

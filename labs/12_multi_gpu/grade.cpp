@@ -477,77 +477,62 @@ static make_workload merge_race()
 
 // What the simulator must see, of four members.
 
-static counted_gate measure(const char *name, const char *unit, bool at_least, double pass,
-                            std::function<double(const counted &)> value, const char *meaning)
-{
-    return {name, std::move(value), at_least, {pass, 0, 0}, unit, meaning};
-}
-
 constexpr double buffer_bytes = 4.0 * (1 << 16);
 
 static counted_gate no_host_link()
 {
-    return measure(
-        "host-link bytes over a buffer's", "", false, 0.01,
-        [](const counted &c) { return double(c.host_link_bytes) / buffer_bytes; },
+    return at_most(
+        "host-link bytes over a buffer's", {0.01}, "",
         "Let the devices send to each other: cudaMemcpyPeerAsync, or kernels that follow another "
         "device's pointers. Both need cudaDeviceEnablePeerAccess: without it, copies go by way of "
-        "the host.");
+        "the host.",
+        [](const counted &c) { return double(c.host_link_bytes) / buffer_bytes; });
 }
 
 static counted_gate sent(double most, const char *meaning)
 {
-    return measure(
-        "bytes sent by a device over a buffer's", "", false, most,
-        [](const counted &c) { return double(c.most_sent_bytes) / buffer_bytes; }, meaning);
+    return at_most("bytes sent by a device over a buffer's", {most}, "", meaning,
+                   [](const counted &c) { return double(c.most_sent_bytes) / buffer_bytes; });
 }
 
 static counted_gate time_of_copies(double most, const char *meaning)
 {
-    return measure(
-        "time over that of one copy", "", false, most,
-        [](const counted &c) { return double(c.ticks) / (buffer_bytes / 64); }, meaning);
+    return at_most("time over that of one copy", {most}, "", meaning,
+                   [](const counted &c) { return double(c.ticks) / (buffer_bytes / 64); });
 }
 
 static counted_gate busiest_link(double total)
 {
-    return measure(
-        "of what the host sends, to one device", "%", false, 0.35,
-        [total](const counted &c) { return double(c.most_uploaded_bytes) / total; },
+    return at_most(
+        "of what the host sends, to one device", {0.35}, "%",
         "A fourth of it should do for each of four. A host thread begins with device 0 as its "
-        "current one, whatever the thread that made it had chosen.");
+        "current one, whatever the thread that made it had chosen.",
+        [total](const counted &c) { return double(c.most_uploaded_bytes) / total; });
 }
 
 // What is computed on devices must have come there, and what comes of it must have left them:
 // bytes.
 static counted_gate uploaded(double total)
 {
-    return measure(
-        "bytes sent to devices over those of the inputs", "", true, 0.9,
-        [total](const counted &c) { return double(c.host_link_bytes - c.staged_bytes) / total; },
-        "Let the devices work on the whole input: what is computed elsewhere does not count.");
+    return at_least(
+        "bytes sent to devices over those of the inputs", {0.9}, "",
+        "Let the devices work on the whole input: what is computed elsewhere does not count.",
+        [total](const counted &c) { return double(c.host_link_bytes - c.staged_bytes) / total; });
 }
 
 static counted_gate downloaded(double total)
 {
-    return measure(
-        "bytes sent by devices over those of the result", "", true, 1,
-        [total](const counted &c) { return double(c.downloaded_bytes) / total; },
-        "The result is what the devices have computed: copy it from there.");
+    return at_least("bytes sent by devices over those of the result", {1}, "",
+                    "The result is what the devices have computed: copy it from there.",
+                    [total](const counted &c) { return double(c.downloaded_bytes) / total; });
 }
 
-static counted_gate share_of_multiplications(const char *name, bool at_least, double pass,
-                                             const char *meaning)
+static double share_of_multiplications(const counted &c, bool of_busiest)
 {
-    return measure(
-        name, "%", at_least, pass,
-        [at_least](const counted &c) {
-            auto four = std::span(c.multiplications_of).first(4);
-            auto found = at_least ? std::min_element(four.begin(), four.end())
-                                  : std::max_element(four.begin(), four.end());
-            return double(*found) / double(std::max<std::uint64_t>(c.multiplications, 1));
-        },
-        meaning);
+    auto four = std::span(c.multiplications_of).first(4);
+    auto [least, most] = std::minmax_element(four.begin(), four.end());
+    return double(of_busiest ? *most : *least) /
+           double(std::max<std::uint64_t>(c.multiplications, 1));
 }
 
 // A host that waits for one member after the other puts late work in order, and hides what does not
@@ -748,22 +733,19 @@ SPEED_CASE("eliminate: who works, who waits", 1)
     constexpr double n = 96;
     speed_gates gates;
     gates.counted = {
-        measure(
-            "times the host waits a column", "", false, 1,
-            [](const counted &c) { return double(c.host_waits) / n; },
-            "While the host waits for a number, all devices do. What one step needs of another can "
-            "stay on the devices: where the pivot is, too."),
-        measure(
-            "multiplications done on devices", "%", true, 0.9,
-            [](const counted &c) { return double(c.multiplications) / (n * n * n / 3); },
-            "Let kernels eliminate."),
-        share_of_multiplications(
-            "of multiplications, on the busiest of four devices", false, 0.4,
-            "Does each member eliminate in its own columns, and in no others?"),
-        share_of_multiplications("of multiplications, on the least busy of four devices", true,
-                                 0.15,
-                                 "Deal the columns out in turn: if a member has neighbours only, "
-                                 "the first has nothing to do once its own are done."),
+        at_most("times the host waits a column", {1}, "",
+                "While the host waits for a number, all devices do. What one step needs of another "
+                "can stay on the devices: where the pivot is, too.",
+                [](const counted &c) { return double(c.host_waits) / n; }),
+        at_least("multiplications done on devices", {0.9}, "%", "Let kernels eliminate.",
+                 [](const counted &c) { return double(c.multiplications) / (n * n * n / 3); }),
+        at_most("of multiplications, on the busiest of four devices", {0.4}, "%",
+                "Does each member eliminate in its own columns, and in no others?",
+                [](const counted &c) { return share_of_multiplications(c, true); }),
+        at_least("of multiplications, on the least busy of four devices", {0.15}, "%",
+                 "Deal the columns out in turn: if a member has neighbours only, the first has "
+                 "nothing to do once its own are done.",
+                 [](const counted &c) { return share_of_multiplications(c, false); }),
         busiest_link(8 * n * (n + 1)),
         uploaded(8 * n * (n + 1)),
         downloaded(8 * n),
@@ -784,10 +766,9 @@ SPEED_CASE("merge_images: a share for each", 2)
     constexpr double n = 61.0 * 40 * 16;
     speed_gates gates;
     gates.counted = {busiest_link(2 * n),
-                     measure(
-                         "pixels merged by kernels", "%", true, 0.9,
-                         [](const counted &c) { return double(c.store_bytes) / n; },
-                         "Let kernels merge the images."),
+                     at_least("pixels merged by kernels", {0.9}, "%",
+                              "Let kernels merge the images.",
+                              [](const counted &c) { return double(c.store_bytes) / n; }),
                      uploaded(2 * n), downloaded(n)};
     race(merge_race(), gates);
 }

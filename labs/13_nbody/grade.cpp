@@ -796,18 +796,6 @@ static make_workload step_bodies()
     return [](std::mt19937_64 &random) { return std::make_unique<stepping>(random); };
 }
 
-static counted_gate at_most(const char *name, const steps &most, const char *meaning,
-                            const std::function<double(const counted &)> &value)
-{
-    counted_gate gate;
-    gate.name = name;
-    gate.value = value;
-    gate.at_least = false;
-    gate.required = most;
-    gate.meaning = meaning;
-    return gate;
-}
-
 static speed_gates gates_of(bool stepping_too)
 {
     double n = raced_bodies(stepping_too), times = stepping_too ? stepping::steps() + 1 : 1;
@@ -819,20 +807,20 @@ static speed_gates gates_of(bool stepping_too)
     gates.fma = {stepping_too ? 0.26 : 0.36, 0.65, 0.75};
     gates.fma_needed = 0.5; // what a pair have in common may be computed once for both
     gates.counted = {
-        at_most("sectors an interaction", {0.0075, 0, 0}, // a tile of 128 has 0.0039, packing 0.002
+        at_most("sectors an interaction", {0.0075}, "", // a tile of 128 has 0.0039, packing 0.002
                 "Every thread reads all bodies from global memory for itself. Let the threads of a "
                 "block bring a tile of them to shared memory together, and take them from there.",
                 [=](const counted &c) {
                     return double(c.load_sectors + c.store_sectors) / interactions;
                 }),
-        at_most("exact divisions and roots an interaction", {0.05, 0, 0},
+        at_most("exact divisions and roots an interaction", {0.05}, "",
                 "An exact division takes about ten instructions, an exact square root as many, and "
                 "a whole interaction need not have more than thirteen. What is wanted is one over "
                 "a root: rsqrtf.",
                 [=](const counted &c) {
                     return double(c.exact_divisions + c.exact_square_roots) / interactions;
                 }),
-        at_most("accesses an interaction", {0.07, 0.04, 0.02},
+        at_most("accesses an interaction", {0.07, 0.04, 0.02}, "",
                 "What a thread reads of a body serves one interaction only. Let it have several "
                 "bodies of its own, and use what it reads for all of them.",
                 [=](const counted &c) {
@@ -840,16 +828,15 @@ static speed_gates gates_of(bool stepping_too)
                 }),
         blocks_share(1.5)}; // two blocks of 1024 bodies
     auto multiplied = [=](const counted &c) { return double(c.multiplications) / interactions; };
-    counted_gate in_kernels =
-        at_most("multiplications by kernels, an interaction", {4, 0, 0},
-                "Let kernels compute every pull, and the host none.", multiplied);
-    in_kernels.at_least = true; // a pair may share what they have in common
-    gates.counted.push_back(in_kernels);
+    // A pair may share what they have in common.
+    gates.counted.push_back(at_least("multiplications by kernels, an interaction", {4}, "",
+                                     "Let kernels compute every pull, and the host none.",
+                                     multiplied));
     // It explains what other gates miss then, too.
     if (stepping_too)
         gates.counted.insert(
             gates.counted.begin(),
-            at_most("multiplications an interaction", {10.5, 0, 0},
+            at_most("multiplications an interaction", {10.5}, "",
                     "The pull was computed more than steps + 1 times (TODO 5): the pull after one "
                     "step is the pull before the next. An interaction takes nine.",
                     multiplied));
