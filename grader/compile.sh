@@ -6,7 +6,7 @@
 # IN is a .cu file; OUT the object; DEPFILE receives make rules that name every file read. KEEP lists the linker
 # names of the contract's functions, one a line, as `nm -u` of the contract's glue prints them. Flags with -rdc=true get their device link here,
 # with the device runtime inside OUT. Exit status: 0; 2 usage; 3 IN compiles but lacks a function of the
-# contract; 4 it has other names that cannot be made local; else that of the tool that failed. OUT and DEPFILE appear whole or not at all.
+# contract; 4 it has other names that cannot be made local; 1 or above 128 where a tool failed or was killed. OUT and DEPFILE appear whole or not at all.
 set -eu
 
 if [ $# -lt 5 ]; then
@@ -39,7 +39,14 @@ no* | *code=sm_*) ;;
 esac
 
 raw=$work/raw.o
-"$nvcc" -c -MD -MF "$work/d" -MT "$out" "$@" "$in" -o "$raw"
+# Its statuses are its own (4: more errors than it lists); 3 and 4 are ours.
+build() {
+    "$nvcc" "$@" && return
+    status=$?
+    [ $status -gt 128 ] || status=1
+    exit $status
+}
+build -c -MD -MF "$work/d" -MT "$out" "$@" "$in" -o "$raw"
 
 # Each contract function that the object does not define, with what it has under that name.
 missing=$(nm -g --defined-only "$raw" | awk '{ print $NF }' | grep -vxFf - "$keep" || true)
@@ -60,7 +67,7 @@ fi
 
 if [ $relocatable = yes ]; then
     # objcopy before the device link, or without it, breaks the registration of the modules.
-    "$nvcc" -dlink "$@" "$raw" -o "$work/linked.o" -lcudadevrt
+    build -dlink "$@" "$raw" -o "$work/linked.o" -lcudadevrt
     folders=$("$nvcc" -dryrun -c x.cu 2>&1 | sed -n 's/^#$ LIBRARIES=//p' | tr '"' '\n' | sed -n 's/^-L//p')
     device_runtime=$(echo "$folders" | while read -r folder; do
         if [ -f "$folder/libcudadevrt.a" ]; then

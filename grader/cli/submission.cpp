@@ -93,17 +93,17 @@ struct job {
         for (const std::string &flag : flags_for(tools, *request.of, request.backends))
             k << flag << "\n";
         for (const std::string &headers : request.of->forbidden) k << "not " << headers << "\n";
-        for (const std::string &path :
-             {tools.compile_script, tools.header(*request.of), request.of->keep})
-            k << "--- " << path << "\n" << read_text(path);
+        std::vector<std::string> read = tools.headers(*request.of);
+        read.insert(read.end(), {tools.compile_script, request.of->keep});
+        for (const std::string &path : read) k << "--- " << path << "\n" << read_text(path);
         k << "--- submission\n" << text;
         return k.str();
     }
 };
 
-// Where the compile happens: /tmp/cuda-workbook.X/tree holds the two files and our tools. In a cell
-// the tree stands where the project does, so that names in messages and line tables are the
-// student's own; the project itself is absent.
+// Where the compile happens: /tmp/cuda-workbook.X/tree holds the file, its headers and our tools.
+// In a cell the tree stands where the project does, so that names in messages and line tables are
+// the student's own; the project itself is absent.
 struct workplace {
     std::string tree;    // as we see it
     std::string visible; // as the compiler sees it
@@ -119,7 +119,8 @@ void lay_out(const job &j, const std::string &scratch, workplace &w)
         fs::create_directories(path.parent_path());
         write_atomically(path.string(), text);
     };
-    put(j.contract_folder() + "/lab.hpp", read_text(j.tools.header(*j.request.of)));
+    for (const std::string &header : j.tools.headers(*j.request.of))
+        put(j.tools.shown(header), read_text(header));
     put(j.tree_name, j.text);
     put(".tools/compile.sh", read_text(j.tools.compile_script));
     put(".tools/keep", read_text(j.request.of->keep));
@@ -364,15 +365,20 @@ void check_dependencies(const job &j, const workplace &w)
         if (name.back() == ':') break; // the rules without a recipe for headers that vanish
         std::string path = normal(name[0] == '/' ? name : w.visible + "/" + name);
         if (path == normal(w.visible + "/" + j.tree_name)) continue;
-        if (path == normal(w.visible + "/" + j.contract_folder() + "/lab.hpp")) continue;
+        std::vector<std::string> given = j.tools.headers(*j.request.of);
+        if (std::any_of(given.begin(), given.end(), [&](const std::string &header) {
+                return path == normal(w.visible + "/" + j.tools.shown(header));
+            }))
+            continue;
         bool known = belongs_to_compiler(j.tools, path);
         if (!known)
-            throw refusal{verdict::BUILD_REJECTED,
-                          fmt::format("{} includes {}; a submission may include lab.hpp and the "
-                                      "headers of the compiler and the CUDA Toolkit",
-                                      j.shown, printable(j.tools.shown(path), 400)),
-                          "copy what you need into your file",
-                          {}};
+            throw refusal{
+                verdict::BUILD_REJECTED,
+                fmt::format("{} includes {}; a submission may include lab.hpp, "
+                            "../check.hpp and the headers of the compiler and the CUDA Toolkit",
+                            j.shown, printable(j.tools.shown(path), 400)),
+                "copy what you need into your file",
+                {}};
         for (const std::string &headers : j.request.of->forbidden)
             if (path.find("/include/" + headers + "/") != path.npos ||
                 path.find("/cccl/" + headers + "/") != path.npos)

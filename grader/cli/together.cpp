@@ -102,7 +102,8 @@ std::map<std::string, std::string> compile_together(const toolchain &t, const la
     flags.push_back("-I" + fs::path(t.header(l)).parent_path().string());
     std::string source = joined(paths), key = stamp(fs::canonical(t.nvcc)) + t.cxx[0] + "\n";
     for (const std::string &flag : flags) key += flag + "\n";
-    key += read_text(t.header(l)) + source;
+    for (const std::string &header : t.headers(l)) key += read_text(header);
+    key += source;
 
     object_cache objects(t.build_root + "/submissions/" + l.name + "/objects");
     std::map<std::string, std::string> result, missing; // by path: the folder, where to put it

@@ -84,6 +84,13 @@ std::string toolchain::header(const lab &l) const
                   : source_root + "/labs/" + l.name + "/lab.hpp";
 }
 
+std::vector<std::string> toolchain::headers(const lab &l) const
+{
+    std::vector<std::string> all = {header(l)};
+    if (!l.test) all.push_back(source_root + "/labs/check.hpp");
+    return all;
+}
+
 std::string toolchain::stub(const lab &l) const
 {
     return l.test ? test_folder(*this, l) + "stub.cu"

@@ -36,6 +36,7 @@ struct toolchain {
 
     // Absolute paths. A test lab has all its parts in one folder.
     std::string header(const lab &l) const;
+    std::vector<std::string> headers(const lab &l) const; // that and the others for submissions
     std::string stub(const lab &l) const;
     std::string source(const lab &l,
                        const std::string &implementation) const; // naive, 1_..., solution

@@ -38,6 +38,7 @@ public:
         tools.labs = {l};
         put("labs/02_scaling/lab.hpp",
             "// The contract.\n#pragma once\nvoid scale(float *data, int n);\n");
+        put("labs/check.hpp", "#pragma once\n");
         put("labs/02_scaling/stub.cu", "// Not written.\n#include \"lab.hpp\"\n");
     }
     ~project() { std::filesystem::remove_all(root); }

@@ -10,7 +10,7 @@
 // The functions return when their work has been launched, or, where they write
 // host memory, when it is done; the grader waits for the rest, and asks the
 // runtime for errors. A function may throw a std::exception to report an error
-// of its own.
+// of its own, as check() of ../check.hpp does.
 #pragma once
 
 #include <cstddef>

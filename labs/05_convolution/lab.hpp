@@ -15,7 +15,7 @@
 // Sums are taken in float, in any order: no half, no TF32. The functions return
 // when their work has been launched; the grader waits for it, and asks the
 // runtime for launch errors. A function may throw a std::exception to report an
-// error of its own.
+// error of its own, as check() of ../check.hpp does.
 #pragma once
 
 #include <cstddef>

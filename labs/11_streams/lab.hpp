@@ -17,7 +17,7 @@
 // memory returns when all of it is written; one that writes device memory
 // returns when its work has been launched: the grader waits for all streams,
 // and asks the runtime for errors. A function may throw a std::exception to
-// report an error of its own.
+// report an error of its own, as check() of ../check.hpp does.
 #pragma once
 
 #include <cstddef>

@@ -17,7 +17,8 @@
 // write host memory return when that is done, the others when all work has been
 // launched: the grader waits for every device, and asks the runtime for errors.
 // Memory that a function allocates it frees. A function may throw a
-// std::exception to report an error of its own.
+// std::exception to report an error of its own, as check() of ../check.hpp
+// does.
 #pragma once
 
 constexpr int most_devices = 16;

@@ -18,7 +18,8 @@
 //
 // The functions return when their work has been launched; the grader waits for
 // it, and asks the runtime for launch errors. A function may throw a
-// std::exception to report an error of its own.
+// std::exception to report an error of its own, as check() of ../check.hpp
+// does.
 #pragma once
 
 #include <cstddef>
