@@ -478,8 +478,13 @@ std::string hint_of(const simulator_finding &f, bool order)
             return "Something must order the two grids: one stream, an event that the later one "
                    "waits for, or, in a kernel, cudaStreamTailLaunch. What a block did before one "
                    "of its threads launched is ordered by a barrier before that launch.";
-        return "Something must order the two accesses: which barrier stands between them? Or, if "
-               "both write: which of the threads should, and do two elements get one place?";
+        if (f.other_block)
+            return "No barrier reaches across blocks: let one of them do it, add with atomicAdd, "
+                   "or "
+                   "leave it to another kernel.";
+        return "Something must order the two accesses: which barrier stands between them? If both "
+               "load, add and store, none helps, but atomicAdd does it in one go. If both only "
+               "write: which of the threads should, and do two elements get one place?";
     case barrier:
         return "Every thread that a barrier, vote or shuffle names must come to it: none may "
                "return, break or branch around it before.";

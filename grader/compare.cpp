@@ -152,7 +152,7 @@ template <class T> std::optional<recognised> reordered(const mistake<T> &m)
 template <class T> std::optional<recognised> one_end(const mistake<T> &m)
 {
     std::size_t n = m.wrong.size(), from = m.wrong.front(), to = m.wrong.back();
-    if (to - from + 1 != n || n == m.count) return {};
+    if (to - from + 1 != n || 2 * n > m.count) return {}; // most of it wrong is no end
     if (to + 1 == m.first + m.count)
         return recognised{
             fmt::format("Everything from element {} on is wrong, the rest is right.", from),

@@ -915,6 +915,7 @@ void race_checker::found(const access &a, const access_mark &m, int earlier_lane
     f.kind = finding_kind::race;
     f.write = a.use != access_use::read;
     f.other_grid = !a.of_this_grid(m);
+    f.other_block = !f.other_grid && !a.of_this_block(m);
     f.bytes = a.bytes;
     u64 at = a.address[lane] + offset;
     f.address = at;

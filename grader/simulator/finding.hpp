@@ -39,7 +39,8 @@ struct finding {
     int line = 0;
     dim block, thread; // the first offender
     bool write = false;
-    bool other_grid = false; // a race: the earlier access was another grid's
+    bool other_grid = false;  // a race: the earlier access was another grid's,
+    bool other_block = false; // or another block's of this one
     std::uint64_t address = 0;
     std::uint32_t bytes = 0;   // size of one access
     std::uint64_t threads = 1; // how many thread accesses had this finding at this place

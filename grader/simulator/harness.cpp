@@ -30,6 +30,7 @@ simulator_finding in_c(const finding &f)
     out.write = f.write;
     out.host_call = f.host_call;
     out.other_grid = f.other_grid;
+    out.other_block = f.other_block;
     put(out.kernel, f.kernel);
     put(out.file, f.file);
     put(out.where, f.where);

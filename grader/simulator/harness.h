@@ -38,8 +38,9 @@ __attribute__((weak)) void simulator_check_races(int wanted);
 struct simulator_finding {
     uint8_t kind; // simulator::finding_kind
     uint8_t write;
-    uint8_t host_call;  // `kernel` is the runtime's function that the host called
-    uint8_t other_grid; // a race: with an access of another grid
+    uint8_t host_call;   // `kernel` is the runtime's function that the host called
+    uint8_t other_grid;  // a race: with an access of another grid,
+    uint8_t other_block; // or of another block of this one
     char kernel[96], file[160], where[160], detail[240]; // null-terminated, cut to fit
     int32_t line;
     uint32_t block[3], thread[3];
