@@ -404,14 +404,19 @@ void require_answer(const answer &a, const std::string &doing)
             fmt::format("The function threw an exception while {}: {}.", on, printable(r.text)),
             exception_hint(r.text));
     case reply_status::out_of_memory:
+        if (r.what != command::load) break;
         end_case(verdict::INFRA_ERROR,
                  fmt::format("The device has no memory for the case's arguments: {}.",
                              printable(r.text)));
     case reply_status::unknown_function:
-        end_case(verdict::INFRA_ERROR, "The worker was built from another lab.hpp. Build again.");
+        end_case(verdict::PROTOCOL_ERROR,
+                 fmt::format("The worker says, while {}, that it has no such function.", on),
+                 "A submission must leave the process's open files alone. Else the worker was "
+                 "built from another lab.hpp: build again.");
     case reply_status::misacquired:
         end_for_acquire(static_cast<acquire_fault>(r.error));
     case reply_status::no_ranks:
+        if (current_case().ranks == 0) break;
         end_case(verdict::INFRA_ERROR,
                  fmt::format("Open MPI did not start {} ranks: {}.", current_case().ranks,
                              printable(r.text)),
@@ -421,8 +426,9 @@ void require_answer(const answer &a, const std::string &doing)
     case reply_status::disturbed:
         break;
     case reply_status::malformed:
-        end_case(verdict::INFRA_ERROR, fmt::format("The worker refused a request while {}: {}.",
-                                                   doing, printable(r.text)));
+        end_case(verdict::PROTOCOL_ERROR,
+                 fmt::format("The worker refused a request while {}: {}.", on, printable(r.text)),
+                 "A submission must leave the process's open files alone.");
     }
     end_case(verdict::PROTOCOL_ERROR,
              fmt::format("The worker gave an unknown answer while {}.", doing));
@@ -440,6 +446,22 @@ void end_for_leak(const std::string &function)
                          "process it has: memory of earlier calls was not freed.",
                          function),
              "Free what a call allocates before it returns, on every way out of it.");
+}
+
+void require_memory_in_naive(const request &load)
+{
+    answer a = naive_worker().ask(load, std::chrono::seconds(30));
+    if (lacks_device_memory(a)) return;
+    require_trusted(a, "handing naive the arguments");
+    request drop;
+    drop.what = command::drop;
+    drop.set = load.set;
+    require_trusted(naive_worker().ask(drop, std::chrono::seconds(30)), "dropping them again");
+    end_case(verdict::RESOURCE_LIMIT,
+             "The submission's process, a fresh one, says that the device has no memory for the "
+             "arguments, and naive's has it.",
+             "What does the file take before any of its functions is called? Large __device__ "
+             "arrays lie in device memory, too.");
 }
 
 void require_trusted(const answer &a, const std::string &doing)

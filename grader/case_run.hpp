@@ -85,6 +85,9 @@ std::string endless_hint();
 // submission's earlier calls took it: the case ends so.
 bool lacks_device_memory(const answer &a);
 [[noreturn]] void end_for_leak(const std::string &function);
+// Where naive's worker, too, has none for the set of `load`, it is the device's doing; else the
+// case ends as the submission's.
+void require_memory_in_naive(const request &load);
 
 // Asks the naive worker for the device. Empty: there is one, and `device()` describes it; else why
 // not.

@@ -12,8 +12,10 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -114,6 +116,8 @@ int main(int count, char **arguments)
     } catch (const CLI::ParseError &e) {
         return app.exit(e) == 0 ? 0 : 2;
     }
+    // What everybody may read of this process, and of a worker's keeper, which is forked from it.
+    for (int i = 1; i < count; ++i) std::fill_n(arguments[i], std::strlen(arguments[i]), '\0');
     if (list) return list_cases();
     if (backend.empty() || o.worker.empty() || o.naive.empty()) {
         std::cerr << program

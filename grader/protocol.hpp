@@ -93,7 +93,7 @@ enum class reply_status : std::uint32_t {
     cuda_error, // `error` was returned by the step named in `step`
     exception,  // the contract function threw; `text` holds what()
     unknown_function,
-    out_of_memory, // the worker could not allocate the set: the parent's doing, not the student's
+    out_of_memory, // the worker could not allocate the set; whose doing, other workers show
     malformed,     // the worker did not understand the request
     rank_ended, // `rank` did: `error` is its status as of waitpid, `text` what MPI had against it
     ranks_waiting, // those of `waiting` have not answered in time

@@ -33,7 +33,9 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <initializer_list>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -252,16 +254,44 @@ std::vector<std::string> minimal_environment()
     return result;
 }
 
-// Bytes of memory that a process holds, but for `given`, the regions' pages.
-std::size_t resident_bytes(pid_t pid, std::size_t given)
+std::size_t held_by(const struct stat &s) { return static_cast<std::size_t>(s.st_blocks) * 512; }
+
+// What processes hold. Files of memory that are open hold theirs, mapped or not; each counts once.
+struct held_memory {
+    std::size_t anonymous = 0, shared = 0; // bytes that are mapped; shared ones once a process
+    std::map<std::pair<dev_t, ino_t>, std::size_t> files;
+
+    std::size_t bytes() const
+    {
+        std::size_t open = 0;
+        for (const auto &[file, size] : files) open += size;
+        return anonymous + std::max(shared, open);
+    }
+};
+
+// But for the regions' pages.
+void add_mapped(pid_t pid, std::size_t given, held_memory &to)
 {
     std::ifstream file("/proc/" + std::to_string(pid) + "/status");
-    std::size_t anonymous = 0, shared = 0;
+    std::size_t shared = 0;
     for (std::string line; std::getline(file, line);) {
-        if (line.starts_with("RssAnon:")) anonymous = std::stoull(line.substr(8)) << 10;
+        if (line.starts_with("RssAnon:")) to.anonymous += std::stoull(line.substr(8)) << 10;
         if (line.starts_with("RssShmem:")) shared = std::stoull(line.substr(9)) << 10;
     }
-    return anonymous + shared - std::min(shared, given);
+    to.shared += shared - std::min(shared, given);
+}
+
+void add_open_files(pid_t pid, held_memory &to)
+{
+    std::error_code gone; // the process, or the descriptor
+    for (std::filesystem::directory_iterator at("/proc/" + std::to_string(pid) + "/fd", gone), end;
+         !gone && at != end; at.increment(gone)) {
+        std::error_code closed;
+        std::string name = std::filesystem::read_symlink(at->path(), closed).string();
+        struct stat s {};
+        if (name.starts_with("/memfd:") && stat(at->path().c_str(), &s) == 0)
+            to.files[{s.st_dev, s.st_ino}] = held_by(s);
+    }
 }
 
 std::vector<pid_t> children_of(pid_t pid)
@@ -271,12 +301,13 @@ std::vector<pid_t> children_of(pid_t pid)
     return {std::istream_iterator<pid_t>(file), {}};
 }
 
-std::size_t resident_below(pid_t pid, std::size_t given)
+void add_below(pid_t pid, std::size_t given, held_memory &to)
 {
-    std::size_t bytes = 0;
-    for (pid_t child : children_of(pid))
-        bytes += resident_bytes(child, given) + resident_below(child, given);
-    return bytes;
+    for (pid_t child : children_of(pid)) {
+        add_mapped(child, given, to);
+        add_open_files(child, to);
+        add_below(child, given, to);
+    }
 }
 
 // Whether a process was only forked until now and has not become a program of its own.
@@ -296,20 +327,23 @@ bool only_forked(pid_t pid)
     return (flags & forked_without_exec) != 0;
 }
 
-std::size_t held_by(const region &r)
-{
-    struct stat s {};
-    return fstat(r.descriptor(), &s) == 0 ? static_cast<std::size_t>(s.st_blocks) * 512 : 0;
-}
-
 } // namespace
 
-std::size_t memory_from(pid_t keeper, std::size_t given)
+std::size_t memory_from(pid_t keeper, std::initializer_list<const region *> regions)
 {
     // The worker is the oldest: what it leaves behind is handed to the keeper after it. Until its
     // execve it shares this process's pages, and nothing of a submission's runs.
     const std::vector<pid_t> children = children_of(keeper);
-    return children.empty() || only_forked(children[0]) ? 0 : resident_below(keeper, given);
+    if (children.empty() || only_forked(children[0])) return 0;
+    std::size_t given = 0;
+    std::vector<struct stat> stats(regions.size());
+    auto next = stats.begin();
+    for (const region *r : regions)
+        if (fstat(r->descriptor(), &*next) == 0) given += held_by(*next++);
+    held_memory held;
+    add_below(keeper, given, held);
+    for (auto s = stats.begin(); s != next; ++s) held.files.erase({s->st_dev, s->st_ino});
+    return held.bytes();
 }
 
 region::region(std::size_t bytes, bool workers_may_write) : size_(bytes)
@@ -353,7 +387,6 @@ struct worker::state {
     void start(const region &input);
     void stop();
     bool read_text(); // false: over the limit
-    std::size_t region_bytes() const { return held_by(*input) + held_by(*output); }
     bool ended(answer &a);
     answer finish(answer a);
     ~state() { stop(); }
@@ -537,6 +570,8 @@ answer worker::ask(request what, std::chrono::milliseconds limit)
             ssize_t got = recv(s.socket.get(), &r, sizeof r, MSG_DONTWAIT | MSG_TRUNC);
             auto now = steady::now();
             if (got > 0) {
+                // A submission may have written it, and left out where its texts end.
+                r.error_name[sizeof r.error_name - 1] = r.text[sizeof r.text - 1] = 0;
                 bool ours = got == sizeof r && r.magic == protocol_magic && r.what == what.what &&
                             std::equal(r.nonce, r.nonce + 2, what.nonce);
                 a.how = ours ? ending::answered : ending::confused;
@@ -554,7 +589,7 @@ answer worker::ask(request what, std::chrono::milliseconds limit)
             return s.finish(a);
         }
         if (wait[2].revents && s.ended(a)) return s.finish(a);
-        if (memory_from(s.keeper, s.region_bytes()) > s.options.memory_limit) {
+        if (memory_from(s.keeper, {s.input, s.output.get()}) > s.options.memory_limit) {
             a.how = ending::oversized;
             return s.finish(a);
         }

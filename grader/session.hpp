@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -89,9 +90,9 @@ private:
     std::unique_ptr<state> state_;
 };
 
-// Bytes of host memory held by all that came from a worker's keeper, but for `given`, pages of
-// regions. A worker that has not begun its program yet holds none of its own.
-std::size_t memory_from(pid_t keeper, std::size_t given);
+// Bytes of host memory held by all that came from a worker's keeper, but for pages of `regions`. A
+// worker that has not begun its program yet holds none of its own.
+std::size_t memory_from(pid_t keeper, std::initializer_list<const region *> regions);
 
 // Whether processes can be put into user, PID, network and IPC namespaces of their own here. Tried
 // once.

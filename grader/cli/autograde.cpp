@@ -15,6 +15,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
+#include <unistd.h>
+#include <utility>
 
 namespace cli {
 
@@ -53,6 +56,12 @@ void require_walls()
                         "what to allow");
 }
 
+void add_problem(grade_row &row, const std::string &words)
+{
+    if (!row.problem.empty() && !words.empty()) row.problem += "; ";
+    row.problem += on_one_line(words, 4000, ' ');
+}
+
 void take(grade_row &row, graded g, const todo_list &todos)
 {
     std::vector<lab_view> labs = labs_of(g.document);
@@ -63,9 +72,7 @@ void take(grade_row &row, graded g, const todo_list &todos)
     for (const case_view &c : l.cases) ++row.verdicts[c.verdict];
     const case_view *f = first_to_mend(l, todos); // as watch orders them
     if (f) row.first_failure = fmt::format("{} in {}", f->verdict, f->name);
-    bool refused = row.status == "error" || row.verdicts.contains("SUBMISSION_INVALID");
-    row.problem = refused && f ? f->message : "";
-    if (refused && row.problem.empty()) row.problem = f && !f->hint.empty() ? f->hint : "refused";
+    if (f) add_problem(row, f->message.empty() ? f->hint : f->message);
     row.document = std::move(g.document);
 }
 
@@ -80,7 +87,7 @@ void carry_out(const toolchain &t, work &w, const grade_options &options, const 
         throw;
     } catch (const std::exception &e) {
         w.row.status = "error";
-        w.row.problem = printable(e.what(), 4000);
+        add_problem(w.row, e.what());
     }
 }
 
@@ -89,11 +96,46 @@ std::string skipped_words(const std::vector<std::string> &names)
     constexpr std::size_t most = 5;
     std::string first;
     for (std::size_t i = 0; i < std::min(names.size(), most); ++i)
-        first += fmt::format("{}{}", i ? ", " : "", shell_word(printable(names[i], 100)));
+        first += fmt::format("{}{}", i ? ", " : "", shell_word(on_one_line(names[i], 100)));
     if (names.size() > most) first += fmt::format(" and {} more", names.size() - most);
     return fmt::format("Skipped, being neither a folder nor a .cu file: {}. An archive must be "
                        "unpacked first.",
                        first);
+}
+
+// What a student's file holds; nothing where it is none that would be graded.
+std::string text_of(const std::string &path)
+{
+    constexpr std::uintmax_t most = 1 << 20;
+    std::error_code unreadable;
+    if (!fs::is_regular_file(fs::symlink_status(path, unreadable))) return {};
+    std::uintmax_t size = fs::file_size(path, unreadable);
+    if (unreadable || size > most || access(path.c_str(), R_OK) != 0) return {};
+    return read_text(path);
+}
+
+// Files that are somebody else's, byte for byte. The stub as it was handed out is everybody's.
+void name_copies(const toolchain &t, std::vector<work> &all)
+{
+    std::map<std::pair<std::string, std::string>, std::vector<std::size_t>> same; // by lab and text
+    for (std::size_t i = 0; i < all.size(); ++i)
+        if (std::string text = text_of(all[i].row.file); !text.empty())
+            same[{all[i].row.lab, std::move(text)}].push_back(i);
+    for (const auto &[of, whose] : same) {
+        const lab &l = *all[whose[0]].of;
+        bool naive = of.second == text_of(t.source(l, "naive"));
+        if (of.second == original_stub(t, l).text || of.second == text_of(t.stub(l))) continue;
+        for (std::size_t i : whose) {
+            grade_row &row = all[i].row;
+            if (naive)
+                add_problem(row, fmt::format("the file is {}, byte for byte",
+                                             t.shown(t.source(l, "naive"))));
+            if (naive || whose.size() < 2) continue;
+            const std::string &other = all[whose[i == whose[0]]].row.student;
+            add_problem(row, fmt::format("the file is the same as {}'s{}, byte for byte", other,
+                                         whose.size() > 2 ? " and others'" : ""));
+        }
+    }
 }
 
 int width_of(const std::vector<work> &all, std::string grade_row::*word)
@@ -121,7 +163,7 @@ std::vector<work> work_of(const toolchain &t, const std::vector<student_files> &
         for (const std::string &name : names) {
             handed_in h = find_file(student, name, names.size() == 1, t.lab_names(false));
             work w{&lab_called(t, name), {}};
-            w.row.student = printable(student.name, 200);
+            w.row.student = on_one_line(student.name, 200);
             w.row.lab = name;
             w.row.file = h.file;
             w.row.status = "missing";
@@ -156,7 +198,7 @@ std::string as_csv(const std::vector<grade_row> &rows, const grade_options &opti
                                           verdict_words(row),
                                           row.first_failure,
                                           row.problem,
-                                          printable(row.file, 1000),
+                                          on_one_line(row.file, 1000),
                                           options.backend,
                                           options.seed,
                                           tool_version};
@@ -176,7 +218,7 @@ json as_json(const std::vector<grade_row> &rows, const grade_options &options)
     for (const grade_row &row : rows)
         document["rows"].push_back({{"student", row.student},
                                     {"lab", row.lab},
-                                    {"file", printable(row.file, 1000)},
+                                    {"file", on_one_line(row.file, 1000)},
                                     {"status", row.status},
                                     {"problem", row.problem},
                                     {"points", row.points},
@@ -204,6 +246,7 @@ int autograde_command(const toolchain &t, const autograde_options &wanted)
     options.backend = choose_backend(t, lab_called(t, names[0]), options, progress).backend;
     std::vector<work> all = work_of(t, handed.students, names, options, progress);
 
+    name_copies(t, all);
     std::map<std::string, todo_list> todos;
     for (const std::string &name : names) todos.emplace(name, todos_of(t, lab_called(t, name)));
 

@@ -19,8 +19,10 @@ struct autograde_options {
 // A student's grade in one lab.
 struct grade_row {
     std::string student, lab, file;
-    std::string status;  // a result's: pass, fail, error, skipped; or missing
-    std::string problem; // why it is missing or an error
+    std::string status; // a result's: pass, fail, error, skipped; or missing
+    // What is to be known of the file, and why it is missing or what its first failure is about;
+    // one line.
+    std::string problem;
     double points = 0, max_points = 0;
     std::map<std::string, int> verdicts; // cases by verdict
     std::string first_failure;           // "WRONG_ANSWER in compact: one element"

@@ -77,7 +77,7 @@ bool made_by_workbook(const std::string &name)
 // Below a folder, without following links.
 struct search {
     std::string lab;
-    std::vector<std::string> found, links, archives;
+    std::vector<std::string> found, links, archives, others;
     std::vector<student_files::lone_file> lone; // right in the folder
     std::size_t seen = 0;
     void look(const fs::path &folder, int depth)
@@ -100,6 +100,8 @@ struct search {
                 look(path, depth + 1);
             else if (is_archive(name))
                 archives.push_back(path.string());
+            else if (!name.starts_with("."))
+                others.push_back(path.string());
         }
     }
     // Of the lone files those that are the lab's.
@@ -109,9 +111,11 @@ struct search {
             if (file.name.find(lab) != file.name.npos) found.push_back(file.path);
         if (!found.empty() || !only_lab) return;
         auto of_no_lab = [&](const auto &file) { return lab_in(file.name, labs).empty(); };
-        auto stub = std::find_if(lone.begin(), lone.end(),
-                                 [](const auto &file) { return file.name == "stub.cu"; });
-        if (stub != lone.end()) return found.push_back(stub->path);
+        // Browsers and course systems put a number behind the name of a second one.
+        static const std::regex stub(R"(stub([-_ ]*\(?\d+\)?)?\.cu)");
+        for (const auto &file : lone)
+            if (std::regex_match(file.name, stub)) found.push_back(file.path);
+        if (!found.empty()) return;
         for (const auto &file : lone)
             if (of_no_lab(file)) found.push_back(file.path);
     }
@@ -119,7 +123,7 @@ struct search {
 
 std::string base(const std::string &path)
 {
-    return printable(fs::path(path).filename().string(), 200);
+    return on_one_line(fs::path(path).filename().string(), 200);
 }
 
 // By the folder that tells them apart.
@@ -127,8 +131,24 @@ std::string shown(const std::string &path, const student_files &student)
 {
     for (const std::string &folder : student.folders)
         if (path.starts_with(folder + "/"))
-            return printable(fs::path(path).lexically_relative(folder).string(), 200);
+            return on_one_line(fs::path(path).lexically_relative(folder).string(), 200);
     return base(path);
+}
+
+// In a student's folders, instead of what was looked for.
+std::string what_there_is(const search &s, const student_files &student)
+{
+    if (student.folders.empty()) return {};
+    constexpr std::size_t most = 3;
+    std::vector<std::string> names;
+    for (const auto &file : s.lone) names.push_back(shown(file.path, student));
+    for (const std::string &path : s.others) names.push_back(shown(path, student));
+    if (names.empty()) return "; there are no files";
+    std::sort(names.begin(), names.end());
+    std::string more;
+    if (names.size() > most) more = fmt::format(" and {} more", names.size() - most);
+    names.resize(std::min(names.size(), most));
+    return fmt::format("; there is {}{}", fmt::join(names, ", "), more);
 }
 
 std::string why_none(const search &s, const student_files &student,
@@ -147,7 +167,7 @@ std::string why_none(const search &s, const student_files &student,
                            why, base(unnamed->path));
     if (!s.archives.empty())
         return fmt::format("{}; unpack {}", why, shown(s.archives[0], student));
-    return why;
+    return why + what_there_is(s, student);
 }
 
 } // namespace
@@ -189,7 +209,7 @@ class_files read_class(const std::string &folder, const std::vector<std::string>
 handed_in find_file(const student_files &student, const std::string &lab, bool only_lab,
                     const std::vector<std::string> &labs)
 {
-    search s{lab, {}, {}, {}, student.files};
+    search s{lab, {}, {}, {}, {}, student.files};
     for (const std::string &folder : student.folders) {
         if (fs::is_symlink(fs::symlink_status(folder)))
             return {{}, "the student's folder is a link, which is not followed"};

@@ -183,6 +183,13 @@ std::string printable(std::string_view raw, std::size_t most)
     return result;
 }
 
+std::string on_one_line(std::string_view raw, std::size_t most, char end)
+{
+    std::string text = printable(raw, most);
+    std::replace(text.begin(), text.end(), '\n', end);
+    return text;
+}
+
 std::string trimmed(std::string_view line)
 {
     std::size_t first = line.find_first_not_of(" \t\r"), last = line.find_last_not_of(" \t\r");

@@ -39,6 +39,9 @@ std::string bar(const terminal &t, double fraction, int width);
 // become '?', tabs blanks; at most `most` bytes, whole characters, and a note when it was cut.
 std::string printable(std::string_view raw, std::size_t most);
 
+// The same for a file's name, or for words that must stay on one line: a line's end becomes `end`.
+std::string on_one_line(std::string_view raw, std::size_t most, char end = '?');
+
 // What a compiler says, indented by two and at most `width` columns: sentences wrapped, source
 // lines and the marks below them cut in step, a long tail counted only. `said` is printable.
 std::string compiler_words(const std::string &said, int width);

@@ -56,6 +56,11 @@ TEST_CASE("one student's broken file ends nothing but that student's row" *
                "#include \"lab.hpp\"\nvoid scale(float *, int) {}\n");
     handed.put("handed/all.zip", "");
     handed.put("handed/a/stub.cu", "this does not compile\n");
+    const std::string naive = "#include \"lab.hpp\"\nvoid scale(float *, int) { ; }\n";
+    p.put("reference/02_scaling/naive.cu", naive);
+    handed.put("handed/naive/stub.cu", naive);
+    for (const char *name : {"handed/untouched/stub.cu", "handed/x\ny/stub.cu"})
+        handed.put(name, read_text(p.root + "/labs/02_scaling/stub.cu"));
     handed.put("handed/b c/02_scaling/stub.cu",
                "#include \"lab.hpp\"\nvoid scale(float *, int) {}\n");
     std::filesystem::create_directory(handed.root + "/handed/d");
@@ -69,9 +74,17 @@ TEST_CASE("one student's broken file ends nothing but that student's row" *
     options.grade.seed = "1f";
     CHECK(autograde_command(p.tools, options) == passed);
     std::string table = read_text(options.csv_file);
-    CHECK(contains(table, "\na,02_scaling,fail,0,3,BUILD_FAILED 1,BUILD_FAILED in build,,"));
-    CHECK(contains(table, "\nb c,02_scaling,pass,3,3,PASS 1,,,"));
-    CHECK(contains(table, "\nGauss Carl_17,02_scaling,pass,3,3,PASS 1,,,"));
+    CHECK(contains(table, "\na,02_scaling,fail,0,3,BUILD_FAILED 1,BUILD_FAILED in build,"));
+    CHECK(contains(table, "BUILD_FAILED in build,\"stub.cu:1"));
+    CHECK(contains(table, "\nb c,02_scaling,pass,3,3,PASS 1,,\"the file is the same as Gauss "
+                          "Carl_17's, byte for byte\","));
+    CHECK(contains(table, "\nGauss Carl_17,02_scaling,pass,3,3,PASS 1,,\"the file is the same as "
+                          "b c's, byte for byte\","));
+    CHECK(contains(table, "\nnaive,02_scaling,pass,3,3,PASS 1,,\"the file is "
+                          "reference/02_scaling/naive.cu, byte for byte\","));
+    CHECK(contains(table, "\nuntouched,02_scaling,fail,0,3,BUILD_FAILED 1,"));
+    CHECK(contains(table, "\nx?y,02_scaling,fail,0,3,BUILD_FAILED 1,"));
+    CHECK_FALSE(contains(table, "untouched's"));
     CHECK(contains(table, "\nd,02_scaling,missing,0,3,,,\"there is no 02_scaling/stub.cu, nor "));
     CHECK(contains(table, "stub.cu is a symbolic link"));
     json document = json::parse(read_text(options.json_file));

@@ -47,6 +47,26 @@ TEST_CASE("two files for one lab are a question, not a choice")
     CHECK(contains(p.found("a").problem, "there are 2 files for it: 1/02_scaling/stub.cu and 2/"));
 }
 
+TEST_CASE("a numbered stub beside the stub is a question, too; a folder without says what it holds")
+{
+    one_folder p;
+    p.put("a/stub.cu", "");
+    p.put("a/stub (1).cu", "");
+    p.put("b/report.pdf", "");
+    p.put("b/code/ma\nin.cpp", "");
+    std::filesystem::create_directory(p.root + "/c");
+    CHECK(p.found("a", true).file == "");
+    CHECK(contains(p.found("a", true).problem, "there are 2 files for it: stub (1).cu and stub"));
+    CHECK(contains(p.found("b").problem, "; there is code/ma?in.cpp, report.pdf"));
+    CHECK(contains(p.found("c").problem, "; there are no files"));
+    p.put("class/gausscarl_125_67890_stub.cu", "");
+    p.put("class/gausscarl_LATE_125_67899_stub-1.cu", "");
+    class_files all = read_class(p.root + "/class", both_labs);
+    REQUIRE(all.students.size() == 1);
+    CHECK(contains(find_file(all.students[0], "02_scaling", true, both_labs).problem,
+                   "there are 2 files for it: gausscarl_125_67890_stub.cu and gausscarl_LATE"));
+}
+
 TEST_CASE("no link is followed")
 {
     one_folder p;

@@ -53,6 +53,23 @@ struct signal_pipe {
     _exit(0);
 }
 
+constexpr std::size_t held_by_file = 48 << 20;
+
+// A child that begins its program with a file of memory open, which it does not map.
+[[noreturn]] void keep_file(int file, signal_pipe &there)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (fork() == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        fcntl(file, F_SETFD, 0);
+        execl("/bin/sleep", "sleep", "infinity", nullptr);
+        _exit(127);
+    }
+    there.only_takes();
+    pause();
+    _exit(0);
+}
+
 } // namespace
 
 TEST_CASE("a worker that has not begun holds nothing; what it leaves behind does")
@@ -66,14 +83,32 @@ TEST_CASE("a worker that has not begun holds nothing; what it leaves behind does
     there.only_takes();
 
     CHECK(there.take());
-    CHECK(grading::memory_from(keeper, 0) == 0);
+    CHECK(grading::memory_from(keeper, {}) == 0);
     begin.give();
     CHECK_FALSE(there.take()); // its end is closed as the program begins
-    CHECK(grading::memory_from(keeper, 0) > 0);
-    CHECK(grading::memory_from(keeper, 0) < held_by_grader);
+    CHECK(grading::memory_from(keeper, {}) > 0);
+    CHECK(grading::memory_from(keeper, {}) < held_by_grader);
     leave.give();
     CHECK(left.take());
-    CHECK(grading::memory_from(keeper, 0) >= held_by_grader);
+    CHECK(grading::memory_from(keeper, {}) >= held_by_grader);
+
+    kill(keeper, SIGKILL);
+    waitpid(keeper, nullptr, 0);
+}
+
+TEST_CASE("an open file of memory counts, mapped or not, but for the regions")
+{
+    grading::region given(held_by_file, true);
+    std::memset(given.data(), 1, held_by_file);
+    signal_pipe there;
+    pid_t keeper = fork();
+    if (keeper == 0) keep_file(given.descriptor(), there);
+    REQUIRE(keeper > 0);
+    there.only_takes();
+
+    CHECK_FALSE(there.take());
+    CHECK(grading::memory_from(keeper, {}) >= held_by_file);
+    CHECK(grading::memory_from(keeper, {&given}) < held_by_file);
 
     kill(keeper, SIGKILL);
     waitpid(keeper, nullptr, 0);
