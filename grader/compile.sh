@@ -51,16 +51,22 @@ build -c -MD -MF "$work/d" -MT "$out" "$@" "$in" -o "$raw"
 # Each contract function that the object does not define, with what it has under that name.
 missing=$(nm -g --defined-only "$raw" | awk '{ print $NF }' | grep -vxFf - "$keep" || true)
 if [ -n "$missing" ]; then
+    found=$(nm -C --defined-only "$raw" | cut -c20- | sed 's/ \[clone .*//' | sort -u) # clones are no functions
+    c++filt <"$keep" | sed 's/(.*//' >"$work/names"
+    if [ "$(wc -l <"$keep")" -gt 1 ] && ! echo "$found" | sed 's/(.*//' | grep -qxFf "$work/names"; then
+        echo "$in defines none of lab.hpp's functions" >&2
+        exit 3
+    fi
     for symbol in $missing; do
         declared=$(c++filt "$symbol")
         echo "$in: lab.hpp declares $declared; $(basename "$in") does not define it" >&2
-        nm -C --defined-only "$raw" | cut -c20- | grep -F "${declared%%(*}(" |
-            while read -r found; do
-                case $found in
-                "$declared") echo "    it is static there; leave the word static out" ;;
-                "${declared%%(*}("*) echo "    it defines $found, which is another function" ;;
-                esac
-            done >&2
+        # Not indented, as source lines are, which reports do not wrap.
+        echo "$found" | while read -r other; do
+            case $other in
+            "$declared") echo "it is static there; leave the word static out" ;;
+            "${declared%%(*}("*) echo "it defines another function of that name: $other" ;;
+            esac
+        done >&2
     done
     exit 3
 fi

@@ -210,6 +210,15 @@ std::vector<int> todo_list::for_more(const std::string &case_name) const
     return of_case(case_name);
 }
 
+std::vector<std::string> todo_list::functions_of_todo(int number) const
+{
+    std::vector<std::string> names;
+    for (const auto &[what, numbers] : numbers_)
+        if (std::find(numbers.begin(), numbers.end(), number) != numbers.end())
+            names.push_back(function_of(what));
+    return names;
+}
+
 bool todo_list::is_for_later(const std::string &case_name) const
 {
     const std::vector<int> &all = find(case_name);

@@ -41,6 +41,8 @@ public:
     // The TODOs that more points of a speed case belong to: those for later, of the case or else of
     // its function; where there is none, as of_case.
     std::vector<int> for_more(const std::string &case_name) const;
+    // The functions that a TODO belongs to.
+    std::vector<std::string> functions_of_todo(int number) const;
     // A case with a TODO apart from its function's: work for "when everything else passes".
     bool is_for_later(const std::string &case_name) const;
 

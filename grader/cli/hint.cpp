@@ -57,7 +57,7 @@ std::string no_hints(const toolchain &t, const lab &l, int todo)
 {
     std::set<int> numbers;
     for (const hint &h : every_hint(t, l)) numbers.insert(h.todo);
-    if (numbers.empty()) return fmt::format("{} has no hints. {}", l.name, read_on(t, l));
+    if (numbers.empty()) return fmt::format("{} has no hints. {}", l.name, read_on(t, l, todo));
     return fmt::format("TODO {} of {} has no hints. There are hints for TODO {}", todo, l.name,
                        fmt::join(numbers, ", "));
 }
@@ -74,6 +74,34 @@ void print_hint(const terminal &out, const std::vector<hint> &hints, std::size_t
         fmt::format("TODO {}, hint {} of {}: {}", h.todo, at + 1, hints.size(), h.title);
     fmt::print("{}\n", bold(out, wrapped(head, out.width, 2)));
     say(out, h.text + "\n");
+}
+
+struct handout_section {
+    std::string title, text;
+};
+
+// Of a handout, without those about the work itself and what lies beyond it, which come last.
+std::vector<handout_section> sections_of(const std::string &markdown)
+{
+    std::vector<handout_section> result;
+    bool inside = false, code = false;
+    for (const std::string &line : lines(markdown)) {
+        code ^= is_fence(line);
+        if (!code && line.starts_with("## ")) {
+            if (line == "## The tasks" || line == "## Beyond") break;
+            inside = line != "## See it";
+            if (inside) result.push_back({line.substr(3), {}});
+        } else if (inside) {
+            result.back().text += line + "\n";
+        }
+    }
+    return result;
+}
+
+// As code: `scan`, `scan(in, out)`, and not `scan_block`.
+bool names_function(const std::string &text, const std::string &name)
+{
+    return std::regex_search(text, std::regex("`" + name + "\\b"));
 }
 
 int count_shown(const progress_record &record, const lab &l, int todo)
@@ -132,19 +160,20 @@ int todo_at_hand(const toolchain &t, const lab &l, const progress_record &record
     return with_hints;
 }
 
-std::string read_on(const toolchain &t, const lab &l)
+std::string read_on(const toolchain &t, const lab &l, int todo)
 {
-    std::string handout = fmt::format("{}/handouts/{}.md", t.source_root, l.name), sections;
+    std::string handout = fmt::format("{}/handouts/{}.md", t.source_root, l.name);
     if (!fs::exists(handout)) return "Read the comments of lab.hpp once more.";
-    bool code = false;
-    for (const std::string &line : lines(read_text(handout))) {
-        code ^= is_fence(line);
-        // The last sections are about the work itself and what lies beyond it.
-        if (code || !line.starts_with("## ") || line == "## See it") continue;
-        if (line == "## The tasks" || line == "## Beyond") break;
-        sections += fmt::format("{}\"{}\"", sections.empty() ? "" : ", ", line.substr(3));
-    }
-    return fmt::format("Read on in {}: {}.", t.shown(handout), sections);
+    std::vector<handout_section> all = sections_of(read_text(handout));
+    std::vector<std::string> functions = todos_of(t, l).functions_of_todo(todo), titles;
+    for (const handout_section &s : all)
+        if (std::any_of(functions.begin(), functions.end(),
+                        [&](const std::string &name) { return names_function(s.text, name); }))
+            titles.push_back(fmt::format("\"{}\"", s.title));
+    std::string where = fmt::format("Read on in {}", t.shown(handout));
+    if (titles.empty() || titles.size() == all.size()) return where + ".";
+    return fmt::format("{}; {} is named in {}.", where, fmt::join(functions, " or "),
+                       fmt::join(titles, ", "));
 }
 
 int hint_command(const toolchain &t, const std::string &word, const hint_options &options)
@@ -174,12 +203,12 @@ int hint_command(const toolchain &t, const std::string &word, const hint_options
                              plural(hints.size() - shown, "more hint"), todo,
                              one_more ? "this one" : "those shown"));
     else if (one_more)
-        say(out, fmt::format("That was the last hint for TODO {}. {}", todo, read_on(t, l)));
+        say(out, fmt::format("That was the last hint for TODO {}. {}", todo, read_on(t, l, todo)));
     else
         say(out, fmt::format("You have seen {} for TODO {}: that is all.{} {}",
                              plural(hints.size(), "hint"), todo,
                              options.again ? "" : " To read them once more, add --again.",
-                             read_on(t, l)));
+                             read_on(t, l, todo)));
     return passed;
 }
 

@@ -25,8 +25,9 @@ std::vector<hint> hints_of(const toolchain &t, const lab &l, int todo);
 // of the speed that can be better. 0 when nothing can or no TODO has a hint.
 int todo_at_hand(const toolchain &t, const lab &l, const progress_record &record);
 
-// Where to read on when hints are used up: the handout and its sections.
-std::string read_on(const toolchain &t, const lab &l);
+// Where to read on when hints are used up: the handout, and those of its sections that name the
+// TODO's function where some do and others do not.
+std::string read_on(const toolchain &t, const lab &l, int todo);
 
 struct hint_options {
     int todo = 0; // 0: the one at hand

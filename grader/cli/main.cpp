@@ -275,6 +275,28 @@ std::string near_miss(const CLI::App &command, const std::string &word)
     return near.empty() ? "" : fmt::format(" Did you mean {}?", near);
 }
 
+// A command's further word is no command: it takes fewer.
+std::string one_too_many(const commands &c, const CLI::App &command, const std::string &word)
+{
+    const bool takes_a_lab = command.get_option_no_throw("LAB") != nullptr;
+    std::string what =
+        fmt::format("{} takes {}; \"{}\" is one too many.", command.get_name(),
+                    takes_a_lab ? "one lab" : "no further word", printable(word, 100));
+    const bool number = word.size() <= 4 && word.find_first_not_of("0123456789") == word.npos;
+    if (&command == c.hint && number && std::stoi(word) > 0)
+        what += fmt::format(" Did you mean --todo {}?", std::stoi(word));
+    return what;
+}
+
+// What no command or option takes.
+std::string unexpected(const commands &c, const CLI::App &command, const std::string &word)
+{
+    const bool option = word.rfind("-", 0) == 0;
+    if (&command != &c.app && !option) return one_too_many(c, command, word);
+    return fmt::format("there is no {} \"{}\".{}", option ? "option" : "command",
+                       printable(word, 100), near_miss(command, word));
+}
+
 int refuse(const commands &c, const CLI::ParseError &e)
 {
     const CLI::App *command = &c.app;
@@ -283,11 +305,7 @@ int refuse(const commands &c, const CLI::ParseError &e)
     std::vector<std::string> extra = command->remaining();
     if (extra.empty()) extra = c.app.remaining();
     std::string what = e.what();
-    if (!extra.empty())
-        what =
-            fmt::format("{} \"{}\".{}",
-                        extra[0].rfind("-", 0) == 0 ? "there is no option" : "there is no command",
-                        printable(extra[0], 100), near_miss(*command, extra[0]));
+    if (!extra.empty()) what = unexpected(c, *command, extra[0]);
     fmt::print(stderr, "{}\nSee: ./workbook {}--help\n", what, help);
     return wrong_usage;
 }

@@ -5,6 +5,7 @@
 #include "files.hpp"
 #include "object_cache.hpp"
 #include "process.hpp"
+#include "progress.hpp"
 
 #include <fmt/format.h>
 
@@ -226,10 +227,17 @@ std::string first_error(const std::string &text)
 // names that objcopy cannot take away.
 constexpr int lacks_a_function = 3, has_other_names = 4;
 
-refusal missing_function(const std::string &said)
+refusal missing_function(const job &j, const std::string &said)
 {
+    const lab &l = *j.request.of;
     std::string message = first_error(said);
     for (const std::string &line : lines(said)) { // warnings may come first
+        if (line.ends_with(" defines none of lab.hpp's functions"))
+            return {verdict::BUILD_FAILED, line,
+                    j.shown == j.tools.shown(j.tools.stub(l))
+                        ? "to get the stub back: ./workbook reset " + number_of(l.name)
+                        : "copy their declarations from lab.hpp and write their bodies",
+                    said};
         std::size_t at = line.find("lab.hpp declares");
         if (at == line.npos) continue;
         message = line.substr(at);
@@ -277,7 +285,7 @@ void require_not_killed(const job &j, int signal)
     if (e.what == ending::not_started)
         throw machine_error(fmt::format("the compiler {}: see ./workbook doctor", e.words()));
     if (e.what == ending::exited && e.status == lacks_a_function && !said.empty())
-        throw missing_function(said);
+        throw missing_function(j, said);
     if (e.what == ending::exited && e.status == has_other_names)
         throw refusal{verdict::BUILD_REJECTED, first_error(said),
                       "declare no symbols in assembly: a kernel and the contract need none", said};

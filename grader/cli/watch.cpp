@@ -313,7 +313,7 @@ private:
         state_.hint_number = more ? number + 1 : hints.size();
         state_.hints = hints.size();
         if (state_.hint_number == hints.size())
-            state_.helped->text += "\nThat was the last. " + read_on(tools_, lab_);
+            state_.helped->text += "\nThat was the last. " + read_on(tools_, lab_, todo);
         if (more) keep_hints(tools_, lab_.name, todo, shown + 1);
         refresh_progress();
     }

@@ -85,10 +85,28 @@ class compiling(unittest.TestCase):
         self.assertIn("lab.hpp declares scale(float*, int); scale.cu does not define it", result.stderr)
         self.assertFalse((self.folder / "scale.o").exists())
 
+    def test_where_all_are_missing_one_sentence_says_so(self):
+        self.put("lab.hpp", "void scale(float *data, int n);\nvoid shift(float *data, int n);\n")
+        self.put("kept", "_Z5scalePfi\n_Z5shiftPfi\n")
+        result = self.compile('#include "lab.hpp"\nvoid my_scale(float *) {}\n')
+        self.assertEqual((result.returncode, result.stderr), (3, "scale.cu defines none of lab.hpp's functions\n"))
+        result = self.compile('#include "lab.hpp"\nvoid shift(int *) {}\n')
+        self.assertEqual(result.stderr.count("scale.cu does not define it"), 2)
+        self.assertIn("it defines another function of that name: shift(int*)\n", result.stderr)
+
     def test_an_overload_in_its_place_is_named(self):
         result = self.compile('#include "lab.hpp"\nvoid scale(double *data, int n) { *data = n; }\n')
         self.assertEqual(result.returncode, 3)
-        self.assertIn("it defines scale(double*, int), which is another function", result.stderr)
+        self.assertIn("\nit defines another function of that name: scale(double*, int)\n", result.stderr)
+
+    def test_a_compiler_s_clones_are_not_told_of(self):
+        # The part that is kept cold is a clone: scale(double*, int) [clone .cold].
+        result = self.compile('#include "lab.hpp"\n#include <cstdlib>\n__attribute__((cold)) void fail(double *);\n'
+                              "void scale(double *data, int n)\n{\n"
+                              "    if (n < 0) { fail(data); fail(data + 1); std::abort(); }\n    *data = n;\n}\n", "-O2")
+        self.assertEqual(result.returncode, 3)
+        self.assertNotIn("[clone", result.stderr)
+        self.assertEqual(result.stderr.count("it defines another function of that name: scale(double*, int)\n"), 1)
 
     def test_a_static_function_is_told_from_a_missing_one(self):
         result = self.compile("static void scale(float *, int) {}\nvoid use(float *p) { scale(p, 1); }\n"

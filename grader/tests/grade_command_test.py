@@ -64,6 +64,30 @@ class grading(unittest.TestCase):
             self.assertIn('class="event"', page.read_text())
 
 
+class command_line(unittest.TestCase):
+    def refused(self, *words):
+        command = [Path(BUILD["build_root"]) / "cuda-workbook", *words]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=TOP)
+        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+        return done.stderr
+
+    def test_a_word_too_many_is_no_command(self):
+        for command in ("watch", "reset", "explain"):
+            self.assertEqual(self.refused(command, "01", "02"), f'{command} takes one lab; "02" is one too many.\n'
+                             f"See: ./workbook {command} --help\n")
+        self.assertIn('doctor takes no further word; "foo" is one too many.\n', self.refused("doctor", "foo"))
+
+    def test_a_todo_s_number_is_an_option_of_hint(self):
+        self.assertIn('hint takes one lab; "07" is one too many. Did you mean --todo 7?\n',
+                      self.refused("hint", "01", "07"))
+        self.assertIn('"0" is one too many.\n', self.refused("hint", "01", "0"))
+        self.assertIn('"scan" is one too many.\n', self.refused("hint", "01", "scan"))
+
+    def test_no_command_and_no_option_are_named(self):
+        self.assertIn('there is no command "grdae". Did you mean grade?\n', self.refused("grdae", "01"))
+        self.assertIn('there is no option "--agian". Did you mean --again?\n', self.refused("hint", "01", "--agian"))
+
+
 if __name__ == "__main__":
     BUILD.update(json.loads(Path(sys.argv[1]).read_text()))
     unittest.main(argv=sys.argv[:1])

@@ -3,6 +3,8 @@
 #include "../cli/hint.hpp"
 #include "cli_project.hpp"
 
+#include <algorithm>
+
 using namespace cli;
 
 namespace {
@@ -62,28 +64,35 @@ TEST_CASE("one more each time, then where to read on; none is lost between runs"
     project p;
     p.put("labs/02_scaling/hints.md", hints_file);
     p.put("handouts/02_scaling.md",
-          "# Lab\n\n## Rows\n\n```\n## no heading\n```\n\n## The tasks\n\n## Beyond\n");
-    auto say = [&](hint_options o) {
-        return printed([&] { return hint_command(p.tools, "2", o); });
+          "# Lab\n\n## Rows\n\n```\n## no heading\n```\n`scale(x)`\n\n## Columns\n\n`scale_all`, "
+          "scale\n\n## See it\n\n`shift`\n\n## The tasks\n\n`scale`\n\n## Beyond\n");
+    p.put("labs/02_scaling/stub.cu", "// TODO 1 (scale: speed): A.\n// TODO 2 (shift): B.\n");
+    auto say = [&](hint_options o) { // unwrapped
+        std::string text = printed([&] { return hint_command(p.tools, "2", o); });
+        std::replace(text.begin(), text.end(), '\n', ' ');
+        return text;
     };
     std::string first = say({}), second = say({}), third = say({});
     CHECK(contains(first, "TODO 1, hint 1 of 2: first"));
     CHECK(contains(first, "1 more hint left for TODO 1"));
     CHECK_FALSE(contains(first, "Two."));
     CHECK(contains(second, "TODO 1, hint 2 of 2: last"));
-    CHECK(contains(second, "Read on in handouts/02_scaling.md: \"Rows\"."));
+    CHECK(contains(second, "Read on in handouts/02_scaling.md; scale is named in \"Rows\"."));
     CHECK(contains(third, "You have seen 2 hints for TODO 1"));
     CHECK_FALSE(contains(third, "Two."));
     std::string again = say({0, true});
     CHECK(contains(again, "hint 1 of 2"));
     CHECK(contains(again, "hint 2 of 2"));
     CHECK(contains(say({2, false}), "TODO 2, hint 1 of 1: other"));
+    CHECK(contains(say({2, true}), "Read on in handouts/02_scaling.md. ")); // no section names it
+    p.put("handouts/02_scaling.md", "## Rows\n\n`scale`\n\n## Columns\n\n`scale`\n");
+    CHECK(contains(say({1, true}), "Read on in handouts/02_scaling.md. ")); // all name it
     CHECK_THROWS_WITH_AS(hint_command(p.tools, "2", {7, false}),
                          "TODO 7 of 02_scaling has no hints. There are hints for TODO 1, 2",
                          usage_error);
     std::filesystem::remove(p.root + "/labs/02_scaling/hints.md");
     CHECK_THROWS_WITH_AS(hint_command(p.tools, "2", {}),
-                         "02_scaling has no hints. Read on in handouts/02_scaling.md: \"Rows\".",
+                         "02_scaling has no hints. Read on in handouts/02_scaling.md.",
                          usage_error);
 }
 

@@ -142,6 +142,20 @@ TEST_CASE("a missing contract function is named")
     }
 }
 
+TEST_CASE("of a file with none of several functions one sentence is said")
+{
+    built_project p;
+    p.put("build/02_scaling.kept", "_Z5scalePfi\n_Z5shiftPfi\n");
+    built_submission stub = p.build("#include \"lab.hpp\"\n");
+    CHECK(stub.verdict == verdict::BUILD_FAILED);
+    CHECK(stub.message == "labs/02_scaling/stub.cu defines none of lab.hpp's functions");
+    CHECK(stub.diagnostics == stub.message + "\n");
+    CHECK(stub.hint == "to get the stub back: ./workbook reset 02");
+    built_submission other = p.build_at(p.put("mine.cu", "#include \"lab.hpp\"\n"));
+    CHECK(other.message == "mine.cu defines none of lab.hpp's functions");
+    CHECK_FALSE(contains(other.hint, "reset"));
+}
+
 TEST_CASE("names that are not the student's are refused in words")
 {
     built_project p;

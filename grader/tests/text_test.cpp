@@ -48,6 +48,8 @@ TEST_CASE("near misses")
 {
     CHECK(nearest("grad", {"demo", "grade", "doctor"}) == "grade");
     CHECK(nearest("--jsn", {"--json", "--seed"}) == "--json");
+    CHECK(nearest("grdae", {"demo", "grade", "doctor"}) == "grade"); // swapped letters
+    CHECK(nearest("rgaed", {"demo", "grade", "doctor"}) == "");      // two pairs of them
     CHECK(nearest("xyzzy", {"demo", "grade"}) == "");
 }
 
