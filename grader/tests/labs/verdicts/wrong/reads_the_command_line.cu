@@ -1,4 +1,4 @@
-// Fails: twice: 1000 elements | WRONG_ANSWER | twice
+// Fails: twice: 1000 elements | WRONG_ANSWER | 1.5 times
 #include "lab.hpp"
 
 #include <fstream>
