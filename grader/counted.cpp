@@ -63,6 +63,8 @@ void add_kernel(counted &c, const json &k)
     c.launches_by_kernels += number(k, "launches_by_kernels");
     c.instructions_by_kernels += number(k, "instructions_by_kernels");
     c.parameter_bytes += number(k, "parameter_bytes");
+    c.carried_bytes += number(k, "all_parameter_bytes");
+    c.shared_with_host_bytes += sector_bytes * number(k, "managed_sectors");
     c.threads += number(k, "threads");
     c.compulsory_bytes += sector_bytes * (number(k, "sectors_read") + number(k, "sectors_written"));
     c.managed_pages += number(k, "managed_pages");
@@ -88,6 +90,7 @@ void add_kernel(counted &c, const json &k)
         c.constant_requests += number(site, "constant_requests");
         c.constant_addresses += number(site, "constant_addresses");
         c.host_link_bytes += sector_bytes * number(site, "host_sectors");
+        c.shared_with_host_bytes += sector_bytes * number(site, "host_sectors");
         c.multiplications += number(site, "multiplications");
         c.exact_divisions += number(site, "exact_divisions");
         c.exact_square_roots += number(site, "exact_square_roots");
@@ -219,6 +222,7 @@ counted parse_counters(std::string_view text)
     c.copied_out_bytes = number(copies, "device_to_host");
     c.copied_bytes = c.copied_in_bytes + number(copies, "device_to_device");
     c.pageable_bytes = number(copies, "from_pageable");
+    c.carried_bytes += number(copies, "fill_values");
     c.staged_bytes = number(copies, "staged");
     c.downloaded_bytes = c.host_link_bytes + c.copied_out_bytes; // so far: of pinned memory
     c.host_link_bytes +=

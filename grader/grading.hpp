@@ -232,6 +232,10 @@ struct counted { // totals over every kernel of one call, and the source lines b
     std::array<std::uint64_t, 16> multiplications_of{}; // by device
     std::uint64_t message_bytes = 0; // of one of several ranks: given to MPI for the others
     std::uint64_t host_waits = 0;    // times that the host waited for devices
+    // Between kernels and what host code reaches as well: pinned and managed memory, both ways.
+    std::uint64_t shared_with_host_bytes = 0;
+    // What launches' parameters and the values of fills may have carried, all of it.
+    std::uint64_t carried_bytes = 0;
     std::uint64_t managed_pages = 0; // of 4096 bytes, not on the device when a kernel asked
     // Of the simulator's timeline (simulator/README.md): until all had ended; all work one after
     // another; while something was copied to or from a device; and of these while a kernel ran.

@@ -36,7 +36,9 @@ constexpr std::size_t graded_sets = 5;
 constexpr std::uint64_t device_budget = std::uint64_t{16} << 30; // of all sets in all workers
 constexpr std::uint64_t images_start = 1 << 20;
 constexpr double least_share = 0.9; // of the bytes that any version must move, by counted kernels
-constexpr std::uint64_t most_parameters = 16 << 10; // bytes beyond a few words a launch, in all
+constexpr std::uint64_t most_carried = 16 << 10;  // bytes by parameters and memset, in all
+constexpr std::uint64_t most_read_back = 1 << 10; // bytes: counts that the host goes by
+constexpr std::uint64_t unbounded = std::numeric_limits<std::uint64_t>::max() / 2;
 
 // Adds the time until its end to `sum`, in seconds.
 class stopwatch {
@@ -715,7 +717,7 @@ std::uint64_t bytes_from_host(const std::vector<argument> &arguments)
         if (a.wire.where == place::host) bytes += a.wire.bytes;
         if (a.wire.where == place::pinned || a.wire.where == place::mapped ||
             a.wire.where == place::managed || a.wire.where == place::acquired)
-            return std::numeric_limits<std::uint64_t>::max() / 2;
+            return unbounded;
     }
     return bytes;
 }
@@ -750,12 +752,19 @@ void check_where_work_was_done(const workload &work, std::uint64_t from_host,
     if (static_cast<double>(submission.copied_bytes) > work.bytes() - least && work.bytes() > 0)
         end("The copies", submission.copied_bytes, "what cudaMemcpy brought, no kernel computed",
             "Let kernels read the inputs and write the outputs where they are.");
-    const std::uint64_t passed = submission.copied_bytes + submission.parameter_bytes;
-    if (submission.parameter_bytes > most_parameters && work.bytes() > 0 &&
-        static_cast<double>(passed - most_parameters) > work.bytes() - least)
-        end("Copies and the parameters of launches", passed,
+    const std::uint64_t passed = submission.copied_bytes + submission.carried_bytes;
+    if (submission.carried_bytes > most_carried && work.bytes() > 0 &&
+        static_cast<double>(passed - most_carried) > work.bytes() - least)
+        end("Copies, memset and the parameters of launches", passed,
             "what they brought, no kernel computed",
             "Pass pointers and sizes, and let kernels read the inputs where they are.");
+    // Arguments that the host reaches without a copy have no bound here.
+    const std::uint64_t seen = submission.copied_out_bytes + submission.shared_with_host_bytes;
+    if (from_host < unbounded && work.bytes() > 0 &&
+        static_cast<double>(seen) >
+            static_cast<double>(from_host + most_read_back) + work.bytes() - least)
+        end("Copies to the host and memory that it shares", seen, "the host may work on them",
+            "Let kernels do all of the work, and bring no more to the host than a few counts.");
 }
 
 counted_outcome count_one_call(const make_workload &make, const make_workload &make_for_naive,

@@ -518,6 +518,21 @@ static std::uint64_t pages_on_demand(const core::sector_set &touched)
     return pages;
 }
 
+// Those of them that are managed memory, which host code reads and writes as well.
+static std::uint64_t managed_sectors(const core::sector_set &touched)
+{
+    auto &all = memory::instance();
+    if (!all.has_managed()) return 0;
+    std::uint64_t sectors = 0;
+    const allocation *a = nullptr;
+    touched.each([&](std::uint64_t sector) {
+        const address at = all.base() + 32 * sector;
+        if (!a || at < a->start || at - a->start >= a->bytes) a = all.find(at);
+        sectors += a && a->kind == memory_kind::managed;
+    });
+    return sectors;
+}
+
 // What a launch on `device` moved over the links between devices: what it read of a peer's memory
 // the peer has sent, what it wrote there it has sent itself. Managed memory lies on the host.
 static void add_peer_traffic(int device, const core::sector_set &touched, bool written)
@@ -551,14 +566,17 @@ void module::state::add_counts(program &p, const core::grid &g, bool by_kernel,
     }
     it->launches += 1;
     it->launches_by_kernels += by_kernel;
-    if (!by_kernel)
+    if (!by_kernel) {
         it->parameter_bytes += std::max(how.parameters.size(), usual_parameters) - usual_parameters;
+        it->all_parameter_bytes += how.parameters.size();
+    }
     it->blocks += g.blocks;
     it->busiest_block_instructions += g.busiest;
     it->threads += g.blocks * how.block.x * how.block.y * how.block.z;
     it->sectors_read += read.count();
     it->sectors_written += written.count();
     it->managed_pages += pages_on_demand(read) + pages_on_demand(written);
+    it->managed_sectors += managed_sectors(read) + managed_sectors(written);
     add_peer_traffic(how.device, read, false);
     add_peer_traffic(how.device, written, true);
     const std::uint64_t instructions = it->total.warp_instructions,

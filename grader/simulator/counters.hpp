@@ -68,12 +68,15 @@ struct kernel_counts {
     std::uint64_t instructions_by_kernels = 0; // of the warp instructions: those of such launches
     // Of launches by the host, beyond usual_parameters each: they may carry results.
     std::uint64_t parameter_bytes = 0;
+    std::uint64_t all_parameter_bytes = 0; // of launches by the host, those too
     std::uint64_t sectors_read = 0,
                   sectors_written = 0; // distinct sectors a launch, summed: "compulsory bytes" / 32
     // Warp instructions of the block that executed most, summed over launches.
     std::uint64_t busiest_block_instructions = 0;
     // Of 4096 bytes, that were not on the device when the kernel asked for them.
     std::uint64_t managed_pages = 0;
+    // Of each launch the distinct sectors of managed memory, read and written, wherever they lay.
+    std::uint64_t managed_sectors = 0;
     std::array<std::uint64_t, 16> multiplications_of{}; // by device: of total.multiplications
     site_counts total;
     std::map<std::pair<std::string, int>, site_counts> sites; // by file and line
@@ -96,6 +99,8 @@ struct transfer_counts { // copies outside kernels, bytes
     // Of several devices: what kernels read and write of managed memory, which is no device's; of
     // each launch the distinct sectors.
     std::uint64_t managed = 0;
+    // What the values that memory was set to may have carried: a sector a fill at most.
+    std::uint64_t fill_values = 0;
 };
 
 struct counters {

@@ -256,6 +256,8 @@ cudaError_t look_up(const fill_request &r, side &target)
     return look_up(r.function, r.to, bytes, wanted::device, true, target);
 }
 
+constexpr std::uint64_t most_of_a_fill = 32; // bytes counted as brought by one value
+
 void fill_now(const fill_request &r)
 {
     side target;
@@ -263,7 +265,9 @@ void fill_now(const fill_request &r)
         return fault(cudaErrorIllegalAddress,
                      std::string(r.function) + ": memory was freed before this had its turn");
     const std::uint64_t bytes = r.size.width * r.size.height * r.size.depth;
-    counters::instance().transfers.memset += bytes;
+    transfer_counts &counts = counters::instance().transfers;
+    counts.memset += bytes;
+    counts.fill_values += std::min<std::uint64_t>(bytes, most_of_a_fill);
     timeline::instance().filled(bytes);
     each_row(r.size, [&](std::uint64_t y, std::uint64_t z) {
         const std::uint64_t offset = y * r.rows.pitch + z * r.rows.slice;

@@ -35,8 +35,8 @@ std::string site(int line, const access &load, const access &store)
 std::string document(const std::string &sites)
 {
     return fmt::format(
-        R"({{"kernels":[{{"kernel":"scale","launches":2,"launches_by_kernels":1,"instructions_by_kernels":30,"parameter_bytes":500,"blocks":4,"threads":1024,)"
-        R"("sectors_read":10,"busiest_block_instructions":25,"managed_pages":8,"multiplications_of":[9,7],"sectors_written":20,"sites":[{}]}}],"transfers":{{"host_to_device":64,"device_to_host":32,"device_to_device":32,"from_pageable":48,"staged":16,"managed":96,"sent":[7,90,8],"uploaded":[3,61]}}}})",
+        R"({{"kernels":[{{"kernel":"scale","launches":2,"launches_by_kernels":1,"instructions_by_kernels":30,"parameter_bytes":500,"all_parameter_bytes":560,"blocks":4,"threads":1024,)"
+        R"("sectors_read":10,"busiest_block_instructions":25,"managed_pages":8,"managed_sectors":5,"multiplications_of":[9,7],"sectors_written":20,"sites":[{}]}}],"transfers":{{"host_to_device":64,"device_to_host":32,"device_to_device":32,"from_pageable":48,"staged":16,"managed":96,"fill_values":40,"sent":[7,90,8],"uploaded":[3,61]}}}})",
         sites);
 }
 
@@ -66,6 +66,8 @@ TEST_CASE("totals over kernels and lines")
     CHECK(c.constant_addresses == 18);
     CHECK(c.host_link_bytes == 2 * 3 * 32 + 64 + 16 + 500 + 96);
     CHECK(c.parameter_bytes == 500);
+    CHECK(c.carried_bytes == 560 + 40);
+    CHECK(c.shared_with_host_bytes == 2 * 3 * 32 + 5 * 32);
     CHECK(c.most_sent_bytes == 90);
     CHECK(c.most_uploaded_bytes == 61);
     CHECK(c.downloaded_bytes == 2 * 3 * 32 + 32);

@@ -157,7 +157,7 @@ private:
         std::string shared = R"({"wavefronts":0,"ideal_wavefronts":0})";
         std::string text =
             R"({"kernels":[{"kernel":"add","launches":1,"launches_by_kernels":0,"instructions_by_kernels":0,"threads":128,"sectors_read":0,)"
-            R"("parameter_bytes":0,"busiest_block_instructions":0,"managed_pages":0,"multiplications_of":[],"sectors_written":0,"sites":[{"file":"stub.cu","line":4,"global_load":)" +
+            R"("parameter_bytes":0,"all_parameter_bytes":0,"busiest_block_instructions":0,"managed_pages":0,"managed_sectors":0,"multiplications_of":[],"sectors_written":0,"sites":[{"file":"stub.cu","line":4,"global_load":)" +
             loads + R"(,"global_store":)" + none + R"(,"local_load":)" + none +
             R"(,"local_store":)" + none + R"(,"shared_load":)" + shared + R"(,"shared_store":)" +
             shared + R"(,"global_atomics":0,"atomic_requests":0,"atomic_same_address":0,)" +
@@ -166,7 +166,7 @@ private:
             R"("texture_requests":0,"constant_requests":0,)" +
             R"("constant_addresses":0,"host_sectors":0,"barriers":0}]}],)" +
             R"("transfers":{"host_to_device":0,"device_to_host":0,"device_to_device":0,"from_pageable":0,"staged":0,)" +
-            R"("managed":0,"sent":[],"uploaded":[]}})";
+            R"("managed":0,"fill_values":0,"sent":[],"uploaded":[]}})";
         if (kind_ == "garbled") text = text.substr(0, 100);
         std::uint64_t findings = kind_ == "misuses a vote", length = text.size();
         std::memcpy(out_ + offset, &findings, 8);
