@@ -111,7 +111,7 @@ double share_of(std::uint64_t part, std::uint64_t whole)
 
 double used(std::uint64_t bytes, std::uint64_t sectors)
 {
-    return sectors ? static_cast<double>(bytes) / static_cast<double>(sector_bytes * sectors) : 0;
+    return sectors ? static_cast<double>(bytes) / static_cast<double>(sector_bytes * sectors) : 1;
 }
 
 enum class accesses { loads, stores, both };

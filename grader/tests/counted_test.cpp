@@ -100,12 +100,12 @@ TEST_CASE("a word that all lanes ask for does not make up for a strided load")
     CHECK(used_by_loads(0.95).value(parse_counters(document(broadcast))) == 1);
 }
 
-TEST_CASE("what loads nothing uses nothing of it")
+TEST_CASE("no loads waste no bytes")
 {
     CHECK(
         used_by_loads(0.95).value(parse_counters(
-            R"({"kernels":[],"transfers":{"host_to_device":0,"device_to_host":0,"device_to_device":0,"from_pageable":0,"staged":0,"managed":0,"sent":[],"uploaded":[]}})")) ==
-        0);
+            R"({"kernels":[],"transfers":{"host_to_device":0,"device_to_host":0,"device_to_device":0,"from_pageable":0,"fill_values":0,"staged":0,"managed":0,"sent":[],"uploaded":[]}})")) ==
+        1);
 }
 
 TEST_CASE("a lane alone in its request wastes the rest of its sector")
@@ -140,7 +140,7 @@ TEST_CASE("copies are hidden as the timeline has it")
     counted_gate gate = copies_hidden(0.5);
     auto with = [](const std::string &timeline) {
         return parse_counters(
-            R"({"kernels":[],"transfers":{"host_to_device":0,"device_to_host":0,"device_to_device":0,"from_pageable":0,"staged":0,"managed":0,"sent":[],"uploaded":[]},"timeline":)" +
+            R"({"kernels":[],"transfers":{"host_to_device":0,"device_to_host":0,"device_to_device":0,"from_pageable":0,"fill_values":0,"staged":0,"managed":0,"sent":[],"uploaded":[]},"timeline":)" +
             timeline + "}");
     };
     counted c = with(
@@ -179,7 +179,7 @@ counted of_steps(const std::string &steps)
 {
     return parse_counters(
         R"({"kernels":[],"transfers":{"host_to_device":800,"device_to_host":400,)"
-        R"("device_to_device":0,"from_pageable":0,"staged":0,"managed":0,"sent":[],)"
+        R"("device_to_device":0,"from_pageable":0,"fill_values":0,"staged":0,"managed":0,"sent":[],)"
         R"("uploaded":[]},"timeline":{"ticks":90,"serial":100,"copying":0,"hidden":0,)"
         R"("left_out":0,"host_waits":1,"steps":[)" +
         steps + "]}}");
