@@ -480,8 +480,7 @@ std::string hint_of(const simulator_finding &f, bool order)
                    "of its threads launched is ordered by a barrier before that launch.";
         if (f.other_block)
             return "No barrier reaches across blocks: let one of them do it, add with atomicAdd, "
-                   "or "
-                   "leave it to another kernel.";
+                   "or leave it to another kernel.";
         return "Something must order the two accesses: which barrier stands between them? If both "
                "load, add and store, none helps, but atomicAdd does it in one go. If both only "
                "write: which of the threads should, and do two elements get one place?";

@@ -72,12 +72,13 @@ void fill_random(std::span<unsigned char> values, std::mt19937_64 &random)
 namespace {
 
 // Of elements of 4 bytes.
-std::uint64_t sum_of_hashes(const std::byte *elements, std::size_t n, std::uint64_t salt)
+std::uint64_t sum_of_hashes(const void *elements, std::size_t n, std::uint64_t salt)
 {
+    auto *from = static_cast<const std::byte *>(elements);
     std::uint64_t sum = 0;
     for (std::size_t i = 0; i < n; ++i) {
         std::uint32_t bits;
-        std::memcpy(&bits, elements + 4 * i, 4);
+        std::memcpy(&bits, from + 4 * i, 4);
         std::uint64_t state = salt ^ bits;
         sum += splitmix64(state);
     }
@@ -93,9 +94,7 @@ bool each_run_sorted(const std::vector<T> &got, const std::vector<T> &given, int
     auto right = [&](std::size_t r) {
         std::size_t first = r * run, count = std::min(run, n - first);
         return std::is_sorted(&got[first], &got[first] + count) &&
-               sum_of_hashes(std::as_bytes(std::span(&got[first], count)).data(), count, salt) ==
-                   sum_of_hashes(std::as_bytes(std::span(&given[first], count)).data(), count,
-                                 salt);
+               sum_of_hashes(&got[first], count, salt) == sum_of_hashes(&given[first], count, salt);
     };
     return for_all((n + run - 1) / run, right, std::max<std::size_t>(1, (1 << 20) / run));
 }
