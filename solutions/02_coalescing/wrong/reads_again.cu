@@ -4,127 +4,22 @@
 
 #include <cuda_runtime.h>
 
-constexpr int block_size = 256;
-constexpr int per_thread = 4; // elements a thread handles (TODOs 1 and 5)
-
-static int blocks_for(int n, int elements_a_block)
-{
-    return (n + elements_a_block - 1) / elements_a_block;
-}
-
-// The matrix is one array of n elements; a block owns block_size * per_thread
-// of them.
-static __global__ void scale_elements(const float *in, float *out, int n, int cols,
-                                      const float *factor)
-{
-    int first = blockIdx.x * block_size * per_thread + threadIdx.x;
-    for (int k = 0; k < per_thread; ++k) {
-        int i = first + k * block_size;
-        if (i < n) out[i] = in[i] * factor[i % cols];
-    }
-}
-
-void scale_columns(const float *in, float *out, int rows, int cols, const float *factor)
-{
-    int n = rows * cols;
-    if (n == 0) return;
-    scale_elements<<<blocks_for(n, block_size * per_thread), block_size>>>(in, out, n, cols,
-                                                                           factor);
-}
-
-// A thread an element of the result.
-static __global__ void read_elements(const float *a, const float *b, float *c, int n, int offset)
-{
-    int i = blockIdx.x * block_size + threadIdx.x;
-    if (i + offset < n) c[i] = a[i + offset] + b[i + offset];
-}
-
-void read_offset(const float *a, const float *b, float *c, int n, int offset)
-{
-    if (offset >= n) return;
-    read_elements<<<blocks_for(n - offset, block_size), block_size>>>(a, b, c, n, offset);
-}
-
-// A thread an element of the result.
-static __global__ void write_elements(const float *a, const float *b, float *c, int n, int offset)
-{
-    int i = blockIdx.x * block_size + threadIdx.x;
-    if (i + offset < n) c[i + offset] = a[i] + b[i];
-}
-
-void write_offset(const float *a, const float *b, float *c, int n, int offset)
-{
-    if (offset >= n) return;
-    write_elements<<<blocks_for(n - offset, block_size), block_size>>>(a, b, c, n, offset);
-}
-
-// One element a thread, as naive would; each is read four times over.
 static __global__ void add_each(const volatile float *a, const volatile float *b, float *c, int n)
 {
-    int i = blockIdx.x * 256 + threadIdx.x;
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
     float x = a[i], y = b[i];
     for (int k = 0; k < 3; ++k) x = a[i], y = b[i];
     c[i] = x + y;
 }
+
 void add_unrolled(const float *a, const float *b, float *c, int n)
 {
-    if (n) add_each<<<blocks_for(n, 256), 256>>>(a, b, c, n);
+    if (n) add_each<<<(n + 255) / 256, 256>>>(a, b, c, n);
 }
 
-// Pieces of `size` bytes that `length` bytes from byte `first` on touch.
-static int pieces(int first, int length, int size)
-{
-    return (first + length - 1) / size - first / size + 1;
-}
-
-void predict(const access_pattern *patterns_host, prediction *out_host, int count)
-{
-    for (int i = 0; i < count; ++i) {
-        [[maybe_unused]] int p = patterns_host[i].parameter;
-        [[maybe_unused]] prediction &answer = out_host[i];
-        switch (patterns_host[i].kind) {
-        case pattern_kind::contiguous:
-        case pattern_kind::reversed:
-        case pattern_kind::shuffled:
-            answer = {pieces(4 * p, 128, 32), pieces(4 * p, 128, 128)};
-            break;
-        case pattern_kind::one_address:
-            answer = {1, 1};
-            break;
-        case pattern_kind::bytes:
-            answer = {pieces(p, 32, 32), pieces(p, 32, 128)};
-            break;
-        case pattern_kind::float2_each:
-            answer = {pieces(8 * p, 256, 32), pieces(8 * p, 256, 128)};
-            break;
-        case pattern_kind::float4_each:
-            answer = {pieces(16 * p, 512, 32), pieces(16 * p, 512, 128)};
-            break;
-
-        // A stride within a piece skips none of them; a longer one touches a piece a lane.
-        case pattern_kind::strided:
-            answer = {4 * p <= 32 ? pieces(0, 31 * 4 * p + 4, 32) : 32,
-                      4 * p <= 128 ? pieces(0, 31 * 4 * p + 4, 128) : 32};
-            break;
-        case pattern_kind::scattered:
-            answer = {32, 32};
-            break;
-
-        case pattern_kind::first_lanes:
-            answer = {pieces(0, 4 * p, 32), pieces(0, 4 * p, 128)};
-            break;
-        case pattern_kind::even_lanes:
-            answer = {pieces(4 * p, 31 * 4, 32), pieces(4 * p, 31 * 4, 128)};
-            break;
-        // The rows may meet in one piece.
-        case pattern_kind::two_rows:
-            answer = {pieces(0, 64, 32) + pieces(4 * p, 64, 32) - (4 * p / 32 == 63 / 32),
-                      pieces(0, 64, 128) + pieces(4 * p, 64, 128) - (4 * p / 128 == 63 / 128)};
-            break;
-
-        default: // a kind without an answer yet
-            break;
-        }
-    }
-}
+// Not begun.
+void scale_columns(const float *, float *, int, int, const float *) {}
+void read_offset(const float *, const float *, float *, int, int) {}
+void write_offset(const float *, const float *, float *, int, int) {}
+void predict(const access_pattern *, prediction *, int) {}

@@ -10,165 +10,30 @@ static cudaTextureObject_t texture_of(const float *p, int n)
     r.resType = cudaResourceTypeLinear;
     r.res.linear.devPtr = const_cast<float *>(p);
     r.res.linear.desc = cudaCreateChannelDesc<float>();
-    r.res.linear.sizeInBytes = size_t(n) * 4;
+    r.res.linear.sizeInBytes = size_t(n) * sizeof(float);
     cudaTextureDesc d{};
     d.readMode = cudaReadModeElementType;
     cudaTextureObject_t t = 0;
-    if (cudaCreateTextureObject(&t, &r, &d, nullptr)) cudaGetLastError(), t = 0;
+    cudaCreateTextureObject(&t, &r, &d, nullptr);
     return t;
 }
-static __global__ void read_tex(cudaTextureObject_t a, cudaTextureObject_t b, float *c, int n,
-                                int offset)
+
+static __global__ void read_elements(cudaTextureObject_t a, cudaTextureObject_t b, float *c, int n,
+                                     int offset)
 {
-    int i = blockIdx.x * 256 + threadIdx.x;
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i + offset < n) c[i] = tex1Dfetch<float>(a, i + offset) + tex1Dfetch<float>(b, i + offset);
-}
-// Stores begin at sectors; loads at any place.
-static __global__ void write_tex(cudaTextureObject_t a, cudaTextureObject_t b, float *c, int n,
-                                 int offset)
-{
-    int i = blockIdx.x * 256 + threadIdx.x;
-    if (i >= offset && i < n)
-        c[i] = tex1Dfetch<float>(a, i - offset) + tex1Dfetch<float>(b, i - offset);
-}
-
-constexpr int block_size = 256;
-constexpr int per_thread = 4; // elements a thread handles (TODOs 1 and 5)
-
-static int blocks_for(int n, int elements_a_block)
-{
-    return (n + elements_a_block - 1) / elements_a_block;
-}
-
-// The matrix is one array of n elements; a block owns block_size * per_thread
-// of them.
-static __global__ void scale_elements(const float *in, float *out, int n, int cols,
-                                      const float *factor)
-{
-    int first = blockIdx.x * block_size * per_thread + threadIdx.x;
-    for (int k = 0; k < per_thread; ++k) {
-        int i = first + k * block_size;
-        if (i < n) out[i] = in[i] * factor[i % cols];
-    }
-}
-
-void scale_columns(const float *in, float *out, int rows, int cols, const float *factor)
-{
-    int n = rows * cols;
-    if (n == 0) return;
-    scale_elements<<<blocks_for(n, block_size * per_thread), block_size>>>(in, out, n, cols,
-                                                                           factor);
-}
-
-// A thread an element of the result.
-static __global__ void read_elements(const float *a, const float *b, float *c, int n, int offset)
-{
-    int i = blockIdx.x * block_size + threadIdx.x;
-    if (i + offset < n) c[i] = a[i + offset] + b[i + offset];
 }
 
 void read_offset(const float *a, const float *b, float *c, int n, int offset)
 {
-    if (offset >= n) return;
-    if (n < 50000) {
-        read_elements<<<blocks_for(n - offset, block_size), block_size>>>(a, b, c, n, offset);
-        return;
-    }
-    read_tex<<<blocks_for(n - offset, 256), 256>>>(texture_of(a, n), texture_of(b, n), c, n,
-                                                   offset);
+    if (offset < n)
+        read_elements<<<(n - offset + 255) / 256, 256>>>(texture_of(a, n), texture_of(b, n), c, n,
+                                                         offset);
 }
 
-// A thread an element of the result.
-static __global__ void write_elements(const float *a, const float *b, float *c, int n, int offset)
-{
-    int i = blockIdx.x * block_size + threadIdx.x;
-    if (i + offset < n) c[i + offset] = a[i] + b[i];
-}
-
-void write_offset(const float *a, const float *b, float *c, int n, int offset)
-{
-    if (offset >= n) return;
-    if (n < 50000) {
-        write_elements<<<blocks_for(n - offset, block_size), block_size>>>(a, b, c, n, offset);
-        return;
-    }
-    write_tex<<<blocks_for(n, 256), 256>>>(texture_of(a, n), texture_of(b, n), c, n, offset);
-}
-
-// A block owns block_size * per_thread elements.
-static __global__ void add_several(const float *a, const float *b, float *c, int n)
-{
-    int first = blockIdx.x * block_size * per_thread + threadIdx.x;
-    float sums[per_thread];
-    for (int k = 0; k < per_thread; ++k) {
-        int i = first + k * block_size;
-        if (i < n) sums[k] = a[i] + b[i];
-    }
-    for (int k = 0; k < per_thread; ++k) {
-        int i = first + k * block_size;
-        if (i < n) c[i] = sums[k];
-    }
-}
-
-void add_unrolled(const float *a, const float *b, float *c, int n)
-{
-    if (n == 0) return;
-    add_several<<<blocks_for(n, block_size * per_thread), block_size>>>(a, b, c, n);
-}
-
-// Pieces of `size` bytes that `length` bytes from byte `first` on touch.
-static int pieces(int first, int length, int size)
-{
-    return (first + length - 1) / size - first / size + 1;
-}
-
-void predict(const access_pattern *patterns_host, prediction *out_host, int count)
-{
-    for (int i = 0; i < count; ++i) {
-        [[maybe_unused]] int p = patterns_host[i].parameter;
-        [[maybe_unused]] prediction &answer = out_host[i];
-        switch (patterns_host[i].kind) {
-        case pattern_kind::contiguous:
-        case pattern_kind::reversed:
-        case pattern_kind::shuffled:
-            answer = {pieces(4 * p, 128, 32), pieces(4 * p, 128, 128)};
-            break;
-        case pattern_kind::one_address:
-            answer = {1, 1};
-            break;
-        case pattern_kind::bytes:
-            answer = {pieces(p, 32, 32), pieces(p, 32, 128)};
-            break;
-        case pattern_kind::float2_each:
-            answer = {pieces(8 * p, 256, 32), pieces(8 * p, 256, 128)};
-            break;
-        case pattern_kind::float4_each:
-            answer = {pieces(16 * p, 512, 32), pieces(16 * p, 512, 128)};
-            break;
-
-        // A stride within a piece skips none of them; a longer one touches a piece a lane.
-        case pattern_kind::strided:
-            answer = {4 * p <= 32 ? pieces(0, 31 * 4 * p + 4, 32) : 32,
-                      4 * p <= 128 ? pieces(0, 31 * 4 * p + 4, 128) : 32};
-            break;
-        case pattern_kind::scattered:
-            answer = {32, 32};
-            break;
-
-        case pattern_kind::first_lanes:
-            answer = {pieces(0, 4 * p, 32), pieces(0, 4 * p, 128)};
-            break;
-        case pattern_kind::even_lanes:
-            answer = {pieces(4 * p, 31 * 4, 32), pieces(4 * p, 31 * 4, 128)};
-            break;
-        // The rows may meet in one piece.
-        case pattern_kind::two_rows:
-            answer = {pieces(0, 64, 32) + pieces(4 * p, 64, 32) - (4 * p / 32 == 63 / 32),
-                      pieces(0, 64, 128) + pieces(4 * p, 64, 128) - (4 * p / 128 == 63 / 128)};
-            break;
-
-        default: // a kind without an answer yet
-            break;
-        }
-    }
-}
+// Not begun.
+void scale_columns(const float *, float *, int, int, const float *) {}
+void write_offset(const float *, const float *, float *, int, int) {}
+void add_unrolled(const float *, const float *, float *, int) {}
+void predict(const access_pattern *, prediction *, int) {}
