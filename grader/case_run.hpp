@@ -18,10 +18,11 @@ struct run_options {
     std::string mpirun;                 // Open MPI's launcher; empty: there is none
     // On gpu: the same two linked with the simulator, for what is counted. May be empty.
     std::string counting_worker, counting_naive;
-    bool counting = false;  // set while an on_simulator lives
-    std::string submission; // "stub", "solution", or a file's name
-    std::string source;     // the submission's file, for messages; may be empty
-    std::string original;   // the stub as it was handed out, for its TODOs; may be empty
+    bool counting = false;             // set while an on_simulator lives
+    std::string submission;            // "stub", "solution", or a file's name
+    std::string source;                // the submission's file, for messages; may be empty
+    std::vector<std::string> warnings; // of the compiler, about it
+    std::string original;              // the stub as it was handed out, for its TODOs; may be empty
     std::uint64_t seed = 0;
     std::string replay_folder;  // where replay files of failed cases go; empty: nowhere
     std::string picture_folder; // where cases that draw pictures write them; empty: nowhere

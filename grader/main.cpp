@@ -87,6 +87,8 @@ int main(int count, char **arguments)
     app.add_option("--submission", o.submission,
                    "what the worker holds: stub, solution, a file's name");
     app.add_option("--source", o.source, "the submission's file, for messages");
+    app.add_option("--warning", o.warnings, "what the compiler said of it, to stand by a failure")
+        ->allow_extra_args(false);
     app.add_option("--original", o.original, "the stub as it was handed out, for its TODOs");
     app.add_option("--case", filter, "the case of this name, or all whose name holds this text");
     app.add_option("--seed", seed, "hexadecimal; the same seed gives the same inputs");

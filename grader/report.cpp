@@ -171,6 +171,8 @@ std::string failure(const case_record &r, const painter &paint)
         text += wrapped("Try: " + r.hint + (todo.empty() ? "" : " (" + todo + ")"), 4);
     else if (!todo.empty())
         text += wrapped("It belongs to " + todo + ".", 4);
+    for (const std::string &warning : options().warnings)
+        text += wrapped("nvcc warned: " + warning, 4);
     // What was counted and missed, the message has said.
     if (r.speed && !std::isnan(r.speed->median)) text += wrapped(gates(*r.speed), 4);
     text += wrapped(more_points(r), 4);
@@ -472,6 +474,7 @@ std::string result_json()
          {"points", points},
          {"max_points", max_points},
          {"cases", cases}};
+    if (!options().warnings.empty()) l["warnings"] = options().warnings;
     nlohmann::json env{
         {"sandbox", options().sandbox && sandbox_available() ? "namespaces" : "limits"}};
     if (!options().simulated) {

@@ -38,6 +38,7 @@ std::string replay_folder(const toolchain &t, const subject &what)
 // counted. Empty where it is not linked so.
 struct workers_of {
     std::string graded, counted;
+    std::vector<std::string> warnings = {}; // of the compiler, about the submission
 };
 
 std::vector<std::string> grader_command(const toolchain &t, const lab &l, const subject &what,
@@ -61,6 +62,7 @@ std::vector<std::string> grader_command(const toolchain &t, const lab &l, const 
     }
     add({"--submission", what.name, "--source", t.shown(what.source), "--seed", options.seed,
          "--json", json_file});
+    for (const std::string &warning : worker.warnings) add({"--warning=" + warning});
     if (!original.empty()) add({"--original", original});
     if (!l.mpirun.empty()) add({"--mpirun", l.mpirun});
     if (options.replays) add({"--replay-dir", replay_folder(t, what)});
@@ -377,7 +379,9 @@ graded grade_one(const toolchain &t, const lab &l, const subject &what,
         g.cpu_seconds = built.cpu_seconds;
         return g;
     }
-    graded g = run_grader(t, l, what, {built.workers.front(), built.workers.back()}, options, show);
+    workers_of workers{built.workers.front(), built.workers.back(),
+                       telling_warnings(built.diagnostics)};
+    graded g = run_grader(t, l, what, workers, options, show);
     g.cpu_seconds += built.cpu_seconds;
     return g;
 }

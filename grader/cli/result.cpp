@@ -77,6 +77,9 @@ std::vector<lab_view> labs_of(const json &document)
                                      number_at(c, "points"), number_at(c, "max_points"), &c,
                                      text_of(c, "about"),
                                      int(std::clamp(number_at(c, "line"), 0.0, 1e9))});
+        if (auto warned = l.find("warnings"); warned != l.end() && warned->is_array())
+            for (const json &w : *warned)
+                if (w.is_string()) lab.warnings.push_back(w.get<std::string>());
         result.push_back(std::move(lab));
     }
     return result;

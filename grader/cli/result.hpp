@@ -30,6 +30,7 @@ struct lab_view {
     std::string lab, submission, status;
     double points = 0, max_points = 0;
     std::vector<case_view> cases;
+    std::vector<std::string> warnings = {}; // of the compiler, that a failure may come from
 };
 std::vector<lab_view> labs_of(const json &document);
 

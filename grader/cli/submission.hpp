@@ -51,6 +51,11 @@ std::vector<std::string> flags_for(const toolchain &t, const lab &l,
 built_submission build_submission(const toolchain &t, const submission_request &request,
                                   const build_limits &limits = {});
 
+// Of the compiler's words, at most three warnings that a wrong answer may come from: those that
+// only CUDA has, and what is used before it is set. Not what is unused: a file half done has much
+// of it.
+std::vector<std::string> telling_warnings(const std::string &diagnostics);
+
 // What is wrong with the symbols of an object as `nm` lists them; empty: nothing. Exposed for
 // tests.
 std::string lint_symbols(const std::string &nm_output, const std::string &file);

@@ -139,6 +139,14 @@ void write_out(std::string_view text)
 
 std::string time_of_day() { return fmt::format("{:%H:%M:%S}", fmt::localtime(std::time(nullptr))); }
 
+// The stub, and what it may include of ours.
+std::vector<std::string> watched(const toolchain &t, const lab &l)
+{
+    std::vector<std::string> files = t.headers(l);
+    files.insert(files.begin(), t.stub(l));
+    return files;
+}
+
 class watcher {
 public:
     watcher(const toolchain &t, const lab &l, std::vector<std::string> grade, std::string seed)
@@ -147,7 +155,7 @@ public:
           grade_(std::move(grade)),
           seed_(std::move(seed)),
           todos_(todos_of(t, l)),
-          files_{t.stub(l), t.header(l)},
+          files_(watched(t, l)),
           saves_(look_at(files_)),
           out_(detect_terminal(1)),
           keys_(0)

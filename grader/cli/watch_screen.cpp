@@ -232,9 +232,10 @@ screen verdict_screen(const watch_state &s, const lab_view &l, const todo_list &
     screen body, below;
     std::string number = s.lab.substr(0, s.lab.find('_')), grade = "grade " + number;
     const case_view *first = first_to_mend(l, todos);
-    if (first)
+    if (first) {
         draw_case(body, *first, todos, s.file, out);
-    else if (everything(l))
+        for (const std::string &warning : l.warnings) add(body, "nvcc warned: " + warning, out, 2);
+    } else if (everything(l))
         body.push_back(good(out, fmt::format("All {:g} points.", l.max_points)));
     else
         draw_missing_points(body, l, todos, out);

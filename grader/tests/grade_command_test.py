@@ -44,6 +44,15 @@ class grading(unittest.TestCase):
         self.assertEqual(cases[0]["races_partly_unwatched"], "touch")
         self.assertIn("races were looked for in a part of kernel touch only", " ".join(printed.split()))
 
+    def test_what_nvcc_warned_of_stands_below_the_failure(self):
+        text = SOLUTION.read_text().replace("void twice(", "__device__ int spare = 2;\nvoid twice(", 1)
+        text = text.replace("256>>>(x, y, n);", "256>>>(x, y, n + spare - 2);", 1)
+        printed, cases = self.grade(text, "--case", "twice: 1000 elements")
+        self.assertEqual([c["verdict"] for c in cases], ["PARTIALLY_WRITTEN"], printed)
+        self.assertIn('nvcc warned: answer.cu(19): a __device__ variable "spare" cannot be directly read in a host '
+                      'function', " ".join(printed.split()))
+        self.assertNotIn("nvcc warned", self.grade(SOLUTION.read_text(), "--case", "twice: 1000 elements")[0])
+
     def test_the_late_schedule_finds_a_missing_event_in_any_case(self):
         text = SOLUTION.read_text().replace("    cudaStreamWaitEvent(second, copied);\n", "", 1)
         case = "copy_but_first: what nobody asked for"

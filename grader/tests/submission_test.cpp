@@ -142,6 +142,27 @@ TEST_CASE("a missing contract function is named")
     }
 }
 
+TEST_CASE("of the compiler's warnings those are kept that a wrong answer may come from")
+{
+    const std::string read = "stub.cu(8): warning #20091-D: a __constant__ variable \"factor\" "
+                             "cannot be directly read in a host function\n";
+    const std::string rest = "  float f() { return factor[1]; }\n                 ^\n\n"
+                             "Remark: The warnings can be suppressed with \"-diag-suppress\"\n"
+                             "stub.cu(9): warning #177-D: variable \"n\" was declared but never "
+                             "referenced\n";
+    std::string used =
+        "stub.cu(3): warning #549-D: variable \"y\" is used before its value is set\n";
+    std::vector<std::string> kept = telling_warnings(used + rest + read + rest + used);
+    CHECK(kept ==
+          std::vector<std::string>{"stub.cu(3): variable \"y\" is used before its value is set",
+                                   "stub.cu(8): a __constant__ variable \"factor\" cannot "
+                                   "be directly read in a host function"});
+    CHECK(telling_warnings(rest).empty());
+    std::string many;
+    for (int i = 1; i < 9; ++i) many += fmt::format("a.cu({}): warning #20092-D: and so on\n", i);
+    CHECK(telling_warnings(many).size() == 3);
+}
+
 TEST_CASE("of a file with none of several functions one sentence is said")
 {
     built_project p;
