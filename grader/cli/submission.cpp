@@ -684,13 +684,13 @@ std::vector<std::string> telling_warnings(const std::string &diagnostics)
 {
     constexpr std::size_t most = 3;
     constexpr int first_of_cuda = 20000, used_before_set = 549;
-    static const std::regex warning(R"((.*\(\d{1,6}\)): warning #(\d{1,6})-D: (.*))");
+    static const std::regex warning(R"(.*\((\d{1,6})\): warning #(\d{1,6})-D: (.*))");
     std::vector<std::string> result;
     for (const std::string &line : lines(diagnostics)) {
         std::smatch m;
         if (result.size() == most || !std::regex_match(line, m, warning)) continue;
         int number = std::stoi(m[2]);
-        std::string words = m[1].str() + ": " + m[3].str();
+        std::string words = "line " + m[1].str() + ": " + m[3].str();
         bool new_one = std::find(result.begin(), result.end(), words) == result.end();
         if ((number >= first_of_cuda || number == used_before_set) && new_one)
             result.push_back(words);

@@ -54,6 +54,7 @@ built_submission build_submission(const toolchain &t, const submission_request &
 // Of the compiler's words, at most three warnings that a wrong answer may come from: those that
 // only CUDA has, and what is used before it is set. Not what is unused: a file half done has much
 // of it.
+// By line alone: the words may have been kept from an equal file elsewhere.
 std::vector<std::string> telling_warnings(const std::string &diagnostics);
 
 // What is wrong with the symbols of an object as `nm` lists them; empty: nothing. Exposed for

@@ -49,7 +49,7 @@ class grading(unittest.TestCase):
         text = text.replace("256>>>(x, y, n);", "256>>>(x, y, n + spare - 2);", 1)
         printed, cases = self.grade(text, "--case", "twice: 1000 elements")
         self.assertEqual([c["verdict"] for c in cases], ["PARTIALLY_WRITTEN"], printed)
-        self.assertIn('nvcc warned: answer.cu(19): a __device__ variable "spare" cannot be directly read in a host '
+        self.assertIn('nvcc warned: line 19: a __device__ variable "spare" cannot be directly read in a host '
                       'function', " ".join(printed.split()))
         self.assertNotIn("nvcc warned", self.grade(SOLUTION.read_text(), "--case", "twice: 1000 elements")[0])
 

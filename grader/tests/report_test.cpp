@@ -66,7 +66,7 @@ TEST_CASE("the report begins with what is first to mend, and names its TODO by t
     add("scale: speed", kind::speed, verdict::TOO_SLOW, 0);
     add("shift: one", kind::correctness, verdict::NOT_WRITTEN, 0);
     add("scale: two", kind::correctness, verdict::RACE, 6);
-    options().warnings = {"stub.cu(8): \"factor\" cannot be read in a host function"};
+    options().warnings = {"line 8: \"factor\" cannot be read in a host function"};
     auto holds = [&](const std::string &part) {
         return human_report(false).find(part) != std::string::npos;
     };
@@ -76,7 +76,7 @@ TEST_CASE("the report begins with what is first to mend, and names its TODO by t
     nlohmann::json lab = nlohmann::json::parse(result_json())["labs"][0];
     CHECK(lab["cases"][2]["line"] == 6);
     CHECK(lab["warnings"] == options().warnings);
-    CHECK(holds("    nvcc warned: stub.cu(8): \"factor\" cannot be read in a host function\n"));
+    CHECK(holds("    nvcc warned: line 8: \"factor\" cannot be read in a host function\n"));
     records()[2].result = verdict::PASS;
     CHECK(holds("Not passed, and for later:\n    TOO_SLOW           scale: speed\n"));
     CHECK(holds(std::string("write TODO 3 (") + path + ":9), then"));

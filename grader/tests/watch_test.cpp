@@ -236,9 +236,9 @@ TEST_CASE("the screen: points, the first failure with its TODO, the functions, t
     CHECK(contains(text, "todo  shift              not written: TODO 2"));
     CHECK(contains(text, "keys: h hint for TODO 1   r run again   q quit\n"));
     CHECK(text.find("WRONG_ANSWER") < text.find("todo  shift"));
-    document["labs"][0]["warnings"] = {"stub.cu(8): \"factor\" cannot be read in a host function"};
+    document["labs"][0]["warnings"] = {"line 8: \"factor\" cannot be read in a host function"};
     text = text_of(draw(showing(document), todos, plain(60), 24));
-    CHECK(contains(text, "(TODO 1)\n  nvcc warned: stub.cu(8): \"factor\" cannot be read in a\n"));
+    CHECK(contains(text, "(TODO 1)\n  nvcc warned: line 8: \"factor\" cannot be read in a host\n"));
     document["labs"][0]["cases"].back()["about"] = "shift"; // which is to blame
     CHECK(contains(text_of(draw(showing(document), todos, plain(80), 24)), "look at i (TODO 2)"));
 }
