@@ -169,10 +169,10 @@ void take_submission_text(case_record &r)
 {
     worker &w = r.ranks ? all().ranks : all().submission;
     if (!w.started()) return;
-    std::string said = w.take_text();
+    worker::printed said = w.take_text();
     if (r.repeating) return; // it said so in the first call
-    r.text = std::move(said);
-    r.text_cut = w.text_was_cut();
+    r.text = std::move(said.text);
+    r.text_cut = said.cut;
 }
 
 on_simulator::on_simulator() : was_(options().simulated)
@@ -295,6 +295,8 @@ void end_case(verdict v, std::string message, std::string hint)
     std::abort(); // DOCTEST_FAIL has thrown
 }
 
+namespace {
+
 // What acquire or release did that the call it was made for cannot be made with.
 [[noreturn]] void end_for_acquire(acquire_fault what)
 {
@@ -313,8 +315,6 @@ void end_case(verdict v, std::string message, std::string hint)
     }
     end_case(verdict::PROTOCOL_ERROR, "The worker gave an unknown answer about acquire.");
 }
-
-namespace {
 
 std::string whose(const answer &a)
 {

@@ -3,6 +3,7 @@
 #include "case_run.hpp"
 #include "report.hpp"
 #include "whole_file.hpp"
+#include "words.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -33,12 +34,6 @@ std::string as_filter(const std::string &text, bool whole)
         result += c;
     }
     return whole ? result : "*" + result + "*";
-}
-
-std::string lower(std::string text)
-{
-    for (char &c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    return text;
 }
 
 int list_cases()

@@ -61,7 +61,6 @@ enum class command : std::uint32_t {
     drop,   // free set `set`
     report, // simulator only: findings and counters into the output region at `offset`, at most
             // `bytes`
-    quit,
 };
 
 enum run_flags : std::uint32_t {

@@ -40,6 +40,7 @@
 #include <sstream>
 #include <string>
 #include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -113,6 +114,7 @@ struct plan {
     const char *program;
     std::vector<char *> arguments; // with the null at the end
     bool loopback;                 // wanted in the worker's network
+    rlim_t cpu_seconds;            // of its whole life
     int socket, input, output, text, status, null;
     const worker_root *root; // null: without namespaces
     id_maps ids;
@@ -150,7 +152,7 @@ void limit(__rlimit_resource what, rlim_t most)
     limit(RLIMIT_CORE, 0);
     limit(RLIMIT_FSIZE, rlim_t{1} << 30);
     limit(RLIMIT_NOFILE, 1024);
-    limit(RLIMIT_CPU, 600);
+    limit(RLIMIT_CPU, p.cpu_seconds);
     if (p.root) drop_privileges();
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     execve(p.program, p.arguments.data(), p.environment_pointers.data());
@@ -416,6 +418,8 @@ void worker::state::start(const region &input)
     for (std::string &a : arguments) p.arguments.push_back(a.data());
     p.arguments.push_back(nullptr);
     p.loopback = options.ranks > 0;
+    // Each call has a limit on the clock on the wall, and the simulator takes every core.
+    p.cpu_seconds = 600 * rlim_t{std::max(1u, std::thread::hardware_concurrency())};
     p.socket = theirs.get();
     p.input = input.descriptor();
     p.output = output->descriptor();
@@ -553,6 +557,7 @@ answer worker::ask(request what, std::chrono::milliseconds limit)
         if (!s.ended(a)) a.how = ending::confused;
         return s.finish(a);
     }
+    int socket = s.socket.get(), text = s.text.get(); // -1: it has closed its end
     while (true) {
         auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - steady::now()).count();
         if (left <= 0) {
@@ -560,8 +565,7 @@ answer worker::ask(request what, std::chrono::milliseconds limit)
             a.parent_ms = std::chrono::duration<double, std::milli>(limit).count();
             return s.finish(a);
         }
-        pollfd wait[3] = {
-            {s.socket.get(), POLLIN, 0}, {s.text.get(), POLLIN, 0}, {s.status.get(), POLLIN, 0}};
+        pollfd wait[3] = {{socket, POLLIN, 0}, {text, POLLIN, 0}, {s.status.get(), POLLIN, 0}};
         int most =
             static_cast<int>(std::min<long long>(left, 100)); // to look at its memory now and then
         poll(wait, 3, most);
@@ -589,6 +593,8 @@ answer worker::ask(request what, std::chrono::milliseconds limit)
             return s.finish(a);
         }
         if (wait[2].revents && s.ended(a)) return s.finish(a);
+        if (wait[0].revents && !(wait[0].revents & POLLIN)) socket = -1;
+        if (wait[1].revents && !(wait[1].revents & POLLIN)) text = -1;
         if (memory_from(s.keeper, {s.input, s.output.get()}) > s.options.memory_limit) {
             a.how = ending::oversized;
             return s.finish(a);
@@ -599,8 +605,10 @@ answer worker::ask(request what, std::chrono::milliseconds limit)
 bool worker::started() const { return state_ != nullptr; }
 bool worker::alive() const { return state_ && state_->keeper > 0; }
 region &worker::output() const { return *state_->output; }
-std::string worker::take_text() { return std::exchange(state_->said, {}); }
-bool worker::text_was_cut() const { return state_->cut; }
+worker::printed worker::take_text()
+{
+    return {std::exchange(state_->said, {}), std::exchange(state_->cut, false)};
+}
 
 bool sandbox_available()
 {

@@ -14,8 +14,9 @@
 
 namespace grading {
 
-// Memory that the parent fills and workers may only read: sealed against writing, growing and
-// shrinking. Pages cost memory once touched. Shared by every worker started with it.
+// Memory that the parent shares with workers: sealed against growing and shrinking, and where they
+// may not write it, against their writing. Pages cost memory once touched. Shared by every worker
+// started with it.
 class region {
 public:
     explicit region(std::size_t bytes, bool workers_may_write);
@@ -55,7 +56,7 @@ struct answer {
 
 struct worker_options {
     std::string program;
-    std::size_t output_kept = 16 << 10; // bytes of the worker's text kept a request
+    std::size_t output_kept = 16 << 10; // bytes of its text kept until they are taken
     std::size_t output_limit = 8 << 20; // bytes after which it is killed
     int ranks = 0;       // that many ranks of Open MPI, which are one worker together; 0: no MPI
     std::string mpirun;  // then Open MPI's launcher
@@ -81,9 +82,14 @@ public:
 
     bool started() const; // alive or dead, but not an empty one
     bool alive() const;
-    region &output() const;  // what this worker writes
-    std::string take_text(); // what it printed since the last call, at most output_kept bytes
-    bool text_was_cut() const;
+    region &output() const; // what this worker writes
+    // What it printed since this was last asked: at most output_kept bytes, and whether it was
+    // more.
+    struct printed {
+        std::string text;
+        bool cut;
+    };
+    printed take_text();
 
 private:
     struct state;

@@ -693,16 +693,6 @@ counted count_naive(const make_workload &make)
     return c;
 }
 
-// Naive's counters of one call, on the same kind of inputs; kept for later cases that race the same
-// function on as many bytes.
-const counted &naive_counters(const make_workload &make)
-{
-    static std::map<std::string, counted> kept;
-    std::string key = fmt::format("{}, {}", current_case().name, case_seed());
-    if (auto at = kept.find(key); at != kept.end()) return at->second;
-    return kept.emplace(key, count_naive(make)).first->second;
-}
-
 // What one call of the submission counted, and what it missed, if anything.
 struct counted_outcome {
     speed_result result;
@@ -771,7 +761,7 @@ counted_outcome count_one_call(const make_workload &make, const make_workload &m
                                const speed_gates &gates)
 {
     // First: the submission's call is the one to repeat.
-    const counted &naive = naive_counters(make_for_naive ? make_for_naive : make);
+    const counted naive = count_naive(make_for_naive ? make_for_naive : make);
     std::mt19937_64 random(case_seed());
     std::unique_ptr<workload> work = make(random);
     std::vector<argument> arguments = work->arguments();

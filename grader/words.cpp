@@ -63,6 +63,14 @@ std::string printable(const std::string &untrusted)
     return result;
 }
 
+std::string lower(std::string_view text)
+{
+    std::string result(text);
+    for (char &c : result)
+        if (c >= 'A' && c <= 'Z') c += 'a' - 'A';
+    return result;
+}
+
 std::vector<std::string> lines(std::string_view text)
 {
     std::vector<std::string> result;

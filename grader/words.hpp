@@ -15,6 +15,8 @@ std::size_t safe_character(std::string_view text);
 // UTF-8 in which all but safe characters and tabs are shown as numbers: \x1b, \u{202e}.
 std::string printable(const std::string &untrusted);
 
+std::string lower(std::string_view text); // its ASCII letters
+
 std::vector<std::string> lines(std::string_view text); // without their ends
 
 // A word as a shell must be given it: quoted where it holds blanks or signs of the shell's.

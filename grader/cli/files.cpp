@@ -46,14 +46,19 @@ std::string read_text(const std::string &path)
     return text.str();
 }
 
+// Asked for before there are threads: nobody can look at it without setting it, for all of them.
+static const mode_t withheld = [] {
+    mode_t mask = umask(0);
+    umask(mask);
+    return mask;
+}();
+
 // Of the file that is replaced, else what the user gives new ones.
 static mode_t mode_for(const std::string &path)
 {
     struct stat there {};
     if (stat(path.c_str(), &there) == 0) return there.st_mode & 0777;
-    mode_t mask = umask(0);
-    umask(mask);
-    return 0666 & ~mask;
+    return 0666 & ~withheld;
 }
 
 void write_atomically(const std::string &path, const std::string &text, keeping how)

@@ -15,7 +15,7 @@ struct grade_options {
     std::string backend = "auto"; // auto, gpu, sim; settled by choose_backend
     std::string pattern;          // only cases whose name contains it
     std::string seed;             // hexadecimal; settled by choose_seed
-    std::string schedule;         // of the simulator: index, random; empty: the usual
+    std::string schedule;         // of the simulator: index, random, late; empty: index
     bool require_gpu = false;
     bool solutions = false;
     std::string submission; // a file instead of the stub

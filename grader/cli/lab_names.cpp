@@ -26,14 +26,6 @@ std::string_view leading_digits(std::string_view name)
     return name.substr(0, n);
 }
 
-std::string lower(std::string_view s)
-{
-    std::string result(s);
-    std::transform(result.begin(), result.end(), result.begin(),
-                   [](unsigned char c) { return std::tolower(c); });
-    return result;
-}
-
 std::string listed(const std::vector<std::string> &names)
 {
     std::string result;

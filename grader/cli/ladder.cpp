@@ -87,7 +87,8 @@ std::string introduction(const std::vector<rung_row> &rows, const terminal &out)
     std::string text =
         "  " +
         wrapped(rows.size() > 1 ? "From the version to beat to the full solution; each step adds "
-                                  "one idea. (N of M right): correctness cases passed."
+                                  "one idea to the functions it changes. (N of M right): "
+                                  "correctness cases passed."
                                 : "The version to beat.",
                 out.width, 2) +
         "\n\n";

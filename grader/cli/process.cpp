@@ -18,12 +18,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <mutex>
 #include <sstream>
 #include <system_error>
 
@@ -144,6 +142,8 @@ bool enter_cell(plan &p)
     for (int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) signal(number, SIG_DFL);
     dup2(p.null, 0);
     if (p.output >= 0) dup2(p.output, 1), dup2(p.output, 2);
+    // Another thread's std::ifstream may be open, which cannot say so itself.
+    syscall(SYS_close_range, 3, ~0U, CLOSE_RANGE_CLOEXEC);
     if (c.inside && !enter_cell(p)) give_up(p);
     prctl(PR_SET_PDEATHSIG, SIGKILL); // entering another user namespace may have cleared it
     if (!c.directory.empty() && chdir(c.directory.c_str()) != 0) give_up(p);
@@ -188,8 +188,8 @@ struct listener {
                 line += c;
         }
     }
-    // Reads what is there; false once the other end is closed.
-    // Some of what is there: who writes without end must not keep us from looking at the clock.
+    // Reads some of what is there: who writes without end must not keep us from looking at the
+    // clock. False once the other end is closed.
     bool read_from(int fd)
     {
         char chunk[1 << 14];

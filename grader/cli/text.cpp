@@ -29,10 +29,8 @@ std::string_view variable(const char *name)
 bool locale_is_utf8()
 {
     for (const char *name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
-        std::string value(variable(name));
+        std::string value = lower(variable(name));
         if (value.empty()) continue;
-        std::transform(value.begin(), value.end(), value.begin(),
-                       [](unsigned char c) { return std::tolower(c); });
         return value.find("utf-8") != value.npos || value.find("utf8") != value.npos;
     }
     return false;

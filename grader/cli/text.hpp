@@ -52,6 +52,7 @@ std::string demangled(const std::string &symbol);
 std::string trimmed(std::string_view line); // of blanks, tabs and carriage returns
 
 using grading::lines;
+using grading::lower;
 using grading::shell_word;
 
 // The candidate that a mistyped word most likely meant; empty when none is near.

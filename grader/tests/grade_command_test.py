@@ -53,6 +53,15 @@ class grading(unittest.TestCase):
                       'function', " ".join(printed.split()))
         self.assertNotIn("nvcc warned", self.grade(SOLUTION.read_text(), "--case", "twice: 1000 elements")[0])
 
+    def test_that_more_was_printed_is_said_of_the_case_that_did(self):
+        prints = "    std::printf(n == 67 ? \"short\\n\" : \"%20000d\\n\", n);\n"
+        text = SOLUTION.read_text().replace("    if (n > 0) double_each", prints + "    if (n > 0) double_each", 1)
+        text = "#include <cstdio>\n" + text.replace("256>>>(x, y, n);", "256>>>(x, y, n - (n == 67));", 1)
+        printed, cases = self.grade(text, "--case", "twice")
+        self.assertEqual([c["verdict"] for c in cases if c["verdict"] != "PASS"], ["PARTIALLY_WRITTEN"], printed)
+        self.assertIn("It printed:\n    | short\n", printed)
+        self.assertNotIn("more was cut", printed)
+
     def test_the_late_schedule_finds_a_missing_event_in_any_case(self):
         text = SOLUTION.read_text().replace("    cudaStreamWaitEvent(second, copied);\n", "", 1)
         case = "copy_but_first: what nobody asked for"

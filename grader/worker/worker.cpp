@@ -381,12 +381,17 @@ public:
     explicit launch_pool(std::size_t places)
     {
         if (places == 0) return;
-        if (cudaDeviceGetLimit(&usual_, limit) == cudaSuccess) cudaDeviceSetLimit(limit, places);
+        std::size_t usual = 0;
+        bool set = cudaDeviceGetLimit(&usual, limit) == cudaSuccess &&
+                   cudaDeviceSetLimit(limit, places) == cudaSuccess;
+        if (set) usual_ = usual;
         cudaGetLastError();
     }
     ~launch_pool()
     {
-        if (usual_ != 0) cudaDeviceSetLimit(limit, usual_);
+        if (usual_ == 0) return;
+        cudaDeviceSetLimit(limit, usual_);
+        cudaGetLastError();
     }
     launch_pool(const launch_pool &) = delete;
     launch_pool &operator=(const launch_pool &) = delete;
@@ -449,9 +454,10 @@ public:
         } catch (const acquire_failure &f) {
             a.status = reply_status::misacquired;
             a.error = static_cast<std::int32_t>(f.what);
-        } catch (const std::exception &x) { // of acquire
-            a.status = reply_status::exception;
-            put(a.text, x.what());
+        } catch (const std::exception &x) { // of acquire, or of what says how much scratch
+            say_thrown(a, x.what());
+        } catch (...) {
+            say_thrown(a, thrown_by_another);
         }
         // No other file: writing a submission's own could run its code.
         std::fflush(own_text);
@@ -484,10 +490,15 @@ private:
             return;
         case command::report:
             return report(r, a);
-        case command::quit:
-            std::exit(0);
         }
         malformed(a, "an unknown command");
+    }
+
+    static constexpr const char *thrown_by_another = "something that is no std::exception";
+    static void say_thrown(reply &a, const char *what)
+    {
+        a.status = reply_status::exception;
+        put(a.text, what);
     }
 
     static void malformed(reply &a, const char *why)
@@ -587,14 +598,7 @@ private:
     bool load_scratch(argument_set &s, std::size_t i, const request &r, reply &a)
     {
         const slot &d = s.slots[i];
-        try {
-            a.bytes =
-                scratch_bytes(s, std::string(r.function, strnlen(r.function, sizeof r.function)));
-        } catch (const std::exception &x) {
-            a.status = reply_status::exception;
-            put(a.text, x.what());
-            return false;
-        }
+        a.bytes = scratch_bytes(s, std::string(r.function, strnlen(r.function, sizeof r.function)));
         buffer &b = s.buffers[i].emplace_back(d, a.bytes, 0);
         const std::byte *from = in(d.input, b.image_bytes());
         if (from) b.load(from);
@@ -705,11 +709,9 @@ private:
             for (argument_set *s : sets) e->run(s->pointers.data(), a.result);
             std::fflush(nullptr); // a file may be of a kind whose writing is the submission's code
         } catch (const std::exception &x) {
-            a.status = reply_status::exception;
-            put(a.text, x.what());
+            say_thrown(a, x.what());
         } catch (...) {
-            a.status = reply_status::exception;
-            put(a.text, "something that is no std::exception");
+            say_thrown(a, thrown_by_another);
         }
         signals().close();
         host_bytes at_return;
