@@ -3,6 +3,7 @@
 //
 // Every launch below is in place and rounds its grid up, so that the last block
 // has threads to spare. Change launches where your idea needs it.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
@@ -31,6 +32,7 @@ void scale_columns(const float *in, float *out, int rows, int cols, const float 
     if (n == 0) return;
     scale_elements<<<blocks_for(n, block_size * per_thread), block_size>>>(in, out, n, cols,
                                                                            factor);
+    check_launch("scale_elements");
 }
 
 // A thread an element of the result.
@@ -50,6 +52,7 @@ void read_offset(const float *a, const float *b, float *c, int n, int offset)
 {
     if (offset >= n) return;
     read_elements<<<blocks_for(n - offset, block_size), block_size>>>(a, b, c, n, offset);
+    check_launch("read_elements");
 }
 
 // A thread an element of the result.
@@ -64,6 +67,7 @@ void write_offset(const float *a, const float *b, float *c, int n, int offset)
 {
     if (offset >= n) return;
     write_elements<<<blocks_for(n - offset, block_size), block_size>>>(a, b, c, n, offset);
+    check_launch("write_elements");
 }
 
 // A block owns block_size * per_thread elements.
@@ -78,6 +82,7 @@ void add_unrolled(const float *a, const float *b, float *c, int n)
 {
     if (n == 0) return;
     add_several<<<blocks_for(n, block_size * per_thread), block_size>>>(a, b, c, n);
+    check_launch("add_several");
 }
 
 void predict(const access_pattern *patterns_host, prediction *out_host, int count)

@@ -47,7 +47,8 @@ void distance_all(const float *particles, int n, float3 centre, float *out);
 // How far are some of them?
 //   which, out: k each. out[j] is the distance of particle which[j] from
 //   `centre`. The numbers in `which` are at least 0 and less than n, in no
-//   order; some may occur more than once. k has nothing to do with n.
+//   order; some may occur more than once. k has nothing to do with n; it is
+//   at most 2^30.
 layout distance_some_layout();
 void distance_some(const float *particles, int n, float3 centre, const int *which, int k,
                    float *out);

@@ -5,6 +5,7 @@
 // Every launch below is in place: a thread an element of the result, a block a
 // square of them, the grid rounded up. Change launches where your idea needs
 // it.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
@@ -33,6 +34,7 @@ void matmul_square(const float *M, const float *N, float *P, int width)
     if (width == 0) return;
     dim3 grid(blocks_for(width), blocks_for(width)), block(tile, tile);
     multiply_square_tiles<<<grid, block>>>(M, N, P, width);
+    check_launch("multiply_square_tiles");
 }
 
 // Any size: tiles hang over the right and the lower edge of every matrix.
@@ -58,6 +60,7 @@ void sgemm(float alpha, const float *A, const float *B, float beta, float *C, in
     if (j == 0 || l == 0) return;
     dim3 grid(blocks_for(l), blocks_for(j)), block(tile, tile);
     multiply_tiles<<<grid, block>>>(alpha, A, B, beta, C, j, k, l);
+    check_launch("multiply_tiles");
 }
 
 void matmul(const float *M, const float *N, float *P, int j, int k, int l)

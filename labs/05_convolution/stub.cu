@@ -66,7 +66,7 @@ void convolve(const float *image, float *out, int rows, int cols, const float *f
     // and in convolve_clamped too.
     filter_pixels<<<blocks_for(rows, cols), dim3(block_cols, block_rows)>>>(
         zeros_beyond{image, rows, cols}, out, rows, cols, radius);
-    check(cudaPeekAtLastError(), "filter_pixels");
+    check_launch("filter_pixels");
 }
 
 void convolve_clamped(const float *image, float *out, int rows, int cols, const float *filter_host,
@@ -75,7 +75,7 @@ void convolve_clamped(const float *image, float *out, int rows, int cols, const 
     if (rows == 0 || cols == 0) return;
     filter_pixels<<<blocks_for(rows, cols), dim3(block_cols, block_rows)>>>(
         edges_beyond{image, rows, cols}, out, rows, cols, radius);
-    check(cudaPeekAtLastError(), "filter_pixels");
+    check_launch("filter_pixels");
 }
 
 static __global__ void filter_rows(const float *image, float *between, int rows, int cols,
@@ -108,5 +108,5 @@ void convolve_separable(const float *image, float *out, int rows, int cols,
     dim3 blocks = blocks_for(rows, cols), block(block_cols, block_rows);
     filter_rows<<<blocks, block>>>(image, between, rows, cols, radius);
     filter_columns<<<blocks, block>>>(between, out, rows, cols, radius);
-    check(cudaPeekAtLastError(), "filter_rows and filter_columns");
+    check_launch("filter_rows and filter_columns");
 }

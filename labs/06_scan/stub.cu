@@ -5,6 +5,7 @@
 // every block scans its elements; one block scans the blocks' sums; every block
 // adds what lies before it. Change kernels, launches and scratch where your
 // idea needs it.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
@@ -27,6 +28,7 @@ static __global__ void scan_by_doubling(const int *in, int *out, int n)
 void scan_block_inclusive(const int *in, int *out, int n)
 {
     scan_by_doubling<<<1, pairs>>>(in, out, n);
+    check_launch("scan_by_doubling");
 }
 
 // Where element i of the tree is kept.
@@ -55,6 +57,7 @@ static __global__ void scan_by_tree(const int *in, int *out, int n)
 void scan_block_exclusive(const int *in, int *out, int n)
 {
     scan_by_tree<<<1, pairs>>>(in, out, n);
+    check_launch("scan_by_tree");
 }
 
 // Part two: any length, and any type T of elements.
@@ -118,8 +121,11 @@ template <class T, bool inclusive> static void scan(const T *in, T *out, int n, 
     // on as soon as it knows what lies before. And let each thread have several
     // elements.
     scan_blocks<T, inclusive><<<blocks, block_size>>>(in, out, n, block_sums);
+    check_launch("scan_blocks");
     scan_sums<<<1, block_size>>>(block_sums, blocks);
+    check_launch("scan_sums");
     add_before<<<blocks, block_size>>>(out, n, block_sums);
+    check_launch("add_before");
 }
 
 // A sum a block.

@@ -5,6 +5,7 @@
 // a block counts the digits of its tile; the counts of all tiles are added up;
 // then every block knows where its keys go. Change kernels, launches and
 // scratch where your idea needs it.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
@@ -35,6 +36,7 @@ static __global__ void sort_runs(unsigned *keys, int n)
 void sort_warps(unsigned *keys, int n)
 {
     if (n > 0) sort_runs<<<blocks_for(n, block_size), block_size>>>(keys, n);
+    check_launch("sort_runs");
 }
 
 // The sum of x over the threads of the block before this one, and over all.
@@ -159,8 +161,11 @@ static void sort(unsigned *keys, unsigned *values, int n, void *scratch, bool fl
         arrays a = k % 2 == 0 ? there : back;
         pass p{k * digit_bits, floats};
         count_tiles<<<tiles, block_size>>>(a.keys, n, p, counts);
+        check_launch("count_tiles");
         scan_counts<<<digits, scan_size>>>(counts, tiles, totals);
+        check_launch("scan_counts");
         place_tiles<<<tiles, block_size>>>(a, n, p, counts, totals);
+        check_launch("place_tiles");
     }
     // TODO 10 (radix_sort: speed): When everything passes: how many passes, and
     // how often does a pass go over the keys? Try digits of 8 bits. Then count

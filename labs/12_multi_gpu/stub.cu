@@ -332,7 +332,7 @@ int eliminate(const double *augmented_host, int n, double *x_host, int devices)
                                                             y[owner].at);
         from = owner;
     }
-    check(cudaPeekAtLastError(), "a launch of eliminate");
+    check_launch("a launch of eliminate");
     finish(streams);
     std::vector<double> pivots(n); // the first number of each message
     check(cudaMemcpy2D(pivots.data(), sizeof(double), messages[0].at, sizeof(double) * (n + 1),
@@ -360,7 +360,7 @@ static __global__ void merge(const unsigned char *first, const unsigned char *se
     check(cudaMemcpy(first.at, first_host, n, cudaMemcpyHostToDevice), "cudaMemcpy");
     check(cudaMemcpy(second.at, second_host, n, cudaMemcpyHostToDevice), "cudaMemcpy");
     merge<<<blocks_for(n), block_size>>>(first.at, second.at, first.at, n);
-    check(cudaPeekAtLastError(), "merge");
+    check_launch("merge");
     check(cudaMemcpy(out_host, first.at, n, cudaMemcpyDeviceToHost), "cudaMemcpy");
 }
 
@@ -462,7 +462,7 @@ int eliminate_ranks(const double *augmented_host, int n, double *x_host)
         // others copy it to their device. No rank may leave out a turn.
         int i = d.own_before(j + 1), left = d.own_before(n + 1) - i;
         if (left > 0) update_columns<<<left, block_size>>>(d, j, i, message.at);
-        check(cudaPeekAtLastError(), "a launch of eliminate_ranks");
+        check_launch("a launch of eliminate_ranks");
     }
     copy_numbers(own.data(), columns.at, own.size());
     // TODO 17 (eliminate_ranks): Gather what was scattered, to

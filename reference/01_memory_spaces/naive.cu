@@ -56,7 +56,7 @@ void polynomial(const float *x, float *y, int n, const float *coefficients_host,
     check(cudaMemcpyToSymbol(coefficients, coefficients_host, sizeof(float) * (degree + 1)),
           "cudaMemcpyToSymbol");
     evaluate<<<blocks_for(n), block_size>>>(x, y, n, degree);
-    check(cudaPeekAtLastError(), "evaluate");
+    check_launch("evaluate");
 }
 
 static __constant__ unsigned char next_state[256];
@@ -76,7 +76,7 @@ void follow(const unsigned char *start, const unsigned char *next_host, unsigned
     if (n == 0) return;
     check(cudaMemcpyToSymbol(next_state, next_host, 256), "cudaMemcpyToSymbol");
     walk<<<blocks_for(n), block_size>>>(start, out, n, steps);
-    check(cudaPeekAtLastError(), "walk");
+    check_launch("walk");
 }
 
 static __global__ void sort_runs(const float *in, float *out, int n)
@@ -97,7 +97,7 @@ void small_sort(const float *in, float *out, int n)
 {
     if (n == 0) return;
     sort_runs<<<blocks_for((n + run_length - 1) / run_length), block_size>>>(in, out, n);
-    check(cudaPeekAtLastError(), "sort_runs");
+    check_launch("sort_runs");
 }
 
 // A block a piece; its threads change the places of two elements each.
@@ -115,7 +115,7 @@ void reverse_blocks(float *data, int n, int block)
 {
     if (n == 0) return;
     swap_ends<<<(n + block - 1) / block, block_size>>>(data, n, block);
-    check(cudaPeekAtLastError(), "swap_ends");
+    check_launch("swap_ends");
 }
 
 static __global__ void transpose_elements(const float *in, float *out, int rows, int cols)
@@ -130,7 +130,7 @@ void transpose(const float *in, float *out, int rows, int cols)
 {
     if (rows == 0 || cols == 0) return;
     transpose_elements<<<blocks_for(rows * cols), block_size>>>(in, out, rows, cols);
-    check(cudaPeekAtLastError(), "transpose_elements");
+    check_launch("transpose_elements");
 }
 
 static __device__ float pixel(const unsigned char *image, int width, int height, float x, float y)
@@ -158,7 +158,7 @@ void sample_bilinear(const unsigned char *image, int width, int height, const fl
 {
     if (n == 0) return;
     sample<<<blocks_for(n), block_size>>>(image, width, height, at, out, n);
-    check(cudaPeekAtLastError(), "sample");
+    check_launch("sample");
 }
 
 float *acquire(size_t n) { return static_cast<float *>(std::malloc(sizeof(float) * n)); }
@@ -201,7 +201,7 @@ void sum_mapped(const float *mapped, int n, int passes, double *out, void *)
     if (n == 0) return;
     for (int p = 0; p < passes; ++p)
         add_powers<<<min(blocks_for(n), 2048), block_size>>>(mapped, n, p + 1, out + p);
-    check(cudaPeekAtLastError(), "add_powers");
+    check_launch("add_powers");
 }
 
 static __global__ void scale(float *managed, int n, float factor)
@@ -214,5 +214,5 @@ void scale_managed(float *managed, int n, float factor, int rounds)
 {
     if (n == 0) return;
     for (int k = 0; k < rounds; ++k) scale<<<blocks_for(n), block_size>>>(managed, n, factor);
-    check(cudaPeekAtLastError(), "scale");
+    check_launch("scale");
 }

@@ -40,7 +40,7 @@ template <bool clamped> static void launch(const float *image, float *out, int r
     check(cudaMemcpyToSymbol(filter, filter_host, sizeof(float) * d * d), "copying the filter");
     dim3 grid((cols + block_cols - 1) / block_cols, (rows + block_rows - 1) / block_rows);
     convolve_pixel<clamped><<<grid, dim3(block_cols, block_rows)>>>(image, out, rows, cols, radius);
-    check(cudaPeekAtLastError(), "convolve_pixel");
+    check_launch("convolve_pixel");
 }
 
 void convolve(const float *image, float *out, int rows, int cols, const float *filter_host,

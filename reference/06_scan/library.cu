@@ -26,13 +26,13 @@ template <bool inclusive> static __global__ void scan_one_block(const int *in, i
 void scan_block_inclusive(const int *in, int *out, int n)
 {
     scan_one_block<true><<<1, block_size>>>(in, out, n);
-    check(cudaPeekAtLastError(), "scan_one_block");
+    check_launch("scan_one_block");
 }
 
 void scan_block_exclusive(const int *in, int *out, int n)
 {
     scan_one_block<false><<<1, block_size>>>(in, out, n);
-    check(cudaPeekAtLastError(), "scan_one_block");
+    check_launch("scan_one_block");
 }
 
 template <class T> static void scan(void *scratch, size_t &bytes, const T *in, T *out, int n)

@@ -69,7 +69,7 @@ void unpack(const float *packed, const unsigned char *keep, float *out, int n, v
     size_t bytes = unpack_scratch(n) - places_bytes(n);
     check(scan_marks(behind, bytes, keep, places, n), "DeviceScan::ExclusiveSum");
     fetch<<<blocks_for(n), block_size>>>(packed, keep, out, n, places);
-    check(cudaPeekAtLastError(), "fetch");
+    check_launch("fetch");
 }
 
 size_t partition_scratch(int n)
@@ -99,5 +99,5 @@ void partition(const float *in, float *out, int *kept_count, int n, void *scratc
           "DevicePartition::If");
     if (n < 2) return;
     reverse_rest<<<blocks_for(n / 2), block_size>>>(out, n, kept_count);
-    check(cudaPeekAtLastError(), "reverse_rest");
+    check_launch("reverse_rest");
 }

@@ -25,7 +25,7 @@ void histogram(const unsigned char *in, size_t n, unsigned *bins)
 {
     check(cudaMemsetAsync(bins, 0, 256 * sizeof(unsigned)), "clearing the bins");
     if (n > 0) count_bytes<<<blocks_for(n), block_size>>>(in, n, bins);
-    check(cudaPeekAtLastError(), "count_bytes");
+    check_launch("count_bytes");
 }
 
 static __global__ void count_pixels(const unsigned char *image, int width, int height, int tile,
@@ -44,7 +44,7 @@ void histogram_tiles(const unsigned char *image, int width, int height, int tile
     int across = (width - 1) / tile + 1, down = (height - 1) / tile + 1;
     check(cudaMemsetAsync(bins, 0, sizeof(unsigned) * 256 * across * down), "clearing the bins");
     count_pixels<<<blocks_for(pixels), block_size>>>(image, width, height, tile, across, bins);
-    check(cudaPeekAtLastError(), "count_pixels");
+    check_launch("count_pixels");
 }
 
 static __global__ void count_in_range(const float *in, int n, float low, float high, float width,
@@ -62,5 +62,5 @@ void histogram_range(const float *in, int n, float low, float high, int bin_coun
     float width = (high - low) / bin_count;
     check(cudaMemsetAsync(bins, 0, sizeof(unsigned) * bin_count), "clearing the bins");
     if (n > 0) count_in_range<<<blocks_for(n), block_size>>>(in, n, low, high, width, bins);
-    check(cudaPeekAtLastError(), "count_in_range");
+    check_launch("count_in_range");
 }

@@ -1,19 +1,12 @@
 // Lab 09, the vendor's version: CUB's DeviceMergeSort behind the contract.
+#include "../check.hpp"
 #include "lab.hpp"
 
 #include <cub/device/device_merge_sort.cuh>
 
 #include <cuda_runtime.h>
 
-#include <stdexcept>
-#include <string>
-
-static void check(cudaError_t error)
-{
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string("DeviceMergeSort::SortKeys: ") +
-                                 cudaGetErrorString(error));
-}
+constexpr const char *sorting = "DeviceMergeSort::SortKeys";
 
 struct smaller {
     __device__ bool operator()(unsigned a, unsigned b) const { return a < b; }
@@ -23,12 +16,13 @@ size_t quicksort_scratch(int n)
 {
     size_t bytes = 0;
     check(cub::DeviceMergeSort::SortKeys(nullptr, bytes, static_cast<unsigned *>(nullptr), n,
-                                         smaller{}));
+                                         smaller{}),
+          sorting);
     return bytes;
 }
 
 void quicksort(unsigned *data, int n, void *scratch)
 {
     size_t bytes = quicksort_scratch(n);
-    check(cub::DeviceMergeSort::SortKeys(scratch, bytes, data, n, smaller{}));
+    check(cub::DeviceMergeSort::SortKeys(scratch, bytes, data, n, smaller{}), sorting);
 }

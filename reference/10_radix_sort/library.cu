@@ -27,7 +27,7 @@ void sort_warps(unsigned *keys, int n)
 {
     if (n == 0) return;
     sort_runs<<<n / block_size + 1, block_size>>>(keys, n);
-    check(cudaPeekAtLastError(), "sort_runs");
+    check_launch("sort_runs");
 }
 
 // What CUB wants of scratch comes after the other place of keys (and values). With two places for
@@ -76,7 +76,7 @@ void radix_sort_floats(float *keys, int n, void *scratch)
     turn_bits<<<n / block_size + 1, block_size>>>(bits, n, false);
     radix_sort(bits, n, scratch);
     turn_bits<<<n / block_size + 1, block_size>>>(bits, n, true);
-    check(cudaPeekAtLastError(), "turn_bits");
+    check_launch("turn_bits");
 }
 
 size_t radix_sort_pairs_scratch(int n)

@@ -26,7 +26,7 @@ void add_pipelined(const float *a_host, const float *b_host, float *c_host, int 
     check(cudaMemcpyAsync(a, a_host, bytes, cudaMemcpyHostToDevice), "copying a");
     check(cudaMemcpyAsync(b, b_host, bytes, cudaMemcpyHostToDevice), "copying b");
     add_and_work<<<blocks_for(n), block_size>>>(a, b, c, n, rounds);
-    check(cudaPeekAtLastError(), "add_and_work");
+    check_launch("add_and_work");
     check(cudaMemcpyAsync(c_host, c, bytes, cudaMemcpyDeviceToHost), "copying c");
     check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
 }
@@ -55,7 +55,7 @@ void merge_images(const unsigned char *first_host, const unsigned char *second_h
         check(cudaMemcpyAsync(second, second_host + at, pixels, cudaMemcpyHostToDevice),
               "copying an image");
         merge<<<blocks_for(pixels), block_size>>>(first, second, out, pixels);
-        check(cudaPeekAtLastError(), "merge");
+        check_launch("merge");
         check(cudaMemcpyAsync(out_host + at, out, pixels, cudaMemcpyDeviceToHost),
               "copying an image back");
     }
@@ -97,5 +97,5 @@ void diamond(const float *in, float *left, float *right, float *out, int n, int 
     compute_left<<<blocks_for(n), block_size>>>(top, left, n, rounds);
     compute_right<<<blocks_for(n), block_size>>>(top, right, n, rounds);
     join<<<blocks_for(n), block_size>>>(left, right, out, n);
-    check(cudaPeekAtLastError(), "a step of the diamond");
+    check_launch("a step of the diamond");
 }

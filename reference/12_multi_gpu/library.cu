@@ -109,7 +109,7 @@ void all_reduce(float *const *buffers, int n, int devices)
             copy(other.at, buffers[k], n);
             add<<<(n + 255) / 256, 256>>>(buffers[0], other.at, n);
         }
-        check(cudaPeekAtLastError(), "add");
+        check_launch("add");
         return broadcast(buffers, n, devices);
     }
     on_each(devices, [&](int k, ncclComm_t c) {
@@ -137,7 +137,7 @@ int eliminate(const double *augmented_host, int n, double *x_host, int)
     array<double> rows(all), columns(all);
     copy(rows.at, augmented_host, all);
     take_columns<<<dim3((n + 15) / 16, n / 16 + 1), 256>>>(rows.at, columns.at, n);
-    check(cudaPeekAtLastError(), "take_columns");
+    check_launch("take_columns");
     int room = 0, info[2] = {};
     require(cusolverDnDgetrf_bufferSize(handle, n, n, columns.at, n, &room),
             "cusolverDnDgetrf_bufferSize");
@@ -172,7 +172,7 @@ void merge_images(const unsigned char *first_host, const unsigned char *second_h
     copy(first.at, first_host, n);
     copy(second.at, second_host, n);
     merge<<<(n + 255) / 256, 256>>>(first.at, second.at, first.at, n);
-    check(cudaPeekAtLastError(), "merge");
+    check_launch("merge");
     copy(out_host, first.at, n);
 }
 
@@ -302,7 +302,7 @@ int eliminate_ranks(const double *augmented_host, int n, double *x_host)
         if (rank != j % ranks) copy(message.at, travelling.data(), n + 1);
         int i = d.own_before(j + 1), left = d.own_before(n + 1) - i;
         if (left > 0) update_columns<<<left, block_size>>>(d, j, i, message.at);
-        check(cudaPeekAtLastError(), "a launch of eliminate_ranks");
+        check_launch("a launch of eliminate_ranks");
     }
     copy(own.data(), columns.at, own.size());
     MPI_Gatherv(own.data(), all.counts[rank], MPI_DOUBLE, all.numbers.data(), all.counts.data(),

@@ -73,7 +73,7 @@ void all_reduce(float *const *buffers, int n, int devices)
         copy(values.data(), buffers[k], n);
         copy(other.at, values.data(), n);
         add<<<blocks_for(n), block_size>>>(buffers[0], other.at, n);
-        check(cudaPeekAtLastError(), "add");
+        check_launch("add");
     }
     broadcast(buffers, n, devices);
 }
@@ -126,7 +126,7 @@ int eliminate(const double *augmented_host, int n, double *x_host, int)
         if (pivot != k) swap_rows<<<blocks_for(n + 1), block_size>>>(a.at, n, k, pivot);
         dim3 grid(blocks_for(n - k), n - k - 1);
         if (k < n - 1) eliminate_column<<<grid, block_size>>>(a.at, n, k);
-        check(cudaPeekAtLastError(), "eliminate_column");
+        check_launch("eliminate_column");
     }
     std::vector<double> upper(n * row);
     copy(upper.data(), a.at, n * row);
@@ -151,7 +151,7 @@ void merge_images(const unsigned char *first_host, const unsigned char *second_h
     copy(first.at, first_host, n);
     copy(second.at, second_host, n);
     merge<<<blocks_for(n), block_size>>>(first.at, second.at, first.at, n);
-    check(cudaPeekAtLastError(), "merge");
+    check_launch("merge");
     copy(out_host, first.at, n);
 }
 
@@ -213,7 +213,7 @@ int eliminate_ranks(const double *augmented_host, int n, double *x_host)
         if (own > 0)
             eliminate_below<<<dim3(blocks_for(n - k), own), block_size>>>(a.at, pivot_there.at, n,
                                                                           first, k);
-        check(cudaPeekAtLastError(), "eliminate_below");
+        check_launch("eliminate_below");
     }
 
     copy(rows.data(), a.at, counts[rank]);

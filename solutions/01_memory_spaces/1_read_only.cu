@@ -59,7 +59,7 @@ void polynomial(const float *x, float *y, int n, const float *coefficients_host,
     check(cudaMemcpyToSymbol(coefficients, coefficients_host, sizeof(float) * (degree + 1)),
           "cudaMemcpyToSymbol");
     evaluate<<<blocks_for(n), block_size>>>(x, y, n, degree);
-    check(cudaPeekAtLastError(), "evaluate");
+    check_launch("evaluate");
 }
 
 static __constant__ unsigned char next_state[256];
@@ -79,7 +79,7 @@ void follow(const unsigned char *start, const unsigned char *next_host, unsigned
     if (n == 0) return;
     check(cudaMemcpyToSymbol(next_state, next_host, 256), "cudaMemcpyToSymbol");
     walk<<<blocks_for(n), block_size>>>(start, out, n, steps);
-    check(cudaPeekAtLastError(), "walk");
+    check_launch("walk");
 }
 
 static __global__ void sort_runs(const float *in, float *out, int n)
@@ -100,7 +100,7 @@ void small_sort(const float *in, float *out, int n)
 {
     if (n == 0) return;
     sort_runs<<<blocks_for((n + run_length - 1) / run_length), block_size>>>(in, out, n);
-    check(cudaPeekAtLastError(), "sort_runs");
+    check_launch("sort_runs");
 }
 
 // A block a piece; its threads change the places of two elements each.
@@ -118,7 +118,7 @@ void reverse_blocks(float *data, int n, int block)
 {
     if (n == 0) return;
     swap_ends<<<(n + block - 1) / block, block_size>>>(data, n, block);
-    check(cudaPeekAtLastError(), "swap_ends");
+    check_launch("swap_ends");
 }
 
 static __global__ void transpose_elements(const float *in, float *out, int rows, int cols)
@@ -133,7 +133,7 @@ void transpose(const float *in, float *out, int rows, int cols)
 {
     if (rows == 0 || cols == 0) return;
     transpose_elements<<<blocks_for(rows * cols), block_size>>>(in, out, rows, cols);
-    check(cudaPeekAtLastError(), "transpose_elements");
+    check_launch("transpose_elements");
 }
 
 static __global__ void sample(cudaTextureObject_t texture, const float2 *at, float *out, int n)
@@ -206,7 +206,7 @@ void sum_mapped(const float *mapped, int n, int passes, double *out, void *)
     if (n == 0) return;
     for (int p = 0; p < passes; ++p)
         add_powers<<<min(blocks_for(n), 2048), block_size>>>(mapped, n, p + 1, out + p);
-    check(cudaPeekAtLastError(), "add_powers");
+    check_launch("add_powers");
 }
 
 static __global__ void scale(float *managed, int n, float factor)
@@ -219,5 +219,5 @@ void scale_managed(float *managed, int n, float factor, int rounds)
 {
     if (n == 0) return;
     for (int k = 0; k < rounds; ++k) scale<<<blocks_for(n), block_size>>>(managed, n, factor);
-    check(cudaPeekAtLastError(), "scale");
+    check_launch("scale");
 }

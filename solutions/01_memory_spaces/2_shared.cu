@@ -59,7 +59,7 @@ void polynomial(const float *x, float *y, int n, const float *coefficients_host,
     check(cudaMemcpyToSymbol(coefficients, coefficients_host, sizeof(float) * (degree + 1)),
           "cudaMemcpyToSymbol");
     evaluate<<<blocks_for(n), block_size>>>(x, y, n, degree);
-    check(cudaPeekAtLastError(), "evaluate");
+    check_launch("evaluate");
 }
 
 static __device__ unsigned char next_state[256];
@@ -82,7 +82,7 @@ void follow(const unsigned char *start, const unsigned char *next_host, unsigned
     if (n == 0) return;
     check(cudaMemcpyToSymbol(next_state, next_host, 256), "cudaMemcpyToSymbol");
     walk<<<blocks_for(n), block_size>>>(start, out, n, steps);
-    check(cudaPeekAtLastError(), "walk");
+    check_launch("walk");
 }
 
 static __global__ void sort_runs(const float *in, float *out, int n)
@@ -103,7 +103,7 @@ void small_sort(const float *in, float *out, int n)
 {
     if (n == 0) return;
     sort_runs<<<blocks_for((n + run_length - 1) / run_length), block_size>>>(in, out, n);
-    check(cudaPeekAtLastError(), "sort_runs");
+    check_launch("sort_runs");
 }
 
 constexpr int most_of_a_piece = 1024;
@@ -127,7 +127,7 @@ void reverse_blocks(float *data, int n, int block)
     if (n == 0) return;
     int span = most_of_a_piece / block * block;
     reverse_pieces<<<(n + span - 1) / span, block_size>>>(data, n, block, span);
-    check(cudaPeekAtLastError(), "reverse_pieces");
+    check_launch("reverse_pieces");
 }
 
 constexpr int tile = 32;
@@ -154,7 +154,7 @@ void transpose(const float *in, float *out, int rows, int cols)
     if (rows == 0 || cols == 0) return;
     int across = (cols + tile - 1) / tile, down = (rows + tile - 1) / tile;
     transpose_tiles<<<across * down, block_size>>>(in, out, rows, cols, across);
-    check(cudaPeekAtLastError(), "transpose_tiles");
+    check_launch("transpose_tiles");
 }
 
 static __global__ void sample(cudaTextureObject_t texture, const float2 *at, float *out, int n)
@@ -227,7 +227,7 @@ void sum_mapped(const float *mapped, int n, int passes, double *out, void *)
     if (n == 0) return;
     for (int p = 0; p < passes; ++p)
         add_powers<<<min(blocks_for(n), 2048), block_size>>>(mapped, n, p + 1, out + p);
-    check(cudaPeekAtLastError(), "add_powers");
+    check_launch("add_powers");
 }
 
 static __global__ void scale(float *managed, int n, float factor)
@@ -240,5 +240,5 @@ void scale_managed(float *managed, int n, float factor, int rounds)
 {
     if (n == 0) return;
     for (int k = 0; k < rounds; ++k) scale<<<blocks_for(n), block_size>>>(managed, n, factor);
-    check(cudaPeekAtLastError(), "scale");
+    check_launch("scale");
 }

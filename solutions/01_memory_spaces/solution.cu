@@ -80,7 +80,7 @@ void polynomial(const float *x, float *y, int n, const float *coefficients_host,
     check(cudaMemcpyToSymbol(coefficients, coefficients_host, sizeof(float) * (degree + 1)),
           "cudaMemcpyToSymbol");
     evaluate<<<pieces(n, block_size * per_thread), block_size>>>(x, y, n, degree);
-    check(cudaPeekAtLastError(), "evaluate");
+    check_launch("evaluate");
 }
 
 static __constant__ unsigned char next_state[256];
@@ -127,7 +127,7 @@ void follow(const unsigned char *start, const unsigned char *next_host, unsigned
           "asking for the SMs");
     check(cudaMemcpyToSymbol(next_state, next_host, 256), "cudaMemcpyToSymbol");
     walk<<<std::min(pieces(n, walkers * walks), 4 * sms), walkers>>>(start, out, n, steps);
-    check(cudaPeekAtLastError(), "walk");
+    check_launch("walk");
 }
 
 // Batcher's odd-even merge sort: which two elements meet depends on no data. Once all loops are
@@ -181,7 +181,7 @@ void small_sort(const float *in, float *out, int n)
 {
     if (n == 0) return;
     sort_runs<<<pieces(n, block_size * run_length), block_size>>>(in, out, n);
-    check(cudaPeekAtLastError(), "sort_runs");
+    check_launch("sort_runs");
 }
 
 constexpr int most_of_a_piece = 1024;
@@ -205,7 +205,7 @@ void reverse_blocks(float *data, int n, int block)
     if (n == 0) return;
     int span = most_of_a_piece / block * block;
     reverse_pieces<<<pieces(n, span), block_size>>>(data, n, block, span);
-    check(cudaPeekAtLastError(), "reverse_pieces");
+    check_launch("reverse_pieces");
 }
 
 constexpr int tile = 64; // a thread has 16 loads on their way; with a tile of 32 it has 4
@@ -232,7 +232,7 @@ void transpose(const float *in, float *out, int rows, int cols)
     if (rows == 0 || cols == 0) return;
     int across = pieces(cols, tile);
     transpose_tiles<<<across * pieces(rows, tile), block_size>>>(in, out, rows, cols, across);
-    check(cudaPeekAtLastError(), "transpose_tiles");
+    check_launch("transpose_tiles");
 }
 
 static __global__ void sample(cudaTextureObject_t texture, const float2 *at, float *out, int n)
@@ -313,7 +313,7 @@ void sum_mapped(const float *mapped, int n, int passes, double *out, void *)
     check(cudaMemsetAsync(out, 0, sizeof(double) * passes), "cudaMemsetAsync");
     if (n == 0) return;
     add_powers<<<std::min(pieces(n, block_size), 1024), block_size>>>(mapped, n, passes, out);
-    check(cudaPeekAtLastError(), "add_powers");
+    check_launch("add_powers");
 }
 
 static __global__ void scale(float *managed, int n, float factor, int rounds)
@@ -333,5 +333,5 @@ void scale_managed(float *managed, int n, float factor, int rounds)
     here.id = current_device();
     check(cudaMemPrefetchAsync(managed, sizeof(float) * n, here, 0), "cudaMemPrefetchAsync");
     scale<<<pieces(n, block_size), block_size>>>(managed, n, factor, rounds);
-    check(cudaPeekAtLastError(), "scale");
+    check_launch("scale");
 }

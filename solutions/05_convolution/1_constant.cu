@@ -46,7 +46,7 @@ template <bool clamped> static void filter(const float *image, float *out, int r
     check(cudaMemcpyToSymbol(taps, filter_host, bytes), "copying the filter");
     dim3 grid(pieces(cols, block_cols), pieces(rows, block_rows));
     filter_pixels<clamped><<<grid, dim3(block_cols, block_rows)>>>(image, out, rows, cols, radius);
-    check(cudaPeekAtLastError(), "filter_pixels");
+    check_launch("filter_pixels");
 }
 
 void convolve(const float *image, float *out, int rows, int cols, const float *filter_host,

@@ -52,7 +52,7 @@ template <int R, bool clamped> static void launch(const float *image, float *out
           "copying the filter");
     dim3 grid(pieces(cols, block_cols), pieces(rows, block_rows));
     filter_pixels<R, clamped><<<grid, dim3(block_cols, block_rows)>>>(image, out, rows, cols);
-    check(cudaPeekAtLastError(), "filter_pixels");
+    check_launch("filter_pixels");
 }
 
 // The smallest of the radii known to the compiler that will do.

@@ -65,7 +65,7 @@ template <int R, bool clamped> static void launch(const float *image, float *out
           "copying the filter");
     dim3 grid(pieces(cols, block_cols), pieces(rows, tile_rows));
     filter_tile<R, clamped><<<grid, dim3(block_cols, block_rows)>>>(image, out, rows, cols);
-    check(cudaPeekAtLastError(), "filter_tile");
+    check_launch("filter_tile");
 }
 
 // The smallest of the radii known to the compiler that will do.

@@ -66,7 +66,7 @@ template <int R, bool clamped> static void launch(const float *image, float *out
           "copying the filter");
     dim3 grid(pieces(cols, block_cols), pieces(rows, tile_rows));
     filter_tile<R, clamped><<<grid, dim3(block_cols, block_rows)>>>(image, out, rows, cols);
-    check(cudaPeekAtLastError(), "filter_tile");
+    check_launch("filter_tile");
 }
 
 // The smallest of the radii known to the compiler that will do.
@@ -153,10 +153,10 @@ template <int R> static void launch_separable(const float *image, float *out, in
     dim3 block(block_cols, block_rows);
     dim3 of_rows(pieces(cols, block_cols * own), pieces(rows, block_rows));
     filter_rows<R><<<of_rows, block>>>(image, between, rows, cols);
-    check(cudaPeekAtLastError(), "filter_rows");
+    check_launch("filter_rows");
     dim3 of_columns(pieces(cols, block_cols), pieces(rows, tile_rows));
     filter_columns<R><<<of_columns, block>>>(between, out, rows, cols);
-    check(cudaPeekAtLastError(), "filter_columns");
+    check_launch("filter_columns");
 }
 
 size_t convolve_separable_scratch(int rows, int cols, int) { return sizeof(float) * rows * cols; }

@@ -66,7 +66,7 @@ template <int R, bool clamped> static void launch(const float *image, float *out
           "copying the filter");
     dim3 grid(pieces(cols, block_cols), pieces(rows, tile_rows));
     filter_tile<R, clamped><<<grid, dim3(block_cols, block_rows)>>>(image, out, rows, cols);
-    check(cudaPeekAtLastError(), "filter_tile");
+    check_launch("filter_tile");
 }
 
 // The smallest of the radii known to the compiler that will do.
@@ -143,7 +143,7 @@ template <int R> static void launch_separable(const float *image, float *out, in
           "copying the column filter");
     dim3 grid(pieces(cols, across), pieces(rows, block_rows * both));
     filter_both<R><<<grid, dim3(block_cols, block_rows)>>>(image, out, rows, cols);
-    check(cudaPeekAtLastError(), "filter_both");
+    check_launch("filter_both");
 }
 
 size_t convolve_separable_scratch(int, int, int) { return 0; }

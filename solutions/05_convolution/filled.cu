@@ -74,7 +74,7 @@ void convolve(const float *image, float *out, int rows, int cols, const float *f
     check(cudaMemcpyToSymbol(taps, filter_host, sizeof(float) * d * d), "copying the filter");
     filter_pixels<<<blocks_for(rows, cols), dim3(block_cols, block_rows)>>>(
         zeros_beyond{image, rows, cols}, out, rows, cols, radius);
-    check(cudaPeekAtLastError(), "filter_pixels");
+    check_launch("filter_pixels");
 }
 
 void convolve_clamped(const float *image, float *out, int rows, int cols, const float *filter_host,
@@ -85,7 +85,7 @@ void convolve_clamped(const float *image, float *out, int rows, int cols, const 
     check(cudaMemcpyToSymbol(taps, filter_host, sizeof(float) * d * d), "copying the filter");
     filter_pixels<<<blocks_for(rows, cols), dim3(block_cols, block_rows)>>>(
         edges_beyond{image, rows, cols}, out, rows, cols, radius);
-    check(cudaPeekAtLastError(), "filter_pixels");
+    check_launch("filter_pixels");
 }
 
 static __global__ void filter_rows(const float *image, float *between, int rows, int cols,
@@ -137,5 +137,5 @@ void convolve_separable(const float *image, float *out, int rows, int cols,
     dim3 blocks = blocks_for(rows, cols), block(block_cols, block_rows);
     filter_rows<<<blocks, block>>>(image, between, rows, cols, radius);
     filter_columns<<<blocks, block>>>(between, out, rows, cols, radius);
-    check(cudaPeekAtLastError(), "filter_rows and filter_columns");
+    check_launch("filter_rows and filter_columns");
 }

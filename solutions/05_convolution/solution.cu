@@ -166,7 +166,7 @@ template <int R, class F> static void launch(job j, const F &filter)
     j.rows_a_block = (j.rows + pieces - 1) / pieces;
     dim3 grid(strips, (j.rows + j.rows_a_block - 1) / j.rows_a_block);
     filter_strip<R, F><<<grid, block_size>>>(j, filter);
-    check(cudaPeekAtLastError(), "filter_strip");
+    check_launch("filter_strip");
 }
 
 static bool at_float4(const void *p) { return reinterpret_cast<std::uintptr_t>(p) % 16 == 0; }
@@ -237,7 +237,7 @@ static void launch_tile(const job &j, const float *filter_host, int radius)
     check(cudaMemcpyToSymbolAsync(taps, framed, sizeof framed), "copying the filter");
     dim3 grid((j.cols + side - 1) / side, (j.rows + side - 1) / side);
     filter_tile<<<grid, dim3(side, side / tall)>>>(j, radius);
-    check(cudaPeekAtLastError(), "filter_tile");
+    check_launch("filter_tile");
 }
 
 static void filter(const job &j, const float *filter_host, int radius)

@@ -159,7 +159,7 @@ template <bool inclusive, class T> static void scan(const T *in, T *out, int n, 
     if (n == 0) return;
     board<T> b = cleared_board<T>(n, scratch);
     scan_tiles<inclusive><<<tiles_for(n), block_size>>>(in, out, n, b);
-    check(cudaPeekAtLastError(), "scan_tiles");
+    check_launch("scan_tiles");
 }
 
 size_t scan_inclusive_scratch(int n) { return board_bytes<int>(n); }
@@ -198,11 +198,11 @@ template <bool inclusive> static __global__ void scan_pairs(const int *in, int *
 void scan_block_inclusive(const int *in, int *out, int n)
 {
     scan_pairs<true><<<1, block_size>>>(in, out, n);
-    check(cudaPeekAtLastError(), "scan_pairs");
+    check_launch("scan_pairs");
 }
 
 void scan_block_exclusive(const int *in, int *out, int n)
 {
     scan_pairs<false><<<1, block_size>>>(in, out, n);
-    check(cudaPeekAtLastError(), "scan_pairs");
+    check_launch("scan_pairs");
 }

@@ -12,8 +12,8 @@
 #include <cstring>
 
 constexpr int block_size = 256, warps = block_size / 32, rows = 12;
-constexpr int blocks_at_once =
-    3; // on a multiprocessor: more would leave too few registers for rows
+// On a multiprocessor: more would leave too few registers for rows.
+constexpr int blocks_at_once = 3;
 constexpr unsigned all_lanes = 0xffffffff;
 
 // What a lane loads and stores at once.
@@ -230,7 +230,7 @@ template <bool inclusive, class T> static void scan(const T *in, T *out, int n, 
     if (n == 0) return;
     board<T> b = cleared_board<T>(n, scratch);
     scan_tiles<inclusive><<<tiles_for<T>(n), block_size>>>(in, out, n, b);
-    check(cudaPeekAtLastError(), "scan_tiles");
+    check_launch("scan_tiles");
 }
 
 size_t scan_inclusive_scratch(int n) { return board_bytes<int>(n); }
@@ -273,11 +273,11 @@ template <bool inclusive> static __global__ void __launch_bounds__(block_size, b
 void scan_block_inclusive(const int *in, int *out, int n)
 {
     scan_tile<true><<<1, block_size>>>(in, out, n);
-    check(cudaPeekAtLastError(), "scan_tile");
+    check_launch("scan_tile");
 }
 
 void scan_block_exclusive(const int *in, int *out, int n)
 {
     scan_tile<false><<<1, block_size>>>(in, out, n);
-    check(cudaPeekAtLastError(), "scan_tile");
+    check_launch("scan_tile");
 }

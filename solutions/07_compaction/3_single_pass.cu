@@ -143,7 +143,7 @@ void compact(const float *in, float *out, int *count, int n, void *scratch)
     if (n == 0) return check(cudaMemsetAsync(count, 0, sizeof(int)), "clearing the count");
     board b = cleared_board(n, scratch);
     compact_tiles<<<tiles_for(n), block_size>>>(in, out, count, n, b);
-    check(cudaPeekAtLastError(), "compact_tiles");
+    check_launch("compact_tiles");
 }
 
 static __global__ void __launch_bounds__(block_size)
@@ -171,7 +171,7 @@ void unpack(const float *packed, const unsigned char *keep, float *out, int n, v
     if (n == 0) return;
     board b = cleared_board(n, scratch);
     unpack_tiles<<<tiles_for(n), block_size>>>(packed, keep, out, n, b);
-    check(cudaPeekAtLastError(), "unpack_tiles");
+    check_launch("unpack_tiles");
 }
 
 // Leaves the sum of every tile on the board: where the rest begins is known only after the last.
@@ -211,5 +211,5 @@ void partition(const float *in, float *out, int *kept_count, int n, void *scratc
     board b = cleared_board(n, scratch);
     count_tiles<<<tiles_for(n), block_size>>>(in, n, b);
     place_tiles<<<tiles_for(n), block_size>>>(in, out, kept_count, n, b);
-    check(cudaPeekAtLastError(), "count_tiles or place_tiles");
+    check_launch("count_tiles or place_tiles");
 }

@@ -48,7 +48,7 @@ void histogram(const unsigned char *in, size_t n, unsigned *bins)
 {
     check(cudaMemsetAsync(bins, 0, 256 * sizeof(unsigned)), "clearing the bins");
     if (n > 0) count_bytes<<<blocks_for(n), block_size>>>(in, n, bins);
-    check(cudaPeekAtLastError(), "count_bytes");
+    check_launch("count_bytes");
 }
 
 // A block a tile.
@@ -71,7 +71,7 @@ void histogram_tiles(const unsigned char *image, int width, int height, int tile
     if (width == 0 || height == 0) return;
     int across = (width - 1) / tile + 1, tiles = ((height - 1) / tile + 1) * across;
     count_tiles<<<tiles, block_size>>>(image, width, height, tile, across, bins);
-    check(cudaPeekAtLastError(), "count_tiles");
+    check_launch("count_tiles");
 }
 
 constexpr int most_bins = 2048;
@@ -97,5 +97,5 @@ void histogram_range(const float *in, int n, float low, float high, int bin_coun
     float width = (high - low) / bin_count;
     check(cudaMemsetAsync(bins, 0, sizeof(unsigned) * bin_count), "clearing the bins");
     if (n > 0) count_range<<<blocks_for(n), block_size>>>(in, n, low, high, width, bin_count, bins);
-    check(cudaPeekAtLastError(), "count_range");
+    check_launch("count_range");
 }

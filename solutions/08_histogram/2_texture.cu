@@ -50,7 +50,7 @@ void histogram(const unsigned char *in, size_t n, unsigned *bins)
 {
     check(cudaMemsetAsync(bins, 0, 256 * sizeof(unsigned)), "clearing the bins");
     if (n > 0) count_bytes<<<blocks_for(n), block_size>>>(in, n, bins);
-    check(cudaPeekAtLastError(), "count_bytes");
+    check_launch("count_bytes");
 }
 
 // A part of an image as kernels see it.
@@ -80,7 +80,7 @@ template <class L> static void with_texture(const unsigned char *image, size_t n
         fetched f{0, int(before)};
         check(cudaCreateTextureObject(&f.texture, &memory, &how, nullptr), "making a texture");
         launch(f, first, count);
-        check(cudaPeekAtLastError(), "counting");
+        check_launch("counting");
         check(cudaDeviceSynchronize(), "counting"); // the texture is in use until then
         check(cudaDestroyTextureObject(f.texture), "giving a texture back");
     }
@@ -139,5 +139,5 @@ void histogram_range(const float *in, int n, float low, float high, int bin_coun
     float width = (high - low) / bin_count;
     check(cudaMemsetAsync(bins, 0, sizeof(unsigned) * bin_count), "clearing the bins");
     if (n > 0) count_range<<<blocks_for(n), block_size>>>(in, n, low, high, width, bin_count, bins);
-    check(cudaPeekAtLastError(), "count_range");
+    check_launch("count_range");
 }

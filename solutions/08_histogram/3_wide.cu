@@ -106,7 +106,7 @@ void histogram(const unsigned char *in, size_t n, unsigned *bins)
     size_t useful = r.rows / (block_size / 32) + 1;
     int blocks = std::min<size_t>(resident_blocks(count_rows, block_size), useful);
     count_rows<<<blocks, block_size>>>(in, n, r, bins);
-    check(cudaPeekAtLastError(), "count_rows");
+    check_launch("count_rows");
 }
 
 // A block counts a tile, or its share of the tile's rows where tiles are few. Of each row it looks
@@ -154,7 +154,7 @@ void histogram_tiles(const unsigned char *image, int width, int height, int tile
     if (shares > 1)
         check(cudaMemsetAsync(bins, 0, sizeof(unsigned) * 256 * tiles), "clearing the bins");
     count_tiles<<<dim3(tiles, shares), block_size>>>(image, width, height, tile, across, bins);
-    check(cudaPeekAtLastError(), "count_tiles");
+    check_launch("count_tiles");
 }
 
 struct range {
@@ -196,5 +196,5 @@ void histogram_range(const float *in, int n, float low, float high, int bin_coun
     int blocks = std::min<size_t>(resident_blocks(count_range, block_size), useful);
     range all{low, high, (high - low) / bin_count};
     count_range<<<blocks, block_size>>>(in, n, r, all, bin_count, bins);
-    check(cudaPeekAtLastError(), "count_range");
+    check_launch("count_range");
 }

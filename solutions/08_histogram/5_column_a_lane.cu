@@ -118,7 +118,7 @@ void histogram(const unsigned char *in, size_t n, unsigned *bins)
     size_t useful = r.rows / (block_size / 32) + 1;
     int blocks = std::min<size_t>(resident_blocks(count_rows, block_size), useful);
     count_rows<<<blocks, block_size>>>(in, n, r, bins);
-    check(cudaPeekAtLastError(), "count_rows");
+    check_launch("count_rows");
 }
 
 constexpr int tile_threads = 256, tile_columns = 8; // a tile is too small to clear 32 columns for
@@ -168,7 +168,7 @@ void histogram_tiles(const unsigned char *image, int width, int height, int tile
     if (shares > 1)
         check(cudaMemsetAsync(bins, 0, sizeof(unsigned) * 256 * tiles), "clearing the bins");
     count_tiles<<<dim3(tiles, shares), tile_threads>>>(image, width, height, tile, across, bins);
-    check(cudaPeekAtLastError(), "count_tiles");
+    check_launch("count_tiles");
 }
 
 struct range {
@@ -212,5 +212,5 @@ void histogram_range(const float *in, int n, float low, float high, int bin_coun
     int blocks = std::min<size_t>(resident_blocks(count_range, block_size), useful);
     range all{low, high, (high - low) / bin_count};
     count_range<<<blocks, block_size>>>(in, n, r, all, bin_count, columns, bins);
-    check(cudaPeekAtLastError(), "count_range");
+    check_launch("count_range");
 }

@@ -36,7 +36,7 @@ void sort_warps(unsigned *keys, int n)
 {
     if (n == 0) return;
     sort_runs<<<blocks_for(n, block_size), block_size>>>(keys, n);
-    check(cudaPeekAtLastError(), "sort_runs");
+    check_launch("sort_runs");
 }
 
 // The sum of x over the threads of the block before this one, and over all.
@@ -190,7 +190,7 @@ static void sort(unsigned *keys, unsigned *values, int n, void *scratch, bool fl
         scan_counts<<<digits, block_size>>>(counts, tiles, totals);
         place_tiles<<<tiles, block_size>>>(a, n, p, counts, totals);
     }
-    check(cudaPeekAtLastError(), "count_tiles, scan_counts or place_tiles");
+    check_launch("count_tiles, scan_counts or place_tiles");
 }
 
 static size_t keys_and_counts(int n) { return sizeof(unsigned) * n + sizeof(int) * counts_for(n); }

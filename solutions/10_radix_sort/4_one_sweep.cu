@@ -38,7 +38,7 @@ void sort_warps(unsigned *keys, int n)
 {
     if (n == 0) return;
     sort_runs<<<blocks_for(n, block_size), block_size>>>(keys, n);
-    check(cudaPeekAtLastError(), "sort_runs");
+    check_launch("sort_runs");
 }
 
 // The sum of x over the threads of the block before this one, and over all.
@@ -228,7 +228,7 @@ static void sort(unsigned *keys, unsigned *values, int n, void *scratch, bool fl
         sort_tiles<<<tiles, block_size>>>(k % 2 == 0 ? there : back, n, {k * digit_bits, floats},
                                           b);
     }
-    check(cudaPeekAtLastError(), "count_digits, scan_digits or sort_tiles");
+    check_launch("count_digits, scan_digits or sort_tiles");
 }
 
 static size_t keys_and_counts(int n) { return sizeof(unsigned) * n + sizeof(int) * cleared_for(n); }

@@ -48,7 +48,7 @@ void sort_warps(unsigned *keys, int n)
 {
     if (n == 0) return;
     sort_runs<<<tiles_for(n, block_size), block_size>>>(keys, n);
-    check(cudaPeekAtLastError(), "sort_runs");
+    check_launch("sort_runs");
 }
 
 // The digit a pass sorts by. The bits of floats are turned so that unsigned numbers have their
@@ -283,7 +283,7 @@ static void sort(unsigned *keys, unsigned *values, int n, void *scratch)
         sort_tiles<floats, pairs><<<tiles, block_size>>>(pass % 2 == 0 ? there : back, n,
                                                          pass * digit_bits, pass * digit_bits, b);
     }
-    check(cudaPeekAtLastError(), "count_digits, scan_digits or sort_tiles");
+    check_launch("count_digits, scan_digits or sort_tiles");
 }
 
 size_t radix_sort_scratch(int n) { return scratch_for<false>(n); }

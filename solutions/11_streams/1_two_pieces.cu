@@ -45,7 +45,7 @@ static void pipeline(const T *x_host, const T *y_host, T *z_host, size_t n, void
         check(cudaMemcpyAsync(x, x_host + first, bytes, cudaMemcpyHostToDevice, s), "copying in");
         check(cudaMemcpyAsync(y, y_host + first, bytes, cudaMemcpyHostToDevice, s), "copying in");
         launch(x, y, z, static_cast<int>(count), s);
-        check(cudaPeekAtLastError(), "launching");
+        check_launch("launching");
         check(cudaMemcpyAsync(z_host + first, z, bytes, cudaMemcpyDeviceToHost, s), "copying out");
     }
     for (int slot = 0; slot < stream_count; ++slot)
@@ -128,5 +128,5 @@ void diamond(const float *in, float *left, float *right, float *out, int n, int 
     compute_left<<<blocks, block_size>>>(top, left, n, rounds);
     compute_right<<<blocks, block_size>>>(top, right, n, rounds);
     join<<<blocks, block_size>>>(left, right, out, n);
-    check(cudaPeekAtLastError(), "a step of the diamond");
+    check_launch("a step of the diamond");
 }

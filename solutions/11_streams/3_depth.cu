@@ -49,7 +49,7 @@ static void pipeline(const T *x_host, const T *y_host, T *z_host, size_t n, void
         check(cudaMemcpyAsync(x, x_host + first, bytes, cudaMemcpyHostToDevice, s), "copying in");
         check(cudaMemcpyAsync(y, y_host + first, bytes, cudaMemcpyHostToDevice, s), "copying in");
         launch(x, y, z, static_cast<int>(count), s);
-        check(cudaPeekAtLastError(), "launching");
+        check_launch("launching");
         check(cudaMemcpyAsync(z_host + first, z, bytes, cudaMemcpyDeviceToHost, s), "copying out");
     }
     for (int slot = 0; slot < stream_count; ++slot)
@@ -145,5 +145,5 @@ void diamond(const float *in, float *left, float *right, float *out, int n, int 
     compute_right<<<blocks, block_size, 0, other>>>(top, right, n, rounds);
     follow(other, one);
     join<<<blocks, block_size, 0, one>>>(left, right, out, n);
-    check(cudaPeekAtLastError(), "a step of the diamond");
+    check_launch("a step of the diamond");
 }

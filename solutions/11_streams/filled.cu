@@ -64,7 +64,7 @@ void add_pipelined(const float *a_host, const float *b_host, float *c_host, int 
         check(cudaMemcpyAsync(b, b_host + first, bytes, cudaMemcpyHostToDevice, stream(slot)),
               "copying b");
         add_and_work<<<blocks_for(count), block_size, 0, stream(slot)>>>(a, b, c, count, rounds);
-        check(cudaPeekAtLastError(), "add_and_work");
+        check_launch("add_and_work");
         check(cudaMemcpyAsync(c_host + first, c, bytes, cudaMemcpyDeviceToHost, stream(slot)),
               "copying c");
     }
@@ -102,7 +102,7 @@ void merge_images(const unsigned char *first_host, const unsigned char *second_h
         check(cudaMemcpyAsync(second, second_host + at, pixels, cudaMemcpyHostToDevice, own),
               "copying an image");
         merge<<<blocks_for(pixels), block_size, 0, own>>>(first, second, out, pixels);
-        check(cudaPeekAtLastError(), "merge");
+        check_launch("merge");
         check(cudaMemcpyAsync(out_host + at, out, pixels, cudaMemcpyDeviceToHost, own),
               "copying an image back");
     }
@@ -151,5 +151,5 @@ void diamond(const float *in, float *left, float *right, float *out, int n, int 
     check(cudaEventRecord(event(1), other), "recording an event");
     check(cudaStreamWaitEvent(one, event(1)), "waiting for right");
     join<<<blocks_for(n), block_size, 0, one>>>(left, right, out, n);
-    check(cudaPeekAtLastError(), "a step of the diamond");
+    check_launch("a step of the diamond");
 }

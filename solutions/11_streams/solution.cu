@@ -92,7 +92,7 @@ static void pipeline(const T *x_host, const T *y_host, T *z_host, size_t n, void
         check(cudaEventRecord(slot.full, in), "recording an event");
         check(cudaStreamWaitEvent(slot.stream, slot.full), "waiting for a full slot");
         launch(x, y, z, static_cast<int>(count), slot.stream);
-        check(cudaPeekAtLastError(), "launching");
+        check_launch("launching");
         check(cudaMemcpyAsync(z_host + first, z, bytes, cudaMemcpyDeviceToHost, slot.stream),
               "copying out");
         check(cudaEventRecord(slot.free, slot.stream), "recording an event");
@@ -183,5 +183,5 @@ void diamond(const float *in, float *left, float *right, float *out, int n, int 
     check(cudaEventRecord(joined, other), "recording an event");
     check(cudaStreamWaitEvent(one, joined), "waiting for right");
     join<<<blocks, block_size, 0, one>>>(left, right, out, n);
-    check(cudaPeekAtLastError(), "a step of the diamond");
+    check_launch("a step of the diamond");
 }

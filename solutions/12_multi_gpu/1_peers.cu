@@ -101,7 +101,7 @@ void all_reduce(float *const *buffers, int n, int devices)
         send(other.at, 0, buffers[k], k, n);
         add<<<blocks_for(n), block_size>>>(buffers[0], other.at, n);
     }
-    check(cudaPeekAtLastError(), "add");
+    check_launch("add");
     broadcast(buffers, n, devices);
     use(0); // cudaFree need not wait for what is queued behind a copy from another device
     check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
@@ -190,7 +190,7 @@ int eliminate(const double *augmented_host, int n, double *x_host, int)
     double *y = columns.at + size_t(n) * n; // the right-hand side
     for (int k = n - 1; k >= 0; --k)
         substitute<<<1, block_size>>>(columns.at + size_t(k) * n, k, y);
-    check(cudaPeekAtLastError(), "a launch of eliminate");
+    check_launch("a launch of eliminate");
     std::vector<double> pivots(n); // the first number of each message
     check(cudaMemcpy2D(pivots.data(), sizeof(double), messages.at, sizeof(double) * row,
                        sizeof(double), n, cudaMemcpyDeviceToHost),
@@ -216,7 +216,7 @@ static void merge_pixels(const unsigned char *first_host, const unsigned char *s
     check(cudaMemcpy(first.at, first_host, n, cudaMemcpyHostToDevice), "cudaMemcpy");
     check(cudaMemcpy(second.at, second_host, n, cudaMemcpyHostToDevice), "cudaMemcpy");
     merge<<<blocks_for(n), block_size>>>(first.at, second.at, first.at, n);
-    check(cudaPeekAtLastError(), "merge");
+    check_launch("merge");
     check(cudaMemcpy(out_host, first.at, n, cudaMemcpyDeviceToHost), "cudaMemcpy");
 }
 
@@ -306,7 +306,7 @@ int eliminate_ranks(const double *augmented_host, int n, double *x_host)
         if (own > 0)
             eliminate_below<<<dim3(blocks_for(n - k), own), block_size>>>(a.at, pivot_there.at, n,
                                                                           first, k);
-        check(cudaPeekAtLastError(), "eliminate_below");
+        check_launch("eliminate_below");
     }
 
     copy(rows.data(), a.at, counts[rank]);

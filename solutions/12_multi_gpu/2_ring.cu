@@ -184,6 +184,7 @@ void all_reduce(float *const *buffers, int n, int devices)
             if (count > 0 && step < devices - 1) {
                 send(incoming[k].at, k, from, before, count, streams[k]);
                 add<<<blocks_for(count), block_size, 0, streams[k].at>>>(to, incoming[k].at, count);
+                check_launch("add");
             } else if (count > 0) {
                 send(to, k, from, before, count, streams[k]);
             }
@@ -344,7 +345,7 @@ int eliminate(const double *augmented_host, int n, double *x_host, int devices)
                                                             y[owner].at);
         from = owner;
     }
-    check(cudaPeekAtLastError(), "a launch of eliminate");
+    check_launch("a launch of eliminate");
     finish(streams);
     std::vector<double> pivots(n); // the first number of each message
     check(cudaMemcpy2D(pivots.data(), sizeof(double), messages[0].at, sizeof(double) * (n + 1),
@@ -371,7 +372,7 @@ static void merge_pixels(const unsigned char *first_host, const unsigned char *s
     check(cudaMemcpy(first.at, first_host, n, cudaMemcpyHostToDevice), "cudaMemcpy");
     check(cudaMemcpy(second.at, second_host, n, cudaMemcpyHostToDevice), "cudaMemcpy");
     merge<<<blocks_for(n), block_size>>>(first.at, second.at, first.at, n);
-    check(cudaPeekAtLastError(), "merge");
+    check_launch("merge");
     check(cudaMemcpy(out_host, first.at, n, cudaMemcpyDeviceToHost), "cudaMemcpy");
 }
 
@@ -473,7 +474,7 @@ int eliminate_ranks(const double *augmented_host, int n, double *x_host)
         if (rank != j % ranks) copy_numbers(message.at, travelling.data(), n + 1);
         int i = d.own_before(j + 1), left = d.own_before(n + 1) - i;
         if (left > 0) update_columns<<<left, block_size>>>(d, j, i, message.at);
-        check(cudaPeekAtLastError(), "a launch of eliminate_ranks");
+        check_launch("a launch of eliminate_ranks");
     }
     copy_numbers(own.data(), columns.at, own.size());
     MPI_Gatherv(own.data(), all.counts[rank], MPI_DOUBLE, all.numbers.data(), all.counts.data(),

@@ -216,7 +216,7 @@ static void reduce_by_copies(float *const *buffers, int n, int devices)
         send(other.at, 0, buffers[k], k, n, streams[0]);
         add<<<(n + 255) / 256, 256, 0, streams[0].at>>>(buffers[0], other.at, n);
     }
-    check(cudaPeekAtLastError(), "add");
+    check_launch("add");
     finish(streams);
     broadcast(buffers, n, devices);
 }
@@ -235,7 +235,7 @@ void all_reduce(float *const *buffers, int n, int devices)
             reduce_part<<<(last - first + per_block - 1) / per_block, reduce_block>>>(p, devices, k,
                                                                                       first, last);
         if (k == devices - 1 && n % 4 != 0) reduce_rest<<<1, 32>>>(p, devices, 4 * whole, n);
-        check(cudaPeekAtLastError(), "reduce_part");
+        check_launch("reduce_part");
     }
 }
 
@@ -422,7 +422,7 @@ static void catch_up(const deal &d, int t, int i, int panels, const double *mess
     exchange_rows<<<panels, width, 0, stream>>>(d, t, i, message);
     dim3 grid((below + update_block - 1) / update_block, panels);
     if (below > 0) update<<<grid, update_block, 0, stream>>>(d, t, i, message);
-    check(cudaPeekAtLastError(), "update");
+    check_launch("update");
 }
 
 // Gives every member all rows: each comes over one host link and then over those between devices.
@@ -452,7 +452,7 @@ static void bring_columns(const double *augmented_host, const std::vector<deal> 
         dim3 grid((n + 15) / 16, d.own_before(d.panels() + 1));
         if (grid.y > 0)
             take_columns<<<grid, 16 * width, 0, streams[d.member].at>>>(rows[d.member].at, d);
-        check(cudaPeekAtLastError(), "take_columns");
+        check_launch("take_columns");
     }
     finish(streams);
 }
@@ -481,7 +481,7 @@ int eliminate(const double *augmented_host, int n, double *x_host, int devices)
         int owner = t % devices;
         use(owner);
         factor<<<1, factor_block, 0, streams[owner].at>>>(deals[owner], t, message(t, owner));
-        check(cudaPeekAtLastError(), "factor");
+        check_launch("factor");
         for (int k = 0; k < devices; ++k)
             if (k != owner)
                 send(message(t, k), k, message(t, owner), owner, message_size(n), streams[owner]);
@@ -509,7 +509,7 @@ int eliminate(const double *augmented_host, int n, double *x_host, int devices)
         streams[owner].wait_for(streams[from]);
         use(owner);
         substitute<<<1, factor_block, 0, streams[owner].at>>>(deals[owner], t, y[owner].at);
-        check(cudaPeekAtLastError(), "substitute");
+        check_launch("substitute");
         from = owner;
     }
     finish(streams);
@@ -541,7 +541,7 @@ void merge_images(const unsigned char *first_host, const unsigned char *second_h
         check(cudaMemcpy(first.at, first_host + from, n, cudaMemcpyHostToDevice), "cudaMemcpy");
         check(cudaMemcpy(second.at, second_host + from, n, cudaMemcpyHostToDevice), "cudaMemcpy");
         merge<<<(n + 255) / 256, 256>>>(first.at, second.at, first.at, n);
-        check(cudaPeekAtLastError(), "merge");
+        check_launch("merge");
         check(cudaMemcpy(out_host + from, first.at, n, cudaMemcpyDeviceToHost), "cudaMemcpy");
     });
 }
@@ -612,7 +612,7 @@ int eliminate_ranks(const double *augmented_host, int n, double *x_host)
     for (int t = 0; t < panels; ++t) {
         if (rank == t % ranks) {
             factor<<<1, factor_block>>>(d, t, message.at);
-            check(cudaPeekAtLastError(), "factor");
+            check_launch("factor");
             copy(travelling.data(), message.at, size);
         }
         MPI_Bcast(travelling.data(), size, MPI_DOUBLE, t % ranks, MPI_COMM_WORLD);
