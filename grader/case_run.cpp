@@ -50,6 +50,8 @@ worker &started(worker &w, const std::string &program, bool sandbox = options().
     worker_options o;
     o.program = program;
     o.sandbox = sandbox;
+    // In /proc a process finds its own memory, also what the simulator keeps from host code.
+    o.proc = !options().simulated || ranks > 0;
     o.ranks = ranks;
     o.mpirun = options().mpirun;
     o.output_region = options().simulated ? std::size_t{1} << 30
