@@ -465,6 +465,9 @@ private:
             if (all[k] == contestant::submission && lacks_device_memory(last[k])) {
                 submission_worker() = worker();
                 if (!lacks_device_memory(load(all[k], 0, to))) end_for_leak(function());
+                std::vector<request> same;
+                for (std::size_t i = 0; i < to; ++i) same.push_back(sets_of(all[k])[i].load());
+                require_memory_in_naive(std::move(same));
             }
             require(all[k], last[k], "handing over the arguments");
         }
