@@ -725,6 +725,22 @@ std::uint64_t bytes_from_host(const std::vector<argument> &arguments)
     return bytes;
 }
 
+// A share of what was moved rises with each byte that is moved well and for nothing. A version that
+// is as good as its share says moves less than naive, or as much where naive's accesses are good.
+void check_moved_for_a_purpose(const workload &work, const counted &submission,
+                               const counted &naive)
+{
+    constexpr std::uint64_t slack = 2; // an array may be read twice
+    const std::uint64_t moved = submission.load_sectors + submission.store_sectors,
+                        by_naive = naive.load_sectors + naive.store_sectors;
+    if (moved > slack * by_naive)
+        end_case(verdict::IMPLAUSIBLE,
+                 fmt::format("The loads and stores of {} moved {} sectors, and naive's {}: most "
+                             "were moved for nothing.",
+                             work.function(), moved, by_naive),
+                 "Load each input and store each output as seldom as can be.");
+}
+
 // What neither a kernel's loads nor its stores moved has no faults to count.
 void check_where_work_was_done(const workload &work, std::uint64_t from_host,
                                const counted &submission)
@@ -811,6 +827,9 @@ counted_outcome count_one_call(const make_workload &make, const make_workload &m
     }
     result.offered = tally.offered();
     result.needs = tally.needs();
+    if (missed.empty() && std::any_of(gates.counted.begin(), gates.counted.end(),
+                                      [](const counted_gate &g) { return g.of_what_is_moved; }))
+        check_moved_for_a_purpose(*work, submission, naive);
     result.reached = missed.empty() ? tally.reached() : 0;
     return {result, missed, hint};
 }
