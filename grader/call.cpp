@@ -794,7 +794,7 @@ bool once(std::vector<argument> &arguments, call_images &images, const char *fun
         submission_worker() = worker();
         loaded = ask_submission(load, std::chrono::seconds(30), "");
         if (!lacks_device_memory(loaded)) end_for_leak(function);
-        if (current_case().ranks == 0) require_memory_in_naive(load);
+        require_memory_in_naive({load});
     }
     require_answer(loaded, loading(arguments, function));
     for (argument &a : arguments) a.scratch_bytes = loaded.value.bytes;

@@ -50,6 +50,8 @@ worker &started(worker &w, const std::string &program, bool sandbox = options().
     worker_options o;
     o.program = program;
     o.sandbox = sandbox;
+    // In /proc a process finds its own memory, also what the simulator keeps from host code.
+    o.proc = !options().simulated || ranks > 0;
     o.ranks = ranks;
     o.mpirun = options().mpirun;
     o.output_region = options().simulated ? std::size_t{1} << 30
@@ -316,6 +318,18 @@ namespace {
     end_case(verdict::PROTOCOL_ERROR, "The worker gave an unknown answer about acquire.");
 }
 
+// Whether Open MPI starts as many ranks of the grader's own program as the case wants.
+bool ranks_of_naive_start()
+{
+    worker ranks;
+    request r;
+    r.what = command::drop; // of no set: all that it takes is ranks that answer
+    answer a = started(ranks, program(options().naive, options().counting_naive), options().sandbox,
+                       current_case().ranks)
+                   .ask(r, std::chrono::seconds(30));
+    return a.how == ending::answered && a.value.status == reply_status::done;
+}
+
 std::string whose(const answer &a)
 {
     return a.rank < 0 ? "The process" : fmt::format("Rank {}", a.rank);
@@ -417,6 +431,12 @@ void require_answer(const answer &a, const std::string &doing)
         end_for_acquire(static_cast<acquire_fault>(r.error));
     case reply_status::no_ranks:
         if (current_case().ranks == 0) break;
+        if (ranks_of_naive_start())
+            end_case(verdict::PROTOCOL_ERROR,
+                     fmt::format("The submission's process says that Open MPI did not start {} "
+                                 "ranks, and naive's has them.",
+                                 current_case().ranks),
+                     "A submission must leave the process's open files alone.");
         end_case(verdict::INFRA_ERROR,
                  fmt::format("Open MPI did not start {} ranks: {}.", current_case().ranks,
                              printable(r.text)),
@@ -448,15 +468,23 @@ void end_for_leak(const std::string &function)
              "Free what a call allocates before it returns, on every way out of it.");
 }
 
-void require_memory_in_naive(const request &load)
+void require_memory_in_naive(std::vector<request> loads)
 {
-    answer a = naive_worker().ask(load, std::chrono::seconds(30));
-    if (lacks_device_memory(a)) return;
-    require_trusted(a, "handing naive the arguments");
-    request drop;
-    drop.what = command::drop;
-    drop.set = load.set;
-    require_trusted(naive_worker().ask(drop, std::chrono::seconds(30)), "dropping them again");
+    constexpr std::uint32_t first = 3000; // no race has so many sets
+    submission_worker() = worker();
+    std::vector<answer> answers;
+    for (request &load : loads) {
+        load.set = first + static_cast<std::uint32_t>(answers.size());
+        answers.push_back(naive_worker().ask(load, std::chrono::seconds(30)));
+    }
+    for (const request &load : loads) {
+        request drop;
+        drop.what = command::drop;
+        drop.set = load.set;
+        require_trusted(naive_worker().ask(drop, std::chrono::seconds(30)), "dropping them again");
+    }
+    if (std::any_of(answers.begin(), answers.end(), lacks_device_memory)) return;
+    for (const answer &a : answers) require_trusted(a, "handing naive the arguments");
     end_case(verdict::RESOURCE_LIMIT,
              "The submission's process, a fresh one, says that the device has no memory for the "
              "arguments, and naive's has it.",
@@ -464,9 +492,42 @@ void require_memory_in_naive(const request &load)
              "arrays lie in device memory, too.");
 }
 
+namespace {
+
+// As naive's worker has it now; 0 where it does not say.
+std::uint64_t free_device_memory()
+{
+    request r;
+    r.what = command::facts;
+    answer a = naive_worker().ask(r, std::chrono::seconds(60));
+    device_facts f;
+    if (a.how == ending::answered && a.value.status == reply_status::done)
+        std::memcpy(&f, naive_worker().output().data(), sizeof f);
+    return f.memory_free;
+}
+
+// Whether most of the device's memory was the submission's, whose worker ends here: no lab gives it
+// as much.
+bool submission_held_the_device()
+{
+    if (!all().submission.alive()) return false;
+    const std::uint64_t before = free_device_memory();
+    all().submission = worker();
+    const std::uint64_t after = free_device_memory();
+    return after > before && after - before > all().facts.memory_bytes / 2;
+}
+
+} // namespace
+
 void require_trusted(const answer &a, const std::string &doing)
 {
     if (a.how == ending::answered && a.value.status == reply_status::done) return;
+    if (submission_held_the_device())
+        end_case(verdict::RESOURCE_LIMIT,
+                 fmt::format("The submission's process held most of the device's memory, and a "
+                             "worker of the grader's own failed while {}.",
+                             doing),
+                 "What does the file take before any of its functions is called?");
     std::string why =
         a.how == ending::answered
             ? fmt::format("{} {}", printable(a.value.error_name), printable(a.value.text))

@@ -76,7 +76,8 @@ std::string default_stream_hint();
 // returns else. `doing` is said in messages: "calling scale_columns". The student's worker: its
 // faults are the student's.
 void require_answer(const answer &a, const std::string &doing);
-// The same for a worker of ours: whatever goes wrong is INFRA_ERROR.
+// The same for a worker of ours: whatever goes wrong is INFRA_ERROR, unless the submission's had
+// taken the device's memory.
 void require_trusted(const answer &a, const std::string &doing);
 
 // What to try where a call does not end.
@@ -86,9 +87,9 @@ std::string endless_hint();
 // submission's earlier calls took it: the case ends so.
 bool lacks_device_memory(const answer &a);
 [[noreturn]] void end_for_leak(const std::string &function);
-// Where naive's worker, too, has none for the set of `load`, it is the device's doing; else the
-// case ends as the submission's.
-void require_memory_in_naive(const request &load);
+// Where naive's worker, too, has none for the sets of `loads`, it is the device's doing; else the
+// case ends as the submission's, whose worker ends first, with all that it holds.
+void require_memory_in_naive(std::vector<request> loads);
 
 // Asks the naive worker for the device. Empty: there is one, and `device()` describes it; else why
 // not.

@@ -90,7 +90,8 @@ if [ $relocatable = yes ]; then
 else
     ld -r --force-group-allocation -o "$work/o" "$raw"
 fi
-objcopy --keep-global-symbols="$keep" "$work/o"
+# Waits of the C++ library (atomics, semaphores, jthread) call syscall from headers; the worker has it for these alone.
+objcopy --keep-global-symbols="$keep" --redefine-sym syscall=wait_or_wake "$work/o"
 # What assembly declared in a way that objcopy leaves global would stand in for names of ours.
 global=$(nm -g --defined-only "$work/o" | awk '{ print $NF }' | grep -vxFf "$keep" || true)
 if [ -n "$global" ]; then

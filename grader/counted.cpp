@@ -249,20 +249,24 @@ counted_gate at_most(std::string name, const steps &most, std::string unit, std:
 
 counted_gate used_by_loads(double pass)
 {
-    return at_least(
+    counted_gate gate = at_least(
         loads_name, {pass}, "%",
         "Memory moves in sectors of 32 bytes, and a warp's load takes every sector that one of its "
         "32 lanes asks for. Let neighbouring lanes load neighbouring elements.",
         [](const counted &c) { return used(c.load_bytes, c.load_sectors); });
+    gate.of_what_is_moved = true;
+    return gate;
 }
 
 counted_gate used_by_stores(double pass)
 {
-    return at_least(
+    counted_gate gate = at_least(
         stores_name, {pass}, "%",
         "Memory moves in sectors of 32 bytes, and a warp's store touches every sector that one of "
         "its 32 lanes writes to. Let neighbouring lanes store neighbouring elements.",
         [](const counted &c) { return used(c.store_bytes, c.store_sectors); });
+    gate.of_what_is_moved = true;
+    return gate;
 }
 
 counted_gate blocks_share(double pass)

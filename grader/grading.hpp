@@ -179,6 +179,7 @@ struct counted_gate {
     std::function<std::string(const counted &)> cause = {};
     bool general = false;   // `meaning` leaves open why, so speed_gates::too_slow is said too
     std::string about = {}; // the case or function whose TODOs it belongs to; empty: the case's own
+    bool of_what_is_moved = false; // a share of it, so that moving more than naive is no pass
 };
 // A lab's own measures; those below are for all labs.
 counted_gate at_least(std::string name, const steps &least, std::string unit, std::string meaning,

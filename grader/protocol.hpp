@@ -1,9 +1,10 @@
 // The wire between the trusted parent and a worker: fixed frames over a SOCK_SEQPACKET pair, bytes
 // in sealed memory.
 //
-// A worker gets four descriptors: 3 the socket, 4 the input region (read only), 5 the output
-// region, and stdout/stderr as one pipe. It answers each request with one reply that repeats the
-// request's nonce. A reply carries no verdict: the parent judges the bytes in the output region.
+// A worker gets five descriptors: 3 the socket, 4 the input region (read only), 5 the output
+// region, both closed once they are mapped, 6 its /proc/self/status, and stdout/stderr as one pipe.
+// It answers each request with one reply that repeats the request's nonce. A reply carries no
+// verdict: the parent judges the bytes in the output region.
 #pragma once
 
 #include <cstdint>

@@ -6,6 +6,7 @@
 // another process.
 #include "session.hpp"
 
+#include "simulator/own_threads.hpp"
 #include "worker_root.hpp"
 
 #include <fcntl.h>
@@ -16,6 +17,7 @@
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/resource.h>
@@ -115,6 +117,7 @@ struct plan {
     std::vector<char *> arguments; // with the null at the end
     bool loopback;                 // wanted in the worker's network
     rlim_t cpu_seconds;            // of its whole life
+    bool proc;                     // wanted in the worker's root
     int socket, input, output, text, status, null;
     const worker_root *root; // null: without namespaces
     id_maps ids;
@@ -149,11 +152,13 @@ void limit(__rlimit_resource what, rlim_t most)
     dup2(p.input, input_fd);
     dup2(p.output, output_fd);
     syscall(SYS_close_range, output_fd + 1, ~0U, 0);
+    if (open("/proc/self/status", O_RDONLY) != simulator::own_status_fd) _exit(126);
     limit(RLIMIT_CORE, 0);
     limit(RLIMIT_FSIZE, rlim_t{1} << 30);
     limit(RLIMIT_NOFILE, 1024);
     limit(RLIMIT_CPU, p.cpu_seconds);
     if (p.root) drop_privileges();
+    if (p.root && !p.proc && umount2("/proc", MNT_DETACH) != 0) _exit(126);
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     execve(p.program, p.arguments.data(), p.environment_pointers.data());
     _exit(127);
@@ -420,6 +425,7 @@ void worker::state::start(const region &input)
     p.loopback = options.ranks > 0;
     // Each call has a limit on the clock on the wall, and the simulator takes every core.
     p.cpu_seconds = 600 * rlim_t{std::max(1u, std::thread::hardware_concurrency())};
+    p.proc = options.proc;
     p.socket = theirs.get();
     p.input = input.descriptor();
     p.output = output->descriptor();

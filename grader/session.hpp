@@ -61,6 +61,7 @@ struct worker_options {
     int ranks = 0;       // that many ranks of Open MPI, which are one worker together; 0: no MPI
     std::string mpirun;  // then Open MPI's launcher
     bool sandbox = true; // where the machine allows; see `sandbox_available`
+    bool proc = true;    // /proc is there, also in a sandbox: the CUDA driver and Open MPI need it
     std::size_t memory_limit = std::size_t{12} << 30; // host bytes of the worker and its children
     std::size_t output_region = std::size_t{1} << 30; // sparse: pages cost memory once touched
 };

@@ -465,6 +465,9 @@ private:
             if (all[k] == contestant::submission && lacks_device_memory(last[k])) {
                 submission_worker() = worker();
                 if (!lacks_device_memory(load(all[k], 0, to))) end_for_leak(function());
+                std::vector<request> same;
+                for (std::size_t i = 0; i < to; ++i) same.push_back(sets_of(all[k])[i].load());
+                require_memory_in_naive(std::move(same));
             }
             require(all[k], last[k], "handing over the arguments");
         }
@@ -712,6 +715,22 @@ std::uint64_t bytes_from_host(const std::vector<argument> &arguments)
     return bytes;
 }
 
+// A share of what was moved rises with each byte that is moved well and for nothing. A version that
+// is as good as its share says moves less than naive, or as much where naive's accesses are good.
+void check_moved_for_a_purpose(const workload &work, const counted &submission,
+                               const counted &naive)
+{
+    constexpr std::uint64_t slack = 2; // an array may be read twice
+    const std::uint64_t moved = submission.load_sectors + submission.store_sectors,
+                        by_naive = naive.load_sectors + naive.store_sectors;
+    if (moved > slack * by_naive)
+        end_case(verdict::IMPLAUSIBLE,
+                 fmt::format("The loads and stores of {} moved {} sectors, and naive's {}: most "
+                             "were moved for nothing.",
+                             work.function(), moved, by_naive),
+                 "Load each input and store each output as seldom as can be.");
+}
+
 // What neither a kernel's loads nor its stores moved has no faults to count.
 void check_where_work_was_done(const workload &work, std::uint64_t from_host,
                                const counted &submission)
@@ -798,6 +817,9 @@ counted_outcome count_one_call(const make_workload &make, const make_workload &m
     }
     result.offered = tally.offered();
     result.needs = tally.needs();
+    if (missed.empty() && std::any_of(gates.counted.begin(), gates.counted.end(),
+                                      [](const counted_gate &g) { return g.of_what_is_moved; }))
+        check_moved_for_a_purpose(*work, submission, naive);
     result.reached = missed.empty() ? tally.reached() : 0;
     return {result, missed, hint};
 }

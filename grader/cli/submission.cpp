@@ -90,7 +90,9 @@ struct job {
     std::string key() const
     {
         std::ostringstream k;
-        k << "1\n" << tree_name << "\n" << stamp(fs::canonical(tools.nvcc)) << tools.cxx[0] << "\n";
+        k << "2 " << request.of->system_calls << "\n"
+          << tree_name << "\n"
+          << stamp(fs::canonical(tools.nvcc)) << tools.cxx[0] << "\n";
         for (const std::string &flag : flags_for(tools, *request.of, request.backends))
             k << flag << "\n";
         for (const std::string &headers : request.of->forbidden) k << "not " << headers << "\n";
@@ -425,6 +427,20 @@ std::string symbols(const std::string &object)
     return e.text;
 }
 
+// Whether host code has the instruction of a system call, for which it needs no function.
+bool enters_the_system(const std::string &object)
+{
+    child c;
+    c.arguments = {"/bin/sh", "-c",
+                   "objdump -d --no-show-raw-insn \"$1\" | "
+                   "grep -m 1 -E '^ *[0-9a-f]+:[[:space:]]+(syscall|sysenter|int +\\$0x80|svc) *'",
+                   "sh", object};
+    ending e = run(c);
+    if (e.what != ending::exited || e.status > 1)
+        throw machine_error(fmt::format("objdump {}. It is part of binutils", e.words()));
+    return e.status == 0;
+}
+
 std::string compiled(const job &j, const std::string &made_at, double &cpu_seconds)
 {
     scratch_folder scratch;
@@ -447,7 +463,10 @@ std::string compiled(const job &j, const std::string &made_at, double &cpu_secon
     if (!e.ok()) refuse_compile(j, w, e);
     check_dependencies(j, w);
     std::string object = w.tree + "/.made/object.o";
-    std::string wrong = lint_symbols(symbols(object), j.shown);
+    const bool system_calls = j.request.of->system_calls;
+    std::string wrong = lint_symbols(symbols(object), j.shown, system_calls);
+    if (wrong.empty() && !system_calls && enters_the_system(object))
+        wrong = j.shown + " makes a system call in assembly; no lab needs that";
     if (!wrong.empty()) throw refusal{verdict::BUILD_REJECTED, wrong, "rename or remove it", {}};
     fs::copy_file(object, made_at + "/object.o");
     return diagnostics(j, w, e);
@@ -481,7 +500,8 @@ std::vector<std::string> link_command(const job &j, const std::string &object,
     const toolchain &t = j.tools;
     std::vector<std::string> c = t.cxx;
     c.insert(c.end(), {object, "-Wl,--whole-archive", j.request.of->worker_library});
-    if (backend == "sim") c.push_back(t.simulator_library);
+    // Host code that counts is not told where it is counted.
+    if (backend == "sim") c.insert(c.end(), {t.simulator_library, "-Wl,--strip-all"});
     c.push_back("-Wl,--no-whole-archive");
     if (backend == "gpu") c.push_back(t.cudart_static);
     c.insert(c.end(), t.link_flags.begin(), t.link_flags.end());
@@ -666,15 +686,63 @@ std::string wrong_definition(const std::string &symbol)
     return {};
 }
 
-std::string wrong_use(const std::string &symbol)
+// The C library's other names for one function: "__open64_2@GLIBC_2.7" is open.
+std::string plain_c_name(std::string symbol)
+{
+    symbol.erase(std::min(symbol.size(), symbol.find('@')));
+    symbol.erase(0, std::min(symbol.size(), symbol.find_first_not_of('_')));
+    if (symbol.starts_with("libc_")) symbol.erase(0, 5);
+    for (const char *end : {"_chk", "_2", "64"})
+        if (symbol.ends_with(end)) symbol.resize(symbol.size() - std::strlen(end));
+    return symbol;
+}
+
+// What host code would need to meddle with the process that counts, or with others. No header of
+// the C++ library or of CUDA has them in what it makes part of a file.
+bool acts_on_processes(const std::string &symbol)
+{
+    static const std::set<std::string> names = {
+        // memory
+        "mmap", "munmap", "mremap", "mprotect", "pkey_mprotect", "madvise", "posix_madvise",
+        "process_madvise", "remap_file_pages", "mincore", "memfd_create", "memfd_secret",
+        "shm_open", "shmget", "shmat", "process_vm_readv", "process_vm_writev",
+        // processes
+        "fork", "vfork", "Fork", "clone", "clone2", "clone3", "daemon", "system", "popen", "execl",
+        "execle", "execlp", "execv", "execve", "execveat", "execvp", "execvpe", "fexecve",
+        "posix_spawn", "posix_spawnp", "ptrace", "prctl", "arch_prctl", "personality", "kill",
+        "killpg", "tgkill", "sigqueue", "unshare", "setns", "pidfd_open", "pidfd_getfd",
+        "pidfd_send_signal",
+        // what is loaded, and where
+        "dlopen", "dlopen_mode", "dlmopen", "dlsym", "dlvsym", "dladdr", "dladdr1", "dlinfo",
+        "dl_iterate_phdr", "dl_find_object", "r_debug", "getauxval", "DYNAMIC", "executable_start",
+        "ehdr_start",
+        // open files by their numbers
+        "dup", "dup2", "dup3", "fcntl", "ioctl", "open", "openat", "creat", "close", "close_range",
+        "closefrom", "fdopen", "read", "pread", "readv", "preadv", "preadv2", "write", "pwrite",
+        "writev", "pwritev", "pwritev2", "sendfile", "splice", "vmsplice", "tee", "copy_file_range",
+        "socket", "socketpair", "connect", "bind", "listen", "accept", "accept4", "recv",
+        "recvfrom", "recvmsg", "recvmmsg", "send", "sendto", "sendmsg", "sendmmsg",
+        // faults
+        "signal", "ssignal", "bsd_signal", "sysv_signal", "sigaction", "sigset", "sigvec"};
+    const std::string name = demangled(symbol);
+    return names.count(plain_c_name(symbol)) || symbol.starts_with("_dl_") ||
+           name.starts_with("__gnu_cxx::stdio_filebuf") ||
+           name.starts_with("std::__basic_file<char>::sys_open");
+}
+
+std::string wrong_use(const std::string &symbol, bool system_calls)
 {
     std::string name = demangled(symbol);
-    for (const char *part : {"grading::", "doctest::"})
+    for (const char *part : {"grading::", "doctest::", "simulator::"})
         if (name.find(part) != name.npos)
             return fmt::format("uses {}, which belongs to the grader", name);
-    for (const char *start : {"simulator_", "simulator::", "yardstick_"})
+    for (const char *start : {"simulator_", "yardstick_"})
         if (name.rfind(start, 0) == 0)
             return fmt::format("uses {}, which belongs to the grader", name);
+    if (!system_calls && acts_on_processes(symbol))
+        return fmt::format("uses {}, by which a program acts on its process or on others; no lab "
+                           "needs that",
+                           name);
     return {};
 }
 
@@ -698,7 +766,7 @@ std::vector<std::string> telling_warnings(const std::string &diagnostics)
     return result;
 }
 
-std::string lint_symbols(const std::string &nm_output, const std::string &file)
+std::string lint_symbols(const std::string &nm_output, const std::string &file, bool system_calls)
 {
     for (const std::string &line : lines(nm_output)) {
         std::istringstream words(line);
@@ -709,7 +777,7 @@ std::string lint_symbols(const std::string &nm_output, const std::string &file)
         bool undefined = type == "U" || type == "w" || type == "v";
         // Weak definitions are inline functions of headers: std::chrono and the like.
         bool header = type == "W" && is_library_name(symbol);
-        std::string wrong = undefined ? wrong_use(symbol)
+        std::string wrong = undefined ? wrong_use(symbol, system_calls)
                             : header  ? std::string()
                                       : wrong_definition(symbol);
         if (!wrong.empty()) return fmt::format("{} {}", file, printable(wrong, 1000));

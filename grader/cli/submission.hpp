@@ -57,8 +57,9 @@ built_submission build_submission(const toolchain &t, const submission_request &
 // By line alone: the words may have been kept from an equal file elsewhere.
 std::vector<std::string> telling_warnings(const std::string &diagnostics);
 
-// What is wrong with the symbols of an object as `nm` lists them; empty: nothing. Exposed for
-// tests.
-std::string lint_symbols(const std::string &nm_output, const std::string &file);
+// What is wrong with the symbols of an object as `nm` lists them; empty: nothing. `system_calls`:
+// whether it may make them. Exposed for tests.
+std::string lint_symbols(const std::string &nm_output, const std::string &file,
+                         bool system_calls = false);
 
 } // namespace cli

@@ -17,6 +17,7 @@ struct lab {
     std::vector<std::string> link;  // more flags for the linker: -lmpi
     std::string mpirun;             // for cases on several ranks; empty: there are none, or no MPI
     std::vector<std::string> forbidden; // toolkit headers' folders that hold the answer: "cub"
+    bool system_calls = false;          // submissions may make them: a test of what holds them then
     std::string keep;                   // file with the contract's symbols, one a line
     std::string worker_library;         // worker main and table of contract functions
 

@@ -5,11 +5,11 @@
 #include "core_parallel.hpp"
 #include "core_races.hpp"
 #include "launch_tree.hpp"
+#include "own_threads.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <fstream>
 #include <set>
 #include <thread>
 
@@ -141,13 +141,7 @@ void stop_endless(grid &g, const std::string &why)
 }
 
 // Whether this process has threads besides the one that runs the kernel.
-bool others_run()
-{
-    std::ifstream status("/proc/self/status");
-    for (std::string word; status >> word;)
-        if (int n = 0; word == "Threads:" && status >> n) return n > 1;
-    return true;
-}
+bool others_run() { return own_threads() != 1; }
 
 // Whether threads that all wait may be waiting for host code to write memory that both see: for
 // some time, while there is anyone to do so.

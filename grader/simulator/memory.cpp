@@ -1,6 +1,7 @@
 // Device memory: the address range, its shadow, allocations with their names.
 #include "memory.hpp"
 
+#include "anywhere.hpp"
 #include "machine.hpp"
 
 #include <algorithm>
@@ -44,11 +45,20 @@ bool charged(memory_kind kind)
     return kind != memory_kind::pinned && kind != memory_kind::internal;
 }
 
-void *map_range(void *old, std::uint64_t bytes, int protection, int flags)
+// At an address that tells nothing about those of other ranges: programs know the first of them.
+void *map_range(std::uint64_t bytes, int protection, int flags)
 {
-    // Remapping zero bytes of a shared mapping yields a second window on the same pages.
-    void *p = old ? mremap(old, 0, bytes, MREMAP_MAYMOVE)
-                  : mmap(nullptr, bytes, protection, flags | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *p = mmap(anywhere(), bytes, protection, flags | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return p == MAP_FAILED ? nullptr : p;
+}
+
+// A second window on the pages of a shared mapping.
+void *map_again(void *old, std::uint64_t bytes)
+{
+    void *place = map_range(bytes, PROT_NONE, MAP_PRIVATE);
+    // Remapping zero bytes leaves the old one where it is.
+    void *p = place ? mremap(old, 0, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, place) : MAP_FAILED;
+    if (p == MAP_FAILED && place) munmap(place, bytes);
     return p == MAP_FAILED ? nullptr : p;
 }
 
@@ -135,10 +145,9 @@ memory &memory::instance()
 memory::memory()
 {
     for (reserved_ = largest_range; reserved_ >= smallest_range; reserved_ /= 2) {
-        void *data = map_range(nullptr, reserved_, PROT_READ | PROT_WRITE, MAP_SHARED);
-        void *seen = data ? map_range(data, reserved_, 0, 0) : nullptr;
-        void *shadow =
-            seen ? map_range(nullptr, reserved_, PROT_READ | PROT_WRITE, MAP_PRIVATE) : nullptr;
+        void *data = map_range(reserved_, PROT_READ | PROT_WRITE, MAP_SHARED);
+        void *seen = data ? map_again(data, reserved_) : nullptr;
+        void *shadow = seen ? map_range(reserved_, PROT_READ | PROT_WRITE, MAP_PRIVATE) : nullptr;
         if (shadow && mprotect(seen, reserved_, PROT_NONE) == 0) {
             for (void *window : {data, seen, shadow}) madvise(window, reserved_, MADV_DONTDUMP);
             base_ = reinterpret_cast<address>(seen);

@@ -10,6 +10,8 @@
 #include "../simulator/harness.h"
 #include "../worker/yardstick_work.hpp"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -48,9 +50,13 @@ constexpr int marked_form = -7; // the first element, where the submission has a
 // The worker. What it is like stands in the name it was started by.
 class imitation {
 public:
-    imitation(std::string kind, std::byte *in, std::byte *out)
-        : kind_(std::move(kind)), in_(in), out_(out)
+    imitation(const std::filesystem::path &program, std::byte *in, std::byte *out)
+        : kind_(program.filename()),
+          in_(in),
+          out_(out),
+          device_(open(program.parent_path().c_str(), O_RDONLY | O_DIRECTORY))
     {
+        if (kind_ == "takes all memory") flock(device_, LOCK_SH);
     }
 
     reply handle(const request &r)
@@ -59,7 +65,10 @@ public:
         a.what = r.what;
         std::copy(r.nonce, r.nonce + 2, a.nonce);
         if (r.what == command::facts) facts(r.offset);
-        if (r.what == command::load) load(r);
+        if (r.what == command::load && (kind_ == "says there is no memory" || taken()))
+            a.status = reply_status::out_of_memory;
+        else if (r.what == command::load)
+            load(r);
         if (r.what == command::patch)
             std::memcpy(payload(r.set, r.index) + r.at, in_ + r.offset, r.bytes);
         if (r.what == command::poison) poison(r);
@@ -71,6 +80,14 @@ public:
     }
 
 private:
+    // Whether another process has all memory of the device, which is a lock here.
+    bool taken() const
+    {
+        if (kind_ != "naive" || flock(device_, LOCK_EX | LOCK_NB) != 0) return kind_ == "naive";
+        flock(device_, LOCK_UN);
+        return false;
+    }
+
     struct set {
         std::vector<slot> slots;
         std::vector<std::vector<std::byte>> images;
@@ -83,7 +100,8 @@ private:
         std::strcpy(f.name, "an imitation");
         f.multiprocessors = 2;
         f.l2_bytes = 1 << 20;
-        f.memory_bytes = f.memory_free = 64 << 20;
+        f.memory_bytes = 64 << 20;
+        f.memory_free = taken() ? 0 : f.memory_bytes;
         std::memcpy(out_ + offset, &f, sizeof f);
     }
 
@@ -219,6 +237,7 @@ private:
 
     std::string kind_;
     std::byte *in_, *out_;
+    int device_;
     std::map<std::uint32_t, set> sets_;
     std::map<std::uint32_t, std::vector<int>> kept_;
     int runs_ = 0;
@@ -233,11 +252,11 @@ std::byte *map(int fd, int protection)
     return at == MAP_FAILED ? nullptr : static_cast<std::byte *>(at);
 }
 
-int serve(std::string kind)
+int serve(const std::filesystem::path &program)
 {
     std::byte *in = map(input_fd, PROT_READ), *out = map(output_fd, PROT_READ | PROT_WRITE);
     if (!in || !out) return 2;
-    imitation w(std::move(kind), in, out);
+    imitation w(program, in, out);
     request r;
     while (recv(socket_fd, &r, sizeof r, 0) == sizeof r) {
         reply a = w.handle(r);
@@ -432,6 +451,8 @@ SPEED_CASE("race: writes past the end", 4) { race_against("writes past the end",
 SPEED_CASE("race: goes wrong later", 4) { race_against("goes wrong later", moving()); }
 SPEED_CASE("race: crashes", 4) { race_against("crashes", moving()); }
 SPEED_CASE("race: loses memory", 4) { race_against("loses memory", moving()); }
+SPEED_CASE("race: no memory", 4) { race_against("says there is no memory", moving()); }
+SPEED_CASE("race: all memory", 4) { race_against("takes all memory", moving()); }
 // A call of 1 ms that should have moved 20 MB, on a device of 10 GB/s.
 SPEED_CASE("race: implausible", 4) { race_against("fast", moving(20e6)); }
 // Two races in the same workers: the first leaves nothing behind.
@@ -636,6 +657,12 @@ TEST_CASE("verdict: where devices send to each other, memory may have been freed
     CHECK(hint.find("cudaFree need not wait") != hint.npos);
 }
 
+TEST_CASE("verdict: that the device has no memory is not the submission's to say or to bring about")
+{
+    check_verdict("race: no memory", verdict::RESOURCE_LIMIT, "and naive's has it");
+    check_verdict("race: all memory", verdict::RESOURCE_LIMIT, "held most of the device's memory");
+}
+
 TEST_CASE("verdict: on the simulator counters decide, and nothing is called a time")
 {
     check_verdict("count: fast", verdict::PASS);
@@ -662,7 +689,7 @@ int main(int count, char **arguments)
     socklen_t length = sizeof type;
     if (count == 1 && getsockopt(socket_fd, SOL_SOCKET, SO_TYPE, &type, &length) == 0 &&
         type == SOCK_SEQPACKET)
-        return serve(self.filename());
+        return serve(self);
 
     char name[] = "/tmp/race-XXXXXX";
     if (!mkdtemp(name)) return 2;
@@ -670,7 +697,8 @@ int main(int count, char **arguments)
     for (const char *kind :
          {"naive", "fast", "slow", "lies", "replays", "writes nothing", "writes past the end",
           "goes wrong later", "crashes", "garbled", "right but once", "misuses a vote",
-          "takes its own form", "takes a minute", "loses memory"})
+          "takes its own form", "takes a minute", "loses memory", "says there is no memory",
+          "takes all memory"})
         std::filesystem::create_symlink(std::filesystem::canonical("/proc/self/exe"),
                                         folder / kind);
     options().simulated = false;

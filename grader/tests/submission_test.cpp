@@ -4,6 +4,7 @@
 #include "../cli/submission.hpp"
 #include "cli_project.hpp"
 
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -192,14 +193,21 @@ TEST_CASE("names that are not the student's are refused in words")
             "defines cudaEventElapsedTime, which is a name of the CUDA API");
     refused("extern \"C\" void simulator_begin(); void f() { simulator_begin(); }\n",
             "uses simulator_begin, which belongs to the grader");
+    refused("#include <sys/mman.h>\nvoid f(float *p) { mprotect(p, 4096, PROT_READ); }\n",
+            "stub.cu uses mprotect, by which a program acts on its process or on others");
+    refused("long f() { long n; asm volatile(\"syscall\" : \"=a\"(n) : \"0\"(39)); return n; }\n",
+            "stub.cu makes a system call in assembly");
 }
 
 TEST_CASE("ordinary C++ is not refused")
 {
     built_project p;
     built_submission b = p.build(
-        right + "#include <algorithm>\n#include <chrono>\n#include <new>\n#include "
-                "<string>\n#include <vector>\n"
+        right + "#include <algorithm>\n#include <chrono>\n#include <fstream>\n#include <future>\n"
+                "#include <iostream>\n#include <new>\n#include <random>\n#include <string>\n"
+                "#include <thread>\n#include <vector>\n"
+                "int said() { std::cout << std::ifstream(\"/tmp/x\").rdbuf(); return "
+                "std::async([] { return int(std::random_device()()); }).get(); }\n"
                 "double now() { return "
                 "double(std::chrono::steady_clock::now().time_since_epoch().count()); }\n"
                 "int cudas, cuda_main; static int main_(); int main_() { return cudas; }\n"
@@ -207,6 +215,33 @@ TEST_CASE("ordinary C++ is not refused")
                 "void g() { float *p; cudaMalloc(&p, 4); cudaFuncSetAttribute(twice, "
                 "cudaFuncAttributeMaxDynamicSharedMemorySize, 1); }\n");
     CHECK_MESSAGE(b.built(), b.message << b.diagnostics);
+}
+
+TEST_CASE("a worker that counts names nothing of itself")
+{
+    built_project p;
+    p.tools.simulator_library = p.tools.cudart_static; // any library of the runtime's functions
+    built_submission b = build_submission(
+        p.tools, {&p.only_lab(), p.put("labs/02_scaling/stub.cu", right), {"gpu", "sim"}}, {});
+    REQUIRE_MESSAGE(b.workers.size() == 2, b.message << b.diagnostics);
+    for (bool counts : {false, true}) {
+        child names;
+        names.arguments = {"nm", b.workers[counts]};
+        CHECK(contains(run(names).text, "no symbols") == counts);
+    }
+}
+
+TEST_CASE("of system calls those remain that the C++ library's waits make")
+{
+    built_project p;
+    std::string waiting = right + "#include <sys/syscall.h>\n#include <unistd.h>\n"
+                                  "void wait(int *at) { syscall(SYS_futex, at, 0, 0, 0); }\n";
+    built_submission b = p.build(waiting);
+    CHECK(b.verdict == verdict::BUILD_FAILED); // this project's worker has none
+    CHECK_MESSAGE(contains(b.message, "uses wait_or_wake"), b.message);
+    p.make_worker_library("extern \"C\" long wait_or_wake(long, ...) { return 0; }\n"
+                          "int main() { scale(nullptr, 0); }\n");
+    CHECK(p.build(waiting).built());
 }
 
 TEST_CASE("the solution, the grader and the machine's files cannot be included")
@@ -383,5 +418,15 @@ TEST_CASE("the lint reads nm's lines")
     CHECK(lint_symbols("                 U _ZN7grading4passEv\n", "f.cu") ==
           "f.cu uses grading::pass(), which belongs to the grader");
     CHECK(lint_symbols("                 U _Z14yardstick_nullv\n", "f.cu") != "");
+    for (std::string name :
+         {"fork", "__open64_2", "mmap64", "__libc_dlsym", "_dl_sym", "dup2@GLIBC_2.2.5",
+          "_ZNSt12__basic_fileIcE8sys_openEiSt13_Ios_Openmode", "_ZGVN9simulator3oneE"}) {
+        CAPTURE(name);
+        CHECK(lint_symbols("                 U " + name + "\n", "f.cu") != "");
+    }
+    for (std::string name : {"fopen", "fwrite", "__cudaGetKernel", "pthread_create", "__dso_handle",
+                             "_ZNSt13basic_filebufIcSt11char_traitsIcEE4openEPKcSt13_Ios_Openmode"})
+        CHECK(lint_symbols("                 U " + name + "\n", "f.cu") == "");
+    CHECK(lint_symbols("                 U fork\n", "f.cu", true) == "");
     CHECK(lint_symbols("0000000000000000 t cudalike\n0000000000000000 b current\n", "f.cu") == "");
 }

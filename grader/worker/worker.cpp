@@ -11,7 +11,9 @@
 //   compute-sanitizer
 //   WORKER --ranks N MPIRUN   serves as N ranks of Open MPI, for which it runs itself with --rank
 #include "grader/call.hpp"
+#include "grader/simulator/anywhere.hpp"
 #include "grader/simulator/harness.h"
+#include "grader/simulator/own_threads.hpp"
 #include "grader/worker/peers.hpp"
 #include "grader/worker/ranks.hpp"
 #include "grader/worker/yardstick.hpp"
@@ -22,11 +24,14 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -298,14 +303,6 @@ std::uint64_t scratch_bytes(const argument_set &s, const std::string &function)
         throw std::runtime_error(name + " asks for " + std::to_string(bytes) +
                                  " bytes, more than the device has free");
     return bytes;
-}
-
-int threads_of_this_process()
-{
-    std::ifstream file("/proc/self/status");
-    for (std::string line; std::getline(file, line);)
-        if (line.starts_with("Threads:")) return std::atoi(line.c_str() + 8);
-    return 0;
 }
 
 using host_bytes = std::vector<std::vector<std::byte>>; // by slot
@@ -701,7 +698,7 @@ private:
         stream_schedule streams(r.flags);
         launch_pool pool(r.launch_places);
         a.returned_bytes = e->result_bytes;
-        int threads = threads_of_this_process();
+        int threads = simulator::own_threads();
         signals().open();
         auto start = steady::now();
         if (timed) check(cudaEventRecord(begin_));
@@ -723,7 +720,7 @@ private:
         a.host_ms = std::chrono::duration<double, std::milli>(steady::now() - start).count();
         if ((r.flags & begin_counting) && simulator_counters) counts_ = counts_so_far();
         signals().forget();
-        a.threads_left = threads_of_this_process() - threads;
+        a.threads_left = simulator::own_threads() - threads;
         if (r.flags & begin_counting) at_end_ = digests(*sets[0]);
         if (a.status == reply_status::exception) return;
         if (r.flags & late_streams) {
@@ -846,12 +843,14 @@ private:
     cudaEvent_t begin_ = nullptr, end_ = nullptr;
 };
 
+// Once and for all: it has the only way there, which nobody finds by its neighbours.
 const std::byte *map_region(int fd, int protection, std::uint64_t &bytes)
 {
     struct stat facts;
     if (fstat(fd, &facts) != 0) return nullptr;
     bytes = static_cast<std::uint64_t>(facts.st_size);
-    void *at = mmap(nullptr, bytes, protection, MAP_SHARED, fd, 0);
+    void *at = mmap(simulator::anywhere(), bytes, protection, MAP_SHARED, fd, 0);
+    close(fd);
     return at == MAP_FAILED ? nullptr : static_cast<const std::byte *>(at);
 }
 
@@ -926,6 +925,22 @@ int replay(const char *path)
 
 } // namespace
 } // namespace grading
+
+// The only system call of a submission's own: compile.sh names this one in place of `syscall`.
+extern "C" long wait_or_wake(long number, ...)
+{
+    if (number != SYS_futex) {
+        std::fprintf(stderr, "syscall(%ld) is refused: no lab needs it.\n", number);
+        errno = ENOSYS;
+        return -1;
+    }
+    va_list list;
+    va_start(list, number);
+    long a[6];
+    for (long &one : a) one = va_arg(list, long);
+    va_end(list);
+    return syscall(SYS_futex, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
 
 int main(int count, char **arguments)
 {
