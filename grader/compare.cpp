@@ -351,7 +351,12 @@ void reading_an_output_means(const std::string &cause, const std::string &next,
     current_case().output_read = {cause, next, function};
 }
 
-void hint_past_the_end(const std::string &hint) { current_case().past_the_end = hint; }
+void hint_past_the_end(const std::string &hint, const std::string &array, std::size_t in_use)
+{
+    current_case().past_the_end = {hint, array, in_use};
+}
+
+void results_are_copied() { current_case().copied = true; }
 
 void hint_without_end(const std::string &hint) { current_case().without_end = hint; }
 

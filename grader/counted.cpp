@@ -193,6 +193,7 @@ void add_timeline(counted &c, const json &t)
     c.copying_ticks = number(t, "copying");
     c.hidden_ticks = whole ? number(t, "hidden") : 0;
     c.host_waits = number(t, "host_waits");
+    c.idle_waits = number(t, "idle_waits");
     std::set<std::string> working;
     std::set<std::uint64_t> waits;
     for (const json &step : t.at("steps")) {

@@ -228,6 +228,7 @@ object to_json(const timeline_report &t)
         .add("hidden", t.hidden)
         .add("left_out", t.left_out)
         .add("host_waits", t.host_waits)
+        .add("idle_waits", t.idle_waits)
         .add("steps", steps);
 }
 

@@ -276,6 +276,7 @@ static void try_upload(std::size_t n)
 {
     floats source = random_floats(n);
     output<float> dst(n);
+    results_are_copied();
     CALL(upload, acquired(source), misaligned(dst, int(n % 4)), n);
     expect_equal(dst, source);
 }
@@ -904,6 +905,7 @@ SPEED_CASE("upload: speed", 3)
             return share(double(c.host_link_bytes - c.pageable_bytes), 4.0 * 20001);
         })};
     gates.too_slow = "Which memory does acquire give, and does upload copy once?";
+    results_are_copied();
     race(upload_race(), gates);
     expect_pinned();
 }
