@@ -4,6 +4,7 @@
 #include "../cli/submission.hpp"
 #include "cli_project.hpp"
 
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
