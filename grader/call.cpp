@@ -969,12 +969,22 @@ void name_arguments(const std::string &function, std::vector<argument> &argument
     end_case(verdict::INFRA_ERROR, fmt::format("lab.hpp declares no {}.", function));
 }
 
-bool reads_on(const std::string &array, const std::function<void()> &call)
+namespace {
+
+// From now on, as long as `there` lives.
+void ask_simulator(std::optional<on_simulator> &there)
 {
-    std::optional<on_simulator> there;
     if (!simulated() && !can_count())
         end_case(verdict::SKIPPED, "This asks for the simulator, and there is none.");
     if (!simulated()) there.emplace();
+}
+
+} // namespace
+
+bool reads_on(const std::string &array, const std::function<void()> &call)
+{
+    std::optional<on_simulator> there;
+    ask_simulator(there);
     bool in_every_order = true, usual = options().random_schedule;
     current_case().may_read_on = array;
     for (bool random : {false, true}) {
@@ -996,6 +1006,14 @@ bool reads_on(const std::string &array, const std::function<void()> &call)
     return in_every_order;
 }
 
+bool leaks(const std::function<void()> &call)
+{
+    std::optional<on_simulator> there;
+    ask_simulator(there);
+    call(); // twice: what it keeps, it has after the first
+    return counts_of_last_call().kept_bytes > 0;
+}
+
 void run_on_ranks(int ranks)
 {
     current_case().lacking = options().mpirun.empty();
@@ -1009,9 +1027,7 @@ void run_on_ranks(int ranks)
 std::vector<counted> count_ranks(const std::function<void()> &call)
 {
     std::optional<on_simulator> there;
-    if (!simulated() && !can_count())
-        end_case(verdict::SKIPPED, "This asks for the simulator, and there is none.");
-    if (!simulated()) there.emplace();
+    ask_simulator(there);
     call();
     return counts_of_ranks;
 }

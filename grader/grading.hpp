@@ -101,6 +101,10 @@ void hint_past_the_end(const std::string &hint, const std::string &array = {},
 // The case's next calls bring their results by copies: hints are about these, not about threads.
 void results_are_copied();
 
+// The same where the right elements are there in another order: by itself that is taken for places
+// in the order of arrival, which is not all that a sort can do wrong.
+void hint_another_order(const std::string &hint);
+
 // The same where a call of the case's next does not end.
 void hint_without_end(const std::string &hint);
 
@@ -140,6 +144,11 @@ void limit_launches(int places);
 // size is seen to arrive whole for which there is no memory. Anything else that goes wrong ends the
 // case. On a GPU the simulator is asked all the same.
 bool reads_on(const std::string &array, const std::function<void()> &call);
+
+// On the simulator: whether `call`, a CALL with less than 100 KB of arguments, leaves device memory
+// allocated that the same call before it had not left: what is kept to be used again is no leak. On
+// a GPU the simulator is asked all the same.
+bool leaks(const std::function<void()> &call);
 
 // Anything else: ends the case unless `right`.
 void expect(bool right, verdict otherwise, const std::string &message,
@@ -245,6 +254,7 @@ struct counted { // totals over every kernel of one call, and the source lines b
     std::uint64_t shared_with_host_bytes = 0;
     // What launches' parameters and the values of fills may have carried, all of it.
     std::uint64_t carried_bytes = 0;
+    std::uint64_t kept_bytes = 0;    // of device memory, allocated and not freed again
     std::uint64_t managed_pages = 0; // of 4096 bytes, not on the device when a kernel asked
     // Of the simulator's timeline (simulator/README.md): until all had ended; all work one after
     // another; while something was copied to or from a device; and of these while a kernel ran.

@@ -41,9 +41,10 @@ struct case_record {
     struct {
         std::string hint, array;
         std::size_t in_use = 0;
-    } past_the_end;          // what to try where a call gets there; empty: nothing in particular
-    bool copied = false;     // its calls bring their results by copies, not by kernels
-    std::string without_end; // where it does not end
+    } past_the_end;            // what to try where a call gets there; empty: nothing in particular
+    std::string another_order; // where all is there, elsewhere
+    bool copied = false;       // its calls bring their results by copies, not by kernels
+    std::string without_end;   // where it does not end
     std::string may_read_on; // the argument behind whose end a read ends the call and not the case
     bool repeating = false;  // the second of two equal calls is running
     std::string counts;      // the simulator's counters of its largest call, where asked for

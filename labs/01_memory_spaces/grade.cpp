@@ -860,7 +860,16 @@ CORRECTNESS_CASE("sample_bilinear: images of any size", 1)
     try_samples(9, 9, {});
 }
 
-SPEED_CASE("sample_bilinear: one fetch a sample", 2)
+CORRECTNESS_CASE("sample_bilinear: call after call", 1)
+{
+    bool more = leaks([] { try_samples(30, 20, random_points(50, 30, 20)); });
+    expect(!more, verdict::RESOURCE_LIMIT,
+           "Device memory that sample_bilinear allocated is still taken when it has returned, and "
+           "the next call takes more.",
+           "Free the array, when the kernel has ended and the texture is destroyed.");
+}
+
+SPEED_CASE("sample_bilinear: one fetch a sample", 1)
 {
     speed_gates gates;
     auto fetches = [](const counted &c) {
