@@ -161,15 +161,28 @@ std::string ordinal_parts(const argument &a, unsigned part)
 
 std::string elements(std::uint64_t n) { return fmt::format("{} element{}", n, n == 1 ? "" : "s"); }
 
-std::string negative_index_hint(bool just_before)
+// `copied`: by a copy of the host's, which no thread did.
+std::string negative_index_hint(bool just_before, bool copied)
 {
+    if (copied) return "Where does the copy begin: which element is the first of this piece?";
     return just_before ? "An index is -1 here: is everything one place too early?"
                        : "Look for an index that can be negative.";
 }
 
-std::string large_index_hint(bool one_element, bool write)
+// Whether hint_past_the_end has words for what is said to be there.
+bool has_own_hint(std::string_view where)
 {
-    if (!current_case().past_the_end.empty()) return current_case().past_the_end;
+    const auto &own = current_case().past_the_end;
+    return !own.hint.empty() && (own.array.empty() || where.find("shared") != where.npos ||
+                                 where.find(fmt::format("`{}`", own.array)) != where.npos);
+}
+
+std::string large_index_hint(bool one_element, bool write, std::string_view where, bool copied)
+{
+    if (has_own_hint(where)) return current_case().past_the_end.hint;
+    if (copied)
+        return "Does a copy count more bytes than are left, or begin at another element than is "
+               "meant?";
     if (one_element)
         return "It is one element only: is everything one place too late, or does a test let one "
                "index too many through?";
@@ -209,7 +222,8 @@ void check_guards(const std::vector<argument> &arguments)
                                      "that {}_scratch asked for: the first write is at byte {}.",
                                      name, a.scratch_bytes, current_case().function,
                                      a.scratch_bytes + static_cast<std::uint64_t>(first_past)),
-                         "Ask for more, or look for an index that can be too large.");
+                         "Ask for more, or look for an index, or a copy's number of bytes, that "
+                         "can be too large.");
             if (past)
                 end_case(
                     verdict::OUT_OF_BOUNDS,
@@ -217,12 +231,14 @@ void check_guards(const std::vector<argument> &arguments)
                         "The call wrote past the end of {}, which has {}: the first write is at "
                         "index {}.",
                         name, elements(each / s.element), first_past / e),
-                    large_index_hint(first_past < n + e && past <= e, true));
+                    large_index_hint(first_past < n + e && past <= e, true, name,
+                                     current_case().copied));
             if (ahead)
-                end_case(verdict::OUT_OF_BOUNDS,
-                         fmt::format("The call wrote before the start of {}: at index {}.", name,
-                                     -((-last_ahead + e - 1) / e)),
-                         negative_index_hint(last_ahead + e >= 0 && ahead <= e));
+                end_case(
+                    verdict::OUT_OF_BOUNDS,
+                    fmt::format("The call wrote before the start of {}: at index {}.", name,
+                                -((-last_ahead + e - 1) / e)),
+                    negative_index_hint(last_ahead + e >= 0 && ahead <= e, current_case().copied));
         }
     }
 }
@@ -308,8 +324,17 @@ std::string why_unwritten(const argument &a, const std::vector<std::uint64_t> &m
         return fmt::format("Beyond the other end an element was written that nobody asked for: is "
                            "everything one place too {}?",
                            way);
+    std::uint64_t period = period_of(a, missing);
     bool to_the_end = missing.back() - missing.front() + 1 == missing.size() &&
                       missing.back() + 1 == a.written_first + a.written_count;
+    if (current_case().copied) {
+        std::uint64_t e = a.wire.element, there = missing.front() - a.written_first;
+        std::uint64_t piece = period > 0 ? period : to_the_end ? a.written_count : 0;
+        return e > 1 && there == (piece + e - 1) / e
+                   ? "Only as many bytes came as there are elements: copies count bytes."
+                   : "Which copy should bring these elements, to which address, and how many bytes "
+                     "does it count?";
+    }
     // At most a block's worth, and not most of it: else the rounding is not to blame.
     if (to_the_end && missing.size() <= 1024 && 2 * missing.size() <= a.written_count)
         return "The end is missing, so the last block is probably cut off: is the grid size "
@@ -318,7 +343,7 @@ std::string why_unwritten(const argument &a, const std::vector<std::uint64_t> &m
         return fmt::format("Only the first {} were written: are there threads for the rest, or "
                            "should each go on to its next element?",
                            missing.front() - a.written_first);
-    if (std::uint64_t period = period_of(a, missing))
+    if (period > 0)
         return fmt::format("Of every {} elements only the first {} were written: does each thread "
                            "go on to its next element?",
                            period, missing.front() - a.written_first);
@@ -336,11 +361,15 @@ void check_written(const std::vector<argument> &arguments, const unwritten_lists
         }
     if (missing == 0) return;
     if (missing == asked)
-        end_case(verdict::NOT_WRITTEN,
-                 fmt::format("{} returned, and no element of its output was written.", function),
-                 on_device(arguments) ? "Does a kernel run at all, and does it write its result? "
-                                        "Check cudaGetLastError() after the launch."
-                                      : "Does it store its results?");
+        end_case(
+            verdict::NOT_WRITTEN,
+            fmt::format("{} returned, and no element of its output was written.", function),
+            current_case().copied
+                ? "Is the result copied at all, and in this direction? Where it goes is what a "
+                  "copy is told first."
+            : on_device(arguments) ? "Does a kernel run at all, and does it write its result? "
+                                     "Check cudaGetLastError() after the launch."
+                                   : "Does it store its results?");
     for (std::size_t j = 0; j < lists.size(); ++j) {
         if (lists[j].empty()) continue;
         const argument &a = arguments[j];
@@ -446,6 +475,14 @@ verdict verdict_of(const simulator_finding &f)
     }
 }
 
+// Whether it lies just behind the bytes of a shared array that are in use.
+bool just_behind_what_is_used(const simulator_finding &f)
+{
+    const std::size_t in_use = current_case().past_the_end.in_use;
+    return in_use > 0 && has_own_hint(f.where) &&
+           std::strstr(f.where, fmt::format("(byte {} of ", in_use).c_str());
+}
+
 // `order`: what lacks_order says of it.
 std::string hint_of(const simulator_finding &f, bool order)
 {
@@ -460,14 +497,17 @@ std::string hint_of(const simulator_finding &f, bool order)
                    "memory first, where cudaDeviceCanAccessPeer says that it can have it; copies "
                    "work without.";
         if (std::strstr(f.where, "before the start"))
-            return negative_index_hint(std::string_view(f.where).starts_with(
-                fmt::format("{} byte{} before", f.bytes, f.bytes == 1 ? "" : "s")));
-        return large_index_hint(
-            f.threads == 1 && std::string_view(f.where).starts_with("just past"), f.write);
+            return negative_index_hint(std::string_view(f.where).starts_with(fmt::format(
+                                           "{} byte{} before", f.bytes, f.bytes == 1 ? "" : "s")),
+                                       false);
+        return large_index_hint(f.threads == 1 &&
+                                    std::string_view(f.where).starts_with("just past"),
+                                f.write, f.where, false);
     case uninitialised:
         if (order)
             return "Which kernel or copy should have written it before? Is it missing, does it "
-                   "write elsewhere, or does it come later?";
+                   "write too little, or elsewhere, or does it come later?";
+        if (just_behind_what_is_used(f)) return current_case().past_the_end.hint;
         return "Give it a value first, or do not read it: outputs start out with arbitrary "
                "contents, and so does shared memory.";
     case misaligned:
@@ -522,9 +562,9 @@ std::string sentence(const simulator_finding &f)
     if (f.line > 0)
         s += fmt::format(" at {}:{}", std::filesystem::path(f.file).filename().string(), f.line);
     bool access = f.bytes > 0 && kind != barrier;
-    if (access)
-        s += fmt::format(": a {} of {} byte{}", f.write ? "write" : "read", f.bytes,
-                         f.bytes == 1 ? "" : "s");
+    // What is never written, a write needs only where it is an atomic's.
+    const char *way = !f.write ? "a read" : kind == uninitialised ? "an atomic" : "a write";
+    if (access) s += fmt::format(": {} of {} byte{}", way, f.bytes, f.bytes == 1 ? "" : "s");
     if (f.where[0] && kind != barrier) s += fmt::format("{} {}", access ? "," : ":", f.where);
     s += ".";
     // Of an access by one thread, all has been said.
@@ -697,6 +737,17 @@ void check_findings(std::uint64_t report_at, const std::vector<argument> &argume
     for (int k = 0; k < ranks; ++k, from += report_bytes) {
         check_report(from, arguments, k);
         counts_of_ranks.push_back(read_counters({from, report_bytes}).counts);
+    }
+}
+
+// Of the last call by one process on the simulator; of others nothing.
+counted counts_of_last_call()
+{
+    if (!options().simulated || last_counters.empty()) return {};
+    try {
+        return parse_counters(last_counters);
+    } catch (const std::exception &) { // a submission has written over them
+        return {};
     }
 }
 
@@ -889,14 +940,17 @@ unwritten_lists both(const unwritten_lists &x, const unwritten_lists &y)
 
 std::string default_stream_hint()
 {
-    if (!options().simulated || last_counters.empty()) return {};
-    try {
-        if (!parse_counters(last_counters).default_stream_alone) return {};
-    } catch (const std::exception &) {
-        return {};
-    }
+    if (!counts_of_last_call().default_stream_alone) return {};
     return "A kernel went to the default stream, which your non-blocking streams do not wait for, "
            "nor it for them: is the stream named in every launch, fourth between <<< and >>>?";
+}
+
+std::string idle_wait_hint()
+{
+    if (counts_of_last_call().idle_waits == 0) return {};
+    return "A stream was told to wait for an event in which this call had recorded nothing yet: "
+           "such a "
+           "wait is over at once. Does cudaEventRecord come before cudaStreamWaitEvent?";
 }
 
 void name_arguments(const std::string &function, std::vector<argument> &arguments)
@@ -915,12 +969,22 @@ void name_arguments(const std::string &function, std::vector<argument> &argument
     end_case(verdict::INFRA_ERROR, fmt::format("lab.hpp declares no {}.", function));
 }
 
-bool reads_on(const std::string &array, const std::function<void()> &call)
+namespace {
+
+// From now on, as long as `there` lives.
+void ask_simulator(std::optional<on_simulator> &there)
 {
-    std::optional<on_simulator> there;
     if (!simulated() && !can_count())
         end_case(verdict::SKIPPED, "This asks for the simulator, and there is none.");
     if (!simulated()) there.emplace();
+}
+
+} // namespace
+
+bool reads_on(const std::string &array, const std::function<void()> &call)
+{
+    std::optional<on_simulator> there;
+    ask_simulator(there);
     bool in_every_order = true, usual = options().random_schedule;
     current_case().may_read_on = array;
     for (bool random : {false, true}) {
@@ -942,6 +1006,14 @@ bool reads_on(const std::string &array, const std::function<void()> &call)
     return in_every_order;
 }
 
+bool leaks(const std::function<void()> &call)
+{
+    std::optional<on_simulator> there;
+    ask_simulator(there);
+    call(); // twice: what it keeps, it has after the first
+    return counts_of_last_call().kept_bytes > 0;
+}
+
 void run_on_ranks(int ranks)
 {
     current_case().lacking = options().mpirun.empty();
@@ -955,9 +1027,7 @@ void run_on_ranks(int ranks)
 std::vector<counted> count_ranks(const std::function<void()> &call)
 {
     std::optional<on_simulator> there;
-    if (!simulated() && !can_count())
-        end_case(verdict::SKIPPED, "This asks for the simulator, and there is none.");
-    if (!simulated()) there.emplace();
+    ask_simulator(there);
     call();
     return counts_of_ranks;
 }

@@ -259,6 +259,7 @@ std::string late_streams_hint(verdict v)
 {
     bool late = options().late_streams || current_case().streams != stream_work::as_queued;
     if (!late || !options().simulated || !waits_may_lack(v)) return {};
+    if (std::string idle = idle_wait_hint(); !idle.empty()) return idle;
     if (!options().late_streams && current_case().streams == stream_work::shuffled)
         return "Here the work of different streams runs in any order that your events and waits "
                "allow: is an event missing, or does one stream use what another still needs?";

@@ -68,6 +68,10 @@ void name_arguments(const std::string &function, std::vector<argument> &argument
 // this does not wait for: that, and what to do. Else empty.
 std::string default_stream_hint();
 
+// Where a stream was told, in the last call on the simulator, to wait for an event of which nothing
+// had been recorded: that, and what to do. Else empty.
+std::string idle_wait_hint();
+
 // Throws (through doctest): nothing after it in the case runs. The first verdict of a case stands.
 // Safe to call from several threads, whose exceptions must then reach the case's own.
 [[noreturn]] void end_case(verdict v, std::string message, std::string hint = {});

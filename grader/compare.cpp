@@ -144,9 +144,12 @@ template <class T> std::optional<recognised> reordered(const mistake<T> &m)
     for (std::size_t i : m.wrong)
         if (!same(m.got[i], m.got[i]) || !same(m.want[i], m.want[i])) return {}; // NaN has no order
     if (sorted(m.got) != sorted(m.want)) return {};
+    const std::string &own = current_case().another_order;
     return recognised{"The right elements are there, but in another order.",
-                      "Places that threads take from a counter are in the order of their arrival: "
-                      "compute the place of an element from what lies before it."};
+                      own.empty() ? "Places that threads take from a counter are in the order of "
+                                    "their arrival: compute the place of an element from what lies "
+                                    "before it."
+                                  : own};
 }
 
 template <class T> std::optional<recognised> one_end(const mistake<T> &m)
@@ -252,6 +255,8 @@ template <class T> [[noreturn]] void end_wrong(const mistake<T> &m, const std::s
     bool nan = is_nan(m.got[i]);
     if (nan) message += " It is NaN, no number.";
     std::optional<recognised> why = recognise_read_output(m);
+    // Right the first time: not the same mistake each time, even if by chance it looks like one.
+    if (!why && v == verdict::NONDETERMINISTIC && !nan) why = reordered(m);
     if (!why) why = recognise_known(m, known);
     if (!why && !nan) why = recognise_general(m);
     if (why) {
@@ -351,7 +356,14 @@ void reading_an_output_means(const std::string &cause, const std::string &next,
     current_case().output_read = {cause, next, function};
 }
 
-void hint_past_the_end(const std::string &hint) { current_case().past_the_end = hint; }
+void hint_past_the_end(const std::string &hint, const std::string &array, std::size_t in_use)
+{
+    current_case().past_the_end = {hint, array, in_use};
+}
+
+void results_are_copied() { current_case().copied = true; }
+
+void hint_another_order(const std::string &hint) { current_case().another_order = hint; }
 
 void hint_without_end(const std::string &hint) { current_case().without_end = hint; }
 

@@ -193,6 +193,7 @@ void add_timeline(counted &c, const json &t)
     c.copying_ticks = number(t, "copying");
     c.hidden_ticks = whole ? number(t, "hidden") : 0;
     c.host_waits = number(t, "host_waits");
+    c.idle_waits = number(t, "idle_waits");
     std::set<std::string> working;
     std::set<std::uint64_t> waits;
     for (const json &step : t.at("steps")) {
@@ -229,6 +230,7 @@ counted parse_counters(std::string_view text)
         c.copied_in_bytes + c.staged_bytes + c.parameter_bytes + number(copies, "managed");
     c.most_sent_bytes = largest(copies.at("sent"));
     c.most_uploaded_bytes = largest(copies.at("uploaded"));
+    if (document.contains("kept_bytes")) c.kept_bytes = number(document, "kept_bytes");
     if (document.contains("timeline")) add_timeline(c, document["timeline"]);
     std::stable_sort(c.worst.begin(), c.worst.end(),
                      [](const auto &a, const auto &b) { return wasted(a) > wasted(b); });

@@ -92,7 +92,18 @@ void reading_an_output_means(const std::string &cause, const std::string &next,
 
 // What to try, instead of general words, where the case's next calls reach past the end of an
 // array. A sentence: "M is j x k, N is k x l."
-void hint_past_the_end(const std::string &hint);
+// `array`: of this argument alone, or of shared memory; empty: of any array. `in_use`: bytes of
+// shared arrays that may be longer; a value just behind them that was never written is past the
+// end, too.
+void hint_past_the_end(const std::string &hint, const std::string &array = {},
+                       std::size_t in_use = 0);
+
+// The case's next calls bring their results by copies: hints are about these, not about threads.
+void results_are_copied();
+
+// The same where the right elements are there in another order: by itself that is taken for places
+// in the order of arrival, which is not all that a sort can do wrong.
+void hint_another_order(const std::string &hint);
 
 // The same where a call of the case's next does not end.
 void hint_without_end(const std::string &hint);
@@ -133,6 +144,11 @@ void limit_launches(int places);
 // size is seen to arrive whole for which there is no memory. Anything else that goes wrong ends the
 // case. On a GPU the simulator is asked all the same.
 bool reads_on(const std::string &array, const std::function<void()> &call);
+
+// On the simulator: whether `call`, a CALL with less than 100 KB of arguments, leaves device memory
+// allocated that the same call before it had not left: what is kept to be used again is no leak. On
+// a GPU the simulator is asked all the same.
+bool leaks(const std::function<void()> &call);
 
 // Anything else: ends the case unless `right`.
 void expect(bool right, verdict otherwise, const std::string &message,
@@ -233,10 +249,13 @@ struct counted { // totals over every kernel of one call, and the source lines b
     std::array<std::uint64_t, 16> multiplications_of{}; // by device
     std::uint64_t message_bytes = 0; // of one of several ranks: given to MPI for the others
     std::uint64_t host_waits = 0;    // times that the host waited for devices
+    // Times that a stream was told to wait for an event of which the call had recorded nothing yet.
+    std::uint64_t idle_waits = 0;
     // Between kernels and what host code reaches as well: pinned and managed memory, both ways.
     std::uint64_t shared_with_host_bytes = 0;
     // What launches' parameters and the values of fills may have carried, all of it.
     std::uint64_t carried_bytes = 0;
+    std::uint64_t kept_bytes = 0;    // of device memory, allocated and not freed again
     std::uint64_t managed_pages = 0; // of 4096 bytes, not on the device when a kernel asked
     // Of the simulator's timeline (simulator/README.md): until all had ended; all work one after
     // another; while something was copied to or from a device; and of these while a kernel ran.

@@ -38,12 +38,17 @@ struct case_record {
     int ranks = 0;                  // that make its calls, of Open MPI; 0: one process without
     std::uint64_t closed_peers = 0; // pairs of devices, as in simulator_close_peers
     int launch_places = 0;          // for launches by kernels; 0: as many as usual
-    std::string past_the_end; // what to try where a call gets there; empty: nothing in particular
-    std::string without_end;  // where it does not end
-    std::string may_read_on;  // the argument behind whose end a read ends the call and not the case
-    bool repeating = false;   // the second of two equal calls is running
-    std::string counts;       // the simulator's counters of its largest call, where asked for
-    std::string replay;       // the file that repeats the case's last call
+    struct {
+        std::string hint, array;
+        std::size_t in_use = 0;
+    } past_the_end;            // what to try where a call gets there; empty: nothing in particular
+    std::string another_order; // where all is there, elsewhere
+    bool copied = false;       // its calls bring their results by copies, not by kernels
+    std::string without_end;   // where it does not end
+    std::string may_read_on; // the argument behind whose end a read ends the call and not the case
+    bool repeating = false;  // the second of two equal calls is running
+    std::string counts;      // the simulator's counters of its largest call, where asked for
+    std::string replay;      // the file that repeats the case's last call
     double duration_ms = 0;
     std::optional<speed_result> speed;
     // The last call's outputs, so that comparisons can name them: the caller's elements, the name,

@@ -140,7 +140,9 @@ std::string case_text(const explanation &e, const explained_case &c, const termi
         return text + "\n" + streams_text(c, out);
     }
     text += c.was_written() ? "\n" : "\nWhat ran until then:\n\n";
-    text += summary(c, out) + "\n" + kernel_table(c) + "\n" + streams_text(c, out);
+    std::string accesses = summary(c, out) + "\n" + kernel_table(c) + "\n";
+    std::string streams = streams_text(c, out);
+    text += c.counts.timeline.comes_first() ? streams + accesses : accesses + streams;
     if (shown_before(e, c))
         return text + "  The lines are those shown above. With the figures of this case:\n  " +
                case_command(e, c) + "\n\n";

@@ -245,8 +245,10 @@ std::string section(const explanation &e, const explained_case &c)
         return text + "<p>No kernel ran, so there is nothing to explain.</p>\n" + streams(c);
     if (c.lines.empty())
         return text + "<p>The kernels touched no memory.</p>\n" + kernels(c) + streams(c);
-    return text + remarks(c) + kernels(c) + streams(c) + figure(worst_of(c, false), false) +
-           figure(worst_of(c, true), true) + source(e, c);
+    std::string accesses = remarks(c) + kernels(c);
+    text += c.counts.timeline.comes_first() ? streams(c) + accesses : accesses + streams(c);
+    return text + figure(worst_of(c, false), false) + figure(worst_of(c, true), true) +
+           source(e, c);
 }
 
 } // namespace

@@ -292,14 +292,24 @@ std::string legend(const std::vector<lane_row> &rows, double y)
 
 } // namespace
 
-bool stream_timeline::worth_showing() const
+std::size_t stream_timeline::lanes_at_work() const
 {
     std::set<std::string> lanes;
     for (const timeline_step &s : steps)
         if (works(s)) lanes.insert(s.lane);
-    return lanes.size() > 1 || std::count_if(steps.begin(), steps.end(), [](const auto &s) {
-                                   return s.kind == step_kind::copy;
-                               }) > 1;
+    return lanes.size();
+}
+
+bool stream_timeline::worth_showing() const
+{
+    return lanes_at_work() > 1 || std::count_if(steps.begin(), steps.end(), [](const auto &s) {
+                                      return s.kind == step_kind::copy;
+                                  }) > 1;
+}
+
+bool stream_timeline::comes_first() const
+{
+    return lanes_at_work() > 1 || (worth_showing() && 2 * copying >= ticks);
 }
 
 std::string words_of(const timeline_step &s)

@@ -41,6 +41,9 @@ struct stream_timeline {
     std::uint64_t left_out = 0;            // steps; then the rest means nothing
     std::vector<timeline_step> steps;
     bool worth_showing() const; // more than one stream, or more than one copy
+    bool comes_first() const; // and more to say than sectors have: several streams, or copies that
+                              // take half of the time
+    std::size_t lanes_at_work() const;
 };
 
 // "copy to the device, 64 KB", "kernel add, 16 blocks", "waits in cudaFree"; as it was given.

@@ -173,8 +173,12 @@ void report(context &c, const instruction &i, access_problem p, int lane, std::u
         f.where = "the kernel's parameters";
     else
         describe_global(f, address, bytes, p, c.closed);
-    f.detail = std::string(write ? "a write" : "a read") + " of " + bytes_text(bytes) + " " +
-               reason(f.kind);
+    // What is never written, a write needs only where it is an atomic's.
+    const bool atomic = write && f.kind == finding_kind::uninitialised;
+    f.detail = std::string(atomic  ? "an atomic"
+                           : write ? "a write"
+                                   : "a read") +
+               " of " + bytes_text(bytes) + " " + reason(f.kind);
     if (s == ptx::space::shared && p == access_problem::uninitialised) {
         name_copy(c, f);
         if (f.kind == finding_kind::uninitialised && (i.flags & speculative) != 0) return;

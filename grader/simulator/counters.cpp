@@ -1,6 +1,8 @@
 // Sums and prints what was counted.
 #include "counters.hpp"
 
+#include "memory.hpp"
+#include "runtime.hpp"
 #include "timeline.hpp"
 
 #include <algorithm>
@@ -228,6 +230,7 @@ object to_json(const timeline_report &t)
         .add("hidden", t.hidden)
         .add("left_out", t.left_out)
         .add("host_waits", t.host_waits)
+        .add("idle_waits", t.idle_waits)
         .add("steps", steps);
 }
 
@@ -403,7 +406,22 @@ counters &counters::instance()
     return *one;
 }
 
-void counters::clear() { *this = {}; }
+namespace {
+
+std::uint64_t used_now()
+{
+    std::uint64_t bytes = 0;
+    for (int d = 0; d < runtime::device_count(); ++d) bytes += memory::instance().used(d);
+    return bytes;
+}
+
+} // namespace
+
+void counters::clear()
+{
+    *this = {};
+    memory_used = used_now();
+}
 
 std::string counters::json() const
 {
@@ -424,6 +442,7 @@ std::string counters::json() const
                               .add("managed", transfers.managed)
                               .add("fill_values", transfers.fill_values))
         .add("timeline", to_json(timeline::instance().scheduled()))
+        .add("kept_bytes", std::max(memory_used, used_now()) - memory_used)
         .text();
 }
 

@@ -107,6 +107,7 @@ struct counters {
     std::vector<kernel_counts> kernels; // in order of first launch
     transfer_counts transfers;
     static counters &instance();
+    std::uint64_t memory_used = 0; // of all devices, at the last clear()
     void clear();
     // With the timeline since clear(), which lies in timeline.hpp: members as named there, and of
     // each step also its "lane", the stream or host thread, and "waited_for", which is held_by.

@@ -68,7 +68,10 @@ cudaError_t wait_for_event(cudaStream_t stream, cudaEvent_t e)
     stream_state &s = state_of(stream);
     if (e->into) return join(s, *e);
     if (s.into) return break_capture(s, cudaErrorStreamCaptureIsolation);
-    if (!e->at) return cudaSuccess;
+    if (!e->at) {
+        timeline::instance().idle_wait();
+        return cudaSuccess;
+    }
     timeline_step wait;
     wait.kind = step_kind::event_wait;
     wait.device = wait.device_of_stream = s.device;

@@ -229,7 +229,7 @@ void timeline::clear()
 {
     before_ += steps_.size();
     steps_.clear();
-    left_out_ = host_waits_ = 0;
+    left_out_ = host_waits_ = idle_waits_ = 0;
     last_wait_ = 0;
     threads_ = 0;
     ++era_;
@@ -245,7 +245,10 @@ timeline::thread_knows &timeline::this_thread()
 
 step_id timeline::add(timeline_step s)
 {
-    if (s.kind == step_kind::event_wait && s.after.back() <= before_) return 0; // long over
+    if (s.kind == step_kind::event_wait && s.after.back() <= before_) { // long over
+        idle_wait();
+        return 0;
+    }
     std::erase_if(s.after, [this](step_id a) { return a <= before_; });
     s.host = this_thread().waited_for;
     if (steps_.size() == most_steps) {
@@ -328,6 +331,7 @@ timeline_report timeline::scheduled() const
     r.steps = steps_;
     r.left_out = left_out_;
     r.host_waits = host_waits_;
+    r.idle_waits = idle_waits_;
     for (timeline_step &s : r.steps) {
         for (step_id &a : s.after) a -= before_;
         if (s.host) s.host -= before_;

@@ -53,9 +53,12 @@ struct timeline_step {
 struct timeline_report {
     std::vector<timeline_step> steps;
     std::uint64_t host_waits = 0; // times that a host thread waited for what it did not know
-    std::uint64_t left_out = 0;   // steps beyond what is kept: then no other figure means anything
-    std::uint64_t ticks = 0;      // until all has ended
-    std::uint64_t serial = 0;     // what copies, fills and kernels would take one after another
+    // Of streams for events of which nothing was recorded so far, or not in this run: they wait for
+    // nothing.
+    std::uint64_t idle_waits = 0;
+    std::uint64_t left_out = 0; // steps beyond what is kept: then no other figure means anything
+    std::uint64_t ticks = 0;    // until all has ended
+    std::uint64_t serial = 0;   // what copies, fills and kernels would take one after another
     // In which something was copied to or from a device; and of these in which a kernel ran too.
     std::uint64_t copying = 0, hidden = 0;
 };
@@ -70,6 +73,9 @@ public:
     step_id add(timeline_step);
     // The calling thread waits in `function` until these have ended.
     void host_waits(const char *function, std::vector<step_id> after);
+
+    // A stream is told to wait for an event of which nothing was recorded.
+    void idle_wait() { ++idle_waits_; }
 
     // What the step that runs has to do, told while it runs.
     step_id now_runs(step_id); // returns which ran before
@@ -88,7 +94,7 @@ private:
     std::vector<timeline_step> steps_;
     step_id before_ = 0; // ids up to here are forgotten
     step_id runs_ = 0, last_wait_ = 0;
-    std::uint64_t left_out_ = 0, host_waits_ = 0, era_ = 1;
+    std::uint64_t left_out_ = 0, host_waits_ = 0, idle_waits_ = 0, era_ = 1;
     unsigned threads_ = 0;
 };
 

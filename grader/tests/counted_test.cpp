@@ -144,7 +144,7 @@ TEST_CASE("copies are hidden as the timeline has it")
             timeline + "}");
     };
     counted c = with(
-        R"({"ticks":70,"serial":100,"copying":40,"hidden":30,"left_out":0,"host_waits":6,"steps":[)"
+        R"({"ticks":70,"serial":100,"copying":40,"hidden":30,"left_out":0,"host_waits":6,"idle_waits":2,"steps":[)"
         R"({"kind":"copy","lane":"stream 1"},{"kind":"host_wait","lane":"host"},)"
         R"({"kind":"kernel","lane":"NULL stream"},{"kind":"fill","lane":"stream 1"},)"
         R"({"kind":"event_wait","lane":"stream 2"}]})");
@@ -152,6 +152,7 @@ TEST_CASE("copies are hidden as the timeline has it")
     CHECK(c.ticks == 70);
     CHECK(c.serial_ticks == 100);
     CHECK(c.host_waits == 6);
+    CHECK(c.idle_waits == 2);
     CHECK(streams_at_work(2).value(c) == 2);
     c.streams = 1;
     CHECK(streams_at_work(2).value(c) == 2); // 70 ticks of 100: it overlaps all the same
@@ -166,7 +167,7 @@ TEST_CASE("copies are hidden as the timeline has it")
           "copy time hidden behind kernels: 75 %, at least 80 % is required; naive: 75 %.");
     // Longer than what is kept.
     c = with(
-        R"({"ticks":70,"serial":100,"copying":40,"hidden":30,"left_out":1,"host_waits":6,"steps":[]})");
+        R"({"ticks":70,"serial":100,"copying":40,"hidden":30,"left_out":1,"host_waits":6,"idle_waits":2,"steps":[]})");
     CHECK(gate.value(c) == 0);
     CHECK(c.ticks == 100);
     CHECK(gate.value(parse_counters(document(contiguous))) == 1); // nothing copied
@@ -181,7 +182,7 @@ counted of_steps(const std::string &steps)
         R"({"kernels":[],"transfers":{"host_to_device":800,"device_to_host":400,)"
         R"("device_to_device":0,"from_pageable":0,"fill_values":0,"staged":0,"managed":0,"sent":[],)"
         R"("uploaded":[]},"timeline":{"ticks":90,"serial":100,"copying":0,"hidden":0,)"
-        R"("left_out":0,"host_waits":1,"steps":[)" +
+        R"("left_out":0,"host_waits":1,"idle_waits":0,"steps":[)" +
         steps + "]}}");
 }
 

@@ -147,6 +147,27 @@ TEST_CASE("a case that went wrong says so, and what ran")
     CHECK(contains(explanation_page(none), "No kernel ran"));
 }
 
+TEST_CASE("streams stand before sectors where several are at work")
+{
+    explanation e = usual();
+    stream_timeline &t = e.cases[0].counts.timeline;
+    for (const char *lane : {"stream 1", "stream 2"}) {
+        t.steps.emplace_back().kind = step_kind::kernel;
+        t.steps.back().lane = lane;
+        t.ticks = t.steps.back().end = 10;
+    }
+    auto first = [](const std::string &text, const char *what, const char *other) {
+        return text.find(what) < text.find(other);
+    };
+    CHECK(first(explanation_text(e, terminal{}), "Streams, in ticks", "32 sectors"));
+    CHECK(first(explanation_page(e), "Streams", "32 sectors"));
+    t.steps[1].lane = "stream 1";
+    t.steps[0].kind = t.steps[1].kind = step_kind::copy;
+    t.steps.emplace_back(t.steps[1]).kind = step_kind::kernel; // copies, and short ones
+    CHECK(first(explanation_text(e, terminal{}), "32 sectors", "Streams, in ticks"));
+    CHECK(first(explanation_page(e), "32 sectors", "Streams"));
+}
+
 TEST_CASE("lines of other files are listed apart")
 {
     explanation e = explain("02_lab", "stub.cu", small_source, result_of("PASS"),

@@ -142,6 +142,19 @@ TEST_CASE("one kernel, or one copy, is no timeline to look at; too long a one is
     CHECK(timeline_picture(t) == "");
 }
 
+TEST_CASE("streams come before sectors where they or copies take the time")
+{
+    CHECK(two_streams().comes_first());
+    stream_timeline t = in_one_stream();
+    t.copying = t.ticks / 2;
+    CHECK(t.comes_first());
+    t.copying = t.ticks / 2 - 1;
+    CHECK(!t.comes_first());
+    t.copying = t.ticks;
+    t.steps.resize(2); // one copy
+    CHECK(!t.comes_first());
+}
+
 TEST_CASE("the picture has a bar a step and its lanes")
 {
     stream_timeline t = two_streams();

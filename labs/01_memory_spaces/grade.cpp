@@ -276,6 +276,7 @@ static void try_upload(std::size_t n)
 {
     floats source = random_floats(n);
     output<float> dst(n);
+    results_are_copied();
     CALL(upload, acquired(source), misaligned(dst, int(n % 4)), n);
     expect_equal(dst, source);
 }
@@ -859,7 +860,16 @@ CORRECTNESS_CASE("sample_bilinear: images of any size", 1)
     try_samples(9, 9, {});
 }
 
-SPEED_CASE("sample_bilinear: one fetch a sample", 2)
+CORRECTNESS_CASE("sample_bilinear: call after call", 1)
+{
+    bool more = leaks([] { try_samples(30, 20, random_points(50, 30, 20)); });
+    expect(!more, verdict::RESOURCE_LIMIT,
+           "Device memory that sample_bilinear allocated is still taken when it has returned, and "
+           "the next call takes more.",
+           "Free the array, when the kernel has ended and the texture is destroyed.");
+}
+
+SPEED_CASE("sample_bilinear: one fetch a sample", 1)
 {
     speed_gates gates;
     auto fetches = [](const counted &c) {
@@ -904,6 +914,7 @@ SPEED_CASE("upload: speed", 3)
             return share(double(c.host_link_bytes - c.pageable_bytes), 4.0 * 20001);
         })};
     gates.too_slow = "Which memory does acquire give, and does upload copy once?";
+    results_are_copied();
     race(upload_race(), gates);
     expect_pinned();
 }

@@ -75,7 +75,8 @@ void transpose(const float *in, float *out, int rows, int cols);
 //   The pixel in row r and column c has its centre at x = c, y = r, and the
 //   value image[r * width + c] / 255. out[i] is the bilinear interpolation of
 //   the four pixels around at[i]; outside, the pixels at the edge go on for
-//   ever. An error of 1/128 is allowed.
+//   ever. An error of 1/128 is allowed. Memory that a call allocates it frees,
+//   or keeps for the calls to come, which take no more of it.
 // The lesson: a texture does all that in one fetch.
 void sample_bilinear(const unsigned char *image, int width, int height, const float2 *at,
                      float *out, int n);

@@ -157,8 +157,8 @@ void sample_bilinear(const unsigned char *image, int width, int height, const fl
     // clamped at both edges, filtered linearly, bytes as fractions of 255. Then
     // create the texture.
     sample<<<pieces(n, block_size), block_size>>>(texture, at, out, n);
-    // TODO 14 (sample_bilinear): Wait until the kernel has ended; then destroy
-    // the texture and free its array.
+    // TODO 14 (sample_bilinear: call after call): Wait until the kernel has
+    // ended; then destroy the texture and free its array.
 }
 
 float *acquire(size_t n)

@@ -244,8 +244,26 @@ static void try_random_tiles(int width, int height, int tile, int image_at = 0, 
     try_tiles(random_bytes(std::size_t(width) * height), width, height, tile, image_at, bins_at);
 }
 
+// Which numbers may be taken for ones of bin bin_count, which there is not.
+static std::string behind_the_last_bin(const floats &in, const bin_range &r)
+{
+    bool rounded = false, outside = false;
+    for (float x : in) {
+        bool behind = std::floor((x - r.low) / r.width) == float(r.bins);
+        (x < r.high() ? rounded : outside) |= behind;
+    }
+    std::string hint;
+    if (outside) hint = "`high` itself and what lies above is outside: only x < high counts.";
+    if (rounded)
+        hint += std::string(outside ? " And just" : "Just") +
+                " below `high` the difference x - low is rounded up to high - low, as if x were in "
+                "bin bin_count: where x < low + b * width, x is in the bin before.";
+    return hint;
+}
+
 static void try_range(const floats &in, const bin_range &r, int in_at = 0, int bins_at = 0)
 {
+    hint_past_the_end(behind_the_last_bin(in, r), "bins", std::size_t(r.bins) * sizeof(unsigned));
     output<unsigned> bins(std::size_t(r.bins));
     bins_are_overwritten("histogram_range");
     CALL(histogram_range, misaligned(in, in_at), int(in.size()), r.low, r.high(), r.bins,

@@ -156,6 +156,8 @@ static void try_sort(const keys &in, int at = 0)
     output<unsigned> data = changed_in_place(in);
     hint_without_end(
         "Look for a loop that cannot end, or a pivot that splits off a few keys only.");
+    hint_another_order("Which step hangs on the order in which warps and blocks run? Where a part "
+                       "begins may not, nor what is compared with what.");
     CALL(quicksort, misaligned(data, at), int(in.size()), scratch);
     expect_sorted(data, in);
 }

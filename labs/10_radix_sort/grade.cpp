@@ -353,6 +353,14 @@ template <class T> static void expect_changed(const char *function, const output
            "Does a kernel run at all, and does it write its result? Is it left in scratch?");
 }
 
+// Of a sort in passes.
+static void order_is_kept()
+{
+    hint_another_order("Each pass must leave keys of the same digit in the order in which it found "
+                       "them: an atomic hands out places in the order of arrival. Count those that "
+                       "stand before a key instead.");
+}
+
 static void try_warps(const uints &before, int at = 0)
 {
     output<unsigned> keys = changed_in_place(before);
@@ -369,6 +377,7 @@ static void try_warps(const uints &before, int at = 0)
 static void try_sort(const uints &before, int at = 0)
 {
     output<unsigned> keys = changed_in_place(before);
+    order_is_kept();
     CALL(radix_sort, misaligned(keys, at), int(before.size()), scratch);
     uints want = oracle::radix_sort(before);
     expect_changed("radix_sort", keys, before, want);
@@ -381,6 +390,7 @@ static void try_pairs(const uints &of_keys, int keys_at = 0, int values_at = 0)
     oracle::pairs want = oracle::radix_sort_pairs(before);
     output<unsigned> keys = changed_in_place(before.keys);
     output<unsigned> values = changed_in_place(before.values);
+    order_is_kept();
     CALL(radix_sort_pairs, misaligned(keys, keys_at), misaligned(values, values_at),
          int(of_keys.size()), scratch);
     expect_changed("radix_sort_pairs", keys, before.keys, want.keys);
@@ -391,6 +401,7 @@ static void try_pairs(const uints &of_keys, int keys_at = 0, int values_at = 0)
 static void try_floats(const floats &before, int at = 0)
 {
     output<float> keys = changed_in_place(before);
+    order_is_kept();
     CALL(radix_sort_floats, misaligned(keys, at), int(before.size()), scratch);
     floats want = oracle::radix_sort_floats(before);
     expect_changed("radix_sort_floats", keys, before, want);

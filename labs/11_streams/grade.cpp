@@ -116,12 +116,18 @@ template <class V> static auto pinned_at(V &v, int elements)
     return p;
 }
 
+static void pieces_are_copied()
+{
+    hint_past_the_end("The last piece may be shorter than the others: n - first elements are left, "
+                      "for the copies and for the kernel.");
+    results_are_copied();
+}
+
 static void try_add(std::size_t n, int rounds, int a_at = 0, int b_at = 0, int c_at = 0)
 {
     floats a = random_halves(n), b = random_halves(n);
     output<float> c(n);
-    hint_past_the_end("The last piece may be shorter than the others: n - first elements are left, "
-                      "for the copies and for the kernel.");
+    pieces_are_copied();
     CALL(add_pipelined, pinned_at(a, a_at), pinned_at(b, b_at), pinned_at(c, c_at), int(n), rounds,
          scratch);
     expect_equal(c, oracle::add_pipelined(a, b, rounds), {}, wrong_works(a, b, rounds));
@@ -133,6 +139,7 @@ static void try_merge(int width, int height, int count, int first_at = 0, int se
     std::size_t n = std::size_t(width) * height * count;
     pixels first = random_bytes(n), second = random_bytes(n);
     output<unsigned char> out(n);
+    results_are_copied();
     CALL(merge_images, pinned_at(first, first_at), pinned_at(second, second_at),
          pinned_at(out, out_at), width, height, count, scratch);
     expect_equal(out, oracle::merge_images(first, second),
@@ -426,6 +433,7 @@ SPEED_CASE("add_pipelined: speed", 11)
     gates.too_slow =
         "How many pieces are there, is each in a stream, with its launch, and does the "
         "host wait for one before it queues the next?";
+    pieces_are_copied();
     right_in_any_order(add_race(3));
     race(add_race(rounds), gates);
 }
@@ -462,6 +470,7 @@ SPEED_CASE("merge_images: both ways at once", 6)
     make_workload images = [](std::mt19937_64 &random) {
         return std::make_unique<merging>(random);
     };
+    results_are_copied();
     right_in_any_order(images);
     race(images, gates);
 }

@@ -4,6 +4,7 @@
 #include "../counters.hpp"
 #include "../finding.hpp"
 #include "../harness.h"
+#include "../timeline.hpp"
 #include "images.hpp"
 #include "mock_module.hpp"
 
@@ -532,6 +533,27 @@ TEST_CASE("streams and events are checked and complete at once")
     CHECK(cudaLaunchKernel(&small, 1, 1, nullptr, 0, s) == cudaErrorInvalidResourceHandle);
     CHECK(cudaStreamSynchronize(cudaStreamPerThread) == cudaSuccess);
     cudaGetLastError();
+}
+
+TEST_CASE("waits for events of which a run has recorded nothing are counted")
+{
+    cudaStream_t s = nullptr;
+    cudaEvent_t e = nullptr;
+    REQUIRE(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking) == cudaSuccess);
+    REQUIRE(cudaEventCreate(&e) == cudaSuccess);
+    timeline &t = timeline::instance();
+    t.clear();
+    CHECK(cudaStreamWaitEvent(s, e) == cudaSuccess); // never recorded
+    CHECK(t.scheduled().idle_waits == 1);
+    CHECK(cudaEventRecord(e, s) == cudaSuccess);
+    CHECK(cudaStreamWaitEvent(s, e) == cudaSuccess);
+    CHECK(t.scheduled().idle_waits == 1);
+    t.clear();
+    CHECK(t.scheduled().idle_waits == 0);
+    CHECK(cudaStreamWaitEvent(s, e) == cudaSuccess); // recorded in the run before
+    CHECK(t.scheduled().idle_waits == 1);
+    CHECK(cudaEventDestroy(e) == cudaSuccess);
+    CHECK(cudaStreamDestroy(s) == cudaSuccess);
 }
 
 TEST_CASE("properties, attributes and limits tell of the same device")

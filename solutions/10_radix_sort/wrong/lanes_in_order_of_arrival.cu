@@ -1,4 +1,4 @@
-// Fails: radix_sort: random keys | NONDETERMINISTIC | but in another order
+// Fails: radix_sort: random keys | NONDETERMINISTIC | leave keys of the same digit
 // On gpu: may pass - the lanes of a warp are mostly served from the first to the last
 // A warp takes its rows one after another, but within a row an atomic hands out the places.
 #include "lab.hpp"

@@ -1,4 +1,4 @@
-// Fails: radix_sort: random keys | NONDETERMINISTIC | but in another order
+// Fails: radix_sort: random keys | NONDETERMINISTIC | leave keys of the same digit
 // On gpu: radix_sort: many tiles | WRONG_ANSWER |
 // Keys of a digit get their places in the order of arrival: each pass undoes the ones before it.
 #include "lab.hpp"

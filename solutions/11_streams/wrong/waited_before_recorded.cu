@@ -1,4 +1,4 @@
-// Fails: diamond: streams as late as can be | UNINITIALISED | is an event
+// Fails: diamond: streams as late as can be | UNINITIALISED | recorded nothing yet
 // On gpu: may pass
 // A wait for an event that has not been recorded yet waits for nothing.
 #include "lab.hpp"
