@@ -71,9 +71,11 @@ std::string measures(const json &whole)
     std::vector<std::string> said;
     const json &speedup = part(whole, "speedup"), &counters = part(whole, "counters");
     const json &naive = part(whole, "naive_counters");
-    if (speedup.is_object())
-        said.push_back(fmt::format("{:.2f}x naive, needs {:g}x", number_at(speedup, "median"),
-                                   number_at(speedup, "required")));
+    if (part(speedup, "median").is_number()) { // null where nothing was timed
+        said.push_back(fmt::format("{:.2f}x naive", number_at(speedup, "median")));
+        if (double required = number_at(speedup, "required"); required > 0)
+            said.back() += fmt::format(", needs {:g}x", required);
+    }
     for (const auto &[what, value] : counters.items()) {
         if (!value.is_number() || !counters.is_object()) continue;
         std::string unit = text_at(part(part(whole, "counted_gates"), what), "unit");

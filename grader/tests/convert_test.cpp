@@ -276,6 +276,8 @@ SKIPPED in scale: ranks
 )");
     json right = result_of("pass", {case_of("scale: one", "PASS", 1, 1, "")});
     right["backend"] = "gpu";
+    right["labs"][0]["cases"][0]["speedup"] = {{"median", nullptr}, {"required", 3}};
+    CHECK_FALSE(contains(as_junit(right), "naive"));
     CHECK(as_text(right) == "02_scaling: 1 / 1 points\n\n02_scaling: 1 of 1 case passed\n");
     CHECK(as_annotations(right) == "");
     for (const std::string &line : lines(as_text(hostile_result("word " + hostile))))
