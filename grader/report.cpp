@@ -460,6 +460,7 @@ std::string result_json()
         if (!r.about.empty()) c["about"] = r.about;
         if (r.line > 0) c["line"] = r.line;
         if (!r.text.empty()) c["printed"] = printable(r.text.substr(0, 4096));
+        if (r.unsupported) c["unsupported"] = true;
         if (!r.replay.empty()) c["replay"] = r.replay;
         if (!r.unwatched.empty()) c["races_partly_unwatched"] = r.unwatched;
         if (r.speed) c = speed_json(*r.speed, c);

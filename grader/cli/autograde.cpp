@@ -210,7 +210,7 @@ std::string as_csv(const std::vector<grade_row> &rows, const grade_options &opti
 
 json as_json(const std::vector<grade_row> &rows, const grade_options &options)
 {
-    json document = {{"schema", "cuda-workbook-class/1"},
+    json document = {{"schema", class_schema},
                      {"tool", tool_version},
                      {"seed", options.seed},
                      {"backend", options.backend},

@@ -33,19 +33,6 @@ std::string text_at(const json &o, const char *outer, const char *inner)
     return value != at->end() && value->is_string() ? value->get<std::string>() : std::string();
 }
 
-// Three figures where they mean something: 0.125, 12.5, 1250.
-std::string three_figures(double v)
-{
-    if (v != 0 && (std::abs(v) < 0.001 || std::abs(v) >= 1e6)) return fmt::format("{:.2e}", v);
-    int digits = v == 0 ? 0 : 2 - static_cast<int>(std::floor(std::log10(std::abs(v))));
-    std::string text = fmt::format("{:.{}f}", v, std::max(0, digits));
-    if (text.find('.') != text.npos) {
-        text.erase(text.find_last_not_of('0') + 1);
-        if (text.back() == '.') text.pop_back();
-    }
-    return text;
-}
-
 // A rung's view, and its speed case of one name, if it has one.
 struct rung_row {
     const rung *of;
@@ -197,11 +184,6 @@ std::string gate_word(const std::vector<rung_row> &rows, const std::string &name
         if (!word.empty()) return word;
     }
     return {};
-}
-
-std::string value_words(double value, const std::string &unit)
-{
-    return unit == "%" ? three_figures(100 * value) + " %" : three_figures(value);
 }
 
 std::string counted_measure(const std::vector<rung_row> &rows, const std::string &caption,

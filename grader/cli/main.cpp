@@ -2,6 +2,7 @@
 // it.
 #include "autograde.hpp"
 #include "check.hpp"
+#include "convert.hpp"
 #include "demo.hpp"
 #include "doctor.hpp"
 #include "errors.hpp"
@@ -106,11 +107,28 @@ not at all.
 
 Exit status: 0 every file that is there was graded, whatever its points.)";
 
+constexpr const char *about_convert = R"(
+RESULT is what grade --json wrote, or autograde --json with --student; - reads
+standard input. A failure of the submission and a fault of the machine stay
+apart, and where a fault left a lab without a grade no points are given, not
+zero. What a submission or a compiler wrote is cut and made safe.
+
+  junit          for GitLab, Jenkins and what else reads it
+  gradescope     results/results.json
+  prairielearn   results/results.json, of at most 1 MB
+  github         in a step of GitHub Actions: at most ten annotations to
+                 standard output, and a summary to FILE or behind what is in the
+                 file that GITHUB_STEP_SUMMARY names
+  text           for people
+
+Exit status: 0 it was converted, whatever the grade; 2 it was not.)";
+
 struct command_options {
     std::vector<std::string> labs;
     grade_options grade;
     release_options release;
     autograde_options autograde;
+    convert_options convert;
     std::string one_lab;
     hint_options hint;
     bool agreed = false;
@@ -151,7 +169,7 @@ void add_seed(CLI::App &command, command_options &o)
 struct commands {
     CLI::App app{about, "./workbook"};
     CLI::App *explain, *demo, *watch, *grade, *hint, *reset, *test, *doctor, *check, *release,
-        *autograde;
+        *autograde, *convert;
 };
 
 void describe_explain(commands &c, command_options &o)
@@ -174,7 +192,8 @@ void describe_explain(commands &c, command_options &o)
 // What is for instructors, or shows worked solutions, is no part of a student's help.
 void hide_from_students(commands &c)
 {
-    for (CLI::App *command : {c.demo, c.check, c.release, c.autograde}) command->group("");
+    for (CLI::App *command : {c.demo, c.check, c.release, c.autograde, c.convert})
+        command->group("");
     for (CLI::App *command : {c.grade, c.explain}) command->get_option("--solutions")->group("");
 }
 
@@ -258,6 +277,19 @@ void describe(commands &c, command_options &o, const shelf &here)
         ->check(not_empty);
     add_backend(*c.autograde, o);
     add_seed(*c.autograde, o);
+
+    c.convert = c.app.add_subcommand("convert", "instructors: a result for your course system");
+    c.convert->footer(about_convert);
+    c.convert->add_option("RESULT", o.convert.file, "what --json wrote; -: standard input")
+        ->required()
+        ->check(not_empty);
+    c.convert->add_option("--to", o.convert.format, "the form to write")
+        ->required()
+        ->check(CLI::IsMember({"junit", "gradescope", "github", "prairielearn", "text"}));
+    c.convert->add_option("--output", o.convert.output, "file to write; none: standard output")
+        ->check(not_empty);
+    c.convert->add_option("--student", o.convert.student, "of a class: whose results")
+        ->check(not_empty);
     if (!here.solutions) hide_from_students(c);
 }
 
@@ -320,6 +352,7 @@ int run_command(const commands &c, const command_options &o)
 {
     if (c.doctor->parsed()) return doctor_command();
     if (c.test->parsed()) throw usage_error("the tests are run by the launcher: ./workbook test");
+    if (c.convert->parsed()) return convert_command(o.convert);
     toolchain t = read_toolchain(toolchain_path());
     if (c.autograde->parsed()) {
         autograde_options all = o.autograde;

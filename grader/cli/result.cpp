@@ -11,18 +11,6 @@ namespace cli {
 
 namespace {
 
-std::string text_of(const json &o, const char *key)
-{
-    auto at = o.find(key);
-    return at != o.end() && at->is_string() ? at->get<std::string>() : std::string();
-}
-
-double number_at(const json &o, const char *key)
-{
-    auto at = o.find(key);
-    return at != o.end() && at->is_number() ? at->get<double>() : 0;
-}
-
 json one_lab(const std::string &lab, const std::string &submission, const char *status,
              double max_points, json only_case)
 {
@@ -44,6 +32,18 @@ json no_points_case(const char *name, std::string_view verdict, const std::strin
 }
 
 } // namespace
+
+std::string text_at(const json &o, const char *key)
+{
+    auto at = o.is_object() ? o.find(key) : o.end();
+    return at != o.end() && at->is_string() ? at->get<std::string>() : std::string();
+}
+
+double number_at(const json &o, const char *key)
+{
+    auto at = o.is_object() ? o.find(key) : o.end();
+    return at != o.end() && at->is_number() ? at->get<double>() : 0;
+}
 
 const case_view *first_to_mend(const lab_view &l, const todo_list &todos)
 {
@@ -67,15 +67,15 @@ std::vector<lab_view> labs_of(const json &document)
     std::vector<lab_view> result;
     if (!document.is_object() || !document.contains("labs")) return result;
     for (const json &l : document.at("labs")) {
-        lab_view lab{text_of(l, "lab"),      text_of(l, "submission"),   text_of(l, "status"),
+        lab_view lab{text_at(l, "lab"),      text_at(l, "submission"),   text_at(l, "status"),
                      number_at(l, "points"), number_at(l, "max_points"), {}};
         auto cases = l.find("cases");
         if (cases != l.end())
             for (const json &c : *cases)
-                lab.cases.push_back({text_of(c, "name"), text_of(c, "kind"), text_of(c, "verdict"),
-                                     text_of(c, "message"), text_of(c, "hint"),
+                lab.cases.push_back({text_at(c, "name"), text_at(c, "kind"), text_at(c, "verdict"),
+                                     text_at(c, "message"), text_at(c, "hint"),
                                      number_at(c, "points"), number_at(c, "max_points"), &c,
-                                     text_of(c, "about"),
+                                     text_at(c, "about"),
                                      int(std::clamp(number_at(c, "line"), 0.0, 1e9))});
         if (auto warned = l.find("warnings"); warned != l.end() && warned->is_array())
             for (const json &w : *warned)
@@ -108,19 +108,19 @@ json skipped_lab(const std::string &lab, const std::string &submission, const st
 std::string invalid(const json &document)
 {
     if (!document.is_object()) return "is not a JSON object";
-    if (text_of(document, "schema") != result_schema)
+    if (text_at(document, "schema") != result_schema)
         return fmt::format("is not of schema {}", result_schema);
     auto labs = document.find("labs");
     if (labs == document.end() || !labs->is_array() || labs->empty()) return "has no labs";
     for (const json &l : *labs) {
-        if (!l.is_object() || text_of(l, "lab").empty()) return "has a lab without a name";
+        if (!l.is_object() || text_at(l, "lab").empty()) return "has a lab without a name";
         auto cases = l.find("cases");
         if (cases == l.end() || !cases->is_array()) return "has a lab without cases";
         for (const json &c : *cases) {
             grading::verdict v;
-            if (!c.is_object() || !grading::parse(text_of(c, "verdict"), v))
+            if (!c.is_object() || !grading::parse(text_at(c, "verdict"), v))
                 return fmt::format("has a case with the unknown verdict \"{}\"",
-                                   c.is_object() ? text_of(c, "verdict") : "");
+                                   c.is_object() ? text_at(c, "verdict") : "");
         }
     }
     return {};

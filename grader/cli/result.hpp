@@ -14,6 +14,7 @@ namespace cli {
 using json = nlohmann::json;
 
 constexpr const char *result_schema = "cuda-workbook/1";
+constexpr const char *class_schema = "cuda-workbook-class/1"; // what autograde writes
 constexpr const char *tool_version = WORKBOOK_VERSION;
 
 // A case of a result, with everything a broken document may lack filled in.
@@ -48,6 +49,10 @@ json grader_fault(const std::string &lab, const std::string &submission,
                   const std::string &message);
 // A missing GPU, and nothing to take its place.
 json skipped_lab(const std::string &lab, const std::string &submission, const std::string &message);
+
+// A field of an object; empty or 0 where it is missing, or something else.
+std::string text_at(const json &object, const char *key);
+double number_at(const json &object, const char *key);
 
 // What is wrong with a document that a grader wrote; empty: nothing.
 std::string invalid(const json &document);

@@ -227,6 +227,23 @@ std::string nearest(std::string_view word, const std::vector<std::string> &candi
     return best;
 }
 
+std::string three_figures(double v)
+{
+    if (v != 0 && (std::abs(v) < 0.001 || std::abs(v) >= 1e6)) return fmt::format("{:.2e}", v);
+    int digits = v == 0 ? 0 : 2 - static_cast<int>(std::floor(std::log10(std::abs(v))));
+    std::string text = fmt::format("{:.{}f}", v, std::max(0, digits));
+    if (text.find('.') != text.npos) {
+        text.erase(text.find_last_not_of('0') + 1);
+        if (text.back() == '.') text.pop_back();
+    }
+    return text;
+}
+
+std::string value_words(double value, const std::string &unit)
+{
+    return unit == "%" ? three_figures(100 * value) + " %" : three_figures(value);
+}
+
 std::string plural(std::size_t n, std::string_view one)
 {
     return fmt::format("{} {}{}", n, one, n == 1 ? "" : "s");

@@ -58,6 +58,10 @@ using grading::shell_word;
 // The candidate that a mistyped word most likely meant; empty when none is near.
 std::string nearest(std::string_view word, const std::vector<std::string> &candidates);
 
+// Three figures where they mean something: 0.125, 12.5, 1250. A share is told in percent.
+std::string three_figures(double v);
+std::string value_words(double value, const std::string &unit); // unit: "%" of a share, or none
+
 std::string plural(std::size_t n, std::string_view one); // "1 case", "3 cases"
 
 } // namespace cli

@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-# Tests ./workbook grade and explain from a file to what they say, for what no wrong submission can show.
+# Tests ./workbook grade, explain and convert from a file to what they say, for what no wrong submission can show.
 import json
+import os
+import random
 import subprocess
 import sys
 import tempfile
 import unittest
+import xml.etree.ElementTree
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
@@ -80,6 +83,55 @@ class grading(unittest.TestCase):
             self.assertRegex(done.stdout, r"\n  stream 1  #+\n  stream 2  \.+#+\n  host      \.+\n")
             self.assertIn("<h3>Streams</h3>", page.read_text())
             self.assertIn('class="event"', page.read_text())
+
+
+class converting(unittest.TestCase):
+    def convert(self, document, form, *words, status=0, **places):
+        command = [Path(BUILD["build_root"]) / "cuda-workbook", "convert", "-", "--to", form, *words]
+        text = document if isinstance(document, bytes) else json.dumps(document).encode()
+        done = subprocess.run(command, input=text, capture_output=True, env={**os.environ, **places})
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done.stdout.decode(), done.stderr.decode()
+
+    def result(self, text):
+        case = {"name": "scale: one", "kind": "correctness", "verdict": "CRASH", "points": 1, "max_points": 4}
+        case |= {"message": text, "hint": text, "printed": text, "output": text}
+        lab = {"lab": "02_scaling", "submission": text, "status": "fail", "points": 1, "max_points": 4}
+        return {"schema": "cuda-workbook/1", "labs": [lab | {"cases": [case], "warnings": [text]}]}
+
+    def test_real_parsers_read_what_any_submission_can_have_printed(self):
+        dice = random.Random(7)
+        signs = "]]><&\"'%|`@#:,\\é€😀\x7f\x85\u2028\u202e\ufffe\uffff\ufeff" + "".join(map(chr, range(32)))
+        for _ in range(40):
+            document = self.result("".join(dice.choice(signs) for _ in range(400)))
+            suites = xml.etree.ElementTree.fromstring(self.convert(document, "junit")[0])
+            self.assertEqual([suites.get("tests"), suites.get("failures"), suites.get("errors")], ["1", "1", "0"])
+            self.assertEqual(suites.find("testsuite/testcase/failure").get("type"), "CRASH")
+            self.assertEqual(json.loads(self.convert(document, "gradescope")[0])["score"], 1)
+            self.assertEqual(json.loads(self.convert(document, "prairielearn")[0])["score"], 0.25)
+            with tempfile.TemporaryDirectory() as folder:
+                summary = Path(folder) / "summary"
+                commands, said = self.convert(document, "github", GITHUB_STEP_SUMMARY=str(summary))
+                self.assertRegex(commands, r"\A::error file=[^:,\n]*,title=CRASH in scale%3A one::[^\n]*\n\Z")
+                self.assertEqual(said, "")
+                page = xml.etree.ElementTree.fromstring(f"<p>{summary.read_text()}</p>")
+                self.assertEqual(len(page.findall("table/tr")), 2)
+
+    def test_what_cannot_be_read_or_written_is_one_sentence(self):
+        result = self.result("none")
+        for document, words in ((b"", "is not a JSON object"), (b'{"x": "\xff"}', "is not a JSON object"),
+                                ({"schema": "other"}, "is not of schema cuda-workbook/1")):
+            told = self.convert(document, "junit", status=2)
+            self.assertEqual(told[0], "")
+            self.assertEqual(" ".join(told[1].split()),
+                             f"standard input {words}. Give the file that grade --json wrote.")
+        self.assertIn("cannot write /no/such", self.convert(result, "junit", "--output", "/no/such/file", status=2)[1])
+        self.assertIn("/dev/null is no file", self.convert(result, "junit", "--output", "/dev/null", status=2)[1])
+        self.assertIn("No summary was written", self.convert(result, "github", GITHUB_STEP_SUMMARY="")[1])
+        with open("/dev/full", "w", encoding="ascii") as full:
+            command = [Path(BUILD["build_root"]) / "cuda-workbook", "convert", "-", "--to", "text"]
+            done = subprocess.run(command, input=json.dumps(result), stdout=full, stderr=subprocess.PIPE, text=True)
+            self.assertEqual((done.returncode, "cannot be written" in done.stderr), (2, True), done.stderr)
 
 
 class command_line(unittest.TestCase):

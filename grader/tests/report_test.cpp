@@ -212,5 +212,10 @@ TEST_CASE("what the machine lacks is skipped once, and neither fails the lab nor
     CHECK(text.find("Next:") == std::string::npos); // nothing is left to do here
     records().front().lacking = false;              // else than what the lab can do without
     CHECK(exit_status() == 77);
+    CHECK_FALSE(
+        nlohmann::json::parse(result_json())["labs"][0]["cases"][0].contains("unsupported"));
+    records().front().unsupported = true; // by the submission, of the simulator
+    CHECK(exit_status() == 1);
+    CHECK(nlohmann::json::parse(result_json())["labs"][0]["cases"][0]["unsupported"] == true);
     records().clear();
 }
