@@ -36,6 +36,7 @@ void add_to_global(float start, float *out_host)
     // TODO 3 (add_to_global): Set the variable to `start`, with
     // cudaMemcpyToSymbol.
     add_one<<<1, 1>>>();
+    check_launch("add_one");
     // TODO 4 (add_to_global): Read it back to *out_host.
 }
 
@@ -55,6 +56,7 @@ void polynomial(const float *x, float *y, int n, const float *coefficients_host,
     // TODO 6 (polynomial): Copy the coefficients to constant memory. How many
     // bytes are they?
     evaluate<<<pieces(n, block_size), block_size>>>(x, y, n, degree);
+    check_launch("evaluate");
 }
 
 [[maybe_unused]] static __device__ unsigned char next_state[256];
@@ -72,6 +74,7 @@ void follow(const unsigned char *start, const unsigned char *next_host, unsigned
     if (n == 0) return;
     check(cudaMemcpyToSymbol(next_state, next_host, sizeof next_state), "cudaMemcpyToSymbol");
     walk<<<pieces(n, block_size), block_size>>>(start, out, n, steps);
+    check_launch("walk");
 }
 
 // Sorts an array that lives in 16 registers.
@@ -95,6 +98,7 @@ void small_sort(const float *in, float *out, int n)
 {
     if (n == 0) return;
     sort_runs<<<pieces(n, block_size * run_length), block_size>>>(in, out, n);
+    check_launch("sort_runs");
 }
 
 // A block a piece of `block` elements; a thread has up to four of them.
@@ -110,6 +114,7 @@ void reverse_blocks(float *data, int n, int block)
 {
     if (n == 0) return;
     reverse_pieces<<<pieces(n, block), block_size>>>(data, n, block);
+    check_launch("reverse_pieces");
 }
 
 constexpr int tile_size = 32;
@@ -134,6 +139,7 @@ void transpose(const float *in, float *out, int rows, int cols)
     if (rows == 0 || cols == 0) return;
     int across = pieces(cols, tile_size);
     transpose_tiles<<<across * pieces(rows, tile_size), block_size>>>(in, out, rows, cols, across);
+    check_launch("transpose_tiles");
 }
 
 static __global__ void sample(cudaTextureObject_t texture, const float2 *at, float *out, int n)
@@ -157,6 +163,7 @@ void sample_bilinear(const unsigned char *image, int width, int height, const fl
     // clamped at both edges, filtered linearly, bytes as fractions of 255. Then
     // create the texture.
     sample<<<pieces(n, block_size), block_size>>>(texture, at, out, n);
+    check_launch("sample");
     // TODO 14 (sample_bilinear: call after call): Wait until the kernel has
     // ended; then destroy the texture and free its array.
 }
@@ -213,6 +220,7 @@ void sum_mapped(const float *mapped, int n, int passes, double *out, void *scrat
     // to scratch first, and let `values` point there.
     int blocks = pieces(n, block_size) < 1024 ? pieces(n, block_size) : 1024;
     for (int p = 0; p < passes; ++p) add_powers<<<blocks, block_size>>>(values, n, p + 1, out + p);
+    check_launch("add_powers");
 }
 
 static __global__ void scale(float *managed, int n, float factor)
@@ -230,4 +238,5 @@ void scale_managed(float *managed, int n, float factor, int rounds)
     // runtime bring all pages here before the first kernel asks for one.
     for (int k = 0; k < rounds; ++k)
         scale<<<pieces(n, block_size), block_size>>>(managed, n, factor);
+    check_launch("scale");
 }

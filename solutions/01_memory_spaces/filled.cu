@@ -42,6 +42,7 @@ void add_to_global(float start, float *out_host)
 {
     check(cudaMemcpyToSymbol(in_global, &start, sizeof start), "cudaMemcpyToSymbol");
     add_one<<<1, 1>>>();
+    check_launch("add_one");
     check(cudaMemcpyFromSymbol(out_host, in_global, sizeof *out_host), "cudaMemcpyFromSymbol");
 }
 
@@ -63,6 +64,7 @@ void polynomial(const float *x, float *y, int n, const float *coefficients_host,
     check(cudaMemcpyToSymbol(coefficients, coefficients_host, sizeof(float) * (degree + 1)),
           "cudaMemcpyToSymbol");
     evaluate<<<pieces(n, block_size), block_size>>>(x, y, n, degree);
+    check_launch("evaluate");
 }
 
 [[maybe_unused]] static __device__ unsigned char next_state[256];
@@ -85,6 +87,7 @@ void follow(const unsigned char *start, const unsigned char *next_host, unsigned
     if (n == 0) return;
     check(cudaMemcpyToSymbol(next_state, next_host, sizeof next_state), "cudaMemcpyToSymbol");
     walk<<<pieces(n, block_size), block_size>>>(start, out, n, steps);
+    check_launch("walk");
 }
 
 // Sorts an array that lives in 16 registers.
@@ -117,6 +120,7 @@ void small_sort(const float *in, float *out, int n)
 {
     if (n == 0) return;
     sort_runs<<<pieces(n, block_size * run_length), block_size>>>(in, out, n);
+    check_launch("sort_runs");
 }
 
 // A block a piece of `block` elements; a thread has up to four of them.
@@ -133,6 +137,7 @@ void reverse_blocks(float *data, int n, int block)
 {
     if (n == 0) return;
     reverse_pieces<<<pieces(n, block), block_size>>>(data, n, block);
+    check_launch("reverse_pieces");
 }
 
 constexpr int tile_size = 32;
@@ -158,6 +163,7 @@ void transpose(const float *in, float *out, int rows, int cols)
     if (rows == 0 || cols == 0) return;
     int across = pieces(cols, tile_size);
     transpose_tiles<<<across * pieces(rows, tile_size), block_size>>>(in, out, rows, cols, across);
+    check_launch("transpose_tiles");
 }
 
 static __global__ void sample(cudaTextureObject_t texture, const float2 *at, float *out, int n)
@@ -184,6 +190,7 @@ void sample_bilinear(const unsigned char *image, int width, int height, const fl
     how.readMode = cudaReadModeNormalizedFloat;
     check(cudaCreateTextureObject(&texture, &memory, &how, nullptr), "cudaCreateTextureObject");
     sample<<<pieces(n, block_size), block_size>>>(texture, at, out, n);
+    check_launch("sample");
     check(cudaDeviceSynchronize(), "sample");
     check(cudaDestroyTextureObject(texture), "cudaDestroyTextureObject");
     check(cudaFreeArray(array), "cudaFreeArray");
@@ -245,6 +252,7 @@ void sum_mapped(const float *mapped, int n, int passes, double *out, void *scrat
     values = static_cast<const float *>(scratch);
     int blocks = pieces(n, block_size) < 1024 ? pieces(n, block_size) : 1024;
     for (int p = 0; p < passes; ++p) add_powers<<<blocks, block_size>>>(values, n, p + 1, out + p);
+    check_launch("add_powers");
 }
 
 static __global__ void scale(float *managed, int n, float factor)
@@ -262,4 +270,5 @@ void scale_managed(float *managed, int n, float factor, int rounds)
     check(cudaMemPrefetchAsync(managed, sizeof(float) * n, here, 0), "cudaMemPrefetchAsync");
     for (int k = 0; k < rounds; ++k)
         scale<<<pieces(n, block_size), block_size>>>(managed, n, factor);
+    check_launch("scale");
 }
