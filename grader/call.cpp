@@ -949,8 +949,7 @@ std::string idle_wait_hint()
 {
     if (counts_of_last_call().idle_waits == 0) return {};
     return "A stream was told to wait for an event in which this call had recorded nothing yet: "
-           "such a "
-           "wait is over at once. Does cudaEventRecord come before cudaStreamWaitEvent?";
+           "such a wait is over at once. Does cudaEventRecord come before cudaStreamWaitEvent?";
 }
 
 void name_arguments(const std::string &function, std::vector<argument> &arguments)
