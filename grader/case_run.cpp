@@ -72,6 +72,13 @@ bool is_launch_error(int error)
 
 constexpr int cuda_invalid_value = 1;
 
+// As cudaGetErrorString has it, in a text of the submission's.
+bool names_launch_error(std::string_view text)
+{
+    return text.find("invalid argument") != text.npos ||
+           text.find("invalid configuration argument") != text.npos;
+}
+
 std::string launch_hint(int error)
 {
     if (error == 9 || error == 1)
@@ -384,7 +391,9 @@ void require_answer(const answer &a, const std::string &doing)
             end_case(verdict::CRASH,
                      fmt::format("MPI ended rank {} while {}: {}.", a.rank, doing,
                                  printable(a.value.text)),
-                     "Do the calls on all ranks agree about rank, tag, count and type?");
+                     "Does every rank make every call, in the same order, and do the calls agree "
+                     "about rank, "
+                     "tag, count and type?");
         end_case(verdict::EARLY_EXIT,
                  fmt::format("{} ended with status {} while {}.", whose(a), a.status, doing),
                  "A contract function returns to its caller; it must not call exit.");
@@ -414,6 +423,12 @@ void require_answer(const answer &a, const std::string &doing)
     case reply_status::cuda_error:
         end_for_error(r, on);
     case reply_status::exception:
+        // Of a file that checks its launches. The simulator knows which was refused, and why.
+        if (names_launch_error(r.text) && !current_case().refused.empty())
+            end_case(verdict::LAUNCH_FAILED,
+                     fmt::format("A kernel launch was refused: {}. {}", printable(r.text),
+                                 current_case().refused),
+                     launch_hint(cuda_invalid_value));
         end_case(
             verdict::CRASH,
             fmt::format("The function threw an exception while {}: {}.", on, printable(r.text)),

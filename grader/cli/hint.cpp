@@ -184,9 +184,10 @@ int hint_command(const toolchain &t, const std::string &word, const hint_options
     int todo = options.todo ? options.todo : todo_at_hand(t, l, record);
     std::vector<hint> hints = hints_of(t, l, todo);
     if (todo == 0 && !every_hint(t, l).empty()) {
-        say(out, fmt::format("The last grade of {} found nothing to help with. A TODO's hints all "
-                             "the same: ./workbook hint {} --todo 1",
-                             l.name, number_of(l.name)));
+        say(out, fmt::format(
+                     "The last grade of all of {} found nothing to help with. A TODO's hints all "
+                     "the same: ./workbook hint {} --todo 1",
+                     l.name, number_of(l.name)));
         return passed;
     }
     if (hints.empty()) throw usage_error(no_hints(t, l, todo));

@@ -220,9 +220,11 @@ bool contains_any(const std::string &text, std::initializer_list<const char *> w
 
 std::string first_error(const std::string &text)
 {
-    for (const std::string &line : lines(text))
-        if (line.find("error") != line.npos) return line;
-    return text.empty() ? "the compiler gave no reason" : lines(text)[0];
+    const std::vector<std::string> all = lines(text);
+    for (const char *sign : {"error:", "error #", "error"}) // a warning may speak of errors
+        for (const std::string &line : all)
+            if (line.find(sign) != line.npos) return line;
+    return all.empty() ? "the compiler gave no reason" : all[0];
 }
 
 // compile.sh ends so when the file compiles but lacks a function of the contract, or has global
@@ -467,7 +469,11 @@ std::string compiled(const job &j, const std::string &made_at, double &cpu_secon
     std::string wrong = lint_symbols(symbols(object), j.shown, system_calls);
     if (wrong.empty() && !system_calls && enters_the_system(object))
         wrong = j.shown + " makes a system call in assembly; no lab needs that";
-    if (!wrong.empty()) throw refusal{verdict::BUILD_REJECTED, wrong, "rename or remove it", {}};
+    if (!wrong.empty())
+        throw refusal{verdict::BUILD_REJECTED,
+                      wrong,
+                      "rename it, if the name is yours; leave it out, if it is a call",
+                      {}};
     fs::copy_file(object, made_at + "/object.o");
     return diagnostics(j, w, e);
 }
@@ -698,7 +704,7 @@ std::string plain_c_name(std::string symbol)
 }
 
 // What host code would need to meddle with the process that counts, or with others. No header of
-// the C++ library or of CUDA has them in what it makes part of a file.
+// the C++ library or of CUDA has them in what it makes part of a file, but NVTX: see flags_for.
 bool acts_on_processes(const std::string &symbol)
 {
     static const std::set<std::string> names = {
@@ -793,6 +799,9 @@ std::vector<std::string> flags_for(const toolchain &t, const lab &l,
         std::erase_if(result, [](const std::string &flag) {
             return flag.starts_with("-gencode=") && flag.find("code=sm_") != std::string::npos;
         });
+    // CUB and Thrust mark their calls for profilers, whose library they load with dlopen: so no
+    // honest file would be without what is refused.
+    result.push_back("-DCCCL_DISABLE_NVTX");
     result.insert(result.end(), l.nvcc.begin(), l.nvcc.end());
     return result;
 }

@@ -125,6 +125,27 @@ TEST_CASE("a file may be called what browsers and course systems call it")
     CHECK_MESSAGE(contains(b.message, "-\xc3\xa4 $x.cu(8)"), b.message);
 }
 
+TEST_CASE("CUB and Thrust bring nothing that is refused")
+{
+    built_project p;
+    p.tools.nvcc_flags.push_back("-std=c++20");
+    std::erase(p.tools.nvcc_flags, "-std=c++14");
+    built_submission b =
+        p.build("#include <cub/device/device_reduce.cuh>\n#include <thrust/pair.h>\n"
+                "#include <thrust/execution_policy.h>\n" +
+                right);
+    CHECK_MESSAGE(b.built(), b.message << b.diagnostics);
+}
+
+TEST_CASE("a warning that speaks of errors is not the first error")
+{
+    built_project p;
+    built_submission b =
+        p.build("#warning \"rounding error not looked at\"\nint h() { return no_such_name; }\n");
+    CHECK(b.verdict == verdict::BUILD_FAILED);
+    CHECK_MESSAGE(contains(b.message, "no_such_name"), b.message);
+}
+
 TEST_CASE("a missing contract function is named")
 {
     built_project p;
