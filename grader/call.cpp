@@ -1020,6 +1020,13 @@ void run_on_ranks(int ranks)
         end_case(verdict::SKIPPED,
                  "This needs several processes of Open MPI, which is not installed here (Debian, "
                  "Ubuntu: apt-get install libopenmpi-dev openmpi-bin, then ./workbook again).");
+    // Open MPI starts processes and opens sockets, which nothing but namespaces keeps in.
+    if (options().require_sandbox && available_confinement(true) != confinement::namespaces) {
+        current_case().lacking = true;
+        end_case(verdict::SKIPPED,
+                 "This needs several processes, which are shut off from the machine by namespaces "
+                 "alone; they cannot be had here.");
+    }
     current_case().ranks = ranks;
 }
 

@@ -54,6 +54,16 @@ std::string check_program(const std::string &path)
     return "not an executable file: " + path;
 }
 
+int say_sandbox()
+{
+    const found_sandbox &found = sandbox_found();
+    if (found.how == confinement::none)
+        fmt::print("none: {}\n", found.lacking);
+    else
+        fmt::print("{}\n", name(found.how));
+    return found.how == confinement::none;
+}
+
 } // namespace
 
 int main(int count, char **arguments)
@@ -66,7 +76,7 @@ int main(int count, char **arguments)
     CLI::App app("Grades one implementation of the contract of " + lab_name() + ".");
     run_options &o = options();
     std::string backend, filter, seed, json, only, counters, schedule = "index";
-    bool list = false, quiet = false, no_color = false;
+    bool list = false, quiet = false, no_color = false, probe = false;
     app.add_option("--backend", backend, "sim or gpu")->check(CLI::IsMember({"sim", "gpu"}));
     app.add_option("--worker", o.worker, "the worker to grade")->check(check_program);
     app.add_option("--naive", o.naive, "the worker of the naive reference")->check(check_program);
@@ -99,7 +109,10 @@ int main(int count, char **arguments)
         ->check(CLI::ExistingDirectory);
     app.add_flag("--keep-replays", o.keep_replays, "keeps those of passed cases too");
     app.add_flag("--require-isolation", o.isolate, "gives every case fresh workers");
-    app.add_flag("!--no-sandbox", o.sandbox, "starts workers without namespaces of their own");
+    app.add_flag("!--no-sandbox", o.sandbox, "starts workers under resource limits alone");
+    app.add_flag("--require-sandbox", o.require_sandbox,
+                 "grades nothing where workers cannot be shut off from the machine");
+    app.add_flag("--probe-sandbox", probe, "says how workers are shut off; 1 where they are not");
     app.add_option("--only", only, "correctness or speed")
         ->check(CLI::IsMember({"correctness", "speed"}));
     app.add_option("--verdicts", o.verdicts,
@@ -155,6 +168,13 @@ int main(int count, char **arguments)
         std::cerr << program << ": nothing can be graded on the " << backend
                   << " backend: " << problem << ".\n";
         return 77;
+    }
+
+    if (probe) return say_sandbox();
+    if (o.require_sandbox && sandbox_found().how == confinement::none) {
+        std::cerr << program << ": a submission cannot be shut off from this machine: "
+                  << sandbox_found().lacking << ". Nothing was graded.\n";
+        return 99;
     }
 
     doctest::Context context;

@@ -476,8 +476,7 @@ std::string result_json()
          {"max_points", max_points},
          {"cases", cases}};
     if (!options().warnings.empty()) l["warnings"] = options().warnings;
-    nlohmann::json env{
-        {"sandbox", options().sandbox && sandbox_available() ? "namespaces" : "limits"}};
+    nlohmann::json env{{"sandbox", name(sandbox_found().how)}};
     if (!options().simulated) {
         const device_facts &d = device();
         env["gpu"] = printable(d.name);

@@ -47,13 +47,16 @@ std::string verdict_words(const grade_row &row)
     return result;
 }
 
-void require_walls()
+void require_sandbox(const toolchain &t, const lab &any, const std::string &backend)
 {
-    if (sandbox_works()) return;
-    throw machine_error("This machine cannot shut a submission off from its files and processes, "
-                        "and strangers' code is not run without that; nothing was graded.\n  what "
-                        "to do: ./workbook doctor says, beside \"sandbox\" and \"closed compile\", "
-                        "what to allow");
+    const std::string problem = sandbox_problem(t, any, backend);
+    if (problem.empty()) return;
+    throw machine_error(fmt::format(
+        "This machine cannot shut a submission off from its files and processes ({}), and "
+        "strangers' code is not run without that; nothing was graded.\n  what to do: ./workbook "
+        "doctor says, beside \"sandbox\", what to allow; in a machine that holds nothing else, "
+        "and is thrown away afterwards, --without-sandbox grades",
+        problem));
 }
 
 void add_problem(grade_row &row, const std::string &words)
@@ -239,12 +242,13 @@ int autograde_command(const toolchain &t, const autograde_options &wanted)
     if (names.empty()) throw usage_error("this workbook has no labs yet");
     require_writable("--csv", wanted.csv_file);
     require_writable("--json", wanted.json_file);
-    require_walls();
     grade_options options = wanted.grade;
     options.seed = choose_seed(options.seed); // one for all: everyone gets the same inputs
     progress_line progress;
     options.backend = choose_backend(t, lab_called(t, names[0]), options, progress).backend;
     std::vector<work> all = work_of(t, handed.students, names, options, progress);
+    options.require_sandbox = !wanted.without_sandbox;
+    if (options.require_sandbox) require_sandbox(t, lab_called(t, names[0]), options.backend);
 
     name_copies(t, all);
     std::map<std::string, todo_list> todos;

@@ -13,6 +13,7 @@ struct autograde_options {
     std::string folder;              // as read_class takes it
     std::vector<std::string> words;  // the labs; none: all
     std::string csv_file, json_file; // empty: none
+    bool without_sandbox = false;    // grades where submissions cannot be shut off, too
     grade_options grade;
 };
 

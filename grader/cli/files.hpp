@@ -27,7 +27,8 @@ private:
     std::string path_;
 };
 
-// A folder of our own under /tmp, removed with everything in it. Throws machine_error.
+// A folder of our own under /tmp, removed with everything in it, also where this program is killed.
+// Throws machine_error.
 class scratch_folder {
 public:
     scratch_folder();

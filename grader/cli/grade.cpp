@@ -73,6 +73,7 @@ std::vector<std::string> grader_command(const toolchain &t, const lab &l, const 
     if (!options.counters_file.empty()) add({"--counters", options.counters_file});
     // The vendor's libraries lie where no submission needs to look.
     if (what.ours && what.name == "library") c.push_back("--no-sandbox");
+    if (options.require_sandbox) c.push_back("--require-sandbox");
     if (!show) c.push_back("--quiet");
     if (!detect_terminal(1).colour) c.push_back("--no-color");
     return c;
@@ -310,6 +311,15 @@ std::string reason_no_gpu(const toolchain &t, const lab &any, progress_line &pro
     return run_probe(t, any);
 }
 
+// Of somebody else's file, perhaps.
+void note_missing_sandbox(const json &document)
+{
+    if (document.value("/env/sandbox"_json_pointer, std::string()) != "none") return;
+    fmt::print("{}\n", wrapped("This file ran without a sandbox, so it could do all that you can; "
+                               "./workbook doctor says what is missing.",
+                               detect_terminal(1).width, 0));
+}
+
 } // namespace
 
 double points_offered(const toolchain &t, const lab &l)
@@ -470,6 +480,7 @@ int grade_command(const toolchain &t, const std::vector<std::string> &words, gra
             continue;
         }
         if (alone && !g.reported) print_unreported(t, i, g);
+        if (!options.submission.empty()) note_missing_sandbox(g.document);
         if (counts(options)) enter(t, g.document, options.backend);
         documents.push_back(std::move(g.document));
         statuses.push_back(g.status);

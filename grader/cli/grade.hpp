@@ -23,7 +23,8 @@ struct grade_options {
     std::string picture_folder; // where cases that draw pictures write them; empty: nowhere
     std::string only;           // correctness or speed; empty: both
     std::string counters_file; // where the grader writes what the simulator counted; empty: nowhere
-    bool replays = false;      // failed calls are kept in .workbook/replays, to be repeated alone
+    bool require_sandbox = false; // nothing runs where it cannot be shut off from the machine
+    bool replays = false; // failed calls are kept in .workbook/replays, to be repeated alone
 };
 
 // What is graded: a file that must be built first, or an implementation of ours.

@@ -275,6 +275,8 @@ void describe(commands &c, command_options &o, const shelf &here)
         ->check(not_empty);
     c.autograde->add_option("--json", o.autograde.json_file, "the same with every case")
         ->check(not_empty);
+    c.autograde->add_flag("--without-sandbox", o.autograde.without_sandbox,
+                          "run strangers' code also where it cannot be shut off from the machine");
     add_backend(*c.autograde, o);
     add_seed(*c.autograde, o);
 
@@ -414,7 +416,5 @@ int main(int count, char **words)
     cli::handle_signals();
     // Reports of children and ours go to one place, in order.
     std::setvbuf(stdout, nullptr, _IOLBF, 0);
-    int status = guarded(c, o);
-    cli::end_orphans();
-    return status;
+    return guarded(c, o);
 }

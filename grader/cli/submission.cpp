@@ -7,6 +7,8 @@
 #include "process.hpp"
 #include "progress.hpp"
 
+#include "grader/process/sandbox.hpp"
+
 #include <fmt/format.h>
 
 #include <cxxabi.h>
@@ -22,6 +24,7 @@
 #include <cstring>
 #include <filesystem>
 #include <mutex>
+#include <optional>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -104,19 +107,16 @@ struct job {
     }
 };
 
-// Where the compile happens: /tmp/cuda-workbook.X/tree holds the file, its headers and our tools.
-// In a cell the tree stands where the project does, so that names in messages and line tables are
-// the student's own; the project itself is absent.
+// Where the compile happens: a folder of ours holds the file, its headers and our tools.
 struct workplace {
     std::string tree;    // as we see it
     std::string visible; // as the compiler sees it
-    cell inside;
-    bool closed = false;
+    std::optional<grading::sandbox> closed = {};
 };
 
 void lay_out(const job &j, const std::string &scratch, workplace &w)
 {
-    w.tree = scratch + "/tree";
+    w.tree = w.visible = scratch + "/tree";
     auto put = [&](const std::string &name, const std::string &text) {
         fs::path path = fs::path(w.tree) / name;
         fs::create_directories(path.parent_path());
@@ -130,32 +130,27 @@ void lay_out(const job &j, const std::string &scratch, workplace &w)
     fs::create_directories(w.tree + "/.made");
 }
 
-// The compiler's own files, wherever they were installed.
-void close_off(const job &j, const std::string &scratch, workplace &w)
+// Lets the compiler see its own files, wherever they were installed, and the tree. Where namespaces
+// can be had the tree stands where the project does, so that names in messages and line tables are
+// the student's own; the project itself is absent.
+void close_off(const job &j, workplace &w)
 {
-    w.inside.root = scratch + "/root";
-    fs::create_directory(w.inside.root);
-    w.visible = j.tools.source_root;
-    std::set<std::string> seen;
-    auto show = [&](const fs::path &path) {
-        if (fs::exists(path) && seen.insert(path.string()).second)
-            w.inside.binds.emplace_back(path.string(), path.string());
-    };
-    for (const char *path :
-         {"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/alternatives",
-          "/etc/ld.so.cache", "/opt", "/nix/store", "/dev/null", "/dev/zero", "/dev/urandom"})
-        show(path);
-    w.inside.binds.emplace_back(w.tree, w.visible);
+    const grading::confinement how = grading::available_confinement(false);
+    if (how == grading::confinement::none) return;
+    grading::sandbox &s = w.closed.emplace(how, grading::sandbox_options{.processes = true});
+    if (how == grading::confinement::namespaces) w.visible = j.tools.source_root;
+    s.show_system();
+    for (const char *path : {"/usr", "/bin", "/sbin", "/lib32"}) s.show(path);
+    s.show(w.tree, w.visible, true);
     // A toolkit installed by pip lies inside the project.
-    show(j.tools.source_root + "/.venv");
-    show(fs::path(j.tools.nvcc).parent_path().parent_path());
-    show(fs::canonical(j.tools.nvcc).parent_path().parent_path());
-    if (!j.tools.cuda_include.empty()) show(j.tools.cuda_include);
+    s.show(j.tools.source_root + "/.venv");
+    s.show(fs::path(j.tools.nvcc).parent_path().parent_path());
+    s.show(fs::canonical(j.tools.nvcc).parent_path().parent_path());
+    if (!j.tools.cuda_include.empty()) s.show(j.tools.cuda_include);
     std::string compiler = j.tools.cxx[0].find('/') == std::string::npos
                                ? find_program(j.tools.cxx[0])
                                : j.tools.cxx[0];
-    if (!compiler.empty()) show(fs::canonical(compiler).parent_path().parent_path());
-    w.closed = true;
+    if (!compiler.empty()) s.show(fs::canonical(compiler).parent_path().parent_path());
 }
 
 std::vector<std::string> minimal_environment(const job &j, const workplace &w)
@@ -188,7 +183,7 @@ ending compile(const job &j, const workplace &w)
     c.cpu_seconds = j.limits.cpu_seconds;
     c.memory = j.limits.memory;
     c.file_size = j.limits.object_bytes;
-    if (w.closed) c.inside = &w.inside;
+    if (w.closed) c.inside = &*w.closed;
     return run(c);
 }
 
@@ -321,14 +316,15 @@ void require_not_killed(const job &j, int signal)
                   "mend the first error; the ones after it often follow from it", said};
 }
 
-// Whether the compiler finds all it needs in a cell: tried once, and not with the submission, whose
-// words may be made to look like anything.
-bool cell_suffices(const job &j)
+// Whether the compiler finds all it needs in the sandbox: tried once, and not with the submission,
+// whose words may be made to look like anything.
+bool sandbox_suffices(const job &j)
 {
     static std::mutex one_at_a_time;
     std::lock_guard lock(one_at_a_time);
-    std::string marker = j.tools.build_root + "/submissions/cell";
-    std::string tried = stamp(fs::canonical(j.tools.nvcc)) + j.tools.cxx[0] + "\n";
+    std::string marker = j.tools.build_root + "/submissions/sandbox";
+    std::string tried = stamp(fs::canonical(j.tools.nvcc)) + j.tools.cxx[0] + "\n" +
+                        name(grading::available_confinement(false)) + "\n";
     for (const std::string &flag : flags_for(j.tools, *j.request.of, j.request.backends))
         tried += flag + "\n";
     if (fs::exists(marker) && read_text(marker) == tried) return true;
@@ -337,7 +333,7 @@ bool cell_suffices(const job &j)
     scratch_folder scratch;
     workplace w;
     lay_out(empty, scratch.path(), w);
-    close_off(empty, scratch.path(), w);
+    close_off(empty, w);
     ending e = compile(empty, w);
     bool suffices = e.what == ending::exited && e.status == lacks_a_function;
     if (suffices) write_atomically(marker, tried);
@@ -403,7 +399,8 @@ void check_dependencies(const job &j, const workplace &w)
     }
 }
 
-// Without a cell the assembler could read any file; the names of these directives are then refused.
+// Without a sandbox the assembler could read any file; the names of these directives are then
+// refused.
 void check_directives(const job &j)
 {
     if (contains_any(j.text, {".incbin", ".include"}))
@@ -448,16 +445,17 @@ std::string compiled(const job &j, const std::string &made_at, double &cpu_secon
     scratch_folder scratch;
     workplace w;
     lay_out(j, scratch.path(), w);
-    w.visible = w.tree;
     ending e;
-    if (j.limits.closed && cell_available()) {
-        workplace closed = w;
-        close_off(j, scratch.path(), closed);
-        e = compile(j, closed);
+    if (j.limits.closed) close_off(j, w);
+    if (w.closed) {
+        e = compile(j, w);
         cpu_seconds += e.cpu_seconds;
-        if (e.ok() || e.what != ending::exited || cell_suffices(j)) w = closed;
+        if (!e.ok() && e.what == ending::exited && !sandbox_suffices(j)) {
+            w.closed.reset();
+            w.visible = w.tree;
+        }
     }
-    if (!w.closed) { // no cell here, or one in which the compiler lacks something
+    if (!w.closed) { // no sandbox here, or one in which the compiler lacks something
         check_directives(j);
         e = compile(j, w);
         cpu_seconds += e.cpu_seconds;
