@@ -167,7 +167,11 @@ sandbox sandbox_of(const worker_options &o, confinement how, const std::string &
                    const std::string &scratch)
 {
     const bool ranks = o.ranks > 0;
-    sandbox s(how, {.proc = o.proc, .processes = ranks, .loopback = ranks, .scratch = scratch});
+    sandbox s(how, {.proc = o.proc,
+                    .processes = ranks,
+                    .local_sockets = o.proc,
+                    .loopback = ranks,
+                    .scratch = scratch});
     s.show_system();
     s.show("/sys");
     s.show("/dev/dxg", true);

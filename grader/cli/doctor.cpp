@@ -175,16 +175,27 @@ std::vector<diagnosis> gpus(const machine_places &places)
              "labs run in the simulator: right or wrong, and counted efficiency", ""}};
 }
 
+// A lab whose naive reference is built; null: none is.
+const lab *built_lab(const std::optional<toolchain> &t, const std::string &backend)
+{
+    if (!t) return nullptr;
+    auto at = std::find_if(t->labs.begin(), t->labs.end(), [&](const lab &l) {
+        return fs::exists(t->program(l, "naive", backend));
+    });
+    return at == t->labs.end() ? nullptr : &*at;
+}
+
 diagnosis trial(const std::optional<toolchain> &t, const std::string &backend)
 {
     bool gpu = backend == "gpu";
     std::string part = gpu ? "trial kernel" : "simulator";
     std::string enables = gpu ? "the gpu backend grades here" : "labs are graded without a GPU";
-    if (!t || t->labs.empty() || !fs::exists(t->program(t->labs[0], "naive", backend)))
+    const lab *tried = built_lab(t, backend);
+    if (!tried)
         return {diagnosis::optional_missing, part, "not built yet", enables + " once it is built",
                 gpu ? "" : "./workbook grade builds it"};
     child c;
-    c.arguments = {t->program(t->labs[0], "naive", backend), "--probe"};
+    c.arguments = {t->program(*tried, "naive", backend), "--probe"};
     c.wall = std::chrono::seconds(60);
     ending e = run(c);
     std::string text = printable(e.text, 300);
@@ -201,10 +212,11 @@ diagnosis links(const std::optional<toolchain> &t)
 {
     const std::string part = "links between GPUs";
     const std::string costs = "lab 12's members share a GPU, and what they send is counted";
-    if (!t || t->labs.empty() || !fs::exists(t->program(t->labs[0], "naive", "gpu")))
+    const lab *tried = built_lab(t, "gpu");
+    if (!tried)
         return {diagnosis::optional_missing, part, "not looked for: no trial kernel", costs, ""};
     child c;
-    c.arguments = {t->program(t->labs[0], "naive", "gpu"), "--peers"};
+    c.arguments = {t->program(*tried, "naive", "gpu"), "--peers"};
     c.wall = std::chrono::seconds(120);
     const ending e = run(c);
     std::string text = printable(e.text, 8000);
@@ -220,12 +232,12 @@ diagnosis links(const std::optional<toolchain> &t)
 diagnosis sandbox(const std::optional<toolchain> &t, const std::string &backend)
 {
     const std::string part = "sandbox";
-    if (!t || t->labs.empty() || !fs::exists(t->grader(t->labs[0])) ||
-        !fs::exists(t->program(t->labs[0], "naive", backend)))
+    const lab *tried = built_lab(t, backend);
+    if (!tried || !fs::exists(t->grader(*tried)))
         return {diagnosis::optional_missing, part, "not built yet, so not tried",
                 "keeps submissions from your files, processes and network",
                 "./workbook grade builds it"};
-    const std::string problem = sandbox_problem(*t, t->labs[0], backend);
+    const std::string problem = sandbox_problem(*t, *tried, backend);
     if (!problem.empty())
         return {diagnosis::optional_missing, part, problem,
                 "submissions can do all that you can: grade no stranger's here",
@@ -321,8 +333,9 @@ std::vector<diagnosis> diagnose(const machine_places &places)
     };
     for (diagnosis &d : gpus(places)) all.push_back(std::move(d));
     all.push_back(trial(t, "gpu"));
+    const bool gpu = all.back().what == diagnosis::there;
     all.push_back(links(t));
-    all.push_back(sandbox(t, "sim"));
+    all.push_back(sandbox(t, gpu ? "gpu" : "sim"));
     all.push_back(open_mpi());
     all.push_back(extra("compute-sanitizer", "check of memory and races on the GPU"));
     all.push_back(extra("ncu", "profile of a kernel on the GPU"));

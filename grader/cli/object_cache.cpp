@@ -25,6 +25,9 @@ namespace {
 
 constexpr std::size_t most_kept = 200;
 
+// Left by a program that was killed, where nobody is at it any more.
+bool unfinished(const fs::path &entry) { return entry.filename().string().starts_with(".new."); }
+
 std::string hashed(std::string_view text) // FNV-1a; only names a folder, the bytes are compared
 {
     std::uint64_t h = 0xcbf29ce484222325;
@@ -89,11 +92,11 @@ void object_cache::forget_oldest() const
     std::error_code ignored; // another process may be tidying too
     for (const fs::directory_entry &e : fs::directory_iterator(folder_, ignored))
         entries.emplace_back(e.last_write_time(ignored), e.path());
-    if (entries.size() <= most_kept) return;
     std::sort(entries.begin(), entries.end());
     auto an_hour_ago = fs::file_time_type::clock::now() - std::chrono::hours(1);
-    for (std::size_t i = 0; i + most_kept < entries.size(); ++i)
-        if (entries[i].first < an_hour_ago) fs::remove_all(entries[i].second, ignored);
+    for (std::size_t i = 0; i < entries.size() && entries[i].first < an_hour_ago; ++i)
+        if (i + most_kept < entries.size() || unfinished(entries[i].second))
+            fs::remove_all(entries[i].second, ignored);
 }
 
 } // namespace cli

@@ -67,9 +67,9 @@ landlock_rules::landlock_rules(landlock_rules &&other) noexcept
 {
 }
 
-void landlock_rules::allow(const std::string &path, bool writable)
+void landlock_rules::allow(const char *path, bool writable) const
 {
-    const int at = open(path.c_str(), O_PATH | O_CLOEXEC);
+    const int at = open(path, O_PATH | O_CLOEXEC);
     struct stat s {};
     if (at >= 0 && fstat(at, &s) == 0) {
         landlock_path_beneath_attr rule{};

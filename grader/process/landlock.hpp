@@ -1,8 +1,6 @@
 // The kernel's Landlock: a process gives up every file but those below some folders, and more.
 #pragma once
 
-#include <string>
-
 namespace grading {
 
 // Made before the fork; afterwards only system calls are safe. Move-only.
@@ -15,8 +13,8 @@ public:
     landlock_rules &operator=(landlock_rules &&) = delete;
 
     // A file or folder may be read, and run; where `writable`, changed too, and a device spoken to.
-    // What is not there is left out.
-    void allow(const std::string &path, bool writable);
+    // What is not there is left out. Makes system calls alone.
+    void allow(const char *path, bool writable) const;
     // For this process and what it starts, for good. False where the kernel refuses. Without
     // privileges, no_new_privs must be set.
     bool enforce() const;

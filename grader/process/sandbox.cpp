@@ -128,6 +128,7 @@ sandbox::sandbox(confinement how, sandbox_options options)
     : how_(how),
       options_(options),
       filter_({.processes = options.processes,
+               .local_sockets = options.local_sockets,
                .attributes = options.processes || how == confinement::namespaces})
 {
     snprintf(uid_map_.data(), uid_map_.size(), "%u %u 1", getuid(), getuid());
@@ -135,7 +136,7 @@ sandbox::sandbox(confinement how, sandbox_options options)
     for (const char *own : {"/proc", "/.before"}) make_parents(own + std::string("/x"));
     if (how != confinement::landlock) return;
     if (options.proc) landlock_.allow("/proc", false);
-    if (!options.scratch.empty()) landlock_.allow(options.scratch, true);
+    if (!options.scratch.empty()) landlock_.allow(options.scratch.c_str(), true);
 }
 
 void sandbox::make_parents(const std::string &to)
@@ -160,7 +161,7 @@ void sandbox::show(const std::string &from, const std::string &to, bool writable
     make_parents(folder ? to + "/x" : to);
     parts_.push_back({from, base + to, descriptor, "/proc/self/fd/" + std::to_string(descriptor),
                       folder, writable});
-    if (how_ == confinement::landlock) landlock_.allow(from, writable);
+    if (how_ == confinement::landlock) landlock_.allow(from.c_str(), writable);
 }
 
 void sandbox::show_system()
@@ -255,7 +256,11 @@ void sandbox::confine() const
         limit(RLIMIT_NPROC, most_tasks);
     }
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    if (how_ == confinement::landlock && !landlock_.enforce()) _exit(refused);
+    if (how_ == confinement::landlock) {
+        // The CUDA driver names its threads there.
+        if (options_.proc) landlock_.allow("/proc/self", true);
+        if (!landlock_.enforce()) _exit(refused);
+    }
     if (!filter_.install() && how_ != confinement::none) _exit(refused);
 }
 

@@ -23,9 +23,10 @@ enum class confinement {
 const char *name(confinement how);
 
 struct sandbox_options {
-    bool proc = false;      // it sees /proc: of its own PID namespace; else of the machine
-    bool processes = false; // it may start processes, and open sockets in a network of its own
-    bool loopback = false;  // which has a loopback interface
+    bool proc = false;          // it sees /proc: of its own PID namespace; else of the machine
+    bool processes = false;     // it may start processes, and open sockets in a network of its own
+    bool local_sockets = false; // it may make sockets as the CUDA driver does
+    bool loopback = false;      // which has a loopback interface
     std::string scratch =
         {}; // a folder it may write where it has no namespaces, and so no own /tmp
 };

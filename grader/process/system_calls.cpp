@@ -6,7 +6,7 @@
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <sys/ioctl.h>
-#include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -85,7 +85,7 @@ constexpr int never[] = {
 #endif
 };
 
-// Starts processes, reaches them, or reaches the network. A pair of sockets reaches nobody.
+// Starts processes, reaches them, or reaches the network.
 constexpr int of_processes[] = {
     SYS_ioprio_set,
     SYS_move_pages,
@@ -93,8 +93,9 @@ constexpr int of_processes[] = {
     SYS_pidfd_send_signal,
     SYS_process_vm_readv,
     SYS_process_vm_writev,
+    SYS_connect,
     SYS_setpriority,
-    SYS_socket,
+
 #ifdef __x86_64__
     SYS_fork,
     SYS_vfork,
@@ -122,6 +123,8 @@ constexpr int of_attributes[] = {
 
 constexpr std::uint32_t new_namespaces = CLONE_NEWCGROUP | CLONE_NEWIPC | CLONE_NEWNET |
                                          CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWUSER | CLONE_NEWUTS;
+
+constexpr std::uint32_t kinds_of_sockets = 0xf; // of an argument that holds flags, too
 
 constexpr sock_filter statement(std::uint16_t code, std::uint32_t value)
 {
@@ -180,6 +183,13 @@ system_call_filter::system_call_filter(filter_options options)
                {load(argument(0)), jump(any_bit, new_namespaces, 0, 1), refuse(EPERM), allow});
     else {
         for (int number : of_processes) refuse_call(number);
+        // A pair of sockets reaches nobody; nor do packets in sequence, without connect.
+        if (options.local_sockets)
+            decide(SYS_socket, {load(argument(0)), jump(equal, AF_UNIX, 0, 3), load(argument(1)),
+                                statement(BPF_ALU | BPF_AND | BPF_K, kinds_of_sockets),
+                                jump(equal, SOCK_SEQPACKET, 1, 0), refuse(EPERM), allow});
+        else
+            refuse_call(SYS_socket);
         decide(SYS_clone, {load(argument(0)), jump(any_bit, new_namespaces, 1, 0),
                            jump(any_bit, CLONE_THREAD, 1, 0), refuse(EPERM), allow});
         for (int number : signals) {

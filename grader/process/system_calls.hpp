@@ -12,6 +12,8 @@ struct filter_options {
     // It may start processes and open sockets, as Open MPI and a compiler do. Else it has threads
     // alone, and can signal and adjust no process but itself.
     bool processes = false;
+    // It may make sockets as the CUDA driver does: local ones that connect to nobody.
+    bool local_sockets = false;
     // It may change modes, owners and times of files, and use the IPC of the machine: harmless
     // where namespaces hide those of others, and the part of a machine that Landlock does not
     // guard.
