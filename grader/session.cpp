@@ -163,15 +163,11 @@ std::vector<std::string> minimal_environment()
 
 // The system's libraries, the GPU's devices, its own program, and nothing else of the machine: no
 // solution, no grader, no file of anybody's.
-sandbox sandbox_of(const worker_options &o, confinement how, const std::string &seen_at,
-                   const std::string &scratch)
+sandbox sandbox_of(const worker_options &o, confinement how, const std::string &seen_at)
 {
     const bool ranks = o.ranks > 0;
-    sandbox s(how, {.proc = o.proc,
-                    .processes = ranks,
-                    .local_sockets = o.proc,
-                    .loopback = ranks,
-                    .scratch = scratch});
+    sandbox s(how,
+              {.proc = o.proc, .processes = ranks, .local_sockets = o.proc, .loopback = ranks});
     s.show_system();
     s.show("/sys");
     s.show("/dev/dxg", true);
@@ -343,15 +339,15 @@ void worker::state::start(const region &input)
     owned_fd null = owned_fd::high(open("/dev/null", O_RDONLY | O_CLOEXEC));
 
     plan p{};
-    const confinement how =
-        options.sandbox ? available_confinement(options.proc) : confinement::none;
+    confinement how = options.sandbox ? available_confinement(options.proc) : confinement::none;
     if (options.ranks && how != confinement::namespaces) {
+        how = confinement::none; // Open MPI needs what Landlock takes away
         char folder[] = "/tmp/cuda-workbook-ranks.XXXXXX";
         if (!mkdtemp(folder)) fail("making a folder in /tmp");
         scratch = folder;
     }
     const std::string program = how == confinement::namespaces ? "/worker" : options.program;
-    const sandbox within = sandbox_of(options, how, program, scratch);
+    const sandbox within = sandbox_of(options, how, program);
     p.within = &within;
     p.program = program.c_str();
     std::vector<std::string> arguments{p.program};

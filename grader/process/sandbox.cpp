@@ -134,9 +134,7 @@ sandbox::sandbox(confinement how, sandbox_options options)
     snprintf(uid_map_.data(), uid_map_.size(), "%u %u 1", getuid(), getuid());
     snprintf(gid_map_.data(), gid_map_.size(), "%u %u 1", getgid(), getgid());
     for (const char *own : {"/proc", "/.before"}) make_parents(own + std::string("/x"));
-    if (how != confinement::landlock) return;
-    if (options.proc) landlock_.allow("/proc", false);
-    if (!options.scratch.empty()) landlock_.allow(options.scratch.c_str(), true);
+    if (how == confinement::landlock && options.proc) landlock_.allow("/proc", false);
 }
 
 void sandbox::make_parents(const std::string &to)

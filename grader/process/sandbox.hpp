@@ -27,8 +27,6 @@ struct sandbox_options {
     bool processes = false;     // it may start processes, and open sockets in a network of its own
     bool local_sockets = false; // it may make sockets as the CUDA driver does
     bool loopback = false;      // which has a loopback interface
-    std::string scratch =
-        {}; // a folder it may write where it has no namespaces, and so no own /tmp
 };
 
 // The best confinement that works here, tried once with a real process of each kind.
