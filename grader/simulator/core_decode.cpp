@@ -1651,8 +1651,12 @@ special special_named(std::string_view name)
         {"clock64", special::clock64},
         {"globaltimer", special::globaltimer},
         {"globaltimer_lo", special::globaltimer_lo},
-        {"globaltimer_hi", special::zero},
+        {"globaltimer_hi", special::clock_hi},
         {"gridid", special::zero},
+        {"tid.w", special::zero},
+        {"ntid.w", special::zero},
+        {"ctaid.w", special::zero},
+        {"nctaid.w", special::zero},
         // Where cooperative groups look for what a cooperative launch gave them.
         {"envreg1", special::grid_workspace_high},
         {"envreg2", special::grid_workspace_low},
