@@ -70,6 +70,7 @@ enum instruction_flags : std::uint8_t { // of `flags`
     only_moved = 2, // of a load: stores are all that its registers go to
     negate_b = 4,
     negate_c = 8,
+    guess = 16,         // of a load: see cas_loops.hpp
     leaves_kernel = 32, // exit: ends the thread also from inside a function
     orders_memory = 64, // of a warp-synchronous instruction: __syncwarp
     speculative = 64,   // of a load: what it reads is not always used, so it may be unwritten

@@ -1,6 +1,7 @@
 // Decodes a function: splits it into basic blocks and finds each instruction's handler and
 // operands.
 #include "core_decode.hpp"
+#include "cas_loops.hpp"
 #include "core_copies.hpp"
 #include "core_levels.hpp"
 #include "core_specials.hpp"
@@ -28,11 +29,6 @@ bool is_signed(type t)
 }
 bool is_wide(type t) { return ptx::size_of(t) == 8; }
 
-bool has_part(const statement &s, std::string_view part)
-{
-    return std::find(s.op.begin(), s.op.end(), part) != s.op.end();
-}
-
 type last_type(const statement &s) { return ptx::type_named(s.op.back()); }
 
 class decoder {
@@ -43,6 +39,7 @@ public:
     {
         for (auto t : out_.body.registers) classes_.push_back(class_of(t));
         types_ = out_.body.registers;
+        guesses_ = guessing_loads(out_.body);
         lay_out_variables();
         find_leaders();
         for (std::size_t s = 0; s <= out_.body.statements.size(); ++s) decode_at(s);
@@ -1103,6 +1100,7 @@ private:
         std::string name = std::string(store ? "store." : "load.") + space_name(p.space) + "." +
                            std::to_string(d.ins.bytes) + "x" + width;
         if (p.strong) d.ins.flags |= strong;
+        if (guesses_[current_] != 0) d.ins.flags |= guess;
         if (!store && p.space == ptx::space::shared && reads_ahead(s)) d.ins.flags |= speculative;
         if (p.is_volatile) d.ins.wide |= 4;
         if (p.releases) emit(need("core.fence"));
@@ -1575,6 +1573,7 @@ private:
     std::vector<register_class> classes_;
     std::vector<type> types_;
     std::vector<char> leaders_;
+    std::vector<char> guesses_; // by statement
     std::vector<int> block_of_;
     std::map<std::pair<std::uint64_t, int>, operand> constants_;
     std::unordered_map<std::string, std::uint32_t> locals_;

@@ -232,6 +232,11 @@ std::string statement::opcode() const
     return s;
 }
 
+bool has_part(const statement &s, std::string_view part)
+{
+    return std::find(s.op.begin(), s.op.end(), part) != s.op.end();
+}
+
 module_text parse_module(std::string_view text)
 {
     module_text m;
