@@ -77,6 +77,22 @@ enum instruction_flags : std::uint8_t { // of `flags`
     strong = 128,       // of an access: volatile, atomic or with an order of its own
 };
 
+// What an instruction does with its operands, for who follows values: core_undefined.hpp.
+struct instruction_role {
+    enum class kind : std::uint8_t {
+        other, // does something with its sources, or hands them to somebody
+        compute,
+        select,  // selp
+        absorb,  // and, or
+        compare, // setp
+        load,
+    };
+    kind does = kind::other;
+    bool writes_d = true; // else reads it
+    bool reads_extra = false, writes_offset = false, reads_list = false, writes_list = false;
+    bool followed = false; // a load of which somebody reads a register
+};
+
 struct basic_block {
     std::uint32_t first = 0, last = 0; // straight instructions [first, last)
     ending end = ending::fall;
@@ -136,6 +152,7 @@ struct code {
     const ptx::function *source = nullptr;
     ptx::body body;
     std::vector<instruction> instructions;
+    std::vector<instruction_role> roles; // of them
     std::vector<basic_block> blocks;
     std::vector<std::byte> constants;
     std::vector<std::vector<operand>> lists;
@@ -185,6 +202,7 @@ struct path {
 struct thread_block;
 
 struct copies_in_flight; // of core_copies.hpp
+class undefined_values;  // of core_undefined.hpp
 
 struct warp {
     warp();
@@ -198,7 +216,8 @@ struct warp {
     std::vector<frame> frames;
     std::vector<std::byte> local; // word-interleaved: (word * 32 + lane) * 4
     std::vector<std::uint8_t> local_shadow;
-    std::unique_ptr<copies_in_flight> copies; // null until the first
+    std::unique_ptr<copies_in_flight> copies;    // null until the first
+    std::unique_ptr<undefined_values> undefined; // null until the first
 };
 
 struct barrier_state {
@@ -298,6 +317,7 @@ struct context {
     race_checker *races;          // null: not checked
     touch_guard *guard = nullptr; // notes what is touched, for blocks on several cores
     bool stop = false;            // a fault ended the grid
+    bool attend = false;          // it did, or some registers of the warp hold undefined values
     bool changed = false;         // a store or atomic ran
     lane_mask live = 0;
     std::byte *arguments; // of the frame
@@ -310,6 +330,8 @@ struct context {
     code *running;
     const std::uint32_t *thread_ids[3]; // 32 lanes of this warp
     std::uint32_t specials[18];         // see special_index
+
+    void halt() { stop = attend = true; }
 };
 
 enum class access_problem : std::uint8_t { outside, misaligned, uninitialised, read_only };
@@ -317,6 +339,15 @@ enum class access_problem : std::uint8_t { outside, misaligned, uninitialised, r
 // Records a finding for one lane of an access; unless it is `uninitialised`, ends the grid.
 void report(context &, const instruction &, access_problem, int lane, std::uint64_t address,
             std::uint32_t bytes, ptx::space, bool write, std::uint64_t lanes);
+// Says that a load reads what nobody has written: at once, or when its value is used. `elements`:
+// the lanes whose k-th element holds nothing.
+void undefined_read(context &, const instruction &, const lane_mask *elements,
+                    const std::uint64_t *address, std::uint32_t bytes, ptx::space);
+
+// The finding of a load of what nobody has written, where this is no copy on its way. `times`:
+// reads, by all lanes.
+void report_undefined(context &, const instruction &, int lane, std::uint64_t address,
+                      std::uint32_t bytes, ptx::space, std::uint64_t times);
 // Ends the grid with a CUDA error code and a finding.
 void stop_grid(context &, const instruction &, finding_kind, int error, int lane,
                std::string detail);

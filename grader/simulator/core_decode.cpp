@@ -338,9 +338,28 @@ private:
         }
     }
 
+    void name_roles()
+    {
+        std::vector<char> read(classes_.size(), 0);
+        for (const draft &d : drafts_) each_read(d, out_.lists, [&](operand o) { read[o] = 1; });
+        for (const draft &d : drafts_) {
+            instruction_role r;
+            r.does = kind_of(d.ins.run);
+            r.writes_d = d.writes_d;
+            r.reads_extra = d.extra_reads;
+            r.writes_offset = d.offset_writes;
+            r.reads_list = d.list == draft::list_role::reads;
+            r.writes_list = d.list == draft::list_role::writes;
+            if (r.does == instruction_role::kind::load)
+                each_write(d, out_.lists, [&](operand o) { r.followed |= read[o] != 0; });
+            out_.roles.push_back(r);
+        }
+    }
+
     void finish()
     {
         mark_moves();
+        name_roles();
         out_.register_bytes = place_registers(drafts_, out_.lists, out_.blocks, classes_);
         out_.instructions.reserve(drafts_.size());
         for (auto &d : drafts_) out_.instructions.push_back(d.ins);
