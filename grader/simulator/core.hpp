@@ -86,6 +86,7 @@ struct instruction_role {
         absorb,  // and, or
         compare, // setp
         load,
+        store,
     };
     kind does = kind::other;
     bool writes_d = true; // else reads it
@@ -372,6 +373,12 @@ void start_copies(context &, const instruction &, lane_mask, const std::uint64_t
 // Handlers by opcode as written, without cache and ordering hints: "add.s32", "ld.global.f32".
 // null: not known.
 handler find_handler(std::string_view opcode);
+
+// Where a byte of a lane's local memory lies in the warp's.
+__attribute__((always_inline)) inline std::uint64_t local_position(std::uint64_t byte, int lane)
+{
+    return (byte >> 2) * 128 + static_cast<std::uint64_t>(lane) * 4 + (byte & 3);
+}
 
 __attribute__((always_inline)) inline lane_mask low_lanes(std::uint32_t n)
 {

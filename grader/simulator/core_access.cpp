@@ -617,8 +617,6 @@ template <int bytes, class R> void store_window(context &c, const instruction &i
     count_window(c, i, mask, address, how, contiguous);
 }
 
-inline u64 local_position(u64 byte, int lane) { return (byte >> 2) * 128 + lane * 4 + (byte & 3); }
-
 void count_local(context &c, const instruction &i, lane_mask mask, const u64 *at, u32 bytes,
                  bool write)
 {

@@ -21,11 +21,12 @@ does kind_named(std::string_view name)
                            [&](std::string_view start) { return name.starts_with(start); });
     };
     if (begins({"load."})) return does::load;
+    if (begins({"store."})) return does::store;
     if (begins({"selp."})) return does::select;
     if (begins({"and.", "or."})) return does::absorb;
     if (begins({"setp.", "half.setp."})) return does::compare;
     const bool carries = begins({"addc", "subc", "madc"}) || name.find(".cc.") != name.npos;
-    if (carries || begins({"store.", "atomic.", "argument.", "parameter"})) return does::other;
+    if (carries || begins({"atomic.", "argument.", "parameter"})) return does::other;
     const bool moves =
         begins({"core.resize", "core.extend", "core.pack", "core.unpack", "core.relu",
                 "core.special", "core.local_address", "core.activemask", "core.isspacep"});

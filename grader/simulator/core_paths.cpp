@@ -540,6 +540,7 @@ const instruction *follow_values(context &c, const code &k, const instruction *i
             values.run(c, *i, k.roles[static_cast<std::size_t>(i - k.instructions.data())], m);
         c.attend = c.stop;
         run_one(c, *i, mask, lanes_off);
+        values.after(c, *i);
         c.attend |= !values.empty();
     }
     return i;

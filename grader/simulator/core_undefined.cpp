@@ -17,6 +17,21 @@ lane_mask truth_of(context &c, operand o, bool negated)
     return predicate(c, o) ^ (negated ? all_lanes : 0);
 }
 
+std::uint64_t address_of(context &c, const instruction &i, int lane)
+{
+    const bool wide = (i.wide & 2) != 0;
+    return (wide ? lanes_of<std::uint64_t>(c, i.a)[lane] : lanes_of<std::uint32_t>(c, i.a)[lane]) +
+           static_cast<std::uint64_t>(i.offset);
+}
+
+// The lanes of a store that go to local memory.
+lane_mask local_lanes(context &c, const instruction &i)
+{
+    const ptx::statement &s = c.running->body.statements[i.statement];
+    if (ptx::has_part(s, "local")) return all_lanes;
+    return where([&](int l) { return address_of(c, i, l) >> 56 == local_window >> 56; });
+}
+
 // The lanes in which an operand of `and` is 0, or of `or` is all ones: the other does not matter.
 lane_mask deciding_lanes(context &c, const instruction &i, operand o, bool negated)
 {
@@ -174,6 +189,9 @@ void undefined_values::run(context &c, const instruction &i, const instruction_r
     case instruction_role::kind::compare:
         add_compared(c, i, made, mask);
         break;
+    case instruction_role::kind::store:
+        add_stored(c, i, used, mask);
+        break;
     case instruction_role::kind::load:
     case instruction_role::kind::other:
         add_sources(c, i, r, used, mask);
@@ -182,6 +200,34 @@ void undefined_values::run(context &c, const instruction &i, const instruction_r
     report(c, used);
     overwrite(c, i, r, made, mask);
     drop_empty();
+}
+
+void undefined_values::add_stored(context &c, const instruction &i, parts &used, lane_mask mask)
+{
+    add(c, i.a, used, mask);
+    const lane_mask here = local_lanes(c, i);
+    for (std::uint32_t k = 0; k < i.count; ++k) {
+        parts data;
+        add(c, i.count == 1 ? i.b : c.lists[i.extra][k], data, mask);
+        for (const part &p : data) {
+            const origin &o = origins_[p.origin];
+            const bool copied = o.space == ptx::space::local && (o.by->flags & only_moved) != 0;
+            const lane_mask stays = copied ? p.lanes & here : 0;
+            if (stays != 0) copied_.push_back({k, stays});
+            if (stays != p.lanes) used.push_back({p.origin, p.lanes & ~stays});
+        }
+    }
+}
+
+void undefined_values::after(context &c, const instruction &i)
+{
+    for (const copy_of_nothing &n : copied_)
+        active(n.lanes, [&](int l) {
+            const std::uint64_t first = address_of(c, i, l) % local_window + n.element * i.bytes;
+            for (std::uint64_t k = first; k < first + i.bytes; ++k)
+                c.local_shadow[local_position(k, l)] = 0;
+        });
+    copied_.clear();
 }
 
 void undefined_values::decide(context &c, const instruction &i, lane_mask mask)

@@ -2,6 +2,7 @@
 // is used: as an address, in a condition, in what is stored or handed to another thread or
 // function. Only there a finding is made, which names the load. What a select or a branch throws
 // away is none: nvcc itself loads early where it may, and drops what the program did not ask for.
+// Nor is a structure that is copied within a thread's local memory before all of it is written.
 //
 // A warp holds such values in a list that is empty as a rule: nothing is done for instructions
 // while it is, see context::attend.
@@ -21,6 +22,8 @@ public:
     // An instruction is about to run for these lanes, or closes their basic block. Reports what it
     // uses, and notes what its results are made of.
     void run(context &, const instruction &, const instruction_role &, lane_mask);
+    // The same instruction has run.
+    void after(context &, const instruction &);
     // Whether a path runs the instruction, or where it goes, depends on what these lanes loaded.
     void decide(context &, const instruction &, lane_mask);
     void forget_lanes(lane_mask gone);
@@ -59,8 +62,16 @@ private:
     void report(context &, const parts &);
     void drop_empty();
 
+    // A store to local memory of what was only copied from there: the bytes stay undefined.
+    struct copy_of_nothing {
+        std::uint32_t element;
+        lane_mask lanes;
+    };
+    void add_stored(context &, const instruction &, parts &, lane_mask);
+
     std::vector<origin> origins_;
     std::vector<holding> held_;
+    std::vector<copy_of_nothing> copied_; // by the instruction that runs
 };
 
 } // namespace simulator::core

@@ -20,7 +20,7 @@ std::vector<finding> found_in(const std::string &body)
              ".visible .entry k(.param .u64 nothing, .param .u64 out)\n{\n"
              ".reg .pred %p, %q, %h, %x, %y; .reg .b32 %t, %u, %r<9>; .reg .b64 %n, %o, %d<9>;\n"
              ".reg .f32 %f<4>; .reg .b16 %s<4>;\n"
-             ".shared .align 4 .b8 tile[256]; .local .align 4 .b8 mine[16];\n"
+             ".shared .align 4 .b8 tile[256]; .local .align 8 .b8 mine[16];\n"
              "mov.u32 %t, %tid.x; mul.wide.u32 %d1, %t, 4;\n"
              "ld.param.u64 %n, [nothing]; add.s64 %n, %n, %d1;\n"
              "ld.param.u64 %o, [out]; add.s64 %o, %o, %d1;\n"
@@ -107,6 +107,26 @@ TEST_CASE("a use of an undefined value names its load")
          store);
     // Used twice is found once.
     used("add.s32 %r4, %u, 1;" + store + " st.global.u32 [%o], %u;");
+}
+
+TEST_CASE("a copy within local memory stays undefined")
+{
+    const std::string copy =
+        "mov.u32 %r7, %u; mov.u64 %d2, mine; st.local.u32 [%d2+4], %r2;\n.loc 1 30 0\n"
+        "ld.local.v2.u32 {%r5, %r6}, [%d2]; st.local.v2.u32 [%d2+8], {%r5, "
+        "%r6};\n.loc 1 40 0\n";
+    // Of a pair that is only moved, both count as one, and something has been written there.
+    silent(copy + "ld.local.u32 %r4, [%d2+12];" + store);
+    const std::string one =
+        "mov.u32 %r7, %u; mov.u64 %d2, mine;\n.loc 1 30 0\nld.local.u32 %r5, [%d2]; "
+        "add.s64 %d3, %d2, 8; cvta.local.u64 %d3, %d3; st.u32 [%d3], %r5;\n"
+        ".loc 1 40 0\n";
+    silent(one + "st.local.u32 [%d2+8], 1; ld.local.u32 %r4, [%d2+8];" + store);
+    const auto found = found_in(one + "ld.local.u32 %r4, [%d2+8];" + store);
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].kind == finding_kind::uninitialised);
+    CHECK(found[0].line == 40);
+    CHECK(found[0].where == "local memory, byte 8 of 16");
 }
 
 TEST_CASE("each time that a load finds nothing counts, when it is used")
