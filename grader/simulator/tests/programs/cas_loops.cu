@@ -6,7 +6,7 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
-constexpr int blocks = 6, threads = 96, all = blocks * threads;
+constexpr int blocks = 6, threads = 96, launched = blocks * threads;
 
 // The double that older GPUs could not add.
 __device__ double add_double(double *at, double value)
@@ -91,7 +91,7 @@ __global__ void update(results *r)
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     add_double(&r->sum, i);
     add_double(&bins[threadIdx.x % 4], 1);
-    max_float(&r->largest, i * 7 % all);
+    max_float(&r->largest, i * 7 % launched);
     multiply(&r->power, 3);
     add_byte(&r->bytes[i % 8], 1);
     add_complex(&r->complex, {1, float(i % 2)});
@@ -113,14 +113,14 @@ int main()
     CHECK_CUDA(cudaMemcpy(&device->power, &one, sizeof one, cudaMemcpyHostToDevice));
     update<<<blocks, threads>>>(device);
     const results r = download(device, 1)[0];
-    CHECK(r.sum == all * (all - 1) / 2);
-    for (double n : r.bins) CHECK(n == all / 4);
-    CHECK(r.largest == all - 1);
+    CHECK(r.sum == launched * (launched - 1) / 2);
+    for (double n : r.bins) CHECK(n == launched / 4);
+    CHECK(r.largest == launched - 1);
     unsigned power = 1;
-    for (int i = 0; i < all; ++i) power *= 3;
+    for (int i = 0; i < launched; ++i) power *= 3;
     CHECK(r.power == power);
-    for (unsigned char n : r.bytes) CHECK(n == all / 8);
-    CHECK(r.complex.x == all && r.complex.y == all / 2);
+    for (unsigned char n : r.bytes) CHECK(n == launched / 8);
+    CHECK(r.complex.x == launched && r.complex.y == launched / 2);
     CHECK(__low2float(r.halves) == 64 && __high2float(r.halves) == 128);
     CHECK(__low2float(r.brains) == 64 && __high2float(r.brains) == 128);
     CHECK(__bfloat162float(r.brain) == 64);
