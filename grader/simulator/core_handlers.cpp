@@ -4,11 +4,34 @@
 #include "core_textures.hpp"
 #include "core_warp.hpp"
 
+#include <algorithm>
 #include <string>
 #include <unordered_map>
 
 namespace simulator::core {
 namespace {
+
+using does = instruction_role::kind;
+
+// By its row's name, which is a PTX opcode for arithmetic and one of our own for the rest.
+does kind_named(std::string_view name)
+{
+    const auto begins = [&](std::initializer_list<std::string_view> all) {
+        return std::any_of(all.begin(), all.end(),
+                           [&](std::string_view start) { return name.starts_with(start); });
+    };
+    if (begins({"load."})) return does::load;
+    if (begins({"store."})) return does::store;
+    if (begins({"selp."})) return does::select;
+    if (begins({"and.", "or."})) return does::absorb;
+    if (begins({"setp.", "half.setp."})) return does::compare;
+    const bool carries = begins({"addc", "subc", "madc"}) || name.find(".cc.") != name.npos;
+    if (carries || begins({"atomic.", "argument.", "parameter"})) return does::other;
+    const bool moves =
+        begins({"core.resize", "core.extend", "core.pack", "core.unpack", "core.relu",
+                "core.special", "core.local_address", "core.activemask", "core.isspacep"});
+    return moves || !begins({"core."}) ? does::compute : does::other;
+}
 
 class table final : public handler_sink {
 public:
@@ -40,21 +63,27 @@ public:
         return it == rows_.end() ? nullptr : it->second;
     }
 
+    does what_does(handler h) const
+    {
+        auto it = kinds_.find(h);
+        return it == kinds_.end() ? does::other : it->second;
+    }
+
     void add(const char *op, const char *type, handler h) override
     {
-        rows_.emplace(std::string(op) + "." + type, h);
+        put(std::string(op) + "." + type, h);
     }
     void add_rounded(const char *op, const char *how, const char *tail, handler h) override
     {
-        rows_.emplace(std::string(op) + how + tail, h);
+        put(std::string(op) + how + tail, h);
     }
     void add_pair(const char *op, const char *a, const char *b, handler h) override
     {
-        rows_.emplace(std::string(op) + "." + a + "." + b, h);
+        put(std::string(op) + "." + a + "." + b, h);
     }
     void add_pair(const char *op, const char *a, const char *b, const char *c, handler h) override
     {
-        rows_.emplace(std::string(op) + "." + a + "." + b + "." + c, h);
+        put(std::string(op) + "." + a + "." + b + "." + c, h);
     }
 
     std::set<std::string> opcodes() const
@@ -65,7 +94,14 @@ public:
     }
 
 private:
+    void put(const std::string &name, handler h)
+    {
+        rows_.emplace(name, h);
+        kinds_.emplace(h, kind_named(name));
+    }
+
     std::unordered_map<std::string, handler> rows_;
+    std::unordered_map<handler, does> kinds_;
 };
 
 } // namespace
@@ -81,6 +117,8 @@ const table &rows()
 } // namespace
 
 handler find_handler(std::string_view opcode) { return rows().find(opcode); }
+
+instruction_role::kind kind_of(handler h) { return rows().what_does(h); }
 
 std::set<std::string> handled_opcodes() { return rows().opcodes(); }
 
