@@ -20,7 +20,8 @@ def fetch(folder):
     # Beside its destination, so that each library appears whole by one rename.
     with tempfile.TemporaryDirectory(dir=folder.parent) as work:
         subprocess.run([sys.executable, "-m", "pip", "download", "--disable-pip-version-check", "--no-input", "--no-deps",
-                        "--require-hashes", "--requirement", PINS, "--dest", f"{work}/wheels"], check=True)
+                        "--require-hashes", "--requirement", PINS, "--dest", f"{work}/wheels"],
+                       check=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         for wheel in Path(work, "wheels").glob("*.whl"):
             with zipfile.ZipFile(wheel) as archive:
                 for name in archive.namelist():
@@ -40,4 +41,4 @@ if __name__ == "__main__":
     try:
         fetch(sys.argv[1])
     except subprocess.CalledProcessError as error:
-        sys.exit(f"fetch_headers.py: pip could not download the wheels of {PINS}; its exit status was {error.returncode}")
+        sys.exit(f"{error.output}\nfetch_headers.py: pip could not download the wheels that {PINS} names; it said the above")
