@@ -78,6 +78,8 @@ template <class T> struct placed {
     int misalign = 0; // elements past a 256-byte boundary
     int parts = 1;
 };
+// clang deduces no aggregate's arguments before version 17.
+template <class T> placed(std::span<T>, place, int = 0, int = 1) -> placed<T>;
 template <class V> auto host(V &v) { return placed{std::span(v), place::host}; }
 template <class V> auto pinned(V &v) { return placed{std::span(v), place::pinned}; }
 template <class V> auto mapped(V &v) { return placed{std::span(v), place::mapped}; }

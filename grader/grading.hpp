@@ -340,6 +340,7 @@ enum class kind : std::uint8_t { correctness, speed };
 struct worth { // a doctest decorator: enters the case in the grader's own records
     kind what;
     int points;
+    worth(kind of, int full) : what(of), points(full) {}
     void fill(doctest::detail::TestCase &) const;
 };
 #define CORRECTNESS_CASE(name, points)                                                             \

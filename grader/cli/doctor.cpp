@@ -87,12 +87,12 @@ diagnosis compiler()
         if (program.empty()) continue;
         std::string text = said({program, "--version"});
         bool clang = text.find("clang") != text.npos;
-        return tool("C++ compiler", program, clang ? version{15, 0, 0} : version{12, 0, 0}, "",
+        return tool("C++ compiler", program, clang ? version{14, 0, 0} : version{12, 0, 0}, "",
                     "builds the graders and the simulator",
-                    "install g++ 12 or later (Debian, Ubuntu: apt-get install g++)");
+                    "install g++ 12 or clang 14, or later (Debian, Ubuntu: apt-get install g++)");
     }
     return tool("C++ compiler", "", {}, "", "builds the graders and the simulator",
-                "install g++ 12 or later (Debian, Ubuntu: apt-get install g++)");
+                "install g++ 12 or clang 14, or later (Debian, Ubuntu: apt-get install g++)");
 }
 
 diagnosis nvcc(const machine_places &places, const std::optional<toolchain> &t)

@@ -7,11 +7,9 @@
 #include "original.hpp"
 #include "text.hpp"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ctime>
 #include <filesystem>
 #include <functional>
 
@@ -220,7 +218,7 @@ void keep_progress(const toolchain &t, const lab_view &graded, const std::string
         e.points = graded.points;
         if (graded.max_points > 0) e.max_points = graded.max_points;
         e.best = std::max(e.best, graded.points);
-        e.when = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+        e.when = utc_time("%Y-%m-%dT%H:%M:%SZ");
         e.verdict = failure ? failure->verdict : "";
         e.case_name = failure ? failure->name : "";
         // While the file does not compile, the student is still at what was the first to mend.

@@ -10,7 +10,6 @@
 #include "progress.hpp"
 #include "text.hpp"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <fcntl.h>
@@ -19,7 +18,6 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <ctime>
 #include <filesystem>
 
 namespace cli {
@@ -91,8 +89,7 @@ std::string keep_stub(const toolchain &t, const lab &l)
     std::string folder = t.source_root + "/.workbook/kept";
     std::error_code error;
     fs::create_directories(folder, error);
-    std::time_t now = std::time(nullptr);
-    std::string stem = fmt::format("{}/{}-{:%Y-%m-%d-%H%M%S}", folder, l.name, fmt::localtime(now));
+    std::string stem = fmt::format("{}/{}-{}", folder, l.name, local_time("%Y-%m-%d-%H%M%S"));
     std::string path = stem + ".cu";
     for (int n = 2; !make_new(path); ++n) path = fmt::format("{}-{}.cu", stem, n);
     write_atomically(path, read_text(t.stub(l)), keeping::durable);

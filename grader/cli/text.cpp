@@ -13,6 +13,7 @@
 #include <cctype>
 #include <cmath>
 #include <cstdlib>
+#include <ctime>
 #include <numeric>
 #include <utility>
 
@@ -84,6 +85,12 @@ bool says_nothing(const std::string &line)
 {
     return line.find_first_not_of(' ') == line.npos || line.rfind("Remark: ", 0) == 0 ||
            line.find(" detected in the compilation of ") != line.npos;
+}
+
+std::string written(const std::tm &when, const char *format)
+{
+    char text[64];
+    return std::string(text, std::strftime(text, sizeof text, format, &when));
 }
 
 } // namespace
@@ -247,6 +254,22 @@ std::string value_words(double value, const std::string &unit)
 std::string plural(std::size_t n, std::string_view one)
 {
     return fmt::format("{} {}{}", n, one, n == 1 ? "" : "s");
+}
+
+std::string local_time(const char *format)
+{
+    std::time_t now = std::time(nullptr);
+    std::tm when{};
+    localtime_r(&now, &when);
+    return written(when, format);
+}
+
+std::string utc_time(const char *format)
+{
+    std::time_t now = std::time(nullptr);
+    std::tm when{};
+    gmtime_r(&now, &when);
+    return written(when, format);
 }
 
 std::string demangled(const std::string &symbol)

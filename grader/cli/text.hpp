@@ -46,6 +46,10 @@ std::string on_one_line(std::string_view raw, std::size_t most, char end = '?');
 // lines and the marks below them cut in step, a long tail counted only. `said` is printable.
 std::string compiler_words(const std::string &said, int width);
 
+// The time now, as strftime's `format` writes it: on this machine's clock, or in UTC.
+std::string local_time(const char *format);
+std::string utc_time(const char *format);
+
 // "scale(float*, int)" of a linker's name; what is none of C++ stays as it is.
 std::string demangled(const std::string &symbol);
 

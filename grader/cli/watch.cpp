@@ -14,9 +14,9 @@
 #include "process.hpp"
 #include "progress.hpp"
 #include "saves.hpp"
+#include "text.hpp"
 #include "watch_screen.hpp"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <poll.h>
@@ -27,7 +27,6 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
-#include <ctime>
 #include <filesystem>
 #include <mutex>
 #include <system_error>
@@ -137,8 +136,6 @@ void write_out(std::string_view text)
     }
 }
 
-std::string time_of_day() { return fmt::format("{:%H:%M:%S}", fmt::localtime(std::time(nullptr))); }
-
 // The stub, and what it may include of ours.
 std::vector<std::string> watched(const toolchain &t, const lab &l)
 {
@@ -205,7 +202,7 @@ private:
     {
         running_.reset();
         started_ = steady::now();
-        if (saved) state_.saved = time_of_day();
+        if (saved) state_.saved = local_time("%H:%M:%S");
         state_.helped.reset();
         state_.document = nullptr;
         if (!saves_.known().at(files_[0])) {

@@ -57,12 +57,12 @@ inline void addresses_of(context &c, const instruction &i, u64 *address)
     if ((i.wide & 2) != 0) {
         auto a = lanes_of<u64>(c, i.a);
         u64 offset = static_cast<u64>(i.offset);
-#pragma GCC ivdep
+        INDEPENDENT_LANES
         for (int l = 0; l < 32; ++l) address[l] = a[l] + offset;
     } else {
         auto a = lanes_of<u32>(c, i.a);
         u32 offset = static_cast<u32>(i.offset);
-#pragma GCC ivdep
+        INDEPENDENT_LANES
         for (int l = 0; l < 32; ++l) address[l] = a[l] + offset;
     }
 }
@@ -70,7 +70,7 @@ inline void addresses_of(context &c, const instruction &i, u64 *address)
 inline bool evenly_spaced(const u64 *address, u64 step)
 {
     u64 differs = 0, first = address[0];
-#pragma GCC ivdep
+    INDEPENDENT_LANES
     for (u64 l = 0; l < 32; ++l) differs |= address[l] ^ (first + l * step);
     return differs == 0;
 }
@@ -234,7 +234,7 @@ inline bool same_pattern(site_memo &m, const u64 *address, lane_mask mask, const
     u32 delta[32];
     u64 far = 0;
     u32 differs = (m.mask ^ mask) | (m.phase ^ phase) | (m.lanes ^ lanes_bytes);
-#pragma GCC ivdep
+    INDEPENDENT_LANES
     for (int l = 0; l < 32; ++l) {
         u64 d = (mask & bit_of[l]) != 0 ? address[l] - first : 0;
         far |= (d + 0x80000000u) >> 32;
@@ -494,7 +494,7 @@ inline bool near_and_clean(near_lanes &n, lane_mask mask, const u64 *address, co
 {
     n.first = address[__builtin_ctz(mask)];
     u64 limit = w.bytes - 4, wrong = 0, far = 0, low = 0;
-#pragma GCC ivdep
+    INDEPENDENT_LANES
     for (int l = 0; l < 32; ++l) {
         u64 a = (mask & bit_of[l]) != 0 ? address[l] : n.first, at = a - w.base;
         wrong |= at | (limit - at); // the top bit of either: outside
@@ -507,7 +507,7 @@ inline bool near_and_clean(near_lanes &n, lane_mask mask, const u64 *address, co
     u32 each = 0x01010101u, lacks = 0, wanted = each * need, unwanted = each * never;
     alignas(64) u32 found[32];
     gather(found, reinterpret_cast<const std::byte *>(shadow), n.distance);
-#pragma GCC ivdep
+    INDEPENDENT_LANES
     for (int l = 0; l < 32; ++l) lacks |= (~found[l] & wanted) | (found[l] & unwanted);
     return lacks == 0;
 }
@@ -562,10 +562,10 @@ template <int bytes, class R> void load_window(context &c, const instruction &i,
         if (!contiguous) {
             active(mask, [&](int l) { d[l] = extended<bytes, R>(from + address[l], sign); });
         } else if (i.count == 1) {
-#pragma GCC ivdep
+            INDEPENDENT_LANES
             for (int l = 0; l < 32; ++l) d[l] = extended<bytes, R>(from + l * bytes, sign);
         } else {
-#pragma GCC ivdep
+            INDEPENDENT_LANES
             for (u32 l = 0; l < 32; ++l) d[l] = extended<bytes, R>(from + l * step, sign);
         }
     }
@@ -602,10 +602,10 @@ template <int bytes, class R> void store_window(context &c, const instruction &i
         if (!contiguous) {
             active(mask, [&](int l) { write_as(to + address[l], static_cast<T>(v[l])); });
         } else if (i.count == 1) {
-#pragma GCC ivdep
+            INDEPENDENT_LANES
             for (int l = 0; l < 32; ++l) write_as(to + l * bytes, static_cast<T>(v[l]));
         } else {
-#pragma GCC ivdep
+            INDEPENDENT_LANES
             for (u32 l = 0; l < 32; ++l) write_as(to + l * step, static_cast<T>(v[l]));
         }
     }

@@ -8,6 +8,10 @@
 #include <string>
 #include <unordered_map>
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
 namespace simulator::core {
 namespace {
 
@@ -33,6 +37,15 @@ does kind_named(std::string_view name)
     return moves || !begins({"core."}) ? does::compute : does::other;
 }
 
+#if defined(__x86_64__)
+// __builtin_cpu_supports does not know f16c in clang before version 16.
+bool converts_halves()
+{
+    unsigned a, b, c, d;
+    return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
+}
+#endif
+
 class table final : public handler_sink {
 public:
     table()
@@ -41,7 +54,7 @@ public:
         list_texture_handlers(*this);
 #if defined(__x86_64__)
         if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-            __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("f16c")) {
+            __builtin_cpu_supports("bmi2") && converts_halves()) {
             x86_64_v3::list_arithmetic(*this);
             x86_64_v3::list_accesses(*this);
             x86_64_v3::list_halves(*this);

@@ -179,6 +179,7 @@ cudaError_t attribute_of(void *data, std::size_t bytes, cudaMemRangeAttribute at
 
 } // namespace simulator::runtime
 
+using namespace simulator;
 using namespace simulator::runtime;
 
 extern "C" {

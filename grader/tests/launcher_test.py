@@ -47,6 +47,8 @@ class machine:
             folder.mkdir(parents=True)
         shutil.copy(TOP / "workbook", self.top)
         shutil.copy(TOP / "grader/find_toolkit.sh", self.top / "grader")
+        shutil.copy(TOP / "grader/fetch_headers.py", self.top / "grader")
+        shutil.copytree(TOP / "grader/wheels", self.top / "grader/wheels")
         database = self.top / "grader/write_database.py"
         database.write_text("#!/bin/sh\n")
         database.chmod(0o755)
@@ -111,6 +113,20 @@ class lacking(on_a_machine):
         status, text = here.run()
         self.assertEqual(status, 1)
         self.assertIn("no C++20 compiler", text)
+
+    def test_compilers_that_know_too_little_of_the_standard_are_passed_over(self):
+        for name, macros in (("g++", "202002L 11 __clang_major__"), ("clang++", "202002L 4 13")):
+            here = self.machine(("g++", "c++", "gcc", "cc"))
+            here.script(name, f"#!/bin/sh\ncat >/dev/null; echo {macros}\n")
+            status, text = here.run()
+            self.assertEqual(status, 1)
+            self.assertIn("no C++20 compiler (g++ 12 or clang 14, or newer)", text)
+
+    def test_clang_14_is_a_compiler(self):
+        here = self.machine(("g++", "c++", "gcc", "cc", "objcopy"))
+        here.script("clang++", "#!/bin/sh\ncat >/dev/null; echo 202002L 4 14\n")
+        _, text = here.run()
+        self.assertIn("objcopy or ar is missing", text)  # it went on to the next tool
 
     def test_no_binutils(self):
         self.refused(("objcopy",), "objcopy", "install binutils")

@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+# Tests that each C++ source compiles by itself, without a warning, with both compilers and both versions of the libraries.
+"""usage: plain_build_test.py TOOLCHAIN
+
+The workbook builds with its sources joined; a plain `meson setup build` compiles them one by one, and joined sources
+hide an include or a `using` that one of them lacks. Each compiler here configures such a build, and its commands are
+made with -fsyntax-only -Werror. That sees all but what only the optimiser warns of (maybe-uninitialized, stringop-*):
+for these, build plainly by hand.
+
+Set-up takes the libraries from the distribution or from the wheels that grader/wheels/headers.txt pins. Every source
+is compiled by g++ with what this build has and by clang with the wheels' headers, and what reaches one of the
+libraries also by g++ with the wheels', as a user has them who may install nothing.
+"""
+
+import hashlib
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import unittest
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "grader"))
+import fetch_headers  # noqa: E402
+
+BUILD = {}
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
+# Most of the time goes into this header, so what reaches it gets it precompiled.
+SLOWEST = "nlohmann/json.hpp"
+
+
+def find_compiler(names, macro, least):
+    """The first of `names` whose version, in `macro`, is at least `least`; or None."""
+    for name in filter(shutil.which, names):
+        said = subprocess.run([name, "-E", "-P", "-x", "c++", "-"], input=macro, capture_output=True, text=True).stdout
+        if said.strip().isdigit() and int(said) >= least:
+            return name
+    return None
+
+
+def gcc():
+    # clang calls itself GNU C++ too, of version 4.
+    return find_compiler(["g++", *(f"g++-{version}" for version in range(12, 16))], "__GNUC__", 12)
+
+
+def clang():
+    return find_compiler(["clang++", *(f"clang++-{version}" for version in range(14, 21))], "__clang_major__", 14)
+
+
+@cache
+def wheel_headers():
+    """The folder of the wheels' headers, fetched once per build and pins."""
+    pins = hashlib.sha256(fetch_headers.PINS.read_bytes()).hexdigest()[:12]
+    folder = Path(BUILD["build_root"]) / f"wheel_headers-{pins}"
+    if not all((folder / library).is_dir() for library in fetch_headers.LIBRARIES):
+        fetch_headers.fetch(folder)
+    return folder
+
+
+@cache
+def configured(compiler):
+    """A plain build folder's compile commands, one per source of ours: {source: (folder, arguments)}."""
+    build = Path(BUILD["build_root"]) / "plain" / Path(compiler).name
+    shutil.rmtree(build, ignore_errors=True)
+    made = subprocess.run(["meson", "setup", build, TOP, f"-Dnvcc={BUILD['nvcc']}"], capture_output=True, text=True,
+                          env={**os.environ, "CXX": compiler})
+    if made.returncode != 0:
+        raise AssertionError(f"meson setup with {compiler} fails:\n{made.stdout[-3000:]}{made.stderr[-3000:]}")
+    commands = {}
+    for entry in json.loads((build / "compile_commands.json").read_text()):
+        source = (build / entry["file"]).resolve()
+        arguments = shlex.split(entry["command"])
+        del arguments[arguments.index("-o"):]  # the output, -c and the source come last
+        for option in ("-MQ", "-MF"):
+            place = arguments.index(option)
+            del arguments[place:place + 2]
+        arguments = [a for a in arguments if a != "-MD" and not a.startswith(("-O", "-fcolor", "-fdiagnostics-color"))]
+        # Tests are always joined; the file that joins them names them.
+        joined = INCLUDE.findall(source.read_text()) if source.name.endswith("-unity0.cpp") else [('"', str(source))]
+        for _, name in joined:
+            path = (build / name).resolve()
+            if TOP in path.parents and Path(BUILD["build_root"]) not in path.parents:
+                commands.setdefault(path, (build, arguments))
+    return commands
+
+
+@cache
+def text_includes(path):
+    return INCLUDE.findall(path.read_text(encoding="utf-8", errors="replace"))
+
+
+def reached(source, folders):
+    """The headers in angle brackets that a source includes, directly or by way of our own headers."""
+    found, seen, left = set(), set(), [source]
+    while left:
+        path = left.pop()
+        if path in seen:
+            continue
+        seen.add(path)
+        for bracket, name in text_includes(path):
+            here = next((p for p in (folder / name for folder in (path.parent, *folders)) if p.is_file()), None)
+            if here and bracket == '"':
+                left.append(here.resolve())
+            else:
+                found.add(name)
+    return found
+
+
+class plainly(unittest.TestCase):
+    maxDiff = None
+
+    def precompiled(self, compiler, build, flags, name):
+        """Options that include SLOWEST, compiled with `flags`."""
+        folder = build / f"precompiled-{name}-{hashlib.sha256(repr(flags).encode()).hexdigest()[:12]}"
+        folder.mkdir(exist_ok=True)
+        header = folder / "slowest.hpp"
+        header.write_text(f"#include <{SLOWEST}>\n")
+        made = subprocess.run([compiler, *flags, "-x", "c++-header", header, "-o", f"{header}.gch"], cwd=build,
+                              capture_output=True, text=True)
+        self.assertEqual(made.returncode, 0, made.stderr[:4000])
+        return ["-include", str(header)]
+
+    def check(self, compiler, wheels, reaching=()):
+        """Compiles our sources, or those that include one of `reaching`."""
+        more = ["-isystem", str(wheel_headers()), "-DFMT_HEADER_ONLY"] if wheels else []
+        jobs, groups = [], {}
+        for source, (build, arguments) in sorted(configured(compiler).items()):
+            includes = reached(source, [build / a[2:] for a in arguments if a.startswith("-I")])
+            if reaching and not any(name.startswith(reaching) for name in includes):
+                continue
+            # Precompiled headers are only for the flags that they were compiled with.
+            flags = tuple(dict.fromkeys(a for a in arguments[1:] if not a.startswith("-I")))
+            jobs.append((source, build, arguments, flags if SLOWEST in includes else None))
+            if SLOWEST in includes:
+                groups.setdefault(flags, build)
+        self.assertGreater(len(jobs), 50, "the build's commands name next to none of our sources")
+
+        def compile_one(job):
+            source, build, arguments, flags = job
+            command = [*arguments[:1], *more, *arguments[1:], *(headers[flags] if flags else []), "-Werror",
+                       "-fsyntax-only", str(source)]
+            made = subprocess.run(command, cwd=build, capture_output=True, text=True)
+            return source, made.stderr if made.returncode or made.stderr else ""
+
+        with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+            headers = dict(zip(groups, pool.map(
+                lambda group: self.precompiled(compiler, group[1], [*more, *group[0]], "wheels" if wheels else "own"),
+                groups.items())))
+            failed = [(source, words) for source, words in pool.map(compile_one, jobs) if words]
+        whose = "the wheels'" if wheels else "this build's"
+        report = "\n".join(f"{source.relative_to(TOP)}:\n{words[:2000]}" for source, words in failed[:8])
+        self.assertFalse(failed, f"{len(failed)} of {len(jobs)} sources do not compile by themselves, without a warning, "
+                                 f"with {compiler} and {whose} headers:\n{report}")
+
+    def need(self, found, name):
+        return found or self.skipTest(f"{name} is not installed")
+
+    def has_wheels(self):
+        try:
+            return wheel_headers()
+        except subprocess.CalledProcessError as error:
+            self.assertNotIn("DO NOT MATCH THE HASHES", error.output)  # no network is no fault of ours, but this is
+            return None
+
+    def test_with_gcc_and_the_headers_of_this_build(self):
+        self.check(self.need(gcc(), "g++ 12 or newer"), wheels=False)
+
+    def test_with_gcc_and_the_headers_of_the_wheels(self):
+        compiler = self.need(gcc(), "g++ 12 or newer")
+        self.need(self.has_wheels(), "what grader/wheels/headers.txt names: pip could not download it, so it")
+        self.check(compiler, wheels=True, reaching=("fmt/", "nlohmann/", "doctest/", "CLI/"))
+
+    def test_with_clang_and_the_headers_of_the_wheels_where_pip_can_get_them(self):
+        self.check(self.need(clang(), "clang 14 or newer"), wheels=bool(self.has_wheels()))
+
+
+if __name__ == "__main__":
+    BUILD.update(json.loads(Path(sys.argv[1]).read_text()))
+    unittest.main(argv=sys.argv[:1])
