@@ -90,7 +90,8 @@ graded fault(const lab &l, const subject &what, const ending &e, const std::stri
     return g;
 }
 
-graded read_result(const lab &l, const subject &what, const ending &e, const std::string &path)
+graded read_result(const toolchain &t, const lab &l, const subject &what, const ending &e,
+                   const std::string &path)
 {
     graded g;
     g.report = printable(e.text, 64 << 10);
@@ -98,7 +99,7 @@ graded read_result(const lab &l, const subject &what, const ending &e, const std
     bool exited = e.what == ending::exited;
     if (exited && e.status == wrong_usage) return g; // --case names no case of this lab
     if (exited && e.status == nothing_graded && !fs::exists(path)) {
-        g.document = skipped_lab(l.name, what.name, g.report);
+        g.document = skipped_lab(l.name, what.name, g.report, points_offered(t, l));
         return g;
     }
     bool expected = exited && (e.status == passed || e.status == failed ||
@@ -130,7 +131,7 @@ graded run_grader(const toolchain &t, const lab &l, const subject &what, const w
     ending e = run(c);
     if (e.what == ending::not_started)
         throw machine_error(fmt::format("{} {}", t.grader(l), e.words()));
-    graded g = read_result(l, what, e, result.path());
+    graded g = read_result(t, l, what, e, result.path());
     g.reported = show && e.what == ending::exited && g.status == e.status;
     g.seconds = e.seconds;
     g.cpu_seconds = e.cpu_seconds;
@@ -198,18 +199,25 @@ void print_table(const toolchain &t, const std::vector<lab_view> &labs)
     terminal out = detect_terminal(1);
     std::size_t width = 3;
     for (const lab_view &l : labs) width = std::max(width, l.lab.size());
-    int name = static_cast<int>(width) + 2;
-    fmt::print("{}{}{}\n", padded("lab", name), padded("points", 12), "first failure");
+    int name = static_cast<int>(width) + 2, points = 12;
+    auto shown = [](const lab_view &l) {
+        return l.status == "error" ? "not graded" : points_words(l);
+    };
+    for (const lab_view &l : labs) points = std::max(points, columns(shown(l)) + 2);
+    fmt::print("{}{}{}\n", padded("lab", name), padded("points", points), "first failure");
     for (const lab_view &l : labs) {
         const case_view *f = first_of(t, l);
-        std::string what = l.status == "skipped" ? "skipped"
-                           : f                   ? f->verdict + "  " + f->name
-                                                 : good(out, "passed");
-        std::string row = padded(l.lab, name) + padded(points_words(l.points, l.max_points), 12);
+        std::string what = f                   ? f->verdict + "  " + f->name
+                           : l.open_points > 0 ? "none"
+                                               : good(out, "passed");
+        std::string row = padded(l.lab, name) + padded(shown(l), points);
         std::size_t room = static_cast<std::size_t>(out.width) - row.size();
         if (f && what.size() > room) what = what.substr(0, room - 3) + "...";
         fmt::print("{}{}\n", row, what);
     }
+    for (const lab_view &l : labs)
+        for (const std::string &note : open_notes(l))
+            fmt::print("\n{}\n", wrapped(l.lab + ": " + note, out.width, 2));
 }
 
 } // namespace
@@ -484,8 +492,12 @@ int grade_command(const toolchain &t, const std::vector<std::string> &words, gra
     if (!options.json_file.empty()) write_atomically(options.json_file, document.dump(2) + "\n");
     if (!options.picture_folder.empty())
         fmt::print("\nPictures, of the cases that draw some, are in {}\n", options.picture_folder);
-    int status = merged_status(statuses);
-    return status == nothing_graded && options.require_gpu ? infrastructure : status;
+    std::vector<lab_view> labs = labs_of(document);
+    bool all_judged =
+        std::all_of(labs.begin(), labs.end(), [](const lab_view &l) { return l.judged(); });
+    // The GPU that was asked for went away; a case that is open for another reason may stay so.
+    if (options.require_gpu && !all_judged) return infrastructure;
+    return merged_status(statuses);
 }
 
 } // namespace cli

@@ -263,7 +263,7 @@ private:
                 state_.max_points = e.max_points;
             }
         bool reached = state_.max_points > 0 && state_.now == watch_state::what::graded &&
-                       labs_of(state_.document)[0].points >= state_.max_points;
+                       labs_of(state_.document)[0].all_but_open();
         state_.hints_for = reached ? 0 : todo_at_hand(tools_, lab_, record);
         if (reached) state_.next = what_next(record);
     }
