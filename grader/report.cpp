@@ -171,7 +171,9 @@ std::string failure(const case_record &r, const painter &paint)
     std::string text = wrapped(r.name, 4, what + "  ");
     text = "\n" + text.replace(0, what.size(), paint("31", what));
     text += wrapped(r.message, 4);
-    std::string todo = todos().words(r.about.empty() ? r.name : r.about, r.line);
+    std::string todo = r.result == verdict::INFRA_ERROR
+                           ? std::string()
+                           : todos().words(r.about.empty() ? r.name : r.about, r.line);
     if (!r.hint.empty())
         text += wrapped("Try: " + r.hint + (todo.empty() ? "" : " (" + todo + ")"), 4);
     else if (!todo.empty())
@@ -221,7 +223,7 @@ std::string notes_on_open_cases()
 }
 
 struct tally {
-    int cases = 0, passed = 0, points = 0, max_points = 0, not_written = 0, skipped = 0,
+    int cases = 0, passed = 0, points = 0, max_points = 0, not_written = 0, skipped = 0, faults = 0,
         open = 0; // points
     std::vector<const case_record *> speed;
 };
@@ -371,6 +373,7 @@ std::string human_report(bool colour)
         t.max_points += r.max_points;
         t.not_written += r.result == verdict::NOT_WRITTEN;
         t.skipped += skipped(r);
+        t.faults += r.result == verdict::INFRA_ERROR;
         t.open += open_points(r);
         if (!r.unsupported) out_of_reach += open_points(r);
         if (r.speed) t.speed.push_back(&r);
@@ -410,6 +413,7 @@ std::string human_report(bool colour)
         bool rest_open = t.passed + t.skipped == t.cases;
         std::string mark = all         ? paint("32", "ok  ")
                            : none      ? "todo"
+                           : t.faults  ? "none"
                            : rest_open ? "open"
                                        : paint("31", "FAIL");
         std::string todo = todos().words(f);
@@ -435,6 +439,11 @@ std::string human_report(bool colour)
         if (r.started && passed(r) && !r.text.empty()) printed.push_back(&r);
     }
     text += printed_in_passing(printed, cases);
+    if (exit_status() == 99)
+        return text + "\n" +
+               wrapped("Not graded: a fault of the machine or of the workbook left cases without "
+                       "a verdict. That is no fault of the file, and no zero.",
+                       0);
     text += fmt::format("\n{} of {} points{}", points, max_points, open_words(open));
     text += options().simulated ? " (simulated: efficiency is counted, not timed)\n" : "\n";
     std::string next = what_next(first, to_write, points + out_of_reach < max_points);

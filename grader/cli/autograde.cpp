@@ -116,7 +116,11 @@ std::string text_of(const std::string &path)
     if (!fs::is_regular_file(fs::symlink_status(path, unreadable))) return {};
     std::uintmax_t size = fs::file_size(path, unreadable);
     if (unreadable || size > most || access(path.c_str(), R_OK) != 0) return {};
-    return read_text(path);
+    try {
+        return read_text(path);
+    } catch (const machine_error &) { // which its row will say
+        return {};
+    }
 }
 
 // Files that are somebody else's, byte for byte. The stub as it was handed out is everybody's.
@@ -171,7 +175,7 @@ std::vector<work> work_of(const toolchain &t, const std::vector<student_files> &
             w.row.student = on_one_line(student.name, 200);
             w.row.lab = name;
             w.row.file = h.file;
-            w.row.status = "missing";
+            w.row.status = h.unreadable ? "error" : "missing";
             w.row.problem = h.problem;
             w.row.max_points = offered[name];
             all.push_back(std::move(w));

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -483,13 +484,18 @@ void write_file(const std::string &path, const std::string &text)
         throw usage_error(fmt::format("{} is no file; nothing was written. Name another, or leave "
                                       "--output out for standard output.",
                                       path));
-    as_usage([&] { write_atomically(path, text); }, "Name a file that can be written.");
+    fs::path folder = fs::absolute(path).parent_path();
+    if (!fs::is_directory(folder))
+        throw usage_error(fmt::format("cannot write {}: there is no folder {}. Name a file that "
+                                      "can be written.",
+                                      path, folder.string()));
+    write_atomically(path, text);
 }
 
 void print(const std::string &text)
 {
     if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
-        throw usage_error("standard output cannot be written: name a file with --output.");
+        throw machine_error(cannot_write("standard output", errno));
 }
 
 void convert_for_github(const json &document, const std::string &output)

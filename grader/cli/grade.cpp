@@ -16,6 +16,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -27,11 +29,16 @@ namespace fs = std::filesystem;
 namespace {
 
 // One a submission, so that graders side by side do not write the same files.
+// Empty, and said, where it cannot be made: a verdict stands without.
 std::string replay_folder(const toolchain &t, const subject &what)
 {
     std::string folder = t.source_root + "/.workbook/replays/" + what.name;
-    fs::create_directories(folder);
-    return folder;
+    std::error_code problem;
+    fs::create_directories(folder, problem);
+    if (!problem) return folder;
+    fmt::print(stderr, "Failed calls are not kept to be repeated: {}\n",
+               cannot_write(folder, problem.value()));
+    return {};
 }
 
 // One implementation, linked for the backend; and, on gpu, with the simulator, which does what is
@@ -65,7 +72,8 @@ std::vector<std::string> grader_command(const toolchain &t, const lab &l, const 
     for (const std::string &warning : worker.warnings) add({"--warning=" + warning});
     if (!original.empty()) add({"--original", original});
     if (!l.mpirun.empty()) add({"--mpirun", l.mpirun});
-    if (options.replays) add({"--replay-dir", replay_folder(t, what)});
+    if (std::string replays = options.replays ? replay_folder(t, what) : ""; !replays.empty())
+        add({"--replay-dir", replays});
     if (!options.picture_folder.empty()) add({"--pictures", options.picture_folder});
     if (!options.pattern.empty()) add({"--case", options.pattern});
     if (!options.schedule.empty()) add({"--schedule", options.schedule});
@@ -84,6 +92,9 @@ graded fault(const lab &l, const subject &what, const ending &e, const std::stri
     graded g;
     g.status = infrastructure;
     std::string said = printable(e.text, 4000);
+    if (e.what == ending::signalled && e.status == SIGXFSZ)
+        said += "A file may not become as large here as the grader needs it: raise the limit "
+                "(ulimit -f).";
     g.document = grader_fault(l.name, what.name,
                               fmt::format("the grader of {} {}{}", l.name, why,
                                           said.empty() ? "" : ". It said:\n" + said));
@@ -289,9 +300,12 @@ std::string folder_for_pictures(const std::string &named)
 {
     std::error_code problem;
     fs::create_directories(named, problem);
-    if (!fs::is_directory(named) || access(named.c_str(), W_OK) != 0)
+    const bool in_the_way = problem.value() == ENOTDIR || problem.value() == EEXIST;
+    if (in_the_way || (fs::exists(named) && !fs::is_directory(named)))
         throw usage_error(
             fmt::format("--pictures {}: no folder can be made or written there", named));
+    if (problem || access(named.c_str(), W_OK) != 0)
+        throw machine_error("--pictures " + cannot_write(named, problem ? problem.value() : errno));
     return fs::absolute(named).string();
 }
 
@@ -338,8 +352,10 @@ void require_writable(const std::string &option, const std::string &path)
 {
     if (path.empty()) return;
     fs::path folder = fs::absolute(path).parent_path();
-    if (fs::is_directory(path) || access(folder.c_str(), W_OK) != 0)
+    if (fs::is_directory(path) || !fs::is_directory(folder))
         throw usage_error(fmt::format("{} {}: no file can be written there", option, path));
+    if (access(folder.c_str(), W_OK) != 0)
+        throw machine_error(fmt::format("{} {}", option, cannot_write(path, errno)));
 }
 
 subject stub_of(const toolchain &t, const lab &l) { return {"stub", t.stub(l), false}; }

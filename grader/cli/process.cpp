@@ -139,7 +139,7 @@ bool enter_cell(plan &p)
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != p.parent) _exit(127); // the parent ended before the line above
-    for (int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) signal(number, SIG_DFL);
+    for (int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ}) signal(number, SIG_DFL);
     dup2(p.null, 0);
     if (p.output >= 0) dup2(p.output, 1), dup2(p.output, 2);
     // Another thread's std::ifstream may be open, which cannot say so itself.
@@ -336,6 +336,7 @@ void handle_signals()
     action.sa_handler = on_signal;
     for (int number : {SIGINT, SIGTERM, SIGHUP}) sigaction(number, &action, nullptr);
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); // a file that may not grow is a write that fails, to be told
 }
 
 bool stop_was_requested() { return stop_flag; }

@@ -103,7 +103,7 @@ void change(const toolchain &t, const std::function<void(progress_record &)> &wh
         what(record);
         write_atomically(path, text_of(record), keeping::durable);
     } catch (const fs::filesystem_error &e) {
-        throw machine_error(fmt::format("cannot write {}: {}", path, e.code().message()));
+        throw machine_error(cannot_write(path, e.code().value()));
     }
 }
 

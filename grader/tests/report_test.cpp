@@ -232,5 +232,10 @@ TEST_CASE("what nothing here can judge is open, and neither fails the lab nor pa
     records().back().result = verdict::WRONG_ANSWER;
     records().back().points = 0;
     CHECK(exit_status() == 1);
+    records().back().result = verdict::INFRA_ERROR;
+    text = human_report(false);
+    CHECK(text.find("Not graded: a fault of the machine") != std::string::npos);
+    CHECK(text.find("0 of 5 points") == std::string::npos); // which would be a zero
+    CHECK(text.find("FAIL") == std::string::npos);
     records().clear();
 }
