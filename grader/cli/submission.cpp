@@ -548,7 +548,7 @@ std::string compiled(const job &j, const std::string &made_at, double &cpu_secon
                       wrong,
                       "rename it, if the name is yours; leave it out, if it is a call",
                       {}};
-    fs::copy_file(object, made_at + "/object.o");
+    write_atomically(made_at + "/object.o", read_text(object));
     return diagnostics(j, w, e);
 }
 

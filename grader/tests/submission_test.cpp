@@ -406,9 +406,10 @@ TEST_CASE("a compiler or a linker that somebody killed is no fault of the submis
 TEST_CASE("a disk, a limit or a permission that stops the compiler is no fault of the submission")
 {
     built_project p;
+    const std::string path = p.put("labs/02_scaling/stub.cu", right);
     auto said = [&] {
         try {
-            built_submission b = p.build(right);
+            built_submission b = p.build_at(path);
             return "a verdict: " + b.message;
         } catch (const machine_error &e) {
             return std::string(e.what());
@@ -449,7 +450,7 @@ TEST_CASE("a disk, a limit or a permission that stops the compiler is no fault o
     {
         pid_t pid = fork();
         if (pid == 0) {
-            rlimit least{1 << 20, 1 << 20};
+            rlimit least{100 << 10, 100 << 10};
             setrlimit(RLIMIT_FSIZE, &least);
             signal(SIGXFSZ, SIG_IGN); // as handle_signals does
             _exit(contains(said(), "File too large.\n  what to do: raise the limit of a file's "
