@@ -906,8 +906,9 @@ built_submission build_submission(const toolchain &t, const submission_request &
         result.diagnostics = r.diagnostics;
         result.workers.clear();
     } catch (const fs::filesystem_error &e) {
-        throw machine_error(fmt::format("building {}: {}", request.path,
-                                        cannot_write(e.path1().string(), e.code().value())));
+        throw machine_error(fmt::format(
+            "building {}: {}", request.path,
+            cannot_write((e.path2().empty() ? e.path1() : e.path2()).string(), e.code().value())));
     }
     return result;
 }

@@ -143,9 +143,9 @@ class full_disks(unittest.TestCase):
         source.write_text(f"// {random.random()}\n" + SOLUTION.read_text())
         return source
 
-    def grade(self, folder, size, *words, case="sum", **environment):
+    def grade(self, folder, size, **environment):
         done = on_small_disk(folder, size, self.program, "grade", "verdicts", "--submission", self.fresh(), "--backend",
-                             "sim", "--case", case, *words, **environment)
+                             "sim", "--case", "sum", **environment)
         return done.returncode, " ".join((done.stdout + done.stderr).split())
 
     def full(self, told, folder):
@@ -165,7 +165,10 @@ class full_disks(unittest.TestCase):
             self.full(self.grade(kept, size), kept)
 
     def test_of_the_result(self):
-        self.full(self.grade(self.small, "4k", "--json", self.small / "result.json", case="t"), self.small)
+        done = on_small_disk(self.small, "4k", "sh", "-c", 'head -c 4096 /dev/zero >"$0"; exec "$@"', self.small / "fill",
+                             self.program, "grade", "verdicts", "--submission", SOLUTION, "--backend", "sim", "--case",
+                             "sum", "--json", self.small / "result.json")
+        self.full((done.returncode, " ".join((done.stdout + done.stderr).split())), self.small)
 
     def test_that_replays_and_points_go_to_ends_no_grade(self):
         points = TOP / ".workbook"
