@@ -487,6 +487,11 @@ bool just_behind_what_is_used(const simulator_finding &f)
 std::string hint_of(const simulator_finding &f, bool order)
 {
     using enum simulator::finding_kind;
+    if (static_cast<simulator::finding_kind>(f.kind) == unsupported)
+        return options().counting
+                   ? "Only the simulator can judge this case: do it in another way."
+                   : "On a machine with a GPU, --backend gpu can judge this case. Else do it in "
+                     "another way.";
     if (f.host_call && f.where[0])
         return "Does the pointer belong to the array that is meant, is it freed only once and "
                "after its last use, and does the size count bytes?";

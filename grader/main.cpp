@@ -2,6 +2,7 @@
 #define DOCTEST_CONFIG_IMPLEMENT
 #include "case_run.hpp"
 #include "report.hpp"
+#include "unwritable.hpp"
 #include "whole_file.hpp"
 #include "words.hpp"
 
@@ -20,6 +21,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <system_error>
 
 namespace {
 
@@ -48,6 +50,10 @@ int list_cases()
     return 0;
 }
 
+constexpr const char *what_to_do =
+    "  what to do: look at the limits of memory, files and processes (ulimit -a), close other "
+    "programs, then ./workbook doctor\n";
+
 std::string check_program(const std::string &path)
 {
     if (access(path.c_str(), X_OK) == 0) return {};
@@ -64,9 +70,7 @@ int say_sandbox()
     return found.how == confinement::none;
 }
 
-} // namespace
-
-int main(int count, char **arguments)
+int grade(int count, char **arguments)
 {
     // Nothing a worker runs as may read or trace this process.
     prctl(PR_SET_DUMPABLE, 0);
@@ -167,7 +171,10 @@ int main(int count, char **arguments)
     if (std::string problem = find_device(); !problem.empty()) {
         std::cerr << program << ": nothing can be graded on the " << backend
                   << " backend: " << problem << ".\n";
-        return 77;
+        if (!o.simulated) return 77;
+        // A GPU may be missing; the simulator needs nothing but memory, files and processes.
+        std::cerr << what_to_do;
+        return 99;
     }
 
     if (probe) return say_sandbox();
@@ -188,14 +195,26 @@ int main(int count, char **arguments)
 
     if (!quiet)
         std::cout << human_report(!no_color && isatty(1) && !getenv("NO_COLOR")) << std::flush;
-    if (!json.empty() && !write_whole(json, [](std::ostream &file) { file << result_json(); })) {
-        std::cerr << program << ": cannot write " << json << "\n";
-        return 99;
-    }
-    if (!counters.empty() &&
-        !write_whole(counters, [](std::ostream &file) { file << counters_json(); })) {
-        std::cerr << program << ": cannot write " << counters << "\n";
-        return 99;
-    }
+    auto written = [&](const std::string &path, std::string (*text)()) {
+        int problem =
+            path.empty() ? 0 : write_whole(path, [&](std::ostream &file) { file << text(); });
+        if (problem != 0) std::cerr << program << ": " << cannot_write(path, problem) << "\n";
+        return problem == 0;
+    };
+    if (!written(json, result_json) || !written(counters, counters_json)) return 99;
     return exit_status();
+}
+
+} // namespace
+
+int main(int count, char **arguments)
+{
+    try {
+        return grade(count, arguments);
+    } catch (const std::system_error &e) { // outside of all cases
+        std::cerr << lab_name()
+                  << ": the machine does not give the grader what it needs: " << e.what() << "\n"
+                  << what_to_do;
+        return 99;
+    }
 }

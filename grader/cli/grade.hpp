@@ -65,7 +65,8 @@ std::vector<std::string> grade_targets(const toolchain &t, const lab &l, const s
 // The points that a lab's grader has to give, by its own list. Throws machine_error.
 double points_offered(const toolchain &t, const lab &l);
 
-// Throws usage_error where the option's file could not be written. An empty path is none.
+// Throws usage_error where the option names a folder, or a file in none, and machine_error where
+// the folder may not be written. An empty path is no file.
 void require_writable(const std::string &option, const std::string &path);
 
 // gpu or sim. "auto" is gpu where a worker of ours runs a real kernel. When no GPU can be

@@ -23,6 +23,7 @@
 
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 
 namespace {
 
@@ -64,8 +65,8 @@ std::string examples(const shelf &here)
     example("explain " + number, "your source, with what the memory system did");
     return text + fmt::format("  ./workbook grade {} --submission ~/mine.cu --json result.json\n\n"
                               "Exit status: 0 passed, 1 the submission failed, 2 wrong usage, 77 "
-                              "nothing could\nbe graded, 99 a fault of the machine or the "
-                              "workbook.",
+                              "nothing failed\nand points are open, 99 a fault of the machine or "
+                              "the workbook.",
                               number);
 }
 
@@ -105,7 +106,12 @@ graders are this workbook's. What is skipped is said. Each file is graded as
 grade --submission does, on the same inputs, and shut off from the machine, or
 not at all.
 
-Exit status: 0 every file that is there was graded, whatever its points.)";
+Points that nothing here can judge are open, neither reached nor lost: behind
+the table stands whose they are, and why. A row that a fault of the machine left
+ungraded has no points, which is not zero.
+
+Exit status: 0 every file that is there was graded, whatever its points; 99 one
+was not, by a fault of the machine or the workbook, or a table was not written.)";
 
 constexpr const char *about_convert = R"(
 RESULT is what grade --json wrote, or autograde --json with --student; - reads
@@ -121,7 +127,8 @@ zero. What a submission or a compiler wrote is cut and made safe.
                  file that GITHUB_STEP_SUMMARY names
   text           for people
 
-Exit status: 0 it was converted, whatever the grade; 2 it was not.)";
+Exit status: 0 it was converted, whatever the grade; 2 wrong usage, or RESULT is
+none; 99 the machine could not write it.)";
 
 struct command_options {
     std::vector<std::string> labs;
@@ -393,6 +400,10 @@ int guarded(const commands &c, const command_options &o)
         // A terminal has written ^C where the line begins.
         std::fputs(detect_terminal(2).interactive ? "\rstopped\n" : "stopped\n", stderr);
         return stopped;
+    } catch (const std::filesystem::filesystem_error &e) {
+        complain(machine_error(
+            fmt::format("{}: {}. See ./workbook doctor", e.path1().string(), e.code().message())));
+        return infrastructure;
     } catch (const std::exception &e) { // machine_error, and what the system threw
         complain(e);
         return infrastructure;

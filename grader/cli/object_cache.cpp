@@ -70,8 +70,7 @@ std::string object_cache::find(const std::string &key, bool &found) const
 std::string object_cache::prepare(const std::string &key) const
 {
     std::string name = folder_ + "/.new.XXXXXX";
-    if (!mkdtemp(name.data()))
-        throw machine_error(fmt::format("cannot write in {}: {}", folder_, std::strerror(errno)));
+    if (!mkdtemp(name.data())) throw machine_error(cannot_write(folder_, errno));
     write_atomically(name + "/key", key);
     return name;
 }
@@ -81,8 +80,7 @@ void object_cache::keep(const std::string &prepared, const std::string &at) cons
     std::error_code error;
     fs::rename(prepared, at, error);
     if (error) fs::remove_all(prepared);
-    if (!fs::exists(at + "/key"))
-        throw machine_error(fmt::format("cannot write {}: {}", at, error.message()));
+    if (!fs::exists(at + "/key")) throw machine_error(cannot_write(at, error.value()));
     forget_oldest();
 }
 

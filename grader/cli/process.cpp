@@ -95,7 +95,7 @@ void set_limit(int which, std::uint64_t most)
     const child &c = *p.what;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != keeper) _exit(127); // it ended before the line above
-    for (int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) signal(number, SIG_DFL);
+    for (int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ}) signal(number, SIG_DFL);
     dup2(p.null, 0);
     if (p.output >= 0) dup2(p.output, 1), dup2(p.output, 2);
     // Another thread's std::ifstream may be open, which cannot say so itself.
@@ -327,6 +327,7 @@ void handle_signals()
     action.sa_handler = on_signal;
     for (int number : {SIGINT, SIGTERM, SIGHUP}) sigaction(number, &action, nullptr);
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); // a file that may not grow is a write that fails, to be told
 }
 
 bool stop_was_requested() { return stop_flag; }

@@ -14,6 +14,7 @@
 #include <cxxabi.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -52,14 +53,25 @@ std::string read_submission(const std::string &path, const std::string &shown, s
                 "hand in one ordinary .cu file",
                 {}};
     };
+    // Who handed in no file, or a name that no system takes, did so; the rest is how the file lies
+    // on this machine, or the machine itself.
+    auto unreadable = [&](int error) {
+        if (error == ENOENT || error == ENOTDIR || error == ELOOP || error == ENAMETOOLONG)
+            throw refuse(fmt::format("cannot be read: {}", std::strerror(error)));
+        throw machine_error(fmt::format("{} cannot be read: {}.\n  what to do: {}", shown,
+                                        std::strerror(error),
+                                        error == EACCES ? "get the right to read it (ls -l says "
+                                                          "whose it is), then run this again"
+                                                        : "./workbook doctor, then run this "
+                                                          "again"));
+    };
     struct stat s {};
-    if (lstat(path.c_str(), &s) != 0)
-        throw refuse(fmt::format("cannot be read: {}", std::strerror(errno)));
+    if (lstat(path.c_str(), &s) != 0) unreadable(errno);
     if (S_ISLNK(s.st_mode)) throw refuse("is a symbolic link");
     if (S_ISDIR(s.st_mode)) throw refuse("is a folder");
     if (!S_ISREG(s.st_mode)) throw refuse("is not a regular file");
     int fd = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    if (fd < 0) throw refuse(fmt::format("cannot be read: {}", std::strerror(errno)));
+    if (fd < 0) unreadable(errno);
     std::string text(most + 1, '\0');
     std::size_t size = 0;
     bool regular = fstat(fd, &s) == 0 && S_ISREG(s.st_mode);
@@ -71,7 +83,7 @@ std::string read_submission(const std::string &path, const std::string &shown, s
     }
     int error = errno;
     close(fd);
-    if (got < 0) throw refuse(fmt::format("cannot be read: {}", std::strerror(error)));
+    if (got < 0) unreadable(error);
     if (!regular) throw refuse("is not a regular file");
     if (size > most) throw refuse(fmt::format("is larger than {} KiB", most >> 10));
     text.resize(size);
@@ -278,6 +290,41 @@ void require_not_killed(const job &j, int signal)
         signal, sigabbrev_np(signal), j.shown));
 }
 
+// Whether a compiler or a linker speaks of the machine. `said` is all of its words: those about
+// files of ours, too, which no student is shown. A submission can have them said as well.
+bool speaks_of_machine(const std::string &said)
+{
+    return contains_any(said, {"No space left on device", "Disk quota exceeded",
+                               "Read-only file system", "Permission denied", "Too many open files",
+                               "File too large", "Input/output error", "Cannot allocate memory",
+                               "Resource temporarily unavailable"});
+}
+
+bool lacked_memory(const std::string &said)
+{
+    return contains_any(
+        said, {"virtual memory exhausted", "out of memory", "bad_alloc", "Cannot allocate memory"});
+}
+
+// Throws machine_error where the machine gives a compiler less than a submission may have.
+void require_memory(const build_limits &limits)
+{
+    rlimit given{};
+    if (getrlimit(RLIMIT_AS, &given) != 0 || given.rlim_max >= limits.memory) return;
+    throw machine_error(fmt::format("a program may have only {} MiB of memory here, and the "
+                                    "compiler may need {} MiB.\n  what to do: raise the limit "
+                                    "(ulimit -v)",
+                                    given.rlim_max >> 20, limits.memory >> 20));
+}
+
+// Where a compile or a link failed: throws machine_error where the machine lacks room for what it
+// writes.
+void require_room_to_build(const std::string &cache)
+{
+    require_room(temporary_folder());
+    require_room(cache);
+}
+
 [[noreturn]] void refuse_compile(const job &j, const workplace &w, const ending &e)
 {
     std::string said = diagnostics(j, w, e);
@@ -297,17 +344,12 @@ void require_not_killed(const job &j, int signal)
             fmt::format("{} was still compiling after {} s", j.shown, j.limits.wall.count()),
             "look for templates, constexpr functions or macros that expand without end", said};
     require_not_killed(j, signal);
-    if (contains_any(said, {"virtual memory exhausted", "out of memory", "bad_alloc"}))
+    if (lacked_memory(said))
         throw refusal{verdict::BUILD_FAILED,
                       fmt::format("{} needs more than {} GiB of memory to compile", j.shown,
                                   j.limits.memory >> 30),
                       "look for huge static arrays and for templates that expand without end",
                       said};
-    // The words alone may be the submission's own.
-    if (contains_any(said, {"No space left on device"}) &&
-        fs::space(w.tree).available < (std::uintmax_t{256} << 20))
-        throw machine_error("the disk is full: the compiler could not write. Free some space in "
-                            "/tmp and in the build folder");
     if (signal)
         throw refusal{verdict::BUILD_FAILED,
                       fmt::format("the compiler itself crashed at {} (signal {})", j.shown, signal),
@@ -316,8 +358,25 @@ void require_not_killed(const job &j, int signal)
                   "mend the first error; the ones after it often follow from it", said};
 }
 
-// Whether the compiler finds all it needs in the sandbox: tried once, and not with the submission,
-// whose words may be made to look like anything.
+// How a file without a line of its own compiles: what does not come of it comes of the machine. Not
+// tried with the submission, whose words may be made to look like anything.
+ending compile_empty(const job &j, bool closed)
+{
+    job empty = j;
+    empty.text = "\n";
+    scratch_folder scratch;
+    workplace w;
+    lay_out(empty, scratch.path(), w);
+    if (closed) close_off(empty, w);
+    return compile(empty, w);
+}
+
+bool compiles_empty(const ending &e)
+{
+    return e.what == ending::exited && e.status == lacks_a_function;
+}
+
+// Whether the compiler finds all it needs in the sandbox: tried once.
 bool sandbox_suffices(const job &j)
 {
     static std::mutex one_at_a_time;
@@ -328,16 +387,24 @@ bool sandbox_suffices(const job &j)
     for (const std::string &flag : flags_for(j.tools, *j.request.of, j.request.backends))
         tried += flag + "\n";
     if (fs::exists(marker) && read_text(marker) == tried) return true;
-    job empty = j;
-    empty.text = "\n";
-    scratch_folder scratch;
-    workplace w;
-    lay_out(empty, scratch.path(), w);
-    close_off(empty, w);
-    ending e = compile(empty, w);
-    bool suffices = e.what == ending::exited && e.status == lacks_a_function;
+    bool suffices = compiles_empty(compile_empty(j, true));
     if (suffices) write_atomically(marker, tried);
     return suffices;
+}
+
+// The machine's part in a compile that failed. True: it speaks of the machine, which has what it
+// needs again; throws machine_error where it has not.
+bool machine_came_between(const job &j, const workplace &w, const ending &e)
+{
+    require_room_to_build(j.tools.build_root);
+    const bool memory = lacked_memory(e.text), others = speaks_of_machine(e.text);
+    if (memory) require_memory(j.limits);
+    if (!memory && !others) return false;
+    if (ending empty = compile_empty(j, w.closed); !compiles_empty(empty))
+        throw machine_error(fmt::format("the compiler {} at {}, and so it does at an empty file; "
+                                        "this is no fault of the submission. It said:\n{}",
+                                        e.words(), j.shown, printable(e.text, 1000)));
+    return others;
 }
 
 std::string normal(const std::string &path) { return fs::path(path).lexically_normal().string(); }
@@ -460,6 +527,12 @@ std::string compiled(const job &j, const std::string &made_at, double &cpu_secon
         e = compile(j, w);
         cpu_seconds += e.cpu_seconds;
     }
+    if (!e.ok() && machine_came_between(j, w, e)) {
+        fs::remove_all(w.tree + "/.made");
+        fs::create_directories(w.tree + "/.made");
+        e = compile(j, w);
+        cpu_seconds += e.cpu_seconds;
+    }
     if (!e.ok()) refuse_compile(j, w, e);
     check_dependencies(j, w);
     std::string object = w.tree + "/.made/object.o";
@@ -472,7 +545,7 @@ std::string compiled(const job &j, const std::string &made_at, double &cpu_secon
                       wrong,
                       "rename it, if the name is yours; leave it out, if it is a call",
                       {}};
-    fs::copy_file(object, made_at + "/object.o");
+    write_atomically(made_at + "/object.o", read_text(object));
     return diagnostics(j, w, e);
 }
 
@@ -513,21 +586,21 @@ std::vector<std::string> link_command(const job &j, const std::string &object,
     return c;
 }
 
-// Whether a file that is right, the naive reference, links here.
-bool naive_links(const job &j, const std::string &backend)
+// Whether a file that is right, the naive reference, links in the submission's place.
+bool naive_links(const job &j, const std::string &backend, const std::string &folder)
 {
     std::string object = j.tools.build_root + "/" + j.request.of->name + ".naive.o";
     if (!fs::exists(object)) return false;
-    scratch_folder scratch;
     child c;
     c.arguments = link_command(j, object, backend);
-    c.arguments.insert(c.arguments.end(), {"-o", scratch.path() + "/naive"});
+    c.arguments.insert(c.arguments.end(), {"-o", folder + "/naive"});
     c.wall = std::chrono::seconds(120);
     return run(c).ok();
 }
 
 // A worker that does not link: a name that only the grader or nothing has.
-refusal link_refusal(const job &j, const std::string &backend, const ending &e)
+refusal link_refusal(const job &j, const std::string &backend, const ending &e,
+                     const std::string &folder)
 {
     std::string said = printable(e.text, j.limits.diagnostics);
     static const std::string marker = "undefined reference to `";
@@ -536,7 +609,7 @@ refusal link_refusal(const job &j, const std::string &backend, const ending &e)
         at += marker.size();
         names.insert(said.substr(at, said.find('\'', at) - at));
     }
-    if (names.empty() && naive_links(j, backend))
+    if (names.empty() && naive_links(j, backend, folder))
         return {verdict::BUILD_FAILED,
                 fmt::format("{} compiled but does not link: {}", j.shown,
                             lines(e.text).empty() ? "the linker " + e.words()
@@ -581,8 +654,10 @@ std::string linked(const job &j, const std::string &object_folder, const std::st
         result.cpu_seconds += e.cpu_seconds;
         if (e.what == ending::not_started)
             throw machine_error(fmt::format("{} {}", command[0], e.words()));
+        if (!e.ok()) require_room_to_build(fresh);
+        if (!e.ok() && speaks_of_machine(e.text)) e = run(c); // there is room again
         require_not_killed(j, ended_by(e, e.text));
-        if (!e.ok()) throw link_refusal(j, backend, e);
+        if (!e.ok()) throw link_refusal(j, backend, e, fresh);
     } catch (...) {
         fs::remove_all(fresh);
         throw;
@@ -620,6 +695,14 @@ job make_job(const toolchain &t, const submission_request &request, const build_
     j.shown = t.shown(path);
     if (j.shown[0] == '/') j.shown = request.path;
     j.shown = printable(j.shown, 400);
+    // What the compiler and we add to it must fit a file's name, too.
+    constexpr std::size_t longest_name = 180;
+    if (std::size_t bytes = fs::path(path).filename().string().size(); bytes > longest_name)
+        throw refusal{verdict::SUBMISSION_INVALID,
+                      fmt::format("{} has a name of {} bytes, and may have one of at most {}",
+                                  j.shown, bytes, longest_name),
+                      "name the file you edit, e.g. stub.cu",
+                      {}};
     j.text = read_submission(path, j.shown, limits.file_bytes);
     if (fs::path(path).extension() != ".cu")
         throw refusal{verdict::SUBMISSION_INVALID,
@@ -820,7 +903,9 @@ built_submission build_submission(const toolchain &t, const submission_request &
         result.diagnostics = r.diagnostics;
         result.workers.clear();
     } catch (const fs::filesystem_error &e) {
-        throw machine_error(fmt::format("building {}: {}", request.path, e.what()));
+        throw machine_error(fmt::format(
+            "building {}: {}", request.path,
+            cannot_write((e.path2().empty() ? e.path1() : e.path2()).string(), e.code().value())));
     }
     return result;
 }
