@@ -226,14 +226,14 @@ std::vector<verdict_change> read_changes(const std::string &path)
 graded_submission rows_of(const lab_view &graded, const std::string &submission)
 {
     graded_submission g{submission, graded_submission::whole, {}};
-    for (const case_view &c : graded.cases)
-        if (c.verdict != "INFRA_ERROR")
-            g.rows.push_back({submission,
-                              c.name,
-                              c.verdict,
-                              fmt::format("{:g}/{:g}", c.points, c.max_points),
-                              {},
-                              {}});
+    for (const case_view &c : graded.cases) {
+        if (c.verdict == "INFRA_ERROR") {
+            g.how = graded_submission::some_cases;
+            continue;
+        }
+        std::string points = fmt::format("{:g}/{:g}", c.points, c.max_points);
+        g.rows.push_back({submission, c.name, c.verdict, points, {}, {}});
+    }
     std::sort(g.rows.begin(), g.rows.end(),
               [](const auto &a, const auto &b) { return row_place_of(a) < row_place_of(b); });
     return g;
