@@ -1,49 +1,23 @@
 // The check command: the grader graded on implementations whose verdicts are known.
 #include "check.hpp"
 
-#include "check_tasks.hpp"
+#include "check_report.hpp"
+#include "check_within.hpp"
 #include "edition.hpp"
 #include "errors.hpp"
-#include "files.hpp"
 #include "lab_names.hpp"
 #include "pool.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <filesystem>
 #include <map>
 
 namespace cli {
-
-namespace fs = std::filesystem;
 
 namespace {
 
 constexpr double most_core_seconds = 100; // a lab
 constexpr std::size_t most_lines = 30;    // of differences from the table
-
-struct tally {
-    std::size_t passed = 0, failed = 0;
-    std::string faults; // once more at the end, where the tail of a log has them
-    void count(const std::string &lab, const check_finding &f)
-    {
-        terminal out = detect_terminal(1);
-        if (!f.skipped.empty()) {
-            fmt::print("skip  {}  {}\n      {}\n", lab, f.what, f.skipped);
-            return;
-        }
-        (f.fault.empty() ? passed : failed) += 1;
-        if (f.fault.empty())
-            fmt::print("{}    {}  {}\n", good(out, "ok"), lab, f.what);
-        else {
-            std::string fault =
-                fmt::format("{}  {}  {}\n      {}\n", bad(out, "FAIL"), lab, f.what, f.fault);
-            fmt::print("{}", fault);
-            faults += fault;
-        }
-    }
-};
 
 // What a student edition cannot show, once.
 void note_edition(const toolchain &t)
@@ -53,61 +27,21 @@ void note_edition(const toolchain &t)
                    "      this is the student edition, which does not have them\n");
 }
 
-// The results of one lab against its table, or into it.
-class table_of_lab {
-public:
-    table_of_lab(const toolchain &t, const std::string &lab, const std::string &backend)
-        : path_(fmt::format("{}/{}/{}.csv", folder_of(t), backend, lab)),
-          table_(read_table(path_, backend, lab)),
-          changes_(read_changes(folder_of(t) + "/changes.csv"))
-    {
-    }
-    verdict_comparison compared(const std::vector<check_task> &tasks) const
-    {
-        std::vector<graded_submission> all;
-        for (const check_task &work : tasks)
-            if (work.of->name == table_.lab) all.push_back(work.got);
-        return compare(table_, all, changes_);
-    }
-    std::size_t size() const { return table_.rows.size(); }
-    void write(const verdict_comparison &c) const
-    {
-        fs::create_directories(fs::path(path_).parent_path());
-        write_atomically(path_, as_csv(c.recorded));
-    }
-
-private:
-    static std::string folder_of(const toolchain &t)
-    {
-        return t.source_root + "/grader/tests/verdicts";
-    }
-    std::string path_;
-    verdict_table table_;
-    std::vector<verdict_change> changes_;
-};
-
-std::string indented(const std::string &text)
-{
-    std::string result;
-    for (const std::string &line : lines(text)) result += (result.empty() ? "" : "\n      ") + line;
-    return result;
-}
-
 // Says of each lab whether its verdicts are those of the table, or records them.
 void compare_with_tables(const toolchain &t, const std::vector<std::string> &names,
                          const std::vector<check_task> &tasks, const check_options &wanted,
-                         const std::string &backend, tally &result)
+                         const std::string &backend, check_tally &result)
 {
     std::size_t compared = 0, all = 0;
     std::string to_explain;
     bool differs = false;
     for (const std::string &name : names) {
         try {
-            const table_of_lab table(t, name, backend);
-            verdict_comparison c = table.compared(tasks);
-            compared += c.compared, all += table.size();
+            const table_of_lab table(t, tables_folder(t) + "/" + backend, backend, name);
+            verdict_comparison c = table.compared(tasks, false);
+            compared += c.compared, all += table.table().rows.size();
             check_finding f{fmt::format("{} of {} rows of the table of verdicts are as they were",
-                                        c.compared, table.size()),
+                                        c.compared, table.table().rows.size()),
                             {}};
             if (wanted.record) {
                 table.write(c);
@@ -138,21 +72,6 @@ void compare_with_tables(const toolchain &t, const std::vector<std::string> &nam
     fmt::print("table of verdicts: {} of {} rows compared\n", compared, all);
 }
 
-// By lab, the core-seconds that compiling took.
-std::map<std::string, double> compile_all_wrong(const toolchain &t, std::vector<check_task> &tasks,
-                                                const std::string &backend)
-{
-    std::vector<const lab *> labs;
-    for (const check_task &work : tasks)
-        if (!work.of->test && (labs.empty() || labs.back() != work.of)) labs.push_back(work.of);
-    std::vector<double> compiling(labs.size());
-    run_all(labs.size(), cores(),
-            [&](std::size_t i) { compiling[i] = compile_wrong(t, *labs[i], tasks, backend); });
-    std::map<std::string, double> core_seconds;
-    for (std::size_t i = 0; i < labs.size(); ++i) core_seconds[labs[i]->name] = compiling[i];
-    return core_seconds;
-}
-
 } // namespace
 
 int check_command(const toolchain &t, const std::vector<std::string> &words, grade_options options,
@@ -178,13 +97,14 @@ int check_command(const toolchain &t, const std::vector<std::string> &words, gra
         }
     if (!wanted.whole && !wanted.record) narrow_to_mistakes(t, tasks, options.backend, true);
     build_targets(t, targets, progress);
+    if (wanted.budget.count() > 0) return check_within(t, names, options, wanted);
 
-    tally result;
+    check_tally result;
     // Two graders on one GPU would spoil each other's times.
     unsigned at_once = options.backend == "gpu" ? 1 : cores() + 1; // some only wait
     note_edition(t);
     progress.say("compiling what is wrong on purpose");
-    std::map<std::string, double> core_seconds = compile_all_wrong(t, tasks, options.backend);
+    std::map<std::string, double> core_seconds = compile_wrong(t, tasks, options.backend);
     progress.say(fmt::format("checking, seed {}", options.seed));
     auto report = [&](std::size_t i) {
         progress.clear();
@@ -204,9 +124,7 @@ int check_command(const toolchain &t, const std::vector<std::string> &words, gra
                                             most_core_seconds),
                                 seconds <= most_core_seconds ? "" : "make its cases smaller"});
     if (has_table) compare_with_tables(t, names, tasks, wanted, options.backend, result);
-    if (!result.faults.empty()) fmt::print("\nWhat failed, once more:\n{}", result.faults);
-    fmt::print("{} passed, {} failed\n", result.passed, result.failed);
-    return result.failed == 0 ? passed : failed;
+    return result.finish();
 }
 
 } // namespace cli

@@ -7,6 +7,7 @@
 #include "expectation.hpp"
 #include "files.hpp"
 #include "original.hpp"
+#include "pool.hpp"
 #include "process.hpp"
 #include "together.hpp"
 
@@ -198,20 +199,43 @@ void narrow_to_mistakes(const toolchain &t, std::vector<check_task> &tasks,
     }
 }
 
-double compile_wrong(const toolchain &t, const lab &l, std::vector<check_task> &tasks,
-                     const std::string &backend)
+double compile_wrong_of(const toolchain &t, const lab &l, const std::vector<check_task *> &tasks,
+                        const std::string &backend)
 {
     std::vector<std::string> paths;
-    for (const check_task &work : tasks)
-        if (work.of == &l && work.as == check_role::wrong && !work.lacks_mpi)
-            paths.push_back(work.what.source);
+    for (const check_task *work : tasks)
+        if (!work->lacks_mpi) paths.push_back(work->what.source);
     double cpu_seconds = 0;
     auto objects = compile_together(t, compiled_as(l, check_role::wrong), paths,
                                     linked_with(backend), cpu_seconds);
-    for (check_task &work : tasks)
-        if (auto at = objects.find(work.what.source); work.of == &l && at != objects.end())
-            work.what.object = at->second;
+    for (check_task *work : tasks)
+        if (auto at = objects.find(work->what.source); at != objects.end())
+            work->what.object = at->second;
     return cpu_seconds;
+}
+
+void build_ahead(const toolchain &t, const check_task &work, const std::string &backend)
+{
+    const lab l = compiled_as(*work.of, work.as);
+    build_submission(t, {&l, work.what.source, linked_with(backend), work.what.object});
+}
+
+std::map<std::string, double> compile_wrong(const toolchain &t, std::vector<check_task> &tasks,
+                                            const std::string &backend)
+{
+    std::vector<const lab *> labs;
+    for (const check_task &work : tasks)
+        if (!work.of->test && (labs.empty() || labs.back() != work.of)) labs.push_back(work.of);
+    std::vector<double> seconds(labs.size());
+    run_all(labs.size(), cores(), [&](std::size_t i) {
+        std::vector<check_task *> wrong;
+        for (check_task &work : tasks)
+            if (work.of == labs[i] && work.as == check_role::wrong) wrong.push_back(&work);
+        seconds[i] = compile_wrong_of(t, *labs[i], wrong, backend);
+    });
+    std::map<std::string, double> by_lab;
+    for (std::size_t i = 0; i < labs.size(); ++i) by_lab[labs[i]->name] = seconds[i];
+    return by_lab;
 }
 
 void carry_out(const toolchain &t, check_task &work, grade_options options)
@@ -228,10 +252,18 @@ void carry_out(const toolchain &t, check_task &work, grade_options options)
         work.cpu_seconds = g.cpu_seconds;
         for (const lab_view &l : labs_of(g.document)) {
             work.findings = judge(t, work, l, options.backend);
-            work.got = rows_of(l, work.submission());
+            work.got = rows_of(l, work.submission(), options.backend == "gpu");
         }
-        if (!work.whole()) work.got.how = graded_submission::some_cases;
-        if (!work.known) work.got = {work.submission(), graded_submission::not_at_all, {}};
+        for (verdict_row &row : work.got.rows) {
+            row.key = work.key;
+            if (!work.varies) continue;
+            row.verdict = "*", row.points.clear();
+            row.why = "its file says that it may pass";
+        }
+        // A stub that may be a student's says nothing of the grader.
+        for (const check_finding &f : work.findings)
+            if (!f.skipped.empty())
+                work.got = {work.submission(), graded_submission::not_at_all, {}};
         if (work.findings.empty()) work.findings = {{work.what.name, "there is no result"}};
     } catch (const machine_error &e) {
         work.findings = {{work.what.name, e.what()}};

@@ -4,6 +4,7 @@
 #include "grade.hpp"
 #include "verdict_table.hpp"
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,10 @@ struct check_task {
     bool edited = false;    // a stub: the file in the tree is a student's, another one is graded
     bool known = true;      // whether git says so
     bool lacks_mpi = false; // it cannot be compiled here, and the lab can do without
-    std::vector<check_finding> findings = {};
+    bool alone = false;     // nothing may run beside it
+    bool varies = false;    // its verdict is up to chance
+    std::string key = {};   // of the files that decide its verdict; empty: not asked for
+    std::vector<check_finding> findings = {}; // empty: it was not carried out
     graded_submission got = {};
     double seconds = 0, cpu_seconds = 0;
 
@@ -44,11 +48,17 @@ std::vector<check_task> tasks_of(const toolchain &t, const lab &l, const std::st
 void narrow_to_mistakes(const toolchain &t, std::vector<check_task> &tasks,
                         const std::string &backend, bool whole_tests);
 
-// Compiles a lab's wrong submissions at once, and returns the core-seconds that took. Those of the
-// test labs do what no compiler, linker or process likes, each in its own way: they are left to be
-// compiled alone.
-double compile_wrong(const toolchain &t, const lab &l, std::vector<check_task> &tasks,
-                     const std::string &backend);
+// Compiles the wrong submissions of each lab at once, and returns by lab the core-seconds that
+// took. Those of the test labs do what no compiler, linker or process likes, each in its own way:
+// they are left to be compiled alone.
+std::map<std::string, double> compile_wrong(const toolchain &t, std::vector<check_task> &tasks,
+                                            const std::string &backend);
+
+// The same for some tasks of one lab.
+double compile_wrong_of(const toolchain &t, const lab &l, const std::vector<check_task *> &tasks,
+                        const std::string &backend);
+// Compiles and links a submission that is a file, so that carry_out need not.
+void build_ahead(const toolchain &t, const check_task &work, const std::string &backend);
 
 // Grades, and judges what came of it. A fault of the machine becomes a finding; throws
 // stop_requested.

@@ -261,6 +261,13 @@ void describe(commands &c, command_options &o, const shelf &here)
     c.check->add_flag("--whole", o.check.whole, "all cases of the wrong submissions, too");
     c.check->add_flag("--record", o.check.record,
                       "keep new verdicts, and changed ones that have a reason");
+    c.check
+        ->add_option_function<int>(
+            "--budget", [&o](int s) { o.check.budget = std::chrono::seconds(s); },
+            "in so many seconds: what is right, headline speeds, and new or changed mistakes")
+        ->check(CLI::Range(1, 86400));
+    c.check->add_option("--tables", o.check.tables, "with --budget: the folder of its tables")
+        ->check(not_empty);
 
     c.release = c.app.add_subcommand("release", "instructors: write the student edition");
     c.release->footer(about_release);

@@ -46,8 +46,10 @@ struct graded_submission {
     enum { not_at_all, some_cases, whole } how = not_at_all;
     std::vector<verdict_row> rows;
 };
-// Cases that ended in INFRA_ERROR are left out: that is no verdict.
-graded_submission rows_of(const lab_view &graded, const std::string &submission);
+// Cases that ended in INFRA_ERROR are left out, which is no verdict, and those that were skipped
+// because this machine lacks what they need. `timed`: speed cases have
+// no points in the table, which a GPU's times decide.
+graded_submission rows_of(const lab_view &graded, const std::string &submission, bool timed);
 
 // A row that is not as the table has it. Empty `before`: the table has no such row; empty `after`:
 // there is no such case or submission any more.
