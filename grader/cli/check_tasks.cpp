@@ -184,8 +184,8 @@ std::string check_task::submission() const
     return (as == check_role::wrong ? "wrong/" : "") + what.name;
 }
 
-void narrow_to_mistakes(const toolchain &t, std::vector<check_task> &tasks,
-                        const std::string &backend, bool whole_tests)
+void narrow_mistakes(const toolchain &t, std::vector<check_task> &tasks, const std::string &backend,
+                     bool all_labs)
 {
     for (check_task &work : tasks) {
         if (work.as != check_role::wrong) continue;
@@ -193,7 +193,8 @@ void narrow_to_mistakes(const toolchain &t, std::vector<check_task> &tasks,
             expectation e =
                 read_expectation(read_text(work.what.source), t.shown(work.what.source), backend);
             bool slow = e.verdict == "TIMEOUT" || e.verdict == "RESOURCE_LIMIT";
-            if (!work.of->test || slow || !whole_tests) work.case_name = e.case_name;
+            const bool stays = work.of->test ? !slow : !all_labs && !work.of->slow_mistakes;
+            if (!stays) work.case_name = e.case_name;
         } catch (const machine_error &) { // its finding says so
         }
     }
@@ -238,6 +239,51 @@ std::map<std::string, double> compile_wrong(const toolchain &t, std::vector<chec
     return by_lab;
 }
 
+namespace {
+
+bool has_fault(const check_task &work)
+{
+    return std::any_of(work.findings.begin(), work.findings.end(),
+                       [](const check_finding &f) { return !f.fault.empty(); });
+}
+
+std::string case_of_mistake(const toolchain &t, const check_task &work, const std::string &backend)
+{
+    if (work.as != check_role::wrong) return {};
+    return read_expectation(read_text(work.what.source), t.shown(work.what.source), backend)
+        .case_name;
+}
+
+void replace(std::vector<verdict_row> &rows, const verdict_row &by)
+{
+    for (verdict_row &row : rows)
+        if (row.case_name == by.case_name) row = by;
+}
+
+void grade_into(const toolchain &t, check_task &work, grade_options options)
+{
+    options.pattern = work.case_name;
+    options.only = work.only;
+    graded g = grade_one(t, compiled_as(*work.of, work.as), work.what, options, false);
+    work.seconds = g.seconds;
+    work.cpu_seconds += g.cpu_seconds;
+    for (const lab_view &l : labs_of(g.document)) {
+        work.findings = judge(t, work, l, options.backend);
+        work.got = rows_of(l, work.submission(), options.backend == "gpu");
+    }
+    for (verdict_row &row : work.got.rows) {
+        row.key = work.key;
+        if (!work.varies) continue;
+        row.verdict = "*", row.points.clear();
+        row.why = "its file says that it may pass";
+    }
+    // A stub that may be a student's says nothing of the grader.
+    for (const check_finding &f : work.findings)
+        if (!f.skipped.empty()) work.got = {work.submission(), graded_submission::not_at_all, {}};
+}
+
+} // namespace
+
 void carry_out(const toolchain &t, check_task &work, grade_options options)
 {
     if (work.lacks_mpi) {
@@ -245,25 +291,17 @@ void carry_out(const toolchain &t, check_task &work, grade_options options)
         return;
     }
     try {
-        options.pattern = work.case_name;
-        options.only = work.only;
-        graded g = grade_one(t, compiled_as(*work.of, work.as), work.what, options, false);
-        work.seconds = g.seconds;
-        work.cpu_seconds = g.cpu_seconds;
-        for (const lab_view &l : labs_of(g.document)) {
-            work.findings = judge(t, work, l, options.backend);
-            work.got = rows_of(l, work.submission(), options.backend == "gpu");
+        grade_into(t, work, options);
+        // What an earlier case did, by never ending for instance, may decide the one it is about.
+        std::string about = work.whole() ? case_of_mistake(t, work, options.backend) : "";
+        if (!about.empty() && has_fault(work)) {
+            check_task alone = work;
+            alone.case_name = about;
+            grade_into(t, alone, options);
+            work.findings = alone.findings;
+            work.cpu_seconds += alone.cpu_seconds;
+            for (const verdict_row &row : alone.got.rows) replace(work.got.rows, row);
         }
-        for (verdict_row &row : work.got.rows) {
-            row.key = work.key;
-            if (!work.varies) continue;
-            row.verdict = "*", row.points.clear();
-            row.why = "its file says that it may pass";
-        }
-        // A stub that may be a student's says nothing of the grader.
-        for (const check_finding &f : work.findings)
-            if (!f.skipped.empty())
-                work.got = {work.submission(), graded_submission::not_at_all, {}};
         if (work.findings.empty()) work.findings = {{work.what.name, "there is no result"}};
     } catch (const machine_error &e) {
         work.findings = {{work.what.name, e.what()}};

@@ -42,11 +42,11 @@ struct check_task {
 // A task for each submission of the lab, all of whose cases are to be graded.
 std::vector<check_task> tasks_of(const toolchain &t, const lab &l, const std::string &backend);
 
-// Leaves each wrong submission only the case that it is about, unless it must pass. With
-// `whole_tests` the test labs' stay whole, to see that the cases after a disaster still are graded,
-// but for those where each would run into its deadline.
-void narrow_to_mistakes(const toolchain &t, std::vector<check_task> &tasks,
-                        const std::string &backend, bool whole_tests);
+// Of labs whose mistakes are slow, or of all, leaves each wrong submission only the case that it is
+// about, unless it must pass. The test labs' stay whole, to see that the cases after a disaster
+// still are graded, but for those that would run into a limit in each.
+void narrow_mistakes(const toolchain &t, std::vector<check_task> &tasks, const std::string &backend,
+                     bool all_labs);
 
 // Compiles the wrong submissions of each lab at once, and returns by lab the core-seconds that
 // took. Those of the test labs do what no compiler, linker or process likes, each in its own way:
