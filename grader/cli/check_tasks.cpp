@@ -125,8 +125,11 @@ check_finding judge_speed(const check_task &work, const lab_view &l)
     check_finding f{
         fmt::format("{} {} {}", work.what.name, slow ? "misses" : "reaches", work.case_name), {}};
     for (const case_view &c : l.cases) {
-        const bool lacks_speed = c.verdict == "TOO_SLOW" || c.verdict == "INCONCLUSIVE";
-        if (slow ? lacks_speed || naive_may_pass(c) : c.passed()) continue;
+        if (c.verdict == "SKIPPED") f.skipped = c.message;
+        const bool lacks_speed =
+            c.verdict == "TOO_SLOW" || c.verdict == "INCONCLUSIVE" || c.verdict == "TIMEOUT";
+        const bool holds = slow ? lacks_speed || naive_may_pass(c) : c.passed();
+        if (holds || c.verdict == "SKIPPED") continue;
         f.fault = fmt::format("{}  {}: {}", c.verdict, c.name, c.message);
     }
     if (l.cases.empty()) f.fault = "it was not graded";

@@ -49,46 +49,64 @@ std::string files_of_lab(const toolchain &t, const lab &l)
     return text;
 }
 
+struct speed_case {
+    std::string name;
+    int points;
+};
+
 // Of a lab's list of cases: "speed         4 points  scale_columns: speed".
-std::string headline_of(const toolchain &t, const lab &l)
+std::vector<speed_case> speed_cases_of(const toolchain &t, const lab &l)
 {
     child c;
     c.arguments = {t.grader(l), "--list"};
-    std::string best;
-    int most = 0;
-    for (const std::string &line : lines(run(c).text)) {
+    ending e = run(c);
+    if (!e.ok()) throw machine_error(fmt::format("{} --list {}", t.grader(l), e.words()));
+    std::vector<speed_case> result;
+    for (const std::string &line : lines(e.text)) {
         int points = 0, at = 0;
-        if (std::sscanf(line.c_str(), "speed %d points %n", &points, &at) != 1 || at == 0) continue;
-        std::string name = trimmed(line.substr(std::size_t(at)));
-        // The others are decided by counting, as on the simulator.
-        bool timed = name.find(": speed") != name.npos;
-        if (timed && points > most) best = name, most = points;
+        if (std::sscanf(line.c_str(), "speed %d points %n", &points, &at) == 1 && at > 0)
+            result.push_back({trimmed(line.substr(std::size_t(at))), points});
     }
-    return best;
+    return result;
+}
+
+// The timed case worth most; empty: there is none. Others are decided by counting, as on the
+// simulator.
+std::string headline_of(const std::vector<speed_case> &cases)
+{
+    const speed_case *best = nullptr;
+    for (const speed_case &c : cases)
+        if (c.name.find(": speed") != c.name.npos && (!best || c.points > best->points)) best = &c;
+    return best ? best->name : "";
 }
 
 // The case that a wrong submission is about, or that it may pass.
-check_task narrowed(const toolchain &t, check_task work, const std::string &backend)
+check_task narrowed(const toolchain &t, check_task work, const std::vector<speed_case> &speeds,
+                    const std::string &backend)
 {
     std::string source = read_text(work.what.source), file = t.shown(work.what.source);
     expectation e = read_expectation(source, file, backend);
     if (e.may_pass) e.case_name = read_expectation(source, file, "sim").case_name;
     work.case_name = e.case_name;
     work.varies = e.may_pass;
-    work.alone = work.of->test || e.verdict == "TIMEOUT" || e.verdict == "RESOURCE_LIMIT" ||
-                 e.case_name.find("speed") != e.case_name.npos;
+    static const std::vector<std::string> by_clock = {"TIMEOUT", "RESOURCE_LIMIT", "LATE_WRITE"};
+    const bool timed = std::any_of(speeds.begin(), speeds.end(), [&](const speed_case &c) {
+        return e.case_name.empty() || c.name == e.case_name;
+    });
+    work.alone = timed || std::find(by_clock.begin(), by_clock.end(), e.verdict) != by_clock.end();
     return work;
 }
 
 // Each submission's gradings, those of the lab's headline case apart.
 std::vector<check_task> planned(const toolchain &t, const lab &l, const std::string &backend)
 {
-    const std::string files = files_of_lab(t, l), headline = l.test ? "" : headline_of(t, l);
+    const std::vector<speed_case> speeds = speed_cases_of(t, l);
+    const std::string files = files_of_lab(t, l), headline = l.test ? "" : headline_of(speeds);
     std::vector<check_task> tasks;
     for (check_task &work : tasks_of(t, l, backend)) {
         work.key = hashed(read_text(work.what.source) + files).substr(0, 12);
         if (work.as == check_role::wrong) {
-            tasks.push_back(narrowed(t, work, backend));
+            tasks.push_back(narrowed(t, work, speeds, backend));
             continue;
         }
         work.only = "correctness";
