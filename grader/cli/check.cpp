@@ -105,7 +105,8 @@ void compare_with_tables(const toolchain &t, const std::vector<std::string> &nam
             const table_of_lab table(t, tables_folder(t) + "/sim", "sim", name);
             verdict_comparison c = table.compared(tasks, false);
             compared += c.compared, all += table.table().rows.size();
-            check_finding f{fmt::format("{} of {} rows of the table of verdicts are as they were",
+            check_finding f{fmt::format("its verdicts are those of the table, of which {} of {} "
+                                        "rows were compared",
                                         c.compared, table.table().rows.size()),
                             {}};
             if (wanted.record) {
