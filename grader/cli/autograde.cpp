@@ -35,9 +35,7 @@ struct work {
 std::string csv_word(std::string word)
 {
     if (!word.empty() && std::string("=+-@").find(word[0]) != std::string::npos) word = "'" + word;
-    if (word.find_first_of(",\"\n\r") == word.npos) return word;
-    for (std::size_t at = 0; (at = word.find('"', at)) != word.npos; at += 2) word.insert(at, "\"");
-    return "\"" + word + "\"";
+    return csv_quoted(word);
 }
 
 std::string verdict_words(const grade_row &row)

@@ -136,6 +136,7 @@ struct command_options {
     release_options release;
     autograde_options autograde;
     convert_options convert;
+    check_options check;
     std::string one_lab;
     hint_options hint;
     bool agreed = false;
@@ -264,6 +265,16 @@ void describe(commands &c, command_options &o, const shelf &here)
     add_labs(*c.check, o);
     add_backend(*c.check, o);
     add_seed(*c.check, o);
+    c.check->add_flag("--whole", o.check.whole, "all cases of the wrong submissions, too");
+    c.check->add_flag("--record", o.check.record,
+                      "keep new verdicts, and changed ones that have a reason");
+    c.check
+        ->add_option_function<int>(
+            "--budget", [&o](int s) { o.check.budget = std::chrono::seconds(s); },
+            "in so many seconds: what is right, headline speeds, and new or changed mistakes")
+        ->check(CLI::Range(1, 86400));
+    c.check->add_option("--tables", o.check.tables, "with --budget: the folder of its tables")
+        ->check(not_empty);
 
     c.release = c.app.add_subcommand("release", "instructors: write the student edition");
     c.release->footer(about_release);
@@ -369,7 +380,7 @@ int run_command(const commands &c, const command_options &o)
         return autograde_command(t, all);
     }
     if (c.release->parsed()) return release_command(t, o.release);
-    if (c.check->parsed()) return check_command(t, o.labs, o.grade);
+    if (c.check->parsed()) return check_command(t, o.labs, o.grade, o.check);
     copy_stubs(t);
     if (c.demo->parsed()) return demo_command(t, o.labs, o.grade);
     if (c.watch->parsed()) return watch_command(t, o.one_lab, o.grade);

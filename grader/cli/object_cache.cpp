@@ -28,14 +28,14 @@ constexpr std::size_t most_kept = 200;
 // Left by a program that was killed, where nobody is at it any more.
 bool unfinished(const fs::path &entry) { return entry.filename().string().starts_with(".new."); }
 
-std::string hashed(std::string_view text) // FNV-1a; only names a folder, the bytes are compared
+} // namespace
+
+std::string hashed(std::string_view text)
 {
     std::uint64_t h = 0xcbf29ce484222325;
     for (unsigned char c : text) h = (h ^ c) * 0x100000001b3;
     return fmt::format("{:016x}", h);
 }
-
-} // namespace
 
 std::string stamp(const std::string &path)
 {

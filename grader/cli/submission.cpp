@@ -400,7 +400,7 @@ bool machine_came_between(const job &j, const workplace &w, const ending &e)
     const bool memory = lacked_memory(e.text), others = speaks_of_machine(e.text);
     if (memory) require_memory(j.limits);
     if (!memory && !others) return false;
-    if (ending empty = compile_empty(j, w.closed); !compiles_empty(empty))
+    if (ending empty = compile_empty(j, w.closed.has_value()); !compiles_empty(empty))
         throw machine_error(fmt::format("the compiler {} at {}, and so it does at an empty file; "
                                         "this is no fault of the submission. It said:\n{}",
                                         e.words(), j.shown, printable(e.text, 1000)));
