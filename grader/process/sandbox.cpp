@@ -259,7 +259,7 @@ void sandbox::confine() const
         if (options_.proc) landlock_.allow("/proc/self", true);
         if (!landlock_.enforce()) _exit(refused);
     }
-    if (!filter_.install() && how_ != confinement::none) _exit(refused);
+    if (how_ != confinement::none && !filter_.install()) _exit(refused);
 }
 
 confinement available_confinement(bool proc)
