@@ -1,4 +1,5 @@
 // Fails: read_offset: a small array | LAUNCH_FAILED | read_elements: invalid argument
+// On gpu: read_offset: a small array | CRASH | read_elements: invalid argument; only the simulator says what was refused
 // n / block_size blocks are none for a small n, and the file asks whether the launch was refused.
 #include "../check.hpp"
 #include "lab.hpp"
