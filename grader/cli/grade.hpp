@@ -23,6 +23,7 @@ struct grade_options {
     std::string picture_folder; // where cases that draw pictures write them; empty: nowhere
     std::string only;           // correctness or speed; empty: both
     std::string counters_file; // where the grader writes what the simulator counted; empty: nowhere
+    int patience = 1;          // calls may take so many times as long
     bool replays = false;      // failed calls are kept in .workbook/replays, to be repeated alone
 };
 
