@@ -795,7 +795,7 @@ answer ask_submission(const request &r, std::chrono::seconds limit, const std::s
     answer a = submission_worker().ask(r, limit);
     waited_ms += a.parent_ms;
     if (a.how == ending::timed_out) endless.emplace(function, current_case().name);
-    if (waited_ms > most_waited_ms) endless.emplace("", current_case().name);
+    if (waited_ms > most_waited_ms * options().patience) endless.emplace("", current_case().name);
     return a;
 }
 
@@ -854,7 +854,7 @@ bool once(std::vector<argument> &arguments, call_images &images, const char *fun
     }
     require_answer(loaded, loading(arguments, function));
     for (argument &a : arguments) a.scratch_bytes = loaded.value.bytes;
-    answer ran = ask_submission(run, std::chrono::seconds(10), function);
+    answer ran = ask_submission(run, std::chrono::seconds(10) * options().patience, function);
     if (options().simulated && ran.how == ending::answered)
         check_findings(images.report_at(), arguments);
     require_answer(ran, fmt::format("calling {}", function));

@@ -112,6 +112,9 @@ int grade(int count, char **arguments)
     app.add_option("--pictures", o.picture_folder, "where cases that draw pictures write them")
         ->check(CLI::ExistingDirectory);
     app.add_flag("--keep-replays", o.keep_replays, "keeps those of passed cases too");
+    app.add_option("--patience", o.patience,
+                   "a call may take so many times as long: for machines that do much else")
+        ->check(CLI::Range(1, 100));
     app.add_flag("--require-isolation", o.isolate, "gives every case fresh workers");
     app.add_flag("!--no-sandbox", o.sandbox, "starts workers under resource limits alone");
     app.add_flag("--require-sandbox", o.require_sandbox,

@@ -18,6 +18,7 @@ namespace cli {
 namespace {
 
 constexpr double most_core_seconds = 100, most_core_seconds_whole = 300; // a lab
+constexpr int patience = 10;           // with what ran out of time, as it can where much else runs
 constexpr std::size_t most_lines = 30; // of differences from the table
 
 // What a student edition cannot show, once.
@@ -63,7 +64,8 @@ bool ran_out_of_time(const check_task &work, const tables &by_lab)
     });
 }
 
-// Carries out all tasks side by side, and once more alone those that ran out of time.
+// Carries out all tasks side by side, and once more, alone and with patience, those that ran out of
+// time.
 void grade_all(const toolchain &t, std::vector<check_task> &tasks, const grade_options &options,
                const tables &by_lab, progress_line &progress, check_tally &result)
 {
@@ -82,10 +84,12 @@ void grade_all(const toolchain &t, std::vector<check_task> &tasks, const grade_o
     unsigned at_once = options.backend == "gpu" ? 1 : cores() + 1; // some only wait
     run_all(
         tasks.size(), at_once, [&](std::size_t i) { carry_out(t, tasks[i], options); }, report);
+    grade_options patient = options;
+    patient.patience = patience;
     for (std::size_t i : late) {
         progress.say(
             fmt::format("once more, alone: {} of {}", tasks[i].what.name, tasks[i].of->name));
-        carry_out(t, tasks[i], options);
+        carry_out(t, tasks[i], patient);
         progress.clear();
         for (const check_finding &f : tasks[i].findings) result.count(tasks[i].of->name, f);
     }

@@ -79,6 +79,7 @@ std::vector<std::string> grader_command(const toolchain &t, const lab &l, const 
     if (!options.schedule.empty()) add({"--schedule", options.schedule});
     if (!options.only.empty()) add({"--only", options.only});
     if (!options.counters_file.empty()) add({"--counters", options.counters_file});
+    if (options.patience > 1) add({"--patience", std::to_string(options.patience)});
     // The vendor's libraries lie where no submission needs to look.
     if (what.ours && what.name == "library") c.push_back("--no-sandbox");
     if (options.require_sandbox) c.push_back("--require-sandbox");

@@ -24,6 +24,7 @@ struct grade_options {
     std::string only;           // correctness or speed; empty: both
     std::string counters_file; // where the grader writes what the simulator counted; empty: nowhere
     bool require_sandbox = false; // nothing runs where it cannot be shut off from the machine
+    int patience = 1;             // calls may take so many times as long
     bool replays = false; // failed calls are kept in .workbook/replays, to be repeated alone
 };
 
