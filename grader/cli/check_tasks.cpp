@@ -136,6 +136,11 @@ check_finding judge_speed(const check_task &work, const lab_view &l)
     return f;
 }
 
+expectation stated_by(const toolchain &t, const check_task &work, const std::string &backend)
+{
+    return read_expectation(read_text(work.what.source), t.shown(work.what.source), backend);
+}
+
 std::vector<check_finding> judge(const toolchain &t, const check_task &work, const lab_view &l,
                                  const std::string &backend)
 {
@@ -158,8 +163,7 @@ std::vector<check_finding> judge(const toolchain &t, const check_task &work, con
     case check_role::filled:
         return {judge_filled(t, work, right)};
     case check_role::wrong: {
-        expectation e =
-            read_expectation(read_text(work.what.source), t.shown(work.what.source), backend);
+        expectation e = stated_by(t, work, backend);
         std::string gets = e.passes     ? "passes here"
                            : e.may_pass ? "may pass here"
                                         : fmt::format("{} in {}", e.verdict, e.case_name);
@@ -187,17 +191,32 @@ std::string check_task::submission() const
     return (as == check_role::wrong ? "wrong/" : "") + what.name;
 }
 
+bool runs_into_a_limit(const toolchain &t, const check_task &work, const std::string &backend)
+{
+    try {
+        const std::string verdict = stated_by(t, work, backend).verdict;
+        return verdict == "TIMEOUT" || verdict == "RESOURCE_LIMIT";
+    } catch (const machine_error &) { // its finding says so
+        return false;
+    }
+}
+
+bool check_task::has_fault() const
+{
+    return std::any_of(findings.begin(), findings.end(),
+                       [](const check_finding &f) { return !f.fault.empty(); });
+}
+
 void narrow_mistakes(const toolchain &t, std::vector<check_task> &tasks, const std::string &backend,
                      bool all_labs)
 {
     for (check_task &work : tasks) {
         if (work.as != check_role::wrong) continue;
+        const bool stays = work.of->test ? !runs_into_a_limit(t, work, backend)
+                                         : !all_labs && !work.of->slow_mistakes;
+        if (stays) continue;
         try {
-            expectation e =
-                read_expectation(read_text(work.what.source), t.shown(work.what.source), backend);
-            bool slow = e.verdict == "TIMEOUT" || e.verdict == "RESOURCE_LIMIT";
-            const bool stays = work.of->test ? !slow : !all_labs && !work.of->slow_mistakes;
-            if (!stays) work.case_name = e.case_name;
+            work.case_name = stated_by(t, work, backend).case_name;
         } catch (const machine_error &) { // its finding says so
         }
     }
@@ -244,17 +263,10 @@ std::map<std::string, double> compile_wrong(const toolchain &t, std::vector<chec
 
 namespace {
 
-bool has_fault(const check_task &work)
-{
-    return std::any_of(work.findings.begin(), work.findings.end(),
-                       [](const check_finding &f) { return !f.fault.empty(); });
-}
-
 std::string case_of_mistake(const toolchain &t, const check_task &work, const std::string &backend)
 {
     if (work.as != check_role::wrong) return {};
-    return read_expectation(read_text(work.what.source), t.shown(work.what.source), backend)
-        .case_name;
+    return stated_by(t, work, backend).case_name;
 }
 
 void replace(std::vector<verdict_row> &rows, const verdict_row &by)
@@ -297,7 +309,7 @@ void carry_out(const toolchain &t, check_task &work, grade_options options)
         grade_into(t, work, options);
         // What an earlier case did, by never ending for instance, may decide the one it is about.
         std::string about = work.whole() ? case_of_mistake(t, work, options.backend) : "";
-        if (!about.empty() && has_fault(work)) {
+        if (!about.empty() && work.has_fault()) {
             check_task alone = work;
             alone.case_name = about;
             grade_into(t, alone, options);

@@ -36,6 +36,7 @@ struct check_task {
     double seconds = 0, cpu_seconds = 0;
 
     bool whole() const { return only.empty() && case_name.empty(); }
+    bool has_fault() const;
     std::string submission() const; // as tables call it: "naive", "wrong/one_factor.cu"
 };
 
@@ -47,6 +48,10 @@ std::vector<check_task> tasks_of(const toolchain &t, const lab &l, const std::st
 // still are graded, but for those that would run into a limit in each.
 void narrow_mistakes(const toolchain &t, std::vector<check_task> &tasks, const std::string &backend,
                      bool all_labs);
+
+// Whether a wrong submission is to run into a limit of time or memory. False where its first lines
+// do not say.
+bool runs_into_a_limit(const toolchain &t, const check_task &work, const std::string &backend);
 
 // Compiles the wrong submissions of each lab at once, and returns by lab the core-seconds that
 // took. Those of the test labs do what no compiler, linker or process likes, each in its own way:
