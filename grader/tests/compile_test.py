@@ -63,6 +63,15 @@ class compiling(unittest.TestCase):
         self.assertEqual(self.compile(SCALE).stderr, "")
         self.assertEqual(self.names("-g", "--defined-only"), {"_Z5scalePfi"})
 
+    def test_nothing_is_left_for_a_later_compiler(self):
+        sections = ".gnu.lto_main.1", ".gnu.debuglto_.debug_info", ".llvmbc"
+        hidden = "".join(f'asm(".section {name},\\"e\\"\\n.byte 1\\n.previous");\n' for name in sections)
+        self.assertEqual(self.compile(SCALE + hidden).stderr, "")
+        listed = subprocess.run(["readelf", "-SW", "scale.o"], cwd=self.folder, capture_output=True, text=True).stdout
+        self.assertIn(".text", listed)
+        for name in sections:
+            self.assertNotIn(name, listed)
+
     def test_the_object_links_with_either_runtime(self):
         self.compile(SCALE)
         self.link(BUILD["cudart_static"])

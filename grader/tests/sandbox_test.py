@@ -30,7 +30,6 @@ HOSTILE = """
 #include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 static void could(const char *what, bool succeeded)
 {
@@ -43,7 +42,12 @@ void twice(const float *, float *, int)
     could("write a file", open("FOLDER/made", O_CREAT | O_WRONLY, 0600) >= 0);
     could("empty a file", truncate("FOLDER/secret", 0) == 0);
     could("change a mode", chmod("FOLDER/secret", 0777) == 0);
-    could("change a mode by a newer call", syscall(452, AT_FDCWD, "FOLDER/secret", 0777, 0) == 0);
+#ifdef __x86_64__ // not by the C library's function, which the worker has replaced
+    long newer = 452; // fchmodat2
+    register long flags asm("r10") = 0;
+    asm volatile("syscall" : "+a"(newer) : "D"(AT_FDCWD), "S"("FOLDER/secret"), "d"(0777), "r"(flags) : "rcx", "r11", "memory");
+    could("change a mode by a newer call", newer == 0);
+#endif
     could("remove a file", unlink("FOLDER/secret") == 0);
     could("list a folder", opendir("FOLDER") != nullptr);
     could("signal its parent", kill(getppid(), SIGCONT) == 0);
