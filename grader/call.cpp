@@ -487,6 +487,11 @@ bool just_behind_what_is_used(const simulator_finding &f)
 std::string hint_of(const simulator_finding &f, bool order)
 {
     using enum simulator::finding_kind;
+    if (static_cast<simulator::finding_kind>(f.kind) == unsupported)
+        return options().counting
+                   ? "Only the simulator can judge this case: do it in another way."
+                   : "On a machine with a GPU, --backend gpu can judge this case. Else do it in "
+                     "another way.";
     if (f.host_call && f.where[0])
         return "Does the pointer belong to the array that is meant, is it freed only once and "
                "after its last use, and does the size count bytes?";
@@ -790,7 +795,7 @@ answer ask_submission(const request &r, std::chrono::seconds limit, const std::s
     answer a = submission_worker().ask(r, limit);
     waited_ms += a.parent_ms;
     if (a.how == ending::timed_out) endless.emplace(function, current_case().name);
-    if (waited_ms > most_waited_ms) endless.emplace("", current_case().name);
+    if (waited_ms > most_waited_ms * options().patience) endless.emplace("", current_case().name);
     return a;
 }
 
@@ -849,7 +854,7 @@ bool once(std::vector<argument> &arguments, call_images &images, const char *fun
     }
     require_answer(loaded, loading(arguments, function));
     for (argument &a : arguments) a.scratch_bytes = loaded.value.bytes;
-    answer ran = ask_submission(run, std::chrono::seconds(10), function);
+    answer ran = ask_submission(run, std::chrono::seconds(10) * options().patience, function);
     if (options().simulated && ran.how == ending::answered)
         check_findings(images.report_at(), arguments);
     require_answer(ran, fmt::format("calling {}", function));
@@ -1020,6 +1025,13 @@ void run_on_ranks(int ranks)
         end_case(verdict::SKIPPED,
                  "This needs several processes of Open MPI, which is not installed here (Debian, "
                  "Ubuntu: apt-get install libopenmpi-dev openmpi-bin, then ./workbook again).");
+    // Open MPI starts processes and opens sockets, which nothing but namespaces keeps in.
+    if (options().require_sandbox && available_confinement(true) != confinement::namespaces) {
+        current_case().lacking = true;
+        end_case(verdict::SKIPPED,
+                 "This needs several processes, which are shut off from the machine by namespaces "
+                 "alone; they cannot be had here.");
+    }
     current_case().ranks = ranks;
 }
 

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <unistd.h>
@@ -43,6 +44,9 @@ std::size_t physical_memory()
            static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
+// In /proc a process finds its own memory, also what the simulator keeps from host code.
+bool sees_proc(int ranks) { return !options().simulated || ranks > 0; }
+
 worker &started(worker &w, const std::string &program, bool sandbox = options().sandbox,
                 int ranks = 0)
 {
@@ -50,8 +54,7 @@ worker &started(worker &w, const std::string &program, bool sandbox = options().
     worker_options o;
     o.program = program;
     o.sandbox = sandbox;
-    // In /proc a process finds its own memory, also what the simulator keeps from host code.
-    o.proc = !options().simulated || ranks > 0;
+    o.proc = sees_proc(ranks);
     o.ranks = ranks;
     o.mpirun = options().mpirun;
     o.output_region = options().simulated ? std::size_t{1} << 30
@@ -217,6 +220,52 @@ std::string find_device()
     if (!p.facts.present) return p.facts.error_text;
     p.have_facts = true;
     return {};
+}
+
+namespace {
+
+std::string words_for(std::uint64_t escapes)
+{
+    constexpr std::pair<escape, const char *> words[] = {
+        {escape::reads_files, "read files"},
+        {escape::writes_files, "write files"},
+        {escape::starts_processes, "start processes"},
+        {escape::opens_sockets, "open sockets"},
+        {escape::signals_processes, "signal processes"},
+    };
+    std::string result;
+    for (const auto &[bit, what] : words)
+        if (escapes & bit) result += fmt::format("{}{}", result.empty() ? "" : ", ", what);
+    return result;
+}
+
+found_sandbox try_sandbox()
+{
+    if (!options().sandbox) return {confinement::none, "it was started without one"};
+    const confinement how = available_confinement(sees_proc(0));
+    if (how == confinement::none)
+        return {how, "the kernel refuses namespaces of one's own, and Landlock"};
+    const std::string file = std::filesystem::read_symlink("/proc/self/exe").string();
+    request r;
+    r.what = command::try_sandbox;
+    r.bytes = file.size();
+    r.at = static_cast<std::uint64_t>(getpid());
+    std::copy(file.begin(), file.end(), reinterpret_cast<char *>(inputs().data()));
+    const answer a = naive_worker().ask(r, std::chrono::seconds(60));
+    std::fill_n(inputs().data(), file.size(), std::byte{});
+    if (a.how != ending::answered || a.value.status != reply_status::done)
+        return {confinement::none, "the worker of the naive reference did not answer in it"};
+    const std::string escapes = words_for(a.value.result[0]);
+    if (escapes.empty()) return {how, {}};
+    return {confinement::none, "a process in it could still " + escapes};
+}
+
+} // namespace
+
+const found_sandbox &sandbox_found()
+{
+    static const found_sandbox found = try_sandbox();
+    return found;
 }
 
 const device_facts &device()
@@ -414,6 +463,11 @@ void require_answer(const answer &a, const std::string &doing)
         end_case(verdict::RESOURCE_LIMIT,
                  fmt::format("It took too much host memory while {}.", doing),
                  "What grows with each call or each element?");
+    case ending::crowded:
+        end_case(verdict::RESOURCE_LIMIT,
+                 fmt::format("It had {} threads while {}; it may have {}.", a.status, doing,
+                             worker_options().thread_limit),
+                 "Threads of the GPU are started by a launch; the host needs few.");
     }
     const reply &r = a.value;
     const std::string on = a.rank < 0 ? doing : fmt::format("{}, on rank {}", doing, a.rank);

@@ -32,8 +32,10 @@ struct run_options {
     bool random_schedule =
         false;                 // simulator: blocks and warps take turns by the seed in every call
     bool late_streams = false; // simulator: what streams hold runs as late as waits allow
+    int patience = 1;          // a call may take so many times as long: of a busy machine
     bool isolate = false;      // a fresh worker for every case
-    bool sandbox = true;
+    bool sandbox = true;       // as good a one as there is here
+    bool require_sandbox = false; // nothing is graded where there is none
 };
 run_options &options();
 
@@ -98,6 +100,14 @@ void require_memory_in_naive(std::vector<request> loads);
 // Asks the naive worker for the device. Empty: there is one, and `device()` describes it; else why
 // not.
 std::string find_device();
+
+// How the submission's process is kept from the machine, tried by a worker of ours that runs as it
+// does. Asked for once there is a device.
+struct found_sandbox {
+    confinement how = confinement::none;
+    std::string lacking; // "it could read files": then it is none
+};
+const found_sandbox &sandbox_found();
 
 // The seed of the current case; the same whether the case runs alone or among others.
 std::uint64_t case_seed();

@@ -1,6 +1,7 @@
 // Seeded inputs: the same for a case whether it runs alone or among others.
 #include "case_run.hpp"
 #include "grading.hpp"
+#include "unwritable.hpp"
 #include "whole_file.hpp"
 
 #include <algorithm>
@@ -162,10 +163,11 @@ void keep_picture(const std::string &name, int width, int height, std::span<cons
     for (float v : values)
         pixels +=
             static_cast<char>(std::lround(255 * (std::isnan(v) ? 1 : std::clamp(v, 0.0f, 1.0f))));
-    bool written = write_whole(path, [&](std::ostream &file) {
+    int problem = write_whole(path, [&](std::ostream &file) {
         file << "P5\n" << width << " " << height << "\n255\n" << pixels;
     });
-    if (!written) end_case(verdict::INFRA_ERROR, path + " cannot be written.");
+    if (problem != 0)
+        end_case(verdict::INFRA_ERROR, "The grader " + cannot_write(path, problem) + ".");
 }
 
 } // namespace grading

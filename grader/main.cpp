@@ -2,6 +2,7 @@
 #define DOCTEST_CONFIG_IMPLEMENT
 #include "case_run.hpp"
 #include "report.hpp"
+#include "unwritable.hpp"
 #include "whole_file.hpp"
 #include "words.hpp"
 
@@ -20,6 +21,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <system_error>
 
 namespace {
 
@@ -48,15 +50,27 @@ int list_cases()
     return 0;
 }
 
+constexpr const char *what_to_do =
+    "  what to do: look at the limits of memory, files and processes (ulimit -a), close other "
+    "programs, then ./workbook doctor\n";
+
 std::string check_program(const std::string &path)
 {
     if (access(path.c_str(), X_OK) == 0) return {};
     return "not an executable file: " + path;
 }
 
-} // namespace
+int say_sandbox()
+{
+    const found_sandbox &found = sandbox_found();
+    if (found.how == confinement::none)
+        fmt::print("none: {}\n", found.lacking);
+    else
+        fmt::print("{}\n", name(found.how));
+    return found.how == confinement::none;
+}
 
-int main(int count, char **arguments)
+int grade(int count, char **arguments)
 {
     // Nothing a worker runs as may read or trace this process.
     prctl(PR_SET_DUMPABLE, 0);
@@ -66,7 +80,7 @@ int main(int count, char **arguments)
     CLI::App app("Grades one implementation of the contract of " + lab_name() + ".");
     run_options &o = options();
     std::string backend, filter, seed, json, only, counters, schedule = "index";
-    bool list = false, quiet = false, no_color = false;
+    bool list = false, quiet = false, no_color = false, probe = false;
     app.add_option("--backend", backend, "sim or gpu")->check(CLI::IsMember({"sim", "gpu"}));
     app.add_option("--worker", o.worker, "the worker to grade")->check(check_program);
     app.add_option("--naive", o.naive, "the worker of the naive reference")->check(check_program);
@@ -98,8 +112,14 @@ int main(int count, char **arguments)
     app.add_option("--pictures", o.picture_folder, "where cases that draw pictures write them")
         ->check(CLI::ExistingDirectory);
     app.add_flag("--keep-replays", o.keep_replays, "keeps those of passed cases too");
+    app.add_option("--patience", o.patience,
+                   "a call may take so many times as long: for machines that do much else")
+        ->check(CLI::Range(1, 100));
     app.add_flag("--require-isolation", o.isolate, "gives every case fresh workers");
-    app.add_flag("!--no-sandbox", o.sandbox, "starts workers without namespaces of their own");
+    app.add_flag("!--no-sandbox", o.sandbox, "starts workers under resource limits alone");
+    app.add_flag("--require-sandbox", o.require_sandbox,
+                 "grades nothing where workers cannot be shut off from the machine");
+    app.add_flag("--probe-sandbox", probe, "says how workers are shut off; 1 where they are not");
     app.add_option("--only", only, "correctness or speed")
         ->check(CLI::IsMember({"correctness", "speed"}));
     app.add_option("--verdicts", o.verdicts,
@@ -154,7 +174,17 @@ int main(int count, char **arguments)
     if (std::string problem = find_device(); !problem.empty()) {
         std::cerr << program << ": nothing can be graded on the " << backend
                   << " backend: " << problem << ".\n";
-        return 77;
+        if (!o.simulated) return 77;
+        // A GPU may be missing; the simulator needs nothing but memory, files and processes.
+        std::cerr << what_to_do;
+        return 99;
+    }
+
+    if (probe) return say_sandbox();
+    if (o.require_sandbox && sandbox_found().how == confinement::none) {
+        std::cerr << program << ": a submission cannot be shut off from this machine: "
+                  << sandbox_found().lacking << ". Nothing was graded.\n";
+        return 99;
     }
 
     doctest::Context context;
@@ -168,14 +198,26 @@ int main(int count, char **arguments)
 
     if (!quiet)
         std::cout << human_report(!no_color && isatty(1) && !getenv("NO_COLOR")) << std::flush;
-    if (!json.empty() && !write_whole(json, [](std::ostream &file) { file << result_json(); })) {
-        std::cerr << program << ": cannot write " << json << "\n";
-        return 99;
-    }
-    if (!counters.empty() &&
-        !write_whole(counters, [](std::ostream &file) { file << counters_json(); })) {
-        std::cerr << program << ": cannot write " << counters << "\n";
-        return 99;
-    }
+    auto written = [&](const std::string &path, std::string (*text)()) {
+        int problem =
+            path.empty() ? 0 : write_whole(path, [&](std::ostream &file) { file << text(); });
+        if (problem != 0) std::cerr << program << ": " << cannot_write(path, problem) << "\n";
+        return problem == 0;
+    };
+    if (!written(json, result_json) || !written(counters, counters_json)) return 99;
     return exit_status();
+}
+
+} // namespace
+
+int main(int count, char **arguments)
+{
+    try {
+        return grade(count, arguments);
+    } catch (const std::system_error &e) { // outside of all cases
+        std::cerr << lab_name()
+                  << ": the machine does not give the grader what it needs: " << e.what() << "\n"
+                  << what_to_do;
+        return 99;
+    }
 }

@@ -60,8 +60,19 @@ enum class command : std::uint32_t {
     run,    // call `function` on each of `calls` sets, in order; time them together
     store,  // copy the images of set `set` back into the output region
     drop,   // free set `set`
+    try_sandbox, // what this process can do that it must not: a word of `escape` bits in the
+                 // result; the input region names a file at `offset`, and `at` is a process
     report, // simulator only: findings and counters into the output region at `offset`, at most
             // `bytes`
+};
+
+// What a submission's process must not be able to do.
+enum escape : std::uint64_t {
+    reads_files = 1, // of the machine, but for the system's libraries
+    writes_files = 2,
+    starts_processes = 4,
+    opens_sockets = 8,
+    signals_processes = 16,
 };
 
 enum run_flags : std::uint32_t {

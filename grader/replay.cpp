@@ -36,16 +36,18 @@ std::string keep_call()
         if (!std::isalnum(static_cast<unsigned char>(c)) && c != '.' && c != '_') c = '-';
     std::filesystem::path path =
         std::filesystem::path(options().replay_folder) / (name + ".replay");
-    std::filesystem::create_directories(path.parent_path());
+    // A verdict stands without a replay: where none can be kept, none is.
+    std::error_code unwritable;
+    std::filesystem::create_directories(path.parent_path(), unwritable);
     request load = last.load;
     for (std::uint32_t i = 0; i < load.slots; ++i) load.arguments[i].input -= last.from;
-    bool written = write_whole(path.string(), [&](std::ostream &file) {
+    int problem = write_whole(path.string(), [&](std::ostream &file) {
         file.write(reinterpret_cast<const char *>(&load), sizeof load);
         file.write(reinterpret_cast<const char *>(&last.run), sizeof last.run);
         file.write(reinterpret_cast<const char *>(inputs().data() + last.from),
                    static_cast<std::streamsize>(last.to - last.from));
     });
-    return written ? path.string() : std::string();
+    return problem == 0 ? path.string() : std::string();
 }
 
 } // namespace grading

@@ -2,6 +2,7 @@
 #include "report.hpp"
 #include "case_run.hpp"
 #include "counted.hpp"
+#include "open_points.hpp"
 #include "replay.hpp"
 #include "todo.hpp"
 
@@ -58,6 +59,10 @@ struct painter {
 
 bool passed(const case_record &r) { return r.started && r.result == verdict::PASS; }
 bool skipped(const case_record &r) { return !r.started || r.result == verdict::SKIPPED; }
+int open_points(const case_record &r)
+{
+    return r.started && r.result == verdict::SKIPPED ? r.max_points : 0;
+}
 
 std::string file_text(const std::string &path)
 {
@@ -166,7 +171,9 @@ std::string failure(const case_record &r, const painter &paint)
     std::string text = wrapped(r.name, 4, what + "  ");
     text = "\n" + text.replace(0, what.size(), paint("31", what));
     text += wrapped(r.message, 4);
-    std::string todo = todos().words(r.about.empty() ? r.name : r.about, r.line);
+    std::string todo = r.result == verdict::INFRA_ERROR
+                           ? std::string()
+                           : todos().words(r.about.empty() ? r.name : r.about, r.line);
     if (!r.hint.empty())
         text += wrapped("Try: " + r.hint + (todo.empty() ? "" : " (" + todo + ")"), 4);
     else if (!todo.empty())
@@ -202,27 +209,22 @@ std::string unwatched_note()
                    2);
 }
 
-// What was skipped, by the reason why.
-std::string skipped_notes()
+// The cases that could not be judged, by the reason why.
+std::string notes_on_open_cases()
 {
-    std::vector<std::pair<std::string, std::string>> notes; // reason, names
-    for (const case_record &r : records()) {
-        if (!r.started || r.result != verdict::SKIPPED) continue;
-        auto at = std::find_if(notes.begin(), notes.end(),
-                               [&](const auto &note) { return note.first == r.message; });
-        if (at == notes.end())
-            notes.push_back({r.message, r.name});
-        else
-            at->second += "; " + r.name;
-    }
+    std::vector<open_case> cases;
+    for (const case_record &r : records())
+        if (r.started && r.result == verdict::SKIPPED)
+            cases.push_back(
+                {r.name, double(r.max_points), r.message + (r.hint.empty() ? "" : " " + r.hint)});
     std::string text;
-    for (const auto &[reason, names] : notes)
-        text += wrapped("Skipped: " + names + ". " + reason, 2);
+    for (const std::string &note : open_notes(cases)) text += wrapped(note, 2);
     return text;
 }
 
 struct tally {
-    int cases = 0, passed = 0, points = 0, max_points = 0, not_written = 0, skipped = 0;
+    int cases = 0, passed = 0, points = 0, max_points = 0, not_written = 0, skipped = 0, faults = 0,
+        open = 0; // points
     std::vector<const case_record *> speed;
 };
 
@@ -359,7 +361,7 @@ std::string human_report(bool colour)
     std::map<std::string, tally> by_function;
     const case_record *first = nullptr;
     std::vector<const case_record *> others;
-    int out_of_reach = 0; // points
+    int out_of_reach = 0; // points that no change of the file brings here
     for (const case_record &r : records()) {
         if (!r.started) continue;
         std::string f = function_of(r.name);
@@ -371,7 +373,9 @@ std::string human_report(bool colour)
         t.max_points += r.max_points;
         t.not_written += r.result == verdict::NOT_WRITTEN;
         t.skipped += skipped(r);
-        if (r.lacking) out_of_reach += r.max_points;
+        t.faults += r.result == verdict::INFRA_ERROR;
+        t.open += open_points(r);
+        if (!r.unsupported) out_of_reach += open_points(r);
         if (r.speed) t.speed.push_back(&r);
     }
     // A function that writes nothing anywhere is not written yet: one line for it, not one a case.
@@ -399,19 +403,23 @@ std::string human_report(bool colour)
                             fmt::format("    {:<18} ", name(r->result)));
     }
     text += "\n";
-    int points = 0, max_points = 0;
+    int points = 0, max_points = 0, open = 0;
     for (const std::string &f : order) {
         const tally &t = by_function[f];
         points += t.points;
         max_points += t.max_points;
+        open += t.open;
         bool all = t.passed == t.cases, none = t.not_written == t.cases;
-        std::string mark = all                    ? paint("32", "ok  ")
-                           : none                 ? "todo"
-                           : t.skipped == t.cases ? "skip"
-                                                  : paint("31", "FAIL");
+        bool rest_open = t.passed + t.skipped == t.cases;
+        std::string mark = all         ? paint("32", "ok  ")
+                           : none      ? "todo"
+                           : t.faults  ? "none"
+                           : rest_open ? "open"
+                                       : paint("31", "FAIL");
         std::string todo = todos().words(f);
         std::string what = none ? "not written yet" + (todo.empty() ? "" : ": " + todo)
                                 : fmt::format("{} of {} cases", t.passed, t.cases);
+        if (t.open > 0) what += fmt::format(", {} point{} open", t.open, t.open == 1 ? "" : "s");
         text += fmt::format("  {}  {:<20} {:<30} {:>3} of {:>3} points\n", mark, f, what, t.points,
                             t.max_points);
         for (const case_record *r : t.speed)
@@ -422,7 +430,7 @@ std::string human_report(bool colour)
                         fmt::format("{} of {} points. {}", r->points, r->max_points, more), 8);
             }
     }
-    text += skipped_notes();
+    text += notes_on_open_cases();
     text += unwatched_note();
     std::vector<const case_record *> printed;
     std::size_t cases = 0;
@@ -431,7 +439,12 @@ std::string human_report(bool colour)
         if (r.started && passed(r) && !r.text.empty()) printed.push_back(&r);
     }
     text += printed_in_passing(printed, cases);
-    text += fmt::format("\n{} of {} points", points, max_points);
+    if (exit_status() == 99)
+        return text + "\n" +
+               wrapped("Not graded: a fault of the machine or of the workbook left cases without "
+                       "a verdict. That is no fault of the file, and no zero.",
+                       0);
+    text += fmt::format("\n{} of {} points{}", points, max_points, open_words(open));
     text += options().simulated ? " (simulated: efficiency is counted, not timed)\n" : "\n";
     std::string next = what_next(first, to_write, points + out_of_reach < max_points);
     if (!next.empty() && next.size() + 6 <= width)
@@ -444,16 +457,18 @@ std::string human_report(bool colour)
 std::string result_json()
 {
     nlohmann::json l, cases = nlohmann::json::array();
-    int points = 0, max_points = 0;
+    int points = 0, max_points = 0, open = 0;
     for (const case_record &r : records()) {
         if (!r.started) continue;
         points += r.points;
         max_points += r.max_points;
+        open += open_points(r);
         nlohmann::json c{{"name", r.name},
                          {"kind", r.what == kind::speed ? "speed" : "correctness"},
                          {"verdict", name(r.result)},
                          {"points", r.points},
                          {"max_points", r.max_points},
+                         {"open_points", open_points(r)},
                          {"message", r.message},
                          {"hint", r.hint},
                          {"duration_ms", std::round(r.duration_ms * 100) / 100}};
@@ -474,10 +489,10 @@ std::string result_json()
          {"status", status.at(exit_status())},
          {"points", points},
          {"max_points", max_points},
+         {"open_points", open},
          {"cases", cases}};
     if (!options().warnings.empty()) l["warnings"] = options().warnings;
-    nlohmann::json env{
-        {"sandbox", options().sandbox && sandbox_available() ? "namespaces" : "limits"}};
+    nlohmann::json env{{"sandbox", name(sandbox_found().how)}};
     if (!options().simulated) {
         const device_facts &d = device();
         env["gpu"] = printable(d.name);
@@ -506,15 +521,16 @@ std::string counters_json()
 
 int exit_status()
 {
-    bool graded = false, ungraded = false, failed = false;
+    bool graded = false, open = false, failed = false;
     for (const case_record &r : records()) {
         if (!r.started) continue;
         if (r.result == verdict::INFRA_ERROR) return 99;
         graded = graded || !skipped(r);
-        ungraded = ungraded || (skipped(r) && !r.lacking);
-        failed = failed || r.unsupported || (!passed(r) && !skipped(r));
+        // Where the machine lacks what the lab can do without, the case is not required here.
+        open = open || (skipped(r) && !r.lacking);
+        failed = failed || (!passed(r) && !skipped(r));
     }
-    return failed ? 1 : ungraded || !graded ? 77 : 0;
+    return failed ? 1 : open || !graded ? 77 : 0;
 }
 
 // doctest tells this listener where the run is.

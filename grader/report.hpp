@@ -20,7 +20,7 @@ struct case_record {
     int points = 0, max_points = 0;
     bool started = false, ended = false;
     bool tried = true;        // false: the function was known not to end
-    bool unsupported = false; // it used what the simulator lacks: not graded, and not passed over
+    bool unsupported = false; // the submission used what the simulator lacks: open by its doing
     verdict result = verdict::PASS;
     std::string message, hint;
     std::string about;     // the function whose TODO the failure is; empty: the case's own
@@ -72,8 +72,8 @@ std::string human_report(bool colour);
 std::string counters_json();
 // The canonical document (schema cuda-workbook/1) with this lab in it.
 std::string result_json();
-// 0 passed, 1 the submission failed, 77 something could not be graded and nothing failed, 99 our
-// own machinery failed.
+// 0 passed, 1 the submission failed, 77 nothing failed and required cases are open, 99 our own
+// machinery failed.
 int exit_status();
 
 } // namespace grading

@@ -1,23 +1,16 @@
 // Starts, speaks to and disposes of worker processes.
 //
 // A worker has a keeper: a process of ours between it and the parent. The keeper reports how the
-// worker ended and takes everything the worker left behind with it. Where the machine allows, both
-// live in user, PID, network and IPC namespaces of their own, so nothing the worker does reaches
-// another process.
+// worker ended and takes everything the worker left behind with it. Both live in a sandbox, so that
+// nothing the worker does reaches another process.
 #include "session.hpp"
 
 #include "simulator/own_threads.hpp"
-#include "worker_root.hpp"
 
 #include <fcntl.h>
-#include <linux/sched.h>
-#include <net/if.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/resource.h>
@@ -28,7 +21,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -101,46 +93,17 @@ std::pair<owned_fd, owned_fd> make_pipe()
     return {owned_fd::high(ends[0]), owned_fd::high(ends[1])};
 }
 
-struct id_maps {
-    std::array<char, 64> uid{}, gid{};
-    id_maps()
-    {
-        snprintf(uid.data(), uid.size(), "%u %u 1", getuid(), getuid());
-        snprintf(gid.data(), gid.size(), "%u %u 1", getgid(), getgid());
-    }
-};
-
 // Everything the child needs, made before it exists: between clone and exec only system calls are
 // safe.
 struct plan {
     const char *program;
     std::vector<char *> arguments; // with the null at the end
-    bool loopback;                 // wanted in the worker's network
     rlim_t cpu_seconds;            // of its whole life
-    bool proc;                     // wanted in the worker's root
     int socket, input, output, text, status, null;
-    const worker_root *root; // null: without namespaces
-    id_maps ids;
+    const sandbox *within;
     std::vector<std::string> environment;
     std::vector<char *> environment_pointers;
 };
-
-void write_file(const char *path, const char *text)
-{
-    int fd = open(path, O_WRONLY | O_CLOEXEC);
-    if (fd < 0) _exit(126);
-    if (write(fd, text, strlen(text)) < 0) _exit(126);
-    ::close(fd);
-}
-
-void limit(__rlimit_resource what, rlim_t most)
-{
-    rlimit now{};
-    getrlimit(what, &now);
-    most = std::min(most, now.rlim_max);
-    rlimit wanted{most, most};
-    setrlimit(what, &wanted);
-}
 
 [[noreturn]] void become_worker(const plan &p)
 {
@@ -151,74 +114,24 @@ void limit(__rlimit_resource what, rlim_t most)
     dup2(p.socket, socket_fd);
     dup2(p.input, input_fd);
     dup2(p.output, output_fd);
-    syscall(SYS_close_range, output_fd + 1, ~0U, 0);
-    if (open("/proc/self/status", O_RDONLY) != simulator::own_status_fd) _exit(126);
+    const int own_status = p.within->open_own_status();
+    if (own_status < 0 || dup2(own_status, simulator::own_status_fd) < 0) _exit(126);
+    p.within->confine(); // needs a descriptor of its own
+    syscall(SYS_close_range, simulator::own_status_fd + 1, ~0U, 0);
     limit(RLIMIT_CORE, 0);
     limit(RLIMIT_FSIZE, rlim_t{1} << 30);
     limit(RLIMIT_NOFILE, 1024);
     limit(RLIMIT_CPU, p.cpu_seconds);
-    if (p.root) drop_privileges();
-    if (p.root && !p.proc && umount2("/proc", MNT_DETACH) != 0) _exit(126);
-    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     execve(p.program, p.arguments.data(), p.environment_pointers.data());
     _exit(127);
-}
-
-// Kills every process that was handed to this one when its parent ended. Used without a PID
-// namespace.
-void kill_descendants()
-{
-    char path[64], text[4096];
-    snprintf(path, sizeof path, "/proc/self/task/%d/children", getpid());
-    while (true) {
-        int fd = open(path, O_RDONLY | O_CLOEXEC);
-        ssize_t got = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
-        if (fd >= 0) ::close(fd);
-        if (got <= 0) return;
-        text[got] = 0;
-        for (char *at = text; *at;) {
-            pid_t child = static_cast<pid_t>(strtol(at, &at, 10));
-            if (child <= 0 || *at != ' ') break; // the buffer ends within a number: read again
-            kill(child, SIGKILL);
-            waitpid(child, nullptr, 0);
-            while (*at == ' ') ++at;
-        }
-    }
-}
-
-constexpr std::uint64_t namespaces =
-    CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWNS;
-
-// A new network namespace has a loopback interface, which is down; Open MPI's processes meet there.
-void raise_loopback()
-{
-    ifreq wanted{};
-    memcpy(wanted.ifr_name, "lo", 3);
-    wanted.ifr_flags = IFF_UP | IFF_RUNNING;
-    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    if (fd < 0 || ioctl(fd, SIOCSIFFLAGS, &wanted) != 0) _exit(126);
-    ::close(fd);
-}
-
-// In the new namespaces: the same user, and the worker's own root.
-void settle(const char *uid_map, const char *gid_map, const worker_root &root)
-{
-    write_file("/proc/self/setgroups", "deny");
-    write_file("/proc/self/uid_map", uid_map);
-    write_file("/proc/self/gid_map", gid_map);
-    if (!root.enter()) _exit(126);
 }
 
 [[noreturn]] void become_keeper(const plan &p)
 {
     setsid();
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (p.root) {
-        settle(p.ids.uid.data(), p.ids.gid.data(), *p.root);
-        if (p.loopback) raise_loopback();
-    } else {
-        prctl(PR_SET_CHILD_SUBREAPER, 1);
-    }
+    p.within->enter();
+    prctl(PR_SET_PDEATHSIG, SIGKILL); // entering may have cleared it
     pid_t child =
         static_cast<pid_t>(syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, nullptr));
     if (child == 0) become_worker(p);
@@ -232,21 +145,8 @@ void settle(const char *uid_map, const char *gid_map, const worker_root &root)
         if (ended < 0 && errno != EINTR) _exit(125);
     }
     if (write(3, &status, sizeof status) != sizeof status) _exit(125);
-    if (!p.root) kill_descendants();
+    kill_descendants();
     _exit(0); // in a PID namespace this ends everything in it
-}
-
-// clone3 with a pidfd: like fork, for a child that only makes system calls. Returns the pid, or -1.
-pid_t clone_keeper(const plan &p, int &pidfd)
-{
-    clone_args args{};
-    args.flags = CLONE_PIDFD;
-    if (p.root) args.flags |= namespaces;
-    args.pidfd = reinterpret_cast<std::uint64_t>(&pidfd);
-    args.exit_signal = SIGCHLD;
-    pid_t pid = static_cast<pid_t>(syscall(SYS_clone3, &args, sizeof args));
-    if (pid == 0) become_keeper(p);
-    return pid;
 }
 
 std::vector<std::string> minimal_environment()
@@ -261,11 +161,37 @@ std::vector<std::string> minimal_environment()
     return result;
 }
 
+// The system's libraries, the GPU's devices, its own program, and nothing else of the machine: no
+// solution, no grader, no file of anybody's.
+sandbox sandbox_of(const worker_options &o, confinement how, const std::string &seen_at)
+{
+    const bool ranks = o.ranks > 0;
+    sandbox s(how,
+              {.proc = o.proc, .processes = ranks, .local_sockets = o.proc, .loopback = ranks});
+    s.show_system();
+    s.show("/sys");
+    s.show("/dev/dxg", true);
+    std::error_code nothing_there;
+    for (const std::filesystem::directory_entry &e :
+         std::filesystem::directory_iterator("/dev", nothing_there))
+        if (e.path().filename().string().starts_with("nvidia")) s.show(e.path().string(), true);
+    std::error_code gone; // then the worker fails to start, and its answer says so
+    s.show(std::filesystem::canonical(o.program, gone).string(), seen_at);
+    if (ranks) { // with what Open MPI reads besides libraries
+        s.show(std::filesystem::canonical(o.mpirun, gone).string(), o.mpirun);
+        s.show("/etc/openmpi");
+        s.show("/usr/share/openmpi");
+    }
+    return s;
+}
+
 std::size_t held_by(const struct stat &s) { return static_cast<std::size_t>(s.st_blocks) * 512; }
 
-// What processes hold. Files of memory that are open hold theirs, mapped or not; each counts once.
+// What processes hold, and how many threads they are. Files of memory that are open hold theirs,
+// mapped or not; each counts once.
 struct held_memory {
     std::size_t anonymous = 0, shared = 0; // bytes that are mapped; shared ones once a process
+    int threads = 0;
     std::map<std::pair<dev_t, ino_t>, std::size_t> files;
 
     std::size_t bytes() const
@@ -284,6 +210,7 @@ void add_mapped(pid_t pid, std::size_t given, held_memory &to)
     for (std::string line; std::getline(file, line);) {
         if (line.starts_with("RssAnon:")) to.anonymous += std::stoull(line.substr(8)) << 10;
         if (line.starts_with("RssShmem:")) shared = std::stoull(line.substr(9)) << 10;
+        if (line.starts_with("Threads:")) to.threads += std::stoi(line.substr(8));
     }
     to.shared += shared - std::min(shared, given);
 }
@@ -336,12 +263,12 @@ bool only_forked(pid_t pid)
 
 } // namespace
 
-std::size_t memory_from(pid_t keeper, std::initializer_list<const region *> regions)
+usage used_from(pid_t keeper, std::initializer_list<const region *> regions)
 {
     // The worker is the oldest: what it leaves behind is handed to the keeper after it. Until its
     // execve it shares this process's pages, and nothing of a submission's runs.
     const std::vector<pid_t> children = children_of(keeper);
-    if (children.empty() || only_forked(children[0])) return 0;
+    if (children.empty() || only_forked(children[0])) return {};
     std::size_t given = 0;
     std::vector<struct stat> stats(regions.size());
     auto next = stats.begin();
@@ -350,7 +277,7 @@ std::size_t memory_from(pid_t keeper, std::initializer_list<const region *> regi
     held_memory held;
     add_below(keeper, given, held);
     for (auto s = stats.begin(); s != next; ++s) held.files.erase({s->st_dev, s->st_ino});
-    return held.bytes();
+    return {held.bytes(), held.threads};
 }
 
 region::region(std::size_t bytes, bool workers_may_write) : size_(bytes)
@@ -412,20 +339,25 @@ void worker::state::start(const region &input)
     owned_fd null = owned_fd::high(open("/dev/null", O_RDONLY | O_CLOEXEC));
 
     plan p{};
-    std::optional<worker_root> root;
-    if (options.sandbox && sandbox_available())
-        p.root = &root.emplace(options.program, options.ranks ? options.mpirun : std::string());
-    p.program = p.root ? worker_root::program_path : options.program.c_str();
+    confinement how = options.sandbox ? available_confinement(options.proc) : confinement::none;
+    if (options.ranks && how != confinement::namespaces) {
+        how = confinement::none; // Open MPI needs what Landlock takes away
+        char folder[] = "/tmp/cuda-workbook-ranks.XXXXXX";
+        if (!mkdtemp(folder)) fail("making a folder in /tmp");
+        scratch = folder;
+    }
+    const std::string program = how == confinement::namespaces ? "/worker" : options.program;
+    const sandbox within = sandbox_of(options, how, program);
+    p.within = &within;
+    p.program = program.c_str();
     std::vector<std::string> arguments{p.program};
     if (options.ranks)
         arguments.insert(arguments.end(),
                          {"--ranks", std::to_string(options.ranks), options.mpirun});
     for (std::string &a : arguments) p.arguments.push_back(a.data());
     p.arguments.push_back(nullptr);
-    p.loopback = options.ranks > 0;
     // Each call has a limit on the clock on the wall, and the simulator takes every core.
     p.cpu_seconds = 600 * rlim_t{std::max(1u, std::thread::hardware_concurrency())};
-    p.proc = options.proc;
     p.socket = theirs.get();
     p.input = input.descriptor();
     p.output = output->descriptor();
@@ -433,17 +365,13 @@ void worker::state::start(const region &input)
     p.status = status_out.get();
     p.null = null.get();
     p.environment = minimal_environment();
-    if (options.ranks && !p.root) {
-        char folder[] = "/tmp/cuda-workbook-ranks.XXXXXX";
-        if (!mkdtemp(folder)) fail("making a folder in /tmp");
-        scratch = folder;
-        p.environment.push_back("TMPDIR=" + scratch);
-    }
+    if (!scratch.empty()) p.environment.push_back("TMPDIR=" + scratch);
     for (std::string &e : p.environment) p.environment_pointers.push_back(e.data());
     p.environment_pointers.push_back(nullptr);
 
     int fd = -1;
-    keeper = clone_keeper(p, fd);
+    keeper = within.start(fd);
+    if (keeper == 0) become_keeper(p);
     if (keeper < 0) fail("starting a worker");
     pidfd = owned_fd::high(fd);
     text = std::move(text_in);
@@ -455,8 +383,7 @@ void worker::state::start(const region &input)
 void worker::state::stop()
 {
     if (keeper < 0) return;
-    // Without namespaces the keeper must live to collect what the worker left: end the worker
-    // first.
+    // The keeper must live to collect what the worker left: end the worker first.
     for (pid_t child : children_of(keeper)) kill(child, SIGKILL);
     pollfd wait{pidfd.get(), POLLIN, 0};
     if (poll(&wait, 1, 2000) <= 0) kill(keeper, SIGKILL);
@@ -572,8 +499,8 @@ answer worker::ask(request what, std::chrono::milliseconds limit)
             return s.finish(a);
         }
         pollfd wait[3] = {{socket, POLLIN, 0}, {text, POLLIN, 0}, {s.status.get(), POLLIN, 0}};
-        int most =
-            static_cast<int>(std::min<long long>(left, 100)); // to look at its memory now and then
+        int most = static_cast<int>(
+            std::min<long long>(left, 100)); // to look at what it takes now and then
         poll(wait, 3, most);
         if (wait[0].revents & POLLIN) {
             reply r;
@@ -601,8 +528,10 @@ answer worker::ask(request what, std::chrono::milliseconds limit)
         if (wait[2].revents && s.ended(a)) return s.finish(a);
         if (wait[0].revents && !(wait[0].revents & POLLIN)) socket = -1;
         if (wait[1].revents && !(wait[1].revents & POLLIN)) text = -1;
-        if (memory_from(s.keeper, {s.input, s.output.get()}) > s.options.memory_limit) {
-            a.how = ending::oversized;
+        const usage now = used_from(s.keeper, {s.input, s.output.get()});
+        if (now.bytes > s.options.memory_limit || now.threads > s.options.thread_limit) {
+            a.how = now.bytes > s.options.memory_limit ? ending::oversized : ending::crowded;
+            a.status = now.threads;
             return s.finish(a);
         }
     }
@@ -614,29 +543,6 @@ region &worker::output() const { return *state_->output; }
 worker::printed worker::take_text()
 {
     return {std::exchange(state_->said, {}), std::exchange(state_->cut, false)};
-}
-
-bool sandbox_available()
-{
-    static const bool available = [] {
-        pid_t pid;
-        clone_args args{};
-        args.flags = namespaces;
-        id_maps ids;
-        worker_root root("/proc/self/exe");
-        args.exit_signal = SIGCHLD;
-        pid = static_cast<pid_t>(syscall(SYS_clone3, &args, sizeof args));
-        if (pid == 0) {
-            settle(ids.uid.data(), ids.gid.data(), root); // ends with 126 where it may not
-            _exit(0);
-        }
-        if (pid < 0) return false;
-        int status = 0;
-        while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-        }
-        return WIFEXITED(status) && WEXITSTATUS(status) == 0;
-    }();
-    return available;
 }
 
 } // namespace grading

@@ -1,6 +1,7 @@
 // A worker process as the parent sees it: started, spoken to under a deadline, and disposed of.
 #pragma once
 
+#include "process/sandbox.hpp"
 #include "protocol.hpp"
 
 #include <chrono>
@@ -43,6 +44,7 @@ enum class ending : std::uint8_t {
     flooded,   // more output than `worker_options::output_limit`
     confused,  // something came that is no reply to this request
     oversized, // it used more host memory than `worker_options::memory_limit`
+    crowded,   // it had more threads than `worker_options::thread_limit`
 };
 
 struct answer {
@@ -60,9 +62,10 @@ struct worker_options {
     std::size_t output_limit = 8 << 20; // bytes after which it is killed
     int ranks = 0;       // that many ranks of Open MPI, which are one worker together; 0: no MPI
     std::string mpirun;  // then Open MPI's launcher
-    bool sandbox = true; // where the machine allows; see `sandbox_available`
-    bool proc = true;    // /proc is there, also in a sandbox: the CUDA driver and Open MPI need it
+    bool sandbox = true; // the best that works here; see `available_confinement`
+    bool proc = true;    // /proc is there: the CUDA driver and Open MPI need it
     std::size_t memory_limit = std::size_t{12} << 30; // host bytes of the worker and its children
+    int thread_limit = 1024;                          // of them all
     std::size_t output_region = std::size_t{1} << 30; // sparse: pages cost memory once touched
 };
 
@@ -97,12 +100,13 @@ private:
     std::unique_ptr<state> state_;
 };
 
-// Bytes of host memory held by all that came from a worker's keeper, but for pages of `regions`. A
-// worker that has not begun its program yet holds none of its own.
-std::size_t memory_from(pid_t keeper, std::initializer_list<const region *> regions);
+// What all that came from a worker's keeper takes of the machine.
+struct usage {
+    std::size_t bytes = 0; // of host memory, but for pages of the regions
+    int threads = 0;
+};
 
-// Whether processes can be put into user, PID, network and IPC namespaces of their own here. Tried
-// once.
-bool sandbox_available();
+// A worker that has not begun its program yet takes nothing of its own.
+usage used_from(pid_t keeper, std::initializer_list<const region *> regions);
 
 } // namespace grading

@@ -1,25 +1,28 @@
 // A name beside the file's, taken by one process, then a rename.
 #include "whole_file.hpp"
 
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <unistd.h>
 
 namespace grading {
 
-bool write_whole(const std::string &path, const std::function<void(std::ostream &)> &write)
+int write_whole(const std::string &path, const std::function<void(std::ostream &)> &write)
 {
     std::string unfinished = path + ".tmp." + std::to_string(getpid());
-    std::error_code error;
-    {
-        std::ofstream file(unfinished, std::ios::binary);
-        write(file);
-        file.close();
-        if (file) std::filesystem::rename(unfinished, path, error);
-        if (file && !error) return true;
+    std::error_code renamed, ignored;
+    errno = 0; // a stream does not say why it failed; the call below it does
+    std::ofstream file(unfinished, std::ios::binary);
+    write(file);
+    file.close();
+    int problem = file ? 0 : errno ? errno : EIO;
+    if (problem == 0) {
+        std::filesystem::rename(unfinished, path, renamed);
+        problem = renamed.value();
     }
-    std::filesystem::remove(unfinished, error);
-    return false;
+    if (problem != 0) std::filesystem::remove(unfinished, ignored);
+    return problem;
 }
 
 } // namespace grading

@@ -7,8 +7,8 @@
 
 namespace grading {
 
-// Writes beside `path` under a name of this process's own, then renames. False when either failed:
-// then `path` is what it was.
-bool write_whole(const std::string &path, const std::function<void(std::ostream &)> &write);
+// Writes beside `path` under a name of this process's own, then renames. Returns 0, or the errno of
+// what failed: then `path` is what it was.
+int write_whole(const std::string &path, const std::function<void(std::ostream &)> &write);
 
 } // namespace grading

@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <system_error>
 #include <unistd.h>
 #include <utility>
 
@@ -34,9 +35,7 @@ struct work {
 std::string csv_word(std::string word)
 {
     if (!word.empty() && std::string("=+-@").find(word[0]) != std::string::npos) word = "'" + word;
-    if (word.find_first_of(",\"\n\r") == word.npos) return word;
-    for (std::size_t at = 0; (at = word.find('"', at)) != word.npos; at += 2) word.insert(at, "\"");
-    return "\"" + word + "\"";
+    return csv_quoted(word);
 }
 
 std::string verdict_words(const grade_row &row)
@@ -47,14 +46,19 @@ std::string verdict_words(const grade_row &row)
     return result;
 }
 
-void require_walls()
+void require_sandbox(const toolchain &t, const lab &any, const std::string &backend)
 {
-    if (sandbox_works()) return;
-    throw machine_error("This machine cannot shut a submission off from its files and processes, "
-                        "and strangers' code is not run without that; nothing was graded.\n  what "
-                        "to do: ./workbook doctor says, beside \"sandbox\" and \"closed compile\", "
-                        "what to allow");
+    const std::string problem = sandbox_problem(t, any, backend);
+    if (problem.empty()) return;
+    throw machine_error(fmt::format(
+        "This machine cannot shut a submission off from its files and processes ({}), and "
+        "strangers' code is not run without that; nothing was graded.\n  what to do: ./workbook "
+        "doctor says, beside \"sandbox\", what to allow; in a machine that holds nothing else, "
+        "and is thrown away afterwards, --without-sandbox grades",
+        problem));
 }
+
+bool without_grade(const grade_row &row) { return row.status == "error"; }
 
 void add_problem(grade_row &row, const std::string &words)
 {
@@ -69,6 +73,8 @@ void take(grade_row &row, graded g, const todo_list &todos)
     row.status = l.status;
     row.points = l.points;
     if (l.max_points > 0) row.max_points = l.max_points; // a broken grader knows of none
+    row.open_points = l.open_points;
+    for (const std::string &note : open_notes(l)) row.open.push_back(on_one_line(note, 4000, ' '));
     for (const case_view &c : l.cases) ++row.verdicts[c.verdict];
     const case_view *f = first_to_mend(l, todos); // as watch orders them
     if (f) row.first_failure = fmt::format("{} in {}", f->verdict, f->name);
@@ -111,7 +117,11 @@ std::string text_of(const std::string &path)
     if (!fs::is_regular_file(fs::symlink_status(path, unreadable))) return {};
     std::uintmax_t size = fs::file_size(path, unreadable);
     if (unreadable || size > most || access(path.c_str(), R_OK) != 0) return {};
-    return read_text(path);
+    try {
+        return read_text(path);
+    } catch (const machine_error &) { // which its row will say
+        return {};
+    }
 }
 
 // Files that are somebody else's, byte for byte. The stub as it was handed out is everybody's.
@@ -166,7 +176,7 @@ std::vector<work> work_of(const toolchain &t, const std::vector<student_files> &
             w.row.student = on_one_line(student.name, 200);
             w.row.lab = name;
             w.row.file = h.file;
-            w.row.status = "missing";
+            w.row.status = h.unreadable ? "error" : "missing";
             w.row.problem = h.problem;
             w.row.max_points = offered[name];
             all.push_back(std::move(w));
@@ -174,27 +184,104 @@ std::vector<work> work_of(const toolchain &t, const std::vector<student_files> &
     return all;
 }
 
+constexpr int points_width = 18; // of "50 / 50, 50 open"
+
+// What a fault of ours left ungraded is no zero, and must not look like one.
+std::string points_shown(const grade_row &row)
+{
+    return without_grade(row) ? "not graded"
+                              : points_words(row.points, row.max_points, row.open_points);
+}
+
 void print_row(const grade_row &row, int student, int lab, const terminal &out)
 {
     std::string what = row.first_failure.empty() ? row.status : row.first_failure;
     if (row.status == "pass") what = good(out, what);
     fmt::print("{}{}{}{}\n", padded(row.student, student), padded(row.lab, lab),
-               padded(points_words(row.points, row.max_points), 12), what);
+               padded(points_shown(row), points_width), what);
     if (!row.problem.empty()) fmt::print("    {}\n", wrapped(row.problem, out.width, 4));
 }
+
+// A submission can bring a case to this by itself, so a person must see which.
+void print_open(const std::vector<grade_row> &rows, const terminal &out)
+{
+    auto open = [](const grade_row &row) { return row.open_points > 0 && !without_grade(row); };
+    if (std::none_of(rows.begin(), rows.end(), open)) return;
+    fmt::print("\n{}\n",
+               wrapped("Open points, neither reached nor lost. Where the reason is in the "
+                       "submission, a person decides:",
+                       out.width, 0));
+    for (const grade_row &row : rows)
+        if (open(row)) {
+            fmt::print("  {}, {}: {:g} of {:g} points\n", row.student, row.lab, row.open_points,
+                       row.max_points);
+            for (const std::string &note : row.open)
+                fmt::print("    {}\n", wrapped(note, out.width, 4));
+        }
+}
+
+// The tables as far as they go: written anew after each row, so that a run that is stopped keeps
+// what it has. A disk that is full ends neither the grading nor what the files hold.
+class kept_tables {
+public:
+    explicit kept_tables(const autograde_options &wanted)
+        : all_{{"--csv", wanted.csv_file, as_csv}, {"--json", wanted.json_file, json_text}}
+    {
+    }
+    void keep(const std::vector<grade_row> &rows, const grade_options &options)
+    {
+        for (table &t : all_) {
+            if (t.file.empty()) continue;
+            try {
+                write_atomically(t.file, t.text(rows, options));
+                t.rows = rows.size();
+            } catch (const machine_error &e) {
+                t.problem = e.what();
+            }
+        }
+    }
+    // Throws machine_error where the last rows could not be written.
+    void require_whole(std::size_t rows) const
+    {
+        std::string problems;
+        for (const table &t : all_)
+            if (!t.file.empty() && t.rows < rows)
+                problems +=
+                    fmt::format("{}{} {} holds {} of {} rows: {}", problems.empty() ? "" : "\n",
+                                t.option, t.file, t.rows, rows, t.problem);
+        if (!problems.empty()) throw machine_error(problems);
+    }
+
+private:
+    static std::string json_text(const std::vector<grade_row> &rows, const grade_options &options)
+    {
+        return as_json(rows, options).dump(1) + "\n";
+    }
+    struct table {
+        const char *option;
+        std::string file; // empty: not wanted
+        std::string (*text)(const std::vector<grade_row> &, const grade_options &);
+        std::size_t rows = 0; // in the file
+        std::string problem = {};
+    };
+    table all_[2];
+};
 
 } // namespace
 
 std::string as_csv(const std::vector<grade_row> &rows, const grade_options &options)
 {
-    std::string text = "student,lab,status,points,max_points,verdicts,first_failure,problem,file,"
-                       "backend,seed,tool\n";
-    for (const grade_row &row : rows) {
+    std::string text = "student,lab,status,points,max_points,open_points,verdicts,first_failure,"
+                       "problem,file,backend,seed,tool\n";
+    for (grade_row row : rows) {
+        for (const std::string &note : row.open) add_problem(row, note);
         std::vector<std::string> words = {row.student,
                                           row.lab,
                                           row.status,
-                                          fmt::format("{:g}", row.points),
+                                          without_grade(row) ? "" : fmt::format("{:g}", row.points),
                                           fmt::format("{:g}", row.max_points),
+                                          without_grade(row) ? ""
+                                                             : fmt::format("{:g}", row.open_points),
                                           verdict_words(row),
                                           row.first_failure,
                                           row.problem,
@@ -221,8 +308,10 @@ json as_json(const std::vector<grade_row> &rows, const grade_options &options)
                                     {"file", on_one_line(row.file, 1000)},
                                     {"status", row.status},
                                     {"problem", row.problem},
-                                    {"points", row.points},
+                                    {"points", without_grade(row) ? json() : json(row.points)},
                                     {"max_points", row.max_points},
+                                    {"open_points", row.open_points},
+                                    {"open", row.open},
                                     {"verdicts", row.verdicts},
                                     {"first_failure", row.first_failure},
                                     {"result", row.document}});
@@ -239,12 +328,13 @@ int autograde_command(const toolchain &t, const autograde_options &wanted)
     if (names.empty()) throw usage_error("this workbook has no labs yet");
     require_writable("--csv", wanted.csv_file);
     require_writable("--json", wanted.json_file);
-    require_walls();
     grade_options options = wanted.grade;
     options.seed = choose_seed(options.seed); // one for all: everyone gets the same inputs
     progress_line progress;
     options.backend = choose_backend(t, lab_called(t, names[0]), options, progress).backend;
     std::vector<work> all = work_of(t, handed.students, names, options, progress);
+    options.require_sandbox = !wanted.without_sandbox;
+    if (options.require_sandbox) require_sandbox(t, lab_called(t, names[0]), options.backend);
 
     name_copies(t, all);
     std::map<std::string, todo_list> todos;
@@ -254,17 +344,20 @@ int autograde_command(const toolchain &t, const autograde_options &wanted)
     if (!handed.skipped.empty())
         fmt::print("{}\n\n", wrapped(skipped_words(handed.skipped), out.width, 2));
     int student = width_of(all, &grade_row::student) + 2, lab = width_of(all, &grade_row::lab) + 2;
-    fmt::print("{}{}{}{}\n", padded("student", student), padded("lab", lab), padded("points", 12),
-               "first failure");
+    fmt::print("{}{}{}{}\n", padded("student", student), padded("lab", lab),
+               padded("points", points_width), "first failure");
     std::vector<grade_row> rows;
+    kept_tables tables(wanted);
+    std::string unprinted; // why a row was not printed; empty: all were
     auto report = [&](std::size_t i) {
         progress.clear();
-        print_row(all[i].row, student, lab, out);
         rows.push_back(std::move(all[i].row));
-        // After each one, so that a run that is stopped keeps what it has.
-        if (!wanted.csv_file.empty()) write_atomically(wanted.csv_file, as_csv(rows, options));
-        if (!wanted.json_file.empty())
-            write_atomically(wanted.json_file, as_json(rows, options).dump(1) + "\n");
+        tables.keep(rows, options);
+        try {
+            print_row(rows.back(), student, lab, out);
+        } catch (const std::system_error &e) { // its disk is full: the tables still get their rows
+            unprinted = e.what();
+        }
         if (i + 1 < all.size())
             progress.say(
                 fmt::format("grading {}/{}: {}", i + 2, all.size(), all[i + 1].row.student));
@@ -274,6 +367,7 @@ int autograde_command(const toolchain &t, const autograde_options &wanted)
     run_all(
         all.size(), at_once,
         [&](std::size_t i) { carry_out(t, all[i], options, todos.at(all[i].of->name)); }, report);
+    print_open(rows, out);
     auto count = [&](const char *status) {
         return std::count_if(rows.begin(), rows.end(),
                              [&](const grade_row &row) { return row.status == status; });
@@ -288,6 +382,8 @@ int autograde_command(const toolchain &t, const autograde_options &wanted)
                     rows.size() - std::size_t(refused + missing + faults), refused, missing, faults,
                     options.backend, options.seed);
     fmt::print("\n{}\n", wrapped(sums, out.width, 2));
+    if (!unprinted.empty()) throw machine_error("Some rows could not be printed: " + unprinted);
+    tables.require_whole(rows.size());
     return faults > 0 ? infrastructure : passed;
 }
 

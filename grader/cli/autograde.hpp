@@ -13,6 +13,7 @@ struct autograde_options {
     std::string folder;              // as read_class takes it
     std::vector<std::string> words;  // the labs; none: all
     std::string csv_file, json_file; // empty: none
+    bool without_sandbox = false;    // grades where submissions cannot be shut off, too
     grade_options grade;
 };
 
@@ -23,7 +24,8 @@ struct grade_row {
     // What is to be known of the file, and why it is missing or what its first failure is about;
     // one line.
     std::string problem;
-    double points = 0, max_points = 0;
+    double points = 0, max_points = 0, open_points = 0;
+    std::vector<std::string> open;       // why points are open, a sentence for each reason
     std::map<std::string, int> verdicts; // cases by verdict
     std::string first_failure;           // "WRONG_ANSWER in compact: one element"
     json document = json::object();      // the result; empty where nothing was graded
@@ -35,7 +37,7 @@ json as_json(const std::vector<grade_row> &rows, const grade_options &options);
 
 // Returns 0 when every file that was there was graded, whatever its points; infrastructure where
 // one could not be by a fault of ours. Throws machine_error where submissions cannot be shut off
-// from the machine.
+// from the machine, and at the end where a table could not be written or printed whole.
 int autograde_command(const toolchain &t, const autograde_options &wanted);
 
 } // namespace cli

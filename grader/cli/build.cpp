@@ -96,12 +96,15 @@ void build_targets(const toolchain &t, const std::vector<std::string> &targets,
     ending e = run(c);
     if (e.what == ending::not_started)
         throw machine_error(fmt::format("ninja {}: see ./workbook doctor", e.words()));
-    if (!e.ok())
+    if (!e.ok()) {
+        require_room(t.build_root);
+        require_room(temporary_folder());
         throw machine_error(
             fmt::format("the workbook itself did not build (ninja {}); this is not about your "
                         "file:\n{}  what to do: undo changes outside labs/*/stub.cu, then "
                         "./workbook doctor",
                         e.words(), first_failure(e.text)));
+    }
 }
 
 std::vector<std::string> linked_with(const std::string &backend)

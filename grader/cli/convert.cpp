@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -23,7 +24,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-enum class outcome { right, wrong, fault, skipped };
+enum class outcome { right, wrong, fault, open };
 
 // A case in words that are safe wherever text is: valid UTF-8 without controls but line ends.
 struct told_case {
@@ -32,6 +33,13 @@ struct told_case {
     std::string words;               // why, what to do, what was measured and printed
     double points, max_points, seconds;
     int line;
+    double open_points = 0;
+    std::string judged_as() const // "SKIPPED, 2 of 2 points open"
+    {
+        return verdict + (open_points > 0
+                              ? fmt::format(", {:g} of {:g} points open", open_points, max_points)
+                              : "");
+    }
 };
 struct told_lab {
     std::string name, status, file;
@@ -39,10 +47,10 @@ struct told_lab {
     bool refused = false;              // it did not become a program
     std::vector<std::string> warnings; // of the compiler; none where nothing failed
     std::vector<told_case> cases;
-    bool graded() const
-    {
-        return count(outcome::fault) == 0 && (status == "pass" || status == "fail");
-    }
+    bool judged = true;
+    double open_points = 0;
+    std::vector<std::string> open = {}; // why points are
+    bool graded() const { return judged && count(outcome::fault) == 0; }
     std::size_t count(outcome what) const
     {
         return static_cast<std::size_t>(std::count_if(
@@ -107,8 +115,7 @@ outcome outcome_of(const case_view &c)
 {
     if (c.passed()) return outcome::right;
     if (c.verdict == "INFRA_ERROR") return outcome::fault;
-    bool counts = part(*c.whole, "unsupported") == true; // skipped, and no pass for that
-    return c.verdict == "SKIPPED" && !counts ? outcome::skipped : outcome::wrong;
+    return c.verdict == "SKIPPED" ? outcome::open : outcome::wrong;
 }
 
 // The stub by its place; any other file by its name, since a result does not say where it is.
@@ -128,9 +135,14 @@ std::vector<told_lab> told(const json &document, std::size_t each)
             double most = lab.refused ? l.max_points : c.max_points;
             double seconds = std::clamp(number_at(*c.whole, "duration_ms") / 1000, 0.0, 1e9);
             lab.cases.push_back({outcome_of(c), word(c.name), word(c.kind), word(c.verdict),
-                                 words_of(c, each), c.points, most, seconds, c.line});
+                                 words_of(c, each), c.points, most, seconds, c.line,
+                                 c.open_points});
             lab.seconds += seconds;
         }
+        lab.judged = l.judged();
+        lab.open_points = l.open_points;
+        for (const std::string &note : open_notes(l))
+            lab.open.push_back(on_one_line(note, each, ' '));
         for (const std::string &warning : l.warnings)
             if (lab.count(outcome::wrong) > 0)
                 lab.warnings.push_back("nvcc warned: " + printable(warning, each));
@@ -153,7 +165,8 @@ double sum(const std::vector<told_lab> &labs, double told_lab::*what)
 
 std::string points_of(const told_lab &l)
 {
-    return l.graded() ? points_words(l.points, l.max_points) + " points" : "not graded";
+    return l.graded() ? points_words(l.points, l.max_points) + " points" + open_words(l.open_points)
+                      : "not graded";
 }
 
 // With as much of each text as lets the whole be no longer than `most` bytes.
@@ -211,8 +224,8 @@ std::string junit_case(const told_lab &l, const told_case &c)
     std::string why = xml(c.verdict + ": " + first_line(c.words)), words = xml(c.words);
     if (c.what == outcome::right) {
         if (!words.empty()) text += fmt::format("      <system-out>{}</system-out>\n", words);
-    } else if (c.what == outcome::skipped)
-        text += fmt::format("      <skipped message=\"{}\"/>\n", words);
+    } else if (c.what == outcome::open)
+        text += fmt::format("      <skipped message=\"{}: {}\"/>\n", xml(c.judged_as()), words);
     else
         text +=
             fmt::format("      <{0} type=\"{1}\" message=\"{2}\">{3}</{0}>\n",
@@ -237,7 +250,7 @@ std::string junit_of(const std::vector<told_lab> &labs, const json &document)
             "    <properties>\n",
             xml(l.name),
             counts(l.cases.size(), l.count(outcome::wrong), l.count(outcome::fault), l.seconds),
-            l.count(outcome::skipped), xml(l.file));
+            l.count(outcome::open), xml(l.file));
         std::vector<std::pair<const char *, std::string>> properties = {
             {"status", l.status},
             {"backend", word(text_at(document, "backend"))},
@@ -245,6 +258,7 @@ std::string junit_of(const std::vector<told_lab> &labs, const json &document)
         if (l.graded()) {
             properties.emplace_back("points", fmt::format("{:g}", l.points));
             properties.emplace_back("max_points", fmt::format("{:g}", l.max_points));
+            properties.emplace_back("open_points", fmt::format("{:g}", l.open_points));
         }
         for (const auto &[name, value] : properties)
             text += fmt::format("      <property name=\"{}\" value=\"{}\"/>\n", name, xml(value));
@@ -266,6 +280,7 @@ std::string overview(const std::vector<told_lab> &labs, const json &document)
     std::string text;
     for (const told_lab &l : labs) {
         text += fmt::format("{}: {}\n", l.name, points_of(l));
+        for (const std::string &note : l.open) text += note + "\n";
         for (const std::string &warning : l.warnings) text += warning + "\n";
     }
     if (!graded_whole(labs)) text += std::string(not_graded) + "\n";
@@ -291,8 +306,8 @@ json gradescope_of(const std::vector<told_lab> &labs, const json &document)
     json tests = json::array();
     each_case(labs, [&](const told_lab &l, const told_case &c) {
         json test = {{"name", name_among(labs, l, c)},
-                     {"output", c.verdict + (c.words.empty() ? "" : "\n" + c.words)}};
-        if (whole && c.what != outcome::skipped) {
+                     {"output", c.judged_as() + (c.words.empty() ? "" : "\n" + c.words)}};
+        if (whole && c.what != outcome::open) {
             test["score"] = c.points;
             test["max_score"] = c.max_points;
         }
@@ -314,12 +329,12 @@ json prairielearn_of(const std::vector<told_lab> &labs, const json &document)
 {
     json errors = json::array(), tests = json::array();
     each_case(labs, [&](const told_lab &l, const told_case &c) {
-        if (l.refused || c.what == outcome::fault || c.what == outcome::skipped)
+        if (l.refused || c.what == outcome::fault || c.what == outcome::open)
             errors.push_back(fmt::format("{}: {}: {}", name_among(labs, l, c), c.verdict, c.words));
         tests.push_back({{"name", name_among(labs, l, c)},
                          {"points", c.points},
                          {"max_points", c.max_points},
-                         {"message", c.verdict},
+                         {"message", c.judged_as()},
                          {"output", c.words}});
     });
     json result = {{"gradable", graded_whole(labs)}, {"message", overview(labs, document)}};
@@ -375,8 +390,8 @@ std::string text_of(const std::vector<told_lab> &labs, const json &document)
     for (const told_lab &l : labs) {
         text += fmt::format("{}: {} of {} passed", l.name, l.count(outcome::right),
                             plural(l.cases.size(), "case"));
-        std::size_t skipped = l.count(outcome::skipped);
-        text += skipped > 0 ? fmt::format(", {} skipped\n", skipped) : "\n";
+        std::size_t open = l.count(outcome::open);
+        text += open > 0 ? fmt::format(", {} open\n", open) : "\n";
     }
     return text;
 }
@@ -391,7 +406,8 @@ std::string summary_of(const std::vector<told_lab> &labs, const json &document)
                             xml(l.status));
         for (const told_case &c : l.cases) {
             text += fmt::format("<tr><td>{}</td><td><code>{}</code></td><td>{}</td></tr>\n",
-                                xml(c.verdict), xml(c.name), points_words(c.points, c.max_points));
+                                xml(c.verdict), xml(c.name),
+                                points_words(c.points, c.max_points, c.open_points));
             if (!c.words.empty())
                 text +=
                     fmt::format("<tr><td colspan=\"3\"><pre>{}</pre></td></tr>\n", xml(c.words));
@@ -468,13 +484,18 @@ void write_file(const std::string &path, const std::string &text)
         throw usage_error(fmt::format("{} is no file; nothing was written. Name another, or leave "
                                       "--output out for standard output.",
                                       path));
-    as_usage([&] { write_atomically(path, text); }, "Name a file that can be written.");
+    fs::path folder = fs::absolute(path).parent_path();
+    if (!fs::is_directory(folder))
+        throw usage_error(fmt::format("cannot write {}: there is no folder {}. Name a file that "
+                                      "can be written.",
+                                      path, folder.string()));
+    write_atomically(path, text);
 }
 
 void print(const std::string &text)
 {
     if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
-        throw usage_error("standard output cannot be written: name a file with --output.");
+        throw machine_error(cannot_write("standard output", errno));
 }
 
 void convert_for_github(const json &document, const std::string &output)
@@ -529,7 +550,7 @@ std::string as_annotations(const json &document)
     std::vector<std::string> all;
     std::vector<told_lab> labs = told(document, 1000);
     for (const told_alike &t : not_passed(labs))
-        if (t.first->what != outcome::skipped)
+        if (t.first->what != outcome::open)
             all.push_back(annotation(t.first->what == outcome::wrong ? place(*t.lab, *t.first)
                                                                      : std::string(),
                                      t.title, t.first->words));
@@ -538,6 +559,11 @@ std::string as_annotations(const json &document)
         all.resize(most - 1);
         all.push_back(annotation("", rest, "They stand in the step's summary."));
     }
+    for (const told_lab &l : labs)
+        if (l.open_points > 0)
+            all.push_back(fmt::format(
+                "::notice title={}::{}\n", in_command(l.name + ": " + points_of(l), "\n\r:,"),
+                in_command(fmt::format("{}", fmt::join(l.open, "\n")), "\n\r")));
     return fmt::format("{}", fmt::join(all, ""));
 }
 

@@ -175,16 +175,27 @@ std::vector<diagnosis> gpus(const machine_places &places)
              "labs run in the simulator: right or wrong, and counted efficiency", ""}};
 }
 
+// A lab whose naive reference is built; null: none is.
+const lab *built_lab(const std::optional<toolchain> &t, const std::string &backend)
+{
+    if (!t) return nullptr;
+    auto at = std::find_if(t->labs.begin(), t->labs.end(), [&](const lab &l) {
+        return fs::exists(t->program(l, "naive", backend));
+    });
+    return at == t->labs.end() ? nullptr : &*at;
+}
+
 diagnosis trial(const std::optional<toolchain> &t, const std::string &backend)
 {
     bool gpu = backend == "gpu";
     std::string part = gpu ? "trial kernel" : "simulator";
     std::string enables = gpu ? "the gpu backend grades here" : "labs are graded without a GPU";
-    if (!t || t->labs.empty() || !fs::exists(t->program(t->labs[0], "naive", backend)))
+    const lab *tried = built_lab(t, backend);
+    if (!tried)
         return {diagnosis::optional_missing, part, "not built yet", enables + " once it is built",
                 gpu ? "" : "./workbook grade builds it"};
     child c;
-    c.arguments = {t->program(t->labs[0], "naive", backend), "--probe"};
+    c.arguments = {t->program(*tried, "naive", backend), "--probe"};
     c.wall = std::chrono::seconds(60);
     ending e = run(c);
     std::string text = printable(e.text, 300);
@@ -201,10 +212,11 @@ diagnosis links(const std::optional<toolchain> &t)
 {
     const std::string part = "links between GPUs";
     const std::string costs = "lab 12's members share a GPU, and what they send is counted";
-    if (!t || t->labs.empty() || !fs::exists(t->program(t->labs[0], "naive", "gpu")))
+    const lab *tried = built_lab(t, "gpu");
+    if (!tried)
         return {diagnosis::optional_missing, part, "not looked for: no trial kernel", costs, ""};
     child c;
-    c.arguments = {t->program(t->labs[0], "naive", "gpu"), "--peers"};
+    c.arguments = {t->program(*tried, "naive", "gpu"), "--peers"};
     c.wall = std::chrono::seconds(120);
     const ending e = run(c);
     std::string text = printable(e.text, 8000);
@@ -216,38 +228,27 @@ diagnosis links(const std::optional<toolchain> &t)
     return {diagnosis::there, part, text, "lab 12 is graded on several GPUs", ""};
 }
 
-// Whether a child can have namespaces of its own, as the workers' keepers use them.
-bool worker_namespaces()
+// How a lab's grader says that submissions are shut off from the machine while they run.
+diagnosis sandbox(const std::optional<toolchain> &t, const std::string &backend)
 {
-    std::string unshare = find_program("unshare");
-    if (unshare.empty()) return cell_available();
-    return !said({unshare, "--user", "--pid", "--net", "--ipc", "--fork", "/bin/sh", "-c",
-                  "echo right"})
-                .empty();
-}
-
-std::vector<diagnosis> sandbox(const machine_places &places)
-{
-    bool workers = places.try_sandbox && worker_namespaces();
-    bool compiles = places.try_sandbox && cell_available();
-    std::vector<diagnosis> result;
-    const std::string remedy = "allow unprivileged user namespaces (sysctl "
-                               "kernel.unprivileged_userns_clone=1 or, on Ubuntu, "
-                               "kernel.apparmor_restrict_unprivileged_userns=0)";
-    if (workers)
-        result.push_back({diagnosis::there, "sandbox", "user, PID, network and IPC namespaces",
-                          "a submission cannot reach other processes or the network", ""});
-    else
-        result.push_back({diagnosis::optional_missing, "sandbox", "no user namespaces",
-                          "submissions run under resource limits only: trust them", remedy});
-    if (compiles)
-        result.push_back({diagnosis::there, "closed compile", "mount namespaces",
-                          "a submission compiles where only the contract and the compiler exist",
-                          ""});
-    else
-        result.push_back({diagnosis::optional_missing, "closed compile", "no mount namespaces",
-                          "what a submission includes is checked after compiling", remedy});
-    return result;
+    const std::string part = "sandbox";
+    const lab *tried = built_lab(t, backend);
+    if (!tried || !fs::exists(t->grader(*tried)))
+        return {diagnosis::optional_missing, part, "not built yet, so not tried",
+                "keeps submissions from your files, processes and network",
+                "./workbook grade builds it"};
+    const std::string problem = sandbox_problem(*t, *tried, backend);
+    if (!problem.empty())
+        return {diagnosis::optional_missing, part, problem,
+                "submissions can do all that you can: grade no stranger's here",
+                "allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1 or, "
+                "on Ubuntu, kernel.apparmor_restrict_unprivileged_userns=0), or use a kernel with "
+                "Landlock (Linux 5.13 or later)"};
+    return {diagnosis::there, part,
+            grading::available_confinement(backend == "gpu") == grading::confinement::namespaces
+                ? "user, PID, network, IPC and mount namespaces"
+                : "Landlock and a filter of system calls; no namespaces can be had",
+            "a submission cannot reach your files, processes and network", ""};
 }
 
 diagnosis extra(const std::string &program, const std::string &enables)
@@ -332,8 +333,9 @@ std::vector<diagnosis> diagnose(const machine_places &places)
     };
     for (diagnosis &d : gpus(places)) all.push_back(std::move(d));
     all.push_back(trial(t, "gpu"));
+    const bool gpu = all.back().what == diagnosis::there;
     all.push_back(links(t));
-    for (diagnosis &d : sandbox(places)) all.push_back(std::move(d));
+    all.push_back(sandbox(t, gpu ? "gpu" : "sim"));
     all.push_back(open_mpi());
     all.push_back(extra("compute-sanitizer", "check of memory and races on the GPU"));
     all.push_back(extra("ncu", "profile of a kernel on the GPU"));
@@ -364,7 +366,21 @@ std::string doctor_report(const std::vector<diagnosis> &all, const terminal &out
     return text;
 }
 
-bool sandbox_works() { return worker_namespaces() && cell_available(); }
+std::string sandbox_problem(const toolchain &t, const lab &any, const std::string &backend)
+{
+    if (grading::available_confinement(false) == grading::confinement::none)
+        return "the kernel refuses namespaces of one's own, and Landlock";
+    const std::string naive = t.program(any, "naive", backend);
+    child c;
+    c.arguments = {t.grader(any), "--backend", backend, "--worker",
+                   naive,         "--naive",   naive,   "--probe-sandbox"};
+    c.wall = std::chrono::seconds(120);
+    const ending e = run(c);
+    if (e.ok()) return {};
+    const std::vector<std::string> said_lines = lines(e.text);
+    const std::string said = said_lines.empty() ? "" : on_one_line(said_lines.back(), 300);
+    return said.empty() ? "the grader " + e.words() : said;
+}
 
 int doctor_command()
 {

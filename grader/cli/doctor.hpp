@@ -2,6 +2,7 @@
 #pragma once
 
 #include "text.hpp"
+#include "toolchain.hpp"
 
 #include <string>
 #include <vector>
@@ -15,7 +16,6 @@ struct machine_places {
     std::vector<std::string> include_folders = {"/usr/include", "/usr/local/include"};
     std::vector<std::string> toolkit_folders; // with bin/nvcc below
     std::string toolchain;                    // toolchain.json; need not exist
-    bool try_sandbox = true;
 };
 machine_places ordinary_places();
 
@@ -30,8 +30,9 @@ struct diagnosis {
 std::vector<diagnosis> diagnose(const machine_places &places);
 std::string doctor_report(const std::vector<diagnosis> &all, const terminal &out);
 
-// Whether submissions can be shut off from the machine, both when they compile and when they run.
-bool sandbox_works();
+// Why submissions cannot be shut off from the machine when they compile and run, as a lab's grader
+// finds it, which must be built; empty: they can.
+std::string sandbox_problem(const toolchain &t, const lab &any, const std::string &backend);
 
 // Prints the report; 0 when everything required is there, else 99.
 int doctor_command();

@@ -8,9 +8,9 @@ namespace cli {
 
 enum exit_status : int {
     passed = 0,
-    failed = 1,      // the submission's doing
-    wrong_usage = 2, // the command line's
-    nothing_graded = 77,
+    failed = 1,          // the submission's doing
+    wrong_usage = 2,     // the command line's
+    nothing_graded = 77, // nothing failed, and points are open
     infrastructure = 99, // ours or the machine's, never the student's
     stopped = 130,       // Ctrl-C
 };

@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -65,7 +66,7 @@ void write_atomically(const std::string &path, const std::string &text, keeping 
 {
     std::string name = path + ".XXXXXX";
     int fd = mkostemp(name.data(), O_CLOEXEC);
-    if (fd < 0) throw machine_error(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
+    if (fd < 0) throw machine_error(cannot_write(path, errno));
     std::string_view left = text;
     while (!left.empty()) {
         ssize_t n = write(fd, left.data(), left.size());
@@ -79,43 +80,105 @@ void write_atomically(const std::string &path, const std::string &text, keeping 
         if (how == keeping::durable) sync_folder(fs::path(path).parent_path());
         return;
     }
-    std::string reason = std::strerror(errno);
+    int reason = errno;
     unlink(name.c_str());
-    throw machine_error(fmt::format("cannot write {}: {}", path, reason));
+    throw machine_error(cannot_write(path, reason));
+}
+
+void require_room(const std::string &folder)
+{
+    constexpr off_t some = 16 << 20;
+    std::string name = folder + "/.room.XXXXXX";
+    int fd = mkostemp(name.data(), O_CLOEXEC);
+    if (fd < 0) throw machine_error(cannot_write(folder, errno));
+    int problem = posix_fallocate(fd, 0, some);
+    close(fd);
+    unlink(name.c_str());
+    if (problem != 0) throw machine_error(cannot_write(folder, problem));
+}
+
+std::string temporary_folder()
+{
+    const char *named = std::getenv("TMPDIR");
+    return named && *named ? named : "/tmp";
 }
 
 temporary_name::temporary_name(const std::string &folder) : path_(folder + "/result.XXXXXX")
 {
     int fd = mkstemp(path_.data());
-    if (fd < 0) throw machine_error(fmt::format("cannot write in {}: is the disk full?", folder));
+    if (fd < 0) throw machine_error(cannot_write(folder, errno));
     close(fd);
     unlink(path_.c_str());
 }
 
 temporary_name::~temporary_name() { unlink(path_.c_str()); }
 
+namespace {
+
+// One folder under /tmp for all that this program needs there, and a process that removes it when
+// the program is no more, however that ended.
+class program_folder {
+public:
+    program_folder()
+    {
+        path_ = temporary_folder() + "/cuda-workbook.XXXXXX";
+        if (!mkdtemp(path_.data())) throw machine_error(cannot_write(temporary_folder(), errno));
+        int alive[2];
+        if (pipe2(alive, O_CLOEXEC) != 0)
+            throw machine_error(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
+        remove_[3] = path_.data();
+        const std::string rm = find_program("rm");
+        const pid_t pid = fork();
+        if (pid == 0) remove_after(alive[0], rm.c_str());
+        close(alive[0]);
+    }
+    ~program_folder()
+    {
+        std::error_code ignored; // a leftover in /tmp harms nobody
+        fs::remove_all(path_, ignored);
+    }
+    const std::string &path() const { return path_; }
+
+private:
+    // System calls alone: the program has threads. Nobody closes the other end of the pipe but the
+    // kernel, when the program ends.
+    [[noreturn]] void remove_after(int alive, const char *rm)
+    {
+        setsid();
+        dup2(alive, 0);
+        close_range(1, ~0U, 0);
+        prctl(PR_SET_NAME, "workbook-tidy");
+        char byte;
+        while (read(0, &byte, 1) < 0 && errno == EINTR) {
+        }
+        execv(rm, remove_);
+        _exit(127);
+    }
+
+    std::string path_;
+    char rm_[3] = "rm", force_[4] = "-rf", end_[3] = "--";
+    char *remove_[5] = {rm_, force_, end_, nullptr, nullptr};
+};
+
+} // namespace
+
 scratch_folder::scratch_folder()
 {
-    const char *temporary = std::getenv("TMPDIR");
-    path_ = std::string(temporary && *temporary ? temporary : "/tmp") + "/cuda-workbook.XXXXXX";
-    if (!mkdtemp(path_.data()))
-        throw machine_error(fmt::format("cannot make a folder {}: {}. Is the disk full?", path_,
-                                        std::strerror(errno)));
+    static const program_folder ours;
+    path_ = ours.path() + "/XXXXXX";
+    if (!mkdtemp(path_.data())) throw machine_error(cannot_write(temporary_folder(), errno));
 }
 
 scratch_folder::~scratch_folder()
 {
-    std::error_code ignored; // a leftover in /tmp harms nobody
-    std::filesystem::remove_all(path_, ignored);
+    std::error_code ignored; // what is left goes with the program's folder
+    fs::remove_all(path_, ignored);
 }
 
 file_lock::file_lock(const std::string &path, const std::function<void()> &waiting)
     : fd_(open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0644))
 {
-    if (fd_ < 0)
-        throw machine_error(fmt::format("cannot write {}: {}. Does the folder belong to another "
-                                        "user?",
-                                        path, std::strerror(errno)));
+    if (fd_ < 0) throw machine_error(cannot_write(path, errno));
     if (flock(fd_, LOCK_EX | LOCK_NB) == 0) return;
     if (waiting && errno == EWOULDBLOCK) waiting();
     while (flock(fd_, LOCK_EX) != 0) { // Ctrl-C interrupts the wait

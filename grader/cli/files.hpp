@@ -1,10 +1,14 @@
 // Files read whole, written whole, and locked between processes.
 #pragma once
 
+#include "../unwritable.hpp"
+
 #include <functional>
 #include <string>
 
 namespace cli {
+
+using grading::cannot_write;
 
 // The whole file; throws machine_error with the reason.
 std::string read_text(const std::string &path);
@@ -13,6 +17,13 @@ std::string read_text(const std::string &path);
 enum class keeping { usual, durable };
 void write_atomically(const std::string &path, const std::string &text,
                       keeping how = keeping::usual);
+
+// Throws machine_error where a file of some size, as compilers write it, cannot be written in the
+// folder.
+void require_room(const std::string &folder);
+
+// Where temporary files go: $TMPDIR, else /tmp.
+std::string temporary_folder();
 
 // A new name in a folder for a file that somebody else writes; what is there goes when this does.
 // Throws machine_error.
@@ -27,7 +38,8 @@ private:
     std::string path_;
 };
 
-// A folder of our own under /tmp, removed with everything in it. Throws machine_error.
+// A folder of our own in temporary_folder(), removed with everything in it, also where this program
+// is killed. Throws machine_error.
 class scratch_folder {
 public:
     scratch_folder();

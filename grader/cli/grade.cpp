@@ -16,6 +16,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -27,11 +29,16 @@ namespace fs = std::filesystem;
 namespace {
 
 // One a submission, so that graders side by side do not write the same files.
+// Empty, and said, where it cannot be made: a verdict stands without.
 std::string replay_folder(const toolchain &t, const subject &what)
 {
     std::string folder = t.source_root + "/.workbook/replays/" + what.name;
-    fs::create_directories(folder);
-    return folder;
+    std::error_code problem;
+    fs::create_directories(folder, problem);
+    if (!problem) return folder;
+    fmt::print(stderr, "Failed calls are not kept to be repeated: {}\n",
+               cannot_write(folder, problem.value()));
+    return {};
 }
 
 // One implementation, linked for the backend; and, on gpu, with the simulator, which does what is
@@ -65,14 +72,17 @@ std::vector<std::string> grader_command(const toolchain &t, const lab &l, const 
     for (const std::string &warning : worker.warnings) add({"--warning=" + warning});
     if (!original.empty()) add({"--original", original});
     if (!l.mpirun.empty()) add({"--mpirun", l.mpirun});
-    if (options.replays) add({"--replay-dir", replay_folder(t, what)});
+    if (std::string replays = options.replays ? replay_folder(t, what) : ""; !replays.empty())
+        add({"--replay-dir", replays});
     if (!options.picture_folder.empty()) add({"--pictures", options.picture_folder});
     if (!options.pattern.empty()) add({"--case", options.pattern});
     if (!options.schedule.empty()) add({"--schedule", options.schedule});
     if (!options.only.empty()) add({"--only", options.only});
     if (!options.counters_file.empty()) add({"--counters", options.counters_file});
+    if (options.patience > 1) add({"--patience", std::to_string(options.patience)});
     // The vendor's libraries lie where no submission needs to look.
     if (what.ours && what.name == "library") c.push_back("--no-sandbox");
+    if (options.require_sandbox) c.push_back("--require-sandbox");
     if (!show) c.push_back("--quiet");
     if (!detect_terminal(1).colour) c.push_back("--no-color");
     return c;
@@ -84,13 +94,17 @@ graded fault(const lab &l, const subject &what, const ending &e, const std::stri
     graded g;
     g.status = infrastructure;
     std::string said = printable(e.text, 4000);
+    if (e.what == ending::signalled && e.status == SIGXFSZ)
+        said += "A file may not become as large here as the grader needs it: raise the limit "
+                "(ulimit -f).";
     g.document = grader_fault(l.name, what.name,
                               fmt::format("the grader of {} {}{}", l.name, why,
                                           said.empty() ? "" : ". It said:\n" + said));
     return g;
 }
 
-graded read_result(const lab &l, const subject &what, const ending &e, const std::string &path)
+graded read_result(const toolchain &t, const lab &l, const subject &what, const ending &e,
+                   const std::string &path)
 {
     graded g;
     g.report = printable(e.text, 64 << 10);
@@ -98,7 +112,7 @@ graded read_result(const lab &l, const subject &what, const ending &e, const std
     bool exited = e.what == ending::exited;
     if (exited && e.status == wrong_usage) return g; // --case names no case of this lab
     if (exited && e.status == nothing_graded && !fs::exists(path)) {
-        g.document = skipped_lab(l.name, what.name, g.report);
+        g.document = skipped_lab(l.name, what.name, g.report, points_offered(t, l));
         return g;
     }
     bool expected = exited && (e.status == passed || e.status == failed ||
@@ -130,7 +144,7 @@ graded run_grader(const toolchain &t, const lab &l, const subject &what, const w
     ending e = run(c);
     if (e.what == ending::not_started)
         throw machine_error(fmt::format("{} {}", t.grader(l), e.words()));
-    graded g = read_result(l, what, e, result.path());
+    graded g = read_result(t, l, what, e, result.path());
     g.reported = show && e.what == ending::exited && g.status == e.status;
     g.seconds = e.seconds;
     g.cpu_seconds = e.cpu_seconds;
@@ -198,18 +212,25 @@ void print_table(const toolchain &t, const std::vector<lab_view> &labs)
     terminal out = detect_terminal(1);
     std::size_t width = 3;
     for (const lab_view &l : labs) width = std::max(width, l.lab.size());
-    int name = static_cast<int>(width) + 2;
-    fmt::print("{}{}{}\n", padded("lab", name), padded("points", 12), "first failure");
+    int name = static_cast<int>(width) + 2, points = 12;
+    auto shown = [](const lab_view &l) {
+        return l.status == "error" ? "not graded" : points_words(l);
+    };
+    for (const lab_view &l : labs) points = std::max(points, columns(shown(l)) + 2);
+    fmt::print("{}{}{}\n", padded("lab", name), padded("points", points), "first failure");
     for (const lab_view &l : labs) {
         const case_view *f = first_of(t, l);
-        std::string what = l.status == "skipped" ? "skipped"
-                           : f                   ? f->verdict + "  " + f->name
-                                                 : good(out, "passed");
-        std::string row = padded(l.lab, name) + padded(points_words(l.points, l.max_points), 12);
+        std::string what = f                   ? f->verdict + "  " + f->name
+                           : l.open_points > 0 ? "none"
+                                               : good(out, "passed");
+        std::string row = padded(l.lab, name) + padded(shown(l), points);
         std::size_t room = static_cast<std::size_t>(out.width) - row.size();
         if (f && what.size() > room) what = what.substr(0, room - 3) + "...";
         fmt::print("{}{}\n", row, what);
     }
+    for (const lab_view &l : labs)
+        for (const std::string &note : open_notes(l))
+            fmt::print("\n{}\n", wrapped(l.lab + ": " + note, out.width, 2));
 }
 
 } // namespace
@@ -281,9 +302,12 @@ std::string folder_for_pictures(const std::string &named)
 {
     std::error_code problem;
     fs::create_directories(named, problem);
-    if (!fs::is_directory(named) || access(named.c_str(), W_OK) != 0)
+    const bool in_the_way = problem.value() == ENOTDIR || problem.value() == EEXIST;
+    if (in_the_way || (fs::exists(named) && !fs::is_directory(named)))
         throw usage_error(
             fmt::format("--pictures {}: no folder can be made or written there", named));
+    if (problem || access(named.c_str(), W_OK) != 0)
+        throw machine_error("--pictures " + cannot_write(named, problem ? problem.value() : errno));
     return fs::absolute(named).string();
 }
 
@@ -310,6 +334,15 @@ std::string reason_no_gpu(const toolchain &t, const lab &any, progress_line &pro
     return run_probe(t, any);
 }
 
+// Of somebody else's file, perhaps.
+void note_missing_sandbox(const json &document)
+{
+    if (document.value("/env/sandbox"_json_pointer, std::string()) != "none") return;
+    fmt::print("{}\n", wrapped("This file ran without a sandbox, so it could do all that you can; "
+                               "./workbook doctor says what is missing.",
+                               detect_terminal(1).width, 0));
+}
+
 } // namespace
 
 double points_offered(const toolchain &t, const lab &l)
@@ -330,8 +363,10 @@ void require_writable(const std::string &option, const std::string &path)
 {
     if (path.empty()) return;
     fs::path folder = fs::absolute(path).parent_path();
-    if (fs::is_directory(path) || access(folder.c_str(), W_OK) != 0)
+    if (fs::is_directory(path) || !fs::is_directory(folder))
         throw usage_error(fmt::format("{} {}: no file can be written there", option, path));
+    if (access(folder.c_str(), W_OK) != 0)
+        throw machine_error(fmt::format("{} {}", option, cannot_write(path, errno)));
 }
 
 subject stub_of(const toolchain &t, const lab &l) { return {"stub", t.stub(l), false}; }
@@ -470,6 +505,7 @@ int grade_command(const toolchain &t, const std::vector<std::string> &words, gra
             continue;
         }
         if (alone && !g.reported) print_unreported(t, i, g);
+        if (!options.submission.empty()) note_missing_sandbox(g.document);
         if (counts(options)) enter(t, g.document, options.backend);
         documents.push_back(std::move(g.document));
         statuses.push_back(g.status);
@@ -484,8 +520,12 @@ int grade_command(const toolchain &t, const std::vector<std::string> &words, gra
     if (!options.json_file.empty()) write_atomically(options.json_file, document.dump(2) + "\n");
     if (!options.picture_folder.empty())
         fmt::print("\nPictures, of the cases that draw some, are in {}\n", options.picture_folder);
-    int status = merged_status(statuses);
-    return status == nothing_graded && options.require_gpu ? infrastructure : status;
+    std::vector<lab_view> labs = labs_of(document);
+    bool all_judged =
+        std::all_of(labs.begin(), labs.end(), [](const lab_view &l) { return l.judged(); });
+    // The GPU that was asked for went away; a case that is open for another reason may stay so.
+    if (options.require_gpu && !all_judged) return infrastructure;
+    return merged_status(statuses);
 }
 
 } // namespace cli

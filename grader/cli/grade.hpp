@@ -23,7 +23,9 @@ struct grade_options {
     std::string picture_folder; // where cases that draw pictures write them; empty: nowhere
     std::string only;           // correctness or speed; empty: both
     std::string counters_file; // where the grader writes what the simulator counted; empty: nowhere
-    bool replays = false;      // failed calls are kept in .workbook/replays, to be repeated alone
+    bool require_sandbox = false; // nothing runs where it cannot be shut off from the machine
+    int patience = 1;             // calls may take so many times as long
+    bool replays = false; // failed calls are kept in .workbook/replays, to be repeated alone
 };
 
 // What is graded: a file that must be built first, or an implementation of ours.
@@ -64,7 +66,8 @@ std::vector<std::string> grade_targets(const toolchain &t, const lab &l, const s
 // The points that a lab's grader has to give, by its own list. Throws machine_error.
 double points_offered(const toolchain &t, const lab &l);
 
-// Throws usage_error where the option's file could not be written. An empty path is none.
+// Throws usage_error where the option names a folder, or a file in none, and machine_error where
+// the folder may not be written. An empty path is no file.
 void require_writable(const std::string &option, const std::string &path);
 
 // gpu or sim. "auto" is gpu where a worker of ours runs a real kernel. When no GPU can be

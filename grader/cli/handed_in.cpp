@@ -77,14 +77,14 @@ bool made_by_workbook(const std::string &name)
 // Below a folder, without following links.
 struct search {
     std::string lab;
-    std::vector<std::string> found, links, archives, others;
-    std::vector<student_files::lone_file> lone; // right in the folder
+    std::vector<std::string> found, links, archives, others, unreadable; // the last: and why
+    std::vector<student_files::lone_file> lone;                          // right in the folder
     std::size_t seen = 0;
     void look(const fs::path &folder, int depth)
     {
         std::error_code error;
-        for (fs::directory_iterator at(folder, error), end; !error && at != end;
-             at.increment(error)) {
+        fs::directory_iterator at(folder, error);
+        for (const fs::directory_iterator end; !error && at != end; at.increment(error)) {
             if (++seen > most_entries) return;
             const fs::path &path = at->path();
             std::string name = path.filename().string();
@@ -103,6 +103,11 @@ struct search {
             else if (!name.starts_with("."))
                 others.push_back(path.string());
         }
+        if (error)
+            unreadable.push_back(fmt::format(
+                "{} cannot be read: {}",
+                depth == 0 ? "the student's folder" : on_one_line(folder.filename().string(), 200),
+                lower(error.message())));
     }
     // Of the lone files those that are the lab's.
     void choose(bool only_lab, const std::vector<std::string> &labs)
@@ -174,13 +179,20 @@ std::string why_none(const search &s, const student_files &student,
 
 class_files read_class(const std::string &folder, const std::vector<std::string> &labs)
 {
-    if (!fs::is_directory(folder))
+    std::error_code problem;
+    if (!fs::is_directory(folder, problem))
         throw usage_error(fmt::format("{}: there is no such folder here ({})",
                                       shell_word(printable(folder, 400)),
                                       fs::current_path().string()));
+    fs::directory_iterator entries(folder, problem);
+    if (problem)
+        throw machine_error(fmt::format("{} cannot be read: {}.\n  what to do: get the right to "
+                                        "read it (ls -ld says whose it is)",
+                                        shell_word(printable(folder, 400)),
+                                        lower(problem.message())));
     std::map<std::string, student_files> by_name;
     class_files all;
-    for (const fs::directory_entry &e : fs::directory_iterator(folder)) {
+    for (const fs::directory_entry &e : entries) {
         std::string name = e.path().filename().string();
         if (name.starts_with(".") || name == "__MACOSX") continue; // a system's own
         if (e.is_directory()) {
@@ -209,7 +221,7 @@ class_files read_class(const std::string &folder, const std::vector<std::string>
 handed_in find_file(const student_files &student, const std::string &lab, bool only_lab,
                     const std::vector<std::string> &labs)
 {
-    search s{lab, {}, {}, {}, {}, student.files};
+    search s{lab, {}, {}, {}, {}, {}, student.files};
     for (const std::string &folder : student.folders) {
         if (fs::is_symlink(fs::symlink_status(folder)))
             return {{}, "the student's folder is a link, which is not followed"};
@@ -226,6 +238,7 @@ handed_in find_file(const student_files &student, const std::string &lab, bool o
                 fmt::format("there are {} files for it: {} and {}", s.found.size(),
                             shown(s.found[0], student), shown(s.found[1], student))};
     if (s.found.size() == 1) return {s.found[0], {}};
+    if (!s.unreadable.empty()) return {{}, s.unreadable[0] + "; nobody knows what is in it", true};
     return {{}, why_none(s, student, labs)};
 }
 

@@ -22,12 +22,13 @@ struct class_files {
 // Reads a folder that holds one folder a student (of any name; Moodle's NAME_ID_assignsubmission_
 // file_), .cu files named after the student (Moodle's the same with the file's name behind it,
 // Canvas's NAME_ID_ID_FILE, ada_02_coalescing.cu), or both. `labs`: the names of all labs. Throws
-// usage_error where that is no such folder.
+// usage_error where that is no such folder, machine_error where it cannot be read.
 class_files read_class(const std::string &folder, const std::vector<std::string> &labs);
 
 // Where a student's file for a lab lies, or why there is none that can be graded.
 struct handed_in {
     std::string file, problem;
+    bool unreadable = false; // nobody could look, so that nothing is known to be missing
 };
 // Looks through the student's folders, at most a few deep, for LAB/stub.cu; so it finds
 // labs/LAB/stub.cu of a whole edition too. Right in a folder, and among lone files, a file with the

@@ -84,6 +84,7 @@ std::string introduction(const std::vector<rung_row> &rows, const terminal &out)
         std::size_t all = 0, right = correct_cases(r.lab, all);
         std::string start = fmt::format("  {}  ", shown_name(r, width)), about = r.of->about;
         if (all > 0) about += fmt::format(" ({} of {} right)", right, all);
+        if (r.lab.open_points > 0) about += fmt::format(" ({:g} points open)", r.lab.open_points);
         text += start + wrapped(about, out.width, columns(start)) + "\n";
     }
     return text;
@@ -276,6 +277,13 @@ std::string draw(const ladder &l, const terminal &out)
             "  " + wrapped("library: the vendor's version, on gpu only", out.width - 2, 4) + "\n";
     for (const std::string &name : speed_cases(rows))
         text += l.backend == "sim" ? counted_bars(rows, name, out) : timed_case(rows, name, out);
+    // Only the solution is graded whole, so that it has all that others have open.
+    auto most = std::max_element(rows.begin(), rows.end(), [](const auto &x, const auto &y) {
+        return x.lab.open_points < y.lab.open_points;
+    });
+    if (most != rows.end())
+        for (const std::string &note : open_notes(most->lab))
+            text += "\n  " + wrapped(note, out.width, 2) + "\n";
     return text;
 }
 

@@ -23,6 +23,7 @@
 
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 
 namespace {
 
@@ -64,8 +65,8 @@ std::string examples(const shelf &here)
     example("explain " + number, "your source, with what the memory system did");
     return text + fmt::format("  ./workbook grade {} --submission ~/mine.cu --json result.json\n\n"
                               "Exit status: 0 passed, 1 the submission failed, 2 wrong usage, 77 "
-                              "nothing could\nbe graded, 99 a fault of the machine or the "
-                              "workbook.",
+                              "nothing failed\nand points are open, 99 a fault of the machine or "
+                              "the workbook.",
                               number);
 }
 
@@ -105,7 +106,12 @@ graders are this workbook's. What is skipped is said. Each file is graded as
 grade --submission does, on the same inputs, and shut off from the machine, or
 not at all.
 
-Exit status: 0 every file that is there was graded, whatever its points.)";
+Points that nothing here can judge are open, neither reached nor lost: behind
+the table stands whose they are, and why. A row that a fault of the machine left
+ungraded has no points, which is not zero.
+
+Exit status: 0 every file that is there was graded, whatever its points; 99 one
+was not, by a fault of the machine or the workbook, or a table was not written.)";
 
 constexpr const char *about_convert = R"(
 RESULT is what grade --json wrote, or autograde --json with --student; - reads
@@ -121,7 +127,8 @@ zero. What a submission or a compiler wrote is cut and made safe.
                  file that GITHUB_STEP_SUMMARY names
   text           for people
 
-Exit status: 0 it was converted, whatever the grade; 2 it was not.)";
+Exit status: 0 it was converted, whatever the grade; 2 wrong usage, or RESULT is
+none; 99 the machine could not write it.)";
 
 struct command_options {
     std::vector<std::string> labs;
@@ -129,6 +136,7 @@ struct command_options {
     release_options release;
     autograde_options autograde;
     convert_options convert;
+    check_options check;
     std::string one_lab;
     hint_options hint;
     bool agreed = false;
@@ -257,6 +265,16 @@ void describe(commands &c, command_options &o, const shelf &here)
     add_labs(*c.check, o);
     add_backend(*c.check, o);
     add_seed(*c.check, o);
+    c.check->add_flag("--whole", o.check.whole, "all cases of the wrong submissions, too");
+    c.check->add_flag("--record", o.check.record,
+                      "keep new verdicts, and changed ones that have a reason");
+    c.check
+        ->add_option_function<int>(
+            "--budget", [&o](int s) { o.check.budget = std::chrono::seconds(s); },
+            "in so many seconds: what is right, headline speeds, and new or changed mistakes")
+        ->check(CLI::Range(1, 86400));
+    c.check->add_option("--tables", o.check.tables, "with --budget: the folder of its tables")
+        ->check(not_empty);
 
     c.release = c.app.add_subcommand("release", "instructors: write the student edition");
     c.release->footer(about_release);
@@ -275,6 +293,8 @@ void describe(commands &c, command_options &o, const shelf &here)
         ->check(not_empty);
     c.autograde->add_option("--json", o.autograde.json_file, "the same with every case")
         ->check(not_empty);
+    c.autograde->add_flag("--without-sandbox", o.autograde.without_sandbox,
+                          "run strangers' code also where it cannot be shut off from the machine");
     add_backend(*c.autograde, o);
     add_seed(*c.autograde, o);
 
@@ -360,7 +380,7 @@ int run_command(const commands &c, const command_options &o)
         return autograde_command(t, all);
     }
     if (c.release->parsed()) return release_command(t, o.release);
-    if (c.check->parsed()) return check_command(t, o.labs, o.grade);
+    if (c.check->parsed()) return check_command(t, o.labs, o.grade, o.check);
     copy_stubs(t);
     if (c.demo->parsed()) return demo_command(t, o.labs, o.grade);
     if (c.watch->parsed()) return watch_command(t, o.one_lab, o.grade);
@@ -391,6 +411,10 @@ int guarded(const commands &c, const command_options &o)
         // A terminal has written ^C where the line begins.
         std::fputs(detect_terminal(2).interactive ? "\rstopped\n" : "stopped\n", stderr);
         return stopped;
+    } catch (const std::filesystem::filesystem_error &e) {
+        complain(machine_error(
+            fmt::format("{}: {}. See ./workbook doctor", e.path1().string(), e.code().message())));
+        return infrastructure;
     } catch (const std::exception &e) { // machine_error, and what the system threw
         complain(e);
         return infrastructure;
@@ -414,7 +438,5 @@ int main(int count, char **words)
     cli::handle_signals();
     // Reports of children and ours go to one place, in order.
     std::setvbuf(stdout, nullptr, _IOLBF, 0);
-    int status = guarded(c, o);
-    cli::end_orphans();
-    return status;
+    return guarded(c, o);
 }

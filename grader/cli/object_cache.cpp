@@ -25,14 +25,17 @@ namespace {
 
 constexpr std::size_t most_kept = 200;
 
-std::string hashed(std::string_view text) // FNV-1a; only names a folder, the bytes are compared
+// Left by a program that was killed, where nobody is at it any more.
+bool unfinished(const fs::path &entry) { return entry.filename().string().starts_with(".new."); }
+
+} // namespace
+
+std::string hashed(std::string_view text)
 {
     std::uint64_t h = 0xcbf29ce484222325;
     for (unsigned char c : text) h = (h ^ c) * 0x100000001b3;
     return fmt::format("{:016x}", h);
 }
-
-} // namespace
 
 std::string stamp(const std::string &path)
 {
@@ -67,8 +70,7 @@ std::string object_cache::find(const std::string &key, bool &found) const
 std::string object_cache::prepare(const std::string &key) const
 {
     std::string name = folder_ + "/.new.XXXXXX";
-    if (!mkdtemp(name.data()))
-        throw machine_error(fmt::format("cannot write in {}: {}", folder_, std::strerror(errno)));
+    if (!mkdtemp(name.data())) throw machine_error(cannot_write(folder_, errno));
     write_atomically(name + "/key", key);
     return name;
 }
@@ -78,8 +80,7 @@ void object_cache::keep(const std::string &prepared, const std::string &at) cons
     std::error_code error;
     fs::rename(prepared, at, error);
     if (error) fs::remove_all(prepared);
-    if (!fs::exists(at + "/key"))
-        throw machine_error(fmt::format("cannot write {}: {}", at, error.message()));
+    if (!fs::exists(at + "/key")) throw machine_error(cannot_write(at, error.value()));
     forget_oldest();
 }
 
@@ -89,11 +90,11 @@ void object_cache::forget_oldest() const
     std::error_code ignored; // another process may be tidying too
     for (const fs::directory_entry &e : fs::directory_iterator(folder_, ignored))
         entries.emplace_back(e.last_write_time(ignored), e.path());
-    if (entries.size() <= most_kept) return;
     std::sort(entries.begin(), entries.end());
     auto an_hour_ago = fs::file_time_type::clock::now() - std::chrono::hours(1);
-    for (std::size_t i = 0; i + most_kept < entries.size(); ++i)
-        if (entries[i].first < an_hour_ago) fs::remove_all(entries[i].second, ignored);
+    for (std::size_t i = 0; i < entries.size() && entries[i].first < an_hour_ago; ++i)
+        if (i + most_kept < entries.size() || unfinished(entries[i].second))
+            fs::remove_all(entries[i].second, ignored);
 }
 
 } // namespace cli

@@ -2,8 +2,12 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace cli {
+
+// FNV-1a, 16 digits. It names things, for files of ours: who wants equal hashes can make them.
+std::string hashed(std::string_view text);
 
 // Which file it is, for files of ours that only the build changes.
 std::string stamp(const std::string &path);

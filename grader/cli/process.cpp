@@ -59,71 +59,28 @@ private:
     int fd_;
 };
 
+using ends_of_pipe = std::pair<descriptor, descriptor>; // to read from, to write to
+
+ends_of_pipe make_pipe()
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        throw std::system_error(errno, std::generic_category(), "pipe");
+    return {descriptor(ends[0]), descriptor(ends[1])};
+}
+
 // Everything the child needs, made before fork: afterwards only system calls are safe.
 struct plan {
     const child *what;
     std::string program;
     std::vector<char *> arguments, environment;
-    int output = -1, null = -1, report = -1;
-    pid_t parent = 0;
-    struct mounted {
-        std::string from, to;
-        bool folder;
-    };
-    std::vector<mounted> binds;
-    std::string root, uid_map, gid_map;
+    int output = -1, null = -1, report = -1; // of the child
+    int alive = -1, status = -1;             // of its keeper
 };
 
 void set_limit(int which, std::uint64_t most)
 {
-    if (most == 0) return;
-    rlimit now{};
-    getrlimit(static_cast<__rlimit_resource>(which), &now);
-    rlim_t value = std::min<rlim_t>(most, now.rlim_max);
-    // Where both are equal, the kernel kills at once and nobody can tell why.
-    rlim_t last = std::min<rlim_t>(which == RLIMIT_CPU ? value + 5 : value, now.rlim_max);
-    rlimit wanted{value, last};
-    setrlimit(static_cast<__rlimit_resource>(which), &wanted);
-}
-
-bool write_all(const char *path, const std::string &text)
-{
-    int fd = open(path, O_WRONLY | O_CLOEXEC);
-    bool right = fd >= 0 && write(fd, text.data(), text.size()) == ssize_t(text.size());
-    if (fd >= 0) ::close(fd);
-    return right;
-}
-
-// Makes every folder above `path`, which is changed and restored while doing so.
-void make_parents(std::string &path)
-{
-    for (std::size_t i = 1; i < path.size(); ++i) {
-        if (path[i] != '/') continue;
-        path[i] = 0;
-        mkdir(path.c_str(), 0755);
-        path[i] = '/';
-    }
-}
-
-bool enter_cell(plan &p)
-{
-    if (unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC) != 0) return false;
-    write_all("/proc/self/setgroups", "deny");
-    if (!write_all("/proc/self/uid_map", p.uid_map)) return false;
-    if (!write_all("/proc/self/gid_map", p.gid_map)) return false;
-    if (mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return false;
-    if (mount("none", p.root.c_str(), "tmpfs", 0, "mode=0755") != 0) return false;
-    for (plan::mounted &b : p.binds) {
-        make_parents(b.to);
-        if (b.folder)
-            mkdir(b.to.c_str(), 0755);
-        else
-            ::close(open(b.to.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
-        if (mount(b.from.c_str(), b.to.c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0)
-            return false;
-    }
-    // A working folder outside the new root would be a way out.
-    return chroot(p.root.c_str()) == 0 && chdir("/") == 0;
+    if (most > 0) grading::limit(which, most);
 }
 
 [[noreturn]] void give_up(const plan &p)
@@ -133,39 +90,63 @@ bool enter_cell(plan &p)
     _exit(127);
 }
 
-[[noreturn]] void become(plan &p)
+[[noreturn]] void become(plan &p, pid_t keeper)
 {
     const child &c = *p.what;
-    setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != p.parent) _exit(127); // the parent ended before the line above
-    for (int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) signal(number, SIG_DFL);
+    if (getppid() != keeper) _exit(127); // it ended before the line above
+    for (int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ}) signal(number, SIG_DFL);
     dup2(p.null, 0);
     if (p.output >= 0) dup2(p.output, 1), dup2(p.output, 2);
     // Another thread's std::ifstream may be open, which cannot say so itself.
     syscall(SYS_close_range, 3, ~0U, CLOSE_RANGE_CLOEXEC);
-    if (c.inside && !enter_cell(p)) give_up(p);
-    prctl(PR_SET_PDEATHSIG, SIGKILL); // entering another user namespace may have cleared it
     if (!c.directory.empty() && chdir(c.directory.c_str()) != 0) give_up(p);
     set_limit(RLIMIT_CPU, c.cpu_seconds);
     set_limit(RLIMIT_AS, c.memory);
     set_limit(RLIMIT_FSIZE, c.file_size);
     rlimit none{0, 0};
     setrlimit(RLIMIT_CORE, &none);
+    if (c.inside) c.inside->confine();
     execve(p.program.c_str(), p.arguments.data(), c.environment ? p.environment.data() : environ);
     give_up(p);
 }
 
-void plan_cell(plan &p, const cell &inside)
+// A process of ours between the program and the child, to which all comes that the child leaves
+// behind. It passes on how the child ended and takes the rest with it; so it does when the program
+// is no more, however that ended.
+[[noreturn]] void keep(plan &p)
 {
-    p.root = inside.root;
-    p.uid_map = fmt::format("{0} {0} 1", getuid());
-    p.gid_map = fmt::format("{0} {0} 1", getgid());
-    for (const auto &[from, to] : inside.binds) {
-        struct stat s {};
-        if (stat(from.c_str(), &s) != 0) continue;
-        p.binds.push_back({from, inside.root + to, S_ISDIR(s.st_mode)});
+    setpgid(0, 0);
+    prctl(PR_SET_NAME, "workbook-keeper");
+    for (int number : {SIGINT, SIGTERM, SIGHUP}) signal(number, SIG_IGN); // meant for the child
+    if (p.what->inside)
+        p.what->inside->enter();
+    else
+        prctl(PR_SET_CHILD_SUBREAPER, 1);
+    const pid_t self = getpid();
+    int pidfd = -1;
+    const pid_t pid = static_cast<pid_t>(
+        syscall(SYS_clone, CLONE_PIDFD | SIGCHLD, nullptr, &pidfd, nullptr, nullptr));
+    if (pid == 0) become(p, self);
+    if (pid < 0) give_up(p);
+    // Whoever waits for the end of a pipe must not wait for this process.
+    const int alive = fcntl(p.alive, F_DUPFD_CLOEXEC, 100), report = fcntl(p.status, F_DUPFD, 100),
+              ended = fcntl(pidfd, F_DUPFD, 100);
+    syscall(SYS_close_range, 0, 99, 0);
+    for (int fd : {dup2(alive, 0), dup2(report, 1), dup2(ended, 2)})
+        if (fd < 0) _exit(125);
+    syscall(SYS_close_range, 3, ~0U, 0);
+    pollfd wait[2] = {{2, POLLIN, 0}, {0, POLLIN, 0}};
+    while (poll(wait, 2, -1) < 0 && errno == EINTR) {
     }
+    if (wait[0].revents) { // else the program is no more: nobody asks
+        int status = 0;
+        while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+        }
+        if (write(1, &status, sizeof status) != sizeof status) _exit(125);
+    }
+    grading::kill_descendants();
+    _exit(0); // in a PID namespace this ends everything in it
 }
 
 // Keeps the first bytes of what a child says and passes whole lines on.
@@ -200,30 +181,41 @@ struct listener {
     }
 };
 
-void reap(pid_t pid, ending &result)
+void reap(pid_t keeper, int status_pipe, ending &result)
 {
-    kill(-pid, SIGKILL); // what is left of its group; the number is taken until it is waited for
-    int status = 0;
+    kill(-keeper, SIGKILL); // the number is taken until it is waited for
+    int of_keeper = 0, status = 0;
     rusage used{};
-    while (wait4(pid, &status, 0, &used) < 0 && errno == EINTR) {
+    while (wait4(keeper, &of_keeper, 0, &used) < 0 && errno == EINTR) {
     }
     auto seconds = [](timeval t) { return double(t.tv_sec) + double(t.tv_usec) * 1e-6; };
     result.cpu_seconds = seconds(used.ru_utime) + seconds(used.ru_stime);
     if (result.what != ending::exited) return;
+    if (read(status_pipe, &status, sizeof status) != sizeof status) {
+        // The keeper could not begin, or was killed, and the child with it.
+        const bool refused = WIFEXITED(of_keeper);
+        result.what = refused ? ending::not_started : ending::signalled;
+        result.status = refused ? EPERM : SIGKILL;
+        return;
+    }
     result.what = WIFSIGNALED(status) ? ending::signalled : ending::exited;
     result.status = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 // Asks the group to end, so that it can clean up, and insists two seconds later.
-void end_group(pid_t pid, int pidfd)
+void end_group(pid_t keeper, int pidfd, descriptor &alive)
 {
-    kill(-pid, SIGTERM);
+    kill(-keeper, SIGTERM);
     pollfd wait{pidfd, POLLIN, 0};
+    while (poll(&wait, 1, 2000) < 0 && errno == EINTR) {
+    }
+    alive.close();
     while (poll(&wait, 1, 2000) < 0 && errno == EINTR) {
     }
 }
 
-void wait_for(pid_t pid, int pidfd, int output, listener &ear, steady::time_point deadline)
+void wait_for(pid_t keeper, int pidfd, int output, descriptor &alive, listener &ear,
+              steady::time_point deadline)
 {
     ending &result = ear.result;
     result.what = ending::exited;
@@ -244,7 +236,7 @@ void wait_for(pid_t pid, int pidfd, int output, listener &ear, steady::time_poin
         result.what = ending::called_off;
         break;
     }
-    if (result.what != ending::exited || stop_flag) end_group(pid, pidfd);
+    if (result.what != ending::exited || stop_flag) end_group(keeper, pidfd, alive);
 }
 
 } // namespace
@@ -267,40 +259,40 @@ ending run(const child &c)
         for (const std::string &e : *c.environment)
             p.environment.push_back(const_cast<char *>(e.c_str()));
     p.environment.push_back(nullptr);
-    if (c.inside) plan_cell(p, *c.inside);
 
-    int ends[2] = {-1, -1}, report[2];
-    if (!c.show && pipe2(ends, O_CLOEXEC) != 0)
-        throw std::system_error(errno, std::generic_category(), "pipe");
-    descriptor ours(ends[0]), theirs(ends[1]), null(open("/dev/null", O_RDWR | O_CLOEXEC));
-    if (pipe2(report, O_CLOEXEC) != 0)
-        throw std::system_error(errno, std::generic_category(), "pipe");
-    descriptor report_in(report[0]), report_out(report[1]);
-    if (!c.show) fcntl(ours.get(), F_SETFL, O_NONBLOCK);
-    p.output = theirs.get(), p.null = null.get(), p.report = report_out.get();
-    p.parent = getpid();
+    descriptor null(open("/dev/null", O_RDWR | O_CLOEXEC));
+    auto [output_in, output_out] = c.show ? ends_of_pipe{} : make_pipe();
+    auto [report_in, report_out] = make_pipe();
+    auto [status_in, status_out] = make_pipe();
+    auto [alive_in, alive_out] = make_pipe(); // closed, it tells the keeper that we are no more
+    if (!c.show) fcntl(output_in.get(), F_SETFL, O_NONBLOCK);
+    p.output = output_out.get(), p.null = null.get(), p.report = report_out.get();
+    p.alive = alive_in.get(), p.status = status_out.get();
 
     auto start = steady::now();
-    pid_t pid = fork();
-    if (pid == 0) become(p);
-    if (pid < 0) {
+    int keeper_fd = -1;
+    static const grading::sandbox open_to_all(grading::confinement::none, {});
+    const pid_t keeper = (c.inside ? *c.inside : open_to_all).start(keeper_fd);
+    if (keeper == 0) keep(p);
+    if (keeper < 0) {
         result.status = errno;
         return result;
     }
-    setpgid(pid, pid); // both sides do it, so that the group exists whoever comes first
-    theirs.close();
+    descriptor pidfd(keeper_fd);
+    setpgid(keeper, keeper); // both sides do it, so that the group exists whoever comes first
+    output_out.close();
     report_out.close();
-    descriptor pidfd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+    status_out.close();
     listener ear{c, result, {}};
     int error = 0;
     if (read(report_in.get(), &error, sizeof error) == sizeof error) {
         result.what = ending::not_started;
         result.status = error;
     } else {
-        wait_for(pid, pidfd.get(), ours.get(), ear, start + c.wall);
+        wait_for(keeper, pidfd.get(), output_in.get(), alive_out, ear, start + c.wall);
     }
-    reap(pid, result);
-    if (!c.show) ear.read_from(ours.get());
+    reap(keeper, status_in.get(), result);
+    if (!c.show) ear.read_from(output_in.get());
     if (c.each_line && !ear.line.empty()) c.each_line(ear.line);
     result.seconds = std::chrono::duration<double>(steady::now() - start).count();
     if (stop_flag) throw stop_requested();
@@ -331,46 +323,15 @@ void handle_signals()
 {
     if (pipe2(stop_pipe, O_CLOEXEC | O_NONBLOCK) != 0)
         throw std::system_error(errno, std::generic_category(), "pipe");
-    prctl(PR_SET_CHILD_SUBREAPER, 1);
     struct sigaction action {};
     action.sa_handler = on_signal;
     for (int number : {SIGINT, SIGTERM, SIGHUP}) sigaction(number, &action, nullptr);
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); // a file that may not grow is a write that fails, to be told
 }
 
 bool stop_was_requested() { return stop_flag; }
 int stop_descriptor() { return stop_pipe[0]; }
-
-void end_orphans()
-{
-    std::string path = fmt::format("/proc/self/task/{}/children", getpid());
-    while (true) {
-        std::ifstream list(path);
-        pid_t orphan = 0;
-        if (!(list >> orphan)) return;
-        kill(orphan, SIGKILL);
-        if (waitpid(orphan, nullptr, 0) < 0 && errno == ECHILD) return;
-    }
-}
-
-bool cell_available()
-{
-    static const bool available = [] {
-        char name[] = "/tmp/cuda-workbook.XXXXXX";
-        if (!mkdtemp(name)) return false;
-        cell inside{name, {}};
-        for (const char *path : {"/usr", "/bin", "/lib", "/lib64"})
-            inside.binds.push_back({path, path});
-        child c;
-        c.arguments = {"/bin/true"};
-        c.inside = &inside;
-        c.wall = std::chrono::seconds(5);
-        bool ok = run(c).ok();
-        rmdir(name);
-        return ok;
-    }();
-    return available;
-}
 
 std::string find_program(std::string_view name)
 {

@@ -1,5 +1,8 @@
-// Child processes under limits: none outlives its call, none outlives this program.
+// Child processes under limits: none outlives its call, none outlives this program, nor does what
+// they start.
 #pragma once
+
+#include "grader/process/sandbox.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -13,15 +16,6 @@
 
 namespace cli {
 
-// The part of the file system a child may see, in a mount namespace of its own; everything else is
-// absent. Needs user namespaces (see cell_available).
-struct cell {
-    std::string root; // an empty folder of ours that the cell is built on
-    std::vector<std::pair<std::string, std::string>>
-        binds; // what is there -> where the child sees it
-};
-bool cell_available(); // tried once a process, with a real child
-
 struct child {
     std::vector<std::string> arguments; // the program first: a path, or a name looked up on PATH
     std::string directory;              // empty: ours
@@ -31,7 +25,7 @@ struct child {
     std::function<void(std::string_view)> each_line; // called for each whole line as it comes
     std::chrono::seconds wall{600};
     std::uint64_t cpu_seconds = 0, memory = 0, file_size = 0; // rlimits; 0: none
-    const cell *inside = nullptr;
+    const grading::sandbox *inside = nullptr;                 // whose confine() it calls last
     int called_off = -1; // a descriptor: as soon as it can be read, the child is ended
 };
 
@@ -45,7 +39,7 @@ struct ending {
     std::string words() const; // "exited with status 3", "was killed by SIGSEGV"
 };
 
-// Runs to the end or the limit; then kills whatever is left of its process group. Throws
+// Runs to the end or the limit; then kills whatever is left of what it started. Throws
 // stop_requested after ending the child when the program was asked to stop.
 ending run(const child &c);
 
@@ -54,11 +48,10 @@ ending run(const child &c);
 ending run_git(const std::string &root, const std::vector<std::string> &words);
 
 // From here on SIGINT, SIGTERM and SIGHUP end running children and make run() throw
-// stop_requested. Orphans of children come to us, and end with us.
+// stop_requested.
 void handle_signals();
 bool stop_was_requested();
 int stop_descriptor(); // can be read from the moment on that the program was asked to stop
-void end_orphans();
 
 std::string find_program(std::string_view name); // on PATH; empty when it is not there
 

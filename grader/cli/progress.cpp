@@ -43,6 +43,7 @@ progress_entry entry_from(const json &o)
     e.backend = field<std::string>(o, "backend", {});
     e.points = field<double>(o, "points", 0);
     e.max_points = field<double>(o, "max_points", 0);
+    e.open = field<double>(o, "open_points", 0);
     e.best = std::max(e.points, field<double>(o, "best", 0));
     e.when = field<std::string>(o, "when", {});
     e.verdict = field<std::string>(o, "verdict", {});
@@ -54,11 +55,12 @@ progress_entry entry_from(const json &o)
 
 json entry_to(const progress_entry &e)
 {
-    return {{"lab", e.lab},         {"backend", e.backend},
-            {"points", e.points},   {"max_points", e.max_points},
-            {"best", e.best},       {"when", e.when},
-            {"verdict", e.verdict}, {"case", e.case_name},
-            {"mending", e.mending}, {"todo", e.todo}};
+    return {{"lab", e.lab},          {"backend", e.backend},
+            {"points", e.points},    {"max_points", e.max_points},
+            {"open_points", e.open}, {"best", e.best},
+            {"when", e.when},        {"verdict", e.verdict},
+            {"case", e.case_name},   {"mending", e.mending},
+            {"todo", e.todo}};
 }
 
 void read_hints(const json &list, progress_record &record)
@@ -99,7 +101,7 @@ void change(const toolchain &t, const std::function<void(progress_record &)> &wh
         what(record);
         write_atomically(path, text_of(record), keeping::durable);
     } catch (const fs::filesystem_error &e) {
-        throw machine_error(fmt::format("cannot write {}: {}", path, e.code().message()));
+        throw machine_error(cannot_write(path, e.code().value()));
     }
 }
 
@@ -113,7 +115,7 @@ std::string marks(const terminal &out, const progress_entry *e)
 std::string state_of(const progress_entry *best, const progress_entry *last)
 {
     if (!best) return "not graded yet";
-    std::string words = points_words(best->best, best->max_points);
+    std::string words = points_words(best->best, best->max_points, best->still_open());
     if (best->backend == "sim") words += " simulated";
     if (best->done()) return words + "  done";
     if (last->points < best->best || last->backend != best->backend)
@@ -127,10 +129,17 @@ std::string what_next(const toolchain &t, const progress_record &record, const t
 {
     const lab *next = next_lab(t, record);
     if (!next) {
+        const char *all = std::all_of(t.labs.begin(), t.labs.end(),
+                                      [&](const lab &l) {
+                                          const progress_entry *e = record.best(l.name);
+                                          return l.test || (e && e->done());
+                                      })
+                              ? "Every lab is done."
+                              : "Every lab is done but for points that are open.";
         bool compare = std::any_of(t.labs.begin(), t.labs.end(),
                                    [](const lab &l) { return !l.test && l.solutions; });
-        return compare ? "Every lab is done. To compare, the worked ladders: ./workbook demo"
-                       : "Every lab is done.";
+        return compare ? fmt::format("{} To compare, the worked ladders: ./workbook demo", all)
+                       : all;
     }
     std::string command = "./workbook watch " + number_of(next->name);
     if (record.last(next->name)) return "Next: " + bold(out, command);
@@ -166,7 +175,7 @@ const lab *next_lab(const toolchain &t, const progress_record &record)
 {
     auto open = [&](const lab &l) {
         const progress_entry *e = record.best(l.name);
-        return !l.test && !(e && e->done());
+        return !l.test && !(e && e->done_here());
     };
     for (auto e = record.entries.rbegin(); e != record.entries.rend(); ++e)
         for (const lab &l : t.labs)
@@ -198,7 +207,7 @@ progress_record read_progress(const toolchain &t)
 
 void keep_progress(const toolchain &t, const lab_view &graded, const std::string &backend)
 {
-    if (graded.status == "error" || graded.status == "skipped") return;
+    if (!graded.judged()) return;
     todo_list todos = todos_of(t, lab_called(t, graded.lab));
     const case_view *failure = first_to_mend(graded, todos);
     const case_view *better = failure ? nullptr : first_to_better(graded);
@@ -216,6 +225,7 @@ void keep_progress(const toolchain &t, const lab_view &graded, const std::string
         e.lab = graded.lab;
         e.backend = backend;
         e.points = graded.points;
+        e.open = graded.open_points;
         if (graded.max_points > 0) e.max_points = graded.max_points;
         e.best = std::max(e.best, graded.points);
         e.when = utc_time("%Y-%m-%dT%H:%M:%SZ");
@@ -245,7 +255,7 @@ std::string where_am_i(const toolchain &t, const progress_record &record, const 
     if (!record.warning.empty())
         screen += wrapped("note: " + record.warning, out.width, 2) + "\n\n";
     std::size_t width = 0, done = 0, count = 0;
-    double points = 0, all = 0;
+    double points = 0, all = 0, open = 0;
     for (const std::string &name : t.lab_names(false)) width = std::max(width, name.size());
     for (const std::string &name : t.lab_names(false)) {
         const progress_entry *e = record.best(name);
@@ -253,12 +263,21 @@ std::string where_am_i(const toolchain &t, const progress_record &record, const 
         done += e && e->done();
         points += e ? e->best : 0;
         all += e ? e->max_points : 0;
+        open += e ? e->still_open() : 0;
         screen += fmt::format("  {}  {}  {}\n", padded(name, static_cast<int>(width)),
                               marks(out, e), state_of(e, record.last(name)));
     }
     screen += fmt::format("\n{} of {} done", done, plural(count, "lab"));
-    if (all > 0) screen += fmt::format(", {} points of those graded", points_words(points, all));
-    return screen + "\n" + what_next(t, record, out) + "\n";
+    if (all > 0)
+        screen += fmt::format(", {} points{} of those graded", points_words(points, all),
+                              open > 0 ? open_words(open) + "," : "");
+    screen += "\n";
+    if (open > 0)
+        screen += wrapped("Open points are neither reached nor lost: nothing here can judge them. "
+                          "./workbook grade LAB says which, and why.",
+                          out.width, 2) +
+                  "\n";
+    return screen + what_next(t, record, out) + "\n";
 }
 
 } // namespace cli

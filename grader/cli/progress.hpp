@@ -4,6 +4,7 @@
 #include "result.hpp"
 #include "toolchain.hpp"
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
@@ -15,6 +16,7 @@ namespace cli {
 struct progress_entry {
     std::string lab, backend;
     double points = 0, max_points = 0;   // of the last grade
+    double open = 0;                     // of the last grade: points that nothing here can judge
     double best = 0;                     // most points ever; never goes down
     std::string when = {};               // of the last grade; UTC
     std::string verdict, case_name = {}; // its first failure; empty when all passed
@@ -23,6 +25,10 @@ struct progress_entry {
     std::string mending = {};
     int todo = 0; // the TODO whose code that failure names; 0: it names none
     bool done() const { return max_points > 0 && best >= max_points; }
+    // Of what was never reached.
+    double still_open() const { return std::min(open, max_points - best); }
+    // Nothing is left to do here: what is not reached is open.
+    bool done_here() const { return max_points > 0 && best + open >= max_points; }
 };
 
 struct progress_record {

@@ -14,12 +14,14 @@ namespace {
 json one_lab(const std::string &lab, const std::string &submission, const char *status,
              double max_points, json only_case)
 {
+    double open = only_case.at("open_points");
     json document = {{"schema", result_schema}, {"tool", tool_version}};
     document["labs"] = json::array({{{"lab", lab},
                                      {"submission", submission},
                                      {"status", status},
                                      {"points", 0},
                                      {"max_points", max_points},
+                                     {"open_points", open},
                                      {"cases", json::array({std::move(only_case)})}}});
     return document;
 }
@@ -27,8 +29,9 @@ json one_lab(const std::string &lab, const std::string &submission, const char *
 json no_points_case(const char *name, std::string_view verdict, const std::string &message,
                     const std::string &hint)
 {
-    return {{"name", name},    {"kind", "correctness"}, {"verdict", verdict}, {"points", 0},
-            {"max_points", 0}, {"message", message},    {"hint", hint},       {"duration_ms", 0}};
+    return {{"name", name},       {"kind", "correctness"}, {"verdict", verdict},
+            {"points", 0},        {"max_points", 0},       {"open_points", 0},
+            {"message", message}, {"hint", hint},          {"duration_ms", 0}};
 }
 
 } // namespace
@@ -72,11 +75,12 @@ std::vector<lab_view> labs_of(const json &document)
         auto cases = l.find("cases");
         if (cases != l.end())
             for (const json &c : *cases)
-                lab.cases.push_back({text_at(c, "name"), text_at(c, "kind"), text_at(c, "verdict"),
-                                     text_at(c, "message"), text_at(c, "hint"),
-                                     number_at(c, "points"), number_at(c, "max_points"), &c,
-                                     text_at(c, "about"),
-                                     int(std::clamp(number_at(c, "line"), 0.0, 1e9))});
+                lab.cases.push_back(
+                    {text_at(c, "name"), text_at(c, "kind"), text_at(c, "verdict"),
+                     text_at(c, "message"), text_at(c, "hint"), number_at(c, "points"),
+                     number_at(c, "max_points"), &c, text_at(c, "about"),
+                     int(std::clamp(number_at(c, "line"), 0.0, 1e9)), number_at(c, "open_points")});
+        lab.open_points = number_at(l, "open_points");
         if (auto warned = l.find("warnings"); warned != l.end() && warned->is_array())
             for (const json &w : *warned)
                 if (w.is_string()) lab.warnings.push_back(w.get<std::string>());
@@ -100,9 +104,36 @@ json grader_fault(const std::string &lab, const std::string &submission, const s
         no_points_case("grader", "INFRA_ERROR", message, "this is no fault of the submission"));
 }
 
-json skipped_lab(const std::string &lab, const std::string &submission, const std::string &message)
+json skipped_lab(const std::string &lab, const std::string &submission, const std::string &message,
+                 double max_points)
 {
-    return one_lab(lab, submission, "skipped", 0, no_points_case("grader", "SKIPPED", message, {}));
+    json c = no_points_case("grader", "SKIPPED", message, {});
+    c["max_points"] = c["open_points"] = max_points;
+    return one_lab(lab, submission, "skipped", max_points, std::move(c));
+}
+
+bool lab_view::judged() const
+{
+    if (status == "error") return false;
+    return status != "skipped" || std::any_of(cases.begin(), cases.end(), [](const case_view &c) {
+               return c.verdict != "SKIPPED";
+           });
+}
+
+std::vector<std::string> open_notes(const lab_view &l)
+{
+    std::vector<grading::open_case> cases;
+    for (const case_view &c : l.cases)
+        if (c.open_points > 0)
+            cases.push_back(
+                {c.name, c.open_points, c.message + (c.hint.empty() ? "" : " " + c.hint)});
+    return grading::open_notes(cases);
+}
+
+static bool more_than_all(const json &of)
+{
+    return number_at(of, "open_points") > 0 &&
+           number_at(of, "points") + number_at(of, "open_points") > number_at(of, "max_points");
 }
 
 std::string invalid(const json &document)
@@ -116,11 +147,15 @@ std::string invalid(const json &document)
         if (!l.is_object() || text_at(l, "lab").empty()) return "has a lab without a name";
         auto cases = l.find("cases");
         if (cases == l.end() || !cases->is_array()) return "has a lab without cases";
+        if (more_than_all(l)) return "has a lab with more points reached and open than there are";
         for (const json &c : *cases) {
             grading::verdict v;
             if (!c.is_object() || !grading::parse(text_at(c, "verdict"), v))
                 return fmt::format("has a case with the unknown verdict \"{}\"",
                                    c.is_object() ? text_at(c, "verdict") : "");
+            if (more_than_all(c))
+                return fmt::format("has more points reached and open than there are in \"{}\"",
+                                   text_at(c, "name"));
         }
     }
     return {};
@@ -144,12 +179,17 @@ int merged_status(const std::vector<int> &statuses)
     };
     if (any(infrastructure)) return infrastructure;
     if (any(failed)) return failed;
-    return statuses.empty() || any(passed) ? passed : nothing_graded;
+    return any(nothing_graded) ? nothing_graded : passed;
 }
 
-std::string points_words(double points, double max_points)
+std::string points_words(double points, double max_points, double open)
 {
-    return fmt::format("{:g} / {:g}", points, max_points);
+    return fmt::format("{:g} / {:g}{}", points, max_points, open_words(open));
+}
+
+std::string points_words(const lab_view &l)
+{
+    return points_words(l.points, l.max_points, l.open_points);
 }
 
 } // namespace cli

@@ -7,11 +7,14 @@
 #include "process.hpp"
 #include "progress.hpp"
 
+#include "grader/process/sandbox.hpp"
+
 #include <fmt/format.h>
 
 #include <cxxabi.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,6 +25,7 @@
 #include <cstring>
 #include <filesystem>
 #include <mutex>
+#include <optional>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -49,14 +53,25 @@ std::string read_submission(const std::string &path, const std::string &shown, s
                 "hand in one ordinary .cu file",
                 {}};
     };
+    // Who handed in no file, or a name that no system takes, did so; the rest is how the file lies
+    // on this machine, or the machine itself.
+    auto unreadable = [&](int error) {
+        if (error == ENOENT || error == ENOTDIR || error == ELOOP || error == ENAMETOOLONG)
+            throw refuse(fmt::format("cannot be read: {}", std::strerror(error)));
+        throw machine_error(fmt::format("{} cannot be read: {}.\n  what to do: {}", shown,
+                                        std::strerror(error),
+                                        error == EACCES ? "get the right to read it (ls -l says "
+                                                          "whose it is), then run this again"
+                                                        : "./workbook doctor, then run this "
+                                                          "again"));
+    };
     struct stat s {};
-    if (lstat(path.c_str(), &s) != 0)
-        throw refuse(fmt::format("cannot be read: {}", std::strerror(errno)));
+    if (lstat(path.c_str(), &s) != 0) unreadable(errno);
     if (S_ISLNK(s.st_mode)) throw refuse("is a symbolic link");
     if (S_ISDIR(s.st_mode)) throw refuse("is a folder");
     if (!S_ISREG(s.st_mode)) throw refuse("is not a regular file");
     int fd = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    if (fd < 0) throw refuse(fmt::format("cannot be read: {}", std::strerror(errno)));
+    if (fd < 0) unreadable(errno);
     std::string text(most + 1, '\0');
     std::size_t size = 0;
     bool regular = fstat(fd, &s) == 0 && S_ISREG(s.st_mode);
@@ -68,7 +83,7 @@ std::string read_submission(const std::string &path, const std::string &shown, s
     }
     int error = errno;
     close(fd);
-    if (got < 0) throw refuse(fmt::format("cannot be read: {}", std::strerror(error)));
+    if (got < 0) unreadable(error);
     if (!regular) throw refuse("is not a regular file");
     if (size > most) throw refuse(fmt::format("is larger than {} KiB", most >> 10));
     text.resize(size);
@@ -104,19 +119,16 @@ struct job {
     }
 };
 
-// Where the compile happens: /tmp/cuda-workbook.X/tree holds the file, its headers and our tools.
-// In a cell the tree stands where the project does, so that names in messages and line tables are
-// the student's own; the project itself is absent.
+// Where the compile happens: a folder of ours holds the file, its headers and our tools.
 struct workplace {
     std::string tree;    // as we see it
     std::string visible; // as the compiler sees it
-    cell inside;
-    bool closed = false;
+    std::optional<grading::sandbox> closed = {};
 };
 
 void lay_out(const job &j, const std::string &scratch, workplace &w)
 {
-    w.tree = scratch + "/tree";
+    w.tree = w.visible = scratch + "/tree";
     auto put = [&](const std::string &name, const std::string &text) {
         fs::path path = fs::path(w.tree) / name;
         fs::create_directories(path.parent_path());
@@ -130,32 +142,27 @@ void lay_out(const job &j, const std::string &scratch, workplace &w)
     fs::create_directories(w.tree + "/.made");
 }
 
-// The compiler's own files, wherever they were installed.
-void close_off(const job &j, const std::string &scratch, workplace &w)
+// Lets the compiler see its own files, wherever they were installed, and the tree. Where namespaces
+// can be had the tree stands where the project does, so that names in messages and line tables are
+// the student's own; the project itself is absent.
+void close_off(const job &j, workplace &w)
 {
-    w.inside.root = scratch + "/root";
-    fs::create_directory(w.inside.root);
-    w.visible = j.tools.source_root;
-    std::set<std::string> seen;
-    auto show = [&](const fs::path &path) {
-        if (fs::exists(path) && seen.insert(path.string()).second)
-            w.inside.binds.emplace_back(path.string(), path.string());
-    };
-    for (const char *path :
-         {"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/alternatives",
-          "/etc/ld.so.cache", "/opt", "/nix/store", "/dev/null", "/dev/zero", "/dev/urandom"})
-        show(path);
-    w.inside.binds.emplace_back(w.tree, w.visible);
+    const grading::confinement how = grading::available_confinement(false);
+    if (how == grading::confinement::none) return;
+    grading::sandbox &s = w.closed.emplace(how, grading::sandbox_options{.processes = true});
+    if (how == grading::confinement::namespaces) w.visible = j.tools.source_root;
+    s.show_system();
+    for (const char *path : {"/usr", "/bin", "/sbin", "/lib32"}) s.show(path);
+    s.show(w.tree, w.visible, true);
     // A toolkit installed by pip lies inside the project.
-    show(j.tools.source_root + "/.venv");
-    show(fs::path(j.tools.nvcc).parent_path().parent_path());
-    show(fs::canonical(j.tools.nvcc).parent_path().parent_path());
-    if (!j.tools.cuda_include.empty()) show(j.tools.cuda_include);
+    s.show(j.tools.source_root + "/.venv");
+    s.show(fs::path(j.tools.nvcc).parent_path().parent_path());
+    s.show(fs::canonical(j.tools.nvcc).parent_path().parent_path());
+    if (!j.tools.cuda_include.empty()) s.show(j.tools.cuda_include);
     std::string compiler = j.tools.cxx[0].find('/') == std::string::npos
                                ? find_program(j.tools.cxx[0])
                                : j.tools.cxx[0];
-    if (!compiler.empty()) show(fs::canonical(compiler).parent_path().parent_path());
-    w.closed = true;
+    if (!compiler.empty()) s.show(fs::canonical(compiler).parent_path().parent_path());
 }
 
 std::vector<std::string> minimal_environment(const job &j, const workplace &w)
@@ -188,7 +195,7 @@ ending compile(const job &j, const workplace &w)
     c.cpu_seconds = j.limits.cpu_seconds;
     c.memory = j.limits.memory;
     c.file_size = j.limits.object_bytes;
-    if (w.closed) c.inside = &w.inside;
+    if (w.closed) c.inside = &*w.closed;
     return run(c);
 }
 
@@ -283,6 +290,41 @@ void require_not_killed(const job &j, int signal)
         signal, sigabbrev_np(signal), j.shown));
 }
 
+// Whether a compiler or a linker speaks of the machine. `said` is all of its words: those about
+// files of ours, too, which no student is shown. A submission can have them said as well.
+bool speaks_of_machine(const std::string &said)
+{
+    return contains_any(said, {"No space left on device", "Disk quota exceeded",
+                               "Read-only file system", "Permission denied", "Too many open files",
+                               "File too large", "Input/output error", "Cannot allocate memory",
+                               "Resource temporarily unavailable"});
+}
+
+bool lacked_memory(const std::string &said)
+{
+    return contains_any(
+        said, {"virtual memory exhausted", "out of memory", "bad_alloc", "Cannot allocate memory"});
+}
+
+// Throws machine_error where the machine gives a compiler less than a submission may have.
+void require_memory(const build_limits &limits)
+{
+    rlimit given{};
+    if (getrlimit(RLIMIT_AS, &given) != 0 || given.rlim_max >= limits.memory) return;
+    throw machine_error(fmt::format("a program may have only {} MiB of memory here, and the "
+                                    "compiler may need {} MiB.\n  what to do: raise the limit "
+                                    "(ulimit -v)",
+                                    given.rlim_max >> 20, limits.memory >> 20));
+}
+
+// Where a compile or a link failed: throws machine_error where the machine lacks room for what it
+// writes.
+void require_room_to_build(const std::string &cache)
+{
+    require_room(temporary_folder());
+    require_room(cache);
+}
+
 [[noreturn]] void refuse_compile(const job &j, const workplace &w, const ending &e)
 {
     std::string said = diagnostics(j, w, e);
@@ -302,17 +344,12 @@ void require_not_killed(const job &j, int signal)
             fmt::format("{} was still compiling after {} s", j.shown, j.limits.wall.count()),
             "look for templates, constexpr functions or macros that expand without end", said};
     require_not_killed(j, signal);
-    if (contains_any(said, {"virtual memory exhausted", "out of memory", "bad_alloc"}))
+    if (lacked_memory(said))
         throw refusal{verdict::BUILD_FAILED,
                       fmt::format("{} needs more than {} GiB of memory to compile", j.shown,
                                   j.limits.memory >> 30),
                       "look for huge static arrays and for templates that expand without end",
                       said};
-    // The words alone may be the submission's own.
-    if (contains_any(said, {"No space left on device"}) &&
-        fs::space(w.tree).available < (std::uintmax_t{256} << 20))
-        throw machine_error("the disk is full: the compiler could not write. Free some space in "
-                            "/tmp and in the build folder");
     if (signal)
         throw refusal{verdict::BUILD_FAILED,
                       fmt::format("the compiler itself crashed at {} (signal {})", j.shown, signal),
@@ -321,27 +358,53 @@ void require_not_killed(const job &j, int signal)
                   "mend the first error; the ones after it often follow from it", said};
 }
 
-// Whether the compiler finds all it needs in a cell: tried once, and not with the submission, whose
-// words may be made to look like anything.
-bool cell_suffices(const job &j)
+// How a file without a line of its own compiles: what does not come of it comes of the machine. Not
+// tried with the submission, whose words may be made to look like anything.
+ending compile_empty(const job &j, bool closed)
 {
-    static std::mutex one_at_a_time;
-    std::lock_guard lock(one_at_a_time);
-    std::string marker = j.tools.build_root + "/submissions/cell";
-    std::string tried = stamp(fs::canonical(j.tools.nvcc)) + j.tools.cxx[0] + "\n";
-    for (const std::string &flag : flags_for(j.tools, *j.request.of, j.request.backends))
-        tried += flag + "\n";
-    if (fs::exists(marker) && read_text(marker) == tried) return true;
     job empty = j;
     empty.text = "\n";
     scratch_folder scratch;
     workplace w;
     lay_out(empty, scratch.path(), w);
-    close_off(empty, scratch.path(), w);
-    ending e = compile(empty, w);
-    bool suffices = e.what == ending::exited && e.status == lacks_a_function;
+    if (closed) close_off(empty, w);
+    return compile(empty, w);
+}
+
+bool compiles_empty(const ending &e)
+{
+    return e.what == ending::exited && e.status == lacks_a_function;
+}
+
+// Whether the compiler finds all it needs in the sandbox: tried once.
+bool sandbox_suffices(const job &j)
+{
+    static std::mutex one_at_a_time;
+    std::lock_guard lock(one_at_a_time);
+    std::string marker = j.tools.build_root + "/submissions/sandbox";
+    std::string tried = stamp(fs::canonical(j.tools.nvcc)) + j.tools.cxx[0] + "\n" +
+                        name(grading::available_confinement(false)) + "\n";
+    for (const std::string &flag : flags_for(j.tools, *j.request.of, j.request.backends))
+        tried += flag + "\n";
+    if (fs::exists(marker) && read_text(marker) == tried) return true;
+    bool suffices = compiles_empty(compile_empty(j, true));
     if (suffices) write_atomically(marker, tried);
     return suffices;
+}
+
+// The machine's part in a compile that failed. True: it speaks of the machine, which has what it
+// needs again; throws machine_error where it has not.
+bool machine_came_between(const job &j, const workplace &w, const ending &e)
+{
+    require_room_to_build(j.tools.build_root);
+    const bool memory = lacked_memory(e.text), others = speaks_of_machine(e.text);
+    if (memory) require_memory(j.limits);
+    if (!memory && !others) return false;
+    if (ending empty = compile_empty(j, w.closed.has_value()); !compiles_empty(empty))
+        throw machine_error(fmt::format("the compiler {} at {}, and so it does at an empty file; "
+                                        "this is no fault of the submission. It said:\n{}",
+                                        e.words(), j.shown, printable(e.text, 1000)));
+    return others;
 }
 
 std::string normal(const std::string &path) { return fs::path(path).lexically_normal().string(); }
@@ -403,7 +466,8 @@ void check_dependencies(const job &j, const workplace &w)
     }
 }
 
-// Without a cell the assembler could read any file; the names of these directives are then refused.
+// Without a sandbox the assembler could read any file; the names of these directives are then
+// refused.
 void check_directives(const job &j)
 {
     if (contains_any(j.text, {".incbin", ".include"}))
@@ -448,17 +512,24 @@ std::string compiled(const job &j, const std::string &made_at, double &cpu_secon
     scratch_folder scratch;
     workplace w;
     lay_out(j, scratch.path(), w);
-    w.visible = w.tree;
     ending e;
-    if (j.limits.closed && cell_available()) {
-        workplace closed = w;
-        close_off(j, scratch.path(), closed);
-        e = compile(j, closed);
+    if (j.limits.closed) close_off(j, w);
+    if (w.closed) {
+        e = compile(j, w);
         cpu_seconds += e.cpu_seconds;
-        if (e.ok() || e.what != ending::exited || cell_suffices(j)) w = closed;
+        if (!e.ok() && e.what == ending::exited && !sandbox_suffices(j)) {
+            w.closed.reset();
+            w.visible = w.tree;
+        }
     }
-    if (!w.closed) { // no cell here, or one in which the compiler lacks something
+    if (!w.closed) { // no sandbox here, or one in which the compiler lacks something
         check_directives(j);
+        e = compile(j, w);
+        cpu_seconds += e.cpu_seconds;
+    }
+    if (!e.ok() && machine_came_between(j, w, e)) {
+        fs::remove_all(w.tree + "/.made");
+        fs::create_directories(w.tree + "/.made");
         e = compile(j, w);
         cpu_seconds += e.cpu_seconds;
     }
@@ -474,7 +545,7 @@ std::string compiled(const job &j, const std::string &made_at, double &cpu_secon
                       wrong,
                       "rename it, if the name is yours; leave it out, if it is a call",
                       {}};
-    fs::copy_file(object, made_at + "/object.o");
+    write_atomically(made_at + "/object.o", read_text(object));
     return diagnostics(j, w, e);
 }
 
@@ -515,21 +586,21 @@ std::vector<std::string> link_command(const job &j, const std::string &object,
     return c;
 }
 
-// Whether a file that is right, the naive reference, links here.
-bool naive_links(const job &j, const std::string &backend)
+// Whether a file that is right, the naive reference, links in the submission's place.
+bool naive_links(const job &j, const std::string &backend, const std::string &folder)
 {
     std::string object = j.tools.build_root + "/" + j.request.of->name + ".naive.o";
     if (!fs::exists(object)) return false;
-    scratch_folder scratch;
     child c;
     c.arguments = link_command(j, object, backend);
-    c.arguments.insert(c.arguments.end(), {"-o", scratch.path() + "/naive"});
+    c.arguments.insert(c.arguments.end(), {"-o", folder + "/naive"});
     c.wall = std::chrono::seconds(120);
     return run(c).ok();
 }
 
 // A worker that does not link: a name that only the grader or nothing has.
-refusal link_refusal(const job &j, const std::string &backend, const ending &e)
+refusal link_refusal(const job &j, const std::string &backend, const ending &e,
+                     const std::string &folder)
 {
     std::string said = printable(e.text, j.limits.diagnostics);
     static const std::string marker = "undefined reference to `";
@@ -538,7 +609,7 @@ refusal link_refusal(const job &j, const std::string &backend, const ending &e)
         at += marker.size();
         names.insert(said.substr(at, said.find('\'', at) - at));
     }
-    if (names.empty() && naive_links(j, backend))
+    if (names.empty() && naive_links(j, backend, folder))
         return {verdict::BUILD_FAILED,
                 fmt::format("{} compiled but does not link: {}", j.shown,
                             lines(e.text).empty() ? "the linker " + e.words()
@@ -583,8 +654,10 @@ std::string linked(const job &j, const std::string &object_folder, const std::st
         result.cpu_seconds += e.cpu_seconds;
         if (e.what == ending::not_started)
             throw machine_error(fmt::format("{} {}", command[0], e.words()));
+        if (!e.ok()) require_room_to_build(fresh);
+        if (!e.ok() && speaks_of_machine(e.text)) e = run(c); // there is room again
         require_not_killed(j, ended_by(e, e.text));
-        if (!e.ok()) throw link_refusal(j, backend, e);
+        if (!e.ok()) throw link_refusal(j, backend, e, fresh);
     } catch (...) {
         fs::remove_all(fresh);
         throw;
@@ -622,6 +695,14 @@ job make_job(const toolchain &t, const submission_request &request, const build_
     j.shown = t.shown(path);
     if (j.shown[0] == '/') j.shown = request.path;
     j.shown = printable(j.shown, 400);
+    // What the compiler and we add to it must fit a file's name, too.
+    constexpr std::size_t longest_name = 180;
+    if (std::size_t bytes = fs::path(path).filename().string().size(); bytes > longest_name)
+        throw refusal{verdict::SUBMISSION_INVALID,
+                      fmt::format("{} has a name of {} bytes, and may have one of at most {}",
+                                  j.shown, bytes, longest_name),
+                      "name the file you edit, e.g. stub.cu",
+                      {}};
     j.text = read_submission(path, j.shown, limits.file_bytes);
     if (fs::path(path).extension() != ".cu")
         throw refusal{verdict::SUBMISSION_INVALID,
@@ -822,7 +903,9 @@ built_submission build_submission(const toolchain &t, const submission_request &
         result.diagnostics = r.diagnostics;
         result.workers.clear();
     } catch (const fs::filesystem_error &e) {
-        throw machine_error(fmt::format("building {}: {}", request.path, e.what()));
+        throw machine_error(fmt::format(
+            "building {}: {}", request.path,
+            cannot_write((e.path2().empty() ? e.path1() : e.path2()).string(), e.code().value())));
     }
     return result;
 }

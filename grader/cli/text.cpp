@@ -234,6 +234,13 @@ std::string nearest(std::string_view word, const std::vector<std::string> &candi
     return best;
 }
 
+std::string csv_quoted(std::string word)
+{
+    if (word.find_first_of(",\"\n\r") == word.npos) return word;
+    for (std::size_t at = 0; (at = word.find('"', at)) != word.npos; at += 2) word.insert(at, "\"");
+    return "\"" + word + "\"";
+}
+
 std::string three_figures(double v)
 {
     if (v != 0 && (std::abs(v) < 0.001 || std::abs(v) >= 1e6)) return fmt::format("{:.2e}", v);

@@ -55,6 +55,8 @@ std::string demangled(const std::string &symbol);
 
 std::string trimmed(std::string_view line); // of blanks, tabs and carriage returns
 
+std::string csv_quoted(std::string word); // in quotes where CSV needs them
+
 using grading::lines;
 using grading::lower;
 using grading::shell_word;

@@ -18,6 +18,7 @@ struct lab {
     std::string mpirun;             // for cases on several ranks; empty: there are none, or no MPI
     std::vector<std::string> forbidden; // toolkit headers' folders that hold the answer: "cub"
     bool system_calls = false;          // submissions may make them: a test of what holds them then
+    bool slow_mistakes = false;         // all cases of all its wrong submissions take long
     std::string keep;                   // file with the contract's symbols, one a line
     std::string worker_library;         // worker main and table of contract functions
 

@@ -28,6 +28,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <mutex>
 #include <system_error>
 #include <thread>
@@ -214,8 +215,15 @@ private:
         state_.step = fmt::format("Grading what was saved at {} ...", state_.saved);
         std::vector<std::string> command = grade_;
         command.insert(command.end(), {"--seed", seed_});
-        fs::create_directories(tools_.build_root + "/watch");
-        std::string file = fmt::format("{}/watch/result.{}.json", tools_.build_root, getpid());
+        std::string folder = tools_.build_root + "/watch";
+        std::error_code problem;
+        fs::create_directories(folder, problem);
+        if (problem) {
+            state_.now = watch_state::what::fault;
+            state_.trouble = cannot_write(folder, problem.value()) + "\nr tries again.";
+            return;
+        }
+        std::string file = fmt::format("{}/result.{}.json", folder, getpid());
         running_ = std::make_unique<grading_run>(command, file);
     }
 
@@ -260,7 +268,7 @@ private:
                 state_.max_points = e.max_points;
             }
         bool reached = state_.max_points > 0 && state_.now == watch_state::what::graded &&
-                       labs_of(state_.document)[0].points >= state_.max_points;
+                       labs_of(state_.document)[0].all_but_open();
         state_.hints_for = reached ? 0 : todo_at_hand(tools_, lab_, record);
         if (reached) state_.next = what_next(record);
     }
@@ -311,7 +319,7 @@ private:
         if (!todo) return;
         std::vector<hint> hints = hints_of(tools_, lab_, todo);
         if (hints.empty()) return;
-        int shown = read_progress(tools_).hints[{lab_.name, todo}];
+        int shown = std::max(read_progress(tools_).hints[{lab_.name, todo}], unkept_hints_[todo]);
         std::size_t number = static_cast<std::size_t>(shown);
         bool more = number < hints.size();
         state_.helped = hints[more ? number : hints.size() - 1];
@@ -319,8 +327,19 @@ private:
         state_.hints = hints.size();
         if (state_.hint_number == hints.size())
             state_.helped->text += "\nThat was the last. " + read_on(tools_, lab_, todo);
-        if (more) keep_hints(tools_, lab_.name, todo, shown + 1);
+        if (more) keep_count_of_hints(todo, shown + 1);
         refresh_progress();
+    }
+
+    // Where the count cannot be kept for later, this loop still has it.
+    void keep_count_of_hints(int todo, int shown)
+    {
+        unkept_hints_[todo] = shown;
+        try {
+            keep_hints(tools_, lab_.name, todo, shown);
+        } catch (const machine_error &e) {
+            state_.helped->text += fmt::format("\nThat it was shown is not kept: {}", e.what());
+        }
     }
 
     int rows() const
@@ -356,6 +375,7 @@ private:
     terminal out_;
     key_reader keys_;
     watch_state state_;
+    std::map<int, int> unkept_hints_; // how many of a TODO's were shown
     std::vector<std::string> shown_;
     steady::time_point started_;
     std::unique_ptr<grading_run> running_;

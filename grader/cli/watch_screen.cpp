@@ -45,6 +45,11 @@ lab_view view_of(const watch_state &s)
 
 bool everything(const lab_view &l) { return l.max_points > 0 && l.points >= l.max_points; }
 
+void draw_open(screen &to, const lab_view &l, const terminal &out)
+{
+    for (const std::string &note : open_notes(l)) add(to, note, out, 2);
+}
+
 void draw_head(screen &to, const watch_state &s, const lab_view &l, const terminal &out)
 {
     std::string where = s.simulated ? "simulated" : "on the GPU";
@@ -56,7 +61,8 @@ void draw_head(screen &to, const watch_state &s, const lab_view &l, const termin
     double all = std::max(l.max_points, s.max_points);
     if (all <= 0) return to.push_back("");
     double now = l.max_points > 0 ? l.points : 0;
-    std::string words = l.max_points > 0 ? points_words(now, all) + " points" : "";
+    std::string words =
+        l.max_points > 0 ? points_words(now, all) + " points" + open_words(l.open_points) : "";
     if (s.best > now || words.empty())
         words += fmt::format("{}best {:g}", words.empty() ? "" : ", ", s.best);
     if (s.now == watch_state::what::graded)
@@ -125,8 +131,9 @@ void draw_case(screen &to, const case_view &c, const todo_list &todos, const std
 
 struct function_tally {
     std::string function;
-    int cases = 0, passed = 0, not_written = 0;
-    double points = 0, max_points = 0;
+    int cases = 0, passed = 0, not_written = 0, skipped = 0;
+    double points = 0, max_points = 0, open = 0;
+    bool rest_open() const { return passed + skipped == cases; }
 };
 
 std::vector<function_tally> tallies(const lab_view &l)
@@ -140,6 +147,8 @@ std::vector<function_tally> tallies(const lab_view &l)
         ++at->cases;
         at->passed += c.passed();
         at->not_written += c.verdict == "NOT_WRITTEN";
+        at->skipped += c.verdict == "SKIPPED";
+        at->open += c.open_points;
         at->points += c.points;
         at->max_points += c.max_points;
     }
@@ -155,11 +164,13 @@ screen table(const lab_view &l, const todo_list &todos, const terminal &out)
         std::string what = !none          ? fmt::format("{} of {} cases", t.passed, t.cases)
                            : todo.empty() ? "not written"
                                           : "not written: " + todo;
-        std::string row = fmt::format("{} {} {}", padded(no_wider(t.function, 18), 18),
-                                      padded(what, 22), points_words(t.points, t.max_points));
-        to.push_back((all    ? good(out, "ok    ")
-                      : none ? "todo  "
-                             : bad(out, "FAIL  ")) +
+        std::string row =
+            fmt::format("{} {} {}", padded(no_wider(t.function, 18), 18), padded(what, 22),
+                        points_words(t.points, t.max_points, t.open));
+        to.push_back((all             ? good(out, "ok    ")
+                      : none          ? "todo  "
+                      : t.rest_open() ? "open  "
+                                      : bad(out, "FAIL  ")) +
                      no_wider(row, out.width - 6));
     }
     return to;
@@ -167,10 +178,14 @@ screen table(const lab_view &l, const todo_list &todos, const terminal &out)
 
 std::string summary(const lab_view &l)
 {
-    int right = 0, wrong = 0, open = 0;
+    int right = 0, wrong = 0, to_do = 0, open = 0;
     for (const function_tally &t : tallies(l))
-        ++(t.passed == t.cases ? right : t.not_written == t.cases ? open : wrong);
-    return fmt::format("Functions: {} right, {} wrong, {} to do", right, wrong, open);
+        ++(t.passed == t.cases        ? right
+           : t.not_written == t.cases ? to_do
+           : t.rest_open()            ? open
+                                      : wrong);
+    return fmt::format("Functions: {} right, {} wrong, {} to do{}", right, wrong, to_do,
+                       open ? fmt::format(", {} open", open) : "");
 }
 
 // What still gives points though nothing fails: speed that could be better.
@@ -178,7 +193,7 @@ void draw_missing_points(screen &to, const lab_view &l, const todo_list &todos, 
 {
     add(to, "Every answer is right. Points are left in:", out, 0);
     for (const case_view &c : l.cases)
-        if (c.points < c.max_points) {
+        if (c.points + c.open_points < c.max_points) {
             std::string todo = grading::todo_words(c.kind == "speed" ? todos.for_more(c.name)
                                                                      : todos.of_case(c.name));
             add(to,
@@ -237,9 +252,13 @@ screen verdict_screen(const watch_state &s, const lab_view &l, const todo_list &
         for (const std::string &warning : l.warnings) add(body, "nvcc warned: " + warning, out, 2);
     } else if (everything(l))
         body.push_back(good(out, fmt::format("All {:g} points.", l.max_points)));
+    else if (l.all_but_open())
+        add(body, l.judged() ? "All points but those that are open." : "Nothing could be judged.",
+            out, 0);
     else
         draw_missing_points(body, l, todos, out);
-    if (everything(l))
+    draw_open(body, l, out);
+    if (l.all_but_open())
         for (const std::string &line : s.next) add(body, line, out, 2);
     bool built = !(first && first->name == "build");
     if (s.helped)
@@ -273,7 +292,7 @@ std::vector<std::string> draw(const watch_state &s, const todo_list &todos, cons
 {
     screen to;
     lab_view l = view_of(s);
-    if (l.status == "error" || l.status == "skipped") l.max_points = 0;
+    if (!l.judged()) l.max_points = 0;
     draw_head(to, s, l, out);
     std::size_t total = static_cast<std::size_t>(std::max(rows, 4));
     std::size_t room = total - std::min(total, to.size() + 3);

@@ -70,10 +70,28 @@ enum instruction_flags : std::uint8_t { // of `flags`
     only_moved = 2, // of a load: stores are all that its registers go to
     negate_b = 4,
     negate_c = 8,
+    guess = 16,         // of a load: see cas_loops.hpp
     leaves_kernel = 32, // exit: ends the thread also from inside a function
     orders_memory = 64, // of a warp-synchronous instruction: __syncwarp
     speculative = 64,   // of a load: what it reads is not always used, so it may be unwritten
     strong = 128,       // of an access: volatile, atomic or with an order of its own
+};
+
+// What an instruction does with its operands, for who follows values: core_undefined.hpp.
+struct instruction_role {
+    enum class kind : std::uint8_t {
+        other, // does something with its sources, or hands them to somebody
+        compute,
+        select,  // selp
+        absorb,  // and, or
+        compare, // setp
+        load,
+        store,
+    };
+    kind does = kind::other;
+    bool writes_d = true; // else reads it
+    bool reads_extra = false, writes_offset = false, reads_list = false, writes_list = false;
+    bool followed = false; // a load of which somebody reads a register
 };
 
 struct basic_block {
@@ -135,6 +153,7 @@ struct code {
     const ptx::function *source = nullptr;
     ptx::body body;
     std::vector<instruction> instructions;
+    std::vector<instruction_role> roles; // of them
     std::vector<basic_block> blocks;
     std::vector<std::byte> constants;
     std::vector<std::vector<operand>> lists;
@@ -184,6 +203,7 @@ struct path {
 struct thread_block;
 
 struct copies_in_flight; // of core_copies.hpp
+class undefined_values;  // of core_undefined.hpp
 
 struct warp {
     warp();
@@ -197,7 +217,8 @@ struct warp {
     std::vector<frame> frames;
     std::vector<std::byte> local; // word-interleaved: (word * 32 + lane) * 4
     std::vector<std::uint8_t> local_shadow;
-    std::unique_ptr<copies_in_flight> copies; // null until the first
+    std::unique_ptr<copies_in_flight> copies;    // null until the first
+    std::unique_ptr<undefined_values> undefined; // null until the first
 };
 
 struct barrier_state {
@@ -297,6 +318,7 @@ struct context {
     race_checker *races;          // null: not checked
     touch_guard *guard = nullptr; // notes what is touched, for blocks on several cores
     bool stop = false;            // a fault ended the grid
+    bool attend = false;          // it did, or some registers of the warp hold undefined values
     bool changed = false;         // a store or atomic ran
     lane_mask live = 0;
     std::byte *arguments; // of the frame
@@ -309,6 +331,8 @@ struct context {
     code *running;
     const std::uint32_t *thread_ids[3]; // 32 lanes of this warp
     std::uint32_t specials[18];         // see special_index
+
+    void halt() { stop = attend = true; }
 };
 
 enum class access_problem : std::uint8_t { outside, misaligned, uninitialised, read_only };
@@ -316,6 +340,15 @@ enum class access_problem : std::uint8_t { outside, misaligned, uninitialised, r
 // Records a finding for one lane of an access; unless it is `uninitialised`, ends the grid.
 void report(context &, const instruction &, access_problem, int lane, std::uint64_t address,
             std::uint32_t bytes, ptx::space, bool write, std::uint64_t lanes);
+// Says that a load reads what nobody has written: at once, or when its value is used. `elements`:
+// the lanes whose k-th element holds nothing.
+void undefined_read(context &, const instruction &, const lane_mask *elements,
+                    const std::uint64_t *address, std::uint32_t bytes, ptx::space);
+
+// The finding of a load of what nobody has written, where this is no copy on its way. `times`:
+// reads, by all lanes.
+void report_undefined(context &, const instruction &, int lane, std::uint64_t address,
+                      std::uint32_t bytes, ptx::space, std::uint64_t times);
 // Ends the grid with a CUDA error code and a finding.
 void stop_grid(context &, const instruction &, finding_kind, int error, int lane,
                std::string detail);
@@ -340,6 +373,12 @@ void start_copies(context &, const instruction &, lane_mask, const std::uint64_t
 // Handlers by opcode as written, without cache and ordering hints: "add.s32", "ld.global.f32".
 // null: not known.
 handler find_handler(std::string_view opcode);
+
+// Where a byte of a lane's local memory lies in the warp's.
+__attribute__((always_inline)) inline std::uint64_t local_position(std::uint64_t byte, int lane)
+{
+    return (byte >> 2) * 128 + static_cast<std::uint64_t>(lane) * 4 + (byte & 3);
+}
 
 __attribute__((always_inline)) inline lane_mask low_lanes(std::uint32_t n)
 {

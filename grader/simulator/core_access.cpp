@@ -128,18 +128,31 @@ struct access {
     u32 bytes; // a lane
 };
 
-// Whether one of the elements read has no byte that was written. Some bytes without a value are no
-// mistake: the padding of a structure travels with it, in elements of its own when it is only
-// moved.
-template <class F> bool holds_nothing(u32 bytes, u32 element, F shadow)
-{
-    for (u32 first = 0; first < bytes; first += element) {
-        u8 all = 0;
-        for (u32 k = 0; k < element && first + k < bytes; ++k) all |= shadow(first + k);
-        if ((all & initialised) == 0) return true;
+// Of each element of a load, the lanes that find no byte there that was written. Some bytes without
+// a value are no mistake: the padding of a structure travels with it, in elements of its own when
+// it is only moved. Then all elements count as one.
+struct undefined_elements {
+    lane_mask lanes[4] = {}, any = 0;
+    u32 bytes, element, each; // each: elements that share a fate
+
+    undefined_elements(const instruction &i, u32 total)
+        : bytes(total),
+          element((i.flags & only_moved) != 0 ? total : i.bytes),
+          each((i.flags & only_moved) != 0 ? i.count : 1)
+    {
     }
-    return false;
-}
+    template <class F> void look(int lane, F shadow)
+    {
+        u32 at = 0;
+        for (u32 first = 0; first < bytes; first += element, at += each) {
+            u8 all = 0;
+            for (u32 k = 0; k < element && first + k < bytes; ++k) all |= shadow(first + k);
+            if ((all & initialised) != 0) continue;
+            any |= bit_of[lane];
+            for (u32 k = at; k < at + each; ++k) lanes[k] |= bit_of[lane];
+        }
+    }
+};
 
 inline u8 bits_needed(const context &c) { return c.check_memory ? u8{addressable} : u8{0}; }
 
@@ -148,10 +161,10 @@ __attribute__((noinline)) bool check_lanes(context &c, const instruction &i, lan
                                            const u64 *address, const window &w, const access &how,
                                            bool reads)
 {
-    lane_mask misaligned = 0, outside = 0, read_only_lanes = 0, uninitialised = 0;
+    lane_mask misaligned = 0, outside = 0, read_only_lanes = 0;
     u8 need = bits_needed(c), never = how.write && c.check_memory ? u8{read_only} : u8{0};
-    u8 wanted = reads && c.check_initialised ? u8{initialised} : u8{0},
-       whole = i.flags & only_moved;
+    u8 wanted = reads && c.check_initialised ? u8{initialised} : u8{0};
+    undefined_elements undefined(i, how.bytes);
     active(mask, [&](int l) {
         u64 at = address[l] - w.base;
         if ((address[l] & (how.bytes - 1)) != 0) {
@@ -161,10 +174,8 @@ __attribute__((noinline)) bool check_lanes(context &c, const instruction &i, lan
             outside |= bit_of[l];
         } else if (!lane_has(w.shadow + at, how.bytes, 0, never)) {
             read_only_lanes |= bit_of[l];
-        } else if (!lane_has(w.shadow + at, how.bytes, wanted, 0) &&
-                   holds_nothing(how.bytes, whole != 0 ? how.bytes : i.bytes,
-                                 [&](u32 k) { return w.shadow[at + k]; })) {
-            uninitialised |= bit_of[l];
+        } else if (!lane_has(w.shadow + at, how.bytes, wanted, 0)) {
+            undefined.look(l, [&](u32 k) { return w.shadow[at + k]; });
         }
     });
     auto tell = [&](access_problem p, lane_mask lanes) {
@@ -176,8 +187,12 @@ __attribute__((noinline)) bool check_lanes(context &c, const instruction &i, lan
     tell(access_problem::misaligned, misaligned);
     if (!c.stop) tell(access_problem::outside, outside);
     if (!c.stop) tell(access_problem::read_only, read_only_lanes);
-    if (!c.stop) tell(access_problem::uninitialised, uninitialised);
-    return !c.stop;
+    if (c.stop || undefined.any == 0) return !c.stop;
+    if (how.write) // an atomic
+        tell(access_problem::uninitialised, undefined.any);
+    else
+        undefined_read(c, i, undefined.lanes, address, how.bytes, how.space);
+    return true;
 }
 
 // How many different values the active lanes hold.
@@ -602,8 +617,6 @@ template <int bytes, class R> void store_window(context &c, const instruction &i
     count_window(c, i, mask, address, how, contiguous);
 }
 
-inline u64 local_position(u64 byte, int lane) { return (byte >> 2) * 128 + lane * 4 + (byte & 3); }
-
 void count_local(context &c, const instruction &i, lane_mask mask, const u64 *at, u32 bytes,
                  bool write)
 {
@@ -623,18 +636,17 @@ void count_local(context &c, const instruction &i, lane_mask mask, const u64 *at
 bool check_local(context &c, const instruction &i, lane_mask mask, const u64 *at, u32 bytes,
                  bool write)
 {
-    lane_mask misaligned = 0, outside = 0, uninitialised = 0;
+    lane_mask misaligned = 0, outside = 0;
+    undefined_elements undefined(i, bytes);
     active(mask, [&](int l) {
         if ((at[l] & (bytes - 1)) != 0) {
             misaligned |= bit_of[l];
         } else if (at[l] >= c.local_bytes || c.local_bytes - at[l] < bytes) {
             outside |= bit_of[l];
         } else if (!write && c.check_initialised) {
-            auto shadow = [&](u32 k) {
+            undefined.look(l, [&](u32 k) {
                 return c.local_shadow[local_position(at[l] + k, l)] != 0 ? u8{initialised} : u8{0};
-            };
-            u32 element = (i.flags & only_moved) != 0 ? bytes : i.bytes;
-            if (holds_nothing(bytes, element, shadow)) uninitialised |= bit_of[l];
+            });
         }
     });
     auto tell = [&](access_problem p, lane_mask lanes) {
@@ -645,7 +657,8 @@ bool check_local(context &c, const instruction &i, lane_mask mask, const u64 *at
     };
     tell(access_problem::misaligned, misaligned);
     tell(access_problem::outside, outside);
-    tell(access_problem::uninitialised, uninitialised);
+    if (!c.stop && undefined.any != 0)
+        undefined_read(c, i, undefined.lanes, at, bytes, space::local);
     return !c.stop;
 }
 

@@ -458,7 +458,9 @@ void nth_set_bit(context &c, const instruction &i, lane_mask mask)
     });
 }
 
-// Carry chains. The carry is a predicate at i.extra, one bit a lane.
+// Carry chains. CC.CF is a predicate at i.extra, one bit a lane. As on hardware a subtraction is
+// a + ~b + 1, so what it leaves behind is a carry, the opposite of a borrow: sub.cc then addc adds
+// one where nothing was borrowed.
 enum class chain { add, sub, mad_lo, mad_hi };
 template <class T, chain kind, bool in, bool out>
 void with_carry(context &c, const instruction &i, lane_mask mask)
@@ -477,17 +479,10 @@ void with_carry(context &c, const instruction &i, lane_mask mask)
                                    : mul_hi::of(value_of<T>(a[l]), value_of<T>(b[l])));
             y = e[l];
         }
-        S carried = in ? carry >> l & 1 : 0, r;
-        bool over;
-        if constexpr (kind == chain::sub) {
-            S first = x - y;
-            r = first - carried;
-            over = x < y || first < carried;
-        } else {
-            S first = x + y;
-            r = first + carried;
-            over = first < x || r < first;
-        }
+        if constexpr (kind == chain::sub) y = static_cast<S>(~y);
+        const S carried = in ? carry >> l & 1 : kind == chain::sub, first = x + y,
+                r = first + carried;
+        const bool over = first < x || r < first;
         d[l] = r;
         result |= over ? bit_of[l] : 0;
     });

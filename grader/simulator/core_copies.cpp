@@ -1,5 +1,6 @@
 // cp.async: bytes on their way from device to shared memory.
 #include "core_copies.hpp"
+#include "core_undefined.hpp"
 
 #include <algorithm>
 #include <cstring>

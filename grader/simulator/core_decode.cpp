@@ -1,6 +1,7 @@
 // Decodes a function: splits it into basic blocks and finds each instruction's handler and
 // operands.
 #include "core_decode.hpp"
+#include "cas_loops.hpp"
 #include "core_copies.hpp"
 #include "core_levels.hpp"
 #include "core_specials.hpp"
@@ -28,11 +29,6 @@ bool is_signed(type t)
 }
 bool is_wide(type t) { return ptx::size_of(t) == 8; }
 
-bool has_part(const statement &s, std::string_view part)
-{
-    return std::find(s.op.begin(), s.op.end(), part) != s.op.end();
-}
-
 type last_type(const statement &s) { return ptx::type_named(s.op.back()); }
 
 class decoder {
@@ -43,6 +39,7 @@ public:
     {
         for (auto t : out_.body.registers) classes_.push_back(class_of(t));
         types_ = out_.body.registers;
+        guesses_ = guessing_loads(out_.body);
         lay_out_variables();
         find_leaders();
         for (std::size_t s = 0; s <= out_.body.statements.size(); ++s) decode_at(s);
@@ -341,9 +338,28 @@ private:
         }
     }
 
+    void name_roles()
+    {
+        std::vector<char> read(classes_.size(), 0);
+        for (const draft &d : drafts_) each_read(d, out_.lists, [&](operand o) { read[o] = 1; });
+        for (const draft &d : drafts_) {
+            instruction_role r;
+            r.does = kind_of(d.ins.run);
+            r.writes_d = d.writes_d;
+            r.reads_extra = d.extra_reads;
+            r.writes_offset = d.offset_writes;
+            r.reads_list = d.list == draft::list_role::reads;
+            r.writes_list = d.list == draft::list_role::writes;
+            if (r.does == instruction_role::kind::load)
+                each_write(d, out_.lists, [&](operand o) { r.followed |= read[o] != 0; });
+            out_.roles.push_back(r);
+        }
+    }
+
     void finish()
     {
         mark_moves();
+        name_roles();
         out_.register_bytes = place_registers(drafts_, out_.lists, out_.blocks, classes_);
         out_.instructions.reserve(drafts_.size());
         for (auto &d : drafts_) out_.instructions.push_back(d.ins);
@@ -1103,6 +1119,7 @@ private:
         std::string name = std::string(store ? "store." : "load.") + space_name(p.space) + "." +
                            std::to_string(d.ins.bytes) + "x" + width;
         if (p.strong) d.ins.flags |= strong;
+        if (guesses_[current_] != 0) d.ins.flags |= guess;
         if (!store && p.space == ptx::space::shared && reads_ahead(s)) d.ins.flags |= speculative;
         if (p.is_volatile) d.ins.wide |= 4;
         if (p.releases) emit(need("core.fence"));
@@ -1575,6 +1592,7 @@ private:
     std::vector<register_class> classes_;
     std::vector<type> types_;
     std::vector<char> leaders_;
+    std::vector<char> guesses_; // by statement
     std::vector<int> block_of_;
     std::map<std::pair<std::uint64_t, int>, operand> constants_;
     std::unordered_map<std::string, std::uint32_t> locals_;
@@ -1651,8 +1669,12 @@ special special_named(std::string_view name)
         {"clock64", special::clock64},
         {"globaltimer", special::globaltimer},
         {"globaltimer_lo", special::globaltimer_lo},
-        {"globaltimer_hi", special::zero},
+        {"globaltimer_hi", special::clock_hi},
         {"gridid", special::zero},
+        {"tid.w", special::zero},
+        {"ntid.w", special::zero},
+        {"ctaid.w", special::zero},
+        {"nctaid.w", special::zero},
         // Where cooperative groups look for what a cooperative launch gave them.
         {"envreg1", special::grid_workspace_high},
         {"envreg2", special::grid_workspace_low},

@@ -27,6 +27,9 @@ struct decode_input {
 // that is not known becomes one that ends the grid when it is reached.
 void decode(code &out, ptx::body body, const decode_input &);
 
+// What a handler does with its operands; `other` for null.
+instruction_role::kind kind_of(handler);
+
 // The opcodes that have handlers, up to their first dot; "core": those of our own.
 std::set<std::string> handled_opcodes();
 
@@ -41,6 +44,35 @@ struct draft {
     enum class list_role : std::uint8_t { none, writes, reads } list = list_role::none;
     bool writes_d = true; // false: d is read
 };
+
+inline bool is_register(operand o) { return (o & constant_bit) == 0; }
+
+// The registers that it reads, and those that it writes.
+template <class F>
+void each_read(const draft &d, const std::vector<std::vector<operand>> &lists, F f)
+{
+    auto visit = [&](operand o) {
+        if (is_register(o)) f(o);
+    };
+    visit(d.ins.a);
+    visit(d.ins.b);
+    visit(d.ins.c);
+    visit(d.ins.guard);
+    if (!d.writes_d) visit(d.ins.d);
+    if (d.extra_reads) visit(d.ins.extra);
+    if (d.list == draft::list_role::reads)
+        for (operand o : lists[d.ins.extra]) visit(o);
+}
+
+template <class F>
+void each_write(const draft &d, const std::vector<std::vector<operand>> &lists, F f)
+{
+    if (d.writes_d && is_register(d.ins.d)) f(d.ins.d);
+    if (d.offset_writes) f(static_cast<operand>(d.ins.offset));
+    if (d.list == draft::list_role::writes)
+        for (operand o : lists[d.ins.extra])
+            if (is_register(o)) f(o);
+}
 
 enum class register_class : std::uint8_t { predicate, narrow, wide }; // 4 bytes; 32 x 4; 32 x 8
 register_class class_of(ptx::type);

@@ -4,6 +4,7 @@
 #include "core_textures.hpp"
 #include "core_warp.hpp"
 
+#include <algorithm>
 #include <string>
 #include <unordered_map>
 
@@ -13,6 +14,28 @@
 
 namespace simulator::core {
 namespace {
+
+using does = instruction_role::kind;
+
+// By its row's name, which is a PTX opcode for arithmetic and one of our own for the rest.
+does kind_named(std::string_view name)
+{
+    const auto begins = [&](std::initializer_list<std::string_view> all) {
+        return std::any_of(all.begin(), all.end(),
+                           [&](std::string_view start) { return name.starts_with(start); });
+    };
+    if (begins({"load."})) return does::load;
+    if (begins({"store."})) return does::store;
+    if (begins({"selp."})) return does::select;
+    if (begins({"and.", "or."})) return does::absorb;
+    if (begins({"setp.", "half.setp."})) return does::compare;
+    const bool carries = begins({"addc", "subc", "madc"}) || name.find(".cc.") != name.npos;
+    if (carries || begins({"atomic.", "argument.", "parameter"})) return does::other;
+    const bool moves =
+        begins({"core.resize", "core.extend", "core.pack", "core.unpack", "core.relu",
+                "core.special", "core.local_address", "core.activemask", "core.isspacep"});
+    return moves || !begins({"core."}) ? does::compute : does::other;
+}
 
 #if defined(__x86_64__)
 // __builtin_cpu_supports does not know f16c in clang before version 16.
@@ -53,21 +76,27 @@ public:
         return it == rows_.end() ? nullptr : it->second;
     }
 
+    does what_does(handler h) const
+    {
+        auto it = kinds_.find(h);
+        return it == kinds_.end() ? does::other : it->second;
+    }
+
     void add(const char *op, const char *type, handler h) override
     {
-        rows_.emplace(std::string(op) + "." + type, h);
+        put(std::string(op) + "." + type, h);
     }
     void add_rounded(const char *op, const char *how, const char *tail, handler h) override
     {
-        rows_.emplace(std::string(op) + how + tail, h);
+        put(std::string(op) + how + tail, h);
     }
     void add_pair(const char *op, const char *a, const char *b, handler h) override
     {
-        rows_.emplace(std::string(op) + "." + a + "." + b, h);
+        put(std::string(op) + "." + a + "." + b, h);
     }
     void add_pair(const char *op, const char *a, const char *b, const char *c, handler h) override
     {
-        rows_.emplace(std::string(op) + "." + a + "." + b + "." + c, h);
+        put(std::string(op) + "." + a + "." + b + "." + c, h);
     }
 
     std::set<std::string> opcodes() const
@@ -78,7 +107,14 @@ public:
     }
 
 private:
+    void put(const std::string &name, handler h)
+    {
+        rows_.emplace(name, h);
+        kinds_.emplace(h, kind_named(name));
+    }
+
     std::unordered_map<std::string, handler> rows_;
+    std::unordered_map<handler, does> kinds_;
 };
 
 } // namespace
@@ -94,6 +130,8 @@ const table &rows()
 } // namespace
 
 handler find_handler(std::string_view opcode) { return rows().find(opcode); }
+
+instruction_role::kind kind_of(handler h) { return rows().what_does(h); }
 
 std::set<std::string> handled_opcodes() { return rows().opcodes(); }
 

@@ -218,14 +218,14 @@ void touch_guard::clear()
 bool may_depend_on_order(context &c)
 {
     if (c.guard->unfit()) return true;
-    c.stop = true;
+    c.halt();
     return false;
 }
 
 bool may_touch(context &c, lane_mask mask, const u64 *address, u32 bytes, bool write)
 {
     if (c.guard->touch(c, mask, address, bytes, write) || c.guard->unfit()) return true;
-    c.stop = true;
+    c.halt();
     return false;
 }
 

@@ -7,6 +7,7 @@
 // thread makes progress.
 #include "core_copies.hpp"
 #include "core_races.hpp"
+#include "core_undefined.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -184,6 +185,7 @@ int new_frame(warp &w, code &callee, const frame &caller, int lanes)
     f.of = &callee;
     f.own.resize((callee.register_bytes + 63) / 64);
     f.registers = f.own.data()->bytes;
+    if (w.undefined) w.undefined->forget_frame(f.registers);
     f.arguments.resize(std::size_t{32} * callee.argument_bytes);
     f.local_base = local_base;
     f.depth = depth;
@@ -514,21 +516,63 @@ void synchronise(grid &g, warp &w, int p, const basic_block &b, const instructio
         }
 }
 
+// Runs one instruction for those lanes whose guard holds.
+inline void run_one(context &c, const instruction &i, lane_mask mask, std::uint64_t *lanes_off)
+{
+    if (i.guard == no_operand) {
+        i.run(c, i, mask);
+    } else {
+        lane_mask m = condition(c, i, mask);
+        lanes_off[i.statement] += static_cast<std::uint64_t>(count(mask & ~m));
+        if (m != 0) i.run(c, i, m);
+    }
+}
+
+// The same where registers hold undefined values, until they hold none. Returns the next one.
+const instruction *follow_values(context &c, const code &k, const instruction *i,
+                                 const instruction *end, lane_mask mask, std::uint64_t *lanes_off)
+{
+    undefined_values &values = *c.w->undefined;
+    for (; i != end && c.attend && !c.stop; ++i) {
+        if (i->guard != no_operand) values.decide(c, *i, mask);
+        const lane_mask m = condition(c, *i, mask);
+        if (m != 0)
+            values.run(c, *i, k.roles[static_cast<std::size_t>(i - k.instructions.data())], m);
+        c.attend = c.stop;
+        run_one(c, *i, mask, lanes_off);
+        values.after(c, *i);
+        c.attend |= !values.empty();
+    }
+    return i;
+}
+
 void run_straight(context &c, const code &k, const basic_block &b, lane_mask mask,
                   std::uint64_t *lanes_off)
 {
     const instruction *i = k.instructions.data() + b.first, *end = k.instructions.data() + b.last;
-    for (; i != end; ++i) {
-        if (i->guard == no_operand) {
-            i->run(c, *i, mask);
-        } else {
-            lane_mask m = condition(c, *i, mask);
-            lanes_off[i->statement] += static_cast<std::uint64_t>(count(mask & ~m));
-            if (m != 0) i->run(c, *i, m);
+    if (c.attend) [[unlikely]]
+        i = follow_values(c, k, i, end, mask, lanes_off);
+    while (i != end) {
+        run_one(c, *i, mask, lanes_off);
+        ++i;
+        if (c.attend) [[unlikely]] {
+            if (c.stop) return;
+            i = follow_values(c, k, i, end, mask, lanes_off);
         }
-        if (c.stop) [[unlikely]]
-            return;
     }
+}
+
+// The instruction that closes a basic block uses what it reads.
+void follow_to_closer(context &c, const code &k, const basic_block &b, lane_mask mask)
+{
+    undefined_values &values = *c.w->undefined;
+    if (b.end != ending::fall) {
+        const instruction &i = k.instructions[b.closer];
+        if (i.guard != no_operand) values.decide(c, i, mask);
+        values.run(c, i, k.roles[b.closer], mask);
+    }
+    values.forget_lanes(~c.w->live);
+    c.attend = c.stop || !values.empty();
 }
 
 } // namespace
@@ -552,6 +596,7 @@ void start_warp(grid &g, warp &w)
     w.local.resize(bytes);
     w.local_shadow.assign(bytes, 0);
     w.copies.reset();
+    w.undefined.reset();
 }
 
 void enter(grid &g, warp &w, const path &p)
@@ -576,6 +621,7 @@ void enter(grid &g, warp &w, const path &p)
     c.local = w.local.data();
     c.local_shadow = w.local_shadow.data();
     c.local_bytes = static_cast<std::uint32_t>(w.local.size() / 32);
+    c.attend = c.stop || (w.undefined && !w.undefined->empty());
 }
 
 turn run_warp(grid &g, warp &w, std::uint64_t quantum)
@@ -613,6 +659,8 @@ turn run_warp(grid &g, warp &w, std::uint64_t quantum)
             g.steps += b.last_statement - b.first_statement;
             run_straight(c, k, b, n.mask, t.lanes_off.data());
             if (c.stop) return turn::stopped;
+            if (c.attend) [[unlikely]]
+                follow_to_closer(c, k, b, n.mask);
             bool spins = false;
             switch (b.end) {
             case ending::fall:

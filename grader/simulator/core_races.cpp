@@ -23,7 +23,8 @@ namespace {
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 
-constexpr u32 strong_bit = 1u << 31; // of access_mark::owner; below it block << 5 | warp
+// Of access_mark::owner: of strong accesses, and of guesses; below it block << 5 | warp.
+constexpr u32 strong_bit = 1u << 31;
 constexpr u32 line_bytes = 128, line_words = 32;
 constexpr std::size_t log_size = std::size_t{1} << 20;
 constexpr std::size_t kept_releases = 64;
@@ -172,7 +173,7 @@ struct race_checker::access {
     record block_at, warp_at; // earlier marks of the block, of the warp are ordered
     block_order &block;
     warp_order &warp;
-    bool is_volatile;
+    bool is_volatile, is_guess;
     const std::byte (*copied)[16]; // of a copy, by lane
 
     bool of_this_grid(const access_mark &m) const { return m.at >= grid_from; }
@@ -198,6 +199,19 @@ struct race_checker::access {
     {
         if ((m.owner & owner & strong_bit) == 0) return false;
         return !(is_volatile && space == ptx::space::shared && same_warp(m.owner, owner));
+    }
+    // Whether they may meet, as above. A guess (cas_loops.hpp) agrees with atomics of its size:
+    // they are at its address, and a swap follows that fails where they came between. It orders
+    // nothing, so what is read by its value races as ever.
+    bool agree(const access_mark &m) const
+    {
+        if (!both_strong(m)) return false;
+        const bool reads = use == access_use::read;
+        const bool of_log = at - m.at < log_size; // else long ago, and nobody can say
+        const statement_of_record &other = c.races->log_[m.at % log_size];
+        if (reads ? !is_guess : !of_log || !other.guess) return true;
+        return !of_log ||
+               ((reads ? other.atomic : use == access_use::atomic) && other.bytes == bytes);
     }
 };
 
@@ -452,6 +466,7 @@ void race_checker::check(context &c, const instruction &i, lane_mask mask, const
     block_order &block = *c.b->order;
     warp_order &warp = block.warps[c.w->index];
     bool shared = s == ptx::space::shared, strong = (i.flags & core::strong) != 0;
+    const bool guesses = use == access_use::read && (i.flags & core::guess) != 0;
     u64 window = !shared                                         ? c.base
                  : address[__builtin_ctz(mask)] >= shared_window ? shared_window
                                                                  : 0;
@@ -464,7 +479,7 @@ void race_checker::check(context &c, const instruction &i, lane_mask mask, const
              bytes,
              use,
              clock_,
-             owner_of(*c.b, *c.w) | (strong ? strong_bit : 0),
+             owner_of(*c.b, *c.w) | (strong || guesses ? strong_bit : 0),
              shared ? block.full_at : now_->past->horizon,
              began_,
              block.full_at,
@@ -472,8 +487,10 @@ void race_checker::check(context &c, const instruction &i, lane_mask mask, const
              block,
              warp,
              (i.wide & 4) != 0,
+             guesses,
              copied};
-    log_[clock_ % log_size] = {c.running, i.statement, use != access_use::read};
+    log_[clock_ % log_size] = {c.running, i.statement, static_cast<std::uint8_t>(bytes),
+                               use == access_use::atomic, guesses};
     bool whole = contiguous && use != access_use::atomic && bytes >= 4 &&
                  (address[0] - window) % line_bytes == 0;
     if (!whole) {
@@ -551,7 +568,7 @@ bool race_checker::take_whole(const access &a, race_line &l, u32 shape)
 {
     auto mine = [&](const access_mark &m) { return a.of_this_warp(m) && m.lanes == shape; };
     auto fine = [&](const access_mark &m) {
-        return a.settled(m) || mine(m) || (a.both_strong(m) && !a.of_this_warp(m));
+        return a.settled(m) || mine(m) || (a.agree(m) && !a.of_this_warp(m));
     };
     race_cell &w = l.whole;
     if (!fine(w.write)) return false;
@@ -745,7 +762,7 @@ void race_checker::take_cells(const access &a, int lane, lane_mask lanes)
 void race_checker::read_cell(const access &a, race_cell &x, lane_mask lanes, u32 offset)
 {
     const access_mark &w = x.write;
-    if (!a.settled(w) && !a.both_strong(w)) {
+    if (!a.settled(w) && !a.agree(w)) {
         const bool mine = a.of_this_warp(w);
         lane_mask others = mine ? lanes & ~w.lanes : lanes;
         if (!mine || !a.warp.lanes) others &= -others; // all are alike
@@ -800,7 +817,7 @@ void race_checker::write_cell(const access &a, race_cell &x, int lane, u32 offse
         if (!same) against(a, w, lane, offset, true);
     }
     for (const access_mark &r : {x.read, x.other})
-        if (!a.settled(r) && !mine(r) && !a.both_strong(r)) against(a, r, lane, offset, false);
+        if (!a.settled(r) && !mine(r) && !a.agree(r)) against(a, r, lane, offset, false);
     x.write = {a.at, a.owner, me};
     x.read = x.other = {};
 }

@@ -159,7 +159,8 @@ private:
     struct statement_of_record {
         const code *of;
         std::uint32_t statement;
-        bool write;
+        std::uint8_t bytes;
+        bool atomic, guess;
     };
 
     race_line &line_at(const access &, std::uint64_t offset);

@@ -13,34 +13,6 @@ bool has(const bits &b, std::uint32_t r) { return b[r >> 6] >> (r & 63) & 1; }
 void put(bits &b, std::uint32_t r) { b[r >> 6] |= std::uint64_t{1} << (r & 63); }
 void drop(bits &b, std::uint32_t r) { b[r >> 6] &= ~(std::uint64_t{1} << (r & 63)); }
 
-bool is_register(operand o) { return (o & constant_bit) == 0; }
-
-template <class F>
-void each_read(const draft &d, const std::vector<std::vector<operand>> &lists, F f)
-{
-    auto visit = [&](operand o) {
-        if (is_register(o)) f(o);
-    };
-    visit(d.ins.a);
-    visit(d.ins.b);
-    visit(d.ins.c);
-    visit(d.ins.guard);
-    if (!d.writes_d) visit(d.ins.d);
-    if (d.extra_reads) visit(d.ins.extra);
-    if (d.list == draft::list_role::reads)
-        for (operand o : lists[d.ins.extra]) visit(o);
-}
-
-template <class F>
-void each_write(const draft &d, const std::vector<std::vector<operand>> &lists, F f)
-{
-    if (d.writes_d && is_register(d.ins.d)) f(d.ins.d);
-    if (d.offset_writes) f(static_cast<operand>(d.ins.offset));
-    if (d.list == draft::list_role::writes)
-        for (operand o : lists[d.ins.extra])
-            if (is_register(o)) f(o);
-}
-
 std::uint32_t end_of(const basic_block &b) { return b.last + (b.end == ending::fall ? 0 : 1); }
 
 template <class F> void each_successor(const basic_block &b, F f)

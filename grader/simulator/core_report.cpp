@@ -152,8 +152,11 @@ void name_copy(const context &c, finding &f)
 
 } // namespace
 
-void report(context &c, const instruction &i, access_problem p, int lane, std::uint64_t address,
-            std::uint32_t bytes, ptx::space s, bool write, std::uint64_t lanes)
+namespace {
+
+finding of_access(context &c, const instruction &i, access_problem p, int lane,
+                  std::uint64_t address, std::uint32_t bytes, ptx::space s, bool write,
+                  std::uint64_t lanes)
 {
     finding f = at_lane(c, i, lane);
     f.write = write;
@@ -179,17 +182,34 @@ void report(context &c, const instruction &i, access_problem p, int lane, std::u
                            : write ? "a write"
                                    : "a read") +
                " of " + bytes_text(bytes) + " " + reason(f.kind);
+    return f;
+}
+
+} // namespace
+
+void report(context &c, const instruction &i, access_problem p, int lane, std::uint64_t address,
+            std::uint32_t bytes, ptx::space s, bool write, std::uint64_t lanes)
+{
+    finding f = of_access(c, i, p, lane, address, bytes, s, write, lanes);
     if (s == ptx::space::shared && p == access_problem::uninitialised) {
         name_copy(c, f);
         if (f.kind == finding_kind::uninitialised && (i.flags & speculative) != 0) return;
     }
     if (p != access_problem::uninitialised) {
-        c.stop = true;
+        c.halt();
         int error = p == access_problem::misaligned ? 716 : 700;
         c.g->result = {error,
                        f.kernel + ", " + place_text(*c.running, i.statement) + ": " + f.detail};
     }
     findings::instance().add(std::move(f));
+}
+
+void report_undefined(context &c, const instruction &i, int lane, std::uint64_t address,
+                      std::uint32_t bytes, ptx::space s, std::uint64_t times)
+{
+    if ((i.flags & speculative) != 0) return;
+    findings::instance().add(
+        of_access(c, i, access_problem::uninitialised, lane, address, bytes, s, false, times));
 }
 
 void stop_grid(context &c, const instruction &i, finding_kind kind, int error, int lane,
@@ -199,7 +219,7 @@ void stop_grid(context &c, const instruction &i, finding_kind kind, int error, i
     f.kind = kind;
     f.detail = std::move(detail);
     if (kind == finding_kind::barrier) f.where = "a " + meeting_name(*c.running, i.statement);
-    c.stop = true;
+    c.halt();
     c.g->result = {error, f.kernel + ", " + place_text(*c.running, i.statement) + ": " + f.detail};
     findings::instance().add(std::move(f));
 }

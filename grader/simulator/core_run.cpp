@@ -136,7 +136,7 @@ void stop_endless(grid &g, const std::string &why)
                               why);
                     return;
                 }
-    g.seen.stop = true;
+    g.seen.halt();
     g.result = {702, why};
 }
 

@@ -140,7 +140,7 @@ void report_stuck(grid &g, thread_block &b)
     std::vector<waiting_place> places = waiting_places(
         b, [](const path &p) { return p.now == state::at_barrier || p.now == state::at_sync; });
     std::string detail = "nobody in the block can go on";
-    g.seen.stop = true;
+    g.seen.halt();
     g.result = {702, detail};
     if (places.empty()) return;
     sort_by_blame(places);

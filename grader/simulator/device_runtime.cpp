@@ -241,7 +241,7 @@ void device_runtime::start(const thread_call &c)
         if (auto f = own_memory(c, value)) {
             f->detail = "kernel " + p.what->shown + " is given a pointer to it, where it has " +
                         "memory of its own: copy to device memory what a child needs";
-            c.in.seen.stop = true;
+            c.in.seen.halt();
             c.in.result = {700, f->kernel + ": " + f->where + ": " + f->detail};
             findings::instance().add(std::move(*f));
             return;

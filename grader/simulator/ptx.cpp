@@ -1,9 +1,8 @@
-// The PTX parser: one lexer, a module reader and a body reader.
-#include "ptx.hpp"
+// The PTX parser: a module reader and a body reader.
+#include "ptx_lexer.hpp"
 
+#include <algorithm>
 #include <charconv>
-#include <cstdlib>
-#include <cstring>
 #include <stdexcept>
 #include <unordered_map>
 
@@ -24,157 +23,6 @@ constexpr type_row type_rows[] = {
     {"f16x2", type::f16x2, 4}, {"bf16", type::bf16, 2}, {"bf16x2", type::bf16x2, 4},
     {"f32", type::f32, 4},     {"f64", type::f64, 8},
 };
-
-[[noreturn]] void fail(int line, const std::string &what)
-{
-    throw std::runtime_error("PTX line " + std::to_string(line) + ": " + what);
-}
-
-bool word_character(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '$' || c == '%' || c == '.';
-}
-
-// Words keep their dots ("ld.global.f32", "%tid.x", ".reg"); everything else is one character, or a
-// string.
-class lexer {
-public:
-    lexer(std::string_view text, int line) : text_(text), line_(line) { advance(); }
-
-    std::string_view token() const { return token_; }
-    int line() const { return token_line_; }
-    bool done() const { return token_.empty(); }
-    bool at(std::string_view t) const { return token_ == t; }
-    std::size_t offset() const { return static_cast<std::size_t>(token_.data() - text_.data()); }
-
-    std::string_view take()
-    {
-        if (done()) fail(line_, "the text ends too early");
-        auto t = token_;
-        advance();
-        return t;
-    }
-    bool accept(std::string_view t)
-    {
-        if (!at(t)) return false;
-        advance();
-        return true;
-    }
-    void expect(std::string_view t)
-    {
-        if (!accept(t))
-            fail(token_line_,
-                 "expected `" + std::string(t) + "` before `" + std::string(token_) + "`");
-    }
-    // Moves behind the brace that closes the one just taken; returns the text between them.
-    std::string_view take_braces()
-    {
-        auto start = token_.empty() ? text_.size() : offset();
-        for (int depth = 1; depth > 0;) {
-            if (done()) fail(line_, "a brace is never closed");
-            auto end = offset();
-            auto t = take();
-            if (t == "{") ++depth;
-            if (t == "}" && --depth == 0) return text_.substr(start, end - start);
-        }
-        return {};
-    }
-
-private:
-    void skip_space()
-    {
-        while (at_ < text_.size()) {
-            char c = text_[at_];
-            if (c == '\n') ++line_;
-            if (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
-                ++at_;
-            } else if (text_.substr(at_, 2) == "//") {
-                while (at_ < text_.size() && text_[at_] != '\n') ++at_;
-            } else if (text_.substr(at_, 2) == "/*") {
-                auto end = text_.find("*/", at_ + 2);
-                if (end == text_.npos) fail(line_, "a comment is never closed");
-                for (; at_ < end + 2; ++at_) line_ += text_[at_] == '\n';
-            } else {
-                return;
-            }
-        }
-    }
-    void advance()
-    {
-        skip_space();
-        token_line_ = line_;
-        auto start = at_;
-        if (at_ >= text_.size()) {
-            token_ = {};
-        } else if (text_[at_] == '"') {
-            auto end = text_.find('"', at_ + 1);
-            if (end == text_.npos) fail(line_, "a string is never closed");
-            at_ = end + 1;
-            token_ = text_.substr(start, at_ - start);
-        } else if (word_character(text_[at_])) {
-            while (at_ < text_.size() &&
-                   (word_character(text_[at_]) || text_.substr(at_, 2) == "::"))
-                at_ += text_[at_] == ':' ? 2 : 1;
-            token_ = text_.substr(start, at_ - start);
-        } else {
-            token_ = text_.substr(at_++, 1);
-        }
-    }
-
-    std::string_view text_;
-    std::size_t at_ = 0;
-    int line_, token_line_ = 0;
-    std::string_view token_;
-};
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-std::uint64_t number(std::string_view t, int line, char *real = nullptr)
-{
-    auto digits = t;
-    if (!digits.empty() && digits.back() == 'U') digits.remove_suffix(1);
-    int base = 10;
-    if (digits.size() > 1 && digits[0] == '0') {
-        char c = digits[1];
-        bool is_real = c == 'f' || c == 'F' || c == 'd' || c == 'D';
-        if (is_real || c == 'x' || c == 'X') {
-            base = 16;
-            digits.remove_prefix(2);
-            if (is_real && real) *real = (c == 'f' || c == 'F') ? 'f' : 'd';
-        } else if (c == 'b' || c == 'B') {
-            base = 2;
-            digits.remove_prefix(2);
-        } else {
-            base = 8;
-        }
-    }
-    std::uint64_t value = 0;
-    auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, base);
-    if (error == std::errc{} && end == digits.data() + digits.size()) return value;
-    if (base == 10 && t.find('.') != t.npos) {
-        std::string text(t);
-        char *stop = nullptr;
-        double d = std::strtod(text.c_str(), &stop);
-        if (*stop == 0) {
-            if (real) *real = 'd';
-            std::memcpy(&value, &d, 8);
-            return value;
-        }
-    }
-    fail(line, "`" + std::string(t) + "` is not a number");
-}
-
-std::uint64_t take_number(lexer &in, char *real = nullptr)
-{
-    bool minus = in.accept("-");
-    int line = in.line();
-    std::uint64_t value = number(in.take(), line, real);
-    if (!minus) return value;
-    if (real && *real == 'f') return value ^ 0x80000000u;
-    if (real && *real == 'd') return value ^ (std::uint64_t{1} << 63);
-    return 0 - value;
-}
 
 space space_named(std::string_view t)
 {
@@ -230,7 +78,7 @@ variable take_variable(lexer &in, ptx::space where) { return take_named(in, take
 initial_value take_initial_value(lexer &in)
 {
     initial_value v;
-    if (in.at("-") || in.token().empty() || is_digit(in.token()[0])) {
+    if (starts_number(in) || in.at("(") || in.done()) {
         char real = 0;
         v.bits = take_number(in, &real);
         return v;
@@ -384,6 +232,11 @@ std::string statement::opcode() const
     return s;
 }
 
+bool has_part(const statement &s, std::string_view part)
+{
+    return std::find(s.op.begin(), s.op.end(), part) != s.op.end();
+}
+
 module_text parse_module(std::string_view text)
 {
     module_text m;
@@ -499,7 +352,7 @@ private:
             auto name = in_.take();
             register_range range{static_cast<int>(out_.registers.size()), -1, kind};
             if (in_.accept("<")) {
-                range.count = static_cast<int>(take_number(in_));
+                range.count = static_cast<int>(take_count(in_));
                 in_.expect(">");
                 if (range.count < 0 || range.count > 1 << 20)
                     fail(in_.line(), "too many registers");
@@ -597,6 +450,7 @@ private:
     void read_operands(statement &s)
     {
         bool branch = s.op[0] == "bra", table = s.op[0] == "brx";
+        in_call_ = s.op[0] == "call";
         while (!in_.accept(";")) {
             if (branch || (table && s.operands.size() == 1)) {
                 pending_.push_back({out_.statements.size(), in_.take(), stack_, s.text_line});
@@ -626,13 +480,13 @@ private:
                 o.elements.push_back(read_operand());
                 in_.accept(",");
             }
-        } else if (in_.accept("(")) {
+        } else if (in_call_ && in_.accept("(")) {
             o.what = operand::kind::list;
             while (!in_.accept(")")) {
                 o.elements.push_back(read_operand());
                 in_.accept(",");
             }
-        } else if (in_.at("-") || is_digit(in_.token().empty() ? ' ' : in_.token()[0])) {
+        } else if (starts_number(in_) || in_.at("(")) {
             o.what = operand::kind::immediate;
             o.bits = take_number(in_, &o.real);
         } else {
@@ -713,6 +567,7 @@ private:
     body out_;
     std::vector<scope> scopes_;
     int stack_ = 0, place_ = -1;
+    bool in_call_ = false;
     std::vector<pending_target> pending_;
     std::map<std::tuple<int, int, int>, int> latest_;
 };

@@ -100,6 +100,7 @@ struct statement {
     std::vector<int> targets;   // statement indices a branch may go to
     std::string opcode() const; // "ld.global.v2.f32"
 };
+bool has_part(const statement &, std::string_view part); // of the opcode: "global"
 
 struct body {
     std::vector<ptx::type> registers; // by id

@@ -16,7 +16,9 @@ TEST_CASE("the table is one that a spreadsheet reads and does not calculate")
     a.status = "fail";
     a.points = 2.5;
     a.max_points = 10;
-    a.verdicts = {{"PASS", 3}, {"TOO_SLOW", 1}};
+    a.verdicts = {{"PASS", 3}, {"SKIPPED", 1}, {"TOO_SLOW", 1}};
+    a.open_points = 2;
+    a.open = {"2 points are open: scale: odd. There is no such instruction."};
     a.first_failure = "TOO_SLOW in scale: speed";
     b.student = "van \"x\", y";
     b.lab = "02_scaling";
@@ -28,22 +30,27 @@ TEST_CASE("the table is one that a spreadsheet reads and does not calculate")
     options.seed = "1f";
     std::string end = std::string(",sim,1f,") + tool_version + "\n";
     CHECK(as_csv({a, b}, options) ==
-          "student,lab,status,points,max_points,verdicts,first_failure,problem,file,backend,seed,"
-          "tool\n'=1+1,02_scaling,fail,2.5,10,PASS 3 TOO_SLOW 1,TOO_SLOW in scale: speed,," +
-              end + "\"van \"\"x\"\", y\",02_scaling,missing,0,10,,,there is none," + end);
+          "student,lab,status,points,max_points,open_points,verdicts,first_failure,problem,file,"
+          "backend,seed,tool\n"
+          "'=1+1,02_scaling,fail,2.5,10,2,PASS 3 SKIPPED 1 TOO_SLOW 1,TOO_SLOW in scale: speed,"
+          "2 points are open: scale: odd. There is no such instruction.," +
+              end + "\"van \"\"x\"\", y\",02_scaling,missing,0,10,0,,,there is none," + end);
     json document = as_json({a, b}, options);
     CHECK(document["rows"][0]["verdicts"]["PASS"] == 3);
+    CHECK(document["rows"][0]["open_points"] == 2);
+    CHECK(document["rows"][0]["open"] == json(a.open));
     CHECK(document["rows"][1]["status"] == "missing");
     CHECK(document["seed"] == "1f");
 }
 
 TEST_CASE("one student's broken file ends nothing but that student's row" *
-          doctest::skip(!sandbox_works()))
+          doctest::skip(grading::available_confinement(false) == grading::confinement::none))
 {
     project p, handed;
     p.use_real_compiler();
     p.script("build/grade.02_scaling",
              "[ \"$1\" = --list ] && echo 3 points in 1 cases && exit\n"
+             "case \"$*\" in *--probe-sandbox) exit 0;; esac\n"
              "while [ $# -gt 0 ]; do [ \"$1\" = --json ] && to=$2; shift; done\n"
              "cat >\"$to\" <<END\n"
              "{\"schema\": \"cuda-workbook/1\", \"labs\": [{\"lab\": \"02_scaling\", "
@@ -74,28 +81,32 @@ TEST_CASE("one student's broken file ends nothing but that student's row" *
     options.grade.seed = "1f";
     CHECK(autograde_command(p.tools, options) == passed);
     std::string table = read_text(options.csv_file);
-    CHECK(contains(table, "\na,02_scaling,fail,0,3,BUILD_FAILED 1,BUILD_FAILED in build,"));
+    CHECK(contains(table, "\na,02_scaling,fail,0,3,0,BUILD_FAILED 1,BUILD_FAILED in build,"));
     CHECK_FALSE(contains(table, "BUILD_FAILED in build,,")); // why stands there
-    CHECK(contains(table, "\nb c,02_scaling,pass,3,3,PASS 1,,\"the file is the same as Gauss "
+    CHECK(contains(table, "\nb c,02_scaling,pass,3,3,0,PASS 1,,\"the file is the same as Gauss "
                           "Carl_17's, byte for byte\","));
-    CHECK(contains(table, "\nGauss Carl_17,02_scaling,pass,3,3,PASS 1,,\"the file is the same as "
+    CHECK(contains(table, "\nGauss Carl_17,02_scaling,pass,3,3,0,PASS 1,,\"the file is the same as "
                           "b c's, byte for byte\","));
-    CHECK(contains(table, "\nnaive,02_scaling,pass,3,3,PASS 1,,\"the file is "
+    CHECK(contains(table, "\nnaive,02_scaling,pass,3,3,0,PASS 1,,\"the file is "
                           "reference/02_scaling/naive.cu, byte for byte\","));
-    CHECK(contains(table, "\nuntouched,02_scaling,fail,0,3,BUILD_FAILED 1,"));
-    CHECK(contains(table, "\nx?y,02_scaling,fail,0,3,BUILD_FAILED 1,"));
+    CHECK(contains(table, "\nuntouched,02_scaling,fail,0,3,0,BUILD_FAILED 1,"));
+    CHECK(contains(table, "\nx?y,02_scaling,fail,0,3,0,BUILD_FAILED 1,"));
     CHECK_FALSE(contains(table, "untouched's"));
-    CHECK(contains(table, "\nd,02_scaling,missing,0,3,,,\"there is no 02_scaling/stub.cu, nor "));
+    CHECK(contains(table, "\nd,02_scaling,missing,0,3,0,,,\"there is no 02_scaling/stub.cu, nor "));
     CHECK(contains(table, "stub.cu is a symbolic link"));
     json document = json::parse(read_text(options.json_file));
     CHECK(document["rows"][2]["result"]["labs"][0]["cases"][0]["name"] == "scale");
 
     // A grader that breaks is our fault, and says so in its rows.
     p.script("build/grade.02_scaling",
-             "[ \"$1\" = --list ] && echo 3 points in 1 cases && exit\nkill -SEGV $$");
+             "[ \"$1\" = --list ] && echo 3 points in 1 cases && exit\n"
+             "case \"$*\" in *--probe-sandbox) exit 0;; esac\nkill -SEGV $$");
+
     CHECK(autograde_command(p.tools, options) == infrastructure);
     table = read_text(options.csv_file);
-    CHECK(contains(table, "\na,02_scaling,fail,0,3,BUILD_FAILED 1,"));
-    CHECK(contains(table, "\nb c,02_scaling,error,0,3,INFRA_ERROR 1,INFRA_ERROR in grader,"));
+    CHECK(contains(table, "\na,02_scaling,fail,0,3,0,BUILD_FAILED 1,"));
+    CHECK(contains(table, "\nb c,02_scaling,error,,3,,INFRA_ERROR 1,INFRA_ERROR in grader,"));
     CHECK(contains(table, "killed by SIGSEGV"));
+    document = json::parse(read_text(options.json_file));
+    CHECK(document["rows"][2]["points"].is_null()); // which no spreadsheet adds up
 }

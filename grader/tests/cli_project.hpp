@@ -10,12 +10,31 @@
 #include <doctest/doctest.h>
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <string>
 
 namespace cli {
+
+// Root may read and write everything: for as long as one lives, this is somebody else.
+class ordinary_user {
+public:
+    ordinary_user() : was_(geteuid())
+    {
+        if (was_ == 0 && seteuid(nobody) != 0) throw std::runtime_error("no other user");
+    }
+    ~ordinary_user()
+    {
+        if (was_ == 0 && seteuid(was_) != 0) std::abort();
+    }
+    ordinary_user(const ordinary_user &) = delete;
+
+private:
+    static constexpr uid_t nobody = 65534;
+    uid_t was_;
+};
 
 class project {
 public:

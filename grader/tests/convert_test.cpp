@@ -16,6 +16,7 @@ json case_of(const char *name, const char *verdict, int points, int max_points,
             {"verdict", verdict},
             {"points", points},
             {"max_points", max_points},
+            {"open_points", verdict == std::string("SKIPPED") ? max_points : 0},
             {"message", message},
             {"duration_ms", 12.34},
             {"hint", hint}};
@@ -23,9 +24,10 @@ json case_of(const char *name, const char *verdict, int points, int max_points,
 
 json result_of(const char *status, std::vector<json> cases)
 {
-    int points = 0, max_points = 0;
+    int points = 0, max_points = 0, open = 0;
     for (const json &c : cases) {
         points += c["points"].get<int>();
+        open += c["open_points"].get<int>();
         max_points += c["max_points"].get<int>();
     }
     return {{"schema", result_schema},
@@ -37,6 +39,7 @@ json result_of(const char *status, std::vector<json> cases)
                {"status", status},
                {"points", points},
                {"max_points", max_points},
+               {"open_points", open},
                {"cases", cases}}}}};
 }
 
@@ -159,6 +162,7 @@ TEST_CASE("junit: a submission's failure is a failure, a fault of ours an error"
       <property name="seed" value="1f"/>
       <property name="points" value="3"/>
       <property name="max_points" value="9"/>
+      <property name="open_points" value="1"/>
     </properties>
     <testcase classname="02_scaling.correctness" name="scale: one" time="0.012">
     </testcase>
@@ -172,7 +176,7 @@ TEST_CASE("junit: a submission's failure is a failure, a fault of ours an error"
       <system-out>5.80x naive, needs 3x; bytes used: 100 % (naive 12.5 %); sectors a request: 4&#10;The next step needs 8x.</system-out>
     </testcase>
     <testcase classname="02_scaling.correctness" name="scale: ranks" time="0.012">
-      <skipped message="There is no MPI."/>
+      <skipped message="SKIPPED, 1 of 1 points open: There is no MPI."/>
     </testcase>
     <system-out>nvcc warned: stub.cu(7): n is never used</system-out>
   </testsuite>
@@ -186,20 +190,27 @@ TEST_CASE("junit: a submission's failure is a failure, a fault of ours an error"
     CHECK_FALSE(contains(text, "\"points\""));
 }
 
-TEST_CASE("what the simulator lacks fails the lab, so a skipped case of it is a failure")
+TEST_CASE("what only the simulator lacks is open: no failure, no points, and a grade all the same")
 {
     json unsupported = case_of("scale: one", "SKIPPED", 0, 2, "There is no such instruction.");
     unsupported["unsupported"] = true;
-    json document = result_of("fail", {unsupported});
-    CHECK(contains(as_junit(document), "<failure type=\"SKIPPED\" "));
-    CHECK(json::parse(as_gradescope(document))["tests"][0]["status"] == "failed");
+    json document = result_of("skipped", {case_of("scale: many", "PASS", 3, 3, ""), unsupported});
+    CHECK(contains(as_junit(document), "tests=\"2\" failures=\"0\" errors=\"0\""));
+    CHECK(contains(as_junit(document), "<skipped message=\"SKIPPED, 2 of 2 points open: There is"));
+    json gradescope = json::parse(as_gradescope(document));
+    CHECK(gradescope["score"] == 3);
+    CHECK_FALSE(gradescope["tests"][1].contains("status"));
+    CHECK(json::parse(as_prairielearn(document))["score"] == doctest::Approx(3.0 / 5));
+    CHECK(contains(as_text(document), "02_scaling: 3 / 5 points, 2 open\n"
+                                      "2 points are open: scale: one. There is no such"));
+    CHECK_FALSE(contains(as_text(document), "not graded"));
 }
 
 TEST_CASE("gradescope: scores and their sum, and none where a fault of ours left a gap")
 {
     CHECK(json::parse(as_gradescope(failing())) == json::parse(R"({
         "score": 3, "execution_time": 0,
-        "output": "02_scaling: 3 / 9 points\nnvcc warned: stub.cu(7): n is never used\nGraded in the simulator: efficiency is counted, not timed.\n",
+        "output": "02_scaling: 3 / 9 points, 1 open\n1 point is open: scale: ranks. There is no MPI.\nnvcc warned: stub.cu(7): n is never used\nGraded in the simulator: efficiency is counted, not timed.\n",
         "output_format": "text", "test_output_format": "text", "test_name_format": "text",
         "tests": [
             {"name": "scale: one", "score": 1, "max_score": 1, "status": "passed", "output": "PASS"},
@@ -209,14 +220,14 @@ TEST_CASE("gradescope: scores and their sum, and none where a fault of ours left
              "output": "WRONG_ANSWER\nElement 3 is 1 & not 2.\nIs it i < n?"},
             {"name": "scale: speed", "score": 2, "max_score": 3, "status": "passed",
              "output": "PASS\n5.80x naive, needs 3x; bytes used: 100 % (naive 12.5 %); sectors a request: 4\nThe next step needs 8x."},
-            {"name": "scale: ranks", "output": "SKIPPED\nThere is no MPI."}]})"));
+            {"name": "scale: ranks", "output": "SKIPPED, 1 of 1 points open\nThere is no MPI."}]})"));
     json ours = json::parse(as_gradescope(fault()));
     CHECK_FALSE(ours.contains("score"));
     for (const json &test : ours["tests"]) CHECK_FALSE(test.contains("score"));
     CHECK(contains(ours["output"].get<std::string>(), "02_scaling: not graded\nWhat was not"));
     CHECK(ours["tests"][1] == json{{"name", "scale: many"},
                                    {"output", "INFRA_ERROR\nThe GPU is gone.\nRun it again."}});
-    json nothing = skipped_lab("02_scaling", "stub", "no device");
+    json nothing = skipped_lab("02_scaling", "stub", "no device", 9);
     CHECK_FALSE(json::parse(as_gradescope(nothing)).contains("score"));
     // What did not compile is worth nothing of all the lab's points.
     built_submission refused;
@@ -231,7 +242,7 @@ TEST_CASE(
 {
     CHECK(json::parse(as_prairielearn(failing())) == json::parse(R"({
         "gradable": true, "score": 0.3333333333333333,
-        "message": "02_scaling: 3 / 9 points\nnvcc warned: stub.cu(7): n is never used\nGraded in the simulator: efficiency is counted, not timed.\n",
+        "message": "02_scaling: 3 / 9 points, 1 open\n1 point is open: scale: ranks. There is no MPI.\nnvcc warned: stub.cu(7): n is never used\nGraded in the simulator: efficiency is counted, not timed.\n",
         "tests": [
             {"name": "scale: one", "points": 1, "max_points": 1, "message": "PASS", "output": ""},
             {"name": "scale: many", "points": 0, "max_points": 2, "message": "WRONG_ANSWER",
@@ -240,7 +251,7 @@ TEST_CASE(
              "output": "Element 3 is 1 & not 2.\nIs it i < n?"},
             {"name": "scale: speed", "points": 2, "max_points": 3, "message": "PASS",
              "output": "5.80x naive, needs 3x; bytes used: 100 % (naive 12.5 %); sectors a request: 4\nThe next step needs 8x."},
-            {"name": "scale: ranks", "points": 0, "max_points": 1, "message": "SKIPPED",
+            {"name": "scale: ranks", "points": 0, "max_points": 1, "message": "SKIPPED, 1 of 1 points open",
              "output": "There is no MPI."}]})"));
     json ours = json::parse(as_prairielearn(fault()));
     CHECK(ours["gradable"] == false);
@@ -261,7 +272,8 @@ TEST_CASE(
 
 TEST_CASE("text: what did not pass, cases that say the same once")
 {
-    CHECK(as_text(failing()) == R"(02_scaling: 3 / 9 points
+    CHECK(as_text(failing()) == R"(02_scaling: 3 / 9 points, 1 open
+1 point is open: scale: ranks. There is no MPI.
 nvcc warned: stub.cu(7): n is never used
 Graded in the simulator: efficiency is counted, not timed.
 
@@ -272,7 +284,7 @@ WRONG_ANSWER in scale: many, and 1 more
 SKIPPED in scale: ranks
     There is no MPI.
 
-02_scaling: 2 of 5 cases passed, 1 skipped
+02_scaling: 2 of 5 cases passed, 1 open
 )");
     json right = result_of("pass", {case_of("scale: one", "PASS", 1, 1, "")});
     right["backend"] = "gpu";
@@ -288,13 +300,15 @@ TEST_CASE("github: annotations name the line, ten at most; the summary has every
 {
     CHECK(as_annotations(failing()) ==
           "::error file=labs/02_scaling/stub.cu,line=12,title=WRONG_ANSWER in scale%3A many%2C and "
-          "1 more::Element 3 is 1 & not 2.%0AIs it i < n?\n");
+          "1 more::Element 3 is 1 & not 2.%0AIs it i < n?\n"
+          "::notice title=02_scaling%3A 3 / 9 points%2C 1 open::1 point is open: scale: ranks. "
+          "There is no MPI.\n");
     CHECK(as_annotations(fault()) ==
           "::error title=INFRA_ERROR in scale%3A many::The GPU is gone.%0ARun it again.\n");
     CHECK(
         as_summary(failing(), 1 << 20) ==
-        R"(<pre>02_scaling: 3 / 9 points&#10;nvcc warned: stub.cu(7): n is never used&#10;Graded in the simulator: efficiency is counted, not timed.&#10;</pre>
-<h3><code>02_scaling</code> 3 / 9 points, fail</h3>
+        R"(<pre>02_scaling: 3 / 9 points, 1 open&#10;1 point is open: scale: ranks. There is no MPI.&#10;nvcc warned: stub.cu(7): n is never used&#10;Graded in the simulator: efficiency is counted, not timed.&#10;</pre>
+<h3><code>02_scaling</code> 3 / 9 points, 1 open, fail</h3>
 <table>
 <tr><td>PASS</td><td><code>scale: one</code></td><td>1 / 1</td></tr>
 <tr><td>WRONG_ANSWER</td><td><code>scale: many</code></td><td>0 / 2</td></tr>
@@ -303,7 +317,7 @@ TEST_CASE("github: annotations name the line, ten at most; the summary has every
 <tr><td colspan="3"><pre>Element 3 is 1 &amp; not 2.&#10;Is it i &lt; n?</pre></td></tr>
 <tr><td>PASS</td><td><code>scale: speed</code></td><td>2 / 3</td></tr>
 <tr><td colspan="3"><pre>5.80x naive, needs 3x; bytes used: 100 % (naive 12.5 %); sectors a request: 4&#10;The next step needs 8x.</pre></td></tr>
-<tr><td>SKIPPED</td><td><code>scale: ranks</code></td><td>0 / 1</td></tr>
+<tr><td>SKIPPED</td><td><code>scale: ranks</code></td><td>0 / 1, 1 open</td></tr>
 <tr><td colspan="3"><pre>There is no MPI.</pre></td></tr>
 </table>
 
@@ -380,7 +394,7 @@ TEST_CASE("of a class one student's results are taken")
     json all = {{"schema", class_schema}, {"seed", "1f"}, {"backend", "sim"}, {"rows", rows}};
     json ada = result_of_student(all, "ada");
     CHECK(invalid(ada) == "");
-    CHECK(contains(as_text(ada), "02_scaling: 3 / 9 points\n"));
+    CHECK(contains(as_text(ada), "02_scaling: 3 / 9 points, 1 open\n"));
     CHECK(contains(as_text(ada), "\nSUBMISSION_INVALID in 03_more: build\n    Nothing was graded: "
                                  "there is no stub.cu\n"));
     CHECK(json::parse(as_gradescope(ada))["score"] == 3);

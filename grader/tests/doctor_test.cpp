@@ -24,7 +24,7 @@ struct machine : project {
              {"doctest/doctest.h", "CLI/CLI.hpp", "nlohmann/json.hpp", "fmt/format.h"})
             put(std::string("include/") + file, "");
         script("bin/nvidia-smi", "echo 'NVIDIA H200, 580.65.06, 143771 MiB'");
-        script("bin/unshare", "echo right");
+        script("build/grade.02_scaling", "exit 0"); // asked whether it has a sandbox
         script("build/02_scaling.naive.sim", "exit 0");
         script("build/02_scaling.naive.gpu", "exit 0");
         put("build/toolchain.json",
@@ -107,9 +107,12 @@ TEST_CASE("each optional part, missing alone, is absent and costs what it says")
     fetched.put(".venv/include/fmt/format.h", "");
     CHECK(fetched.about("fmt").found == fetched.root + "/.venv/include/fmt/format.h");
     machine m;
-    m.places.try_sandbox = false;
+    CHECK(m.about("sandbox").what == diagnosis::there);
+    m.script("build/grade.02_scaling",
+             "echo 'none: a process in it could still read files'; exit 1");
     CHECK(m.about("sandbox").what == diagnosis::optional_missing);
-    CHECK(m.about("closed compile").remedy != "");
+    CHECK(m.about("sandbox").found == "none: a process in it could still read files");
+    CHECK(m.about("sandbox").remedy != "");
     CHECK(m.about("compute-sanitizer").what == diagnosis::optional_missing);
 }
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # Tests ./workbook grade, explain and convert from a file to what they say, for what no wrong submission can show.
+import csv
 import json
 import os
 import random
@@ -47,6 +48,24 @@ class grading(unittest.TestCase):
         self.assertEqual(cases[0]["races_partly_unwatched"], "touch")
         self.assertIn("races were looked for in a part of kernel touch only", " ".join(printed.split()))
 
+    def test_what_the_simulator_lacks_is_open_and_no_failure(self):
+        text = (SOLUTION.parent / "wrong/unsupported.cu").read_text()
+        with tempfile.TemporaryDirectory() as folder:
+            source, result = Path(folder) / "answer.cu", Path(folder) / "result.json"
+            source.write_text(text)
+            command = [Path(BUILD["build_root"]) / "cuda-workbook", "grade", "verdicts", "--submission", source,
+                       "--backend", "sim", "--json", result, "--case", "twice:"]
+            done = subprocess.run(command, capture_output=True, text=True, cwd=TOP)
+            said, lab = " ".join(done.stdout.split()), json.loads(result.read_text())["labs"][0]
+        self.assertEqual((done.returncode, lab["status"]), (77, "skipped"), said)
+        open_points = sum(c["max_points"] for c in lab["cases"] if c["verdict"] == "SKIPPED")
+        self.assertEqual(lab["open_points"], open_points)
+        self.assertEqual(lab["points"] + open_points, lab["max_points"])
+        self.assertIn(f"{lab['points']} of {lab['max_points']} points, {open_points} open", said)
+        self.assertIn(f"{open_points} points are open: twice: 1000 elements; ", said)
+        self.assertIn("--backend gpu can judge this case", said)
+        self.assertTrue(all(c["unsupported"] for c in lab["cases"] if c["verdict"] == "SKIPPED"))
+
     def test_what_nvcc_warned_of_stands_below_the_failure(self):
         text = SOLUTION.read_text().replace("void twice(", "__device__ int spare = 2;\nvoid twice(", 1)
         text = text.replace("256>>>(x, y, n);", "256>>>(x, y, n + spare - 2);", 1)
@@ -83,6 +102,110 @@ class grading(unittest.TestCase):
             self.assertRegex(done.stdout, r"\n  stream 1  #+\n  stream 2  \.+#+\n  host      \.+\n")
             self.assertIn("<h3>Streams</h3>", page.read_text())
             self.assertIn('class="event"', page.read_text())
+
+
+# Runs a command where a folder, the first word, is a file system of so many bytes, the second; as root, or else in a
+# user namespace. Status 3: this machine has none.
+SMALL_DISK = """mount -t tmpfs -o "size=$2" none "$1" || exit 3; shift 2; exec "$@" """
+
+
+def on_small_disk(folder, size, *command, **environment):
+    space = ["unshare", "-m"] if os.geteuid() == 0 else ["unshare", "-rm"]
+    return subprocess.run([*space, "sh", "-c", SMALL_DISK, "sh", folder, str(size), *command], capture_output=True,
+                          text=True, cwd=TOP, env={**os.environ, **environment})
+
+
+def has_small_disks():
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            return on_small_disk(folder, 4096, "true").returncode == 0
+        except FileNotFoundError:
+            return False
+
+
+@unittest.skipUnless(SOLUTION.exists(), "this edition has no labs that test the grader")
+@unittest.skipUnless(has_small_disks(), "no file system of a few bytes can be made here")
+class full_disks(unittest.TestCase):
+    """A full disk is the machine's fault: status 99, the folder by name, and no zero."""
+
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.folder = Path(holder.name)
+        self.small = self.folder / "small"
+        self.small.mkdir()
+        self.program = Path(BUILD["build_root"]) / "cuda-workbook"
+
+    def fresh(self, name="answer.cu"):
+        """The solution as nobody has compiled it before."""
+        source = self.folder / name
+        source.parent.mkdir(exist_ok=True)
+        source.write_text(f"// {random.random()}\n" + SOLUTION.read_text())
+        return source
+
+    def grade(self, folder, size, **environment):
+        done = on_small_disk(folder, size, self.program, "grade", "verdicts", "--submission", self.fresh(), "--backend",
+                             "sim", "--case", "sum", **environment)
+        return done.returncode, " ".join((done.stdout + done.stderr).split())
+
+    def full(self, told, folder):
+        status, text = told
+        self.assertEqual(status, 99, text)
+        self.assertIn("No space left on device. what to do: free some space on the disk that holds", text)
+        self.assertIn(str(folder), text)
+        self.assertNotIn("BUILD_FAILED", text)
+
+    def test_of_temporary_files(self):
+        for size in ("64k", "2m"):
+            self.full(self.grade(self.small, size, TMPDIR=str(self.small)), self.small)
+
+    def test_of_what_is_kept_of_submissions(self):
+        kept = Path(BUILD["build_root"]) / "submissions"
+        for size in ("16k", "300k"): # for the object, and for the worker linked of it
+            self.full(self.grade(kept, size), kept)
+
+    def test_of_the_result(self):
+        done = on_small_disk(self.small, "4k", "sh", "-c", 'head -c 4096 /dev/zero >"$0"; exec "$@"', self.small / "fill",
+                             self.program, "grade", "verdicts", "--submission", SOLUTION, "--backend", "sim", "--case",
+                             "sum", "--json", self.small / "result.json")
+        self.full((done.returncode, " ".join((done.stdout + done.stderr).split())), self.small)
+
+    def test_that_replays_and_points_go_to_ends_no_grade(self):
+        points = TOP / ".workbook"
+        points.mkdir(exist_ok=True)
+        status, text = self.grade(points, "4k")
+        self.assertEqual(status, 0, text)
+
+    def test_of_the_tables_of_a_class(self):
+        lab = sorted(folder.name for folder in (TOP / "labs").iterdir() if folder.is_dir())[0]
+        names = [f"student{i}" for i in range(4)]
+        for name in names:
+            self.fresh(f"class/{name}.cu").write_text("this is no C++, so that nothing is linked\n")
+        table, result = self.small / "grades.csv", self.small / "class.json"
+        shown = self.folder / "copy.csv"
+        done = on_small_disk(self.small, "12k", "sh", "-c", '"$@"; s=$?; cp "$0" "$COPY"; exit $s', table, self.program,
+                             "autograde", self.folder / "class", lab, "--backend", "sim", "--csv", table, "--json",
+                             result, COPY=str(shown))
+        if "cannot shut a submission off" in done.stderr:
+            self.skipTest("submissions cannot be shut off here")
+        self.assertEqual(done.returncode, 99, done.stdout + done.stderr)
+        for name in names: # each is graded and printed, whatever became of the tables
+            self.assertRegex(done.stdout, rf"(?m)^{name} +{lab} +0 / \d+ +BUILD_FAILED in build$")
+        self.assertIn("rows: cannot write", " ".join(done.stderr.split()))
+        rows = list(csv.reader(shown.read_text().splitlines()))
+        self.assertIn("open_points", rows[0])
+        self.assertGreater(len(rows), 1)
+        self.assertEqual({len(row) for row in rows}, {len(rows[0])}) # none is cut
+
+    def test_of_a_converted_result(self):
+        result = self.folder / "result.json"
+        case = {"name": "sum: one", "kind": "correctness", "verdict": "PASS", "points": 1, "max_points": 1}
+        case["message"] = 5000 * "x"
+        lab = {"lab": "02_scaling", "submission": "stub", "status": "pass", "points": 1, "max_points": 1, "cases": [case]}
+        result.write_text(json.dumps({"schema": "cuda-workbook/1", "labs": [lab]}))
+        done = on_small_disk(self.small, "4k", self.program, "convert", result, "--to", "junit", "--output",
+                             self.small / "out.xml")
+        self.full((done.returncode, " ".join(done.stderr.split())), self.small)
 
 
 class converting(unittest.TestCase):
@@ -131,7 +254,7 @@ class converting(unittest.TestCase):
         with open("/dev/full", "w", encoding="ascii") as full:
             command = [Path(BUILD["build_root"]) / "cuda-workbook", "convert", "-", "--to", "text"]
             done = subprocess.run(command, input=json.dumps(result), stdout=full, stderr=subprocess.PIPE, text=True)
-            self.assertEqual((done.returncode, "cannot be written" in done.stderr), (2, True), done.stderr)
+            self.assertEqual((done.returncode, "standard output: No space left" in done.stderr), (99, True), done.stderr)
 
 
 class command_line(unittest.TestCase):

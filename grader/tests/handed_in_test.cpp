@@ -19,6 +19,25 @@ struct one_folder : project {
 
 } // namespace
 
+TEST_CASE("a folder that cannot be read is said to be so, and nothing is said to be missing")
+{
+    one_folder p;
+    p.put("a/labs/02_scaling/stub.cu", "");
+    p.put("b/02_scaling/stub.cu", "");
+    chmod(p.root.c_str(), 0755);
+    chmod((p.root + "/a").c_str(), 0);
+    chmod((p.root + "/b/02_scaling").c_str(), 0);
+    ordinary_user user;
+    handed_in a = p.found("a"), b = p.found("b");
+    CHECK(a.problem == "the student's folder cannot be read: permission denied; nobody knows what "
+                       "is in it");
+    CHECK(a.unreadable);
+    CHECK(b.problem == "02_scaling cannot be read: permission denied; nobody knows what is in it");
+    CHECK(b.unreadable);
+    CHECK_THROWS_AS(read_class(p.root + "/a", both_labs), machine_error);
+    CHECK_FALSE(p.found("none").file.size() > 0);
+}
+
 TEST_CASE("a student's file is found in an edition, in a lab's folder, or alone")
 {
     one_folder p;

@@ -137,6 +137,23 @@ TEST_CASE("a measure that is the same in all versions takes one line")
     CHECK(contains(text, "used by loads\n    naive         0.125  ##"));
 }
 
+TEST_CASE("what is open is said of each version, and why below")
+{
+    ladder l = on_sim();
+    CHECK_FALSE(contains(draw(l, terminal{}), "open"));
+    json &lab = l.rungs[1].document["labs"][0];
+    lab["open_points"] = 4;
+    lab["cases"].push_back({{"name", "scale: ranks"},
+                            {"kind", "correctness"},
+                            {"verdict", "SKIPPED"},
+                            {"message", "There is no MPI."},
+                            {"open_points", 4}});
+    std::string text = draw(l, terminal{});
+    CHECK(contains(text, "Everything. (1 of 1 right) (4 points open)\n"));
+    CHECK(contains(text, "4 points are open: scale: ranks. There is no MPI.\n"));
+    CHECK(ladder_faults(l).empty());
+}
+
 TEST_CASE("bars are ASCII unless the terminal has UTF-8, and fit either way")
 {
     terminal rich;

@@ -97,7 +97,7 @@ class lacking(on_a_machine):
     def refused(self, without, *words, venv=False):
         here = self.machine(without, venv)
         status, text = here.run("demo")
-        self.assertEqual(status, 1, text)
+        self.assertEqual(status, 99, text)
         last = text.strip().splitlines()[-1]
         self.assertTrue(last.startswith("workbook: "), text)
         for word in words:
@@ -111,7 +111,7 @@ class lacking(on_a_machine):
         here = self.machine()
         here.script("g++", "#!/bin/sh\necho \"error: unrecognized option '-std=c++20'\" >&2\nexit 1\n")
         status, text = here.run()
-        self.assertEqual(status, 1)
+        self.assertEqual(status, 99)
         self.assertIn("no C++20 compiler", text)
 
     def test_compilers_that_know_too_little_of_the_standard_are_passed_over(self):
@@ -144,7 +144,7 @@ class lacking(on_a_machine):
         here = self.machine()
         here.script("meson", "#!/bin/sh\necho 0.61.2\n")
         status, text = here.run()
-        self.assertEqual(status, 1)
+        self.assertEqual(status, 99)
         self.assertIn("Meson 1.0.1 or newer is missing", text)
 
     def test_no_nvcc_and_no_index(self):
@@ -156,7 +156,7 @@ class lacking(on_a_machine):
         here.script("nvcc", "#!/bin/sh\necho 'Cuda compilation tools, release 11.8, V11.8.89'\n")
         here.environment["CUDA_WORKBOOK_TOOLKITS"] = ""
         status, text = here.run()
-        self.assertEqual(status, 1)
+        self.assertEqual(status, 99)
         self.assertIn("it is of CUDA 11.8; 13.0 or newer is needed", (here.top / "build/setup.log").read_text())
 
     def test_no_headers_and_no_index_is_said_and_left_to_meson(self):
@@ -165,6 +165,32 @@ class lacking(on_a_machine):
         here.script("g++", BARE_COMPILER % (real, real))
         _, text = here.run()
         self.assertIn("Without packages for doctest CLI nlohmann fmt Meson will fetch their sources.", text)
+
+
+class unwritable(on_a_machine):
+    """A failure of the launcher is never 1, which says that the submission failed."""
+
+    def test_a_build_folder_that_cannot_be_made(self):
+        here = self.machine()
+        (here.top / "build").write_text("in the way\n")
+        status, text = here.run("grade", "02")
+        self.assertEqual(status, 99, text)
+        self.assertIn(f"workbook: Nothing can be written in {here.top}/build (", text)
+
+    def test_a_disk_that_is_full(self):
+        here = self.machine()
+        (here.top / "build").mkdir()
+        (here.top / "build/.can_write").symlink_to("/dev/full")
+        status, text = here.run("grade", "02")
+        self.assertEqual(status, 99, text)
+        self.assertIn("(No space left on device); free some space there", text)
+
+    def test_a_step_that_nobody_foresaw(self):
+        here = self.machine()
+        here.script("meson", "#!/bin/sh\n[ \"$1\" = --version ] && echo 1.0.1 && exit\nmkdir -p \"$2/configured\"\n")
+        status, text = here.run("grade", "02")
+        self.assertEqual(status, 99, text)
+        self.assertIn("Is a directory", text)
 
 
 class installing(on_a_machine):
@@ -183,7 +209,7 @@ class installing(on_a_machine):
         here.user(0)
         here.package_manager(status=100)
         status, text = here.run()
-        self.assertEqual(status, 1)
+        self.assertEqual(status, 99)
         self.assertIn("installing g++ with apt-get ... failed", text)
         self.assertIn("apt-get update", here.log.read_text())
         self.assertIn("run: sudo apt-get install g++", text)
@@ -193,7 +219,7 @@ class installing(on_a_machine):
         here.user(1000)
         here.package_manager()
         status, text = here.run()
-        self.assertEqual(status, 1)
+        self.assertEqual(status, 99)
         self.assertEqual(here.log.read_text(), "")
         self.assertIn("run: sudo apt-get install g++", text)
 
@@ -232,7 +258,7 @@ class leaving_nothing_half_done(on_a_machine):
         here = self.machine(("nvcc", "python3"))
         here.script("python3", "#!/bin/sh\ncase \"$*\" in *'-m venv'*) mkdir -p \"$3/bin\"; exit 1 ;; esac\n")
         status, text = here.run()
-        self.assertEqual(status, 1)
+        self.assertEqual(status, 99)
         self.assertIn("making .venv for tools from pip ... failed", text)
         self.assertFalse((here.top / ".venv").exists())
 

@@ -79,10 +79,17 @@ TEST_CASE("a grader that misbehaves is our fault, said in words")
 
 TEST_CASE("a grader without a device skips the lab")
 {
-    graded g = fake_grader("", "echo no device; exit 77").grade();
+    graded g = fake_grader("", "[ \"$to\" ] || { echo 3 points in 1 cases; exit; }\n" // --list
+                               "echo no device; exit 77")
+                   .grade();
     CHECK(g.status == nothing_graded);
     CHECK(labs_of(g.document).at(0).status == "skipped");
-    CHECK(contains(labs_of(g.document).at(0).cases.at(0).message, "no device"));
+    lab_view l = labs_of(g.document).at(0);
+    CHECK(contains(l.cases.at(0).message, "no device"));
+    CHECK_FALSE(l.judged());
+    CHECK(l.points == 0);
+    CHECK(l.max_points == 3);
+    CHECK(l.open_points == 3);
 }
 
 TEST_CASE("documents merge into one, in order, without NaN or loss")
@@ -112,13 +119,23 @@ TEST_CASE("documents merge into one, in order, without NaN or loss")
     CHECK(all["labs"][0] == a["labs"][0]);
 }
 
-TEST_CASE("the exit status of several labs: ours before theirs, 77 only when nothing was graded")
+TEST_CASE("a result with more points reached and open than there are is none")
+{
+    json document = json::parse(passing);
+    document["labs"][0]["open_points"] = 1;
+    CHECK(contains(invalid(document), "has a lab with more points"));
+    document["labs"][0]["open_points"] = 0;
+    document["labs"][0]["cases"][0]["open_points"] = 1;
+    CHECK(contains(invalid(document), "in \"scale: one\""));
+}
+
+TEST_CASE("the exit status of several labs: ours before theirs, what is open before a pass")
 {
     CHECK(merged_status({0, 0}) == passed);
     CHECK(merged_status({0, 1, 77}) == failed);
     CHECK(merged_status({1, 99, 0}) == infrastructure);
     CHECK(merged_status({77, 77}) == nothing_graded);
-    CHECK(merged_status({0, 77}) == passed);
+    CHECK(merged_status({0, 77}) == nothing_graded);
 }
 
 TEST_CASE("the grade command writes the canonical file and passes the status on")

@@ -110,20 +110,27 @@ TEST_CASE("a child has the environment and the input that we say")
     CHECK(run(c).text == "[elsewhere]\n");
 }
 
-TEST_CASE("in a cell only what was bound is there" * doctest::skip(!cell_available()))
+TEST_CASE("in a sandbox only what is shown is there, and no other process")
 {
-    char name[] = "/tmp/cuda-workbook-cell.XXXXXX";
-    REQUIRE(mkdtemp(name) != nullptr);
-    cell inside{name, {}};
-    for (const char *path : {"/usr", "/bin", "/lib", "/lib64"})
-        inside.binds.push_back({path, path});
-    child c = shell("echo /*; ls /etc 2>/dev/null; cat /etc/passwd /proc/self/status");
-    c.inside = &inside;
-    ending e = run(c);
-    CHECK(e.text.find("/bin /lib /lib64 /usr\n") == 0);
-    CHECK(e.text.find("root:") == std::string::npos);
-    CHECK(std::filesystem::is_empty(name));
-    std::filesystem::remove(name);
+    for (grading::confinement how :
+         {grading::confinement::namespaces, grading::confinement::landlock}) {
+        if (how < grading::available_confinement(false)) continue; // the kernel refuses it
+        CAPTURE(name(how));
+        grading::sandbox inside(how, {.processes = true});
+        inside.show_system();
+        for (const char *path : {"/usr", "/bin"}) inside.show(path);
+        child c = shell("cat /etc/passwd; ls /etc /home; cat /proc/1/cmdline; kill -0 " +
+                        std::to_string(getpid()) + " && echo there; touch /usr/made here; ls /usr");
+        c.inside = &inside;
+        ending e = run(c);
+        CHECK_MESSAGE(e.ok(), e.words());
+        CHECK(e.text.find("root:") == std::string::npos);
+        CHECK(e.text.find("passwd") == e.text.rfind("passwd")); // as cat names it
+        CHECK(e.text.find("there") == std::string::npos);
+        CHECK(e.text.find("bin\n") != std::string::npos);
+        CHECK_FALSE(std::filesystem::exists("/usr/made"));
+        CHECK_FALSE(std::filesystem::exists("here"));
+    }
 }
 
 TEST_CASE("asked to stop, the program ends its children and their orphans")
@@ -143,7 +150,6 @@ TEST_CASE("asked to stop, the program ends its children and their orphans")
         } catch (const stop_requested &) {
             status = stopped;
         }
-        end_orphans();
         _exit(status);
     }
     char text[64] = {};

@@ -103,6 +103,40 @@ TEST_CASE("a fault of the machine leaves no trace")
     CHECK(read_progress(p.tools).entries.empty());
 }
 
+TEST_CASE("what is open counts as neither reached nor left to do")
+{
+    project p;
+    lab other;
+    other.name = "04_other";
+    p.tools.labs.push_back(other);
+    lab_view l = view_of(7, "", "skipped");
+    l.cases.push_back({"scale: one", "correctness", "PASS", "", "", 7, 7, nullptr});
+    l.cases.push_back({"scale: ranks", "correctness", "SKIPPED", "There is no MPI.", "", 0, 3,
+                       nullptr, "", 0, 3});
+    l.open_points = 3;
+    keep_progress(p.tools, l, "sim");
+    progress_record record = read_progress(p.tools);
+    REQUIRE(record.entries.size() == 1);
+    CHECK(record.entries[0].best == 7);
+    CHECK(record.entries[0].open == 3);
+    CHECK_FALSE(record.entries[0].done());
+    CHECK(next_lab(p.tools, record)->name == "04_other");
+    CHECK(contains(screen(p), "7 / 10, 3 open simulated\n"));
+    CHECK(contains(screen(p), "0 of 2 labs done, 7 / 10 points, 3 open, of those graded\n"
+                              "Open points are neither reached nor lost"));
+    l.lab = "04_other";
+    keep_progress(p.tools, l, "sim");
+    CHECK(contains(screen(p), "Every lab is done but for points that are open."));
+    // All that was open has been judged elsewhere: no more than that is open.
+    l.points = 9;
+    l.open_points = 0;
+    keep_progress(p.tools, l, "gpu");
+    l.points = 7;
+    l.open_points = 3;
+    keep_progress(p.tools, l, "gpu");
+    CHECK(contains(screen(p), "9 / 10, 1 open"));
+}
+
 TEST_CASE("a damaged file is put aside, not overwritten, and neither is the one before")
 {
     project p;

@@ -185,7 +185,7 @@ TEST_CASE("that races went unwatched is noted once, however many cases it befell
     records() = std::move(kept);
 }
 
-TEST_CASE("what the machine lacks is skipped once, and neither fails the lab nor passes it alone")
+TEST_CASE("what nothing here can judge is open, and neither fails the lab nor passes it alone")
 {
     records().clear();
     for (bool lacking : {true, true}) {
@@ -206,16 +206,36 @@ TEST_CASE("what the machine lacks is skipped once, and neither fails the lab nor
     records().push_back(right);
     CHECK(exit_status() == 0);
     std::string text = human_report(false);
-    CHECK(text.find("  skip  ranks ") != std::string::npos);
-    CHECK(text.find("Skipped: ranks: two; ranks: four. There is no MPI.") != std::string::npos);
-    CHECK(text.find("1 of 5 points") != std::string::npos);
+    CHECK(text.find("  open  ranks                0 of 2 cases, 4 points open") !=
+          std::string::npos);
+    CHECK(text.find("4 points are open: ranks: two; ranks: four. There is no MPI.") !=
+          std::string::npos);
+    CHECK(text.find("\n1 of 5 points, 4 open") != std::string::npos);
     CHECK(text.find("Next:") == std::string::npos); // nothing is left to do here
     records().front().lacking = false;              // else than what the lab can do without
     CHECK(exit_status() == 77);
-    CHECK_FALSE(
-        nlohmann::json::parse(result_json())["labs"][0]["cases"][0].contains("unsupported"));
+    auto lab_json = [] { return nlohmann::json::parse(result_json())["labs"][0]; };
+    CHECK_FALSE(lab_json()["cases"][0].contains("unsupported"));
     records().front().unsupported = true; // by the submission, of the simulator
+    records().front().hint = "A GPU can judge it.";
+    CHECK(exit_status() == 77);
+    CHECK(lab_json()["status"] == "skipped");
+    CHECK(lab_json()["points"] == 1);
+    CHECK(lab_json()["open_points"] == 4);
+    CHECK(lab_json()["cases"][0]["open_points"] == 2);
+    CHECK(lab_json()["cases"][0]["unsupported"] == true);
+    CHECK(lab_json()["cases"][2]["open_points"] == 0);
+    text = human_report(false);
+    CHECK(text.find("2 points are open: ranks: two. There is no MPI. A GPU can judge it.") !=
+          std::string::npos);
+    CHECK(text.find("Next: edit") != std::string::npos); // another way may be judged here
+    records().back().result = verdict::WRONG_ANSWER;
+    records().back().points = 0;
     CHECK(exit_status() == 1);
-    CHECK(nlohmann::json::parse(result_json())["labs"][0]["cases"][0]["unsupported"] == true);
+    records().back().result = verdict::INFRA_ERROR;
+    text = human_report(false);
+    CHECK(text.find("Not graded: a fault of the machine") != std::string::npos);
+    CHECK(text.find("0 of 5 points") == std::string::npos); // which would be a zero
+    CHECK(text.find("FAIL") == std::string::npos);
     records().clear();
 }

@@ -83,14 +83,14 @@ TEST_CASE("a worker that has not begun holds nothing; what it leaves behind does
     there.only_takes();
 
     CHECK(there.take());
-    CHECK(grading::memory_from(keeper, {}) == 0);
+    CHECK(grading::used_from(keeper, {}).bytes == 0);
     begin.give();
     CHECK_FALSE(there.take()); // its end is closed as the program begins
-    CHECK(grading::memory_from(keeper, {}) > 0);
-    CHECK(grading::memory_from(keeper, {}) < held_by_grader);
+    CHECK(grading::used_from(keeper, {}).bytes > 0);
+    CHECK(grading::used_from(keeper, {}).bytes < held_by_grader);
     leave.give();
     CHECK(left.take());
-    CHECK(grading::memory_from(keeper, {}) >= held_by_grader);
+    CHECK(grading::used_from(keeper, {}).bytes >= held_by_grader);
 
     kill(keeper, SIGKILL);
     waitpid(keeper, nullptr, 0);
@@ -107,8 +107,8 @@ TEST_CASE("an open file of memory counts, mapped or not, but for the regions")
     there.only_takes();
 
     CHECK_FALSE(there.take());
-    CHECK(grading::memory_from(keeper, {}) >= held_by_file);
-    CHECK(grading::memory_from(keeper, {&given}) < held_by_file);
+    CHECK(grading::used_from(keeper, {}).bytes >= held_by_file);
+    CHECK(grading::used_from(keeper, {&given}).bytes < held_by_file);
 
     kill(keeper, SIGKILL);
     waitpid(keeper, nullptr, 0);

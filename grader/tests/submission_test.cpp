@@ -5,9 +5,12 @@
 #include "cli_project.hpp"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <thread>
 
 using namespace cli;
@@ -286,7 +289,7 @@ TEST_CASE("the solution, the grader and the machine's files cannot be included")
     refused("#include \"" + secret + "\"\n");
     refused("#include \"lab.hpp\"\n#include \"../../grader/secret.hpp\"\n" + right);
     refused("asm(\".incbin \\\"" + secret + "\\\"\");\n" + right);
-    if (limits.closed && cell_available())
+    if (limits.closed && grading::available_confinement(false) != grading::confinement::none)
         refused("#if __has_include(\"" + secret + "\")\nvoid scale(float *, int) {}\n#endif\n");
     // A header that only the machine has.
     std::string outside = "/var/tmp/cuda-workbook-test-" + std::to_string(getpid()) + ".hpp";
@@ -398,6 +401,121 @@ TEST_CASE("a compiler or a linker that somebody killed is no fault of the submis
     built_project q;
     b = q.build("#error gcc: fatal error: Killed signal terminated program cc1plus\n" + right);
     CHECK(contains(b.message, "#error"));
+}
+
+TEST_CASE("a disk, a limit or a permission that stops the compiler is no fault of the submission")
+{
+    built_project p;
+    const std::string path = p.put("labs/02_scaling/stub.cu", right);
+    auto said = [&] {
+        try {
+            built_submission b = p.build_at(path);
+            return "a verdict: " + b.message;
+        } catch (const machine_error &e) {
+            return std::string(e.what());
+        }
+    };
+    SUBCASE("whatever it compiles")
+    {
+        // The line names a file of ours, which no student is shown.
+        for (const char *reason : {"No space left on device", "Read-only file system",
+                                   "Disk quota exceeded", "Too many open files"}) {
+            p.tools.nvcc =
+                p.script("bin/nvcc", fmt::format("echo \"$PWD/.made/a.ii: {}\"; exit 1", reason));
+            CHECK_MESSAGE(contains(said(), "this is no fault of the submission"), said());
+            CHECK(contains(said(), reason));
+        }
+        p.tools.nvcc = p.script("bin/nvcc", "echo 'cc1plus: out of memory'; exit 1");
+        CHECK_MESSAGE(contains(said(), "this is no fault of the submission"), said());
+    }
+    SUBCASE("for a moment: it is compiled again")
+    {
+        std::string full = p.put("full", "");
+        p.tools.nvcc = p.script("bin/nvcc", fmt::format("[ -e {0} ] && rm {0} && echo 'a.ii: No "
+                                                        "space left on device' && exit 1\n"
+                                                        "exec {1} \"$@\"",
+                                                        full, p.tools.nvcc));
+        build_limits open;
+        open.closed = false;
+        built_submission b = p.build(right, open);
+        CHECK_MESSAGE(b.built(), b.message);
+    }
+    SUBCASE("a file says so itself")
+    {
+        built_submission b = p.build("#error No space left on device\n" + right);
+        CHECK(b.verdict == verdict::BUILD_FAILED);
+        CHECK(contains(b.message, "#error"));
+    }
+    SUBCASE("files may not grow")
+    {
+        pid_t pid = fork();
+        if (pid == 0) {
+            rlimit least{100 << 10, 100 << 10};
+            setrlimit(RLIMIT_FSIZE, &least);
+            signal(SIGXFSZ, SIG_IGN); // as handle_signals does
+            _exit(contains(said(), "File too large.\n  what to do: raise the limit of a file's "
+                                   "size (ulimit -f)")
+                      ? 0
+                      : 1);
+        }
+        int status = -1;
+        waitpid(pid, &status, 0);
+        CHECK(status == 0);
+    }
+    SUBCASE("there is less memory than a submission may have")
+    {
+        p.tools.nvcc = p.script("bin/nvcc", "echo 'cc1plus: out of memory'; exit 1");
+        pid_t pid = fork();
+        if (pid == 0) {
+            rlimit least{4ull << 30, 4ull << 30};
+            setrlimit(RLIMIT_AS, &least);
+            _exit(contains(said(), "only 4096 MiB of memory here") ? 0 : 1);
+        }
+        int status = -1;
+        waitpid(pid, &status, 0);
+        CHECK(status == 0);
+    }
+    SUBCASE("the folder for temporary files may not be written")
+    {
+        std::string before = temporary.path;
+        chmod(p.root.c_str(), 0755);
+        std::filesystem::create_directory(p.root + "/closed");
+        chmod((p.root + "/closed").c_str(), 0555);
+        std::filesystem::permissions(p.root + "/build", std::filesystem::perms(0777));
+        setenv("TMPDIR", (p.root + "/closed").c_str(), 1);
+        std::string words;
+        {
+            ordinary_user user;
+            words = said();
+        }
+        setenv("TMPDIR", before.c_str(), 1);
+        CHECK_MESSAGE(contains(words, "/closed: Permission denied.\n  what to do: get the right "
+                                      "to write in"),
+                      words);
+    }
+}
+
+TEST_CASE("a file that nobody here may read is no fault of the submission; a name too long is")
+{
+    built_project p;
+    std::string path = p.put("mine.cu", right);
+    chmod(p.root.c_str(), 0755);
+    chmod(path.c_str(), 0);
+    {
+        ordinary_user user;
+        CHECK_THROWS_WITH_AS(p.build_at(path),
+                             "mine.cu cannot be read: Permission denied.\n  what to do: get the "
+                             "right to read it (ls -l says whose it is), then run this again",
+                             machine_error);
+    }
+    built_submission b = p.build_at(p.put(std::string(178, 'a') + ".cu", right));
+    CHECK(b.verdict == verdict::SUBMISSION_INVALID);
+    CHECK_MESSAGE(contains(b.message, "has a name of 181 bytes"), b.message);
+    b = p.build_at(p.root + "/" + std::string(247, 'a') + ".cu");
+    CHECK(b.verdict == verdict::SUBMISSION_INVALID);
+    b = p.build_at(p.root + "/" + std::string(300, 'a') + ".cu");
+    CHECK(b.verdict == verdict::SUBMISSION_INVALID);
+    CHECK(p.build_at(p.put(std::string(177, 'a') + ".cu", right)).built());
 }
 
 TEST_CASE("a broken worker library is no fault of the submission")

@@ -333,6 +333,35 @@ TEST_CASE("all points: what is next; points left: where")
                    "Points are left in:\n  scale: fast: 3 / 5"));
 }
 
+TEST_CASE("what is open is named, and is neither a failure nor left to do")
+{
+    json skipped = a_case("ranks: two", "SKIPPED");
+    skipped["message"] = "There is no MPI.";
+    skipped["hint"] = "";
+    skipped["open_points"] = 5;
+    json document = result({a_case("scale: one", "PASS", 5), skipped}, 5, "skipped");
+    document["labs"][0]["open_points"] = 5;
+    watch_state s = showing(document);
+    s.best = 5;
+    s.next = {"The next lab: q."};
+    std::string text = text_of(draw(s, todo_list(""), plain(80), 24));
+    CHECK(contains(text, "] 5 / 10 points, 5 open   10:20:30"));
+    CHECK(contains(text, "All points but those that are open.\n"
+                         "  5 points are open: ranks: two. There is no MPI.\n"
+                         "  The next lab: q.\n"));
+    CHECK(contains(text, "open  ranks              0 of 1 cases           0 / 5, 5 open\n"));
+    CHECK_FALSE(contains(text, "FAIL"));
+    CHECK_FALSE(contains(text, "Points are left"));
+    text = text_of(draw(s, todo_list(""), plain(80), 9));
+    CHECK(contains(text, "Functions: 1 right, 0 wrong, 0 to do, 1 open"));
+    document["labs"][0]["points"] = 3; // of speed, say
+    document["labs"][0]["cases"][0]["points"] = 3;
+    text = text_of(draw(showing(document), todo_list(""), plain(80), 24));
+    CHECK(contains(text, "Points are left in:\n  scale: one: 3 / 5\n"));
+    CHECK_FALSE(contains(text, "ranks: two: 0 / 5"));
+    CHECK(contains(text, "  5 points are open: ranks: two."));
+}
+
 TEST_CASE("the loop: grades at once, after a save by any means, and by r; q ends it")
 {
     project p;

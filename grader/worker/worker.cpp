@@ -14,6 +14,7 @@
 #include "grader/simulator/anywhere.hpp"
 #include "grader/simulator/harness.h"
 #include "grader/simulator/own_threads.hpp"
+#include "grader/worker/escapes.hpp"
 #include "grader/worker/peers.hpp"
 #include "grader/worker/ranks.hpp"
 #include "grader/worker/yardstick.hpp"
@@ -485,6 +486,8 @@ private:
         case command::drop:
             sets_.erase(r.set);
             return;
+        case command::try_sandbox:
+            return try_sandbox(r, a);
         case command::report:
             return report(r, a);
         }
@@ -511,6 +514,14 @@ private:
     std::byte *out(std::uint64_t at, std::uint64_t bytes) const
     {
         return at <= output_bytes_ && bytes <= output_bytes_ - at ? output_ + at : nullptr;
+    }
+
+    void try_sandbox(const request &r, reply &a)
+    {
+        const std::byte *name = in(r.offset, r.bytes);
+        if (!name) return malformed(a, "the file's name lies outside the input region");
+        const std::string file(reinterpret_cast<const char *>(name), r.bytes);
+        a.result[0] = find_escapes(file.c_str(), static_cast<int>(r.at));
     }
 
     void facts(const request &r, reply &a)

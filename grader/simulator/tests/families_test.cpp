@@ -15,7 +15,7 @@ namespace {
 // of numbers, %h of halves, %p1 is true, %s is the address of shared memory.
 const char *const instruction_probes[] = {
     "add.s32 %r1, %r2, %r3;",
-    "sub.s64 %l3, %l1, %l4;",
+    "sub.s64 %l3, %l1, WARP_SZ;",
     "mul.wide.u32 %l3, %r2, %r3;",
     "mad.lo.s32 %r1, %r2, %r3, %r4;",
     "mad.rn.f32 %f1, %f2, %f3, %f4;",

@@ -559,6 +559,86 @@ TEST_CASE("the n-th set bit, and products of parts")
        5 + 1 + 2 + 0x10);
 }
 
+TEST_CASE("the size of a warp is a constant wherever an immediate may stand")
+{
+    const std::vector<u64> v = integers();
+    const auto is = [&](const std::string &text, std::function<u64(u64)> f) {
+        CAPTURE(text);
+        const auto d = run_body(text, v, v, v);
+        for (std::size_t i = 0; i < v.size(); ++i) REQUIRE(d[i] == f(i));
+    };
+    const auto word = [&](const std::string &text, std::function<u32(u64)> f) {
+        is(text + " cvt.u64.u32 %rdd, %d;", f);
+    };
+    word("mov.u32 %d, WARP_SZ;", [](u64) { return 32; });
+    word("mov.b32 %d, -WARP_SZ;", [](u64) { return u32(-32); });
+    word("div.u32 %d, %t, WARP_SZ;", [](u64 i) { return u32(i / 32); });
+    word("mad.lo.u32 %d, %t, WARP_SZ, WARP_SZ*2+1;", [](u64 i) { return u32(32 * i + 65); });
+    word("setp.lt.u32 %p, %t, WARP_SZ; selp.u32 %d, WARP_SZ-1, WARP_SZ, %p;",
+         [](u64 i) { return i < 32 ? 31 : 32; });
+    word("shfl.sync.bfly.b32 %d, %t, WARP_SZ/2, WARP_SZ-1, -1;", [](u64 i) { return u32(i ^ 16); });
+    word("bar.sync 1, WARP_SZ*2; mov.u32 %d, 7;", [](u64) { return 7; });
+    word(".shared .b32 s[WARP_SZ*3]; .reg .b32 %x; mov.u32 %x, s; mad.lo.u32 %x, %t, 4, %x; "
+         "st.shared.u32 [%x+WARP_SZ], WARP_SZ; bar.sync 0; ld.shared.u32 %d, [%x+(WARP_SZ)];",
+         [](u64) { return 32; });
+    is("add.u64 %rdd, %rda, WARP_SZ;", [&](u64 i) { return v[i] + 32; });
+    module m(".version 8.0\n.target sm_80\n.address_size 64\n"
+             ".global .u32 sizes[WARP_SZ/16] = {WARP_SZ, 2*WARP_SZ};\n"
+             ".visible .entry k()\n.maxntid WARP_SZ, 1, 1\n{ ret; }\n",
+             0);
+    u32 sizes[2];
+    REQUIRE(m.find_variable("sizes")->bytes == sizeof sizes);
+    std::memcpy(sizes, memory::instance().at(m.find_variable("sizes")->start), sizeof sizes);
+    CHECK(sizes[0] == 32);
+    CHECK(sizes[1] == 64);
+}
+
+// Each pair leaves CC.CF to the next as ptxas makes it for sm_80 and sm_90: a subtraction is
+// IADD3 of a, -b with its carry, and subc adds ~b with that carry.
+TEST_CASE("one carry serves additions and subtractions")
+{
+    const auto v = integers();
+    struct row {
+        const char *op;
+        bool subtracts, uses, is_mad;
+    };
+    const row first[] = {{"add.cc.", false, false, false},
+                         {"sub.cc.", true, false, false},
+                         {"mad.lo.cc.", false, false, true}};
+    const row second[] = {{"addc.cc.", false, true, false},
+                          {"subc.cc.", true, true, false},
+                          {"madc.lo.cc.", false, true, true}};
+    const auto check = [&](auto zero, registers r, const std::string &type) {
+        using T = decltype(zero);
+        using W = std::conditional_t<sizeof(T) == 8, unsigned __int128, u64>;
+        const auto step = [](const row &how, T a, T b, T c, T &carry) {
+            const T x = how.is_mad ? T(a * b) : a, y = how.is_mad ? c : how.subtracts ? T(~b) : b;
+            const W sum = W(x) + y + (how.uses ? carry : T(how.subtracts));
+            carry = T(sum >> (8 * sizeof(T)));
+            return T(sum);
+        };
+        const auto text = [&](const row &how, const char *to, const char *x, const char *y) {
+            return std::string(how.op) + type + " " + to + ", " + x + ", " + y +
+                   (how.is_mad ? ", $c; " : "; ");
+        };
+        for (const row &f : first)
+            for (const row &s : second) // the third tells what carry the second left
+                check_op<T, T>(
+                    ".reg .b" + std::to_string(8 * sizeof(T)) + " %x, %y; " +
+                        text(f, "%x", "$a", "$b") + text(s, "%y", "$b", "$a") + "addc." + type +
+                        " $d, %y, %x;",
+                    r, r,
+                    [&](T a, T b, T c) {
+                        T carry = 0;
+                        const T x = step(f, a, b, c, carry), y = step(s, b, a, c, carry);
+                        return T(x + y + carry);
+                    },
+                    v);
+    };
+    check(u32{}, registers::word, "u32");
+    check(u64{}, registers::twice, "u64");
+}
+
 TEST_CASE("guards leave other lanes alone, predicates combine")
 {
     auto v = integers();

@@ -79,6 +79,49 @@ TEST_CASE("operands of every kind")
     CHECK(b.statements[6].operands[0].bits == 4);
 }
 
+TEST_CASE("constants are expressions, in which WARP_SZ is 32")
+{
+    const std::pair<const char *, std::int64_t> rows[] = {
+        {"WARP_SZ", 32},
+        {"-WARP_SZ", -32},
+        {"WARP_SZ*4-1", 127},
+        {"(WARP_SZ + 1) * 2", 66},
+        {"1 + 2 * 3 << 2", 28},
+        {"WARP_SZ % 5", 2},
+        {"-7 / 2", -3},
+        {"-1 >> 63", -1},
+        {"0xffffffffffffffffU >> 63", 1},
+        {"-1 < 1", 1},
+        {"(.u64) -1 < 1", 0},
+        {"6 & 3 | 8 ^ 1", 11},
+        {"1 && 0 || 2 == 2", 1},
+        {"~0", -1},
+        {"WARP_SZ >= 32 ? 5 : 6", 5},
+        {"1 << 64", 0},
+    };
+    for (const auto &[text, expected] : rows) {
+        CAPTURE(text);
+        auto b = body_of(std::string(".reg .b64 %rd<3>; mov.u64 %rd1, ") + text +
+                         "; ld.global.u32 _, [%rd1+" + text + "];");
+        REQUIRE(b.statements.size() == 2);
+        CHECK(b.statements[0].operands[1].what == kind::immediate);
+        CHECK(static_cast<std::int64_t>(b.statements[0].operands[1].bits) == expected);
+        CHECK(static_cast<std::int64_t>(b.statements[1].operands[1].bits) == expected);
+    }
+    auto m = ptx::parse_module(head + ".global .u32 a[WARP_SZ * 2] = {WARP_SZ, (1 + 2), -5};\n"
+                                      ".entry k() .maxntid WARP_SZ, 2 { ret; }\n");
+    CHECK(m.variables[0].bytes == 256);
+    CHECK(m.variables[0].values[0].bits == 32);
+    CHECK(m.variables[0].values[1].bits == 3);
+    CHECK(m.functions[0].max_threads == 64);
+    for (const char *wrong : {"1 / 0", "0f3F800000 + 1", "(1", "1 +", "WARP_SIZE + 1.5"}) {
+        const std::string k = head + ".global .u64 x = " + wrong + ";\n";
+        CHECK_MESSAGE(error_of(k).find("PTX line 4") == 0, wrong);
+    }
+    CHECK(error_of(head + ".global .u64 x = " + std::string(100000, '-') + "1;\n") ==
+          "PTX line 4: a constant of more than 1000 parts");
+}
+
 TEST_CASE("names in braces hide those outside, labels too")
 {
     auto b = body_of(

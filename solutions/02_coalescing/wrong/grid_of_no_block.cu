@@ -1,5 +1,7 @@
 // Fails: read_offset: a small array | LAUNCH_FAILED | read_elements: invalid argument
-// n / block_size blocks are none for a small n, and the file asks whether the launch was refused.
+// On gpu: read_offset: a small array | CRASH | read_elements: invalid argument
+// n / block_size blocks are none for a small n, and the file asks whether the launch was refused. Only the simulator
+// says that it was a launch.
 #include "../check.hpp"
 #include "lab.hpp"
 

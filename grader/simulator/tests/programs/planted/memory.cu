@@ -66,6 +66,20 @@ __global__ void half_a_tile(int *out, int written)
     out[threadIdx.x] = tile[63 - threadIdx.x]; // of a half
 }
 
+// Sets the value only where there is one; nvcc loads it in any case.
+__device__ __noinline__ bool take(const int *from, int &value)
+{
+    if (*from == 0) return false;
+    value = *from;
+    return true;
+}
+__global__ void take_one(const int *from, int *out, bool checked)
+{
+    int value;
+    const bool taken = take(from, value);
+    *out = taken || !checked ? value : -1; // taken or not
+}
+
 __global__ void from_heap(int *out, int at, bool freed)
 {
     int *mine = static_cast<int *>(malloc(64));
@@ -290,6 +304,11 @@ static std::vector<planted> memory_faults()
          uninitialised,
          {"`tile`"},
          [](bool f) { half_a_tile<<<1, 64>>>(unwritten<int>(64), f ? 40 : 64); }},
+        {"a value that a function did not set",
+         "// taken or not",
+         uninitialised,
+         {"local memory"},
+         [](bool f) { take_one<<<1, 1>>>(numbers(1), unwritten<int>(1), !f); }},
         {"past a piece of the heap",
          "// from the heap",
          out_of_bounds,

@@ -306,6 +306,32 @@ template <bool all_atomic> __global__ void mixed_additions(int *sum)
         *sum = 1; // without an atomic
 }
 
+// A total that is read while others still add to it.
+template <bool all_added> __global__ void total_read_early(int *sum, int *out)
+{
+    if (threadIdx.x < 32) atomicAdd(sum, 1);
+    if (all_added) __syncthreads();
+    if (threadIdx.x == 32) *out = *sum; // too early
+}
+
+// A loop around compare-and-swap, whose first read is a guess. What it meets decides.
+enum class meets { swaps, halves, store, swaps_elsewhere };
+template <meets what> __global__ void swap_loop(unsigned long long *sums)
+{
+    if (threadIdx.x < 32 && what == meets::halves) {
+        atomicAdd(reinterpret_cast<unsigned *>(sums), 1u);
+    } else if (threadIdx.x < 32 && what == meets::store) {
+        if (threadIdx.x == 0) *sums = 7;
+    } else {
+        unsigned long long old = *sums, assumed; // the guess
+        do {
+            assumed = old;
+            old = atomicCAS(sums + (what == meets::swaps_elsewhere), assumed, assumed + 3);
+        } while (old != assumed);
+        if (what == meets::swaps_elsewhere) atomicAdd(sums, 1ull);
+    }
+}
+
 // A barrier of the warp where one of the block is needed.
 template <bool of_the_block> __global__ void turned_around(int *out)
 {
@@ -322,6 +348,12 @@ template <bool of_the_block> __global__ void turned_around(int *out)
 template <int more> __global__ void overlapping(int *out)
 {
     for (int i = threadIdx.x; i < 32 + more; i += 32) out[32 * blockIdx.x + i] = blockIdx.x; // lays
+}
+
+template <meets what> void swap_faulty(bool faulty)
+{
+    auto *sums = reinterpret_cast<unsigned long long *>(numbers(4));
+    faulty ? swap_loop<what><<<1, 64>>>(sums) : swap_loop<meets::swaps><<<2, 64>>>(sums);
 }
 
 static std::vector<planted> races()
@@ -473,6 +505,30 @@ static std::vector<planted> races()
              int *sum = numbers(1);
              f ? mixed_additions<false><<<1, 64>>>(sum) : mixed_additions<true><<<1, 64>>>(sum);
          }},
+        {"a total read while others add",
+         "// too early",
+         race,
+         {"`data`"},
+         [](bool f) {
+             int *sum = numbers(1), *out = unwritten<int>(1);
+             f ? total_read_early<false><<<1, 64>>>(sum, out)
+               : total_read_early<true><<<1, 64>>>(sum, out);
+         }},
+        {"a guess beside atomics of another size",
+         "// the guess",
+         race,
+         {"`data`", "swap_loop"},
+         [](bool f) { swap_faulty<meets::halves>(f); }},
+        {"a guess beside a plain store",
+         "// the guess",
+         race,
+         {"`data`"},
+         [](bool f) { swap_faulty<meets::store>(f); }},
+        {"a value read in one place and swapped in another",
+         "atomicAdd(sums, 1ull)",
+         race,
+         {"`data`"},
+         [](bool f) { swap_faulty<meets::swaps_elsewhere>(f); }},
         {"blocks that write the same place",
          "out[own ?",
          race,

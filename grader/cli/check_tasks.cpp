@@ -1,0 +1,373 @@
+// The work of `check`: every submission of ours, what it must get, and whether it does.
+#include "check_tasks.hpp"
+
+#include "check.hpp"
+#include "edition.hpp"
+#include "errors.hpp"
+#include "expectation.hpp"
+#include "files.hpp"
+#include "original.hpp"
+#include "pool.hpp"
+#include "process.hpp"
+#include "together.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+namespace cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string failures(const lab_view &l, bool (*counts)(const case_view &))
+{
+    std::string result;
+    for (const case_view &c : l.cases)
+        if (counts(c) && !c.passed() && c.verdict != "SKIPPED")
+            result += fmt::format("{}{}  {}: {}", result.empty() ? "" : "\n      ", c.verdict,
+                                  c.name, c.message);
+    return result;
+}
+
+bool any_case(const case_view &) { return true; }
+bool correctness(const case_view &c)
+{
+    // A speed case whose answer is wrong is no question of speed.
+    static const std::vector<std::string> about_speed = {"PASS", "TOO_SLOW", "INCONCLUSIVE"};
+    return c.kind != "speed" ||
+           std::find(about_speed.begin(), about_speed.end(), c.verdict) == about_speed.end();
+}
+
+std::string any_right(const lab_view &l)
+{
+    bool some = std::any_of(l.cases.begin(), l.cases.end(), [](const case_view &c) {
+        return c.kind == "correctness" && c.passed();
+    });
+    return some ? "" : "no correctness case was graded";
+}
+
+double required_of(const json &c, const char *gate)
+{
+    auto at = c.find(gate);
+    return at != c.end() && at->is_object() && at->contains("required") &&
+                   at->at("required").is_number()
+               ? at->at("required").get<double>()
+               : 0;
+}
+
+bool has_gate(const case_view &c, const std::string &backend)
+{
+    if (c.kind != "speed" || c.verdict == "SKIPPED") return false;
+    bool timed = required_of(*c.whole, "speedup") > 0 || required_of(*c.whole, "fraction") > 0;
+    if (backend == "gpu" && timed) return true;
+    return c.whole->contains("counters") && !c.whole->at("counters").empty();
+}
+
+// Such a gate holds back others than naive, and a file in wrong/ shows whom.
+bool naive_may_pass(const case_view &c) { return c.whole->value("naive_may_pass", false); }
+
+// Every other gate must hold naive back, or it gates nothing.
+check_finding gates_separate(const lab_view &naive, const std::string &backend)
+{
+    check_finding f{"naive misses every speed gate that the solution must reach", {}};
+    bool any = false;
+    for (const case_view &c : naive.cases) {
+        any = any || has_gate(c, backend);
+        if (has_gate(c, backend) && c.passed() && !naive_may_pass(c))
+            f.fault += fmt::format("{}{} passes", f.fault.empty() ? "" : "; ", c.name);
+    }
+    if (!any) f.fault = "no speed case has a gate";
+    return f;
+}
+
+std::string stub_fault(const toolchain &t, const check_task &work, const lab_view &l,
+                       const std::string &backend)
+{
+    std::string source = read_text(work.what.source);
+    if (states_expectation(source))
+        return unmet(read_expectation(source, t.shown(work.what.source), backend), l);
+    if (l.status != "fail") return fmt::format("its status is {}", l.status);
+    for (const case_view &c : l.cases)
+        if (!c.passed() && c.verdict != "NOT_WRITTEN" && c.verdict != "SKIPPED")
+            return fmt::format("{}  {}: {}", c.verdict, c.name, c.message);
+    return {};
+}
+
+check_finding judge_stub(const toolchain &t, const check_task &work, const lab_view &l,
+                         const std::string &backend)
+{
+    check_finding f{"stub compiles and is not written", stub_fault(t, work, l, backend)};
+    std::string file = t.shown(t.stub(*work.of));
+    if (work.edited) f.what += fmt::format(" (the one git has: {} was edited)", file);
+    if (!work.known && !f.fault.empty()) {
+        f.fault.clear();
+        f.skipped = file + " was edited, and without git nobody has the original";
+    }
+    return f;
+}
+
+// A student who solves the stub adds lines to it and needs to change none.
+check_finding judge_filled(const toolchain &t, const check_task &work, const std::string &wrong)
+{
+    std::string lost = line_not_kept(read_text(original_of(t, t.stub(*work.of)).path),
+                                     read_text(work.what.source));
+    if (!lost.empty()) lost = fmt::format("it does not keep the stub's line \"{}\"", lost);
+    return {"filled only adds lines to the stub, and is right", lost.empty() ? wrong : lost};
+}
+
+// One speed case, graded alone: naive is held back by it, and what is worth its points passes.
+check_finding judge_speed(const check_task &work, const lab_view &l)
+{
+    const bool slow = work.as == check_role::naive;
+    check_finding f{
+        fmt::format("{} {} {}", work.what.name, slow ? "misses" : "reaches", work.case_name), {}};
+    for (const case_view &c : l.cases) {
+        if (c.verdict == "SKIPPED") f.skipped = c.message;
+        const bool lacks_speed =
+            c.verdict == "TOO_SLOW" || c.verdict == "INCONCLUSIVE" || c.verdict == "TIMEOUT";
+        const bool holds = slow ? lacks_speed || naive_may_pass(c) : c.passed();
+        if (holds || c.verdict == "SKIPPED") continue;
+        f.fault = fmt::format("{}  {}: {}", c.verdict, c.name, c.message);
+    }
+    if (l.cases.empty()) f.fault = "it was not graded";
+    return f;
+}
+
+expectation stated_by(const toolchain &t, const check_task &work, const std::string &backend)
+{
+    return read_expectation(read_text(work.what.source), t.shown(work.what.source), backend);
+}
+
+std::vector<check_finding> judge(const toolchain &t, const check_task &work, const lab_view &l,
+                                 const std::string &backend)
+{
+    std::string right = wrong_answers(l);
+    if (work.only == "speed") return {judge_speed(work, l)};
+    switch (work.as) {
+    case check_role::naive:
+        // Labs that prove the machinery need no race.
+        if (work.of->test || !work.whole()) return {{"naive is right", right}};
+        return {{"naive is right", right}, gates_separate(l, backend)};
+    case check_role::library:
+    case check_role::rung:
+        return {{work.what.name + " is right", right}};
+    case check_role::solution: {
+        std::string fault = failures(l, any_case);
+        return {{"solution passes everything", fault.empty() ? any_right(l) : fault}};
+    }
+    case check_role::stub:
+        return {judge_stub(t, work, l, backend)};
+    case check_role::filled:
+        return {judge_filled(t, work, right)};
+    case check_role::wrong: {
+        expectation e = stated_by(t, work, backend);
+        std::string gets = e.passes     ? "passes here"
+                           : e.may_pass ? "may pass here"
+                                        : fmt::format("{} in {}", e.verdict, e.case_name);
+        return {{fmt::format("wrong/{}: {}", work.what.name, gets), unmet(e, l)}};
+    }
+    }
+    return {};
+}
+
+// Most of what nvcc compiles in the many small wrong submissions is what CUDA includes by itself:
+// as C++14 that is half as much, and none of them needs more.
+lab compiled_as(const lab &of, check_role as)
+{
+    lab l = of;
+    if (as == check_role::wrong)
+        std::replace(l.nvcc.begin(), l.nvcc.end(), std::string("-std=c++20"),
+                     std::string("-std=c++14"));
+    return l;
+}
+
+} // namespace
+
+std::string check_task::submission() const
+{
+    return (as == check_role::wrong ? "wrong/" : "") + what.name;
+}
+
+bool runs_into_a_limit(const toolchain &t, const check_task &work, const std::string &backend)
+{
+    try {
+        const std::string verdict = stated_by(t, work, backend).verdict;
+        return verdict == "TIMEOUT" || verdict == "RESOURCE_LIMIT";
+    } catch (const machine_error &) { // its finding says so
+        return false;
+    }
+}
+
+bool check_task::has_fault() const
+{
+    return std::any_of(findings.begin(), findings.end(),
+                       [](const check_finding &f) { return !f.fault.empty(); });
+}
+
+void narrow_mistakes(const toolchain &t, std::vector<check_task> &tasks, const std::string &backend,
+                     bool all_labs)
+{
+    for (check_task &work : tasks) {
+        if (work.as != check_role::wrong) continue;
+        const bool stays = work.of->test ? !runs_into_a_limit(t, work, backend)
+                                         : !all_labs && !work.of->slow_mistakes;
+        if (stays) continue;
+        try {
+            work.case_name = stated_by(t, work, backend).case_name;
+        } catch (const machine_error &) { // its finding says so
+        }
+    }
+}
+
+double compile_wrong_of(const toolchain &t, const lab &l, const std::vector<check_task *> &tasks,
+                        const std::string &backend)
+{
+    std::vector<std::string> paths;
+    for (const check_task *work : tasks)
+        if (!work->lacks_mpi) paths.push_back(work->what.source);
+    double cpu_seconds = 0;
+    auto objects = compile_together(t, compiled_as(l, check_role::wrong), paths,
+                                    linked_with(backend), cpu_seconds);
+    for (check_task *work : tasks)
+        if (auto at = objects.find(work->what.source); at != objects.end())
+            work->what.object = at->second;
+    return cpu_seconds;
+}
+
+void build_ahead(const toolchain &t, const check_task &work, const std::string &backend)
+{
+    const lab l = compiled_as(*work.of, work.as);
+    build_submission(t, {&l, work.what.source, linked_with(backend), work.what.object});
+}
+
+std::map<std::string, double> compile_wrong(const toolchain &t, std::vector<check_task> &tasks,
+                                            const std::string &backend)
+{
+    std::vector<const lab *> labs;
+    for (const check_task &work : tasks)
+        if (!work.of->test && (labs.empty() || labs.back() != work.of)) labs.push_back(work.of);
+    std::vector<double> seconds(labs.size());
+    run_all(labs.size(), cores(), [&](std::size_t i) {
+        std::vector<check_task *> wrong;
+        for (check_task &work : tasks)
+            if (work.of == labs[i] && work.as == check_role::wrong) wrong.push_back(&work);
+        seconds[i] = compile_wrong_of(t, *labs[i], wrong, backend);
+    });
+    std::map<std::string, double> by_lab;
+    for (std::size_t i = 0; i < labs.size(); ++i) by_lab[labs[i]->name] = seconds[i];
+    return by_lab;
+}
+
+namespace {
+
+std::string case_of_mistake(const toolchain &t, const check_task &work, const std::string &backend)
+{
+    if (work.as != check_role::wrong) return {};
+    return stated_by(t, work, backend).case_name;
+}
+
+void replace(std::vector<verdict_row> &rows, const verdict_row &by)
+{
+    for (verdict_row &row : rows)
+        if (row.case_name == by.case_name) row = by;
+}
+
+void grade_into(const toolchain &t, check_task &work, grade_options options)
+{
+    options.pattern = work.case_name;
+    options.only = work.only;
+    graded g = grade_one(t, compiled_as(*work.of, work.as), work.what, options, false);
+    work.seconds = g.seconds;
+    work.cpu_seconds += g.cpu_seconds;
+    for (const lab_view &l : labs_of(g.document)) {
+        work.findings = judge(t, work, l, options.backend);
+        work.got = rows_of(l, work.submission(), options.backend == "gpu");
+    }
+    for (verdict_row &row : work.got.rows) {
+        row.key = work.key;
+        if (!work.varies) continue;
+        row.verdict = "*", row.points.clear();
+        row.why = "its file says that it may pass";
+    }
+    // A stub that may be a student's says nothing of the grader.
+    for (const check_finding &f : work.findings)
+        if (!f.skipped.empty()) work.got = {work.submission(), graded_submission::not_at_all, {}};
+}
+
+} // namespace
+
+void carry_out(const toolchain &t, check_task &work, grade_options options)
+{
+    if (work.lacks_mpi) {
+        work.findings = {{"wrong/" + work.what.name, "", "it uses Open MPI, which is not here"}};
+        return;
+    }
+    try {
+        grade_into(t, work, options);
+        // What an earlier case did, by never ending for instance, may decide the one it is about.
+        std::string about = work.whole() ? case_of_mistake(t, work, options.backend) : "";
+        if (!about.empty() && work.has_fault()) {
+            check_task alone = work;
+            alone.case_name = about;
+            grade_into(t, alone, options);
+            work.findings = alone.findings;
+            work.cpu_seconds += alone.cpu_seconds;
+            for (const verdict_row &row : alone.got.rows) replace(work.got.rows, row);
+        }
+        if (work.findings.empty()) work.findings = {{work.what.name, "there is no result"}};
+    } catch (const machine_error &e) {
+        work.findings = {{work.what.name, e.what()}};
+    }
+}
+
+namespace {
+
+check_task stub_task(const toolchain &t, const lab &l)
+{
+    original_file stub = original_of(t, t.stub(l));
+    check_task work{&l, check_role::stub, stub_of(t, l)};
+    work.what.source = stub.path;
+    work.edited = stub.edited;
+    work.known = stub.known;
+    return work;
+}
+
+} // namespace
+
+std::vector<check_task> tasks_of(const toolchain &t, const lab &l, const std::string &backend)
+{
+    std::vector<check_task> tasks;
+    auto add = [&](check_role as, subject what) { tasks.push_back({&l, as, std::move(what)}); };
+    add(check_role::naive, implementation_of(t, l, "naive"));
+    if (l.has_library(backend)) add(check_role::library, implementation_of(t, l, "library"));
+    if (l.solutions) {
+        for (const std::string &name : l.rungs)
+            add(check_role::rung, implementation_of(t, l, name));
+        add(check_role::solution, implementation_of(t, l, "solution"));
+        if (!l.test) add(check_role::filled, file_of(t.source(l, "filled")));
+    }
+    if (fs::exists(t.stub(l))) tasks.push_back(stub_task(t, l));
+    std::vector<std::string> wrong;
+    if (fs::is_directory(t.wrong_folder(l)))
+        for (const fs::directory_entry &e : fs::directory_iterator(t.wrong_folder(l)))
+            if (e.path().extension() == ".cu") wrong.push_back(e.path().string());
+    std::sort(wrong.begin(), wrong.end());
+    for (const std::string &path : wrong) {
+        add(check_role::wrong, file_of(path));
+        tasks.back().lacks_mpi =
+            l.mpirun.empty() && read_text(path).find("#include <mpi.h>") != std::string::npos;
+    }
+    for (check_task &work : tasks) work.got.submission = work.submission();
+    return tasks;
+}
+
+std::string wrong_answers(const lab_view &l)
+{
+    std::string wrong = failures(l, correctness);
+    return wrong.empty() ? any_right(l) : wrong;
+}
+
+} // namespace cli

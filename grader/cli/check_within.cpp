@@ -1,0 +1,341 @@
+// `check` in a bounded time, for a GPU that is there for minutes: what is new or changed, by
+// itself.
+#include "check_within.hpp"
+
+#include "check_report.hpp"
+#include "errors.hpp"
+#include "expectation.hpp"
+#include "files.hpp"
+#include "object_cache.hpp"
+#include "pool.hpp"
+#include "process.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <functional>
+#include <map>
+
+namespace cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using steady = std::chrono::steady_clock;
+
+// Of gradings: each has two processes, which take half a GB of the GPU's memory each, and up to a
+// tenth of the machine's.
+constexpr unsigned most_side_by_side = 8;
+constexpr std::size_t most_shown = 30; // differences of a lab
+
+// What decides a verdict, of a lab: its contract, grader, oracle and naive version.
+std::string files_of_lab(const toolchain &t, const lab &l)
+{
+    std::vector<fs::path> files;
+    for (const std::string &part : {t.header(l), t.source(l, "naive")})
+        for (const fs::directory_entry &e : fs::directory_iterator(fs::path(part).parent_path())) {
+            const std::string name = e.path().filename().string(), type = e.path().extension();
+            if (type == ".hpp" || (type == ".cpp" && name != "oracle_test.cpp") ||
+                name == "naive.cu")
+                files.push_back(e.path());
+        }
+    std::sort(files.begin(), files.end());
+    files.erase(std::unique(files.begin(), files.end()), files.end());
+    std::string text;
+    for (const fs::path &file : files) text += read_text(file.string()) + "\n";
+    return text;
+}
+
+struct speed_case {
+    std::string name;
+    int points;
+};
+
+// Of a lab's list of cases: "speed         4 points  scale_columns: speed".
+std::vector<speed_case> speed_cases_of(const toolchain &t, const lab &l)
+{
+    child c;
+    c.arguments = {t.grader(l), "--list"};
+    ending e = run(c);
+    if (!e.ok()) throw machine_error(fmt::format("{} --list {}", t.grader(l), e.words()));
+    std::vector<speed_case> result;
+    for (const std::string &line : lines(e.text)) {
+        int points = 0, at = 0;
+        if (std::sscanf(line.c_str(), "speed %d points %n", &points, &at) == 1 && at > 0)
+            result.push_back({trimmed(line.substr(std::size_t(at))), points});
+    }
+    return result;
+}
+
+// The timed case worth most; empty: there is none. Others are decided by counting, as on the
+// simulator.
+std::string headline_of(const std::vector<speed_case> &cases)
+{
+    const speed_case *best = nullptr;
+    for (const speed_case &c : cases)
+        if (c.name.find(": speed") != c.name.npos && (!best || c.points > best->points)) best = &c;
+    return best ? best->name : "";
+}
+
+// The case that a wrong submission is about, or that it may pass.
+check_task narrowed(const toolchain &t, check_task work, const std::vector<speed_case> &speeds,
+                    const std::string &backend)
+{
+    std::string source = read_text(work.what.source), file = t.shown(work.what.source);
+    expectation e = read_expectation(source, file, backend);
+    if (e.may_pass) e.case_name = read_expectation(source, file, "sim").case_name;
+    work.case_name = e.case_name;
+    work.varies = e.may_pass;
+    static const std::vector<std::string> by_clock = {"TIMEOUT", "RESOURCE_LIMIT", "LATE_WRITE"};
+    const bool timed = std::any_of(speeds.begin(), speeds.end(), [&](const speed_case &c) {
+        return e.case_name.empty() || c.name == e.case_name;
+    });
+    work.alone = timed || std::find(by_clock.begin(), by_clock.end(), e.verdict) != by_clock.end();
+    return work;
+}
+
+// Each submission's gradings, those of the lab's headline case apart.
+std::vector<check_task> planned(const toolchain &t, const lab &l, const std::string &backend)
+{
+    const std::vector<speed_case> speeds = speed_cases_of(t, l);
+    const std::string files = files_of_lab(t, l), headline = l.test ? "" : headline_of(speeds);
+    std::vector<check_task> tasks;
+    for (check_task &work : tasks_of(t, l, backend)) {
+        work.key = hashed(read_text(work.what.source) + files).substr(0, 12);
+        if (work.as == check_role::wrong) {
+            tasks.push_back(narrowed(t, work, speeds, backend));
+            continue;
+        }
+        work.only = "correctness";
+        tasks.push_back(work);
+        const bool timed = work.as == check_role::naive || work.as == check_role::solution;
+        if (!timed || headline.empty()) continue;
+        work.only = "speed";
+        work.case_name = headline;
+        tasks.push_back(work);
+    }
+    return tasks;
+}
+
+enum class standing { current, stale, missing };
+
+standing standing_of(const verdict_table &table, const check_task &work)
+{
+    bool any = false, all = true;
+    for (const verdict_row &row : table.rows) {
+        if (row.submission != work.submission()) continue;
+        if (!work.case_name.empty() && row.case_name != work.case_name) continue;
+        any = true;
+        all = all && row.key == work.key;
+    }
+    return !any ? standing::missing : all ? standing::current : standing::stale;
+}
+
+class bounded_check {
+public:
+    bounded_check(const toolchain &t, const std::vector<std::string> &names,
+                  const grade_options &options, const check_options &wanted)
+        : t_(t),
+          options_(options),
+          end_(steady::now() + wanted.budget),
+          folder_(wanted.tables.empty() ? tables_folder(t) + "/gpu" : wanted.tables)
+    {
+        fs::create_directories(folder_);
+        for (const std::string &name : names) {
+            const lab &l = lab_called(t, name);
+            tables_.emplace(name, table_of_lab(t, folder_, "gpu", name));
+            for (check_task &work : planned(t, l, options.backend)) tasks_.push_back(work);
+        }
+    }
+    int run()
+    {
+        grade("solutions", side_by_side(),
+              pick([](const check_task &w) { return is_solution(w) && w.only != "speed"; }));
+        grade("naive and solution, timed", 1,
+              pick([](const check_task &w) { return w.only == "speed"; }));
+        prove_right();
+        link_mistakes();
+        auto due = [&](const check_task &w) {
+            return w.as == check_role::wrong && !w.lacks_mpi && is_due(w);
+        };
+        grade("wrong submissions, side by side", side_by_side(),
+              pick([&](const check_task &w) { return due(w) && !w.alone; }));
+        grade("wrong submissions, alone", 1,
+              pick([&](const check_task &w) { return due(w) && w.alone; }));
+        return finish();
+    }
+
+private:
+    using choice = std::function<bool(const check_task &)>;
+
+    std::vector<std::size_t> pick(const choice &chosen) const
+    {
+        std::vector<std::size_t> result;
+        for (std::size_t i = 0; i < tasks_.size(); ++i)
+            if (chosen(tasks_[i])) result.push_back(i);
+        return result;
+    }
+    static bool is_solution(const check_task &w)
+    {
+        return w.as == check_role::solution && !w.of->test;
+    }
+    // In every run, whatever the table has.
+    static bool is_owed(const check_task &w) { return is_solution(w) || w.only == "speed"; }
+    bool is_over() const { return steady::now() >= end_; }
+    unsigned side_by_side() const { return std::min(cores(), most_side_by_side); }
+    bool is_due(const check_task &w) const
+    {
+        return standing_of(tables_.at(w.of->name).table(), w) != standing::current;
+    }
+
+    void carry_out_in_time(check_task &work)
+    {
+        if (!is_over()) carry_out(t_, work, options_);
+    }
+    // What one grading came to: said, and kept at once.
+    void report(const check_task &work)
+    {
+        for (const check_finding &f : work.findings) result_.count(work.of->name, f);
+        if (work.findings.empty()) return;
+        const table_of_lab &table = tables_.at(work.of->name);
+        table.write(table.compared(tasks_, true));
+    }
+    void grade(const std::string &what, unsigned at_once, const std::vector<std::size_t> &which)
+    {
+        const auto start = steady::now();
+        run_all(
+            which.size(), at_once, [&](std::size_t i) { carry_out_in_time(tasks_[which[i]]); },
+            [&](std::size_t i) { report(tasks_[which[i]]); });
+        say_time(what, which, start);
+    }
+    void say_time(const std::string &what, const std::vector<std::size_t> &which,
+                  steady::time_point start)
+    {
+        auto done = std::count_if(which.begin(), which.end(),
+                                  [&](std::size_t i) { return !tasks_[i].findings.empty(); });
+        fmt::print("-- {}: {} of {} graded in {:.1f} s\n", what, done, which.size(),
+                   std::chrono::duration<double>(steady::now() - start).count());
+    }
+
+    // Correctness of all else that must be right, where it is due. What is wrong on purpose is
+    // compiled meanwhile, since the one keeps the GPU busy and the other the cores.
+    void prove_right()
+    {
+        const auto start = steady::now();
+        std::vector<std::size_t> right = pick([&](const check_task &w) {
+            return w.as != check_role::wrong && !is_owed(w) && is_due(w);
+        });
+        std::vector<const lab *> labs;
+        for (const check_task &w : tasks_)
+            if (!w.of->test && w.as == check_role::wrong && is_due(w) &&
+                (labs.empty() || labs.back() != w.of))
+                labs.push_back(w.of);
+        // In turns, so that neither waits for all of the other.
+        std::vector<std::function<void()>> jobs;
+        std::vector<std::size_t> graded_by; // of each job, an index into `right`, or none
+        for (std::size_t i = 0; i < std::max(right.size(), labs.size()); ++i) {
+            if (i < labs.size()) {
+                jobs.push_back([this, l = labs[i]] {
+                    if (!is_over()) compile_due(*l);
+                });
+                graded_by.push_back(right.size());
+            }
+            if (i < right.size()) {
+                jobs.push_back([this, at = right[i]] { carry_out_in_time(tasks_[at]); });
+                graded_by.push_back(i);
+            }
+        }
+        run_all(
+            jobs.size(), side_by_side(), [&](std::size_t i) { jobs[i](); },
+            [&](std::size_t i) {
+                if (graded_by[i] < right.size()) report(tasks_[right[graded_by[i]]]);
+            });
+        say_time("other right ones", right, start);
+    }
+    void compile_due(const lab &l)
+    {
+        std::vector<check_task *> due;
+        for (check_task &w : tasks_)
+            if (w.of == &l && w.as == check_role::wrong && is_due(w)) due.push_back(&w);
+        compile_wrong_of(t_, l, due, options_.backend);
+    }
+    // Each to its program, on all cores, while nothing is timed.
+    void link_mistakes()
+    {
+        const auto start = steady::now();
+        std::vector<std::size_t> due = pick([&](const check_task &w) {
+            return w.as == check_role::wrong && !w.lacks_mpi && is_due(w);
+        });
+        run_all(due.size(), cores(), [&](std::size_t i) {
+            if (!is_over()) build_ahead(t_, tasks_[due[i]], options_.backend);
+        });
+        fmt::print("-- {} wrong submissions linked in {:.1f} s\n", due.size(),
+                   std::chrono::duration<double>(steady::now() - start).count());
+    }
+
+    // What must be proved each time and was not, for want of time, is a failure.
+    void count_unproved()
+    {
+        for (const check_task &w : tasks_)
+            if (is_owed(w) && w.findings.empty())
+                result_.count(w.of->name,
+                              {fmt::format("{} {}", w.what.name,
+                                           w.case_name.empty() ? "is right" : w.case_name),
+                               "not graded: the time was over"});
+    }
+    void compare_all(const std::string &name)
+    {
+        const table_of_lab &table = tables_.at(name);
+        const verdict_comparison c = table.compared(tasks_, true);
+        check_finding f{
+            fmt::format("{} rows of the table of verdicts were graded again", c.compared), {}};
+        verdict_comparison changed = c;
+        changed.differences = c.refused();
+        if (!changed.agrees()) f.fault = indented(difference_words(changed, most_shown));
+        result_.count(name, f);
+        to_explain_ += lines_for_changes(c);
+        std::map<standing, std::size_t> gradings;
+        for (const check_task &w : tasks_)
+            if (w.of->name == name) ++gradings[standing_of(c.recorded, w)];
+        std::size_t fresh = 0;
+        for (const verdict_difference &d : c.differences) fresh += d.before.empty();
+        standings_ +=
+            fmt::format("{:<20}{:>8}{:>8}{:>10}{:>8}{:>9}{:>9}\n", name, c.recorded.rows.size(),
+                        fresh, gradings[standing::current], gradings[standing::stale],
+                        gradings[standing::missing], c.refused().size());
+    }
+    int finish()
+    {
+        count_unproved();
+        for (const auto &[name, table] : tables_) compare_all(name);
+        if (!to_explain_.empty())
+            fmt::print("\nFor grader/tests/verdicts/changes.csv, each with its reason:\n{}",
+                       to_explain_);
+        fmt::print("\n{:<20}{:>8}{:>8}{:>10}{:>8}{:>9}{:>9}\n{}", "table of verdicts", "rows",
+                   "new", "current", "stale", "missing", "changed", standings_);
+        fmt::print("The tables are in {}\n", folder_);
+        return result_.finish();
+    }
+
+    const toolchain &t_;
+    grade_options options_;
+    steady::time_point end_;
+    std::string folder_, standings_, to_explain_;
+    std::map<std::string, table_of_lab> tables_; // as they were
+    std::vector<check_task> tasks_;              // of all labs
+    check_tally result_;
+};
+
+} // namespace
+
+int check_within(const toolchain &t, const std::vector<std::string> &names, grade_options options,
+                 const check_options &wanted)
+{
+    return bounded_check(t, names, options, wanted).run();
+}
+
+} // namespace cli

@@ -1,0 +1,327 @@
+// A root of bind mounts on a small tmpfs, entered with pivot_root so that nothing stands behind it;
+// or the same list of files as rules of Landlock.
+#include "sandbox.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <link.h>
+#include <linux/mount.h>
+#include <net/if.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+namespace grading {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char *base = "/tmp";  // every Linux has it; covered in the new namespace only
+constexpr int first_descriptor = 400; // above all that a grader has open
+constexpr int machines_proc = first_descriptor - 1;
+constexpr std::uint64_t namespaces =
+    CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWNS;
+constexpr int refused = 126;
+
+// Processes and threads of one sandbox, where the kernel counts them apart from others. A worker's
+// threads are counted by the grader as well, which says so.
+constexpr std::uint64_t most_tasks = 2048;
+
+std::vector<std::string> split(const char *list)
+{
+    std::vector<std::string> result;
+    std::string rest = list ? list : "";
+    for (std::size_t colon; !rest.empty(); rest.erase(0, colon + 1)) {
+        colon = std::min(rest.find(':'), rest.size() - 1);
+        std::string one = rest.substr(0, rest[colon] == ':' ? colon : colon + 1);
+        if (one.starts_with("/")) result.push_back(one);
+    }
+    return result;
+}
+
+// Where this process's own libraries came from: a worker is linked by the same compiler.
+std::vector<std::string> library_folders()
+{
+    std::vector<std::string> result{"/usr/lib",
+                                    "/usr/lib64",
+                                    "/lib",
+                                    "/lib64",
+                                    "/usr/local/nvidia",
+                                    "/nix/store",
+                                    "/run/opengl-driver",
+                                    "/etc/alternatives"};
+    auto add = [](dl_phdr_info *info, std::size_t, void *to) {
+        fs::path path = info->dlpi_name;
+        if (path.is_absolute())
+            static_cast<std::vector<std::string> *>(to)->push_back(path.parent_path().string());
+        return 0;
+    };
+    dl_iterate_phdr(add, &result);
+    for (std::string &folder : split(getenv("LD_LIBRARY_PATH"))) result.push_back(folder);
+    return result;
+}
+
+bool write_file(const char *path, const char *text)
+{
+    const int fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0) return false;
+    const bool written = write(fd, text, strlen(text)) >= 0;
+    close(fd);
+    return written;
+}
+
+// Linux before 5.12 cannot. There the permissions of files hold an ordinary user, and nothing user
+// 0.
+bool make_read_only(const char *path, bool with_below)
+{
+    mount_attr wanted{};
+    wanted.attr_set = MOUNT_ATTR_RDONLY;
+    return syscall(SYS_mount_setattr, AT_FDCWD, path, with_below ? AT_RECURSIVE : 0, &wanted,
+                   sizeof wanted) == 0 ||
+           (errno == ENOSYS && getuid() != 0);
+}
+
+// A new network namespace has a loopback interface, which is down; Open MPI's processes meet there.
+bool raise_loopback()
+{
+    ifreq wanted{};
+    memcpy(wanted.ifr_name, "lo", 3);
+    wanted.ifr_flags = IFF_UP | IFF_RUNNING;
+    const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    const bool raised = fd >= 0 && ioctl(fd, SIOCSIFFLAGS, &wanted) == 0;
+    if (fd >= 0) close(fd);
+    return raised;
+}
+
+} // namespace
+
+const char *name(confinement how)
+{
+    switch (how) {
+    case confinement::namespaces:
+        return "namespaces";
+    case confinement::landlock:
+        return "landlock";
+    case confinement::none:
+        break;
+    }
+    return "none";
+}
+
+sandbox::sandbox(confinement how, sandbox_options options)
+    : how_(how),
+      options_(options),
+      filter_({.processes = options.processes,
+               .local_sockets = options.local_sockets,
+               .attributes = options.processes || how == confinement::namespaces})
+{
+    snprintf(uid_map_.data(), uid_map_.size(), "%u %u 1", getuid(), getuid());
+    snprintf(gid_map_.data(), gid_map_.size(), "%u %u 1", getgid(), getgid());
+    for (const char *own : {"/proc", "/.before"}) make_parents(own + std::string("/x"));
+    if (how == confinement::landlock && options.proc) landlock_.allow("/proc", false);
+}
+
+void sandbox::make_parents(const std::string &to)
+{
+    for (std::size_t at = 1; (at = to.find('/', at)) != to.npos; ++at) {
+        std::string folder = base + to.substr(0, at);
+        if (std::find(folders_.begin(), folders_.end(), folder) == folders_.end())
+            folders_.push_back(folder);
+    }
+}
+
+void sandbox::show(const std::string &from, const std::string &to, bool writable)
+{
+    for (const part &p : parts_) {
+        const bool below = p.folder && (base + to + "/").starts_with(p.to + "/");
+        if (below && p.from + (base + to).substr(p.to.size()) == from) return;
+    }
+    struct stat s {};
+    if (stat(from.c_str(), &s) != 0) return; // not on this machine
+    const int descriptor = first_descriptor + static_cast<int>(parts_.size());
+    const bool folder = S_ISDIR(s.st_mode);
+    make_parents(folder ? to + "/x" : to);
+    parts_.push_back({from, base + to, descriptor, "/proc/self/fd/" + std::to_string(descriptor),
+                      folder, writable});
+    if (how_ == confinement::landlock) landlock_.allow(from.c_str(), writable);
+}
+
+void sandbox::show_system()
+{
+    for (const std::string &folder : library_folders()) show(folder);
+    show("/etc/ld.so.cache");
+    for (const char *device : {"/dev/null", "/dev/zero", "/dev/urandom", "/dev/random"})
+        show(device, true);
+}
+
+pid_t sandbox::start(int &pidfd) const
+{
+    // Not clone3, which containers often refuse.
+    const std::uint64_t apart = how_ == confinement::namespaces ? namespaces : 0;
+    return static_cast<pid_t>(
+        syscall(SYS_clone, apart | CLONE_PIDFD | SIGCHLD, nullptr, &pidfd, nullptr, nullptr));
+}
+
+bool sandbox::map_user() const
+{
+    // A process that cannot be dumped has maps that belong to user 0: nobody else may write them.
+    prctl(PR_SET_DUMPABLE, 1);
+    const bool mapped = write_file("/proc/self/setgroups", "deny") &&
+                        write_file("/proc/self/uid_map", uid_map_.data()) &&
+                        write_file("/proc/self/gid_map", gid_map_.data());
+    prctl(PR_SET_DUMPABLE, 0);
+    return mapped;
+}
+
+bool sandbox::make_root() const
+{
+    constexpr unsigned long plain = MS_NOSUID | MS_NODEV | MS_NOEXEC;
+    if (mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return false;
+    // The mount below covers what may stand under /tmp; a descriptor still leads there.
+    for (const part &p : parts_) {
+        const int fd = open(p.from.c_str(), O_PATH | O_CLOEXEC);
+        if (fd < 0 || dup3(fd, p.descriptor, O_CLOEXEC) < 0) return false;
+        close(fd);
+    }
+    if (mount("none", base, "tmpfs", MS_NOSUID, "size=1m,mode=0755") != 0) return false;
+    // Folders of its own to write in, where something may be shown as well. NCCL shares memory by
+    // name.
+    mkdir("/tmp/tmp", 0755), mkdir("/tmp/dev", 0755), mkdir("/tmp/dev/shm", 0755);
+    if (mount("none", "/tmp/tmp", "tmpfs", plain, "size=64m,mode=1777") != 0) return false;
+    if (mount("none", "/tmp/dev/shm", "tmpfs", plain, "size=256m,mode=1777") != 0) return false;
+    for (const std::string &folder : folders_) mkdir(folder.c_str(), 0755);
+    for (const part &p : parts_) {
+        if (p.folder)
+            mkdir(p.to.c_str(), 0755); // within a folder shown before it
+        else {
+            const int fd = open(p.to.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+            if (fd < 0) return false;
+            close(fd);
+        }
+        if (mount(p.opened.c_str(), p.to.c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0)
+            return false;
+        if (!p.writable && !make_read_only(p.to.c_str(), true)) return false;
+    }
+    // The CUDA driver needs to see itself there. Where parts of the machine's /proc are covered, as
+    // containers do, the kernel refuses a new one.
+    if (options_.proc && mount("proc", "/tmp/proc", "proc", plain, nullptr) != 0) return false;
+    if (syscall(SYS_pivot_root, base, "/tmp/.before") != 0) return false;
+    if (chdir("/") != 0 || umount2("/.before", MNT_DETACH) != 0) return false;
+    rmdir("/.before");
+    return make_read_only("/", false);
+}
+
+void sandbox::enter() const
+{
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    if (how_ != confinement::namespaces) return;
+    if (!map_user()) _exit(refused);
+    const int proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (proc < 0 || dup3(proc, machines_proc, O_CLOEXEC) < 0) _exit(refused);
+    close(proc);
+    if (!make_root()) _exit(refused);
+    if (options_.loopback && !raise_loopback()) _exit(refused);
+}
+
+int sandbox::open_own_status() const
+{
+    if (how_ == confinement::namespaces) return openat(machines_proc, "self/status", O_RDONLY);
+    return open("/proc/self/status", O_RDONLY);
+}
+
+void sandbox::confine() const
+{
+    if (how_ == confinement::namespaces) {
+        // With an empty bounding set, execve gives nobody a capability, not even user 0.
+        for (int capability = 0; capability < 64; ++capability)
+            prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
+        limit(RLIMIT_NPROC, most_tasks);
+    }
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    if (how_ == confinement::landlock) {
+        // The CUDA driver names its threads there.
+        if (options_.proc) landlock_.allow("/proc/self", true);
+        if (!landlock_.enforce()) _exit(refused);
+    }
+    if (how_ != confinement::none && !filter_.install()) _exit(refused);
+}
+
+confinement available_confinement(bool proc)
+{
+    auto works = [&](confinement how) {
+        sandbox tried(how, {.proc = proc});
+        tried.show_system();
+        int pidfd = -1, status = 0;
+        const pid_t pid = tried.start(pidfd);
+        if (pid == 0) {
+            tried.enter();
+            tried.confine();
+            _exit(0);
+        }
+        if (pid < 0) return false;
+        close(pidfd);
+        while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+        }
+        return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    };
+    auto best = [&] {
+        for (confinement how : {confinement::namespaces, confinement::landlock})
+            if (works(how)) return how;
+        return confinement::none;
+    };
+    if (proc) {
+        static const confinement with_proc = best();
+        return with_proc;
+    }
+    static const confinement without = best();
+    return without;
+}
+
+void limit(int resource, std::uint64_t most)
+{
+    rlimit now{};
+    getrlimit(static_cast<__rlimit_resource>(resource), &now);
+    const rlim_t value = std::min<rlim_t>(most, now.rlim_max);
+    // Where both are equal, the kernel kills at once and nobody can tell why.
+    const rlim_t last = std::min<rlim_t>(resource == RLIMIT_CPU ? value + 5 : value, now.rlim_max);
+    const rlimit wanted{value, last};
+    setrlimit(static_cast<__rlimit_resource>(resource), &wanted);
+}
+
+void kill_descendants()
+{
+    char path[64], text[4096];
+    snprintf(path, sizeof path, "/proc/self/task/%d/children", getpid());
+    while (true) {
+        const int fd = open(path, O_RDONLY | O_CLOEXEC);
+        const ssize_t got = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+        if (fd >= 0) close(fd);
+        if (got <= 0) return;
+        text[got] = 0;
+        for (char *at = text; *at;) {
+            const pid_t child = static_cast<pid_t>(strtol(at, &at, 10));
+            if (child <= 0 || *at != ' ') break; // the buffer ends within a number: read again
+            kill(child, SIGKILL);
+            waitpid(child, nullptr, 0);
+            while (*at == ' ') ++at;
+        }
+    }
+}
+
+} // namespace grading

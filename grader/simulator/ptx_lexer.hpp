@@ -1,0 +1,127 @@
+// Words and constants of PTX text.
+#pragma once
+
+#include "ptx.hpp"
+
+#include <cstddef>
+#include <stdexcept>
+
+namespace simulator::ptx {
+
+[[noreturn]] inline void fail(int line, const std::string &what)
+{
+    throw std::runtime_error("PTX line " + std::to_string(line) + ": " + what);
+}
+
+inline bool word_character(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '$' || c == '%' || c == '.';
+}
+
+// Words keep their dots ("ld.global.f32", "%tid.x", ".reg"); everything else is one character, or a
+// string.
+class lexer {
+public:
+    lexer(std::string_view text, int line) : text_(text), line_(line) { advance(); }
+
+    std::string_view token() const { return token_; }
+    int line() const { return token_line_; }
+    bool done() const { return token_.empty(); }
+    bool at(std::string_view t) const { return token_ == t; }
+    std::size_t offset() const { return static_cast<std::size_t>(token_.data() - text_.data()); }
+    std::string_view rest() const { return done() ? token_ : text_.substr(offset()); }
+
+    std::string_view take()
+    {
+        if (done()) fail(line_, "the text ends too early");
+        auto t = token_;
+        advance();
+        return t;
+    }
+    bool accept(std::string_view t)
+    {
+        if (!at(t)) return false;
+        advance();
+        return true;
+    }
+    void expect(std::string_view t)
+    {
+        if (!accept(t))
+            fail(token_line_,
+                 "expected `" + std::string(t) + "` before `" + std::string(token_) + "`");
+    }
+    // Moves behind the brace that closes the one just taken; returns the text between them.
+    std::string_view take_braces()
+    {
+        auto start = token_.empty() ? text_.size() : offset();
+        for (int depth = 1; depth > 0;) {
+            if (done()) fail(line_, "a brace is never closed");
+            auto end = offset();
+            auto t = take();
+            if (t == "{") ++depth;
+            if (t == "}" && --depth == 0) return text_.substr(start, end - start);
+        }
+        return {};
+    }
+
+private:
+    void skip_space()
+    {
+        while (at_ < text_.size()) {
+            char c = text_[at_];
+            if (c == '\n') ++line_;
+            if (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
+                ++at_;
+            } else if (text_.substr(at_, 2) == "//") {
+                while (at_ < text_.size() && text_[at_] != '\n') ++at_;
+            } else if (text_.substr(at_, 2) == "/*") {
+                auto end = text_.find("*/", at_ + 2);
+                if (end == text_.npos) fail(line_, "a comment is never closed");
+                for (; at_ < end + 2; ++at_) line_ += text_[at_] == '\n';
+            } else {
+                return;
+            }
+        }
+    }
+    void advance()
+    {
+        skip_space();
+        token_line_ = line_;
+        auto start = at_;
+        if (at_ >= text_.size()) {
+            token_ = {};
+        } else if (text_[at_] == '"') {
+            auto end = text_.find('"', at_ + 1);
+            if (end == text_.npos) fail(line_, "a string is never closed");
+            at_ = end + 1;
+            token_ = text_.substr(start, at_ - start);
+        } else if (word_character(text_[at_])) {
+            while (at_ < text_.size() &&
+                   (word_character(text_[at_]) || text_.substr(at_, 2) == "::"))
+                at_ += text_[at_] == ':' ? 2 : 1;
+            token_ = text_.substr(start, at_ - start);
+        } else {
+            token_ = text_.substr(at_++, 1);
+        }
+    }
+
+    std::string_view text_;
+    std::size_t at_ = 0;
+    int line_, token_line_ = 0;
+    std::string_view token_;
+};
+
+inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// Whether the token begins a constant; so may "(", where nothing else does.
+bool starts_number(const lexer &);
+
+// Takes a constant, or an expression of integers such as `WARP_SZ * 4 - 1`. `real` receives 'f' or
+// 'd' for a floating constant, which nothing but a sign may stand before; without it there must be
+// none.
+std::uint64_t take_number(lexer &, char *real = nullptr);
+// Takes an integer that `>` may follow, as in `%r<9>`: no expression.
+std::uint64_t take_count(lexer &);
+
+} // namespace simulator::ptx

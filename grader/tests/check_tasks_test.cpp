@@ -1,0 +1,90 @@
+// The work of `check`: what is graded of a submission, and which of its results go into the table.
+#include "../cli/check_tasks.hpp"
+
+#include "cli_project.hpp"
+
+using namespace cli;
+
+namespace {
+
+// Fails as its first line says when that case is graded alone; before, another case never ended.
+const char *const mistaken_source = "// Fails: scale: row | WRONG_ANSWER | its own factor\n";
+const char *const late_grader = R"(
+for word in "$@"; do
+    case $before in --json) json=$word ;; --case) alone=$word ;; esac
+    before=$word
+done
+late='{"name": "scale: one", "kind": "correctness", "verdict": "TIMEOUT", "max_points": 1},'
+verdict=TIMEOUT message="Not tried: scale did not end in time."
+[ -z "$alone" ] || { late= verdict=WRONG_ANSWER message="row 3 has its own factor"; }
+cat >"$json" <<END
+{"schema": "cuda-workbook/1", "labs": [{"lab": "02_scaling", "status": "fail", "cases": [$late
+ {"name": "scale: row", "kind": "correctness", "verdict": "$verdict", "message": "$message", "max_points": 2}]}]}
+END
+exit 1)";
+
+check_task spoiled_task(project &p)
+{
+    p.script("build/grade.02_scaling", late_grader);
+    subject what{"x.cu", p.put("solutions/02_scaling/wrong/x.cu", mistaken_source), true};
+    check_task work{&p.only_lab(), check_role::wrong, what};
+    work.got.submission = work.submission();
+    return work;
+}
+
+grade_options simulator_options()
+{
+    grade_options options;
+    options.backend = "sim";
+    options.seed = "1";
+    return options;
+}
+
+} // namespace
+
+TEST_CASE("the case that a wrong submission is about is judged alone where another spoiled it")
+{
+    project p;
+    check_task work = spoiled_task(p);
+    carry_out(p.tools, work, simulator_options());
+    REQUIRE(work.findings.size() == 1);
+    CHECK(work.findings[0].fault == "");
+    CHECK(work.got.how == graded_submission::whole);
+    REQUIRE(work.got.rows.size() == 2);
+    CHECK(work.got.rows[0].words() == "TIMEOUT 0/1");
+    CHECK(work.got.rows[1].words() == "WRONG_ANSWER 0/2");
+    CHECK(work.got.rows[1].submission == "wrong/x.cu");
+}
+
+TEST_CASE("one case of a submission is not the whole of it")
+{
+    project p;
+    std::vector<check_task> tasks = {spoiled_task(p)};
+    narrow_mistakes(p.tools, tasks, "sim", false);
+    CHECK(tasks[0].whole());
+    p.tools.labs[0].slow_mistakes = true;
+    narrow_mistakes(p.tools, tasks, "sim", false);
+    CHECK(tasks[0].case_name == "scale: row");
+    carry_out(p.tools, tasks[0], simulator_options());
+    CHECK(tasks[0].findings[0].fault == "");
+    CHECK(tasks[0].got.rows.size() == 1);
+
+    std::vector<check_task> quick = {spoiled_task(p)};
+    p.tools.labs[0].slow_mistakes = false;
+    narrow_mistakes(p.tools, quick, "sim", true);
+    CHECK(quick[0].case_name == "scale: row");
+}
+
+TEST_CASE("a verdict that is up to chance is any, with the key of what decides it")
+{
+    project p;
+    check_task work = spoiled_task(p);
+    work.case_name = "scale: row";
+    work.varies = true;
+    work.key = "0123456789ab";
+    carry_out(p.tools, work, simulator_options());
+    REQUIRE(work.got.rows.size() == 1);
+    CHECK(work.got.rows[0].words() == "*");
+    CHECK(work.got.rows[0].why != "");
+    CHECK(work.got.rows[0].key == "0123456789ab");
+}

@@ -1,0 +1,44 @@
+// Fails: twice: 1000 elements | RESOURCE_LIMIT | threads
+#include "lab.hpp"
+
+#include <pthread.h>
+#include <unistd.h>
+
+static __global__ void double_each(const float *x, float *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = 2 * x[i];
+}
+
+static __global__ void copy_each(const unsigned char *x, unsigned char *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= 1 && i < n) y[i] = x[i];
+}
+
+static void *wait(void *)
+{
+    for (;;) pause();
+}
+
+void twice(const float *x, float *y, int n)
+{
+    pthread_t thread;
+    for (int k = 0; k < 3000; ++k) pthread_create(&thread, nullptr, wait, nullptr);
+    for (;;) pause();
+    (void)x, (void)y, (void)n, (void)double_each;
+}
+
+long long sum(const int *values_host, int n)
+{
+    long long total = 0;
+    for (int i = 0; i < n; ++i) total += values_host[i];
+    return total;
+}
+
+void twice_but_last(float *data, int n) { twice(data, data, n - 1); }
+
+void copy_but_first(const unsigned char *x, unsigned char *y, int n)
+{
+    copy_each<<<(n + 255) / 256, 256>>>(x, y, n);
+}
