@@ -243,8 +243,7 @@ found_sandbox try_sandbox()
 {
     if (!options().sandbox) return {confinement::none, "it was started without one"};
     const confinement how = available_confinement(sees_proc(0));
-    if (how == confinement::none)
-        return {how, "the kernel refuses namespaces of one's own, and Landlock"};
+    if (how == confinement::none) return {how, no_confinement};
     const std::string file = std::filesystem::read_symlink("/proc/self/exe").string();
     request r;
     r.what = command::try_sandbox;
@@ -463,6 +462,10 @@ void require_answer(const answer &a, const std::string &doing)
         end_case(verdict::RESOURCE_LIMIT,
                  fmt::format("It took too much host memory while {}.", doing),
                  "What grows with each call or each element?");
+    case ending::not_started:
+        end_case(verdict::INFRA_ERROR,
+                 fmt::format("The worker could not be started for {}.", doing),
+                 "Run ./workbook doctor: is there memory, and does the sandbox work?");
     case ending::crowded:
         end_case(verdict::RESOURCE_LIMIT,
                  fmt::format("It had {} threads while {}; it may have {}.", a.status, doing,

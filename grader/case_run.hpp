@@ -34,7 +34,7 @@ struct run_options {
     bool late_streams = false; // simulator: what streams hold runs as late as waits allow
     int patience = 1;          // a call may take so many times as long: of a busy machine
     bool isolate = false;      // a fresh worker for every case
-    bool sandbox = true;       // as good a one as there is here
+    bool sandbox = true;       // the strongest that works here
     bool require_sandbox = false; // nothing is graded where there is none
 };
 run_options &options();

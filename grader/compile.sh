@@ -91,7 +91,9 @@ else
     ld -r --force-group-allocation -o "$work/o" "$raw"
 fi
 # Waits of the C++ library (atomics, semaphores, jthread) call syscall from headers; the worker has it for these alone.
-objcopy --keep-global-symbols="$keep" --redefine-sym syscall=wait_or_wake "$work/o"
+# Code for a later compiler would replace, at the link, what has been looked at.
+objcopy --remove-section='.gnu.lto_*' --remove-section='.gnu.debuglto_*' --remove-section='.llvm*' \
+    --keep-global-symbols="$keep" --redefine-sym syscall=wait_or_wake "$work/o"
 # What assembly declared in a way that objcopy leaves global would stand in for names of ours.
 global=$(nm -g --defined-only "$work/o" | awk '{ print $NF }' | grep -vxFf "$keep" || true)
 if [ -n "$global" ]; then

@@ -413,7 +413,7 @@ std::string human_report(bool colour)
         bool rest_open = t.passed + t.skipped == t.cases;
         std::string mark = all         ? paint("32", "ok  ")
                            : none      ? "todo"
-                           : t.faults  ? "none"
+                           : t.faults  ? "err "
                            : rest_open ? "open"
                                        : paint("31", "FAIL");
         std::string todo = todos().words(f);

@@ -1,8 +1,8 @@
 // Starts, speaks to and disposes of worker processes.
 //
 // A worker has a keeper: a process of ours between it and the parent. The keeper reports how the
-// worker ended and takes everything the worker left behind with it. Both live in a sandbox, so that
-// nothing the worker does reaches another process.
+// worker ended and takes everything the worker left behind with it. Where the machine allows, the
+// worker is confined to a sandbox, whose namespaces the keeper shares.
 #include "session.hpp"
 
 #include "simulator/own_threads.hpp"
@@ -105,6 +105,15 @@ struct plan {
     std::vector<char *> environment_pointers;
 };
 
+constexpr int never_began = -1; // in place of a status
+constexpr int report_fd = simulator::own_status_fd + 1;
+
+[[noreturn]] void give_up(int status_pipe)
+{
+    if (write(status_pipe, &never_began, sizeof never_began) < 0) _exit(125);
+    _exit(126);
+}
+
 [[noreturn]] void become_worker(const plan &p)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -115,26 +124,29 @@ struct plan {
     dup2(p.input, input_fd);
     dup2(p.output, output_fd);
     const int own_status = p.within->open_own_status();
-    if (own_status < 0 || dup2(own_status, simulator::own_status_fd) < 0) _exit(126);
-    p.within->confine(); // needs a descriptor of its own
-    syscall(SYS_close_range, simulator::own_status_fd + 1, ~0U, 0);
+    if (own_status < 0 || dup2(own_status, simulator::own_status_fd) < 0) give_up(p.status);
+    // Before the rest is closed: it needs the descriptor of Landlock's rules.
+    if (!p.within->confine()) give_up(p.status);
+    if (dup3(p.status, report_fd, O_CLOEXEC) < 0) give_up(p.status);
+    syscall(SYS_close_range, report_fd + 1, ~0U, 0);
     limit(RLIMIT_CORE, 0);
     limit(RLIMIT_FSIZE, rlim_t{1} << 30);
     limit(RLIMIT_NOFILE, 1024);
     limit(RLIMIT_CPU, p.cpu_seconds);
     execve(p.program, p.arguments.data(), p.environment_pointers.data());
-    _exit(127);
+    give_up(report_fd);
 }
 
 [[noreturn]] void become_keeper(const plan &p)
 {
     setsid();
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    p.within->enter();
+    if (!p.within->enter()) give_up(p.status);
     prctl(PR_SET_PDEATHSIG, SIGKILL); // entering may have cleared it
     pid_t child =
         static_cast<pid_t>(syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, nullptr));
     if (child == 0) become_worker(p);
+    if (child < 0) give_up(p.status);
     dup2(p.status, 3);
     syscall(SYS_close_range, 4, ~0U, 0);
     ::close(0), ::close(1), ::close(2);
@@ -144,8 +156,8 @@ struct plan {
         if (ended == child) break;
         if (ended < 0 && errno != EINTR) _exit(125);
     }
-    if (write(3, &status, sizeof status) != sizeof status) _exit(125);
     kill_descendants();
+    if (write(3, &status, sizeof status) != sizeof status) _exit(125);
     _exit(0); // in a PID namespace this ends everything in it
 }
 
@@ -209,6 +221,7 @@ void add_mapped(pid_t pid, std::size_t given, held_memory &to)
     std::size_t shared = 0;
     for (std::string line; std::getline(file, line);) {
         if (line.starts_with("RssAnon:")) to.anonymous += std::stoull(line.substr(8)) << 10;
+        if (line.starts_with("VmPTE:")) to.anonymous += std::stoull(line.substr(6)) << 10;
         if (line.starts_with("RssShmem:")) shared = std::stoull(line.substr(9)) << 10;
         if (line.starts_with("Threads:")) to.threads += std::stoi(line.substr(8));
     }
@@ -228,11 +241,18 @@ void add_open_files(pid_t pid, held_memory &to)
     }
 }
 
+// Of all its threads.
 std::vector<pid_t> children_of(pid_t pid)
 {
-    std::string name = std::to_string(pid);
-    std::ifstream file("/proc/" + name + "/task/" + name + "/children");
-    return {std::istream_iterator<pid_t>(file), {}};
+    std::vector<pid_t> result;
+    std::error_code gone; // the process, or a thread
+    for (std::filesystem::directory_iterator at("/proc/" + std::to_string(pid) + "/task", gone),
+         end;
+         !gone && at != end; at.increment(gone)) {
+        std::ifstream file(at->path() / "children");
+        result.insert(result.end(), std::istream_iterator<pid_t>(file), {});
+    }
+    return result;
 }
 
 void add_below(pid_t pid, std::size_t given, held_memory &to)
@@ -323,7 +343,12 @@ struct worker::state {
     bool read_text(); // false: over the limit
     bool ended(answer &a);
     answer finish(answer a);
-    ~state() { stop(); }
+    ~state()
+    {
+        stop();
+        std::error_code stays; // then it lies in /tmp, where nobody minds
+        if (!scratch.empty()) std::filesystem::remove_all(scratch, stays);
+    }
 };
 
 void worker::state::start(const region &input)
@@ -390,8 +415,6 @@ void worker::state::stop()
     while (waitpid(keeper, nullptr, 0) < 0 && errno == EINTR) {
     }
     keeper = -1;
-    std::error_code stays; // then it lies in /tmp, where nobody minds
-    if (!scratch.empty()) std::filesystem::remove_all(scratch, stays);
     read_text();
     socket.close();
 }
@@ -420,6 +443,8 @@ bool worker::state::ended(answer &a)
     if (got != sizeof how) { // the keeper itself was killed
         a.how = ending::crashed;
         a.status = SIGKILL;
+    } else if (how == never_began) {
+        a.how = ending::not_started;
     } else if (WIFSIGNALED(how)) {
         a.how = ending::crashed;
         a.status = WTERMSIG(how);

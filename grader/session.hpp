@@ -41,10 +41,11 @@ enum class ending : std::uint8_t {
     crashed,  // a signal; `status` is its number
     exited,   // `status` is the exit status
     timed_out,
-    flooded,   // more output than `worker_options::output_limit`
-    confused,  // something came that is no reply to this request
-    oversized, // it used more host memory than `worker_options::memory_limit`
-    crowded,   // it had more threads than `worker_options::thread_limit`
+    flooded,     // more output than `worker_options::output_limit`
+    confused,    // something came that is no reply to this request
+    oversized,   // it used more host memory than `worker_options::memory_limit`
+    not_started, // by a fault of the machine's: it never began
+    crowded,     // it had more threads than `worker_options::thread_limit`
 };
 
 struct answer {

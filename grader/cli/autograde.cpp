@@ -48,7 +48,7 @@ std::string verdict_words(const grade_row &row)
 
 void require_sandbox(const toolchain &t, const lab &any, const std::string &backend)
 {
-    const std::string problem = sandbox_problem(t, any, backend);
+    const std::string problem = find_sandbox(t, any, backend).problem;
     if (problem.empty()) return;
     throw machine_error(fmt::format(
         "This machine cannot shut a submission off from its files and processes ({}), and "
@@ -202,7 +202,7 @@ void print_row(const grade_row &row, int student, int lab, const terminal &out)
     if (!row.problem.empty()) fmt::print("    {}\n", wrapped(row.problem, out.width, 4));
 }
 
-// A submission can bring a case to this by itself, so a person must see which.
+// A submission can make a case open by itself, so an instructor must review these.
 void print_open(const std::vector<grade_row> &rows, const terminal &out)
 {
     auto open = [](const grade_row &row) { return row.open_points > 0 && !without_grade(row); };
@@ -303,18 +303,19 @@ json as_json(const std::vector<grade_row> &rows, const grade_options &options)
                      {"backend", options.backend},
                      {"rows", json::array()}};
     for (const grade_row &row : rows)
-        document["rows"].push_back({{"student", row.student},
-                                    {"lab", row.lab},
-                                    {"file", on_one_line(row.file, 1000)},
-                                    {"status", row.status},
-                                    {"problem", row.problem},
-                                    {"points", without_grade(row) ? json() : json(row.points)},
-                                    {"max_points", row.max_points},
-                                    {"open_points", row.open_points},
-                                    {"open", row.open},
-                                    {"verdicts", row.verdicts},
-                                    {"first_failure", row.first_failure},
-                                    {"result", row.document}});
+        document["rows"].push_back(
+            {{"student", row.student},
+             {"lab", row.lab},
+             {"file", on_one_line(row.file, 1000)},
+             {"status", row.status},
+             {"problem", row.problem},
+             {"points", without_grade(row) ? json() : json(row.points)},
+             {"max_points", row.max_points},
+             {"open_points", without_grade(row) ? json() : json(row.open_points)},
+             {"open", row.open},
+             {"verdicts", row.verdicts},
+             {"first_failure", row.first_failure},
+             {"result", row.document}});
     return document;
 }
 

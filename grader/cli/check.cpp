@@ -169,6 +169,10 @@ int check_command(const toolchain &t, const std::vector<std::string> &words, gra
     if (wanted.record && !has_table)
         throw usage_error("--record needs --seed 1 and the simulator, and the whole workbook: the "
                           "table of verdicts is about these");
+    const bool is_of_gpu_table = options.seed == table_seed && options.backend == "gpu";
+    if (wanted.budget.count() > 0 && wanted.tables.empty() && !is_of_gpu_table)
+        throw usage_error("--budget needs a GPU and --seed 1, which the project's tables of a GPU "
+                          "are about; --tables FOLDER keeps others");
     for (const std::string &name : names)
         for (check_task &work : tasks_of(t, lab_called(t, name), options.backend)) {
             for (const std::string &target : grade_targets(t, *work.of, work.what, options.backend))

@@ -4,7 +4,6 @@
 #include "check.hpp"
 #include "edition.hpp"
 #include "errors.hpp"
-#include "expectation.hpp"
 #include "files.hpp"
 #include "original.hpp"
 #include "pool.hpp"
@@ -86,9 +85,8 @@ check_finding gates_separate(const lab_view &naive, const std::string &backend)
 std::string stub_fault(const toolchain &t, const check_task &work, const lab_view &l,
                        const std::string &backend)
 {
-    std::string source = read_text(work.what.source);
-    if (states_expectation(source))
-        return unmet(read_expectation(source, t.shown(work.what.source), backend), l);
+    if (states_expectation(read_text(work.what.source)))
+        return unmet(expectation_of(t, work, backend), l);
     if (l.status != "fail") return fmt::format("its status is {}", l.status);
     for (const case_view &c : l.cases)
         if (!c.passed() && c.verdict != "NOT_WRITTEN" && c.verdict != "SKIPPED")
@@ -136,11 +134,6 @@ check_finding judge_speed(const check_task &work, const lab_view &l)
     return f;
 }
 
-expectation stated_by(const toolchain &t, const check_task &work, const std::string &backend)
-{
-    return read_expectation(read_text(work.what.source), t.shown(work.what.source), backend);
-}
-
 std::vector<check_finding> judge(const toolchain &t, const check_task &work, const lab_view &l,
                                  const std::string &backend)
 {
@@ -163,7 +156,7 @@ std::vector<check_finding> judge(const toolchain &t, const check_task &work, con
     case check_role::filled:
         return {judge_filled(t, work, right)};
     case check_role::wrong: {
-        expectation e = stated_by(t, work, backend);
+        expectation e = expectation_of(t, work, backend);
         std::string gets = e.passes     ? "passes here"
                            : e.may_pass ? "may pass here"
                                         : fmt::format("{} in {}", e.verdict, e.case_name);
@@ -191,10 +184,15 @@ std::string check_task::submission() const
     return (as == check_role::wrong ? "wrong/" : "") + what.name;
 }
 
+expectation expectation_of(const toolchain &t, const check_task &work, const std::string &backend)
+{
+    return read_expectation(read_text(work.what.source), t.shown(work.what.source), backend);
+}
+
 bool runs_into_a_limit(const toolchain &t, const check_task &work, const std::string &backend)
 {
     try {
-        const std::string verdict = stated_by(t, work, backend).verdict;
+        const std::string verdict = expectation_of(t, work, backend).verdict;
         return verdict == "TIMEOUT" || verdict == "RESOURCE_LIMIT";
     } catch (const machine_error &) { // its finding says so
         return false;
@@ -216,7 +214,7 @@ void narrow_mistakes(const toolchain &t, std::vector<check_task> &tasks, const s
                                          : !all_labs && !work.of->slow_mistakes;
         if (stays) continue;
         try {
-            work.case_name = stated_by(t, work, backend).case_name;
+            work.case_name = expectation_of(t, work, backend).case_name;
         } catch (const machine_error &) { // its finding says so
         }
     }
@@ -266,13 +264,23 @@ namespace {
 std::string case_of_mistake(const toolchain &t, const check_task &work, const std::string &backend)
 {
     if (work.as != check_role::wrong) return {};
-    return stated_by(t, work, backend).case_name;
+    return expectation_of(t, work, backend).case_name;
 }
 
 void replace(std::vector<verdict_row> &rows, const verdict_row &by)
 {
     for (verdict_row &row : rows)
         if (row.case_name == by.case_name) row = by;
+}
+
+// A row that chance decides names the verdicts it may have. Any other verdict stays as it is, so
+// that it differs from such a row.
+void state_chance(verdict_row &row, const std::string &verdicts)
+{
+    if ((" " + verdicts + " ").find(" " + row.verdict + " ") == std::string::npos) return;
+    row.verdict = "*" + verdicts;
+    row.points.clear();
+    row.why = "its file says that it may pass";
 }
 
 void grade_into(const toolchain &t, check_task &work, grade_options options)
@@ -288,9 +296,7 @@ void grade_into(const toolchain &t, check_task &work, grade_options options)
     }
     for (verdict_row &row : work.got.rows) {
         row.key = work.key;
-        if (!work.varies) continue;
-        row.verdict = "*", row.points.clear();
-        row.why = "its file says that it may pass";
+        if (!work.chance.empty()) state_chance(row, work.chance);
     }
     // A stub that may be a student's says nothing of the grader.
     for (const check_finding &f : work.findings)
@@ -312,6 +318,7 @@ void carry_out(const toolchain &t, check_task &work, grade_options options)
         if (!about.empty() && work.has_fault()) {
             check_task alone = work;
             alone.case_name = about;
+            alone.cpu_seconds = 0; // of this grading; what went before is in `work`
             grade_into(t, alone, options);
             work.findings = alone.findings;
             work.cpu_seconds += alone.cpu_seconds;

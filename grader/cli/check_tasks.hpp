@@ -1,6 +1,7 @@
 // The work of `check`: every submission of ours, what it must get, and whether it does.
 #pragma once
 
+#include "expectation.hpp"
 #include "grade.hpp"
 #include "verdict_table.hpp"
 
@@ -25,12 +26,12 @@ struct check_task {
     subject what;
     std::string only = {};      // correctness or speed; empty: both
     std::string case_name = {}; // the only case; empty: all
-    bool edited = false;    // a stub: the file in the tree is a student's, another one is graded
-    bool known = true;      // whether git says so
-    bool lacks_mpi = false; // it cannot be compiled here, and the lab can do without
-    bool alone = false;     // nothing may run beside it
-    bool varies = false;    // its verdict is up to chance
-    std::string key = {};   // of the files that decide its verdict; empty: not asked for
+    bool edited = false;     // a stub: the file in the tree is a student's, another one is graded
+    bool known = true;       // whether git says so
+    bool lacks_mpi = false;  // it cannot be compiled here, and the lab can do without
+    bool alone = false;      // nothing may run beside it
+    std::string chance = {}; // the verdicts that chance decides among, "PASS RACE"; empty: none
+    std::string key = {};    // of the files that decide its verdict; empty: not asked for
     std::vector<check_finding> findings = {}; // empty: it was not carried out
     graded_submission got = {};
     double seconds = 0, cpu_seconds = 0;
@@ -42,6 +43,10 @@ struct check_task {
 
 // A task for each submission of the lab, all of whose cases are to be graded.
 std::vector<check_task> tasks_of(const toolchain &t, const lab &l, const std::string &backend);
+
+// What the first lines of its file say on this backend. Throws machine_error where they say nothing
+// that can be read.
+expectation expectation_of(const toolchain &t, const check_task &work, const std::string &backend);
 
 // Of labs whose mistakes are slow, or of all, leaves each wrong submission only the case that it is
 // about, unless it must pass. The test labs' stay whole, to see that the cases after a disaster

@@ -4,7 +4,6 @@
 
 #include "check_report.hpp"
 #include "errors.hpp"
-#include "expectation.hpp"
 #include "files.hpp"
 #include "object_cache.hpp"
 #include "pool.hpp"
@@ -81,15 +80,31 @@ std::string headline_of(const std::vector<speed_case> &cases)
     return best ? best->name : "";
 }
 
-// The case that a wrong submission is about, or that it may pass.
+// The verdicts that a wrong submission may get on a GPU where it passes by chance and where the
+// simulator's verdict is `found`. Of a race, for instance, a GPU shows only the answer.
+std::string verdicts_by_chance(const std::string &found)
+{
+    if (found == "TOO_SLOW") return "PASS TOO_SLOW INCONCLUSIVE";
+    return "PASS " + found + (found == "WRONG_ANSWER" ? "" : " WRONG_ANSWER");
+}
+
+// The case that a wrong submission is about, or that it may pass. Where its first lines cannot be
+// read, that is its finding, and it is not graded.
 check_task narrowed(const toolchain &t, check_task work, const std::vector<speed_case> &speeds,
                     const std::string &backend)
 {
-    std::string source = read_text(work.what.source), file = t.shown(work.what.source);
-    expectation e = read_expectation(source, file, backend);
-    if (e.may_pass) e.case_name = read_expectation(source, file, "sim").case_name;
+    expectation e;
+    try {
+        e = expectation_of(t, work, backend);
+        if (e.may_pass) {
+            e = expectation_of(t, work, "sim");
+            work.chance = verdicts_by_chance(e.verdict);
+        }
+    } catch (const machine_error &unreadable) {
+        work.findings = {{"wrong/" + work.what.name, unreadable.what()}};
+        return work;
+    }
     work.case_name = e.case_name;
-    work.varies = e.may_pass;
     static const std::vector<std::string> by_clock = {"TIMEOUT", "RESOURCE_LIMIT", "LATE_WRITE"};
     const bool timed = std::any_of(speeds.begin(), speeds.end(), [&](const speed_case &c) {
         return e.case_name.empty() || c.name == e.case_name;
@@ -153,19 +168,17 @@ public:
     }
     int run()
     {
+        for (const check_task &w : tasks_) count(w); // what cannot be graded
         grade("solutions", side_by_side(),
               pick([](const check_task &w) { return is_solution(w) && w.only != "speed"; }));
         grade("naive and solution, timed", 1,
               pick([](const check_task &w) { return w.only == "speed"; }));
         prove_right();
         link_mistakes();
-        auto due = [&](const check_task &w) {
-            return w.as == check_role::wrong && !w.lacks_mpi && is_due(w);
-        };
         grade("wrong submissions, side by side", side_by_side(),
-              pick([&](const check_task &w) { return due(w) && !w.alone; }));
+              pick([this](const check_task &w) { return is_due_mistake(w) && !w.alone; }));
         grade("wrong submissions, alone", 1,
-              pick([&](const check_task &w) { return due(w) && w.alone; }));
+              pick([this](const check_task &w) { return is_due_mistake(w) && w.alone; }));
         return finish();
     }
 
@@ -191,15 +204,32 @@ private:
     {
         return standing_of(tables_.at(w.of->name).table(), w) != standing::current;
     }
-
-    void carry_out_in_time(check_task &work)
+    // To be graded, and not yet.
+    bool is_due_mistake(const check_task &w) const
     {
-        if (!is_over()) carry_out(t_, work, options_);
+        return w.as == check_role::wrong && !w.lacks_mpi && w.findings.empty() && is_due(w);
     }
-    // What one grading came to: said, and kept at once.
-    void report(const check_task &work)
+
+    void count(const check_task &work)
     {
         for (const check_finding &f : work.findings) result_.count(work.of->name, f);
+    }
+    // On any thread: what comes of a task is in its copy until report() takes it over.
+    check_task carried_out_in_time(std::size_t at) const
+    {
+        check_task work = tasks_[at];
+        if (!is_over()) carry_out(t_, work, options_);
+        return work;
+    }
+    // What one grading came to: said, and kept at once. On the main thread alone: the table is made
+    // of the results of all tasks. The other members of a task are left as they are, since workers
+    // read them meanwhile.
+    void report(std::size_t at, check_task &done)
+    {
+        check_task &work = tasks_[at];
+        work.findings = std::move(done.findings);
+        work.got = std::move(done.got);
+        count(work);
         if (work.findings.empty()) return;
         const table_of_lab &table = tables_.at(work.of->name);
         table.write(table.compared(tasks_, true));
@@ -207,9 +237,10 @@ private:
     void grade(const std::string &what, unsigned at_once, const std::vector<std::size_t> &which)
     {
         const auto start = steady::now();
+        std::vector<check_task> done(which.size());
         run_all(
-            which.size(), at_once, [&](std::size_t i) { carry_out_in_time(tasks_[which[i]]); },
-            [&](std::size_t i) { report(tasks_[which[i]]); });
+            which.size(), at_once, [&](std::size_t i) { done[i] = carried_out_in_time(which[i]); },
+            [&](std::size_t i) { report(which[i], done[i]); });
         say_time(what, which, start);
     }
     void say_time(const std::string &what, const std::vector<std::size_t> &which,
@@ -231,10 +262,10 @@ private:
         });
         std::vector<const lab *> labs;
         for (const check_task &w : tasks_)
-            if (!w.of->test && w.as == check_role::wrong && is_due(w) &&
-                (labs.empty() || labs.back() != w.of))
+            if (!w.of->test && is_due_mistake(w) && (labs.empty() || labs.back() != w.of))
                 labs.push_back(w.of);
         // In turns, so that neither waits for all of the other.
+        std::vector<check_task> done(right.size());
         std::vector<std::function<void()>> jobs;
         std::vector<std::size_t> graded_by; // of each job, an index into `right`, or none
         for (std::size_t i = 0; i < std::max(right.size(), labs.size()); ++i) {
@@ -245,14 +276,15 @@ private:
                 graded_by.push_back(right.size());
             }
             if (i < right.size()) {
-                jobs.push_back([this, at = right[i]] { carry_out_in_time(tasks_[at]); });
+                jobs.push_back([&, i] { done[i] = carried_out_in_time(right[i]); });
                 graded_by.push_back(i);
             }
         }
         run_all(
             jobs.size(), side_by_side(), [&](std::size_t i) { jobs[i](); },
             [&](std::size_t i) {
-                if (graded_by[i] < right.size()) report(tasks_[right[graded_by[i]]]);
+                const std::size_t graded = graded_by[i];
+                if (graded < right.size()) report(right[graded], done[graded]);
             });
         say_time("other right ones", right, start);
     }
@@ -260,16 +292,15 @@ private:
     {
         std::vector<check_task *> due;
         for (check_task &w : tasks_)
-            if (w.of == &l && w.as == check_role::wrong && is_due(w)) due.push_back(&w);
+            if (w.of == &l && is_due_mistake(w)) due.push_back(&w);
         compile_wrong_of(t_, l, due, options_.backend);
     }
     // Each to its program, on all cores, while nothing is timed.
     void link_mistakes()
     {
         const auto start = steady::now();
-        std::vector<std::size_t> due = pick([&](const check_task &w) {
-            return w.as == check_role::wrong && !w.lacks_mpi && is_due(w);
-        });
+        const std::vector<std::size_t> due =
+            pick([this](const check_task &w) { return is_due_mistake(w); });
         run_all(due.size(), cores(), [&](std::size_t i) {
             if (!is_over()) build_ahead(t_, tasks_[due[i]], options_.backend);
         });

@@ -6,11 +6,12 @@
 
 namespace cli {
 
-// Grades the labs until wanted.budget is over, which counts from now, in this order: naive, rungs,
-// solution and filled stub by their correctness cases, some side by side; each lab's headline speed
-// case of naive and solution, alone; then the case of each wrong submission whose row in the table
-// is missing or was made from other files. Keeps tables of a GPU in wanted.tables, which are
-// up to date however this ends. Returns the exit status.
+// Grades the labs until wanted.budget is over, which counts from now. In every run, first: the
+// correctness cases of the solutions, some side by side, then each lab's headline speed case of
+// naive and solution, alone. After that, only where rows in the table are missing or were made from
+// other files: the correctness cases of naive, rungs, library, filled stub and stub, then the case
+// that each wrong submission is about. Keeps tables of a GPU in wanted.tables, which are up to date
+// however this ends. Returns the exit status.
 int check_within(const toolchain &t, const std::vector<std::string> &names, grade_options options,
                  const check_options &wanted);
 

@@ -237,15 +237,15 @@ diagnosis sandbox(const std::optional<toolchain> &t, const std::string &backend)
         return {diagnosis::optional_missing, part, "not built yet, so not tried",
                 "keeps submissions from your files, processes and network",
                 "./workbook grade builds it"};
-    const std::string problem = sandbox_problem(*t, *tried, backend);
-    if (!problem.empty())
-        return {diagnosis::optional_missing, part, problem,
+    const sandbox_found found = find_sandbox(*t, *tried, backend);
+    if (!found.problem.empty())
+        return {diagnosis::optional_missing, part, found.problem,
                 "submissions can do all that you can: grade no stranger's here",
                 "allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1 or, "
                 "on Ubuntu, kernel.apparmor_restrict_unprivileged_userns=0), or use a kernel with "
                 "Landlock (Linux 5.13 or later)"};
     return {diagnosis::there, part,
-            grading::available_confinement(backend == "gpu") == grading::confinement::namespaces
+            found.how == "namespaces"
                 ? "user, PID, network, IPC and mount namespaces"
                 : "Landlock and a filter of system calls; no namespaces can be had",
             "a submission cannot reach your files, processes and network", ""};
@@ -366,20 +366,20 @@ std::string doctor_report(const std::vector<diagnosis> &all, const terminal &out
     return text;
 }
 
-std::string sandbox_problem(const toolchain &t, const lab &any, const std::string &backend)
+sandbox_found find_sandbox(const toolchain &t, const lab &any, const std::string &backend)
 {
     if (grading::available_confinement(false) == grading::confinement::none)
-        return "the kernel refuses namespaces of one's own, and Landlock";
+        return {"none", grading::no_confinement};
     const std::string naive = t.program(any, "naive", backend);
     child c;
     c.arguments = {t.grader(any), "--backend", backend, "--worker",
                    naive,         "--naive",   naive,   "--probe-sandbox"};
     c.wall = std::chrono::seconds(120);
     const ending e = run(c);
-    if (e.ok()) return {};
-    const std::vector<std::string> said_lines = lines(e.text);
-    const std::string said = said_lines.empty() ? "" : on_one_line(said_lines.back(), 300);
-    return said.empty() ? "the grader " + e.words() : said;
+    const std::vector<std::string> said = lines(e.text);
+    const std::string last = said.empty() ? "" : on_one_line(said.back(), 300);
+    if (e.ok()) return {last, ""};
+    return {"none", last.empty() ? "the grader " + e.words() : last};
 }
 
 int doctor_command()

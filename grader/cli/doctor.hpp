@@ -30,9 +30,12 @@ struct diagnosis {
 std::vector<diagnosis> diagnose(const machine_places &places);
 std::string doctor_report(const std::vector<diagnosis> &all, const terminal &out);
 
-// Why submissions cannot be shut off from the machine when they compile and run, as a lab's grader
-// finds it, which must be built; empty: they can.
-std::string sandbox_problem(const toolchain &t, const lab &any, const std::string &backend);
+// How submissions are shut off from the machine, as a lab's grader finds it, which must be built.
+struct sandbox_found {
+    std::string how;     // "namespaces", "landlock"
+    std::string problem; // why they are not; empty: they are
+};
+sandbox_found find_sandbox(const toolchain &t, const lab &any, const std::string &backend);
 
 // Prints the report; 0 when everything required is there, else 99.
 int doctor_command();

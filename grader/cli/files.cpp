@@ -124,12 +124,15 @@ public:
         path_ = temporary_folder() + "/cuda-workbook.XXXXXX";
         if (!mkdtemp(path_.data())) throw machine_error(cannot_write(temporary_folder(), errno));
         int alive[2];
-        if (pipe2(alive, O_CLOEXEC) != 0)
-            throw machine_error(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
+        if (pipe2(alive, O_CLOEXEC) != 0) {
+            const int error = errno;
+            rmdir(path_.c_str());
+            throw machine_error(fmt::format("cannot make a pipe: {}", std::strerror(error)));
+        }
+        let_keepers_hold(alive[1]); // or what they still have to end writes there meanwhile
         remove_[3] = path_.data();
         const std::string rm = find_program("rm");
-        const pid_t pid = fork();
-        if (pid == 0) remove_after(alive[0], rm.c_str());
+        if (fork() == 0) remove_after(alive[0], rm.c_str()); // else only ~program_folder removes it
         close(alive[0]);
     }
     ~program_folder()
@@ -140,8 +143,8 @@ public:
     const std::string &path() const { return path_; }
 
 private:
-    // System calls alone: the program has threads. Nobody closes the other end of the pipe but the
-    // kernel, when the program ends.
+    // System calls alone: the program has threads. It keeps the other end of the pipe, and so do
+    // the keepers of its children.
     [[noreturn]] void remove_after(int alive, const char *rm)
     {
         setsid();

@@ -405,8 +405,8 @@ graded grade_one(const toolchain &t, const lab &l, const subject &what,
                                ? std::string()
                                : t.program(l, what.name, "sim")},
                           options, show);
-    built_submission built =
-        build_submission(t, {&l, what.source, linked_with(options.backend), what.object});
+    built_submission built = build_submission(
+        t, {&l, what.source, linked_with(options.backend), what.object, options.require_sandbox});
     if (!built.built()) {
         graded g;
         g.status = failed;

@@ -265,16 +265,21 @@ void describe(commands &c, command_options &o, const shelf &here)
     add_labs(*c.check, o);
     add_backend(*c.check, o);
     add_seed(*c.check, o);
-    c.check->add_flag("--whole", o.check.whole, "all cases of the wrong submissions, too");
-    c.check->add_flag("--record", o.check.record,
-                      "keep new verdicts, and changed ones that have a reason");
-    c.check
-        ->add_option_function<int>(
-            "--budget", [&o](int s) { o.check.budget = std::chrono::seconds(s); },
-            "in so many seconds: what is right, headline speeds, and new or changed mistakes")
-        ->check(CLI::Range(1, 86400));
+    CLI::Option *whole =
+        c.check->add_flag("--whole", o.check.whole, "all cases of the wrong submissions, too");
+    CLI::Option *record = c.check->add_flag(
+        "--record", o.check.record, "keep new verdicts, and changed ones that have a reason");
+    CLI::Option *budget =
+        c.check
+            ->add_option_function<int>(
+                "--budget", [&o](int s) { o.check.budget = std::chrono::seconds(s); },
+                "in so many seconds: solutions, headline speeds, then what is new or changed")
+            ->check(CLI::Range(1, 86400))
+            ->excludes(whole)
+            ->excludes(record);
     c.check->add_option("--tables", o.check.tables, "with --budget: the folder of its tables")
-        ->check(not_empty);
+        ->check(not_empty)
+        ->needs(budget);
 
     c.release = c.app.add_subcommand("release", "instructors: write the student edition");
     c.release->footer(about_release);

@@ -9,7 +9,6 @@
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
-#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -18,10 +17,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <sstream>
 #include <system_error>
 
@@ -72,11 +71,14 @@ ends_of_pipe make_pipe()
 // Everything the child needs, made before fork: afterwards only system calls are safe.
 struct plan {
     const child *what;
+    const grading::sandbox *within;
     std::string program;
     std::vector<char *> arguments, environment;
     int output = -1, null = -1, report = -1; // of the child
     int alive = -1, status = -1;             // of its keeper
 };
+
+std::atomic<int> held_by_keepers = -1;
 
 void set_limit(int which, std::uint64_t most)
 {
@@ -106,23 +108,19 @@ void set_limit(int which, std::uint64_t most)
     set_limit(RLIMIT_FSIZE, c.file_size);
     rlimit none{0, 0};
     setrlimit(RLIMIT_CORE, &none);
-    if (c.inside) c.inside->confine();
+    if (!p.within->confine()) give_up(p);
     execve(p.program.c_str(), p.arguments.data(), c.environment ? p.environment.data() : environ);
     give_up(p);
 }
 
-// A process of ours between the program and the child, to which all comes that the child leaves
-// behind. It passes on how the child ended and takes the rest with it; so it does when the program
-// is no more, however that ended.
+// Supervises the child: adopts its orphans, reports how it ended, and kills what remains, also when
+// this program dies.
 [[noreturn]] void keep(plan &p)
 {
     setpgid(0, 0);
     prctl(PR_SET_NAME, "workbook-keeper");
     for (int number : {SIGINT, SIGTERM, SIGHUP}) signal(number, SIG_IGN); // meant for the child
-    if (p.what->inside)
-        p.what->inside->enter();
-    else
-        prctl(PR_SET_CHILD_SUBREAPER, 1);
+    if (!p.within->enter()) give_up(p);
     const pid_t self = getpid();
     int pidfd = -1;
     const pid_t pid = static_cast<pid_t>(
@@ -131,11 +129,12 @@ void set_limit(int which, std::uint64_t most)
     if (pid < 0) give_up(p);
     // Whoever waits for the end of a pipe must not wait for this process.
     const int alive = fcntl(p.alive, F_DUPFD_CLOEXEC, 100), report = fcntl(p.status, F_DUPFD, 100),
-              ended = fcntl(pidfd, F_DUPFD, 100);
+              ended = fcntl(pidfd, F_DUPFD, 100),
+              held = held_by_keepers < 0 ? -1 : fcntl(held_by_keepers, F_DUPFD, 100);
     syscall(SYS_close_range, 0, 99, 0);
     for (int fd : {dup2(alive, 0), dup2(report, 1), dup2(ended, 2)})
         if (fd < 0) _exit(125);
-    syscall(SYS_close_range, 3, ~0U, 0);
+    syscall(SYS_close_range, held < 0 || dup2(held, 3) < 0 ? 3 : 4, ~0U, 0);
     pollfd wait[2] = {{2, POLLIN, 0}, {0, POLLIN, 0}};
     while (poll(wait, 2, -1) < 0 && errno == EINTR) {
     }
@@ -143,6 +142,7 @@ void set_limit(int which, std::uint64_t most)
         int status = 0;
         while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
         }
+        grading::kill_descendants();
         if (write(1, &status, sizeof status) != sizeof status) _exit(125);
     }
     grading::kill_descendants();
@@ -247,6 +247,8 @@ ending run(const child &c)
     if (stop_flag) throw stop_requested();
     plan p;
     p.what = &c;
+    static const grading::sandbox open_to_all(grading::confinement::none, {});
+    p.within = c.inside ? c.inside : &open_to_all;
     p.program = c.arguments.at(0).find('/') == std::string::npos ? find_program(c.arguments[0])
                                                                  : c.arguments[0];
     if (p.program.empty()) {
@@ -271,8 +273,7 @@ ending run(const child &c)
 
     auto start = steady::now();
     int keeper_fd = -1;
-    static const grading::sandbox open_to_all(grading::confinement::none, {});
-    const pid_t keeper = (c.inside ? *c.inside : open_to_all).start(keeper_fd);
+    const pid_t keeper = p.within->start(keeper_fd);
     if (keeper == 0) keep(p);
     if (keeper < 0) {
         result.status = errno;
@@ -329,6 +330,8 @@ void handle_signals()
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); // a file that may not grow is a write that fails, to be told
 }
+
+void let_keepers_hold(int fd) { held_by_keepers = fd; }
 
 bool stop_was_requested() { return stop_flag; }
 int stop_descriptor() { return stop_pipe[0]; }

@@ -24,6 +24,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <mutex>
 #include <optional>
 #include <regex>
@@ -119,11 +120,21 @@ struct job {
     }
 };
 
+// The kernel's count of processes that it killed for want of memory; empty: it has none.
+std::string killed_for_memory()
+{
+    std::ifstream counts("/proc/vmstat");
+    for (std::string name, count; counts >> name >> count;)
+        if (name == "oom_kill") return count;
+    return {};
+}
+
 // Where the compile happens: a folder of ours holds the file, its headers and our tools.
 struct workplace {
     std::string tree;    // as we see it
     std::string visible; // as the compiler sees it
     std::optional<grading::sandbox> closed = {};
+    std::string killed_before = killed_for_memory();
 };
 
 void lay_out(const job &j, const std::string &scratch, workplace &w)
@@ -325,6 +336,35 @@ void require_room_to_build(const std::string &cache)
     require_room(cache);
 }
 
+// How a file without a line of its own compiles: what does not come of it comes of the machine. Not
+// tried with the submission, whose words may be made to look like anything.
+ending compile_empty(const job &j, bool closed)
+{
+    job empty = j;
+    empty.text = "\n";
+    scratch_folder scratch;
+    workplace w;
+    lay_out(empty, scratch.path(), w);
+    if (closed) close_off(empty, w);
+    return compile(empty, w);
+}
+
+bool compiles_empty(const ending &e)
+{
+    return e.what == ending::exited && e.status == lacks_a_function;
+}
+
+// Whether the words that a part of the compiler was killed are the submission's own: the kernel
+// killed nothing for want of memory, and an empty file compiles.
+bool says_so_itself(const job &j, const workplace &w, const ending &e)
+{
+    const int signal = ended_by(e, e.text);
+    const bool by_words = e.what == ending::exited && e.status <= 128;
+    return by_words && (signal == SIGKILL || signal == SIGTERM) &&
+           killed_for_memory() == w.killed_before &&
+           compiles_empty(compile_empty(j, w.closed.has_value()));
+}
+
 [[noreturn]] void refuse_compile(const job &j, const workplace &w, const ending &e)
 {
     std::string said = diagnostics(j, w, e);
@@ -343,7 +383,7 @@ void require_room_to_build(const std::string &cache)
             verdict::BUILD_TIMEOUT,
             fmt::format("{} was still compiling after {} s", j.shown, j.limits.wall.count()),
             "look for templates, constexpr functions or macros that expand without end", said};
-    require_not_killed(j, signal);
+    if (!says_so_itself(j, w, e)) require_not_killed(j, signal);
     if (lacked_memory(said))
         throw refusal{verdict::BUILD_FAILED,
                       fmt::format("{} needs more than {} GiB of memory to compile", j.shown,
@@ -356,24 +396,6 @@ void require_room_to_build(const std::string &cache)
                       "leave out what you wrote last, to find the lines that it cannot take", said};
     throw refusal{verdict::BUILD_FAILED, first_error(said),
                   "mend the first error; the ones after it often follow from it", said};
-}
-
-// How a file without a line of its own compiles: what does not come of it comes of the machine. Not
-// tried with the submission, whose words may be made to look like anything.
-ending compile_empty(const job &j, bool closed)
-{
-    job empty = j;
-    empty.text = "\n";
-    scratch_folder scratch;
-    workplace w;
-    lay_out(empty, scratch.path(), w);
-    if (closed) close_off(empty, w);
-    return compile(empty, w);
-}
-
-bool compiles_empty(const ending &e)
-{
-    return e.what == ending::exited && e.status == lacks_a_function;
 }
 
 // Whether the compiler finds all it needs in the sandbox: tried once.
@@ -522,6 +544,11 @@ std::string compiled(const job &j, const std::string &made_at, double &cpu_secon
             w.visible = w.tree;
         }
     }
+    if (!w.closed && j.request.require_sandbox)
+        throw machine_error(
+            "The compiler cannot be shut off from this machine here, or not find all "
+            "it needs then; nothing was compiled.\n  what to do: see ./workbook "
+            "doctor, beside \"sandbox\", and where the compiler is installed");
     if (!w.closed) { // no sandbox here, or one in which the compiler lacks something
         check_directives(j);
         e = compile(j, w);
@@ -649,13 +676,17 @@ std::string linked(const job &j, const std::string &object_folder, const std::st
     c.arguments = command;
     c.arguments.insert(c.arguments.end(), {"-o", fresh + name});
     c.wall = std::chrono::seconds(120);
-    try {
+    auto link = [&] {
         ending e = run(c);
         result.cpu_seconds += e.cpu_seconds;
         if (e.what == ending::not_started)
             throw machine_error(fmt::format("{} {}", command[0], e.words()));
+        return e;
+    };
+    try {
+        ending e = link();
         if (!e.ok()) require_room_to_build(fresh);
-        if (!e.ok() && speaks_of_machine(e.text)) e = run(c); // there is room again
+        if (!e.ok() && speaks_of_machine(e.text)) e = link(); // there is room again
         require_not_killed(j, ended_by(e, e.text));
         if (!e.ok()) throw link_refusal(j, backend, e, fresh);
     } catch (...) {

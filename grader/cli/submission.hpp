@@ -27,6 +27,7 @@ struct submission_request {
     std::string path;                  // the file
     std::vector<std::string> backends; // "sim", "gpu": which workers to link
     std::string object = {}; // the folder that compile_together gave; empty: the file is compiled
+    bool require_sandbox = false; // nothing is compiled where it cannot be shut off
 };
 
 struct built_submission {

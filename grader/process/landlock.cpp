@@ -15,7 +15,8 @@ namespace grading {
 
 namespace {
 
-// Headers of older kernels lack what newer ones know: Linux 6.2, 6.7, 6.10 and 6.12.
+// What headers of older kernels lack: refer is of Linux 5.19, truncate of 6.2, TCP of 6.7, devices
+// of 6.10, what is scoped of 6.12.
 constexpr std::uint64_t refer = 1 << 13, truncate = 1 << 14, ioctl_device = 1 << 15;
 constexpr std::uint64_t bind_tcp = 1 << 0, connect_tcp = 1 << 1;
 constexpr std::uint64_t abstract_sockets = 1 << 0, sent_signals = 1 << 1;

@@ -25,6 +25,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <system_error>
 
 namespace grading {
 
@@ -37,10 +38,9 @@ constexpr int first_descriptor = 400; // above all that a grader has open
 constexpr int machines_proc = first_descriptor - 1;
 constexpr std::uint64_t namespaces =
     CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWNS;
-constexpr int refused = 126;
 
-// Processes and threads of one sandbox, where the kernel counts them apart from others. A worker's
-// threads are counted by the grader as well, which says so.
+// Processes and threads of one sandbox: Linux 5.14 and later count them for each user namespace,
+// older ones for the user as a whole. A worker's threads are counted by the grader as well.
 constexpr std::uint64_t most_tasks = 2048;
 
 std::vector<std::string> split(const char *list)
@@ -97,6 +97,20 @@ bool make_read_only(const char *path, bool with_below)
            (errno == ENOSYS && getuid() != 0);
 }
 
+// What is the machine's in /proc belongs to user 0 of the machine, whatever a namespace says.
+bool make_proc()
+{
+    constexpr unsigned long plain = MS_NOSUID | MS_NODEV | MS_NOEXEC;
+    if (mount("proc", "/tmp/proc", "proc", plain, nullptr) != 0) return false;
+    for (const char *machines : {"/tmp/proc/acpi", "/tmp/proc/bus", "/tmp/proc/fs", "/tmp/proc/irq",
+                                 "/tmp/proc/mtrr", "/tmp/proc/sys", "/tmp/proc/sysrq-trigger"}) {
+        if (access(machines, F_OK) != 0) continue;
+        if (mount(machines, machines, nullptr, MS_BIND | MS_REC, nullptr) != 0) return false;
+        if (!make_read_only(machines, true)) return false;
+    }
+    return true;
+}
+
 // A new network namespace has a loopback interface, which is down; Open MPI's processes meet there.
 bool raise_loopback()
 {
@@ -134,7 +148,9 @@ sandbox::sandbox(confinement how, sandbox_options options)
     snprintf(uid_map_.data(), uid_map_.size(), "%u %u 1", getuid(), getuid());
     snprintf(gid_map_.data(), gid_map_.size(), "%u %u 1", getgid(), getgid());
     for (const char *own : {"/proc", "/.before"}) make_parents(own + std::string("/x"));
-    if (how == confinement::landlock && options.proc) landlock_.allow("/proc", false);
+    if (how != confinement::landlock) return;
+    landlock_.emplace();
+    if (options.proc) landlock_->allow("/proc", false);
 }
 
 void sandbox::make_parents(const std::string &to)
@@ -150,7 +166,8 @@ void sandbox::show(const std::string &from, const std::string &to, bool writable
 {
     for (const part &p : parts_) {
         const bool below = p.folder && (base + to + "/").starts_with(p.to + "/");
-        if (below && p.from + (base + to).substr(p.to.size()) == from) return;
+        if (below && (p.writable || !writable) && p.from + (base + to).substr(p.to.size()) == from)
+            return;
     }
     struct stat s {};
     if (stat(from.c_str(), &s) != 0) return; // not on this machine
@@ -159,7 +176,7 @@ void sandbox::show(const std::string &from, const std::string &to, bool writable
     make_parents(folder ? to + "/x" : to);
     parts_.push_back({from, base + to, descriptor, "/proc/self/fd/" + std::to_string(descriptor),
                       folder, writable});
-    if (how_ == confinement::landlock) landlock_.allow(from.c_str(), writable);
+    if (landlock_) landlock_->allow(from.c_str(), writable);
 }
 
 void sandbox::show_system()
@@ -216,27 +233,28 @@ bool sandbox::make_root() const
         }
         if (mount(p.opened.c_str(), p.to.c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0)
             return false;
-        if (!p.writable && !make_read_only(p.to.c_str(), true)) return false;
+        // A device can be written all the same; its mode and owner cannot be changed.
+        if ((!p.writable || !p.folder) && !make_read_only(p.to.c_str(), true)) return false;
     }
     // The CUDA driver needs to see itself there. Where parts of the machine's /proc are covered, as
     // containers do, the kernel refuses a new one.
-    if (options_.proc && mount("proc", "/tmp/proc", "proc", plain, nullptr) != 0) return false;
+    if (options_.proc && !make_proc()) return false;
     if (syscall(SYS_pivot_root, base, "/tmp/.before") != 0) return false;
     if (chdir("/") != 0 || umount2("/.before", MNT_DETACH) != 0) return false;
     rmdir("/.before");
     return make_read_only("/", false);
 }
 
-void sandbox::enter() const
+bool sandbox::enter() const
 {
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    if (how_ != confinement::namespaces) return;
-    if (!map_user()) _exit(refused);
+    if (how_ != confinement::namespaces) return true;
+    if (!map_user()) return false;
+    limit(RLIMIT_NOFILE, 1024); // at least as many as are used here
     const int proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (proc < 0 || dup3(proc, machines_proc, O_CLOEXEC) < 0) _exit(refused);
+    if (proc < 0 || dup3(proc, machines_proc, O_CLOEXEC) < 0) return false;
     close(proc);
-    if (!make_root()) _exit(refused);
-    if (options_.loopback && !raise_loopback()) _exit(refused);
+    return make_root() && (!options_.loopback || raise_loopback());
 }
 
 int sandbox::open_own_status() const
@@ -245,21 +263,19 @@ int sandbox::open_own_status() const
     return open("/proc/self/status", O_RDONLY);
 }
 
-void sandbox::confine() const
+bool sandbox::confine() const
 {
-    if (how_ == confinement::namespaces) {
-        // With an empty bounding set, execve gives nobody a capability, not even user 0.
-        for (int capability = 0; capability < 64; ++capability)
-            prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
-        limit(RLIMIT_NPROC, most_tasks);
-    }
+    // With an empty bounding set, execve gives nobody a capability, not even user 0.
+    for (int capability = 0; how_ != confinement::none && capability < 64; ++capability)
+        prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
+    if (how_ == confinement::namespaces) limit(RLIMIT_NPROC, most_tasks);
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    if (how_ == confinement::landlock) {
+    if (landlock_) {
         // The CUDA driver names its threads there.
-        if (options_.proc) landlock_.allow("/proc/self", true);
-        if (!landlock_.enforce()) _exit(refused);
+        if (options_.proc) landlock_->allow("/proc/self", true);
+        if (!landlock_->enforce()) return false;
     }
-    if (how_ != confinement::none && !filter_.install()) _exit(refused);
+    return how_ == confinement::none || filter_.install();
 }
 
 confinement available_confinement(bool proc)
@@ -270,10 +286,10 @@ confinement available_confinement(bool proc)
         int pidfd = -1, status = 0;
         const pid_t pid = tried.start(pidfd);
         if (pid == 0) {
-            tried.enter();
-            tried.confine();
-            _exit(0);
+            _exit(tried.enter() && tried.confine() ? 0 : 1);
         }
+        if (pid < 0 && (errno == EAGAIN || errno == ENOMEM || errno == EMFILE || errno == ENFILE))
+            throw std::system_error(errno, std::generic_category(), "starting a process");
         if (pid < 0) return false;
         close(pidfd);
         while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,23 +22,27 @@ enum class confinement {
     none,       // where it refuses both: resource limits alone
 };
 const char *name(confinement how);
+// Why there is none.
+constexpr const char *no_confinement =
+    "the kernel offers neither unprivileged user namespaces nor Landlock";
 
 struct sandbox_options {
-    bool proc = false;          // it sees /proc: of its own PID namespace; else of the machine
+    bool proc = false; // /proc is visible: the sandbox's own with namespaces, else the machine's
     bool processes = false;     // it may start processes, and open sockets in a network of its own
     bool local_sockets = false; // it may make sockets as the CUDA driver does
     bool loopback = false;      // which has a loopback interface
 };
 
-// The best confinement that works here, tried once with a real process of each kind.
+// The strongest confinement that works here, tried once with a real process of each kind. Throws
+// std::system_error where none could be tried for want of processes or memory.
 confinement available_confinement(bool proc);
 
-// Made before the fork; what is const may be called after it, and makes system calls alone.
+// Made before the fork. What is const is safe between fork and execve: it allocates nothing and
+// takes no lock.
 class sandbox {
 public:
     sandbox(confinement how, sandbox_options options);
 
-    confinement how() const { return how_; }
     // It will see `from` at `to`, with all below it. What is not there is left out, and so is what
     // is seen there already. Where nothing can be moved (landlock), `to` must be `from`.
     void show(const std::string &from, const std::string &to, bool writable = false);
@@ -50,13 +55,13 @@ public:
     // id and a descriptor of it; 0 in the child; -1 where the kernel refuses.
     pid_t start(int &pidfd) const;
     // In that child, before anything else: user, network and files are those of the sandbox, and
-    // what its descendants leave behind comes to it. Ends it with status 126 where the kernel
-    // refuses.
-    void enter() const;
-    // In the process itself, shortly before execve: gives up privileges, for good. Ends the process
-    // likewise. Needs the descriptors that this object has.
-    void confine() const;
-    // Between the two: /proc/self/status, also where no /proc is seen. -1: this machine has none.
+    // what its descendants leave behind comes to it. False where the kernel refuses.
+    bool enter() const;
+    // In the process itself, shortly before execve: gives up privileges, for good. False where the
+    // kernel refuses. Needs the descriptors that this object has.
+    bool confine() const;
+    // Between the two: /proc/self/status, also where no /proc is visible. -1: this machine has
+    // none.
     int open_own_status() const;
 
 private:
@@ -73,13 +78,13 @@ private:
     confinement how_;
     sandbox_options options_;
     system_call_filter filter_;
-    landlock_rules landlock_;
+    std::optional<landlock_rules> landlock_;
     std::vector<std::string> folders_; // to make, parents first
     std::vector<part> parts_;
     std::array<char, 64> uid_map_{}, gid_map_{};
 };
 
-// System calls alone, for use between fork and execve.
+// Safe between fork and execve.
 void limit(int resource, std::uint64_t most);
 // Kills every process that came to this one, a subreaper, when its parent ended.
 void kill_descendants();

@@ -221,6 +221,7 @@ void undefined_values::add_stored(context &c, const instruction &i, parts &used,
 
 void undefined_values::after(context &c, const instruction &i)
 {
+    if (c.stop) copied_.clear(); // the store was refused
     for (const copy_of_nothing &n : copied_)
         active(n.lanes, [&](int l) {
             const std::uint64_t first = address_of(c, i, l) % local_window + n.element * i.bytes;

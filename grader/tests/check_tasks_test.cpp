@@ -75,16 +75,36 @@ TEST_CASE("one case of a submission is not the whole of it")
     CHECK(quick[0].case_name == "scale: row");
 }
 
-TEST_CASE("a verdict that is up to chance is any, with the key of what decides it")
+TEST_CASE("a verdict that is up to chance is one of some, with the key of what decides it")
 {
     project p;
     check_task work = spoiled_task(p);
     work.case_name = "scale: row";
-    work.varies = true;
+    work.chance = "PASS WRONG_ANSWER";
     work.key = "0123456789ab";
     carry_out(p.tools, work, simulator_options());
     REQUIRE(work.got.rows.size() == 1);
-    CHECK(work.got.rows[0].words() == "*");
+    CHECK(work.got.rows[0].words() == "*PASS WRONG_ANSWER");
     CHECK(work.got.rows[0].why != "");
     CHECK(work.got.rows[0].key == "0123456789ab");
+    const verdict_table table{"gpu", "02_scaling", work.got.rows};
+
+    work.chance = "PASS RACE";
+    carry_out(p.tools, work, simulator_options());
+    REQUIRE(work.got.rows.size() == 1);
+    CHECK(work.got.rows[0].words() == "WRONG_ANSWER 0/2");
+    CHECK(work.got.rows[0].why == "");
+    CHECK(compare(table, {work.got}, {}).agrees());
+    work.got.rows[0].verdict = "CRASH";
+    CHECK(!compare(table, {work.got}, {}).agrees());
+}
+
+TEST_CASE("the core-seconds of a submission that is graded twice count once")
+{
+    project p;
+    check_task work = spoiled_task(p);
+    work.cpu_seconds = 1000; // of a compilation, say
+    carry_out(p.tools, work, simulator_options());
+    REQUIRE(work.got.rows.size() == 2);
+    CHECK(work.cpu_seconds < 2000);
 }

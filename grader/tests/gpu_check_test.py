@@ -2,6 +2,7 @@
 # Tests .ci/gpu where there is no GPU: on the simulator, with one small lab, and a table that it finds again.
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -19,22 +20,29 @@ class proving_a_gpu(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.holder = tempfile.TemporaryDirectory()
-        cls.output = Path(cls.holder.name)
-        cls.table = cls.output / "verdicts" / "scratch.csv"
-        cls.first = cls.prove()
-        cls.rows = cls.table.read_text()
+        cls.output = Path(cls.holder.name) / "output"
+        cls.tables = Path(cls.holder.name) / "tables"
+        cls.tables.mkdir()
+        cls.table = cls.tables / "scratch.csv"
+        command = [SCRIPT, "--backend", "sim", "--output", cls.output, "--minutes", "4", "scratch"]
+        cls.first = subprocess.run(command, capture_output=True, text=True,
+                                   env={**os.environ, "WORKBOOK_PROGRAM": PROGRAM})
+        with tarfile.open(cls.output / "verdicts.tar.gz") as archive:
+            cls.names = archive.getnames()
+            packed = "gpu/scratch.csv" in cls.names
+            cls.rows = archive.extractfile("gpu/scratch.csv").read().decode() if packed else ""
 
     @classmethod
     def tearDownClass(cls):
         cls.holder.cleanup()
 
-    @classmethod
-    def prove(cls, *words):
-        command = [SCRIPT, "--backend", "sim", "--output", cls.output, "--minutes", "4", *words, "scratch"]
-        return subprocess.run(command, capture_output=True, text=True, env={**os.environ, "WORKBOOK_PROGRAM": PROGRAM})
+    def check(self, *words):
+        return subprocess.run([PROGRAM, "check", *words, "scratch"], capture_output=True, text=True, cwd=TOP)
 
-    def setUp(self):
-        self.table.write_text(self.rows)
+    def check_again(self, rows):
+        """As .ci/gpu does, which starts from no rows where there is no GPU."""
+        self.table.write_text(rows)
+        return self.check("--backend", "sim", "--seed", "1", "--budget", "200", "--tables", self.tables)
 
     def standing(self, result):
         """Rows, and of them new; gradings that are current, stale and missing; rows that changed."""
@@ -42,42 +50,75 @@ class proving_a_gpu(unittest.TestCase):
         self.assertTrue(found, result.stdout + result.stderr)
         return [int(word) for word in found.groups()]
 
+    def graded(self, result):
+        """How many gradings there were in each part of the run."""
+        return {what: int(count) for what, count in re.findall(r"^-- (.*): (\d+) of \d+ graded", result.stdout, re.M)}
+
+    def gradings(self):
+        """Naive, solution and the wrong submissions."""
+        return 2 + len(list((TOP / "grader/tests/labs/scratch/wrong").glob("*.cu")))
+
     def test_everything_is_graded_once_and_kept_in_an_archive(self):
         self.assertEqual(self.first.returncode, 0, self.first.stdout + self.first.stderr)
         rows = len(self.rows.splitlines()) - 1
-        wrong = len(list((TOP / "grader/tests/labs/scratch/wrong").glob("*.cu")))
-        self.assertEqual(self.standing(self.first), [rows, rows, wrong + 2, 0, 0, 0])
+        self.assertEqual(self.standing(self.first), [rows, rows, self.gradings(), 0, 0, 0])
+        self.assertEqual(sum(self.graded(self.first).values()), self.gradings())
         self.assertRegex(self.first.stdout.splitlines()[-1], r"^[1-9]\d* passed, 0 failed$")
-        with tarfile.open(self.output / "verdicts.tar.gz") as archive:
-            self.assertIn("gpu/scratch.csv", archive.getnames())
+        self.assertIn("gpu/scratch.csv", self.names)
+        # Nothing else is left that a later run could take for its own.
+        self.assertEqual(sorted(os.listdir(self.output)), ["log.txt", "verdicts.tar.gz"])
 
-    def test_a_second_run_grades_only_what_must_be_right_each_time(self):
-        again = self.prove()
+    def test_the_sandbox_is_named_for_each_user(self):
+        users = 1 if os.getuid() or not shutil.which("setpriv") else 2
+        found = re.findall(r"^== sandbox, .*: well, \d+ s\n   found: (?:namespaces|landlock)$", self.first.stdout, re.M)
+        self.assertEqual(len(found), users, self.first.stdout)
+
+    def test_a_second_run_grades_nothing_whose_rows_are_current(self):
+        again = self.check_again(self.rows)
         self.assertEqual(again.returncode, 0, again.stdout)
-        self.assertIn("0 wrong submissions linked", again.stdout)
-        self.assertIn("correctness of what is right: 2 of 2 graded", again.stdout)
-        self.assertEqual(self.standing(again)[1], 0)
+        self.assertIn("-- 0 wrong submissions linked", again.stdout)
+        # Solutions and headline speeds are owed each time, but not those of a lab that tests the grader.
+        self.assertEqual(self.graded(again), {
+            "solutions": 0, "naive and solution, timed": 0, "other right ones": 0,
+            "wrong submissions, side by side": 0, "wrong submissions, alone": 0})
+        self.assertEqual(self.standing(again), [len(self.rows.splitlines()) - 1, 0, self.gradings(), 0, 0, 0])
         self.assertEqual(self.table.read_text(), self.rows)
 
     def test_what_was_made_from_other_files_is_graded_again(self):
         line = next(row for row in self.rows.splitlines() if row.startswith("wrong/scratch_too_small.cu"))
-        self.table.write_text(self.rows.replace(line, line[:-12] + "0" * 12))
-        again = self.prove()
-        self.assertIn("1 wrong submissions linked", again.stdout)
+        again = self.check_again(self.rows.replace(line, line[:-12] + "0" * 12))
+        self.assertEqual(again.returncode, 0, again.stdout)
+        self.assertIn("-- 1 wrong submissions linked", again.stdout)
+        self.assertEqual(sum(self.graded(again).values()), 1)
+        self.assertEqual(self.standing(again)[2:], [self.gradings(), 0, 0, 0])
         self.assertEqual(self.table.read_text(), self.rows)
 
     def test_a_verdict_that_changed_fails_and_stays_as_it_was(self):
-        changed = self.rows.replace("naive,reverse: as much scratch as it asks for,PASS", "naive,reverse: as much "
-                                    "scratch as it asks for,CRASH")
-        self.assertNotEqual(changed, self.rows)
-        self.table.write_text(changed)
-        again = self.prove()
+        # The key is stale, too: rows whose key is current are taken as they are.
+        case = "reverse: as much scratch as it asks for"
+        line = next(row for row in self.rows.splitlines() if row.startswith(f"naive,{case},PASS"))
+        changed = self.rows.replace(line, line.replace("PASS", "CRASH")[:-12] + "0" * 12)
+        again = self.check_again(changed)
         self.assertEqual(again.returncode, 1, again.stdout)
+        self.assertEqual(self.graded(again)["other right ones"], 1)
         self.assertIn("was CRASH", again.stdout)
-        self.assertRegex(again.stdout, r"\ngpu,scratch,naive,reverse: as much scratch as it asks for,CRASH \S+,PASS ")
-        self.assertEqual(self.standing(again)[5], 1)
+        self.assertRegex(again.stdout, rf"\ngpu,scratch,naive,{case},CRASH \S+,PASS ")
+        self.assertEqual(self.standing(again)[2:], [self.gradings() - 1, 1, 0, 1])
         self.assertRegex(again.stdout.splitlines()[-1], r"^\d+ passed, 1 failed$")
         self.assertEqual(self.table.read_text(), changed)
+
+    def test_the_projects_tables_of_a_gpu_are_kept_from_all_else(self):
+        project = TOP / "grader/tests/verdicts/gpu/scratch.csv"
+        rows = project.read_text()
+        self.addCleanup(lambda: project.read_text() == rows or project.write_text(rows))  # where this test fails
+        tables = ["--tables", self.tables]
+        for words in (["--budget", "5", "--backend", "sim", "--seed", "1"], tables,
+                      ["--budget", "5", *tables, "--whole"], ["--budget", "5", *tables, "--record"]):
+            with self.subTest(words):
+                result = self.check(*words)
+                self.assertEqual(result.returncode, 2, result.stdout + result.stderr)
+                self.assertIn("--budget", result.stderr)
+        self.assertEqual(project.read_text(), rows)
 
     def test_words_it_does_not_know_are_named(self):
         for words in (["--minutes", "soon"], ["--quickly"], ["--output"]):

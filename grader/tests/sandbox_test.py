@@ -30,6 +30,7 @@ HOSTILE = """
 #include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 static void could(const char *what, bool succeeded)
 {
@@ -42,6 +43,7 @@ void twice(const float *, float *, int)
     could("write a file", open("FOLDER/made", O_CREAT | O_WRONLY, 0600) >= 0);
     could("empty a file", truncate("FOLDER/secret", 0) == 0);
     could("change a mode", chmod("FOLDER/secret", 0777) == 0);
+    could("change a mode by a newer call", syscall(452, AT_FDCWD, "FOLDER/secret", 0777, 0) == 0);
     could("remove a file", unlink("FOLDER/secret") == 0);
     could("list a folder", opendir("FOLDER") != nullptr);
     could("signal its parent", kill(getppid(), SIGCONT) == 0);
@@ -52,6 +54,8 @@ void twice(const float *, float *, int)
     could("start a process", fork() > 0);
     could("open a socket", socket(AF_INET, SOCK_STREAM, 0) >= 0);
     could("open a local socket", socket(AF_UNIX, SOCK_STREAM, 0) >= 0);
+    int pair[2];
+    could("send to any local socket", socketpair(AF_UNIX, SOCK_DGRAM, 0, pair) == 0);
     int of_test = open("/proc/PROCESS/environ", O_RDONLY);
     could("see the test's environment", of_test >= 0 && read(of_test, line, sizeof line) > 0);
     fflush(stdout);
@@ -96,6 +100,10 @@ def refusing(namespaces=False, landlock=False):
 MASKED = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", 'mount -t tmpfs none /proc/fs && exec "$@"', "sh"]
 
 
+def works(command):
+    return subprocess.run(command, capture_output=True).returncode == 0
+
+
 def users():
     """Those that can be tried: the one who runs this and, where that is user 0, an ordinary one."""
     return {"this user": []} if os.getuid() else {
@@ -132,30 +140,41 @@ class Sandbox(unittest.TestCase):
         """Yields where a submission is graded: words, what stands before the command, what the child is refused, and the
         sandbox that must be found."""
         for user, before in users().items():
-            can_mask = subprocess.run([*before, *MASKED, "true"], capture_output=True).returncode == 0
-            yield user, before, None, "namespaces"
-            if can_mask:
+            if works([*before, "unshare", "--user", "--pid", "--net", "--ipc", "--mount", "--fork", "true"]):
+                yield user, before, None, "namespaces"
+            if works([*before, *MASKED, "true"]):
                 yield f"{user}, parts of /proc covered", [*before, *MASKED], None, "namespaces"
-            yield f"{user}, no namespaces", before, refusing(namespaces=True), "landlock"
+            if ctypes.CDLL(None).syscall(LANDLOCK, None, 0, 1) > 0:
+                yield f"{user}, no namespaces", before, refusing(namespaces=True), "landlock"
 
     def test_a_submission_reaches_nothing(self):
         text = HOSTILE.replace("FOLDER", str(self.folder)).replace("PROCESS", str(os.getpid()))
         hostile = self.worker_of("hostile", text)
+        secret = self.folder / "secret"
+
+        def grade(before, refused, *words):
+            secret.write_text(SECRET)
+            secret.chmod(0o666)
+            result = self.folder / "result.json"
+            result.unlink(missing_ok=True)
+            subprocess.run([*before, *self.grader(hostile, "--case", "twice: 1000 elements", "--json", result, *words)],
+                           preexec_fn=refused, capture_output=True)
+            document = json.loads(result.read_text())
+            return document["env"]["sandbox"], document["labs"][0]["cases"][0]
+
+        found, case = grade([], None, "--no-sandbox")  # else it proves nothing
+        self.assertEqual(found, "none")
+        for what in (f"read: {SECRET}", "could write a file", "could change a mode", "could signal the test"):
+            self.assertIn(what, case["printed"])
+        (self.folder / "made").unlink()
+
         for words, before, refused, sandbox in self.ways():
             with self.subTest(words):
-                secret = self.folder / "secret"
-                secret.write_text(SECRET)
-                secret.chmod(0o666)
                 done = subprocess.run([*before, *self.grader(hostile, "--probe-sandbox")], preexec_fn=refused,
                                       capture_output=True, text=True)
                 self.assertEqual((done.returncode, done.stdout), (0, sandbox + "\n"), done.stderr)
-                result = self.folder / "result.json"
-                result.unlink(missing_ok=True)
-                subprocess.run([*before, *self.grader(hostile, "--case", "twice: 1000 elements", "--json", result)],
-                               preexec_fn=refused, capture_output=True)
-                document = json.loads(result.read_text())
-                case = document["labs"][0]["cases"][0]
-                self.assertEqual(document["env"]["sandbox"], sandbox)
+                found, case = grade(before, refused)
+                self.assertEqual(found, sandbox)
                 self.assertEqual((case["verdict"], case.get("printed", "")), ("NOT_WRITTEN", ""), case)
                 self.assertEqual(secret.read_text(), SECRET)
                 self.assertFalse((self.folder / "made").exists())
@@ -167,7 +186,7 @@ class Sandbox(unittest.TestCase):
                 command = [*before, *self.grader("verdicts.naive.sim")]
                 done = subprocess.run([*command, "--probe-sandbox"], **bare)
                 self.assertEqual(done.returncode, 1)
-                self.assertIn("none: the kernel refuses", done.stdout)
+                self.assertIn("none: the kernel offers", done.stdout)
                 done = subprocess.run([*command, "--require-sandbox"], **bare)
                 self.assertEqual(done.returncode, 99)
                 self.assertIn("Nothing was graded", done.stderr)
@@ -190,7 +209,7 @@ class Sandbox(unittest.TestCase):
         self.assertIn("1 graded", done.stdout)
         done = self.workbook("grade", "02", "--submission", handed / "stub.cu", "--backend", "sim", **bare)
         self.assertIn("ran without a sandbox", done.stdout)
-        self.assertIn("refuses namespaces", self.workbook("doctor", **bare).stdout)
+        self.assertIn("the kernel offers", self.workbook("doctor", **bare).stdout)
 
     def test_a_compile_reads_nothing_of_the_project(self):
         source = self.folder / "reads.cu"
