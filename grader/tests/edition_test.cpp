@@ -5,6 +5,8 @@
 #include "../cli/release.hpp"
 #include "cli_project.hpp"
 
+#include <unistd.h>
+
 using namespace cli;
 
 namespace {

@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 #include <functional>
 #include <random>
 

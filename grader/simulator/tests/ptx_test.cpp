@@ -99,7 +99,8 @@ TEST_CASE("constants are expressions, in which WARP_SZ is 32")
         {"WARP_SZ >= 32 ? 5 : 6", 5},
         {"1 << 64", 0},
     };
-    for (const auto &[text, expected] : rows) {
+    for (const auto &[row, expected] : rows) {
+        auto text = row; // clang before version 16 captures no structured binding
         CAPTURE(text);
         auto b = body_of(std::string(".reg .b64 %rd<3>; mov.u64 %rd1, ") + text +
                          "; ld.global.u32 _, [%rd1+" + text + "];");

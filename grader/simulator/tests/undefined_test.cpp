@@ -8,7 +8,7 @@ using namespace simulator::tests;
 
 namespace {
 
-constexpr int load_line = 10, use_line = 20;
+constexpr int load_line = 10;
 
 // Runs `body` for 32 threads. Lane by lane %u comes from memory that nobody has written, at line
 // 10 of a.cu; what follows stands on line 20. %p is false, %q true, %h true for the first 16.
