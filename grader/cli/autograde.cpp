@@ -1,4 +1,4 @@
-// The autograde command: a class's files graded one by one, behind the same walls as any
+// The autograde command: a class's files graded one by one, in the same sandbox as any
 // submission.
 #include "autograde.hpp"
 
