@@ -92,7 +92,8 @@ TEST_CASE("limits hold")
     busy.cpu_seconds = 1;
     ending e = run(busy);
     CHECK(e.what == ending::signalled);
-    CHECK(e.cpu_seconds >= 0.5); // the limit counts whole ticks, also where others had a part of them
+    CHECK(e.cpu_seconds >=
+          0.5); // the limit counts whole ticks, also where others had a part of them
     child big =
         shell("head -c 1000000 /dev/zero > /tmp/cuda-workbook-limit." + std::to_string(getpid()));
     big.file_size = 1000;
