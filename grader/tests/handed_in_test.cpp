@@ -36,6 +36,8 @@ TEST_CASE("a folder that cannot be read is said to be so, and nothing is said to
     CHECK(b.unreadable);
     CHECK_THROWS_AS(read_class(p.root + "/a", both_labs), machine_error);
     CHECK_FALSE(p.found("none").file.size() > 0);
+    chmod((p.root + "/a").c_str(), 0700); // or nobody could remove them
+    chmod((p.root + "/b/02_scaling").c_str(), 0700);
 }
 
 TEST_CASE("a student's file is found in an edition, in a lab's folder, or alone")

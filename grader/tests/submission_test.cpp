@@ -482,12 +482,17 @@ TEST_CASE("a disk, a limit or a permission that stops the compiler is no fault o
         std::filesystem::create_directory(p.root + "/closed");
         chmod((p.root + "/closed").c_str(), 0555);
         std::filesystem::permissions(p.root + "/build", std::filesystem::perms(0777));
+        // An earlier test may have made this program's own folder already, which then is closed.
+        const scratch_folder made;
+        const std::string own = std::filesystem::path(made.path()).parent_path();
         setenv("TMPDIR", (p.root + "/closed").c_str(), 1);
+        chmod(own.c_str(), 0555);
         std::string words;
         {
             ordinary_user user;
             words = said();
         }
+        chmod(own.c_str(), 0700);
         setenv("TMPDIR", before.c_str(), 1);
         CHECK_MESSAGE(contains(words, "/closed: Permission denied.\n  what to do: get the right "
                                       "to write in"),
