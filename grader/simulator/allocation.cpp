@@ -1,13 +1,12 @@
 // Allocation: cudaMalloc, pinned and registered host memory, and their release.
 #include "transfers.hpp"
 
+#include "host.hpp"
 #include "memory.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <set>
-#include <sys/mman.h>
 
 namespace simulator::runtime {
 
@@ -113,15 +112,6 @@ bool overlaps_registered(std::uintptr_t first, std::uintptr_t end)
     });
 }
 
-// Whether other processes or mappings share these pages: only such a mapping can be seen twice.
-bool is_shared(std::uintptr_t first, std::uint64_t bytes)
-{
-    void *again = mremap(reinterpret_cast<void *>(first), 0, bytes, MREMAP_MAYMOVE);
-    if (again == MAP_FAILED) return false;
-    munmap(again, bytes);
-    return true;
-}
-
 // Moves the pages behind a host range into the device's range, where kernels can see them; both
 // addresses then show the same bytes. Only whole pages can move.
 cudaError_t register_host(void *p, std::size_t bytes)
@@ -130,14 +120,15 @@ cudaError_t register_host(void *p, std::size_t bytes)
     const std::uintptr_t first = at / page * page;
     const std::uintptr_t end = (at + bytes + page - 1) / page * page;
     if (overlaps_registered(first, end)) return cudaErrorHostMemoryAlreadyRegistered;
-    if (is_shared(first, end - first)) return refuse("cudaHostRegister of a shared mapping");
     memory &m = memory::instance();
     const auto start = m.allocate(end - first, memory_kind::pinned, current_device());
     if (!start) return cudaErrorMemoryAllocation;
-    std::memcpy(m.at(*start), reinterpret_cast<void *>(first), end - first);
-    if (!m.map_at(reinterpret_cast<void *>(first), *start, end - first)) {
+    const auto done = host().lend(first, *start, end - first);
+    if (done != host_process::lent::yes) {
         m.release(*start);
-        return cudaErrorOperatingSystem;
+        return done == host_process::lent::refused
+                   ? cudaErrorOperatingSystem
+                   : refuse("cudaHostRegister of a shared mapping");
     }
     const address device = *start + (at - first);
     m.mark(*start, end - first, 0, addressable); // the neighbours on those pages are not registered
@@ -151,16 +142,7 @@ cudaError_t unregister_host(void *p)
     auto it = owned().registered.find(reinterpret_cast<std::uintptr_t>(p));
     if (it == owned().registered.end()) return cudaErrorHostMemoryNotRegistered;
     const registration r = it->second;
-    // A private copy takes the place of the shared pages in one step: no reader sees anything else.
-    void *fresh =
-        mmap(nullptr, r.mapped_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (fresh == MAP_FAILED) return cudaErrorOperatingSystem;
-    std::memcpy(fresh, memory::instance().at(r.mapped), r.mapped_bytes);
-    if (mremap(fresh, r.mapped_bytes, r.mapped_bytes, MREMAP_MAYMOVE | MREMAP_FIXED,
-               reinterpret_cast<void *>(r.first_page)) == MAP_FAILED) {
-        munmap(fresh, r.mapped_bytes);
-        return cudaErrorOperatingSystem;
-    }
+    if (!host().take_back(r.first_page, r.mapped_bytes)) return cudaErrorOperatingSystem;
     owned().registered.erase(it);
     memory::instance().release(r.mapped);
     return cudaSuccess;

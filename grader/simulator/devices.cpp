@@ -15,7 +15,6 @@ namespace simulator::runtime {
 namespace {
 
 constexpr int most_devices = 16;
-thread_local int device_of_thread = 0;
 
 struct device_settings {
     std::set<std::pair<int, int>> peers; // (device, peer) with access enabled
@@ -231,7 +230,7 @@ cudaError_t attribute_of(int device, cudaDeviceAttr attribute, int &value)
         ("attribute " + std::to_string(attribute) + " of cudaDeviceGetAttribute").c_str());
 }
 
-int current_device() { return device_of_thread; }
+int current_device() { return this_thread().device; }
 
 } // namespace simulator::runtime
 
@@ -253,7 +252,7 @@ cudaError_t cudaSetDevice(int device)
 {
     return call([&] {
         if (!valid_device(device)) return cudaErrorInvalidDevice;
-        device_of_thread = device;
+        this_thread().device = device;
         return cudaSuccess;
     });
 }

@@ -6,12 +6,11 @@
 #include <algorithm>
 #include <cstdio>
 #include <iterator>
+#include <map>
 
 namespace simulator::runtime {
 
 namespace {
-
-thread_local cudaError_t last_error = cudaSuccess;
 
 struct device_fault {
     cudaError_t error = cudaSuccess;
@@ -202,6 +201,12 @@ std::recursive_mutex &lock()
     return *one;
 }
 
+host_thread &this_thread()
+{
+    static auto *const all = new std::map<std::uint64_t, host_thread>;
+    return (*all)[calling_thread()];
+}
+
 cudaError_t standing_fault()
 {
     if (standing.error != cudaSuccess) standing.surfaced = true;
@@ -212,7 +217,7 @@ cudaError_t fault_of_now() { return standing.error; }
 
 cudaError_t record(cudaError_t result)
 {
-    if (result != cudaSuccess) last_error = result;
+    if (result != cudaSuccess) this_thread().last_error = result;
     return result;
 }
 
@@ -257,14 +262,14 @@ cudaError_t cudaPeekAtLastError()
 {
     std::lock_guard guard(lock());
     // Right after a launch the fault is still on its way: only a later call brings it up.
-    return standing.surfaced ? standing.error : last_error;
+    return standing.surfaced ? standing.error : this_thread().last_error;
 }
 
 cudaError_t cudaGetLastError()
 {
     std::lock_guard guard(lock());
-    const cudaError_t error = standing.surfaced ? standing.error : last_error;
-    last_error = cudaSuccess;
+    const cudaError_t error = standing.surfaced ? standing.error : this_thread().last_error;
+    this_thread().last_error = cudaSuccess;
     return error;
 }
 

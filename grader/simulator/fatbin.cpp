@@ -125,23 +125,45 @@ std::span<const std::byte> loaded_bytes(const void *image)
     return {static_cast<const std::byte *>(image), q.end - q.at};
 }
 
-std::vector<std::string> ptx_of_wrapper(const void *wrapper, int architecture)
+namespace {
+
+// Without what lies behind it in its segment; as it is where its header makes no sense.
+std::span<const std::byte> whole_image(std::span<const std::byte> image)
+{
+    if (image.size() < image_header) return image;
+    const std::uint64_t header = read<std::uint16_t>(image, 6), size = read<std::uint64_t>(image, 8);
+    const bool fits = header <= image.size() && size <= image.size() - header;
+    return fits ? image.first(header + size) : image;
+}
+
+} // namespace
+
+fat_binary images_of_wrapper(const void *wrapper)
 {
     const auto bytes = loaded_bytes(wrapper);
     if (bytes.size() < sizeof(__fatBinC_Wrapper_t)) fail("its wrapper is not in a loaded program");
     const auto w = read<__fatBinC_Wrapper_t>(bytes, 0);
     if (w.magic != FATBINC_MAGIC) fail("wrong magic number in its wrapper");
-    if (w.version == FATBINC_VERSION) return {ptx_of_image(loaded_bytes(w.data), architecture)};
+    if (w.version == FATBINC_VERSION) return {false, {whole_image(loaded_bytes(w.data))}};
     if (w.version != FATBINC_LINK_VERSION)
         fail("unknown version " + std::to_string(w.version) + " of its wrapper");
 
-    std::vector<std::string> texts;
-    std::string why_not = "no linked part has PTX";
+    fat_binary result{true, {}};
     const auto list = loaded_bytes(w.filename_or_fatbins);
     for (std::uint64_t i = 0;; ++i) {
         const auto *part = read<const void *>(list, i * sizeof(void *));
-        if (!part) break;
-        image_ptx found = search(loaded_bytes(part), architecture);
+        if (!part) return result;
+        result.images.push_back(whole_image(loaded_bytes(part)));
+    }
+}
+
+std::vector<std::string> ptx_of(const fat_binary &binary, int architecture)
+{
+    if (!binary.linked) return {ptx_of_image(binary.images.at(0), architecture)};
+    std::vector<std::string> texts;
+    std::string why_not = "no linked part has PTX";
+    for (const auto image : binary.images) {
+        image_ptx found = search(image, architecture);
         if (found.text)
             texts.push_back(std::move(*found.text));
         else

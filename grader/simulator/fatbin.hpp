@@ -18,10 +18,16 @@ std::string ptx_of_image(std::span<const std::byte> image, int architecture);
 // library.
 std::span<const std::byte> loaded_bytes(const void *image);
 
-// What nvcc registers: a wrapper around one image, or, after a device link (-rdc=true), around the
-// linked machine code and a list of the images that went into it, which hold the PTX. One text for
-// each part that has PTX. Throws as above, and when no part has PTX.
-std::vector<std::string> ptx_of_wrapper(const void *wrapper, int architecture);
+// What nvcc registers: one image, or, after a device link (-rdc=true), the images that went into the
+// linked machine code, which hold the PTX.
+struct fat_binary {
+    bool linked = false;
+    std::vector<std::span<const std::byte>> images; // of a loaded program
+};
+// From the wrapper that nvcc registers. Throws as above.
+fat_binary images_of_wrapper(const void *wrapper);
+// One text for each part that has PTX. Throws as above, and when no part has PTX.
+std::vector<std::string> ptx_of(const fat_binary &binary, int architecture);
 
 // One PTX text out of the texts of separately compiled parts: declarations of what another part
 // defines are dropped, of equal weak definitions the first stays, line tables get distinct numbers.

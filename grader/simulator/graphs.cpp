@@ -1,10 +1,10 @@
 // Graphs: made by hand or by capturing streams, and run as often as the program likes.
+#include "host.hpp"
 #include "work.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <map>
-#include <thread>
 
 // The types behind CUDA's opaque handles.
 struct CUgraphNode_st {
@@ -32,7 +32,7 @@ struct capture {
     cudaGraph_t graph;
     stream_state *origin;
     cudaStreamCaptureMode mode;
-    std::thread::id thread;
+    std::uint64_t thread;
     unsigned long long id;
     bool broken = false;
     std::set<stream_state *> members;
@@ -52,8 +52,6 @@ graph_handles &handles()
     static auto *const one = new graph_handles;
     return *one;
 }
-
-thread_local cudaStreamCaptureMode mode_of_thread = cudaStreamCaptureModeGlobal;
 
 bool holds(cudaGraph_t graph, cudaGraphNode_t node)
 {
@@ -123,7 +121,7 @@ cudaError_t begin_capture(cudaStream_t stream, cudaStreamCaptureMode mode)
     graph->captures = true;
     handles().graphs.insert(graph);
     auto c = std::make_shared<capture>(
-        capture{graph, &s, mode, std::this_thread::get_id(), next_id++, false, {&s}});
+        capture{graph, &s, mode, calling_thread(), next_id++, false, {&s}});
     handles().captures.insert(c);
     s.into = c;
     s.tail.clear();
@@ -139,7 +137,7 @@ cudaError_t finish_capture(cudaStream_t stream, cudaGraph_t *out)
     if (!s.into) return cudaErrorIllegalState;
     const auto c = s.into;
     if (c->origin != &s) return cudaErrorStreamCaptureUnmatched;
-    if (c->mode != cudaStreamCaptureModeRelaxed && c->thread != std::this_thread::get_id())
+    if (c->mode != cudaStreamCaptureModeRelaxed && c->thread != calling_thread())
         return cudaErrorStreamCaptureWrongThread;
     const cudaError_t e = c->broken       ? cudaErrorStreamCaptureInvalidated
                           : is_joined(*c) ? cudaSuccess
@@ -270,7 +268,7 @@ cudaError_t host_task(const cudaHostNodeParams *p, task &t)
 {
     if (!p || !p->fn) return cudaErrorInvalidValue;
     t.type = cudaGraphNodeTypeHost;
-    t.run = [function = p->fn, data = p->userData] { function(data); };
+    t.run = [function = p->fn, data = p->userData] { host().call(function, data); };
     return cudaSuccess;
 }
 
@@ -337,9 +335,10 @@ cudaError_t check_legacy(const stream_state &legacy)
 
 cudaError_t refuse_while_capturing()
 {
+    const cudaStreamCaptureMode mode_of_thread = this_thread().capture_mode;
     if (mode_of_thread == cudaStreamCaptureModeRelaxed) return cudaSuccess;
     for (const auto &c : handles().captures) {
-        const bool mine = c->thread == std::this_thread::get_id();
+        const bool mine = c->thread == calling_thread();
         const bool global =
             c->mode == cudaStreamCaptureModeGlobal && mode_of_thread == cudaStreamCaptureModeGlobal;
         if (c->mode == cudaStreamCaptureModeRelaxed || (!mine && !global)) continue;
@@ -439,7 +438,7 @@ cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode *mode)
 {
     return call([&] {
         if (!mode) return cudaErrorInvalidValue;
-        std::swap(*mode, mode_of_thread);
+        std::swap(*mode, this_thread().capture_mode);
         return cudaSuccess;
     });
 }

@@ -5,6 +5,7 @@
 #include "counters.hpp"
 #include "fatbin.hpp"
 #include "finding.hpp"
+#include "host.hpp"
 #include "work.hpp"
 
 #include <cstring>
@@ -25,7 +26,7 @@ struct managed_variable {
 
 // One registered fat binary and what was loaded from it.
 struct binary {
-    const void *wrapper;
+    std::function<fat_binary()> images; // throws as images_of_wrapper does
     std::map<int, module> modules; // by device
     std::vector<managed_variable> managed;
     module::variables managed_at;    // the same for all devices
@@ -91,7 +92,7 @@ module *load(binary &from, int device)
     std::string ptx;
     try {
         const int architecture = profile().major * 10 + profile().minor;
-        ptx = link_ptx(ptx_of_wrapper(from.wrapper, architecture));
+        ptx = link_ptx(ptx_of(from.images(), architecture));
     } catch (const std::runtime_error &e) {
         return failed(cudaErrorNoKernelImageForDevice, e.what());
     }
@@ -100,7 +101,8 @@ module *load(binary &from, int device)
             from.modules.emplace(device, module(ptx, device, &from.managed_at)).first->second;
         for (const auto &m : from.managed)
             if (const auto *v = code.find_variable(m.name))
-                *m.host_pointer = reinterpret_cast<void *>(v->start);
+                host().write(m.host_pointer, {sizeof v->start},
+                             reinterpret_cast<const std::byte *>(&v->start));
         return &code;
     } catch (const std::runtime_error &e) {
         return failed(cudaErrorInvalidPtx, e.what());
@@ -371,6 +373,28 @@ cudaError_t run(const void *function, dim3 grid, dim3 block, void **arguments,
     return queue(stream, std::move(t));
 }
 
+void **register_binary(std::function<fat_binary()> images)
+{
+    std::lock_guard guard(lock());
+    heed_environment();
+    link_harness();
+    report_at_exit();
+    auto &all = registered().binaries;
+    all.push_back(std::make_unique<binary>());
+    all.back()->images = std::move(images);
+    return reinterpret_cast<void **>(all.back().get());
+}
+
+cudaError_t parameters_of(const void *function, std::vector<std::uint32_t> &bytes)
+{
+    std::lock_guard guard(lock());
+    resolved k;
+    if (cudaError_t e = resolve(function, k); e != cudaSuccess) return e;
+    bytes.clear();
+    for (const auto &p : k.info->parameters) bytes.push_back(p.bytes);
+    return cudaSuccess;
+}
+
 void unload(int device)
 {
     for (auto &b : registered().binaries) {
@@ -391,14 +415,7 @@ extern "C" {
 
 void **__cudaRegisterFatBinary(void *wrapper)
 {
-    std::lock_guard guard(lock());
-    heed_environment();
-    link_harness();
-    report_at_exit();
-    auto &all = registered().binaries;
-    all.push_back(std::make_unique<binary>());
-    all.back()->wrapper = wrapper;
-    return reinterpret_cast<void **>(all.back().get());
+    return register_binary([wrapper] { return images_of_wrapper(wrapper); });
 }
 
 void __cudaRegisterFatBinaryEnd(void **) {}

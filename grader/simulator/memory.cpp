@@ -1,7 +1,7 @@
 // Device memory: the address range, its shadow, allocations with their names.
 #include "memory.hpp"
 
-#include "anywhere.hpp"
+#include "host.hpp"
 #include "machine.hpp"
 
 #include <algorithm>
@@ -45,21 +45,16 @@ bool charged(memory_kind kind)
     return kind != memory_kind::pinned && kind != memory_kind::internal;
 }
 
-// At an address that tells nothing about those of other ranges: programs know the first of them.
-void *map_range(std::uint64_t bytes, int protection, int flags)
+void *map_range(std::uint64_t bytes, int protection)
 {
-    void *p = mmap(anywhere(), bytes, protection, flags | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *p =
+        mmap(nullptr, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return p == MAP_FAILED ? nullptr : p;
 }
 
-// A second window on the pages of a shared mapping.
-void *map_again(void *old, std::uint64_t bytes)
+bool map_file(void *at, std::uint64_t bytes, int protection, int file)
 {
-    void *place = map_range(bytes, PROT_NONE, MAP_PRIVATE);
-    // Remapping zero bytes leaves the old one where it is.
-    void *p = place ? mremap(old, 0, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, place) : MAP_FAILED;
-    if (p == MAP_FAILED && place) munmap(place, bytes);
-    return p == MAP_FAILED ? nullptr : p;
+    return mmap(at, bytes, protection, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, file, 0) == at;
 }
 
 constexpr std::uint64_t template_bytes = 16 << 20;
@@ -132,7 +127,8 @@ struct memory::state {
     std::set<address> brought;      // managed pages that are on a device
     std::uint64_t managed = 0;      // live allocations of such memory
     std::uint64_t open_to_host = 0; // live allocations that host code can write
-    std::uint64_t top = first_offset;
+    std::uint64_t top = first_offset, shared_top = 0; // the latter from the middle on
+    std::uint64_t shared_bytes = 0;                   // of the file, so far
 };
 
 memory &memory::instance()
@@ -144,19 +140,24 @@ memory &memory::instance()
 
 memory::memory()
 {
+    shared_file_ = memfd_create("memory shared with the host", MFD_CLOEXEC);
     for (reserved_ = largest_range; reserved_ >= smallest_range; reserved_ /= 2) {
-        void *data = map_range(reserved_, PROT_READ | PROT_WRITE, MAP_SHARED);
-        void *seen = data ? map_again(data, reserved_) : nullptr;
-        void *shadow = seen ? map_range(reserved_, PROT_READ | PROT_WRITE, MAP_PRIVATE) : nullptr;
-        if (shadow && mprotect(seen, reserved_, PROT_NONE) == 0) {
-            for (void *window : {data, seen, shadow}) madvise(window, reserved_, MADV_DONTDUMP);
-            base_ = reinterpret_cast<address>(seen);
-            data_ = static_cast<std::byte *>(data);
+        auto *data = static_cast<std::byte *>(map_range(reserved_, PROT_READ | PROT_WRITE));
+        auto *seen = static_cast<std::byte *>(data ? map_range(reserved_, PROT_NONE) : nullptr);
+        void *shadow = seen ? map_range(reserved_, PROT_READ | PROT_WRITE) : nullptr;
+        const std::uint64_t half = reserved_ / 2;
+        if (shadow && map_file(data + half, half, PROT_READ | PROT_WRITE, shared_file_) &&
+            map_file(seen + half, half, PROT_NONE, shared_file_)) {
+            for (void *window : {static_cast<void *>(data), static_cast<void *>(seen), shadow})
+                madvise(window, reserved_, MADV_DONTDUMP);
+            base_ = as_address(seen);
+            data_ = data;
             shadow_ = static_cast<std::uint8_t *>(shadow);
             state_ = new state;
+            state_->shared_top = half + first_offset;
             return;
         }
-        for (void *window : {data, seen, shadow})
+        for (void *window : {static_cast<void *>(data), static_cast<void *>(seen), shadow})
             if (window) munmap(window, reserved_);
     }
     throw std::runtime_error(
@@ -166,33 +167,46 @@ memory::memory()
         "overcommit (sysctl vm.overcommit_memory=0)");
 }
 
+// Larger steps than needed: most programs share little, and each step is a system call.
+bool memory::grow_shared(std::uint64_t bytes)
+{
+    constexpr std::uint64_t step = 64 << 20;
+    if (bytes <= state_->shared_bytes) return true;
+    const std::uint64_t wanted = (bytes + step - 1) / step * step;
+    if (ftruncate(shared_file_, static_cast<off_t>(wanted)) != 0) return false;
+    state_->shared_bytes = wanted;
+    return true;
+}
+
 std::optional<address> memory::allocate(std::uint64_t bytes, memory_kind kind, int device)
 {
     std::lock_guard lock(state_->mutex);
     const bool counted = charged(kind);
     const std::uint64_t size = round_up(bytes), zone = red_zone(bytes);
-    if (size < bytes || size > reserved_ - state_->top) return std::nullopt;
-    if (zone > reserved_ - state_->top - size) return std::nullopt;
+    const bool shared = host_accessible(kind);
+    std::uint64_t &top = shared ? state_->shared_top : state_->top;
+    const std::uint64_t end = shared ? reserved_ : reserved_ / 2;
+    if (size < bytes || size > end - top) return std::nullopt;
+    if (zone > end - top - size) return std::nullopt;
     if (counted && bytes > capacity(device) - state_->used[device]) return std::nullopt;
 
-    const address start = base_ + state_->top;
-    if (host_accessible(kind) && size &&
-        mprotect(reinterpret_cast<void *>(start), size, PROT_READ | PROT_WRITE) != 0)
+    const address start = base_ + top;
+    if (shared && size && !(grow_shared(top - reserved_ / 2 + size) && host().open(start, size)))
         return std::nullopt;
-    state_->top += size + zone;
+    top += size + zone;
     if (counted) state_->used[device] += bytes;
     if (kind == memory_kind::heap) state_->heap_used[device] += bytes;
-    if (host_accessible(kind)) ++state_->open_to_host;
+    if (shared) ++state_->open_to_host;
     state_->managed += kind == memory_kind::managed;
     state_->allocations[start] = {start, bytes, kind, device, true, {}};
     // Host code writes such memory unseen, so all of it counts as initialised.
     const std::uint8_t of_device =
-        charged(kind) && settings().tell_devices_apart && !host_accessible(kind)
+        charged(kind) && settings().tell_devices_apart && !shared
             ? device_bit(device)
             : std::uint8_t{0};
     const int far = kind == memory_kind::pinned ? on_host : 0;
     const auto fresh = static_cast<std::uint8_t>(
-        host_accessible(kind) ? addressable | initialised | far : addressable | of_device);
+        shared ? addressable | initialised | far : addressable | of_device);
     std::uint64_t filled = 0;
     if (size > most_populated)
         filled = map_filled(shadow_at(start), bytes, fresh);
@@ -221,8 +235,9 @@ bool memory::release(address start)
              MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     else
         madvise(shadow_at(start), size, MADV_DONTNEED);
-    madvise(at(start), size, MADV_REMOVE);
-    if (host_accessible(a.kind)) mprotect(reinterpret_cast<void *>(start), size, PROT_NONE);
+    const bool shared = host_accessible(a.kind);
+    madvise(at(start), size, shared ? MADV_REMOVE : MADV_DONTNEED);
+    if (shared) host().close(start, size);
     return true;
 }
 
@@ -265,11 +280,6 @@ void memory::place(address page, std::uint64_t bytes, bool on_device)
             state_->brought.insert(page);
         else
             state_->brought.erase(page);
-}
-
-bool memory::map_at(void *host, address start, std::uint64_t bytes)
-{
-    return mremap(at(start), 0, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, host) == host;
 }
 
 void memory::mark(address a, std::uint64_t bytes, std::uint8_t set, std::uint8_t clear)

@@ -2,9 +2,9 @@
 // byte.
 //
 // Three views of the same range, `reserved()` bytes long:
-//   - `base()`, the addresses that programs see. Device allocations are not accessible there, so
-//   host
-//     code that reads device memory faults as it does on hardware; pinned and managed ones are.
+//   - `base()`, the addresses that programs see. Nothing is accessible there, so that host code
+//     which reads device memory faults as it does on hardware, but pinned and managed memory, which
+//     lies in the upper half: a file that device and host share.
 //   - `data()`, the simulator's own window on the bytes.
 //   - `shadow()`, one byte for each data byte: a set of `shadow_bits`.
 // Allocations never reuse addresses, take whole pages and have red zones between them.
@@ -80,10 +80,9 @@ public:
     // null.
     const allocation *find(address a) const;
 
-    // Maps an allocation's bytes at `host` as well, a page boundary in ordinary memory of this
-    // process: what cudaHostRegister needs. `bytes` is a multiple of the page size; false when the
-    // system refuses.
-    bool map_at(void *host, address start, std::uint64_t bytes);
+    // The upper half, which device and host share, and the file that it is.
+    address shared() const { return base_ + reserved_ / 2; }
+    int shared_file() const { return shared_file_; }
 
     // Managed memory is on the host until a kernel asks for it or a prefetch moves it, page by
     // page. What the host touches meanwhile is not seen.
@@ -106,10 +105,12 @@ public:
 
 private:
     memory();
+    bool grow_shared(std::uint64_t bytes);
     address base_ = 0;
     std::byte *data_ = nullptr;
     std::uint8_t *shadow_ = nullptr;
     std::uint64_t reserved_ = 0;
+    int shared_file_ = -1;
     struct state;
     state *state_ = nullptr;
 };

@@ -5,11 +5,14 @@
 // returns. No duration is ever measured.
 #pragma once
 
+#include "fatbin.hpp"
 #include "machine.hpp"
 
 #include <cuda_runtime_api.h>
+#include <functional>
 #include <mutex>
 #include <string>
+#include <vector>
 
 namespace simulator::runtime {
 
@@ -27,13 +30,20 @@ bool has_harness();
 void complain(const std::string &message); // one line on stderr, prefixed with "simulator: "
 cudaError_t refuse(const char *function); // what the simulator does not offer: said, found, refused
 
-bool in_host_function(); // of this thread: one that a stream called; it may call nothing here
+// What the runtime keeps for each thread of the host; used under the lock.
+struct host_thread {
+    int device = 0;
+    cudaError_t last_error = cudaSuccess;
+    cudaStreamCaptureMode capture_mode = cudaStreamCaptureModeGlobal;
+    bool in_host_function = false; // one that a stream called; it may call nothing here
+};
+host_thread &this_thread();
 
 // Every API function is one of these around its body: lock, standing fault, body, record.
 template <typename function> cudaError_t call(function body)
 {
     std::lock_guard guard(lock());
-    if (in_host_function()) return record(cudaErrorNotPermitted);
+    if (this_thread().in_host_function) return record(cudaErrorNotPermitted);
     const cudaError_t standing = standing_fault();
     return record(standing != cudaSuccess ? standing : body());
 }
@@ -66,6 +76,10 @@ std::uint32_t dynamic_shared_limit(const resolved &k); // bytes a block may ask 
 int blocks_per_multiprocessor(const kernel_info &info, int threads, std::size_t dynamic_shared);
 cudaError_t run(const void *function, dim3 grid, dim3 block, void **arguments,
                 std::size_t dynamic_shared, cudaStream_t stream, bool cooperative);
+// The handle of a fat binary, whose images are read when it is first used.
+void **register_binary(std::function<fat_binary()> images);
+// How many bytes each parameter of a kernel has; an error as `resolve` returns it.
+cudaError_t parameters_of(const void *function, std::vector<std::uint32_t> &bytes);
 void unload(int device); // drops the code and variables of a device; they load again when used
 
 // Variables, by the host object that stands for them. cudaErrorInvalidSymbol when there is none.

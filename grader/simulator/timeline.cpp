@@ -1,6 +1,7 @@
 // Puts what streams were given into simulated time.
 #include "timeline.hpp"
 
+#include "host.hpp"
 #include "machine.hpp"
 
 #include <algorithm>
@@ -212,12 +213,6 @@ void mark_critical(std::vector<timeline_step> &steps, std::uint64_t end)
 
 } // namespace
 
-struct timeline::thread_knows {
-    std::uint64_t era = 0;
-    unsigned number = 0;
-    step_id waited_for = 0;
-};
-
 timeline &timeline::instance()
 {
     // Never destroyed: work may still be queued while static objects go.
@@ -231,16 +226,14 @@ void timeline::clear()
     steps_.clear();
     left_out_ = host_waits_ = idle_waits_ = 0;
     last_wait_ = 0;
-    threads_ = 0;
-    ++era_;
+    threads_.clear();
 }
 
 // A thread begins with what the others have waited for: one of them has made it.
 timeline::thread_knows &timeline::this_thread()
 {
-    thread_local thread_knows mine;
-    if (mine.era != era_) mine = {era_, threads_++, last_wait_};
-    return mine;
+    const auto number = static_cast<unsigned>(threads_.size());
+    return threads_.try_emplace(calling_thread(), thread_knows{number, last_wait_}).first->second;
 }
 
 step_id timeline::add(timeline_step s)

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -88,14 +89,17 @@ public:
 
 private:
     timeline_step *running();
-    struct thread_knows;
+    struct thread_knows {
+        unsigned number = 0;
+        step_id waited_for = 0;
+    };
     thread_knows &this_thread();
 
     std::vector<timeline_step> steps_;
     step_id before_ = 0; // ids up to here are forgotten
     step_id runs_ = 0, last_wait_ = 0;
-    std::uint64_t left_out_ = 0, host_waits_ = 0, idle_waits_ = 0, era_ = 1;
-    unsigned threads_ = 0;
+    std::uint64_t left_out_ = 0, host_waits_ = 0, idle_waits_ = 0;
+    std::map<std::uint64_t, thread_knows> threads_; // of the host
 };
 
 } // namespace simulator

@@ -2,6 +2,7 @@
 #include "transfers.hpp"
 
 #include "counters.hpp"
+#include "host.hpp"
 #include "memory.hpp"
 
 #include <algorithm>
@@ -11,9 +12,9 @@ namespace simulator::runtime {
 
 namespace {
 
-// One side of a copy: bytes this process can touch, and what is known about them.
+// One side of a copy: its bytes, and what is known about them.
 struct side {
-    std::byte *bytes = nullptr;
+    std::byte *bytes = nullptr;     // for host() alone, where there is no shadow
     address start = 0;              // as programs see it
     std::uint8_t *shadow = nullptr; // null: ordinary host memory
     bool host = true;               // on the host's side of the link
@@ -143,13 +144,38 @@ side at(const side &s, std::uint64_t offset)
             s.device};
 }
 
-void move(const copy_request &r, const side &target, const side &source)
+host_rows rows_of(const box &size, const layout &rows)
+{
+    return {size.width, size.height, size.depth, rows.pitch, rows.slice};
+}
+
+layout packed(const box &size) { return {size.width, size.width * size.height}; }
+
+// Ordinary host memory is read before, or written after, in one go.
+void move(const copy_request &r, const side &target, side source)
 {
     count(target, source, r.size.width * r.size.height * r.size.depth);
+    std::vector<std::byte> read, written;
+    layout rows_from = r.rows_from, rows_to = r.rows_to;
+    if (!source.shadow) {
+        if (!r.staged) {
+            read.resize(rows_of(r.size, rows_from).bytes());
+            host().read(source.bytes, rows_of(r.size, rows_from), read.data());
+        }
+        source.bytes = r.staged ? r.staged->data() : read.data();
+        rows_from = packed(r.size);
+    }
+    side to = target;
+    if (!target.shadow) {
+        written.resize(rows_of(r.size, rows_to).bytes());
+        to.bytes = written.data();
+        rows_to = packed(r.size);
+    }
     each_row(r.size, [&](std::uint64_t y, std::uint64_t z) {
-        copy_row(at(target, y * r.rows_to.pitch + z * r.rows_to.slice),
-                 at(source, y * r.rows_from.pitch + z * r.rows_from.slice), r.size.width);
+        copy_row(at(to, y * rows_to.pitch + z * rows_to.slice),
+                 at(source, y * rows_from.pitch + z * rows_from.slice), r.size.width);
     });
+    if (!target.shadow) host().write(target.bytes, rows_of(r.size, r.rows_to), written.data());
 }
 
 // What was right when it was queued may be wrong when its turn comes: memory was freed meanwhile.
@@ -162,18 +188,11 @@ void copy_now(const copy_request &r)
 }
 
 // Ordinary host memory is read when the call is made, however late the copy itself is.
-std::shared_ptr<std::vector<std::byte>> stage(copy_request &r, const side &source)
+void stage(copy_request &r, const side &source)
 {
-    auto staged =
-        std::make_shared<std::vector<std::byte>>(r.size.width * r.size.height * r.size.depth);
-    std::byte *to = staged->data();
-    each_row(r.size, [&](std::uint64_t y, std::uint64_t z) {
-        std::memcpy(to, source.bytes + y * r.rows_from.pitch + z * r.rows_from.slice, r.size.width);
-        to += r.size.width;
-    });
-    r.from = staged->data();
-    r.rows_from = {r.size.width, r.size.width * r.size.height};
-    return staged;
+    const host_rows rows = rows_of(r.size, r.rows_from);
+    r.staged = std::make_shared<std::vector<std::byte>>(rows.bytes());
+    host().read(source.bytes, rows, r.staged->data());
 }
 
 bool is_pageable(const side &s, const void *p) { return !s.shadow && !is_registered(p); }
@@ -204,10 +223,9 @@ cudaError_t copy(copy_request r, cudaStream_t stream, until end)
     if (cudaError_t e = look_up(r, target, source); e != cudaSuccess) return e;
     task t;
     t.type = cudaGraphNodeTypeMemcpy;
-    std::shared_ptr<std::vector<std::byte>> staged;
     stream_state &s = state_of(stream);
-    if (puts_off() && !s.into && is_pageable(source, r.from)) staged = stage(r, source);
-    t.run = [r, staged] { copy_now(r); };
+    if (puts_off() && !s.into && is_pageable(source, r.from)) stage(r, source);
+    t.run = [r] { copy_now(r); };
     const cudaError_t queued =
         way_of(target, source) == copy_way::between_devices
             ? queue_between(stream, std::move(t), target.device, source.device)

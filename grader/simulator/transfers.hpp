@@ -26,6 +26,8 @@ struct copy_request {
     layout rows_from;
     box size;
     cudaMemcpyKind kind;
+    // The source's rows, one behind another, where they were read when the call was made.
+    std::shared_ptr<std::vector<std::byte>> staged = {};
 };
 
 enum class until { queued, copied };

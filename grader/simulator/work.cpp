@@ -1,11 +1,12 @@
 // Streams' queues: what waits for what, and which work runs next.
 #include "work.hpp"
 
+#include "host.hpp"
+
 #include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <random>
-#include <thread>
 
 namespace simulator::runtime {
 
@@ -16,7 +17,7 @@ constexpr std::size_t most_pending = 1024; // then the oldest runs: no queue is 
 struct queues {
     std::vector<work_ref> pending; // in the order of their queueing
     std::map<int, stream_state> legacy;
-    std::map<std::pair<std::thread::id, int>, stream_state> per_thread;
+    std::map<std::pair<std::uint64_t, int>, stream_state> per_thread; // by thread of the host
     std::set<cudaStream_t> created;
     std::mt19937_64 random;
     std::uint64_t seeded = 0;
@@ -28,8 +29,6 @@ queues &all()
     static auto *const one = new queues;
     return *one;
 }
-
-thread_local bool host_function_runs = false;
 
 bool is_per_thread(cudaStream_t s) { return s == cudaStreamPerThread; }
 
@@ -143,12 +142,10 @@ std::vector<step_id> steps_of(const std::vector<work_ref> &all)
 void run_task(const task &t)
 {
     const bool host = t.type == cudaGraphNodeTypeHost;
-    if (host) host_function_runs = true;
+    if (host) this_thread().in_host_function = true;
     t.run();
-    if (host) host_function_runs = false;
+    if (host) this_thread().in_host_function = false;
 }
-
-bool in_host_function() { return host_function_runs; }
 
 bool is_legacy(cudaStream_t s) { return !s || s == cudaStreamLegacy; }
 
@@ -170,7 +167,7 @@ stream_state &state_of(cudaStream_t s)
     if (!is_legacy(s) && !is_per_thread(s)) return *s;
     const int device = current_device();
     if (is_legacy(s)) return legacy_of(device);
-    stream_state &one = all().per_thread[{std::this_thread::get_id(), device}];
+    stream_state &one = all().per_thread[{calling_thread(), device}];
     one.device = device;
     one.id = 2;
     return one;

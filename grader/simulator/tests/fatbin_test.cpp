@@ -89,26 +89,26 @@ TEST_CASE("a wrapper leads to its image, or to the images of a device link")
 {
     static const auto one = static_image<0>({{1, 80, ptx_80}});
     static const __fatBinC_Wrapper_t plain = {FATBINC_MAGIC, FATBINC_VERSION, one, nullptr};
-    CHECK(ptx_of_wrapper(&plain, 80).size() == 1);
+    CHECK(ptx_of(images_of_wrapper(&plain), 80).size() == 1);
 
     static const auto linked = static_image<1>({{2, 80, "machine"}});
     static const auto without = static_image<2>({{2, 80, "machine"}});
     static const auto two = static_image<3>({{1, 75, ptx_75}});
     static const void *parts[] = {one, without, two, nullptr};
     static const __fatBinC_Wrapper_t list = {FATBINC_MAGIC, FATBINC_LINK_VERSION, linked, parts};
-    const auto texts = ptx_of_wrapper(&list, 80);
+    const auto texts = ptx_of(images_of_wrapper(&list), 80);
     REQUIRE(texts.size() == 2);
     CHECK(has(texts[1], "seventy-five"));
 
     static const void *none[] = {without, nullptr};
     static const __fatBinC_Wrapper_t empty = {FATBINC_MAGIC, FATBINC_LINK_VERSION, linked, none};
-    CHECK_THROWS_AS(ptx_of_wrapper(&empty, 80), std::runtime_error);
+    CHECK_THROWS_AS(ptx_of(images_of_wrapper(&empty), 80), std::runtime_error);
     static const __fatBinC_Wrapper_t strange = {FATBINC_MAGIC, 9, one, nullptr};
-    CHECK_THROWS_AS(ptx_of_wrapper(&strange, 80), std::runtime_error);
+    CHECK_THROWS_AS(ptx_of(images_of_wrapper(&strange), 80), std::runtime_error);
     static const __fatBinC_Wrapper_t nowhere = {FATBINC_MAGIC, FATBINC_VERSION, nullptr, nullptr};
-    CHECK_THROWS_AS(ptx_of_wrapper(&nowhere, 80), std::runtime_error);
+    CHECK_THROWS_AS(ptx_of(images_of_wrapper(&nowhere), 80), std::runtime_error);
     static const __fatBinC_Wrapper_t wrong = {1, FATBINC_VERSION, one, nullptr};
-    CHECK_THROWS_AS(ptx_of_wrapper(&wrong, 80), std::runtime_error);
+    CHECK_THROWS_AS(ptx_of(images_of_wrapper(&wrong), 80), std::runtime_error);
 }
 
 TEST_CASE("parts of a device link become one text")

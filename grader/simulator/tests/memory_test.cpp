@@ -4,6 +4,7 @@
 #include "../counters.hpp"
 #include "../finding.hpp"
 #include "../machine.hpp"
+#include "../host.hpp"
 #include "../memory.hpp"
 
 #include <csetjmp>
@@ -249,15 +250,24 @@ TEST_CASE("labels cut an allocation into parts, and later ones replace what they
     CHECK(m.describe(a + 5000, 4) == "just past the end of `empty` (0 bytes)");
 }
 
-TEST_CASE("map_at shows an allocation's bytes at a host address")
+TEST_CASE("a program's own pages are lent to devices and taken back with what they hold")
 {
     memory &m = memory::instance();
     const address a = get(8192, memory_kind::pinned);
     std::vector<char> room(3 * 4096);
-    char *host = room.data() + (4096 - reinterpret_cast<address>(room.data()) % 4096);
-    REQUIRE(m.map_at(host, a, 4096));
-    host[5] = 42;
+    char *pages = room.data() + (4096 - reinterpret_cast<address>(room.data()) % 4096);
+    const auto at = reinterpret_cast<std::uintptr_t>(pages);
+    pages[7] = 7;
+    REQUIRE(host().lend(at, a, 4096) == host_process::lent::yes);
+    CHECK(m.at(a)[7] == std::byte{7});
+    pages[5] = 42;
     CHECK(m.at(a)[5] == std::byte{42});
+    CHECK(host().lend(at, a + 4096, 4096) == host_process::lent::shared_already);
+    REQUIRE(host().take_back(at, 4096));
+    CHECK(pages[5] == 42);
+    pages[5] = 1;
+    CHECK(m.at(a)[5] == std::byte{42});
+    CHECK(host().lend(at, m.base(), 4096) == host_process::lent::refused); // a device's own memory
 }
 
 TEST_CASE("findings merge by kind and place")

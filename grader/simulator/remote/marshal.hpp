@@ -1,0 +1,205 @@
+// A call's arguments as bytes, by their types, for both ends.
+//
+// Values, handles and addresses (void *) travel as they are. What a pointer to a complete type
+// points to travels with the call, and back where it is not const; `const char *` is a text.
+#pragma once
+
+#include "wire.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+
+namespace simulator::remote {
+
+// Argument number `array` points to as many elements as argument number `count` says, or points to;
+// elements of void are bytes.
+template <std::size_t array, std::size_t count> struct elements {
+    static constexpr std::size_t of = array, by = count;
+};
+
+template <typename T, typename = void> constexpr bool is_complete = false;
+template <typename T> constexpr bool is_complete<T, std::void_t<decltype(sizeof(T))>> = true;
+
+template <typename T> struct pointed {
+    using type = std::remove_pointer_t<T>;
+    static constexpr bool is_pointer = std::is_pointer_v<T>;
+    static constexpr bool is_address =
+        is_pointer && (std::is_void_v<type> || std::is_function_v<type> || !is_complete<type>);
+    static constexpr bool is_text = std::is_same_v<T, const char *>;
+    static constexpr bool is_object = is_pointer && !is_address && !is_text;
+    static constexpr bool comes_back = is_object && !std::is_const_v<type>;
+};
+
+template <typename T> using element_of = std::conditional_t<
+    std::is_void_v<std::remove_pointer_t<T>>, std::byte, std::remove_cv_t<std::remove_pointer_t<T>>>;
+
+// The annotation about argument I, or void.
+template <std::size_t I, typename... sized> struct annotation {
+    using type = void;
+};
+template <std::size_t I, typename first, typename... rest> struct annotation<I, first, rest...> {
+    using type =
+        std::conditional_t<first::of == I, first, typename annotation<I, rest...>::type>;
+};
+
+template <typename T> std::uint64_t number_in(const T &count)
+{
+    if constexpr (std::is_pointer_v<T>)
+        return count ? static_cast<std::uint64_t>(*count) : 0;
+    else
+        return static_cast<std::uint64_t>(count);
+}
+
+// The host's end: arguments into a message, and back into what they point to.
+template <typename... sized, typename... A>
+void put_arguments(writer &to, const std::tuple<A...> &all)
+{
+    auto put_one = [&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
+        using T = std::tuple_element_t<I, std::tuple<A...>>;
+        using how = typename annotation<I, sized...>::type;
+        const T &a = std::get<I>(all);
+        if constexpr (!std::is_void_v<how>) {
+            const std::uint64_t n = number_in(std::get<how::by>(all));
+            to.put(a != nullptr);
+            to.put(n);
+            if (a) to.put(a, n * sizeof(element_of<T>));
+        } else if constexpr (pointed<T>::is_text) {
+            const std::uint64_t n = a ? std::strlen(a) : 0;
+            to.put(a != nullptr);
+            to.put(n);
+            to.put(a, n);
+        } else if constexpr (pointed<T>::is_object) {
+            to.put(a != nullptr);
+            if (a) to.put(static_cast<const void *>(a), sizeof *a);
+        } else {
+            to.put(a);
+        }
+    };
+    [&]<std::size_t... I>(std::index_sequence<I...>)
+    {
+        (put_one(std::integral_constant<std::size_t, I>()), ...);
+    }
+    (std::index_sequence_for<A...>());
+}
+
+template <typename... sized, typename... A>
+void take_results(reader &from, const std::tuple<A...> &all)
+{
+    auto take_one = [&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
+        using T = std::tuple_element_t<I, std::tuple<A...>>;
+        using how = typename annotation<I, sized...>::type;
+        const T &a = std::get<I>(all);
+        constexpr bool back = !std::is_void_v<how>
+                                  ? !std::is_const_v<std::remove_pointer_t<T>>
+                                  : pointed<T>::comes_back;
+        if constexpr (back) {
+            if (!a) return;
+            // As many elements as were sent: what tells their number may come back changed.
+            const auto bytes = from.take(from.take<std::uint64_t>());
+            std::memcpy(static_cast<void *>(a), bytes.data(), bytes.size());
+        }
+    };
+    [&]<std::size_t... I>(std::index_sequence<I...>)
+    {
+        (take_one(std::integral_constant<std::size_t, I>()), ...);
+    }
+    (std::index_sequence_for<A...>());
+}
+
+// The device's end: what one argument is while the call is made.
+template <typename T, typename how> class received {
+public:
+    explicit received(reader &from)
+    {
+        if constexpr (!std::is_void_v<how>) {
+            there_ = from.take<bool>();
+            count_ = from.take<std::uint64_t>();
+            if (!there_) return;
+            if (count_ > from.left() / sizeof(element_of<T>))
+                throw wire_error("a list is longer than its message");
+            const auto bytes = from.take(count_ * sizeof(element_of<T>));
+            list_.resize(count_ + 1); // so that an empty list is no null pointer
+            if (!bytes.empty())
+                std::memcpy(static_cast<void *>(list_.data()), bytes.data(), bytes.size());
+        } else if constexpr (pointed<T>::is_text) {
+            there_ = from.take<bool>();
+            const auto bytes = from.take(from.take<std::uint64_t>());
+            text_.assign(reinterpret_cast<const char *>(bytes.data()), bytes.size());
+        } else if constexpr (pointed<T>::is_object) {
+            if (from.take<bool>()) object_ = from.take<object>();
+        } else {
+            value_ = from.take<T>();
+        }
+    }
+    T value()
+    {
+        if constexpr (!std::is_void_v<how>)
+            return there_ ? reinterpret_cast<T>(list_.data()) : nullptr;
+        else if constexpr (pointed<T>::is_text)
+            return there_ ? text_.c_str() : nullptr;
+        else if constexpr (pointed<T>::is_object)
+            return object_ ? &*object_ : nullptr;
+        else
+            return value_;
+    }
+    // Throws wire_error unless there are as many elements as the argument for that says.
+    template <typename C> void check_count(const C &count) const
+    {
+        if constexpr (!std::is_void_v<how>)
+            if (there_ && count_ != number_in(count)) throw wire_error("a list has another length");
+    }
+    void put_back(writer &to) const
+    {
+        if constexpr (!std::is_void_v<how>) {
+            if constexpr (!std::is_const_v<std::remove_pointer_t<T>>)
+                if (there_) put(to, list_.data(), count_ * sizeof(element_of<T>));
+        } else if constexpr (pointed<T>::comes_back) {
+            if (object_) put(to, &*object_, sizeof *object_);
+        }
+    }
+
+private:
+    static void put(writer &to, const void *from, std::uint64_t bytes)
+    {
+        to.put(bytes);
+        to.put(from, bytes);
+    }
+    struct nothing {
+    };
+    static constexpr bool is_object = std::is_void_v<how> && pointed<T>::is_object;
+    using object = std::conditional_t<is_object, element_of<T>, nothing>;
+    bool there_ = false;
+    std::uint64_t count_ = 0;
+    std::vector<std::conditional_t<std::is_void_v<how>, nothing, element_of<T>>> list_;
+    std::string text_;
+    std::optional<object> object_;
+    std::conditional_t<std::is_void_v<how> && !is_object, T, nothing> value_{};
+};
+
+// Makes the call that a message holds.
+template <auto function, typename... sized> struct served {
+    template <typename R, typename... A> static void make(R (*)(A...), reader &from, writer &to)
+    {
+        [&]<std::size_t... I>(std::index_sequence<I...>)
+        {
+            // In braces, so that they are taken in order.
+            std::tuple<received<A, typename annotation<I, sized...>::type>...> all{
+                received<A, typename annotation<I, sized...>::type>(from)...};
+            const std::tuple<A...> values{std::get<I>(all).value()...};
+            auto check = [&](auto how) {
+                std::get<how.of>(all).check_count(std::get<how.by>(values));
+            };
+            (check(sized()), ...);
+            to.put(std::apply(function, values));
+            (std::get<I>(all).put_back(to), ...);
+        }
+        (std::index_sequence_for<A...>());
+    }
+    static void call(reader &from, writer &to) { make(function, from, to); }
+};
+
+} // namespace simulator::remote

@@ -1,0 +1,112 @@
+// Messages between a process whose host code calls the CUDA runtime (client.cpp) and the process
+// that simulates its devices (server.cpp), over a stream socket.
+//
+// A thread of the host sends a `call` and waits for its `result`. Meanwhile the device's process
+// may ask it for what only the host can do, one `request` at a time, each answered by `done`.
+// Nothing that the host sends is believed: what a message holds is copied out of it under checks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <stdexcept>
+#include <type_traits>
+#include <vector>
+
+namespace simulator::remote {
+
+enum class message : std::uint32_t { hello, call, result, request, done };
+
+enum class host_request : std::uint32_t {
+    read,
+    write,
+    call_function,
+    call_back,
+    open,
+    close,
+    lend,
+    take_back
+};
+
+struct header {
+    static constexpr std::uint32_t right_magic = 0x31576443; // "CdW1"
+    std::uint32_t magic = right_magic;
+    message kind{};
+    std::uint32_t what = 0; // call: its number in calls.hpp; request: a host_request
+    std::uint32_t thread = 0;
+    std::uint64_t bytes = 0; // that follow
+};
+
+// What the device's process says first, with the file of the shared memory.
+struct greeting {
+    std::uint64_t base = 0, reserved = 0; // device addresses; the upper half is shared
+};
+
+// No call needs more: it holds arguments, the code of a program, or a list.
+constexpr std::uint64_t longest_call = std::uint64_t{256} << 20;
+
+struct wire_error : std::runtime_error {
+    using runtime_error::runtime_error;
+};
+
+class writer {
+public:
+    template <typename T> void put(const T &value)
+    {
+        static_assert(std::is_trivially_copyable_v<T>);
+        put(&value, sizeof value);
+    }
+    void put(const void *from, std::size_t bytes)
+    {
+        const std::size_t at = bytes_.size();
+        bytes_.resize(at + bytes);
+        if (bytes) std::memcpy(bytes_.data() + at, from, bytes);
+    }
+    std::span<const std::byte> bytes() const { return bytes_; }
+
+private:
+    std::vector<std::byte> bytes_;
+};
+
+// Throws wire_error where less is left than is taken.
+class reader {
+public:
+    explicit reader(std::span<const std::byte> bytes) : left_(bytes) {}
+    template <typename T> T take()
+    {
+        static_assert(std::is_trivially_copyable_v<T>);
+        T value;
+        std::memcpy(&value, take(sizeof value).data(), sizeof value);
+        return value;
+    }
+    std::span<const std::byte> take(std::uint64_t bytes)
+    {
+        if (bytes > left_.size()) throw wire_error("a message is cut short");
+        const auto taken = left_.first(bytes);
+        left_ = left_.subspan(bytes);
+        return taken;
+    }
+    std::uint64_t left() const { return left_.size(); }
+
+private:
+    std::span<const std::byte> left_;
+};
+
+// One end of the connection; the descriptor stays its owner's.
+class channel {
+public:
+    explicit channel(int fd) : fd_(fd) {}
+    // False once the other end is gone. Throws wire_error on what is no message, or a longer one
+    // than `most`.
+    bool receive(header &h, std::vector<std::byte> &bytes, std::uint64_t most) const;
+    bool send(header h, std::span<const std::byte> bytes) const;
+    bool send_greeting(const greeting &g, int file) const;
+    bool receive_greeting(greeting &g, int &file) const;
+
+private:
+    bool read_all(void *to, std::size_t bytes) const;
+    int fd_;
+};
+
+} // namespace simulator::remote
