@@ -5,7 +5,7 @@
 #include "core_parallel.hpp"
 #include "core_races.hpp"
 #include "launch_tree.hpp"
-#include "own_threads.hpp"
+#include "host.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -140,9 +140,6 @@ void stop_endless(grid &g, const std::string &why)
     g.result = {702, why};
 }
 
-// Whether this process has threads besides the one that runs the kernel.
-bool others_run() { return own_threads() != 1; }
-
 // Whether threads that all wait may be waiting for host code to write memory that both see: for
 // some time, while there is anyone to do so.
 bool host_may_help(std::chrono::steady_clock::time_point &quiet_since)
@@ -150,7 +147,7 @@ bool host_may_help(std::chrono::steady_clock::time_point &quiet_since)
     if (!memory::instance().shared_with_host()) return false;
     const auto now = std::chrono::steady_clock::now();
     if (quiet_since == std::chrono::steady_clock::time_point{}) {
-        if (!others_run()) return false;
+        if (!host().has_other_threads()) return false;
         quiet_since = now;
     }
     std::this_thread::sleep_for(std::chrono::microseconds(100)); // leaves the core to them

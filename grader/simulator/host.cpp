@@ -1,6 +1,8 @@
 // Host memory as the runtime sees it, in the process that it belongs to.
 #include "host.hpp"
 
+#include "own_threads.hpp"
+
 #include <atomic>
 #include <cstring>
 #include <sys/mman.h>
@@ -91,9 +93,10 @@ bool this_process::take_back(std::uintptr_t pages, std::uint64_t bytes)
     return false;
 }
 
+bool this_process::has_other_threads() { return own_threads() != 1; }
+
 namespace {
 
-host_process *other = nullptr;
 std::atomic<std::uint64_t> threads = 0;
 thread_local std::uint64_t number_of_thread = ++threads;
 
@@ -102,14 +105,5 @@ thread_local std::uint64_t number_of_thread = ++threads;
 std::uint64_t calling_thread() { return number_of_thread; }
 
 void act_for_thread(std::uint64_t number) { number_of_thread = number; }
-
-host_process &host()
-{
-    static this_process here(memory::instance().shared_file(), memory::instance().shared(),
-                             memory::instance().reserved() / 2);
-    return other ? *other : here;
-}
-
-void serve_host(host_process &process) { other = &process; }
 
 } // namespace simulator

@@ -41,6 +41,9 @@ public:
     virtual lent lend(std::uintptr_t pages, address start, std::uint64_t bytes) = 0;
     // And back: the pages keep their bytes, and are private once more.
     virtual bool take_back(std::uintptr_t pages, std::uint64_t bytes) = 0;
+
+    // Whether it has threads besides the one whose call is under way.
+    virtual bool has_other_threads() = 0;
 };
 
 // What a host process does in its own address space, also on behalf of a runtime elsewhere.
@@ -58,6 +61,7 @@ public:
     void close(address start, std::uint64_t bytes) override;
     lent lend(std::uintptr_t pages, address start, std::uint64_t bytes) override;
     bool take_back(std::uintptr_t pages, std::uint64_t bytes) override;
+    bool has_other_threads() override;
 
 private:
     int shared_;

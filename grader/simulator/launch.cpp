@@ -61,13 +61,6 @@ registry &registered()
     return *one;
 }
 
-struct launch_configuration {
-    dim3 grid, block;
-    std::size_t dynamic_shared;
-    cudaStream_t stream;
-};
-thread_local std::vector<launch_configuration> pushed;
-
 void say_unsupported(const std::string &why)
 {
     complain(why);
@@ -454,25 +447,6 @@ char __cudaInitModule(void **handle)
 {
     std::lock_guard guard(lock());
     return load(*reinterpret_cast<binary *>(handle), current_device()) != nullptr;
-}
-
-unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, std::size_t dynamic_shared,
-                                     cudaStream_t stream)
-{
-    pushed.push_back({grid, block, dynamic_shared, stream});
-    return 0;
-}
-
-cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, std::size_t *dynamic_shared,
-                                       void *stream)
-{
-    if (pushed.empty()) return record(cudaErrorMissingConfiguration);
-    *grid = pushed.back().grid;
-    *block = pushed.back().block;
-    *dynamic_shared = pushed.back().dynamic_shared;
-    *static_cast<cudaStream_t *>(stream) = pushed.back().stream;
-    pushed.pop_back();
-    return cudaSuccess;
 }
 
 cudaError_t __cudaGetKernel(cudaKernel_t *out, const void *host)

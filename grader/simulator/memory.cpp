@@ -45,10 +45,14 @@ bool charged(memory_kind kind)
     return kind != memory_kind::pinned && kind != memory_kind::internal;
 }
 
-void *map_range(std::uint64_t bytes, int protection)
+// Another process must be able to give the same addresses to what programs see, so that these lie
+// where Linux puts nothing by itself.
+void *const seen_at = reinterpret_cast<void *>(std::uint64_t{1} << 45);
+
+void *map_range(std::uint64_t bytes, int protection, void *hint = nullptr)
 {
     void *p =
-        mmap(nullptr, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        mmap(hint, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return p == MAP_FAILED ? nullptr : p;
 }
 
@@ -143,7 +147,7 @@ memory::memory()
     shared_file_ = memfd_create("memory shared with the host", MFD_CLOEXEC);
     for (reserved_ = largest_range; reserved_ >= smallest_range; reserved_ /= 2) {
         auto *data = static_cast<std::byte *>(map_range(reserved_, PROT_READ | PROT_WRITE));
-        auto *seen = static_cast<std::byte *>(data ? map_range(reserved_, PROT_NONE) : nullptr);
+        auto *seen = static_cast<std::byte *>(data ? map_range(reserved_, PROT_NONE, seen_at) : nullptr);
         void *shadow = seen ? map_range(reserved_, PROT_READ | PROT_WRITE) : nullptr;
         const std::uint64_t half = reserved_ / 2;
         if (shadow && map_file(data + half, half, PROT_READ | PROT_WRITE, shared_file_) &&
@@ -368,5 +372,20 @@ bool memory::shared_with_host() const
 }
 
 std::uint64_t memory::capacity(int) const { return profile().global_bytes; }
+
+namespace {
+
+host_process *other_host = nullptr;
+
+} // namespace
+
+host_process &host()
+{
+    const memory &m = memory::instance();
+    static this_process here(m.shared_file(), m.shared(), m.reserved() / 2);
+    return other_host ? *other_host : here;
+}
+
+void serve_host(host_process &process) { other_host = &process; }
 
 } // namespace simulator

@@ -92,6 +92,7 @@ CALL(3, cudaGraphExecHostNodeSetParams)
 CALL(6, cudaGraphExecMemcpyNodeSetParams1D)
 CALL(3, cudaGraphExecMemsetNodeSetParams)
 // launch.cpp
+CALL(2, cudaGetKernel)
 CALL(2, cudaFuncGetAttributes)
 CALL(3, cudaFuncSetAttribute)
 CALL(2, cudaFuncSetCacheConfig)

@@ -6,6 +6,7 @@
 
 #include "wire.hpp"
 
+#include <cuda_profiler_api.h>
 #include <cuda_runtime_api.h>
 
 #include <optional>
@@ -49,9 +50,9 @@ template <std::size_t I, typename first, typename... rest> struct annotation<I, 
 template <typename T> std::uint64_t number_in(const T &count)
 {
     if constexpr (std::is_pointer_v<T>)
-        return count ? static_cast<std::uint64_t>(*count) : 0;
+        return count ? number_in(*count) : 0;
     else
-        return static_cast<std::uint64_t>(count);
+        return count > 0 ? static_cast<std::uint64_t>(count) : 0;
 }
 
 // The host's end: arguments into a message, and back into what they point to.
@@ -190,7 +191,7 @@ template <auto function, typename... sized> struct served {
             std::tuple<received<A, typename annotation<I, sized...>::type>...> all{
                 received<A, typename annotation<I, sized...>::type>(from)...};
             const std::tuple<A...> values{std::get<I>(all).value()...};
-            auto check = [&](auto how) {
+            [[maybe_unused]] auto check = [&](auto how) {
                 std::get<how.of>(all).check_count(std::get<how.by>(values));
             };
             (check(sized()), ...);

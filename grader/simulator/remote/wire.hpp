@@ -26,7 +26,8 @@ enum class host_request : std::uint32_t {
     open,
     close,
     lend,
-    take_back
+    take_back,
+    has_other_threads,
 };
 
 struct header {
@@ -76,9 +77,13 @@ public:
     template <typename T> T take()
     {
         static_assert(std::is_trivially_copyable_v<T>);
-        T value;
-        std::memcpy(&value, take(sizeof value).data(), sizeof value);
-        return value;
+        if constexpr (std::is_same_v<T, bool>) {
+            return take<std::uint8_t>() != 0; // whatever was sent
+        } else {
+            T value;
+            std::memcpy(&value, take(sizeof value).data(), sizeof value);
+            return value;
+        }
     }
     std::span<const std::byte> take(std::uint64_t bytes)
     {

@@ -1,0 +1,587 @@
+// The CUDA runtime for a process whose devices another process simulates: every call becomes a
+// message. One call is under way at a time, as the runtime itself has it.
+//
+// The connection is descriptor 7, as a grader starts workers. A program without it starts a device
+// of its own: the program that CUDASIM_DEVICE names, or cudasim-device beside it.
+#include "client.hpp"
+#include "marshal.hpp"
+
+#include "../fatbin.hpp"
+#include "../host.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+
+namespace simulator::remote {
+
+namespace {
+
+constexpr int given_connection = 7;
+
+[[noreturn]] void give_up(const char *why)
+{
+    std::fprintf(stderr, "simulator: %s\n", why);
+    _exit(125);
+}
+
+thread_local bool in_host_function = false, called_from_it = false;
+
+std::uint32_t number_of_thread()
+{
+    static std::atomic<std::uint32_t> threads = 0;
+    thread_local const std::uint32_t mine = ++threads;
+    return mine;
+}
+
+pid_t own_device = -1;
+int own_connection = -1;
+
+// What the device has to say at its end comes before this program's.
+void wait_for_own_device()
+{
+    shutdown(own_connection, SHUT_WR);
+    waitpid(own_device, nullptr, 0);
+}
+
+int start_own_device()
+{
+    std::error_code unknown;
+    const auto beside = std::filesystem::read_symlink("/proc/self/exe", unknown).parent_path();
+    const char *named = std::getenv("CUDASIM_DEVICE");
+    const std::string program = named ? named : (beside / "cudasim-device").string();
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+        give_up("cannot make a connection to a simulated device");
+    own_device = fork();
+    if (own_device == 0) {
+        const std::string number = std::to_string(fcntl(ends[1], F_DUPFD, 3));
+        execl(program.c_str(), program.c_str(), "--alone", number.c_str(), nullptr);
+        std::fprintf(stderr, "simulator: cannot start %s; name it in CUDASIM_DEVICE\n",
+                     program.c_str());
+        _exit(127);
+    }
+    close(ends[1]);
+    own_connection = ends[0];
+    std::atexit(wait_for_own_device);
+    return ends[0];
+}
+
+int connection()
+{
+    struct stat s {};
+    const bool given = fstat(given_connection, &s) == 0 && S_ISSOCK(s.st_mode);
+    return given ? given_connection : start_own_device();
+}
+
+class device_link {
+public:
+    // Never destroyed: objects that outlive main may still make calls.
+    static device_link &instance()
+    {
+        static auto *const one = new device_link;
+        return *one;
+    }
+
+    std::vector<std::byte> call(call_number what, const writer &arguments)
+    {
+        std::lock_guard guard(mutex_);
+        header h;
+        h.kind = message::call;
+        h.what = static_cast<std::uint32_t>(what);
+        h.thread = number_of_thread();
+        if (!wire_.send(h, arguments.bytes())) give_up("the simulated device is gone");
+        while (true) {
+            std::vector<std::byte> bytes;
+            if (!wire_.receive(h, bytes, ~std::uint64_t{0}))
+                give_up("the simulated device is gone");
+            if (h.kind == message::result) return bytes;
+            reader from(bytes);
+            serve(static_cast<host_request>(h.what), from);
+        }
+    }
+
+private:
+    device_link() : wire_(connection())
+    {
+        greeting g;
+        int file = -1;
+        if (!wire_.receive_greeting(g, file)) give_up("no simulated device answers");
+        // Nothing of a device is accessible here, so that host code which touches it faults.
+        void *base = reinterpret_cast<void *>(g.base);
+        const std::uint64_t half = g.reserved / 2;
+        auto *shared = static_cast<std::byte *>(base) + half;
+        const bool mapped =
+            mmap(base, g.reserved, PROT_NONE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1,
+                 0) == base &&
+            mmap(shared, half, PROT_NONE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, file, 0) ==
+                shared;
+        if (!mapped) give_up("the addresses of device memory are taken in this process");
+        madvise(base, g.reserved, MADV_DONTDUMP);
+        here_ = std::make_unique<this_process>(file, g.base + half, half);
+    }
+
+    // What only this process can do, for the device's.
+    void serve(host_request what, reader &from)
+    {
+        writer to;
+        switch (what) {
+        case host_request::read: {
+            const auto *at = from.take<const void *>();
+            const auto rows = from.take<host_rows>();
+            std::vector<std::byte> bytes(rows.bytes());
+            here_->read(at, rows, bytes.data());
+            to.put(bytes.data(), bytes.size());
+            break;
+        }
+        case host_request::write: {
+            auto *at = from.take<void *>();
+            const auto rows = from.take<host_rows>();
+            here_->write(at, rows, from.take(rows.bytes()).data());
+            break;
+        }
+        case host_request::call_function: {
+            const auto function = from.take<cudaHostFn_t>();
+            auto *data = from.take<void *>();
+            to.put(in_function([&] { here_->call(function, data); }));
+            break;
+        }
+        case host_request::call_back: {
+            const auto function = from.take<cudaStreamCallback_t>();
+            const auto stream = from.take<cudaStream_t>();
+            const auto status = from.take<cudaError_t>();
+            auto *data = from.take<void *>();
+            to.put(in_function([&] { here_->call(function, stream, status, data); }));
+            break;
+        }
+        case host_request::open: {
+            const auto start = from.take<address>();
+            to.put(here_->open(start, from.take<std::uint64_t>()));
+            break;
+        }
+        case host_request::close: {
+            const auto start = from.take<address>();
+            here_->close(start, from.take<std::uint64_t>());
+            break;
+        }
+        case host_request::lend: {
+            const auto pages = from.take<std::uintptr_t>();
+            const auto start = from.take<address>();
+            to.put(here_->lend(pages, start, from.take<std::uint64_t>()));
+            break;
+        }
+        case host_request::take_back: {
+            const auto pages = from.take<std::uintptr_t>();
+            to.put(here_->take_back(pages, from.take<std::uint64_t>()));
+            break;
+        }
+        case host_request::has_other_threads:
+            to.put(here_->has_other_threads());
+            break;
+        }
+        header h;
+        h.kind = message::done;
+        if (!wire_.send(h, to.bytes())) give_up("the simulated device is gone");
+    }
+
+    // Whether the function called the runtime, which it may not.
+    template <typename function> static bool in_function(function body)
+    {
+        in_host_function = true;
+        called_from_it = false;
+        body();
+        in_host_function = false;
+        return called_from_it;
+    }
+
+    std::mutex mutex_;
+    channel wire_;
+    std::unique_ptr<this_process> here_;
+};
+
+} // namespace
+
+std::vector<std::byte> ask(call_number what, const writer &arguments)
+{
+    return device_link::instance().call(what, arguments);
+}
+
+void put_text(writer &to, const char *text)
+{
+    const std::uint64_t bytes = std::strlen(text);
+    to.put(bytes);
+    to.put(text, bytes);
+}
+
+namespace {
+
+// A host function may call nothing; the connection is in use meanwhile.
+bool refused_here()
+{
+    if (in_host_function) called_from_it = true;
+    return in_host_function;
+}
+
+template <call_number number, typename... sized, typename... A> cudaError_t forward(A... arguments)
+{
+    if (refused_here()) return cudaErrorNotPermitted;
+    const std::tuple<A...> all{arguments...};
+    writer to;
+    put_arguments<sized...>(to, all);
+    const auto bytes = ask(number, to);
+    reader from(bytes);
+    const auto result = from.take<cudaError_t>();
+    if (from.left()) take_results<sized...>(from, all); // nothing comes back from what was refused
+    return result;
+}
+
+cudaError_t only_an_error(call_number what, const writer &arguments)
+{
+    if (refused_here()) return cudaErrorNotPermitted;
+    const auto bytes = ask(what, arguments);
+    return reader(bytes).take<cudaError_t>();
+}
+
+template <auto function> struct signature;
+template <typename R, typename... A, R (*function)(A...)> struct signature<function> {
+    template <std::size_t I> using argument = std::tuple_element_t<I, std::tuple<A...>>;
+};
+
+// Of a kernel; empty where the device's process has to say why there is none.
+const std::vector<std::uint32_t> *parameters(const void *function)
+{
+    static auto *const known = new std::map<const void *, std::vector<std::uint32_t>>;
+    static auto *const lock = new std::mutex;
+    std::lock_guard guard(*lock);
+    if (auto it = known->find(function); it != known->end()) return &it->second;
+    writer to;
+    to.put(function);
+    const auto bytes = ask(call_number::parameters_of, to);
+    reader from(bytes);
+    if (from.take<cudaError_t>() != cudaSuccess) return nullptr;
+    auto &sizes = (*known)[function];
+    while (from.left()) sizes.push_back(from.take<std::uint32_t>());
+    return &sizes;
+}
+
+void put_kernel_arguments(writer &to, const void *function, void **arguments)
+{
+    const auto *sizes = parameters(function);
+    to.put(arguments != nullptr);
+    std::uint64_t bytes = 0;
+    for (std::size_t i = 0; arguments && sizes && i < sizes->size(); ++i) bytes += (*sizes)[i];
+    to.put(bytes);
+    for (std::size_t i = 0; arguments && sizes && i < sizes->size(); ++i)
+        to.put(arguments[i], (*sizes)[i]);
+}
+
+cudaError_t launch(call_number how, const void *function, dim3 grid, dim3 block, void **arguments,
+                   std::size_t dynamic_shared, cudaStream_t stream)
+{
+    if (refused_here()) return cudaErrorNotPermitted;
+    writer to;
+    to.put(function);
+    to.put(grid);
+    to.put(block);
+    to.put(dynamic_shared);
+    to.put(stream);
+    put_kernel_arguments(to, function, arguments);
+    return only_an_error(how, to);
+}
+
+void put_node(writer &to, const cudaKernelNodeParams *p)
+{
+    to.put(p != nullptr);
+    if (!p) return;
+    to.put(*p);
+    put_kernel_arguments(to, p->func, p->kernelParams);
+}
+
+// As many bytes as an attribute of a pool has.
+std::size_t bytes_of(cudaMemPoolAttr attribute)
+{
+    return attribute <= cudaMemPoolReuseAllowInternalDependencies ? sizeof(int)
+                                                                  : sizeof(std::uint64_t);
+}
+
+std::uint64_t index_of(void **handle) { return reinterpret_cast<std::uint64_t>(handle); }
+
+} // namespace
+
+} // namespace simulator::remote
+
+namespace simulator::runtime {
+
+int refuse_entry_point(const char *name);
+int refuse_entry_point(const char *name)
+{
+    remote::writer to;
+    remote::put_text(to, name);
+    return remote::only_an_error(remote::call_number::unsupported, to);
+}
+
+} // namespace simulator::runtime
+
+using namespace simulator;
+using namespace simulator::remote;
+
+extern "C" {
+
+// clang-format off
+#define A(name, i) typename signature<&::name>::template argument<i> a##i
+#define CALL_0(name, ...) cudaError_t name() { return forward<call_number::name>(); }
+#define CALL_1(name, ...) cudaError_t name(A(name, 0)) { return forward<call_number::name __VA_OPT__(,) __VA_ARGS__>(a0); }
+#define CALL_2(name, ...) cudaError_t name(A(name, 0), A(name, 1)) { return forward<call_number::name __VA_OPT__(,) __VA_ARGS__>(a0, a1); }
+#define CALL_3(name, ...) cudaError_t name(A(name, 0), A(name, 1), A(name, 2)) { return forward<call_number::name __VA_OPT__(,) __VA_ARGS__>(a0, a1, a2); }
+#define CALL_4(name, ...) cudaError_t name(A(name, 0), A(name, 1), A(name, 2), A(name, 3)) { return forward<call_number::name __VA_OPT__(,) __VA_ARGS__>(a0, a1, a2, a3); }
+#define CALL_5(name, ...) cudaError_t name(A(name, 0), A(name, 1), A(name, 2), A(name, 3), A(name, 4)) { return forward<call_number::name __VA_OPT__(,) __VA_ARGS__>(a0, a1, a2, a3, a4); }
+#define CALL_6(name, ...) cudaError_t name(A(name, 0), A(name, 1), A(name, 2), A(name, 3), A(name, 4), A(name, 5)) { return forward<call_number::name __VA_OPT__(,) __VA_ARGS__>(a0, a1, a2, a3, a4, a5); }
+#define CALL_7(name, ...) cudaError_t name(A(name, 0), A(name, 1), A(name, 2), A(name, 3), A(name, 4), A(name, 5), A(name, 6)) { return forward<call_number::name __VA_OPT__(,) __VA_ARGS__>(a0, a1, a2, a3, a4, a5, a6); }
+#define CALL_8(name, ...) cudaError_t name(A(name, 0), A(name, 1), A(name, 2), A(name, 3), A(name, 4), A(name, 5), A(name, 6), A(name, 7)) { return forward<call_number::name __VA_OPT__(,) __VA_ARGS__>(a0, a1, a2, a3, a4, a5, a6, a7); }
+#define CALL_9(name, ...) cudaError_t name(A(name, 0), A(name, 1), A(name, 2), A(name, 3), A(name, 4), A(name, 5), A(name, 6), A(name, 7), A(name, 8)) { return forward<call_number::name __VA_OPT__(,) __VA_ARGS__>(a0, a1, a2, a3, a4, a5, a6, a7, a8); }
+#define CALL(count, name, ...) CALL_##count(name __VA_OPT__(,) __VA_ARGS__)
+#include "calls.hpp"
+#undef CALL
+#undef A
+// clang-format on
+
+cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, cudaChannelFormatKind f)
+{
+    return {x, y, z, w, f};
+}
+
+void **__cudaRegisterFatBinary(void *wrapper)
+{
+    writer to;
+    try {
+        const fat_binary b = images_of_wrapper(wrapper);
+        to.put(b.linked);
+        to.put(std::uint64_t{b.images.size()});
+        for (const auto image : b.images) {
+            to.put(std::uint64_t{image.size()});
+            to.put(image.data(), image.size());
+        }
+    } catch (const std::runtime_error &e) {
+        give_up(e.what());
+    }
+    const auto bytes = ask(call_number::register_binary, to);
+    return reinterpret_cast<void **>(reader(bytes).take<std::uint64_t>());
+}
+
+void __cudaRegisterFatBinaryEnd(void **) {}
+
+// At exit only: what was loaded goes with the device's process.
+void __cudaUnregisterFatBinary(void **) {}
+
+void __cudaRegisterFunction(void **handle, const char *host, char *, const char *name, int, uint3 *,
+                            uint3 *, dim3 *, dim3 *, int *)
+{
+    writer to;
+    to.put(index_of(handle));
+    to.put(static_cast<const void *>(host));
+    put_text(to, name);
+    ask(call_number::register_function, to);
+}
+
+void __cudaRegisterVar(void **handle, char *host, char *, const char *name, int, std::size_t, int,
+                       int)
+{
+    writer to;
+    to.put(index_of(handle));
+    to.put(static_cast<const void *>(host));
+    put_text(to, name);
+    ask(call_number::register_variable, to);
+}
+
+void __cudaRegisterManagedVar(void **handle, void **host, char *, const char *name, int,
+                              std::size_t, int, int)
+{
+    writer to;
+    to.put(index_of(handle));
+    to.put(static_cast<const void *>(host));
+    put_text(to, name);
+    ask(call_number::register_managed_variable, to);
+}
+
+char __cudaInitModule(void **handle)
+{
+    writer to;
+    to.put(index_of(handle));
+    const auto bytes = ask(call_number::load_binary, to);
+    return reader(bytes).take<char>();
+}
+
+cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **arguments,
+                             std::size_t dynamic_shared, cudaStream_t stream)
+{
+    return launch(call_number::launch, function, grid, block, arguments, dynamic_shared, stream);
+}
+
+cudaError_t __cudaLaunchKernel(cudaKernel_t function, dim3 grid, dim3 block, void **arguments,
+                               std::size_t dynamic_shared, cudaStream_t stream)
+{
+    return cudaLaunchKernel(function, grid, block, arguments, dynamic_shared, stream);
+}
+
+cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 block,
+                                        void **arguments, std::size_t dynamic_shared,
+                                        cudaStream_t stream)
+{
+    return launch(call_number::launch_cooperative, function, grid, block, arguments,
+                  dynamic_shared, stream);
+}
+
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *c, const void *function, void **arguments)
+{
+    if (refused_here()) return cudaErrorNotPermitted;
+    writer to;
+    to.put(function);
+    to.put(c != nullptr);
+    if (c) {
+        to.put(*c);
+        const std::uint64_t count = c->attrs ? c->numAttrs : 0;
+        to.put(count);
+        to.put(c->attrs, count * sizeof *c->attrs);
+    }
+    put_kernel_arguments(to, function, arguments);
+    return only_an_error(call_number::launch_with, to);
+}
+
+cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *out, cudaGraph_t graph,
+                                   const cudaGraphNode_t *after, std::size_t count,
+                                   const cudaKernelNodeParams *p)
+{
+    if (refused_here()) return cudaErrorNotPermitted;
+    const std::tuple all{out, graph, after, count};
+    writer to;
+    put_arguments<elements<2, 3>>(to, all);
+    put_node(to, p);
+    const auto bytes = ask(call_number::add_kernel_node, to);
+    reader from(bytes);
+    const auto result = from.take<cudaError_t>();
+    take_results<elements<2, 3>>(from, all);
+    return result;
+}
+
+cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const cudaKernelNodeParams *p)
+{
+    if (refused_here()) return cudaErrorNotPermitted;
+    writer to;
+    to.put(node);
+    put_node(to, p);
+    return only_an_error(call_number::set_kernel_node, to);
+}
+
+cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t e, cudaGraphNode_t node,
+                                             const cudaKernelNodeParams *p)
+{
+    if (refused_here()) return cudaErrorNotPermitted;
+    writer to;
+    to.put(e);
+    to.put(node);
+    put_node(to, p);
+    return only_an_error(call_number::set_kernel_step, to);
+}
+
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void *value)
+{
+    writer to;
+    to.put(pool);
+    to.put(attribute);
+    to.put(value != nullptr);
+    std::uint64_t held = 0;
+    if (value) std::memcpy(&held, value, bytes_of(attribute));
+    to.put(held);
+    return only_an_error(call_number::set_pool_attribute, to);
+}
+
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void *value)
+{
+    if (refused_here()) return cudaErrorNotPermitted;
+    writer to;
+    to.put(pool);
+    to.put(attribute);
+    to.put(value != nullptr);
+    const auto bytes = ask(call_number::get_pool_attribute, to);
+    reader from(bytes);
+    const auto result = from.take<cudaError_t>();
+    const auto held = from.take<std::uint64_t>();
+    if (result == cudaSuccess && value) std::memcpy(value, &held, bytes_of(attribute));
+    return result;
+}
+
+cudaError_t cudaMemRangeGetAttributes(void **data, std::size_t *bytes,
+                                      cudaMemRangeAttribute *attributes, std::size_t number,
+                                      const void *p, std::size_t count)
+{
+    if (!data || !bytes || !attributes || !number)
+        return cudaMemRangeGetAttribute(nullptr, 0, cudaMemRangeAttributeReadMostly, p, count);
+    for (std::size_t i = 0; i < number; ++i)
+        if (cudaError_t e = cudaMemRangeGetAttribute(data[i], bytes[i], attributes[i], p, count);
+            e != cudaSuccess)
+            return e;
+    return cudaSuccess;
+}
+
+cudaError_t cudaFuncGetName(const char **name, const void *function)
+{
+    static auto *const texts = new std::set<std::string>; // which the program may keep
+    static auto *const lock = new std::mutex;
+    if (refused_here()) return cudaErrorNotPermitted;
+    writer to;
+    to.put(name != nullptr);
+    to.put(function);
+    const auto bytes = ask(call_number::function_name, to);
+    reader from(bytes);
+    const auto result = from.take<cudaError_t>();
+    if (result != cudaSuccess) return result;
+    const auto text = from.take(from.left());
+    std::lock_guard guard(*lock);
+    *name = texts->emplace(reinterpret_cast<const char *>(text.data()), text.size()).first->c_str();
+    return result;
+}
+
+cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus *status,
+                                     unsigned long long *id, cudaGraph_t *graph,
+                                     const cudaGraphNode_t **after, const cudaGraphEdgeData **edges,
+                                     std::size_t *count)
+{
+    thread_local std::vector<cudaGraphNode_t> nodes; // until this thread asks again
+    if (refused_here()) return cudaErrorNotPermitted;
+    const std::tuple all{stream, status, id, graph, count};
+    writer to;
+    put_arguments(to, all);
+    const auto bytes = ask(call_number::capture_info, to);
+    reader from(bytes);
+    const auto result = from.take<cudaError_t>();
+    take_results(from, all);
+    const bool captures = from.take<bool>();
+    nodes.clear();
+    while (from.left()) nodes.push_back(from.take<cudaGraphNode_t>());
+    if (captures && after) *after = nodes.data();
+    if (captures && edges) *edges = nullptr;
+    return result;
+}
+
+cudaError_t __cudaGetKernel(cudaKernel_t *out, const void *host)
+{
+    return cudaGetKernel(out, host);
+}
+
+} // extern "C"

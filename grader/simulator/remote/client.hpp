@@ -1,0 +1,16 @@
+// The host's end of the connection, for what is no call of CUDA.
+#pragma once
+
+#include "numbers.hpp"
+#include "wire.hpp"
+
+#include <cstddef>
+#include <vector>
+
+namespace simulator::remote {
+
+// Makes one call and returns what its result holds. Ends the process when the device is gone.
+std::vector<std::byte> ask(call_number what, const writer &arguments);
+void put_text(writer &to, const char *text);
+
+} // namespace simulator::remote

@@ -1,0 +1,66 @@
+// Serves one process whose host code calls the runtime: makes its calls here, where its devices
+// are, and asks it for what only it can do.
+#pragma once
+
+#include "wire.hpp"
+
+#include "../host.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace simulator::remote {
+
+enum class call_number : std::uint32_t;
+
+class host_server final : public host_process {
+public:
+    // The connection stays its owner's. Sends the greeting, and becomes simulator::host(). `alone`:
+    // the program has no grader, and may ask for its own findings and counters.
+    host_server(int connection, bool alone);
+
+    // Makes one call. False once the other end is gone, or sends what is no call: then nothing more
+    // is worth reading, and `complaint` says why.
+    bool serve_one();
+    const std::string &complaint() const { return complaint_; }
+
+    // Whether calls may launch, copy and fill; what they must not at other times is refused, and
+    // the first that was tells its name until it is taken.
+    void let_work(bool allowed) { may_work_ = allowed; }
+    std::string take_refused() { return std::exchange(refused_, {}); }
+    // No more code from now on: what runs is fixed before there are inputs.
+    void seal_code() { sealed_ = true; }
+
+    void read(const void *from, const host_rows &rows, std::byte *to) override;
+    void write(void *to, const host_rows &rows, const std::byte *from) override;
+    void call(cudaHostFn_t function, void *data) override;
+    void call(cudaStreamCallback_t function, cudaStream_t stream, cudaError_t status,
+              void *data) override;
+    bool open(address start, std::uint64_t bytes) override;
+    void close(address start, std::uint64_t bytes) override;
+    lent lend(std::uintptr_t pages, address start, std::uint64_t bytes) override;
+    bool take_back(std::uintptr_t pages, std::uint64_t bytes) override;
+    bool has_other_threads() override;
+
+private:
+    void make(call_number what, reader &from, writer &to);
+    void make_of_harness(call_number what, reader &from, writer &to) const;
+    void make_special(call_number what, reader &from, writer &to);
+    void **handle_of(reader &from) const;
+    std::vector<std::byte> ask(host_request what, const writer &w, std::uint64_t answer);
+    template <typename... T> static writer with(const T &...values)
+    {
+        writer w;
+        (w.put(values), ...);
+        return w;
+    }
+
+    channel wire_;
+    std::vector<void **> binaries_;
+    std::string refused_, complaint_;
+    const bool alone_;
+    bool may_work_ = true, sealed_ = false;
+};
+
+} // namespace simulator::remote
