@@ -6,12 +6,9 @@
 
 #include <chrono>
 #include <cstddef>
-#include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
-
-#include <sys/types.h>
 
 namespace grading {
 
@@ -100,14 +97,5 @@ private:
     struct state;
     std::unique_ptr<state> state_;
 };
-
-// What all that came from a worker's keeper takes of the machine.
-struct usage {
-    std::size_t bytes = 0; // of host memory, but for pages of the regions
-    int threads = 0;
-};
-
-// A worker that has not begun its program yet takes nothing of its own.
-usage used_from(pid_t keeper, std::initializer_list<const region *> regions);
 
 } // namespace grading
