@@ -43,9 +43,6 @@ struct ending {
 // stop_requested after ending the child when the program was asked to stop.
 ending run(const child &c);
 
-// Keepers of children hold this descriptor until all is gone that their child started.
-void let_keepers_hold(int fd);
-
 // What git says, at most 16 MiB, of the repository that `root` lies in. Not started: there is no
 // git.
 ending run_git(const std::string &root, const std::vector<std::string> &words);

@@ -183,6 +183,6 @@ void kept_process::stop()
     keeper_ = -1;
 }
 
-void let_keepers_hold(owned_fd fd) { held_by_keepers = owned_fd::high(fd.release()).release(); }
+void let_keepers_hold(owned_fd fd) { held_by_keepers = fd.release(); }
 
 } // namespace grading

@@ -80,7 +80,8 @@ private:
     double cpu_seconds_ = 0;
 };
 
-// Keepers started from here on hold this descriptor until all is gone that their child started.
+// Keepers started from here on hold this descriptor, from owned_fd::high, until all is gone that
+// their child started.
 void let_keepers_hold(owned_fd fd);
 
 } // namespace grading
