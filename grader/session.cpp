@@ -73,23 +73,18 @@ sandbox sandbox_of(const worker_options &o, confinement how, const std::string &
 
 region::region(std::size_t bytes, bool workers_may_write) : size_(bytes)
 {
-    owned_fd memory = owned_fd::high(memfd_create("region", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-    if (ftruncate(memory.get(), static_cast<off_t>(bytes)) != 0) throw_errno("sizing a region");
-    void *at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory.get(), 0);
+    memory_ = owned_fd::high(memfd_create("region", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    if (ftruncate(descriptor(), static_cast<off_t>(bytes)) != 0) throw_errno("sizing a region");
+    void *at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor(), 0);
     if (at == MAP_FAILED) throw_errno("mapping a region");
     data_ = static_cast<std::byte *>(at);
     // FUTURE_WRITE leaves our mapping writable and refuses every later one.
     int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
     if (!workers_may_write) seals |= F_SEAL_FUTURE_WRITE;
-    if (fcntl(memory.get(), F_ADD_SEALS, seals) != 0) throw_errno("sealing a region");
-    descriptor_ = memory.release();
+    if (fcntl(descriptor(), F_ADD_SEALS, seals) != 0) throw_errno("sealing a region");
 }
 
-region::~region()
-{
-    munmap(data_, size_);
-    ::close(descriptor_);
-}
+region::~region() { munmap(data_, size_); }
 
 void region::forget(std::size_t from, std::size_t bytes)
 {
@@ -130,7 +125,6 @@ void worker::state::start(const region &input)
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) throw_errno("socketpair");
     socket = owned_fd::high(pair[0]);
     const owned_fd theirs = owned_fd::high(pair[1]);
-    const owned_fd null = owned_fd::high(open("/dev/null", O_RDONLY | O_CLOEXEC));
     pipe_ends printed = make_pipe();
 
     confinement how = options.sandbox ? available_confinement(options.proc) : confinement::none;
@@ -150,8 +144,7 @@ void worker::state::start(const region &input)
     if (options.ranks)
         setup.arguments.insert(setup.arguments.end(),
                                {"--ranks", std::to_string(options.ranks), options.mpirun});
-    setup.descriptors = {{null.get(), 0},
-                         {printed.in.get(), 1},
+    setup.descriptors = {{printed.in.get(), 1},
                          {printed.in.get(), 2},
                          {theirs.get(), socket_fd},
                          {input.descriptor(), input_fd},
@@ -193,18 +186,10 @@ bool worker::state::ended(answer &a)
 {
     const std::optional<process_end> end = process.ended();
     if (!end) return false;
+    a.how = end->what == process_end::exited      ? ending::exited
+            : end->what == process_end::signalled ? ending::crashed
+                                                  : ending::not_started;
     a.status = end->status;
-    switch (end->what) {
-    case process_end::exited:
-        a.how = ending::exited;
-        break;
-    case process_end::signalled:
-        a.how = ending::crashed;
-        break;
-    case process_end::never_began:
-        a.how = ending::not_started;
-        break;
-    }
     return true;
 }
 

@@ -1,6 +1,7 @@
 // A worker process as the parent sees it: started, spoken to under a deadline, and disposed of.
 #pragma once
 
+#include "process/descriptor.hpp"
 #include "process/sandbox.hpp"
 #include "protocol.hpp"
 
@@ -23,14 +24,14 @@ public:
     region &operator=(const region &) = delete;
     std::byte *data() const { return data_; }
     std::size_t size() const { return size_; }
-    int descriptor() const { return descriptor_; }
+    int descriptor() const { return memory_.get(); }
     void forget(std::size_t from,
                 std::size_t bytes); // gives the pages back; they read as zero afterwards
 
 private:
     std::byte *data_ = nullptr;
     std::size_t size_ = 0;
-    int descriptor_ = -1;
+    owned_fd memory_;
 };
 
 enum class ending : std::uint8_t {

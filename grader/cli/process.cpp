@@ -2,14 +2,12 @@
 #include "process.hpp"
 
 #include "errors.hpp"
-#include "grader/process/kept_process.hpp"
 
 #include <fmt/format.h>
 
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -110,32 +108,21 @@ ending run(const child &c)
     using namespace grading;
     ending result;
     if (stop_flag) throw stop_requested();
-    process_setup setup;
-    setup.program = c.arguments.at(0).find('/') == std::string::npos ? find_program(c.arguments[0])
-                                                                     : c.arguments[0];
+    process_setup setup = c;
+    const std::string &name = c.arguments.at(0);
+    setup.program = name.find('/') == name.npos ? find_program(name) : name;
     if (setup.program.empty()) {
         result.status = ENOENT;
         return result;
     }
-    setup.arguments = c.arguments;
-    setup.environment = c.environment;
-    setup.folder = c.directory;
-    setup.within = c.inside;
-    for (auto [resource, most] :
-         {std::pair{RLIMIT_CPU, c.cpu_seconds}, {RLIMIT_AS, c.memory}, {RLIMIT_FSIZE, c.file_size}})
-        if (most > 0) setup.limits.push_back({resource, most});
-
     const auto start = steady::now();
-    owned_fd output;
     kept_process process;
+    owned_fd output;
     try {
-        const owned_fd null = owned_fd::high(open("/dev/null", O_RDWR | O_CLOEXEC));
-        setup.descriptors = {{null.get(), 0}};
         pipe_ends printed;
         if (!c.show) {
             printed = make_pipe();
-            setup.descriptors.insert(setup.descriptors.end(),
-                                     {{printed.in.get(), 1}, {printed.in.get(), 2}});
+            setup.descriptors = {{printed.in.get(), 1}, {printed.in.get(), 2}};
             fcntl(printed.out.get(), F_SETFL, O_NONBLOCK);
         }
         process = kept_process(setup);

@@ -24,8 +24,8 @@ struct end_report {
 struct prepared_process {
     const process_setup &setup;
     const sandbox &within;
-    int alive, status;                              // the keeper's ends of the pipes
-    std::vector<char *> arguments{}, environment{}; // with the null at the end
+    int null, alive, status;                    // of the pipes, the keeper's ends
+    std::vector<char *> arguments, environment; // with the null at the end
 };
 
 std::atomic<int> held_by_keepers = -1;
@@ -53,6 +53,7 @@ std::vector<char *> pointers(const std::vector<std::string> &texts)
     // Not closed yet: what gives up, and the sandbox, still need theirs. Another thread's
     // std::ifstream may be open, which cannot say so itself.
     syscall(SYS_close_range, 3, ~0U, CLOSE_RANGE_CLOEXEC);
+    if (dup2(p.null, 0) < 0) give_up(p);
     for (const process_setup::placed_descriptor &d : s.descriptors)
         if (dup2(d.ours, d.number) < 0) give_up(p);
     if (s.own_status >= 0) {
@@ -114,73 +115,67 @@ void wait_two_seconds(int pidfd)
     }
 }
 
-double seconds(timeval t) { return double(t.tv_sec) + double(t.tv_usec) * 1e-6; }
-
 } // namespace
 
 kept_process::kept_process(const process_setup &setup)
 {
     static const sandbox open_to_all(confinement::none, {});
+    const owned_fd null = owned_fd::high(open("/dev/null", O_RDWR | O_CLOEXEC));
     pipe_ends status = make_pipe(), alive = make_pipe();
-    prepared_process p{setup, setup.within ? *setup.within : open_to_all, alive.out.get(),
-                       status.in.get()};
-    p.arguments = pointers(setup.arguments);
-    if (setup.environment) p.environment = pointers(*setup.environment);
+    const prepared_process p{setup,
+                             setup.within ? *setup.within : open_to_all,
+                             null.get(),
+                             alive.out.get(),
+                             status.in.get(),
+                             pointers(setup.arguments),
+                             setup.environment ? pointers(*setup.environment)
+                                               : std::vector<char *>{}};
     int pidfd = -1;
-    keeper_ = p.within.start(pidfd);
-    if (keeper_ == 0) keep(p);
-    if (keeper_ < 0) throw_errno("starting a process");
-    pidfd_ = owned_fd(pidfd);
-    status_ = std::move(status.out);
-    alive_ = std::move(alive.in);
-    fcntl(status_.get(), F_SETFL, O_NONBLOCK);
-}
-
-void kept_process::swap(kept_process &other) noexcept
-{
-    std::swap(keeper_, other.keeper_);
-    std::swap(pidfd_, other.pidfd_);
-    std::swap(status_, other.status_);
-    std::swap(alive_, other.alive_);
-    std::swap(ended_, other.ended_);
-    std::swap(cpu_seconds_, other.cpu_seconds_);
+    at_.keeper = p.within.start(pidfd);
+    if (at_.keeper == 0) keep(p);
+    if (at_.keeper < 0) throw_errno("starting a process");
+    at_.pidfd = owned_fd(pidfd);
+    at_.status = std::move(status.out);
+    at_.alive = std::move(alive.in);
+    fcntl(at_.status.get(), F_SETFL, O_NONBLOCK);
 }
 
 std::optional<process_end> kept_process::ended()
 {
-    if (ended_ || status_.get() < 0) return ended_;
+    if (at_.end || at_.status.get() < 0) return at_.end;
     end_report r{};
-    const ssize_t got = read(status_.get(), &r, sizeof r);
+    const ssize_t got = read(at_.status.get(), &r, sizeof r);
     if (got < 0) return {};
     if (got != sizeof r) // the keeper itself was killed, and the child with it
-        ended_ = {process_end::signalled, SIGKILL};
+        at_.end = {process_end::signalled, SIGKILL};
     else if (r.start_error)
-        ended_ = {process_end::never_began, r.start_error};
+        at_.end = {process_end::never_began, r.start_error};
     else if (WIFSIGNALED(r.status))
-        ended_ = {process_end::signalled, WTERMSIG(r.status)};
+        at_.end = {process_end::signalled, WTERMSIG(r.status)};
     else
-        ended_ = {process_end::exited, WEXITSTATUS(r.status)};
-    return ended_;
+        at_.end = {process_end::exited, WEXITSTATUS(r.status)};
+    return at_.end;
 }
 
 void kept_process::ask_to_end()
 {
-    if (running() && kill(-keeper_, SIGTERM) == 0) wait_two_seconds(pidfd_.get());
+    if (running() && kill(-at_.keeper, SIGTERM) == 0) wait_two_seconds(at_.pidfd.get());
 }
 
 void kept_process::stop()
 {
-    if (keeper_ < 0) return;
-    alive_.close();
-    wait_two_seconds(pidfd_.get());
+    if (at_.keeper < 0) return;
+    at_.alive.close();
+    wait_two_seconds(at_.pidfd.get());
     // The numbers are taken until they are waited for.
-    kill(-keeper_, SIGKILL);
-    kill(keeper_, SIGKILL);
+    kill(-at_.keeper, SIGKILL);
+    kill(at_.keeper, SIGKILL);
     rusage used{};
-    while (wait4(keeper_, nullptr, 0, &used) < 0 && errno == EINTR) {
+    while (wait4(at_.keeper, nullptr, 0, &used) < 0 && errno == EINTR) {
     }
-    cpu_seconds_ = seconds(used.ru_utime) + seconds(used.ru_stime);
-    keeper_ = -1;
+    for (timeval t : {used.ru_utime, used.ru_stime})
+        at_.cpu_seconds += double(t.tv_sec) + double(t.tv_usec) * 1e-6;
+    at_.keeper = -1;
 }
 
 void let_keepers_hold(owned_fd fd) { held_by_keepers = fd.release(); }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <sys/types.h>
@@ -27,8 +28,7 @@ struct process_setup {
     std::vector<std::string> arguments;                  // the program's name first
     std::optional<std::vector<std::string>> environment; // none: ours
     std::string folder;                                  // empty: ours
-    // What the child has open. Of 0, 1 and 2 those that are not named here are ours; all others
-    // are closed.
+    // All that the child has open, but that 0 otherwise reads nothing, and 1 and 2 are ours.
     std::vector<placed_descriptor> descriptors;
     int own_status = -1; // the number at which its /proc/self/status is open; -1: nowhere
     std::vector<resource_limit> limits;
@@ -48,36 +48,36 @@ public:
     // is how the process ended.
     explicit kept_process(const process_setup &setup);
     ~kept_process() { stop(); }
-    kept_process(kept_process &&other) noexcept { swap(other); }
+    kept_process(kept_process &&other) noexcept : at_(std::exchange(other.at_, {})) {}
     kept_process &operator=(kept_process &&other) noexcept
     {
-        swap(other);
+        std::swap(at_, other.at_);
         return *this;
     }
 
     // Until stop(), also where the child has ended meanwhile.
-    bool running() const { return keeper_ > 0; }
+    bool running() const { return at_.keeper > 0; }
     // The child's parent, and the leader of its session and process group.
-    pid_t keeper() const { return keeper_; }
-    // Can be read as soon as ended() knows.
-    int ended_descriptor() const { return status_.get(); }
+    pid_t keeper() const { return at_.keeper; }
     // How the child ended, without waiting. None: it has not yet, or was stopped before.
     std::optional<process_end> ended();
-    // Asks all in the process group to end by themselves, and waits for that, but not for long.
+    // Can be read as soon as ended() knows.
+    int ended_descriptor() const { return at_.status.get(); }
+    // Asks all in the process group to end by themselves, and gives them two seconds.
     void ask_to_end();
     // Kills the child and all that it started, and waits until they are gone.
     void stop();
     // After stop(): of the child and of those below it that somebody waited for.
-    double cpu_seconds() const { return cpu_seconds_; }
+    double cpu_seconds() const { return at_.cpu_seconds; }
 
 private:
-    void swap(kept_process &other) noexcept;
-
-    pid_t keeper_ = -1;
-    owned_fd pidfd_, status_;
-    owned_fd alive_; // closed, it tells the keeper that nobody wants the child any more
-    std::optional<process_end> ended_;
-    double cpu_seconds_ = 0;
+    struct {
+        pid_t keeper = -1;
+        owned_fd pidfd, status;
+        owned_fd alive; // closed, it tells the keeper that nobody wants the child any more
+        std::optional<process_end> end;
+        double cpu_seconds = 0;
+    } at_;
 };
 
 // Keepers started from here on hold this descriptor, from owned_fd::high, until all is gone that

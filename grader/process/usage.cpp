@@ -94,11 +94,9 @@ bool only_forked(pid_t pid)
     std::getline(file, text, '\0'); // all of it, or nothing where the process ends meanwhile
     std::istringstream after_name(text.substr(std::min(text.size(), text.rfind(')') + 1)));
     std::string state;
-    long ignored;
+    long parent, group, session, terminal, foreground;
     unsigned long flags = 0;
-    after_name >> state;
-    for (int field = 4; field < 9; ++field) after_name >> ignored;
-    after_name >> flags;
+    after_name >> state >> parent >> group >> session >> terminal >> foreground >> flags;
     return (flags & forked_without_exec) != 0;
 }
 
