@@ -1,17 +1,15 @@
 // A worker process as the parent sees it: started, spoken to under a deadline, and disposed of.
 #pragma once
 
+#include "process/descriptor.hpp"
 #include "process/sandbox.hpp"
 #include "protocol.hpp"
 
 #include <chrono>
 #include <cstddef>
-#include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
-
-#include <sys/types.h>
 
 namespace grading {
 
@@ -26,14 +24,14 @@ public:
     region &operator=(const region &) = delete;
     std::byte *data() const { return data_; }
     std::size_t size() const { return size_; }
-    int descriptor() const { return descriptor_; }
+    int descriptor() const { return memory_.get(); }
     void forget(std::size_t from,
                 std::size_t bytes); // gives the pages back; they read as zero afterwards
 
 private:
     std::byte *data_ = nullptr;
     std::size_t size_ = 0;
-    int descriptor_ = -1;
+    owned_fd memory_;
 };
 
 enum class ending : std::uint8_t {
@@ -100,14 +98,5 @@ private:
     struct state;
     std::unique_ptr<state> state_;
 };
-
-// What all that came from a worker's keeper takes of the machine.
-struct usage {
-    std::size_t bytes = 0; // of host memory, but for pages of the regions
-    int threads = 0;
-};
-
-// A worker that has not begun its program yet takes nothing of its own.
-usage used_from(pid_t keeper, std::initializer_list<const region *> regions);
 
 } // namespace grading

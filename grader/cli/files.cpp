@@ -2,6 +2,7 @@
 #include "files.hpp"
 
 #include "errors.hpp"
+#include "grader/process/kept_process.hpp"
 #include "process.hpp"
 
 #include <fmt/format.h>
@@ -18,6 +19,8 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <system_error>
+#include <utility>
 
 namespace cli {
 
@@ -123,17 +126,18 @@ public:
     {
         path_ = temporary_folder() + "/cuda-workbook.XXXXXX";
         if (!mkdtemp(path_.data())) throw machine_error(cannot_write(temporary_folder(), errno));
-        int alive[2];
-        if (pipe2(alive, O_CLOEXEC) != 0) {
-            const int error = errno;
-            rmdir(path_.c_str());
-            throw machine_error(fmt::format("cannot make a pipe: {}", std::strerror(error)));
-        }
-        let_keepers_hold(alive[1]); // or what they still have to end writes there meanwhile
         remove_[3] = path_.data();
         const std::string rm = find_program("rm");
-        if (fork() == 0) remove_after(alive[0], rm.c_str()); // else only ~program_folder removes it
-        close(alive[0]);
+        try {
+            grading::pipe_ends alive = grading::make_pipe();
+            // Else only ~program_folder removes it.
+            if (fork() == 0) remove_after(alive.out.get(), rm.c_str());
+            // Or what they still have to end writes there meanwhile.
+            grading::let_keepers_hold(std::move(alive.in));
+        } catch (const std::system_error &e) {
+            rmdir(path_.c_str());
+            throw machine_error(fmt::format("cannot make a pipe: {}", e.code().message()));
+        }
     }
     ~program_folder()
     {

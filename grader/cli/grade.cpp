@@ -138,7 +138,7 @@ graded run_grader(const toolchain &t, const lab &l, const subject &what, const w
     c.arguments = grader_command(t, l, what, worker, options, result.path(),
                                  handed_out.empty() ? "" : original.path(), show);
     c.show = show;
-    c.directory = t.source_root;
+    c.folder = t.source_root;
     c.wall = std::chrono::seconds(900);
     c.keep = 256 << 10;
     ending e = run(c);

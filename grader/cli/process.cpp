@@ -1,4 +1,4 @@
-// Starts children in process groups of their own, under limits, and waits on everything at once.
+// Starts children under limits, and waits on everything at once.
 #include "process.hpp"
 
 #include "errors.hpp"
@@ -7,17 +7,11 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -40,113 +34,6 @@ void on_signal(int)
     int saved = errno;
     if (write(stop_pipe[1], "s", 1) < 0) stop_flag = 1; // full: it is readable already
     errno = saved;
-}
-
-class descriptor {
-public:
-    explicit descriptor(int fd = -1) : fd_(fd) {}
-    descriptor(descriptor &&other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-    ~descriptor() { close(); }
-    int get() const { return fd_; }
-    void close()
-    {
-        if (fd_ >= 0) ::close(fd_);
-        fd_ = -1;
-    }
-
-private:
-    int fd_;
-};
-
-using ends_of_pipe = std::pair<descriptor, descriptor>; // to read from, to write to
-
-ends_of_pipe make_pipe()
-{
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0)
-        throw std::system_error(errno, std::generic_category(), "pipe");
-    return {descriptor(ends[0]), descriptor(ends[1])};
-}
-
-// Everything the child needs, made before fork: afterwards only system calls are safe.
-struct plan {
-    const child *what;
-    const grading::sandbox *within;
-    std::string program;
-    std::vector<char *> arguments, environment;
-    int output = -1, null = -1, report = -1; // of the child
-    int alive = -1, status = -1;             // of its keeper
-};
-
-std::atomic<int> held_by_keepers = -1;
-
-void set_limit(int which, std::uint64_t most)
-{
-    if (most > 0) grading::limit(which, most);
-}
-
-[[noreturn]] void give_up(const plan &p)
-{
-    int error = errno ? errno : EINVAL;
-    if (write(p.report, &error, sizeof error) < 0) _exit(126);
-    _exit(127);
-}
-
-[[noreturn]] void become(plan &p, pid_t keeper)
-{
-    const child &c = *p.what;
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != keeper) _exit(127); // it ended before the line above
-    for (int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ}) signal(number, SIG_DFL);
-    dup2(p.null, 0);
-    if (p.output >= 0) dup2(p.output, 1), dup2(p.output, 2);
-    // Another thread's std::ifstream may be open, which cannot say so itself.
-    syscall(SYS_close_range, 3, ~0U, CLOSE_RANGE_CLOEXEC);
-    if (!c.directory.empty() && chdir(c.directory.c_str()) != 0) give_up(p);
-    set_limit(RLIMIT_CPU, c.cpu_seconds);
-    set_limit(RLIMIT_AS, c.memory);
-    set_limit(RLIMIT_FSIZE, c.file_size);
-    rlimit none{0, 0};
-    setrlimit(RLIMIT_CORE, &none);
-    if (!p.within->confine()) give_up(p);
-    execve(p.program.c_str(), p.arguments.data(), c.environment ? p.environment.data() : environ);
-    give_up(p);
-}
-
-// Supervises the child: adopts its orphans, reports how it ended, and kills what remains, also when
-// this program dies.
-[[noreturn]] void keep(plan &p)
-{
-    setpgid(0, 0);
-    prctl(PR_SET_NAME, "workbook-keeper");
-    for (int number : {SIGINT, SIGTERM, SIGHUP}) signal(number, SIG_IGN); // meant for the child
-    if (!p.within->enter()) give_up(p);
-    const pid_t self = getpid();
-    int pidfd = -1;
-    const pid_t pid = static_cast<pid_t>(
-        syscall(SYS_clone, CLONE_PIDFD | SIGCHLD, nullptr, &pidfd, nullptr, nullptr));
-    if (pid == 0) become(p, self);
-    if (pid < 0) give_up(p);
-    // Whoever waits for the end of a pipe must not wait for this process.
-    const int alive = fcntl(p.alive, F_DUPFD_CLOEXEC, 100), report = fcntl(p.status, F_DUPFD, 100),
-              ended = fcntl(pidfd, F_DUPFD, 100),
-              held = held_by_keepers < 0 ? -1 : fcntl(held_by_keepers, F_DUPFD, 100);
-    syscall(SYS_close_range, 0, 99, 0);
-    for (int fd : {dup2(alive, 0), dup2(report, 1), dup2(ended, 2)})
-        if (fd < 0) _exit(125);
-    syscall(SYS_close_range, held < 0 || dup2(held, 3) < 0 ? 3 : 4, ~0U, 0);
-    pollfd wait[2] = {{2, POLLIN, 0}, {0, POLLIN, 0}};
-    while (poll(wait, 2, -1) < 0 && errno == EINTR) {
-    }
-    if (wait[0].revents) { // else the program is no more: nobody asks
-        int status = 0;
-        while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-        }
-        grading::kill_descendants();
-        if (write(1, &status, sizeof status) != sizeof status) _exit(125);
-    }
-    grading::kill_descendants();
-    _exit(0); // in a PID namespace this ends everything in it
 }
 
 // Keeps the first bytes of what a child says and passes whole lines on.
@@ -181,40 +68,7 @@ struct listener {
     }
 };
 
-void reap(pid_t keeper, int status_pipe, ending &result)
-{
-    kill(-keeper, SIGKILL); // the number is taken until it is waited for
-    int of_keeper = 0, status = 0;
-    rusage used{};
-    while (wait4(keeper, &of_keeper, 0, &used) < 0 && errno == EINTR) {
-    }
-    auto seconds = [](timeval t) { return double(t.tv_sec) + double(t.tv_usec) * 1e-6; };
-    result.cpu_seconds = seconds(used.ru_utime) + seconds(used.ru_stime);
-    if (result.what != ending::exited) return;
-    if (read(status_pipe, &status, sizeof status) != sizeof status) {
-        // The keeper could not begin, or was killed, and the child with it.
-        const bool refused = WIFEXITED(of_keeper);
-        result.what = refused ? ending::not_started : ending::signalled;
-        result.status = refused ? EPERM : SIGKILL;
-        return;
-    }
-    result.what = WIFSIGNALED(status) ? ending::signalled : ending::exited;
-    result.status = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
-}
-
-// Asks the group to end, so that it can clean up, and insists two seconds later.
-void end_group(pid_t keeper, int pidfd, descriptor &alive)
-{
-    kill(-keeper, SIGTERM);
-    pollfd wait{pidfd, POLLIN, 0};
-    while (poll(&wait, 1, 2000) < 0 && errno == EINTR) {
-    }
-    alive.close();
-    while (poll(&wait, 1, 2000) < 0 && errno == EINTR) {
-    }
-}
-
-void wait_for(pid_t keeper, int pidfd, int output, descriptor &alive, listener &ear,
+void wait_for(grading::kept_process &process, int output, listener &ear,
               steady::time_point deadline)
 {
     ending &result = ear.result;
@@ -225,7 +79,7 @@ void wait_for(pid_t keeper, int pidfd, int output, descriptor &alive, listener &
             result.what = ending::timed_out;
             break;
         }
-        pollfd wait[4] = {{pidfd, POLLIN, 0},
+        pollfd wait[4] = {{process.ended_descriptor(), POLLIN, 0},
                           {output, POLLIN, 0},
                           {stop_pipe[0], POLLIN, 0},
                           {ear.what.called_off, POLLIN, 0}};
@@ -236,64 +90,53 @@ void wait_for(pid_t keeper, int pidfd, int output, descriptor &alive, listener &
         result.what = ending::called_off;
         break;
     }
-    if (result.what != ending::exited || stop_flag) end_group(keeper, pidfd, alive);
+    if (result.what != ending::exited || stop_flag) process.ask_to_end();
+}
+
+void tell_end(const std::optional<grading::process_end> &end, ending &result)
+{
+    if (result.what != ending::exited || !end) return;
+    result.status = end->status;
+    if (end->what == grading::process_end::signalled) result.what = ending::signalled;
+    if (end->what == grading::process_end::never_began) result.what = ending::not_started;
 }
 
 } // namespace
 
 ending run(const child &c)
 {
+    using namespace grading;
     ending result;
     if (stop_flag) throw stop_requested();
-    plan p;
-    p.what = &c;
-    static const grading::sandbox open_to_all(grading::confinement::none, {});
-    p.within = c.inside ? c.inside : &open_to_all;
-    p.program = c.arguments.at(0).find('/') == std::string::npos ? find_program(c.arguments[0])
-                                                                 : c.arguments[0];
-    if (p.program.empty()) {
+    process_setup setup = c;
+    const std::string &name = c.arguments.at(0);
+    setup.program = name.find('/') == name.npos ? find_program(name) : name;
+    if (setup.program.empty()) {
         result.status = ENOENT;
         return result;
     }
-    for (const std::string &a : c.arguments) p.arguments.push_back(const_cast<char *>(a.c_str()));
-    p.arguments.push_back(nullptr);
-    if (c.environment)
-        for (const std::string &e : *c.environment)
-            p.environment.push_back(const_cast<char *>(e.c_str()));
-    p.environment.push_back(nullptr);
-
-    descriptor null(open("/dev/null", O_RDWR | O_CLOEXEC));
-    auto [output_in, output_out] = c.show ? ends_of_pipe{} : make_pipe();
-    auto [report_in, report_out] = make_pipe();
-    auto [status_in, status_out] = make_pipe();
-    auto [alive_in, alive_out] = make_pipe(); // closed, it tells the keeper that we are no more
-    if (!c.show) fcntl(output_in.get(), F_SETFL, O_NONBLOCK);
-    p.output = output_out.get(), p.null = null.get(), p.report = report_out.get();
-    p.alive = alive_in.get(), p.status = status_out.get();
-
-    auto start = steady::now();
-    int keeper_fd = -1;
-    const pid_t keeper = p.within->start(keeper_fd);
-    if (keeper == 0) keep(p);
-    if (keeper < 0) {
-        result.status = errno;
+    const auto start = steady::now();
+    kept_process process;
+    owned_fd output;
+    try {
+        pipe_ends printed;
+        if (!c.show) {
+            printed = make_pipe();
+            setup.descriptors = {{printed.in.get(), 1}, {printed.in.get(), 2}};
+            fcntl(printed.out.get(), F_SETFL, O_NONBLOCK);
+        }
+        process = kept_process(setup);
+        output = std::move(printed.out);
+    } catch (const std::system_error &e) {
+        result.status = e.code().value();
         return result;
     }
-    descriptor pidfd(keeper_fd);
-    setpgid(keeper, keeper); // both sides do it, so that the group exists whoever comes first
-    output_out.close();
-    report_out.close();
-    status_out.close();
     listener ear{c, result, {}};
-    int error = 0;
-    if (read(report_in.get(), &error, sizeof error) == sizeof error) {
-        result.what = ending::not_started;
-        result.status = error;
-    } else {
-        wait_for(keeper, pidfd.get(), output_in.get(), alive_out, ear, start + c.wall);
-    }
-    reap(keeper, status_in.get(), result);
-    if (!c.show) ear.read_from(output_in.get());
+    wait_for(process, output.get(), ear, start + c.wall);
+    process.stop();
+    result.cpu_seconds = process.cpu_seconds();
+    tell_end(process.ended(), result);
+    if (!c.show) ear.read_from(output.get());
     if (c.each_line && !ear.line.empty()) c.each_line(ear.line);
     result.seconds = std::chrono::duration<double>(steady::now() - start).count();
     if (stop_flag) throw stop_requested();
@@ -330,8 +173,6 @@ void handle_signals()
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); // a file that may not grow is a write that fails, to be told
 }
-
-void let_keepers_hold(int fd) { held_by_keepers = fd; }
 
 bool stop_was_requested() { return stop_flag; }
 int stop_descriptor() { return stop_pipe[0]; }

@@ -2,30 +2,24 @@
 // they start.
 #pragma once
 
-#include "grader/process/sandbox.hpp"
+#include "grader/process/kept_process.hpp"
 
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace cli {
 
-struct child {
-    std::vector<std::string> arguments; // the program first: a path, or a name looked up on PATH
-    std::string directory;              // empty: ours
-    std::optional<std::vector<std::string>> environment; // none: ours
+// Its first argument is the program, a path or a name looked up on PATH; run() sees to `program`
+// and `descriptors`.
+struct child : grading::process_setup {
     bool show = false;           // writes to our own output instead of being kept
     std::size_t keep = 64 << 10; // bytes of its output kept, stdout and stderr together
     std::function<void(std::string_view)> each_line; // called for each whole line as it comes
     std::chrono::seconds wall{600};
-    std::uint64_t cpu_seconds = 0, memory = 0, file_size = 0; // rlimits; 0: none
-    const grading::sandbox *inside = nullptr;                 // whose confine() it calls last
     int called_off = -1; // a descriptor: as soon as it can be read, the child is ended
 };
 
@@ -42,9 +36,6 @@ struct ending {
 // Runs to the end or the limit; then kills whatever is left of what it started. Throws
 // stop_requested after ending the child when the program was asked to stop.
 ending run(const child &c);
-
-// Keepers of children hold this descriptor until all is gone that their child started.
-void let_keepers_hold(int fd);
 
 // What git says, at most 16 MiB, of the repository that `root` lies in. Not started: there is no
 // git.

@@ -151,7 +151,7 @@ private:
     {
         child c;
         c.arguments = {folder_ + "/workbook", "test"};
-        c.directory = folder_;
+        c.folder = folder_;
         c.environment = environment_without("CUDA_WORKBOOK_TOOLCHAIN");
         c.wall = std::chrono::hours(1);
         std::deque<std::string> last;
@@ -236,7 +236,7 @@ private:
         child c;
         c.arguments = {tools_.build_root + "/cuda-workbook"};
         c.arguments.insert(c.arguments.end(), words.begin(), words.end());
-        c.directory = folder_;
+        c.folder = folder_;
         c.environment = environment_without("CUDA_WORKBOOK_TOOLCHAIN");
         ending e = run(c);
         if (e.what != ending::exited || (e.status != passed && e.status != failed))

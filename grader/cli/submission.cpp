@@ -199,14 +199,14 @@ ending compile(const job &j, const workplace &w)
     for (const std::string &flag : flags_for(j.tools, *j.request.of, j.request.backends))
         c.arguments.push_back(flag);
     c.arguments.push_back("-I" + j.contract_folder());
-    c.directory = w.visible;
+    c.folder = w.visible;
     c.environment = minimal_environment(j, w);
     c.keep = j.limits.diagnostics * 4; // cut again once it is made safe
     c.wall = j.limits.wall;
-    c.cpu_seconds = j.limits.cpu_seconds;
-    c.memory = j.limits.memory;
-    c.file_size = j.limits.object_bytes;
-    if (w.closed) c.inside = &*w.closed;
+    c.limits = {{RLIMIT_CPU, j.limits.cpu_seconds},
+                {RLIMIT_AS, j.limits.memory},
+                {RLIMIT_FSIZE, j.limits.object_bytes}};
+    if (w.closed) c.within = &*w.closed;
     return run(c);
 }
 

@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -89,14 +90,14 @@ TEST_CASE("a grandchild that keeps the pipe open does not hold us up")
 TEST_CASE("limits hold")
 {
     child busy = shell("while :; do :; done");
-    busy.cpu_seconds = 1;
+    busy.limits = {{RLIMIT_CPU, 1}};
     ending e = run(busy);
     CHECK(e.what == ending::signalled);
     CHECK(e.cpu_seconds >=
           0.5); // the limit counts whole ticks, also where others had a part of them
     child big =
         shell("head -c 1000000 /dev/zero > /tmp/cuda-workbook-limit." + std::to_string(getpid()));
-    big.file_size = 1000;
+    big.limits = {{RLIMIT_FSIZE, 1000}};
     CHECK_FALSE(run(big).ok());
     std::string left = "/tmp/cuda-workbook-limit." + std::to_string(getpid());
     CHECK(std::filesystem::file_size(left) <= 1000);
@@ -122,7 +123,7 @@ TEST_CASE("in a sandbox only what is shown is there, and no other process")
         for (const char *path : {"/usr", "/bin"}) inside.show(path);
         child c = shell("cat /etc/passwd; ls /etc /home; cat /proc/1/cmdline; kill -0 " +
                         std::to_string(getpid()) + " && echo there; touch /usr/made here; ls /usr");
-        c.inside = &inside;
+        c.within = &inside;
         ending e = run(c);
         CHECK_MESSAGE(e.ok(), e.words());
         CHECK(e.text.find("root:") == std::string::npos);

@@ -1,4 +1,5 @@
 // Which memory is a worker's, and which is still the grader's.
+#include "../process/usage.hpp"
 #include "../session.hpp"
 
 #include <csignal>
@@ -108,7 +109,7 @@ TEST_CASE("an open file of memory counts, mapped or not, but for the regions")
 
     CHECK_FALSE(there.take());
     CHECK(grading::used_from(keeper, {}).bytes >= held_by_file);
-    CHECK(grading::used_from(keeper, {&given}).bytes < held_by_file);
+    CHECK(grading::used_from(keeper, {given.descriptor()}).bytes < held_by_file);
 
     kill(keeper, SIGKILL);
     waitpid(keeper, nullptr, 0);

@@ -1,0 +1,66 @@
+// File descriptors that are closed by their owner, out of the way of those placed in a child.
+#pragma once
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+namespace grading {
+
+[[noreturn]] inline void throw_errno(const char *what)
+{
+    throw std::system_error(errno, std::generic_category(), what);
+}
+
+class owned_fd {
+public:
+    owned_fd() = default;
+    explicit owned_fd(int fd) : fd_(fd) {}
+    owned_fd(owned_fd &&other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+    owned_fd &operator=(owned_fd &&other) noexcept
+    {
+        std::swap(fd_, other.fd_);
+        return *this;
+    }
+    ~owned_fd() { close(); }
+    int get() const { return fd_; }
+    int release() { return std::exchange(fd_, -1); }
+    void close()
+    {
+        if (fd_ >= 0) ::close(fd_);
+        fd_ = -1;
+    }
+    // Takes what open() and its like returned and moves it up, so that a child's descriptors can be
+    // placed at 0, 1, 2 ... without overwriting one that is still to be placed.
+    static owned_fd high(int fd)
+    {
+        if (fd < 0) throw_errno("opening a descriptor");
+        const int moved = fcntl(fd, F_DUPFD_CLOEXEC, 100);
+        const int error = errno;
+        ::close(fd);
+        errno = error;
+        if (moved < 0) throw_errno("moving a descriptor");
+        return owned_fd(moved);
+    }
+
+private:
+    int fd_ = -1;
+};
+
+struct pipe_ends {
+    owned_fd out, in; // to read from, to write to
+};
+
+inline pipe_ends make_pipe()
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) throw_errno("pipe");
+    owned_fd in(ends[1]);
+    owned_fd out = owned_fd::high(ends[0]);
+    return {std::move(out), owned_fd::high(in.release())};
+}
+
+} // namespace grading

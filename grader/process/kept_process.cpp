@@ -1,0 +1,183 @@
+// Starts a keeper, which starts the child, and listens to what the keeper reports.
+#include "kept_process.hpp"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include <atomic>
+
+namespace grading {
+
+namespace {
+
+// What the parent reads, once: from the child where it could not begin, else from the keeper.
+struct end_report {
+    int start_error; // an errno; 0: it began
+    int status;      // as waitpid has it
+};
+
+// Made before the fork: between that and execve only system calls are safe.
+struct prepared_process {
+    const process_setup &setup;
+    const sandbox &within;
+    int null, alive, status;                    // of the pipes, the keeper's ends
+    std::vector<char *> arguments, environment; // with the null at the end
+};
+
+std::atomic<int> held_by_keepers = -1;
+
+std::vector<char *> pointers(const std::vector<std::string> &texts)
+{
+    std::vector<char *> result;
+    for (const std::string &text : texts) result.push_back(const_cast<char *>(text.c_str()));
+    result.push_back(nullptr);
+    return result;
+}
+
+[[noreturn]] void give_up(const prepared_process &p)
+{
+    const end_report report{errno ? errno : EINVAL, 0};
+    _exit(write(p.status, &report, sizeof report) == sizeof report ? 127 : 126);
+}
+
+[[noreturn]] void become_child(const prepared_process &p, pid_t keeper)
+{
+    const process_setup &s = p.setup;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != keeper) _exit(127); // it ended before the line above
+    for (int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ}) signal(number, SIG_DFL);
+    // Not closed yet: what gives up, and the sandbox, still need theirs. Another thread's
+    // std::ifstream may be open, which cannot say so itself.
+    syscall(SYS_close_range, 3, ~0U, CLOSE_RANGE_CLOEXEC);
+    if (dup2(p.null, 0) < 0) give_up(p);
+    for (const process_setup::placed_descriptor &d : s.descriptors)
+        if (dup2(d.ours, d.number) < 0) give_up(p);
+    if (s.own_status >= 0) {
+        const int opened = p.within.open_own_status();
+        if (dup2(opened, s.own_status) < 0) give_up(p);
+        if (opened != s.own_status) close(opened);
+    }
+    if (!s.folder.empty() && chdir(s.folder.c_str()) != 0) give_up(p);
+    limit(RLIMIT_CORE, 0);
+    for (const process_setup::resource_limit &l : s.limits) limit(l.resource, l.most);
+    if (!p.within.confine()) give_up(p);
+    execve(s.program.c_str(), p.arguments.data(), s.environment ? p.environment.data() : environ);
+    give_up(p);
+}
+
+// Adopts the child's orphans and waits for those that end. False: nobody wants the child any more.
+bool wait_for_end(pid_t child, int alive, int &status)
+{
+    sigset_t child_ended, none;
+    sigemptyset(&none);
+    sigemptyset(&child_ended);
+    sigaddset(&child_ended, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &child_ended, nullptr); // it arrives in ppoll only
+    pollfd wait{alive, POLLIN, 0};
+    do {
+        for (pid_t ended; (ended = waitpid(-1, &status, WNOHANG)) > 0;)
+            if (ended == child) return true;
+    } while (ppoll(&wait, 1, nullptr, &none) < 0);
+    return false;
+}
+
+[[noreturn]] void keep(const prepared_process &p)
+{
+    setsid();
+    prctl(PR_SET_NAME, "workbook-keeper");
+    for (int number : {SIGINT, SIGTERM, SIGHUP}) signal(number, SIG_IGN); // meant for the child
+    signal(SIGCHLD, [](int) {});
+    if (!p.within.enter()) give_up(p);
+    const pid_t self = getpid();
+    const pid_t child =
+        static_cast<pid_t>(syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, nullptr));
+    if (child == 0) become_child(p, self);
+    if (child < 0) give_up(p);
+    // Whoever waits for the end of a pipe must not wait for this process.
+    for (int number : {dup2(p.alive, 0), dup2(p.status, 1)})
+        if (number < 0) _exit(125);
+    syscall(SYS_close_range, dup2(held_by_keepers, 2) < 0 ? 2 : 3, ~0U, 0);
+    end_report report{};
+    const bool ended = wait_for_end(child, 0, report.status);
+    kill_descendants();
+    if (ended && write(1, &report, sizeof report) != sizeof report) _exit(125);
+    _exit(0); // in a PID namespace this ends everything in it
+}
+
+void wait_two_seconds(int pidfd)
+{
+    pollfd gone{pidfd, POLLIN, 0};
+    while (poll(&gone, 1, 2000) < 0 && errno == EINTR) {
+    }
+}
+
+} // namespace
+
+kept_process::kept_process(const process_setup &setup)
+{
+    static const sandbox open_to_all(confinement::none, {});
+    const owned_fd null = owned_fd::high(open("/dev/null", O_RDWR | O_CLOEXEC));
+    pipe_ends status = make_pipe(), alive = make_pipe();
+    const prepared_process p{setup,
+                             setup.within ? *setup.within : open_to_all,
+                             null.get(),
+                             alive.out.get(),
+                             status.in.get(),
+                             pointers(setup.arguments),
+                             setup.environment ? pointers(*setup.environment)
+                                               : std::vector<char *>{}};
+    int pidfd = -1;
+    at_.keeper = p.within.start(pidfd);
+    if (at_.keeper == 0) keep(p);
+    if (at_.keeper < 0) throw_errno("starting a process");
+    at_.pidfd = owned_fd(pidfd);
+    at_.status = std::move(status.out);
+    at_.alive = std::move(alive.in);
+    fcntl(at_.status.get(), F_SETFL, O_NONBLOCK);
+}
+
+std::optional<process_end> kept_process::ended()
+{
+    if (at_.end || at_.status.get() < 0) return at_.end;
+    end_report r{};
+    const ssize_t got = read(at_.status.get(), &r, sizeof r);
+    if (got < 0) return {};
+    if (got != sizeof r) // the keeper itself was killed, and the child with it
+        at_.end = {process_end::signalled, SIGKILL};
+    else if (r.start_error)
+        at_.end = {process_end::never_began, r.start_error};
+    else if (WIFSIGNALED(r.status))
+        at_.end = {process_end::signalled, WTERMSIG(r.status)};
+    else
+        at_.end = {process_end::exited, WEXITSTATUS(r.status)};
+    return at_.end;
+}
+
+void kept_process::ask_to_end()
+{
+    if (running() && kill(-at_.keeper, SIGTERM) == 0) wait_two_seconds(at_.pidfd.get());
+}
+
+void kept_process::stop()
+{
+    if (at_.keeper < 0) return;
+    at_.alive.close();
+    wait_two_seconds(at_.pidfd.get());
+    // The numbers are taken until they are waited for.
+    kill(-at_.keeper, SIGKILL);
+    kill(at_.keeper, SIGKILL);
+    rusage used{};
+    while (wait4(at_.keeper, nullptr, 0, &used) < 0 && errno == EINTR) {
+    }
+    for (timeval t : {used.ru_utime, used.ru_stime})
+        at_.cpu_seconds += double(t.tv_sec) + double(t.tv_usec) * 1e-6;
+    at_.keeper = -1;
+}
+
+void let_keepers_hold(owned_fd fd) { held_by_keepers = fd.release(); }
+
+} // namespace grading

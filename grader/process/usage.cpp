@@ -1,0 +1,122 @@
+// Adds up what /proc says of each process below a keeper.
+#include "usage.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <sstream>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace grading {
+
+namespace {
+
+std::size_t held_by(const struct stat &s) { return static_cast<std::size_t>(s.st_blocks) * 512; }
+
+// What processes hold, and how many threads they are. Files of memory that are open hold theirs,
+// mapped or not; each counts once.
+struct held_memory {
+    std::size_t anonymous = 0, shared = 0; // bytes that are mapped; shared ones once a process
+    int threads = 0;
+    std::map<std::pair<dev_t, ino_t>, std::size_t> files;
+
+    std::size_t bytes() const
+    {
+        std::size_t open = 0;
+        for (const auto &[file, size] : files) open += size;
+        return anonymous + std::max(shared, open);
+    }
+};
+
+// But for the pages of files that are not its own.
+void add_mapped(pid_t pid, std::size_t given, held_memory &to)
+{
+    std::ifstream file("/proc/" + std::to_string(pid) + "/status");
+    std::size_t shared = 0;
+    for (std::string line; std::getline(file, line);) {
+        if (line.starts_with("RssAnon:")) to.anonymous += std::stoull(line.substr(8)) << 10;
+        if (line.starts_with("VmPTE:")) to.anonymous += std::stoull(line.substr(6)) << 10;
+        if (line.starts_with("RssShmem:")) shared = std::stoull(line.substr(9)) << 10;
+        if (line.starts_with("Threads:")) to.threads += std::stoi(line.substr(8));
+    }
+    to.shared += shared - std::min(shared, given);
+}
+
+void add_open_files(pid_t pid, held_memory &to)
+{
+    std::error_code gone; // the process, or the descriptor
+    for (std::filesystem::directory_iterator at("/proc/" + std::to_string(pid) + "/fd", gone), end;
+         !gone && at != end; at.increment(gone)) {
+        std::error_code closed;
+        std::string name = std::filesystem::read_symlink(at->path(), closed).string();
+        struct stat s {};
+        if (name.starts_with("/memfd:") && stat(at->path().c_str(), &s) == 0)
+            to.files[{s.st_dev, s.st_ino}] = held_by(s);
+    }
+}
+
+// Of all its threads.
+std::vector<pid_t> children_of(pid_t pid)
+{
+    std::vector<pid_t> result;
+    std::error_code gone; // the process, or a thread
+    for (std::filesystem::directory_iterator at("/proc/" + std::to_string(pid) + "/task", gone),
+         end;
+         !gone && at != end; at.increment(gone)) {
+        std::ifstream file(at->path() / "children");
+        result.insert(result.end(), std::istream_iterator<pid_t>(file), {});
+    }
+    return result;
+}
+
+void add_below(pid_t pid, std::size_t given, held_memory &to)
+{
+    for (pid_t child : children_of(pid)) {
+        add_mapped(child, given, to);
+        add_open_files(child, to);
+        add_below(child, given, to);
+    }
+}
+
+// Whether a process was only forked until now and has not become a program of its own.
+bool only_forked(pid_t pid)
+{
+    constexpr unsigned long forked_without_exec = 0x40; // PF_FORKNOEXEC, of the kernel's sched.h
+    std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+    std::string text;
+    std::getline(file, text, '\0'); // all of it, or nothing where the process ends meanwhile
+    std::istringstream after_name(text.substr(std::min(text.size(), text.rfind(')') + 1)));
+    std::string state;
+    long parent, group, session, terminal, foreground;
+    unsigned long flags = 0;
+    after_name >> state >> parent >> group >> session >> terminal >> foreground >> flags;
+    return (flags & forked_without_exec) != 0;
+}
+
+} // namespace
+
+usage used_from(pid_t keeper, std::initializer_list<int> files)
+{
+    // The child is the oldest: what it leaves behind is handed to the keeper after it. Until its
+    // execve it shares this process's pages, and nothing of a submission's runs.
+    const std::vector<pid_t> children = children_of(keeper);
+    if (children.empty() || only_forked(children[0])) return {};
+    std::size_t given = 0;
+    std::vector<struct stat> stats(files.size());
+    auto next = stats.begin();
+    for (int file : files)
+        if (fstat(file, &*next) == 0) given += held_by(*next++);
+    held_memory held;
+    add_below(keeper, given, held);
+    for (auto s = stats.begin(); s != next; ++s) held.files.erase({s->st_dev, s->st_ino});
+    return {held.bytes(), held.threads};
+}
+
+} // namespace grading
