@@ -56,6 +56,10 @@ worker &started(worker &w, const std::string &program, bool sandbox = options().
     o.sandbox = sandbox;
     o.proc = sees_proc(ranks);
     o.ranks = ranks;
+    if (options().simulated && ranks == 0) {
+        o.device = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "cudasim-device";
+        o.devices = contract_devices;
+    }
     o.mpirun = options().mpirun;
     o.output_region = options().simulated ? std::size_t{1} << 30
                                           : std::min(std::size_t{8} << 30, physical_memory() / 4);
@@ -462,6 +466,10 @@ void require_answer(const answer &a, const std::string &doing)
         end_case(verdict::RESOURCE_LIMIT,
                  fmt::format("It took too much host memory while {}.", doing),
                  "What grows with each call or each element?");
+    case ending::device_lost:
+        end_case(verdict::INFRA_ERROR,
+                 fmt::format("The simulated device ended while {}.", doing),
+                 "That is a fault of the workbook: please report it, with the submission.");
     case ending::not_started:
         end_case(verdict::INFRA_ERROR,
                  fmt::format("The worker could not be started for {}.", doing),

@@ -5,6 +5,10 @@
 // region, both closed once they are mapped, 6 its /proc/self/status, and stdout/stderr as one pipe.
 // It answers each request with one reply that repeats the request's nonce. A reply carries no
 // verdict: the parent judges the bytes in the output region.
+//
+// Where devices are simulated, a worker is two processes: one with the submission's host code, and
+// one with the devices and nothing of the submission's but its PTX. Each is asked for its part of
+// the arguments; descriptor 7 connects them.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +17,13 @@ namespace grading {
 
 constexpr std::uint32_t protocol_magic = 0x31574b43; // "CKW1"
 constexpr int max_slots = 16, max_calls = 64, max_devices = 16, most_ranks = 16;
-constexpr int socket_fd = 3, input_fd = 4, output_fd = 5;
+constexpr int max_buffers = 64; // of all arguments together that one process gives another
+constexpr int socket_fd = 3, input_fd = 4, output_fd = 5, device_fd = 7;
+
+// The exit status of a process with devices to which the host's code sent what it may not.
+constexpr int disturbed_by_host = 3;
+// And that of one with the host's code which they no longer answer.
+constexpr int lost_its_devices = 125;
 
 enum class place : std::uint8_t {
     value,
@@ -29,6 +39,13 @@ enum class place : std::uint8_t {
 
 // Whether a worker's kernels can poison what lies there.
 constexpr bool poisoned(place where) { return where == place::device || where == place::pinned; }
+
+// Whether it lies in the process with the host's code where devices are another process.
+constexpr bool with_host_code(place where)
+{
+    return where == place::value || where == place::host || where == place::acquired ||
+           where == place::absent;
+}
 
 // One argument of a call. Its image in the regions: guard bytes, payload, guard bytes; values have
 // no guards.
@@ -62,7 +79,10 @@ enum class command : std::uint32_t {
     drop,   // free set `set`
     try_sandbox, // what this process can do that it must not: a word of `escape` bits in the
                  // result; the input region names a file at `offset`, and `at` is a process
-    report, // simulator only: findings and counters into the output region at `offset`, at most
+    scratch, // how many bytes of it `function` asks for, in the reply's `bytes`; slots: values
+    begin,   // simulated devices: a run of set `sets[0]` comes, with its flags
+    end,     // and has been; waits for what it left, and counts no more
+    report,  // simulator only: findings and counters into the output region at `offset`, at most
             // `bytes`
 };
 
@@ -97,6 +117,9 @@ struct request {
     std::uint32_t launch_places = 0; // run: for launches by kernels; 0: as many as usual
     std::uint32_t sets[max_calls] = {};
     slot arguments[max_slots];
+    std::uint64_t scratch_bytes = 0; // load, where the devices are another process
+    // Load: where the buffers are that the process with the devices has made, by slot and part.
+    std::uint64_t buffers[max_buffers] = {};
 };
 
 enum class reply_status : std::uint32_t {
@@ -146,6 +169,8 @@ struct reply {
     double event_ms = 0, host_ms = 0; // all `calls` together; 0 on the simulator
     std::uint64_t bytes = 0;          // report: bytes written; load: bytes of scratch
     std::uint64_t result[8] = {};     // the result's bytes
+    std::uint64_t buffers[max_buffers] = {}; // load, of simulated devices
+    char refused[48] = {}; // begin: the call that was made for work since the last run ended
     rank_outcome of_rank[most_ranks]; // run on several ranks; as a rank itself says it: the first
     char error_name[64] = {};         // "cudaErrorInvalidConfiguration"
     char text[256] = {};

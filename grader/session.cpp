@@ -20,7 +20,10 @@
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
+#include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -45,9 +48,10 @@ std::vector<std::string> minimal_environment()
     return result;
 }
 
-// The system's libraries, the GPU's devices, its own program, and nothing else of the machine: no
+// The system's libraries, the GPU's devices, `program`, and nothing else of the machine: no
 // solution, no grader, no file of anybody's.
-sandbox sandbox_of(const worker_options &o, confinement how, const std::string &seen_at)
+sandbox sandbox_of(const worker_options &o, confinement how, const std::string &program,
+                   const std::string &seen_at)
 {
     const bool ranks = o.ranks > 0;
     sandbox s(how,
@@ -60,7 +64,7 @@ sandbox sandbox_of(const worker_options &o, confinement how, const std::string &
          std::filesystem::directory_iterator("/dev", nothing_there))
         if (e.path().filename().string().starts_with("nvidia")) s.show(e.path().string(), true);
     std::error_code gone; // then the worker fails to start, and its answer says so
-    s.show(std::filesystem::canonical(o.program, gone).string(), seen_at);
+    s.show(std::filesystem::canonical(program, gone).string(), seen_at);
     if (ranks) { // with what Open MPI reads besides libraries
         s.show(std::filesystem::canonical(o.mpirun, gone).string(), o.mpirun);
         s.show("/etc/openmpi");
@@ -93,12 +97,51 @@ void region::forget(std::size_t from, std::size_t bytes)
     if (last > first) madvise(data_ + first, last - first, MADV_REMOVE);
 }
 
+namespace {
+
+// One process of a worker.
+struct party {
+    owned_fd socket;
+    kept_process process;
+
+    bool ended(answer &a)
+    {
+        const std::optional<process_end> end = process.ended();
+        if (!end) return false;
+        a.how = end->what == process_end::exited      ? ending::exited
+                : end->what == process_end::signalled ? ending::crashed
+                                                      : ending::not_started;
+        a.status = end->status;
+        return true;
+    }
+};
+
+std::pair<owned_fd, owned_fd> connected(int type)
+{
+    int pair[2];
+    if (socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, pair) != 0) throw_errno("socketpair");
+    return {owned_fd::high(pair[0]), owned_fd::high(pair[1])};
+}
+
+// How many bytes an argument's image has in the regions.
+std::uint64_t image_bytes(const slot &s)
+{
+    return s.bytes + (s.where == place::value ? 0 : 2 * s.guard);
+}
+
+} // namespace
+
 struct worker::state {
     worker_options options;
     const region *input = nullptr;
     std::unique_ptr<region> output;
-    owned_fd socket, text;
-    kept_process process;
+    owned_fd text;
+    party host; // or all there is
+    // Where devices are another process: it has `input` and `output`, and the host's code regions
+    // of its own, for what is the host's.
+    std::optional<party> device;
+    std::unique_ptr<region> host_input, host_output;
+    std::map<std::uint32_t, std::vector<slot>> sets;
     std::string scratch; // a folder for Open MPI's files, where /tmp is not the worker's own
     std::string said;
     std::size_t said_in_all = 0;
@@ -107,7 +150,12 @@ struct worker::state {
     void start(const region &input);
     void stop();
     bool read_text(); // false: over the limit
-    bool ended(answer &a);
+    answer ask(party &whom, request what, std::chrono::milliseconds limit);
+    answer ask_both(const request &what, std::chrono::milliseconds limit);
+    answer load(request what, std::chrono::milliseconds limit);
+    answer run(const request &what, std::chrono::milliseconds limit);
+    answer store(const request &what, std::chrono::milliseconds limit);
+    bool exhausted(answer &a) const;
     answer finish(answer a);
     ~state()
     {
@@ -121,50 +169,68 @@ void worker::state::start(const region &input)
 {
     this->input = &input;
     output = std::make_unique<region>(options.output_region, true);
-    int pair[2];
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) throw_errno("socketpair");
-    socket = owned_fd::high(pair[0]);
-    const owned_fd theirs = owned_fd::high(pair[1]);
     pipe_ends printed = make_pipe();
 
     confinement how = options.sandbox ? available_confinement(options.proc) : confinement::none;
-    process_setup setup;
-    setup.environment = minimal_environment();
+    std::vector<std::string> environment = minimal_environment();
     if (options.ranks && how != confinement::namespaces) {
         how = confinement::none; // Open MPI needs what Landlock takes away
         char folder[] = "/tmp/cuda-workbook-ranks.XXXXXX";
         if (!mkdtemp(folder)) throw_errno("making a folder in /tmp");
         scratch = folder;
-        setup.environment->push_back("TMPDIR=" + scratch);
+        environment.push_back("TMPDIR=" + scratch);
     }
-    setup.program = how == confinement::namespaces ? "/worker" : options.program;
-    const sandbox within = sandbox_of(options, how, setup.program);
-    setup.within = &within;
-    setup.arguments = {setup.program};
-    if (options.ranks)
-        setup.arguments.insert(setup.arguments.end(),
-                               {"--ranks", std::to_string(options.ranks), options.mpirun});
-    setup.descriptors = {{printed.in.get(), 1},
-                         {printed.in.get(), 2},
-                         {theirs.get(), socket_fd},
-                         {input.descriptor(), input_fd},
-                         {output->descriptor(), output_fd}};
-    setup.own_status = simulator::own_status_fd;
+    if (options.devices > 1)
+        environment.push_back("SIMULATOR_DEVICES=" + std::to_string(options.devices));
     // Each call has a limit on the clock on the wall, and the simulator takes every core.
     const std::uint64_t cpu_seconds =
         600 * std::uint64_t{std::max(1u, std::thread::hardware_concurrency())};
-    setup.limits = {{RLIMIT_FSIZE, 1 << 30}, {RLIMIT_NOFILE, 1024}, {RLIMIT_CPU, cpu_seconds}};
-    process = kept_process(setup);
+
+    auto begin = [&](party &p, const std::string &program, const region &in, const region &out,
+                     const owned_fd *other) {
+        auto [ours, theirs] = connected(SOCK_SEQPACKET);
+        process_setup setup;
+        setup.environment = environment;
+        setup.program = how == confinement::namespaces ? "/worker" : program;
+        const sandbox within = sandbox_of(options, how, program, setup.program);
+        setup.within = &within;
+        setup.arguments = {setup.program};
+        if (options.ranks)
+            setup.arguments.insert(setup.arguments.end(),
+                                   {"--ranks", std::to_string(options.ranks), options.mpirun});
+        setup.descriptors = {{printed.in.get(), 1},
+                             {printed.in.get(), 2},
+                             {theirs.get(), socket_fd},
+                             {in.descriptor(), input_fd},
+                             {out.descriptor(), output_fd}};
+        if (other) setup.descriptors.push_back({other->get(), device_fd});
+        setup.own_status = simulator::own_status_fd;
+        setup.limits = {{RLIMIT_NOFILE, 1024}, {RLIMIT_CPU, cpu_seconds}};
+        if (&p == &host) setup.limits.push_back({RLIMIT_FSIZE, 1 << 30});
+        p.process = kept_process(setup);
+        p.socket = std::move(ours);
+    };
+    if (options.device.empty()) {
+        begin(host, options.program, input, *output, nullptr);
+    } else {
+        const auto [to_device, to_host] = connected(SOCK_STREAM);
+        begin(device.emplace(), options.device, input, *output, &to_host);
+        host_input = std::make_unique<region>(input.size(), false);
+        host_output = std::make_unique<region>(options.output_region, true);
+        begin(host, options.program, *host_input, *host_output, &to_device);
+    }
     text = std::move(printed.out);
     fcntl(text.get(), F_SETFL, O_NONBLOCK);
 }
 
 void worker::state::stop()
 {
-    if (!process.running()) return;
-    process.stop();
+    if (!host.process.running()) return;
+    host.process.stop();
+    if (device) device->process.stop();
     read_text();
-    socket.close();
+    host.socket.close();
+    if (device) device->socket.close();
 }
 
 bool worker::state::read_text()
@@ -182,21 +248,38 @@ bool worker::state::read_text()
     return true;
 }
 
-bool worker::state::ended(answer &a)
-{
-    const std::optional<process_end> end = process.ended();
-    if (!end) return false;
-    a.how = end->what == process_end::exited      ? ending::exited
-            : end->what == process_end::signalled ? ending::crashed
-                                                  : ending::not_started;
-    a.status = end->status;
-    return true;
-}
-
 answer worker::state::finish(answer a)
 {
+    if (device && a.how != ending::answered) {
+        // Where the devices ended first, the host's code could not go on.
+        answer of_device;
+        if (a.how == ending::exited) {
+            pollfd wait{device->process.ended_descriptor(), POLLIN, 0};
+            poll(&wait, 1, a.status == lost_its_devices ? 1000 : 0);
+        }
+        if (device->ended(of_device))
+            a.how = of_device.how == ending::exited && of_device.status == disturbed_by_host
+                        ? ending::confused
+                        : ending::device_lost;
+    }
     stop();
     return a;
+}
+
+bool worker::state::exhausted(answer &a) const
+{
+    usage now = used_from(host.process.keeper(),
+                          {input->descriptor(), output->descriptor(),
+                           host_input ? host_input->descriptor() : input->descriptor(),
+                           host_output ? host_output->descriptor() : output->descriptor()});
+    if (device)
+        now.bytes += used_from(device->process.keeper(),
+                               {input->descriptor(), output->descriptor()})
+                         .bytes;
+    if (now.bytes <= options.memory_limit && now.threads <= options.thread_limit) return false;
+    a.how = now.bytes > options.memory_limit ? ending::oversized : ending::crowded;
+    a.status = now.threads;
+    return true;
 }
 
 namespace {
@@ -237,73 +320,178 @@ worker::worker(const worker_options &options, const region &input)
     state_->start(input);
 }
 
-answer worker::ask(request what, std::chrono::milliseconds limit)
+answer worker::state::ask(party &whom, request what, std::chrono::milliseconds limit)
 {
-    state &s = *state_;
     answer a;
     if (getrandom(what.nonce, sizeof what.nonce, 0) != sizeof what.nonce) throw_errno("getrandom");
-    s.said_in_all = 0;
     auto start = steady::now(), deadline = start + limit;
     what.limit_ms = static_cast<std::uint32_t>(limit.count());
-    if (s.options.ranks) deadline += std::chrono::seconds(3); // the leader says which ranks wait
-    if (send(s.socket.get(), &what, sizeof what, MSG_NOSIGNAL) < 0) {
-        // The worker ended between two requests; its status says how.
-        pollfd wait{s.process.ended_descriptor(), POLLIN, 0};
+    if (options.ranks) deadline += std::chrono::seconds(3); // the leader says which ranks wait
+    if (send(whom.socket.get(), &what, sizeof what, MSG_NOSIGNAL) < 0) {
+        // The process ended between two requests; its status says how.
+        pollfd wait{whom.process.ended_descriptor(), POLLIN, 0};
         poll(&wait, 1, 1000);
-        if (!s.ended(a)) a.how = ending::confused;
-        return s.finish(a);
+        if (!whom.ended(a)) a.how = ending::confused;
+        return finish(a);
     }
-    int socket = s.socket.get(), text = s.text.get(); // -1: it has closed its end
+    int socket = whom.socket.get(), text_end = text.get(); // -1: it has closed its end
     while (true) {
         auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - steady::now()).count();
         if (left <= 0) {
             a.how = ending::timed_out;
             a.parent_ms = std::chrono::duration<double, std::milli>(limit).count();
-            return s.finish(a);
+            return finish(a);
         }
-        pollfd wait[3] = {
-            {socket, POLLIN, 0}, {text, POLLIN, 0}, {s.process.ended_descriptor(), POLLIN, 0}};
+        pollfd wait[4] = {{socket, POLLIN, 0},
+                          {text_end, POLLIN, 0},
+                          {whom.process.ended_descriptor(), POLLIN, 0},
+                          {device ? device->process.ended_descriptor() : -1, POLLIN, 0}};
         int most = static_cast<int>(
             std::min<long long>(left, 100)); // to look at what it takes now and then
-        poll(wait, 3, most);
+        poll(wait, 4, most);
         if (wait[0].revents & POLLIN) {
             reply r;
-            ssize_t got = recv(s.socket.get(), &r, sizeof r, MSG_DONTWAIT | MSG_TRUNC);
+            ssize_t got = recv(whom.socket.get(), &r, sizeof r, MSG_DONTWAIT | MSG_TRUNC);
             auto now = steady::now();
             if (got > 0) {
                 // A submission may have written it, and left out where its texts end.
                 r.error_name[sizeof r.error_name - 1] = r.text[sizeof r.text - 1] = 0;
+                r.refused[sizeof r.refused - 1] = 0;
                 bool ours = got == sizeof r && r.magic == protocol_magic && r.what == what.what &&
                             std::equal(r.nonce, r.nonce + 2, what.nonce);
                 a.how = ours ? ending::answered : ending::confused;
                 a.value = r;
                 a.parent_ms = std::chrono::duration<double, std::milli>(now - start).count();
-                bool quiet = s.read_text();
-                bool go_on = !ours || !s.options.ranks || understand_ranks(a);
+                bool quiet = read_text();
+                bool go_on = !ours || !options.ranks || understand_ranks(a);
                 if (ours && quiet && go_on) return a;
                 if (!quiet) a.how = ending::flooded;
-                return s.finish(a);
+                return finish(a);
             }
         }
-        if ((wait[1].revents & POLLIN) && !s.read_text()) {
+        if ((wait[1].revents & POLLIN) && !read_text()) {
             a.how = ending::flooded;
-            return s.finish(a);
+            return finish(a);
         }
-        if (wait[2].revents && s.ended(a)) return s.finish(a);
+        if ((wait[2].revents || wait[3].revents) && (whom.ended(a) || device)) {
+            if (!wait[2].revents) a.how = ending::device_lost;
+            return finish(a);
+        }
         if (wait[0].revents && !(wait[0].revents & POLLIN)) socket = -1;
-        if (wait[1].revents && !(wait[1].revents & POLLIN)) text = -1;
-        const usage now =
-            used_from(s.process.keeper(), {s.input->descriptor(), s.output->descriptor()});
-        if (now.bytes > s.options.memory_limit || now.threads > s.options.thread_limit) {
-            a.how = now.bytes > s.options.memory_limit ? ending::oversized : ending::crowded;
-            a.status = now.threads;
-            return s.finish(a);
-        }
+        if (wait[1].revents && !(wait[1].revents & POLLIN)) text_end = -1;
+        if (exhausted(a)) return finish(a);
     }
 }
 
+namespace {
+
+bool well(const answer &a)
+{
+    return a.how == ending::answered && a.value.status == reply_status::done;
+}
+
+} // namespace
+
+// Device arguments go from the region that is ours to the devices and back; the host's code gets
+// what is the host's alone, and the addresses of the rest.
+answer worker::state::load(request what, std::chrono::milliseconds limit)
+{
+    const std::span<const slot> slots(what.arguments, what.slots);
+    for (const slot &s : slots)
+        if (with_host_code(s.where) && s.where != place::absent)
+            std::copy_n(input->data() + s.input, image_bytes(s), host_input->data() + s.input);
+    if (std::any_of(slots.begin(), slots.end(), [](const slot &s) { return s.scratch; })) {
+        request scratch = what;
+        scratch.what = command::scratch;
+        const answer a = ask(host, scratch, limit);
+        if (!well(a)) return a;
+        what.scratch_bytes = a.value.bytes;
+    }
+    answer there = ask(*device, what, limit);
+    if (!well(there)) return there;
+    std::copy(std::begin(there.value.buffers), std::end(there.value.buffers), what.buffers);
+    sets[what.set].assign(slots.begin(), slots.end());
+    answer a = ask(host, what, limit);
+    a.value.bytes = what.scratch_bytes;
+    return a;
+}
+
+answer worker::state::run(const request &what, std::chrono::milliseconds limit)
+{
+    request part = what;
+    part.what = command::begin;
+    const answer begun = ask(*device, part, limit);
+    if (!well(begun)) return begun;
+    answer a = ask(host, what, limit);
+    if (a.how != ending::answered) return a;
+    part.what = command::end;
+    answer ended = ask(*device, part, limit);
+    if (ended.how != ending::answered) return ended;
+    std::copy(std::begin(begun.value.refused), std::end(begun.value.refused), a.value.refused);
+    // A kernel's fault is what an error of the host's last call is about.
+    const bool fault = ended.value.status == reply_status::cuda_error;
+    if (!fault || a.value.status == reply_status::exception) return a;
+    a.value.status = ended.value.status;
+    a.value.error = ended.value.error;
+    a.value.step = ended.value.step;
+    std::copy(std::begin(ended.value.error_name), std::end(ended.value.error_name),
+              a.value.error_name);
+    std::copy(std::begin(ended.value.text), std::end(ended.value.text), a.value.text);
+    return a;
+}
+
+answer worker::state::store(const request &what, std::chrono::milliseconds limit)
+{
+    const answer there = ask(*device, what, limit);
+    if (!well(there)) return there;
+    answer a = ask(host, what, limit);
+    if (!well(a)) return a;
+    for (const slot &s : sets[what.set])
+        if (with_host_code(s.where) && s.where != place::value && s.where != place::absent &&
+            !((what.flags & writable_only) && s.read_only))
+            std::copy_n(host_output->data() + s.output_at, image_bytes(s),
+                        output->data() + s.output_at);
+    a.value.changed_late = std::max(a.value.changed_late, there.value.changed_late);
+    return a;
+}
+
+answer worker::state::ask_both(const request &what, std::chrono::milliseconds limit)
+{
+    switch (what.what) {
+    case command::load:
+        return load(what, limit);
+    case command::run:
+        return run(what, limit);
+    case command::store:
+        return store(what, limit);
+    case command::patch: {
+        const auto at = sets.find(what.set);
+        const bool of_host = at != sets.end() && what.index < at->second.size() &&
+                             with_host_code(at->second[what.index].where);
+        if (!of_host) return ask(*device, what, limit);
+        std::copy_n(input->data() + what.offset, what.bytes, host_input->data() + what.offset);
+        return ask(host, what, limit);
+    }
+    case command::drop: {
+        const answer a = ask(host, what, limit);
+        return well(a) ? ask(*device, what, limit) : a;
+    }
+    case command::try_sandbox:
+        std::copy_n(input->data() + what.offset, what.bytes, host_input->data() + what.offset);
+        return ask(host, what, limit);
+    default:
+        return ask(*device, what, limit);
+    }
+}
+
+answer worker::ask(request what, std::chrono::milliseconds limit)
+{
+    state_->said_in_all = 0;
+    return state_->device ? state_->ask_both(what, limit) : state_->ask(state_->host, what, limit);
+}
+
 bool worker::started() const { return state_ != nullptr; }
-bool worker::alive() const { return state_ && state_->process.running(); }
+bool worker::alive() const { return state_ && state_->host.process.running(); }
 region &worker::output() const { return *state_->output; }
 worker::printed worker::take_text()
 {

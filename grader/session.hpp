@@ -44,6 +44,7 @@ enum class ending : std::uint8_t {
     oversized,   // it used more host memory than `worker_options::memory_limit`
     not_started, // by a fault of the machine's: it never began
     crowded,     // it had more threads than `worker_options::thread_limit`
+    device_lost, // the process that simulates its devices ended, by a fault of ours
 };
 
 struct answer {
@@ -57,6 +58,8 @@ struct answer {
 
 struct worker_options {
     std::string program;
+    std::string device; // the program that simulates its devices; empty: they are in `program`
+    int devices = 1;    // how many that simulates
     std::size_t output_kept = 16 << 10; // bytes of its text kept until they are taken
     std::size_t output_limit = 8 << 20; // bytes after which it is killed
     int ranks = 0;       // that many ranks of Open MPI, which are one worker together; 0: no MPI

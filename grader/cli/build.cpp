@@ -115,14 +115,14 @@ std::vector<std::string> linked_with(const std::string &backend)
 std::vector<std::string> submission_targets(const toolchain &t, const lab &l)
 {
     std::vector<std::string> targets = {l.worker_library, l.keep};
-    targets.push_back(t.simulator_library);
+    targets.push_back(t.simulator(l));
     return targets;
 }
 
 std::vector<std::string> grading_targets(const toolchain &t, const lab &l,
                                          const std::string &backend)
 {
-    std::vector<std::string> targets = {t.grader(l)};
+    std::vector<std::string> targets = {t.grader(l), t.simulated_device()};
     for (const std::string &with : linked_with(backend))
         targets.push_back(t.program(l, "naive", with));
     if (l.library && backend == "gpu") targets.push_back(t.program(l, "library", backend));

@@ -9,6 +9,9 @@
 extern "C" {
 #endif
 
+// There where the simulator is another process: most of what follows is then for that one to call.
+__attribute__((weak)) void simulator_is_elsewhere(void);
+
 // Guard zones: bytes inside an allocation that kernels must not touch, or may again.
 __attribute__((weak)) void simulator_forbid(const void *at, size_t bytes);
 __attribute__((weak)) void simulator_allow(const void *at, size_t bytes);

@@ -7,6 +7,7 @@
 #include "marshal.hpp"
 
 #include "../fatbin.hpp"
+#include "../harness.h"
 #include "../host.hpp"
 
 #include <cuda_runtime_api.h>
@@ -582,6 +583,20 @@ cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatu
 cudaError_t __cudaGetKernel(cudaKernel_t *out, const void *host)
 {
     return cudaGetKernel(out, host);
+}
+
+void simulator_is_elsewhere(void) {}
+
+void simulator_forbid(const void *at, size_t bytes) { tell(call_number::forbid, at, bytes); }
+void simulator_forget(const void *at, size_t bytes) { tell(call_number::forget, at, bytes); }
+
+void simulator_label(const void *at, size_t bytes, const char *name)
+{
+    writer to;
+    to.put(at);
+    to.put(bytes);
+    put_text(to, name);
+    ask(call_number::label, to);
 }
 
 } // extern "C"

@@ -13,4 +13,11 @@ namespace simulator::remote {
 std::vector<std::byte> ask(call_number what, const writer &arguments);
 void put_text(writer &to, const char *text);
 
+template <typename... T> std::vector<std::byte> tell(call_number what, const T &...values)
+{
+    writer to;
+    (to.put(values), ...);
+    return ask(what, to);
+}
+
 } // namespace simulator::remote

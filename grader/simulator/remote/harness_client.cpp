@@ -7,37 +7,15 @@
 
 using namespace simulator::remote;
 
-namespace {
-
-template <typename... T> std::vector<std::byte> tell(call_number what, const T &...values)
-{
-    writer to;
-    (to.put(values), ...);
-    return ask(what, to);
-}
-
-} // namespace
-
 extern "C" {
 
-void simulator_forbid(const void *at, size_t bytes) { tell(call_number::forbid, at, bytes); }
 void simulator_allow(const void *at, size_t bytes) { tell(call_number::allow, at, bytes); }
-void simulator_forget(const void *at, size_t bytes) { tell(call_number::forget, at, bytes); }
 void simulator_begin(void) { tell(call_number::begin); }
 void simulator_schedule(int random, uint64_t seed) { tell(call_number::schedule, random, seed); }
 void simulator_streams(int order) { tell(call_number::streams, order); }
 void simulator_close_peers(uint64_t pairs) { tell(call_number::close_peers, pairs); }
 void simulator_step_budget(uint64_t n) { tell(call_number::step_budget, n); }
 void simulator_check_races(int wanted) { tell(call_number::check_races, wanted); }
-
-void simulator_label(const void *at, size_t bytes, const char *name)
-{
-    writer to;
-    to.put(at);
-    to.put(bytes);
-    put_text(to, name);
-    ask(call_number::label, to);
-}
 
 size_t simulator_findings(struct simulator_finding *out, size_t room)
 {

@@ -98,7 +98,11 @@ struct node_parameters {
 
 } // namespace
 
-host_server::host_server(int connection, bool alone) : wire_(connection), alone_(alone)
+host_server::host_server(int connection, bool alone)
+    : wire_(connection),
+      local_(memory::instance().shared_file(), memory::instance().shared(),
+             memory::instance().reserved() / 2),
+      alone_(alone)
 {
     const memory &m = memory::instance();
     serve_host(*this);
@@ -116,7 +120,11 @@ bool host_server::serve_one()
         act_for_thread(others_threads + h.thread);
         reader from(bytes);
         writer to;
+        serving_ = true;
+        for (const change &c : std::exchange(changes_, {}))
+            ask(c.what, with(c.start, c.bytes), c.what == host_request::open ? sizeof(bool) : 0);
         make(static_cast<call_number>(h.what), from, to);
+        serving_ = false;
         act_for_thread(own);
         std::fflush(stdout);
         h.kind = message::result;
@@ -125,6 +133,8 @@ bool host_server::serve_one()
         return false;
     } catch (const wire_error &e) {
         complaint_ = e.what();
+    } catch (const std::length_error &) {
+        complaint_ = "a call asks for more memory than there can be";
     } catch (const std::bad_alloc &) {
         complaint_ = "a call asks for more memory than there is";
     }
@@ -362,14 +372,23 @@ std::vector<std::byte> host_server::ask(host_request what, const writer &w, std:
     return bytes;
 }
 
+bool host_server::here()
+{
+    if (serving_) return false;
+    if (!for_itself_) throw wire_error("work that needs the host was left when it had returned");
+    return true;
+}
+
 void host_server::read(const void *from, const host_rows &rows, std::byte *to)
 {
+    if (here()) return local_.read(from, rows, to);
     const auto bytes = ask(host_request::read, with(from, rows), rows.bytes());
     if (!bytes.empty()) std::memcpy(to, bytes.data(), bytes.size());
 }
 
 void host_server::write(void *to, const host_rows &rows, const std::byte *from)
 {
+    if (here()) return local_.write(to, rows, from);
     writer w = with(to, rows);
     w.put(from, rows.bytes());
     ask(host_request::write, w, 0);
@@ -378,6 +397,7 @@ void host_server::write(void *to, const host_rows &rows, const std::byte *from)
 // Such a function may call nothing: where it did, that is its thread's last error.
 void host_server::call(cudaHostFn_t function, void *data)
 {
+    if (here()) throw wire_error("a host function was left when the host had returned");
     const auto called = ask(host_request::call_function, with(function, data), sizeof(bool));
     if (called[0] != std::byte{0}) runtime::record(cudaErrorNotPermitted);
 }
@@ -385,6 +405,7 @@ void host_server::call(cudaHostFn_t function, void *data)
 void host_server::call(cudaStreamCallback_t function, cudaStream_t stream, cudaError_t status,
                        void *data)
 {
+    if (here()) throw wire_error("a host function was left when the host had returned");
     const auto called =
         ask(host_request::call_back, with(function, stream, status, data), sizeof(bool));
     if (called[0] != std::byte{0}) runtime::record(cudaErrorNotPermitted);
@@ -392,27 +413,37 @@ void host_server::call(cudaStreamCallback_t function, cudaStream_t stream, cudaE
 
 bool host_server::open(address start, std::uint64_t bytes)
 {
+    local_.open(start, bytes);
+    if (!serving_) {
+        changes_.push_back({host_request::open, start, bytes});
+        return true;
+    }
     return ask(host_request::open, with(start, bytes), sizeof(bool))[0] != std::byte{0};
 }
 
 void host_server::close(address start, std::uint64_t bytes)
 {
+    local_.close(start, bytes);
+    if (!serving_) return changes_.push_back({host_request::close, start, bytes});
     ask(host_request::close, with(start, bytes), 0);
 }
 
 host_process::lent host_server::lend(std::uintptr_t pages, address start, std::uint64_t bytes)
 {
+    if (here()) return lent::refused;
     const auto answer = ask(host_request::lend, with(pages, start, bytes), sizeof(lent));
     return reader(answer).take<lent>();
 }
 
 bool host_server::take_back(std::uintptr_t pages, std::uint64_t bytes)
 {
+    if (here()) return false;
     return ask(host_request::take_back, with(pages, bytes), sizeof(bool))[0] != std::byte{0};
 }
 
 bool host_server::has_other_threads()
 {
+    if (!serving_) return false;
     return ask(host_request::has_other_threads, {}, sizeof(bool))[0] != std::byte{0};
 }
 

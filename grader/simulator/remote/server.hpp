@@ -31,6 +31,9 @@ public:
     std::string take_refused() { return std::exchange(refused_, {}); }
     // No more code from now on: what runs is fixed before there are inputs.
     void seal_code() { sealed_ = true; }
+    // Between the host's calls, the runtime may be used here: addresses of host memory are then
+    // this process's own.
+    void copy_for_itself(bool so) { for_itself_ = so; }
 
     void read(const void *from, const host_rows &rows, std::byte *to) override;
     void write(void *to, const host_rows &rows, const std::byte *from) override;
@@ -56,7 +59,18 @@ private:
         return w;
     }
 
+    // Not where the host is in a call; throws wire_error where nobody could mean this process.
+    bool here();
+    struct change {
+        host_request what;
+        address start;
+        std::uint64_t bytes;
+    };
+
     channel wire_;
+    this_process local_;
+    bool serving_ = false, for_itself_ = false;
+    std::vector<change> changes_; // of shared memory, which the host does not know yet
     std::vector<void **> binaries_;
     std::string refused_, complaint_;
     const bool alone_;

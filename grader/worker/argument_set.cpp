@@ -1,0 +1,33 @@
+// How much scratch memory a submission asks for.
+#include "argument_set.hpp"
+
+#include <sstream>
+#include <stdexcept>
+
+namespace grading {
+
+std::uint64_t scratch_bytes(const argument_set &s, const std::string &function)
+{
+    std::string name = function + "_scratch";
+    const entry *e = find_entry(name);
+    if (!e || e->result_bytes != sizeof(std::size_t))
+        throw std::runtime_error("lab.hpp declares no size_t " + name);
+    std::vector<void *> arguments;
+    std::istringstream parameters(e->parameters);
+    for (std::string parameter; std::getline(parameters, parameter, ',');)
+        for (std::size_t i = 0; i < s.slots.size(); ++i)
+            if (s.slots[i].where == place::value && parameter == s.slots[i].name)
+                arguments.push_back(const_cast<std::byte *>(s.values[i].data()));
+    if (static_cast<std::ptrdiff_t>(arguments.size()) !=
+        std::count(e->parameters, e->parameters + std::strlen(e->parameters), ',') + 1)
+        throw std::runtime_error(name + " has parameters that " + function + " has not");
+    std::size_t bytes = 0, free = 0, total = 0;
+    e->run(arguments.data(), &bytes);
+    check(cudaMemGetInfo(&free, &total));
+    if (bytes > free)
+        throw std::runtime_error(name + " asks for " + std::to_string(bytes) +
+                                 " bytes, more than the device has free");
+    return bytes;
+}
+
+} // namespace grading

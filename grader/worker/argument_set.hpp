@@ -1,0 +1,180 @@
+// The arguments of a call in the worker's memory and that of its devices.
+#pragma once
+
+#include "devices.hpp"
+
+#include "grader/call.hpp"
+#include "grader/simulator/harness.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <exception>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace grading {
+
+// A function of the contract, or of the grader's own kernels; null where there is none.
+const entry *find_entry(std::string_view name);
+
+// One buffer of one argument: guard zone, payload, guard zone, at the misalignment asked for.
+class buffer {
+public:
+    buffer(const slot &s, std::uint64_t payload, int device)
+        : where_(s.where),
+          guard_(s.guard),
+          bytes_(payload),
+          shift_(std::uint64_t{s.misalign} * s.element),
+          device_(device),
+          scratch_(s.scratch)
+    {
+        std::uint64_t all = std::max<std::uint64_t>(shift_ + 2 * guard_ + bytes_, 1);
+        switch (where_) {
+        case place::host:
+            base_ = static_cast<std::byte *>(std::aligned_alloc(256, (all + 255) / 256 * 256));
+            if (!base_) throw cuda_failure{cudaErrorMemoryAllocation, run_step::none};
+            break;
+        case place::pinned:
+            check(cudaMallocHost(address(), all));
+            break;
+        case place::mapped:
+            check(cudaHostAlloc(address(), all, cudaHostAllocMapped));
+            break;
+        case place::managed:
+            check(cudaMallocManaged(address(), all, cudaMemAttachGlobal));
+            break;
+        case place::acquired:
+            acquire(all);
+            break;
+        default:
+            check(cudaSetDevice(device_));
+            check(cudaMalloc(address(), all));
+        }
+    }
+    buffer(buffer &&o) noexcept
+        : where_(o.where_),
+          guard_(o.guard_),
+          bytes_(o.bytes_),
+          shift_(o.shift_),
+          device_(o.device_),
+          scratch_(o.scratch_),
+          base_(std::exchange(o.base_, nullptr))
+    {
+    }
+    buffer &operator=(buffer &&) = delete;
+    ~buffer()
+    {
+        if (!base_) return;
+        if (simulator_allow) simulator_allow(base_, shift_ + 2 * guard_ + bytes_);
+        if (where_ == place::host)
+            std::free(base_);
+        else if (where_ == place::pinned || where_ == place::mapped)
+            cudaFreeHost(base_);
+        else if (where_ == place::acquired)
+            release();
+        else
+            cudaFree(base_);
+    }
+
+    std::byte *payload() const { return base_ + shift_ + guard_; }
+    std::uint64_t payload_bytes() const { return bytes_; }
+    std::uint64_t image_bytes() const { return 2 * guard_ + (scratch_ ? 0 : bytes_); }
+
+    void load(const std::byte *image)
+    {
+        if (!scratch_) return copy(base_ + shift_, image, image_bytes());
+        copy(base_, image, guard_);
+        copy(payload() + bytes_, image + guard_, guard_);
+        // As unforeseeable as the guards are, and never 0.
+        check(cudaMemset(payload(), std::to_integer<int>(image[0]) | 1, bytes_));
+    }
+    void store(std::byte *image) const
+    {
+        if (simulator_allow) simulator_allow(base_, shift_ + 2 * guard_ + bytes_);
+        if (!scratch_) return copy(image, base_ + shift_, image_bytes());
+        copy(image, base_, guard_);
+        copy(image + guard_, payload() + bytes_, guard_);
+    }
+    void patch(std::uint64_t at, const std::byte *from, std::uint64_t bytes)
+    {
+        copy(payload() + at, from, bytes);
+    }
+    // Tells the simulator what is guard, what holds no value yet, and what messages call it.
+    void watch(const slot &s) const
+    {
+        if (!simulator_forbid) return;
+        simulator_forbid(base_, shift_ + guard_);
+        simulator_forbid(payload() + bytes_, guard_);
+        simulator_label(payload(), bytes_, s.name);
+        if (s.output) simulator_forget(payload(), bytes_);
+    }
+
+private:
+    void **address() { return reinterpret_cast<void **>(&base_); }
+    // What a call of `acquire` gave goes to `release`, before the next one.
+    void acquire(std::uint64_t bytes)
+    {
+        if (still_pinned_) throw acquire_failure{acquire_fault::not_released};
+        std::size_t floats = (bytes + sizeof(float) - 1) / sizeof(float);
+        void *n = &floats;
+        find_entry("acquire")->run(&n, &base_);
+        if (!base_) throw acquire_failure{acquire_fault::nothing};
+        auto kind = [this](std::uint64_t at) {
+            cudaPointerAttributes a{};
+            check(cudaPointerGetAttributes(&a, base_ + at));
+            return a.type;
+        };
+        if (kind(bytes - 1) != kind(0)) throw acquire_failure{acquire_fault::too_little};
+    }
+    void release()
+    {
+        void *memory = base_;
+        try {
+            find_entry("release")->run(&memory, nullptr);
+        } catch (const std::exception &) { // that nothing was released is seen below, and said
+        }
+        cudaPointerAttributes a{};
+        if (cudaPointerGetAttributes(&a, memory) == cudaSuccess)
+            still_pinned_ |= a.type == cudaMemoryTypeHost;
+        else
+            cudaGetLastError(); // this question's, not the submission's
+    }
+    static inline bool still_pinned_ = false;
+
+    void copy(void *to, const void *from, std::uint64_t bytes) const
+    {
+        if (!bytes) return;
+        // Managed memory is written where host code would: on the host. So is what `acquire` gave
+        // while simulated devices do no work.
+        const bool by_host = where_ == place::host || where_ == place::managed ||
+                             (where_ == place::acquired && simulator_is_elsewhere);
+        if (by_host)
+            std::memcpy(to, from, bytes);
+        else
+            check(cudaMemcpy(to, from, bytes, cudaMemcpyDefault));
+    }
+
+    place where_;
+    std::uint64_t guard_, bytes_, shift_;
+    int device_;
+    bool scratch_;
+    std::byte *base_ = nullptr;
+};
+
+struct argument_set {
+    std::vector<slot> slots;
+    std::vector<std::vector<buffer>> buffers;       // by slot, then by part
+    std::vector<std::vector<void *>> part_pointers; // by slot
+    std::vector<std::vector<std::byte>> values;     // by slot
+    std::vector<void *> pointers;                   // what the entry takes
+};
+
+// What `function`_scratch, called with the values of the same names, asks for. Throws
+// std::runtime_error where it cannot be called or asks for more than there can be.
+std::uint64_t scratch_bytes(const argument_set &s, const std::string &function);
+
+} // namespace grading

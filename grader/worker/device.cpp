@@ -1,0 +1,109 @@
+// The simulated devices of a worker: they hold the arguments in device memory, run kernels, and
+// find and count, in a process with nothing of a submission's but its PTX.
+//
+//   cudasim-device               serves the parent on descriptor 3 and the host's code on 7
+//   cudasim-device --alone N     serves a program without a grader on descriptor N
+#include "server.hpp"
+
+#include "grader/simulator/remote/server.hpp"
+
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+namespace grading {
+
+extern const entry contract[];
+extern const int contract_size, contract_devices;
+const entry contract[] = {{}};
+const int contract_size = 0; // no function of a submission is here
+const int contract_devices = [] {
+    const char *devices = std::getenv("SIMULATOR_DEVICES");
+    return devices ? std::atoi(devices) : 1;
+}();
+
+int home_device() { return 0; }
+
+namespace {
+
+using simulator::remote::host_server;
+
+class gate final : public host_gate {
+public:
+    explicit gate(host_server &host) : host_(host) {}
+    void let_work(bool allowed) override { host_.let_work(allowed); }
+    std::string take_refused() override { return host_.take_refused(); }
+    void seal_code() override { host_.seal_code(); }
+    void copy_for_itself(bool so) override { host_.copy_for_itself(so); }
+
+private:
+    host_server &host_;
+};
+
+int complain(const host_server &host)
+{
+    if (host.complaint().empty()) return 0;
+    std::fprintf(stderr, "simulator: %s\n", host.complaint().c_str());
+    return disturbed_by_host;
+}
+
+int serve_alone(int connection)
+{
+    host_server host(connection, true);
+    while (host.serve_one()) {
+    }
+    return complain(host);
+}
+
+std::span<std::byte> map_region(int fd, int protection)
+{
+    struct stat facts;
+    if (fstat(fd, &facts) != 0) return {};
+    const auto bytes = static_cast<std::size_t>(facts.st_size);
+    void *at = mmap(nullptr, bytes, protection, MAP_SHARED, fd, 0);
+    return at == MAP_FAILED ? std::span<std::byte>() : std::span(static_cast<std::byte *>(at), bytes);
+}
+
+int serve()
+{
+    const auto input = map_region(input_fd, PROT_READ);
+    const auto output = map_region(output_fd, PROT_READ | PROT_WRITE);
+    if (input.empty() || output.empty()) return 2;
+    host_server host(device_fd, false);
+    host.let_work(false);
+    gate to_host(host);
+    server s(input, output, part::devices, &to_host);
+    pollfd wait[2] = {{socket_fd, POLLIN, 0}, {device_fd, POLLIN, 0}};
+    while (true) {
+        if (poll(wait, 2, -1) < 0) continue;
+        if (wait[1].revents && !host.serve_one()) {
+            if (const int status = complain(host)) return status;
+            wait[1].fd = -1; // the parent learns of its end by itself
+        }
+        if (!wait[0].revents) continue;
+        request r;
+        if (recv(socket_fd, &r, sizeof r, 0) != sizeof r || r.magic != protocol_magic) return 0;
+        const reply a = s.handle(r);
+        if (send(socket_fd, &a, sizeof a, MSG_NOSIGNAL) != sizeof a) return 0;
+    }
+}
+
+} // namespace
+} // namespace grading
+
+int main(int count, char **arguments)
+{
+    std::signal(SIGPIPE, SIG_IGN);
+    if (count == 3 && std::string_view(arguments[1]) == "--alone")
+        return grading::serve_alone(std::atoi(arguments[2]));
+    if (count == 1) return grading::serve();
+    std::fprintf(stderr, "Programs and graders start this by themselves.\n");
+    return 2;
+}

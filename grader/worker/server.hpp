@@ -1,0 +1,84 @@
+// Answers the parent's requests: holds arguments, makes calls, and reports what came of them.
+#pragma once
+
+#include "argument_set.hpp"
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace grading {
+
+// What a process with simulated devices can do about the one whose host code calls them.
+class host_gate {
+public:
+    virtual ~host_gate() = default;
+    virtual void let_work(bool allowed) = 0;   // launches, copies and fills
+    virtual std::string take_refused() = 0;    // the first such call that was not allowed
+    virtual void seal_code() = 0;              // no more code from now on
+    virtual void copy_for_itself(bool so) = 0; // addresses of host memory are this process's
+};
+
+// What a process holds of a worker.
+enum class part {
+    all,
+    host,   // the submission's host code; the devices are elsewhere
+    devices // simulated; `gate` leads to the host's code
+};
+
+using host_bytes = std::vector<std::vector<std::byte>>; // by slot
+
+class server {
+public:
+    server(std::span<const std::byte> input, std::span<std::byte> output, part is,
+           host_gate *gate = nullptr)
+        : input_(input), output_(output), is_(is), gate_(gate)
+    {
+    }
+    reply handle(const request &r);
+
+private:
+    void perform(const request &r, reply &a);
+    const std::byte *in(std::uint64_t at, std::uint64_t bytes) const;
+    std::byte *out(std::uint64_t at, std::uint64_t bytes) const;
+    bool is_mine(place where) const;
+
+    void try_sandbox(const request &r, reply &a);
+    void facts(const request &r, reply &a);
+    void scratch(const request &r, reply &a);
+    void load(const request &r, reply &a);
+    bool load_slot(argument_set &s, std::size_t i);
+    bool load_scratch(argument_set &s, std::size_t i, const request &r, reply &a);
+    bool take_buffers(argument_set &s, const request &r);
+    bool give_buffers(const argument_set &s, reply &a) const;
+    argument_set *find(std::uint32_t set, reply &a);
+    void patch(const request &r, reply &a);
+    void poison(const request &r, reply &a);
+    void flush_l2();
+    void prepare_simulator(const request &r);
+    void begin(const request &r, reply &a);
+    void run(const request &r, reply &a);
+    void end(const request &r, reply &a);
+    std::uint64_t end_of_stores(std::uint32_t flags) const;
+    void pin_output(std::uint64_t end);
+    void store(const request &r, reply &a);
+    void report(const request &r, reply &a);
+
+    std::string counts_; // of the last run that counted, and of nothing that came after
+    std::vector<std::uint64_t> at_end_; // and what its first set held then, until that is stored
+    std::span<const std::byte> input_;
+    std::span<std::byte> output_;
+    part is_;
+    host_gate *gate_;
+    std::uint64_t pinned_ = 0;
+    std::map<std::uint32_t, argument_set> sets_;
+    std::uint64_t l2_bytes_ = 0;
+    void *flush_ = nullptr;
+    cudaEvent_t begin_ = nullptr, end_ = nullptr;
+};
+
+// What the simulator has counted, as JSON.
+std::string counts_so_far();
+
+} // namespace grading
