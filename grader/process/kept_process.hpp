@@ -16,23 +16,16 @@
 namespace grading {
 
 struct process_setup {
-    struct placed_descriptor {
-        int ours; // from owned_fd::high
-        int number;
-    };
-    struct resource_limit {
-        int resource; // RLIMIT_CPU and the like
-        std::uint64_t most;
-    };
     std::string program;                                 // a path, as it is seen in the sandbox
     std::vector<std::string> arguments;                  // the program's name first
     std::optional<std::vector<std::string>> environment; // none: ours
     std::string folder;                                  // empty: ours
-    // All that the child has open, but that 0 otherwise reads nothing, and 1 and 2 are ours.
-    std::vector<placed_descriptor> descriptors;
+    // All that the child has open: ours, from owned_fd::high, and the number in the child. Where
+    // they are not named here, 0 reads nothing, and 1 and 2 are ours.
+    std::vector<std::pair<int, int>> descriptors;
     int own_status = -1; // the number at which its /proc/self/status is open; -1: nowhere
-    std::vector<resource_limit> limits;
-    const sandbox *within = nullptr; // none: no sandbox
+    std::vector<std::pair<int, std::uint64_t>> limits; // RLIMIT_CPU and the like, and the most
+    const sandbox *within = nullptr;                   // none: no sandbox
 };
 
 struct process_end {
