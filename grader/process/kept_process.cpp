@@ -18,7 +18,7 @@ namespace {
 struct prepared_process {
     const process_setup &setup;
     const sandbox &within;
-    int null, alive, status;                    // of the pipes, the keeper's ends
+    int null, alive, status;                    // /dev/null, and the keeper's ends of the pipes
     std::vector<char *> arguments, environment; // with the null at the end
 };
 
@@ -83,7 +83,8 @@ bool wait_for_end(pid_t child, int alive, int &status)
 {
     setsid();
     prctl(PR_SET_NAME, "workbook-keeper");
-    for (int number : {SIGINT, SIGTERM, SIGHUP}) signal(number, SIG_IGN); // meant for the child
+    // Those that are meant for the child; the last then ends a ppoll.
+    for (int number : {SIGINT, SIGTERM, SIGHUP}) signal(number, SIG_IGN);
     signal(SIGCHLD, [](int) {});
     if (!p.within.enter()) give_up(p);
     const pid_t self = getpid();
@@ -128,43 +129,43 @@ kept_process::kept_process(const process_setup &setup)
                              setup.environment ? pointers(*setup.environment)
                                                : std::vector<char *>{}};
     int pidfd = -1;
-    at_.keeper = p.within.start(pidfd);
-    if (at_.keeper == 0) keep(p);
-    if (at_.keeper < 0) throw_errno("starting a process");
-    at_.pidfd = owned_fd(pidfd);
-    at_.status = std::move(status.out);
-    at_.alive = std::move(alive.in);
-    fcntl(at_.status.get(), F_SETFL, O_NONBLOCK);
+    state_.keeper = p.within.start(pidfd);
+    if (state_.keeper == 0) keep(p);
+    if (state_.keeper < 0) throw_errno("starting a process");
+    state_.pidfd = owned_fd(pidfd);
+    state_.status = std::move(status.out);
+    state_.alive = std::move(alive.in);
+    fcntl(state_.status.get(), F_SETFL, O_NONBLOCK);
 }
 
 std::optional<process_end> kept_process::ended()
 {
     process_end end{process_end::signalled, SIGKILL}; // unless the keeper lives to say how
     // The first to write says it: a child that cannot begin, else its keeper.
-    if (!at_.end && at_.status.get() >= 0 && read(at_.status.get(), &end, sizeof end) >= 0)
-        at_.end = end;
-    return at_.end;
+    if (!state_.end && state_.status.get() >= 0 && read(state_.status.get(), &end, sizeof end) >= 0)
+        state_.end = end;
+    return state_.end;
 }
 
 void kept_process::ask_to_end()
 {
-    if (running() && kill(-at_.keeper, SIGTERM) == 0) wait_two_seconds(at_.pidfd.get());
+    if (running() && kill(-state_.keeper, SIGTERM) == 0) wait_two_seconds(state_.pidfd.get());
 }
 
 void kept_process::stop()
 {
-    if (at_.keeper < 0) return;
-    at_.alive.close();
-    wait_two_seconds(at_.pidfd.get());
+    if (state_.keeper < 0) return;
+    state_.alive.close();
+    wait_two_seconds(state_.pidfd.get());
     // The numbers are taken until they are waited for.
-    kill(-at_.keeper, SIGKILL);
-    kill(at_.keeper, SIGKILL);
+    kill(-state_.keeper, SIGKILL);
+    kill(state_.keeper, SIGKILL);
     rusage used{};
-    while (wait4(at_.keeper, nullptr, 0, &used) < 0 && errno == EINTR) {
+    while (wait4(state_.keeper, nullptr, 0, &used) < 0 && errno == EINTR) {
     }
     for (timeval t : {used.ru_utime, used.ru_stime})
-        at_.cpu_seconds += double(t.tv_sec) + double(t.tv_usec) * 1e-6;
-    at_.keeper = -1;
+        state_.cpu_seconds += double(t.tv_sec) + double(t.tv_usec) * 1e-6;
+    state_.keeper = -1;
 }
 
 void let_keepers_hold(owned_fd fd) { held_by_keepers = fd.release(); }
