@@ -31,10 +31,9 @@ namespace {
 // So that a rename in it outlasts a power cut. Some network folders cannot do it, and lose nothing.
 void sync_folder(const fs::path &folder)
 {
-    int fd = open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0) return;
-    fsync(fd);
-    close(fd);
+    const grading::owned_fd fd(
+        open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (fd.get() >= 0) fsync(fd.get());
 }
 
 } // namespace
@@ -92,10 +91,9 @@ void require_room(const std::string &folder)
 {
     constexpr off_t some = 16 << 20;
     std::string name = folder + "/.room.XXXXXX";
-    int fd = mkostemp(name.data(), O_CLOEXEC);
-    if (fd < 0) throw machine_error(cannot_write(folder, errno));
-    int problem = posix_fallocate(fd, 0, some);
-    close(fd);
+    const grading::owned_fd fd(mkostemp(name.data(), O_CLOEXEC));
+    if (fd.get() < 0) throw machine_error(cannot_write(folder, errno));
+    int problem = posix_fallocate(fd.get(), 0, some);
     unlink(name.c_str());
     if (problem != 0) throw machine_error(cannot_write(folder, problem));
 }
@@ -108,9 +106,8 @@ std::string temporary_folder()
 
 temporary_name::temporary_name(const std::string &folder) : path_(folder + "/result.XXXXXX")
 {
-    int fd = mkstemp(path_.data());
-    if (fd < 0) throw machine_error(cannot_write(folder, errno));
-    close(fd);
+    const grading::owned_fd fd(mkstemp(path_.data()));
+    if (fd.get() < 0) throw machine_error(cannot_write(folder, errno));
     unlink(path_.c_str());
 }
 
@@ -185,19 +182,16 @@ scratch_folder::~scratch_folder()
 file_lock::file_lock(const std::string &path, const std::function<void()> &waiting)
     : fd_(open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0644))
 {
-    if (fd_ < 0) throw machine_error(cannot_write(path, errno));
-    if (flock(fd_, LOCK_EX | LOCK_NB) == 0) return;
+    if (fd_.get() < 0) throw machine_error(cannot_write(path, errno));
+    if (flock(fd_.get(), LOCK_EX | LOCK_NB) == 0) return;
     if (waiting && errno == EWOULDBLOCK) waiting();
-    while (flock(fd_, LOCK_EX) != 0) { // Ctrl-C interrupts the wait
+    while (flock(fd_.get(), LOCK_EX) != 0) { // Ctrl-C interrupts the wait
         int error = errno;
         if (error == EINTR && !stop_was_requested()) continue;
-        close(fd_);
         if (error == EINTR) throw stop_requested();
         throw machine_error(fmt::format("cannot lock {}: {}. Does its file system have locks?",
                                         path, std::strerror(error)));
     }
 }
-
-file_lock::~file_lock() { close(fd_); }
 
 } // namespace cli

@@ -1,6 +1,7 @@
 // Files read whole, written whole, and locked between processes.
 #pragma once
 
+#include "../process/descriptor.hpp"
 #include "../unwritable.hpp"
 
 #include <functional>
@@ -57,12 +58,9 @@ public:
     // `waiting` is called once if another process holds it. Throws machine_error when the file
     // cannot be made, stop_requested when asked to stop while waiting.
     explicit file_lock(const std::string &path, const std::function<void()> &waiting = {});
-    ~file_lock();
-    file_lock(const file_lock &) = delete;
-    file_lock &operator=(const file_lock &) = delete;
 
 private:
-    int fd_;
+    grading::owned_fd fd_;
 };
 
 } // namespace cli

@@ -68,37 +68,22 @@ struct listener {
     }
 };
 
-void wait_for(grading::kept_process &process, int output, listener &ear,
-              steady::time_point deadline)
+ending::how wait_for(const grading::kept_process &process, int output, listener &ear,
+                     steady::time_point deadline)
 {
-    ending &result = ear.result;
-    result.what = ending::exited;
-    while (true) {
+    while (!stop_flag) {
         auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - steady::now()).count();
-        if (left <= 0) {
-            result.what = ending::timed_out;
-            break;
-        }
+        if (left <= 0) return ending::timed_out;
         pollfd wait[4] = {{process.ended_descriptor(), POLLIN, 0},
                           {output, POLLIN, 0},
                           {stop_pipe[0], POLLIN, 0},
                           {ear.what.called_off, POLLIN, 0}};
         if (poll(wait, 4, static_cast<int>(std::min<long long>(left, 1 << 30))) < 0) continue;
         if (wait[1].revents && !ear.read_from(output)) output = -1;
-        if (wait[2].revents || wait[0].revents) break;
-        if (!wait[3].revents) continue;
-        result.what = ending::called_off;
-        break;
+        if (wait[0].revents) return ending::exited;
+        if (wait[3].revents) return ending::called_off;
     }
-    if (result.what != ending::exited || stop_flag) process.ask_to_end();
-}
-
-void tell_end(const std::optional<grading::process_end> &end, ending &result)
-{
-    if (result.what != ending::exited || !end) return;
-    result.status = end->status;
-    if (end->what == grading::process_end::signalled) result.what = ending::signalled;
-    if (end->what == grading::process_end::never_began) result.what = ending::not_started;
+    return ending::called_off;
 }
 
 } // namespace
@@ -132,10 +117,15 @@ ending run(const child &c)
         return result;
     }
     listener ear{c, result, {}};
-    wait_for(process, output.get(), ear, start + c.wall);
+    result.what = wait_for(process, output.get(), ear, start + c.wall);
+    if (result.what != ending::exited) process.ask_to_end();
     process.stop();
     result.cpu_seconds = process.cpu_seconds();
-    tell_end(process.ended(), result);
+    if (const auto end = process.ended(); end && result.what == ending::exited) {
+        if (end->what == process_end::signalled) result.what = ending::signalled;
+        if (end->what == process_end::never_began) result.what = ending::not_started;
+        result.status = end->status;
+    }
     if (!c.show) ear.read_from(output.get());
     if (c.each_line && !ear.line.empty()) c.each_line(ear.line);
     result.seconds = std::chrono::duration<double>(steady::now() - start).count();
@@ -165,8 +155,7 @@ std::string ending::words() const
 
 void handle_signals()
 {
-    if (pipe2(stop_pipe, O_CLOEXEC | O_NONBLOCK) != 0)
-        throw std::system_error(errno, std::generic_category(), "pipe");
+    if (pipe2(stop_pipe, O_CLOEXEC | O_NONBLOCK) != 0) grading::throw_errno("pipe");
     struct sigaction action {};
     action.sa_handler = on_signal;
     for (int number : {SIGINT, SIGTERM, SIGHUP}) sigaction(number, &action, nullptr);

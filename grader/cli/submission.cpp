@@ -71,20 +71,18 @@ std::string read_submission(const std::string &path, const std::string &shown, s
     if (S_ISLNK(s.st_mode)) throw refuse("is a symbolic link");
     if (S_ISDIR(s.st_mode)) throw refuse("is a folder");
     if (!S_ISREG(s.st_mode)) throw refuse("is not a regular file");
-    int fd = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    if (fd < 0) unreadable(errno);
+    const grading::owned_fd fd(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    if (fd.get() < 0) unreadable(errno);
     std::string text(most + 1, '\0');
     std::size_t size = 0;
-    bool regular = fstat(fd, &s) == 0 && S_ISREG(s.st_mode);
+    bool regular = fstat(fd.get(), &s) == 0 && S_ISREG(s.st_mode);
     ssize_t got = 1;
     while (regular && size <= most && got != 0) {
-        got = read(fd, text.data() + size, text.size() - size);
+        got = read(fd.get(), text.data() + size, text.size() - size);
         if (got < 0 && errno != EINTR) break;
         size += std::size_t(std::max<ssize_t>(got, 0));
     }
-    int error = errno;
-    close(fd);
-    if (got < 0) unreadable(error);
+    if (got < 0) unreadable(errno);
     if (!regular) throw refuse("is not a regular file");
     if (size > most) throw refuse(fmt::format("is larger than {} KiB", most >> 10));
     text.resize(size);

@@ -30,7 +30,6 @@
 #include <filesystem>
 #include <map>
 #include <mutex>
-#include <system_error>
 #include <thread>
 
 namespace cli {
@@ -46,15 +45,13 @@ class event {
 public:
     event() : fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
     {
-        if (fd_ < 0) throw std::system_error(errno, std::generic_category(), "eventfd");
+        if (fd_.get() < 0) grading::throw_errno("eventfd");
     }
-    ~event() { close(fd_); }
-    event(const event &) = delete;
-    void set() const { eventfd_write(fd_, 1); }
-    int descriptor() const { return fd_; }
+    void set() const { eventfd_write(fd_.get(), 1); }
+    int descriptor() const { return fd_.get(); }
 
 private:
-    int fd_;
+    grading::owned_fd fd_;
 };
 
 // One run of the grading command, on a thread that waits for it. Ending this ends the command.
@@ -99,9 +96,6 @@ private:
             end_ = run(command_);
         } catch (const stop_requested &) { // the loop sees it too
             end_.what = ending::called_off;
-        } catch (const std::system_error &e) { // no descriptors left, say
-            end_.what = ending::not_started;
-            end_.status = e.code().value();
         }
         done_ = true;
         news_.set();

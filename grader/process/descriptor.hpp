@@ -38,10 +38,8 @@ public:
     static owned_fd high(int fd)
     {
         if (fd < 0) throw_errno("opening a descriptor");
+        const owned_fd low(fd);
         const int moved = fcntl(fd, F_DUPFD_CLOEXEC, 100);
-        const int error = errno;
-        ::close(fd);
-        errno = error;
         if (moved < 0) throw_errno("moving a descriptor");
         return owned_fd(moved);
     }

@@ -1,4 +1,4 @@
-// Starts a keeper, which starts the child, and listens to what the keeper reports.
+// Starts a keeper, which starts the child, and reads from a pipe how that ended.
 #include "kept_process.hpp"
 
 #include <poll.h>
@@ -14,17 +14,11 @@ namespace grading {
 
 namespace {
 
-// What the parent reads, once: from the child where it could not begin, else from the keeper.
-struct end_report {
-    int start_error; // an errno; 0: it began
-    int status;      // as waitpid has it
-};
-
 // Made before the fork: between that and execve only system calls are safe.
 struct prepared_process {
     const process_setup &setup;
     const sandbox &within;
-    int null, alive, status;                    // of the pipes, the keeper's ends
+    int null, alive, status;                    // /dev/null, and the keeper's ends of the pipes
     std::vector<char *> arguments, environment; // with the null at the end
 };
 
@@ -40,8 +34,8 @@ std::vector<char *> pointers(const std::vector<std::string> &texts)
 
 [[noreturn]] void give_up(const prepared_process &p)
 {
-    const end_report report{errno ? errno : EINVAL, 0};
-    _exit(write(p.status, &report, sizeof report) == sizeof report ? 127 : 126);
+    const process_end end{process_end::never_began, errno ? errno : EINVAL};
+    _exit(write(p.status, &end, sizeof end) == sizeof end ? 127 : 126);
 }
 
 [[noreturn]] void become_child(const prepared_process &p, pid_t keeper)
@@ -54,8 +48,8 @@ std::vector<char *> pointers(const std::vector<std::string> &texts)
     // std::ifstream may be open, which cannot say so itself.
     syscall(SYS_close_range, 3, ~0U, CLOSE_RANGE_CLOEXEC);
     if (dup2(p.null, 0) < 0) give_up(p);
-    for (const process_setup::placed_descriptor &d : s.descriptors)
-        if (dup2(d.ours, d.number) < 0) give_up(p);
+    for (const auto &[ours, number] : s.descriptors)
+        if (dup2(ours, number) < 0) give_up(p);
     if (s.own_status >= 0) {
         const int opened = p.within.open_own_status();
         if (dup2(opened, s.own_status) < 0) give_up(p);
@@ -63,7 +57,7 @@ std::vector<char *> pointers(const std::vector<std::string> &texts)
     }
     if (!s.folder.empty() && chdir(s.folder.c_str()) != 0) give_up(p);
     limit(RLIMIT_CORE, 0);
-    for (const process_setup::resource_limit &l : s.limits) limit(l.resource, l.most);
+    for (const auto &[resource, most] : s.limits) limit(resource, most);
     if (!p.within.confine()) give_up(p);
     execve(s.program.c_str(), p.arguments.data(), s.environment ? p.environment.data() : environ);
     give_up(p);
@@ -89,7 +83,8 @@ bool wait_for_end(pid_t child, int alive, int &status)
 {
     setsid();
     prctl(PR_SET_NAME, "workbook-keeper");
-    for (int number : {SIGINT, SIGTERM, SIGHUP}) signal(number, SIG_IGN); // meant for the child
+    // Those that are meant for the child; the last then ends a ppoll.
+    for (int number : {SIGINT, SIGTERM, SIGHUP}) signal(number, SIG_IGN);
     signal(SIGCHLD, [](int) {});
     if (!p.within.enter()) give_up(p);
     const pid_t self = getpid();
@@ -101,10 +96,13 @@ bool wait_for_end(pid_t child, int alive, int &status)
     for (int number : {dup2(p.alive, 0), dup2(p.status, 1)})
         if (number < 0) _exit(125);
     syscall(SYS_close_range, dup2(held_by_keepers, 2) < 0 ? 2 : 3, ~0U, 0);
-    end_report report{};
-    const bool ended = wait_for_end(child, 0, report.status);
+    int status = 0;
+    const bool ended = wait_for_end(child, 0, status);
     kill_descendants();
-    if (ended && write(1, &report, sizeof report) != sizeof report) _exit(125);
+    const process_end end = WIFSIGNALED(status)
+                                ? process_end{process_end::signalled, WTERMSIG(status)}
+                                : process_end{process_end::exited, WEXITSTATUS(status)};
+    if (ended && write(1, &end, sizeof end) != sizeof end) _exit(125);
     _exit(0); // in a PID namespace this ends everything in it
 }
 
@@ -131,51 +129,43 @@ kept_process::kept_process(const process_setup &setup)
                              setup.environment ? pointers(*setup.environment)
                                                : std::vector<char *>{}};
     int pidfd = -1;
-    at_.keeper = p.within.start(pidfd);
-    if (at_.keeper == 0) keep(p);
-    if (at_.keeper < 0) throw_errno("starting a process");
-    at_.pidfd = owned_fd(pidfd);
-    at_.status = std::move(status.out);
-    at_.alive = std::move(alive.in);
-    fcntl(at_.status.get(), F_SETFL, O_NONBLOCK);
+    state_.keeper = p.within.start(pidfd);
+    if (state_.keeper == 0) keep(p);
+    if (state_.keeper < 0) throw_errno("starting a process");
+    state_.pidfd = owned_fd(pidfd);
+    state_.status = std::move(status.out);
+    state_.alive = std::move(alive.in);
+    fcntl(state_.status.get(), F_SETFL, O_NONBLOCK);
 }
 
 std::optional<process_end> kept_process::ended()
 {
-    if (at_.end || at_.status.get() < 0) return at_.end;
-    end_report r{};
-    const ssize_t got = read(at_.status.get(), &r, sizeof r);
-    if (got < 0) return {};
-    if (got != sizeof r) // the keeper itself was killed, and the child with it
-        at_.end = {process_end::signalled, SIGKILL};
-    else if (r.start_error)
-        at_.end = {process_end::never_began, r.start_error};
-    else if (WIFSIGNALED(r.status))
-        at_.end = {process_end::signalled, WTERMSIG(r.status)};
-    else
-        at_.end = {process_end::exited, WEXITSTATUS(r.status)};
-    return at_.end;
+    process_end end{process_end::signalled, SIGKILL}; // unless the keeper lives to say how
+    // The first to write says it: a child that cannot begin, else its keeper.
+    if (!state_.end && state_.status.get() >= 0 && read(state_.status.get(), &end, sizeof end) >= 0)
+        state_.end = end;
+    return state_.end;
 }
 
 void kept_process::ask_to_end()
 {
-    if (running() && kill(-at_.keeper, SIGTERM) == 0) wait_two_seconds(at_.pidfd.get());
+    if (running() && kill(-state_.keeper, SIGTERM) == 0) wait_two_seconds(state_.pidfd.get());
 }
 
 void kept_process::stop()
 {
-    if (at_.keeper < 0) return;
-    at_.alive.close();
-    wait_two_seconds(at_.pidfd.get());
+    if (state_.keeper < 0) return;
+    state_.alive.close();
+    wait_two_seconds(state_.pidfd.get());
     // The numbers are taken until they are waited for.
-    kill(-at_.keeper, SIGKILL);
-    kill(at_.keeper, SIGKILL);
+    kill(-state_.keeper, SIGKILL);
+    kill(state_.keeper, SIGKILL);
     rusage used{};
-    while (wait4(at_.keeper, nullptr, 0, &used) < 0 && errno == EINTR) {
+    while (wait4(state_.keeper, nullptr, 0, &used) < 0 && errno == EINTR) {
     }
     for (timeval t : {used.ru_utime, used.ru_stime})
-        at_.cpu_seconds += double(t.tv_sec) + double(t.tv_usec) * 1e-6;
-    at_.keeper = -1;
+        state_.cpu_seconds += double(t.tv_sec) + double(t.tv_usec) * 1e-6;
+    state_.keeper = -1;
 }
 
 void let_keepers_hold(owned_fd fd) { held_by_keepers = fd.release(); }

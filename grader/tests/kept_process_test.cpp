@@ -61,7 +61,7 @@ TEST_CASE("a child has open what it is given, at the numbers it is given, and no
     pipe_ends given = make_pipe();
     const owned_fd of_a_library(fcntl(given.in.get(), F_DUPFD, 3)); // which no execve closes
     REQUIRE(write(given.in.get(), "given\n", 6) == 6);
-    s.setup.descriptors.push_back({given.out.get(), 7});
+    s.setup.descriptors.emplace_back(given.out.get(), 7);
     s.setup.own_status = 6;
     kept_process process(s.setup);
     CHECK(s.line() == "01267||given|Name:\tsh");
