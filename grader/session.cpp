@@ -53,9 +53,12 @@ std::vector<std::string> minimal_environment()
 sandbox sandbox_of(const worker_options &o, confinement how, const std::string &program,
                    const std::string &seen_at)
 {
+    const bool simulates = program == o.device; // it sends the host's code a descriptor
     const bool ranks = o.ranks > 0;
-    sandbox s(how,
-              {.proc = o.proc, .processes = ranks, .local_sockets = o.proc, .loopback = ranks});
+    sandbox s(how, {.proc = o.proc,
+                    .processes = ranks,
+                    .local_sockets = o.proc || simulates,
+                    .loopback = ranks});
     s.show_system();
     s.show("/sys");
     s.show("/dev/dxg", true);
@@ -142,6 +145,7 @@ struct worker::state {
     std::optional<party> device;
     std::unique_ptr<region> host_input, host_output;
     std::map<std::uint32_t, std::vector<slot>> sets;
+    bool host_serves = false; // it has answered
     std::string scratch; // a folder for Open MPI's files, where /tmp is not the worker's own
     std::string said;
     std::size_t said_in_all = 0;
@@ -273,9 +277,8 @@ bool worker::state::exhausted(answer &a) const
                            host_input ? host_input->descriptor() : input->descriptor(),
                            host_output ? host_output->descriptor() : output->descriptor()});
     if (device)
-        now.bytes += used_from(device->process.keeper(),
-                               {input->descriptor(), output->descriptor()})
-                         .bytes;
+        now.bytes +=
+            used_from(device->process.keeper(), {input->descriptor(), output->descriptor()}).bytes;
     if (now.bytes <= options.memory_limit && now.threads <= options.thread_limit) return false;
     a.how = now.bytes > options.memory_limit ? ending::oversized : ending::crowded;
     a.status = now.threads;
@@ -396,6 +399,13 @@ bool well(const answer &a)
 // what is the host's alone, and the addresses of the rest.
 answer worker::state::load(request what, std::chrono::milliseconds limit)
 {
+    if (!host_serves) { // its code is known to the devices once it answers: before any input
+        request nothing;
+        nothing.what = command::drop;
+        const answer a = ask(host, nothing, limit);
+        if (!well(a)) return a;
+        host_serves = true;
+    }
     const std::span<const slot> slots(what.arguments, what.slots);
     for (const slot &s : slots)
         if (with_host_code(s.where) && s.where != place::absent)

@@ -106,11 +106,13 @@ host_server::host_server(int connection, bool alone)
 {
     const memory &m = memory::instance();
     serve_host(*this);
-    wire_.send_greeting({m.base(), m.reserved()}, m.shared_file());
+    if (!wire_.send_greeting({m.base(), m.reserved()}, m.shared_file()))
+        complaint_ = "the host cannot be greeted";
 }
 
 bool host_server::serve_one()
 {
+    if (!complaint_.empty()) return false;
     header h;
     std::vector<std::byte> bytes;
     try {
