@@ -821,6 +821,28 @@ void check_worth_trying(const std::string &function)
              "Finish the work before returning: no thread of yours may go on.");
 }
 
+// Work that simulated devices refused after the call.
+void check_refused_late(const answer &stored, const std::string &function)
+{
+    if (!stored.value.refused[0]) return;
+    end_case(verdict::LATE_WRITE,
+             fmt::format("{} was called after {} had returned: a thread of its goes on.",
+                         printable(stored.value.refused), function),
+             "Finish the work before returning: no thread of yours may go on.");
+}
+
+// And before it.
+void check_refused_early(const answer &ran, const std::string &function)
+{
+    if (!ran.value.refused[0]) return;
+    end_case(verdict::IMPLAUSIBLE,
+             fmt::format("{} was called before {}: by a constructor, by a function that says how "
+                         "much memory is needed, or by a thread of an earlier call. Devices refuse "
+                         "work that nobody counts.",
+                         printable(ran.value.refused), function),
+             "All work belongs in the function that the case calls.");
+}
+
 // Load, run, report, store: one call with fresh poison.
 // Returns whether the call left threads behind.
 bool once(std::vector<argument> &arguments, call_images &images, const char *function, void *result,
@@ -855,6 +877,7 @@ bool once(std::vector<argument> &arguments, call_images &images, const char *fun
     require_answer(loaded, loading(arguments, function));
     for (argument &a : arguments) a.scratch_bytes = loaded.value.bytes;
     answer ran = ask_submission(run, std::chrono::seconds(10) * options().patience, function);
+    if (ran.how == ending::answered) check_refused_early(ran, function);
     if (options().simulated && ran.how == ending::answered)
         check_findings(images.report_at(), arguments);
     require_answer(ran, fmt::format("calling {}", function));
@@ -879,13 +902,15 @@ bool once(std::vector<argument> &arguments, call_images &images, const char *fun
     store.what = command::store;
     answer stored = ask_submission(store, std::chrono::seconds(30), function);
     require_answer(stored, "reading the results");
+    check_refused_late(stored, function);
     if (std::uint32_t late = stored.value.changed_late; late && late <= arguments.size())
         end_for_late_write(arguments[late - 1]);
     return ran.value.threads_left > 0;
 }
 
 // Outputs must stay what they were. Where the call left threads behind, they get a moment to show.
-void check_late_writes(const std::vector<argument> &arguments, bool threads_left)
+void check_late_writes(const std::vector<argument> &arguments, bool threads_left,
+                       const std::string &function)
 {
     std::vector<std::vector<std::byte>> first;
     for (const argument &a : arguments) first.emplace_back(returned(a), returned(a) + a.wire.bytes);
@@ -894,8 +919,9 @@ void check_late_writes(const std::vector<argument> &arguments, bool threads_left
     do {
         request store;
         store.what = command::store;
-        require_answer(submission_worker().ask(store, std::chrono::seconds(30)),
-                       "reading the results again");
+        const answer stored = submission_worker().ask(store, std::chrono::seconds(30));
+        require_answer(stored, "reading the results again");
+        check_refused_late(stored, function);
         for (std::size_t j = 0; j < arguments.size(); ++j) {
             const argument &a = arguments[j];
             if (a.wire.where == place::value || parts_of(a.wire) > 1) continue;
@@ -1067,7 +1093,7 @@ void make_call(const char *function, std::vector<argument> arguments, void *resu
         check_inputs_unchanged(arguments);
         check_untouched(arguments);
     }
-    check_late_writes(arguments, threads_left);
+    check_late_writes(arguments, threads_left, function);
     copy_back(arguments);
     // Two runs may differ. On the simulator, where a call costs more, large ones only owe a second
     // to elements that may be poison or an answer.

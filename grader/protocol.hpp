@@ -170,7 +170,9 @@ struct reply {
     std::uint64_t bytes = 0;          // report: bytes written; load: bytes of scratch
     std::uint64_t result[8] = {};     // the result's bytes
     std::uint64_t buffers[max_buffers] = {}; // load, of simulated devices
-    char refused[48] = {}; // begin: the call that was made for work since the last run ended
+    // Begin, store: the call that was made for work since it was last asked, when no function was
+    // called; it was refused.
+    char refused[48] = {};
     rank_outcome of_rank[most_ranks]; // run on several ranks; as a rank itself says it: the first
     char error_name[64] = {};         // "cudaErrorInvalidConfiguration"
     char text[256] = {};

@@ -462,6 +462,7 @@ answer worker::state::store(const request &what, std::chrono::milliseconds limit
             std::copy_n(host_output->data() + s.output_at, image_bytes(s),
                         output->data() + s.output_at);
     a.value.changed_late = std::max(a.value.changed_late, there.value.changed_late);
+    std::copy(std::begin(there.value.refused), std::end(there.value.refused), a.value.refused);
     return a;
 }
 

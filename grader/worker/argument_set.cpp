@@ -24,9 +24,9 @@ std::uint64_t scratch_bytes(const argument_set &s, const std::string &function)
     std::size_t bytes = 0, free = 0, total = 0;
     e->run(arguments.data(), &bytes);
     check(cudaMemGetInfo(&free, &total));
-    if (bytes > free)
+    if (bytes > total)
         throw std::runtime_error(name + " asks for " + std::to_string(bytes) +
-                                 " bytes, more than the device has free");
+                                 " bytes, more than the device has");
     return bytes;
 }
 

@@ -584,6 +584,7 @@ void server::pin_output(std::uint64_t end)
 
 void server::store(const request &r, reply &a)
 {
+    if (gate_) put(a.refused, gate_->take_refused().c_str());
     const own_copies own(gate_);
     argument_set *s = find(r.set, a);
     if (!s) return;

@@ -1,4 +1,4 @@
-// Fails: reverse: as much scratch as it asks for | CRASH | more than the device has free
+// Fails: reverse: as much scratch as it asks for | CRASH | more than the device has
 #include "lab.hpp"
 
 static __global__ void add_one(const int *x, int *to, int n)
