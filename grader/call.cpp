@@ -826,7 +826,7 @@ void check_refused_late(const answer &stored, const std::string &function)
 {
     if (!stored.value.refused[0]) return;
     end_case(verdict::LATE_WRITE,
-             fmt::format("{} was called after {} had returned: a thread of its goes on.",
+             fmt::format("{} was called after {} had returned: one of its threads goes on.",
                          printable(stored.value.refused), function),
              "Finish the work before returning: no thread of yours may go on.");
 }

@@ -1,4 +1,5 @@
-// Fails: twice: 1000 elements | LATE_WRITE | still changed after the call had returned
+// Fails: twice: 1000 elements | LATE_WRITE | was called after twice had returned
+// On gpu: twice: 1000 elements | LATE_WRITE | still changed after the call had returned
 #include "lab.hpp"
 
 #include <chrono>
