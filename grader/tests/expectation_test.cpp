@@ -86,7 +86,7 @@ TEST_CASE("what must pass must pass")
     for (const char *backend : {"sim", "gpu"})
         CHECK(of("// Passes: what looks like a fault is none\n", backend).passes);
     CHECK_FALSE(
-        of("// Passes: where it is counted\n// On gpu: may pass, by chance\n", "gpu").passes);
+        of("// Passes: where it is counted\n// On gpu: may pass by chance\n", "gpu").passes);
 }
 
 TEST_CASE("what is up to chance may pass, but the grader may not fail")

@@ -21,10 +21,7 @@ static void check_twice(int n)
     expect_equal(y, doubled(x));
 }
 
-CORRECTNESS_CASE("twice: 1000 elements", 2)
-{
-    check_twice(1000);
-}
+CORRECTNESS_CASE("twice: 1000 elements", 2) { check_twice(1000); }
 
 CORRECTNESS_CASE("twice: other sizes", 1)
 {

@@ -1,4 +1,5 @@
-// A lab for the grader's own tests: what is wrong in it plays the threats of grader/tests/threats.csv.
+// A lab for the grader's own tests: what is wrong in it plays the threats of
+// grader/tests/threats.csv.
 #pragma once
 
 // y[i] = 2 * x[i] for i < n. x, y: n each.

@@ -1,5 +1,5 @@
 // Fails: twice: 1000 elements | OUT_OF_BOUNDS | cudaFree was given
-// On gpu: passes, for cudaFree refuses what is no allocation's start, and the error is taken
+// On gpu: passes - cudaFree refuses what is no allocation's start, and the error is taken
 // Threat C11: Frees the grader's memory.
 #include "lab.hpp"
 
