@@ -12,6 +12,8 @@ KNOWN = {"A": 18, "B": 29, "C": 16, "D": 16, "E": 20}  # of the catalogue; F are
 FAILS = re.compile(r"// Fails: .+? \| ([A-Z_]+) \|")
 NAMED = re.compile(r"// Threat ([A-F]\d\d): .*[A-Za-z]")
 PLAYED = "grader/tests/labs/threats/wrong"
+PAGE = TOP / "handouts/instructor/security.md"
+COUNTED = re.compile(r"^\| ([A-F]) \| .+? \| (\d+) \| (\d+) \| (\d+) \|", re.M)
 
 
 def rows():
@@ -97,6 +99,16 @@ class Threats(unittest.TestCase):
                 named = [match[1] for line in head(path) if (match := NAMED.match(line))]
                 self.assertEqual(len(named), 1, "no line of its first three is `// Threat ID: <what it does>`")
                 self.assertIn((named[0], f"{PLAYED}/{path.name}"), listed)
+
+    def test_the_page_for_instructors_counts_right(self):
+        counted = {match[1]: tuple(map(int, match.group(2, 3, 4))) for match in COUNTED.finditer(PAGE.read_text("utf-8"))}
+        right = {}
+        for kind in "ABCDEF":
+            of_kind = [row for row in rows() if row["id"][0] == kind]
+            files = {row["shown_by"] for row in of_kind if row["shown_by"].endswith(".cu")}
+            tests = {row["shown_by"] for row in of_kind} - files
+            right[kind] = (len({row["id"] for row in of_kind}), len(files), len(tests))
+        self.assertEqual(counted, right)
 
 
 if __name__ == "__main__":
