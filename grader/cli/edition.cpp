@@ -24,10 +24,12 @@ namespace {
 // Beside solutions/: counts taken of the solutions, and what is about changing the workbook.
 // The last is an answer, in the names of a stub.
 const std::set<std::string> staff_files = {"CONTRIBUTING.md", "grader/tests/sectors.py",
+                                           "grader/tests/threats.csv",
                                            "grader/simulator/tests/programs/quicksort.cu"};
 const std::set<std::string> staff_names = {"sectors.csv", "library.cu"}; // the latter is an answer
 const std::set<std::string> staff_folders = {"solutions", ".ci"};
 const std::string folder_of_verdicts = "grader/tests/verdicts/"; // what all of these get
+const std::string instructors_folder = "handouts/instructor/";
 
 bool contains(const std::vector<std::string> &all, const std::string &one)
 {
@@ -188,7 +190,8 @@ bool delivered(const edition &e, const std::string &path)
 {
     fs::path p(path);
     if (staff_files.contains(path) || staff_names.contains(p.filename().string())) return false;
-    if (staff_folders.contains(p.begin()->string()) || path.starts_with(folder_of_verdicts))
+    if (staff_folders.contains(p.begin()->string()) || path.starts_with(folder_of_verdicts) ||
+        path.starts_with(instructors_folder))
         return false;
     // One stem finds every part of a lab.
     for (const fs::path &part : p)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
 VERDICT = re.compile(r"// (?:Fails|On gpu): (.+?) \| ([A-Z_]+) \|(.*)")
+PASSES = re.compile(r"// Passes: .+")
 EXEMPT = {"LICENSE", ".gitignore"}  # their form is fixed by others
 SPOKEN_OF_ITSELF = re.compile(r"\b(?:TODO|FIXME|XXX|HACK)\b")
 
@@ -75,9 +76,11 @@ def check_stub(path, text):
 
 
 def check_wrong(path, lines, cases, verdicts):
+    if lines and PASSES.fullmatch(lines[0]):
+        return
     match = VERDICT.fullmatch(lines[0]) if lines else None
     if not match:
-        problem(path, "its first line is not `// Fails: <case> | <VERDICT> | <words of the message>`")
+        problem(path, "its first line is not `// Fails: <case> | <VERDICT> | <words of the message>`, nor `// Passes: <why>`")
         return
     if match[2] not in verdicts:
         problem(path, f"names the verdict {match[2]}, which grader/verdict.hpp does not know")

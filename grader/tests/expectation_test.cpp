@@ -83,6 +83,10 @@ TEST_CASE("what must pass must pass")
     expectation e = of(ordinary + "// On gpu: passes - no checks there\n", "gpu");
     CHECK(unmet(e, got("PASS", "", "pass")) == "");
     CHECK(unmet(e, got("WRONG_ANSWER", "its own factor")) != "");
+    for (const char *backend : {"sim", "gpu"})
+        CHECK(of("// Passes: what looks like a fault is none\n", backend).passes);
+    CHECK_FALSE(
+        of("// Passes: where it is counted\n// On gpu: may pass by chance\n", "gpu").passes);
 }
 
 TEST_CASE("what is up to chance may pass, but the grader may not fail")

@@ -105,6 +105,47 @@ TEST_CASE("no link is followed")
           grading::verdict::SUBMISSION_INVALID);
 }
 
+TEST_CASE("of a whole edition only the lab's file is read")
+{
+    project p;
+    p.use_real_compiler();
+    // Whatever else of it were read would show, by an error or in what is built.
+    for (const char *theirs :
+         {"labs/02_scaling/lab.hpp", "labs/check.hpp", "labs/02_scaling/grade.cpp", "meson.build",
+          "grader/compile.sh", "build/toolchain.json", "subprojects/doctest.wrap",
+          ".github/workflows/grade.yml", "labs/02_scaling/oracle.hpp"})
+        p.put(std::string("class/ada/") + theirs, "#error this is the student's own\nexit 1\n");
+    const std::string stub =
+        p.put("class/ada/labs/02_scaling/stub.cu",
+              "#include \"lab.hpp\"\n#if __has_include(\"oracle.hpp\")\n#error seen\n#endif\n"
+              "void scale(float *, int) {}\n");
+    class_files all = read_class(p.root + "/class", {"02_scaling"});
+    REQUIRE(all.students.size() == 1);
+    CHECK(find_file(all.students[0], "02_scaling", true, {"02_scaling"}).file == stub);
+    built_submission b = build_submission(p.tools, {&p.only_lab(), stub, {"gpu"}});
+    CHECK_MESSAGE(b.built(), b.message << b.diagnostics);
+}
+
+TEST_CASE("an archive is never unpacked")
+{
+    one_folder p;
+    // A member that would land beside the class: "../../escaped.cu", stored as it is.
+    const std::string zip("PK\3\4\12\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\20\0\0\0"
+                          "../../escaped.cu",
+                          46);
+    p.put("class/ada/all.zip", zip);
+    p.put("class/all.zip", zip);
+    class_files all = read_class(p.root + "/class", both_labs);
+    REQUIRE(all.students.size() == 1);
+    handed_in h = find_file(all.students[0], "02_scaling", true, both_labs);
+    CHECK(h.file == "");
+    CHECK(contains(h.problem, "unpack all.zip"));
+    std::vector<std::string> there;
+    for (const auto &e : std::filesystem::recursive_directory_iterator(p.root))
+        if (contains(e.path().filename().string(), "escaped")) there.push_back(e.path());
+    CHECK(there.empty());
+}
+
 TEST_CASE("right in a student's folder, the lab's name or the only .cu file will do")
 {
     one_folder p;

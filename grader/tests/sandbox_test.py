@@ -76,6 +76,12 @@ template <int k> struct many<0, k> { static constexpr int value = k; };
 static_assert(many<800, 0>::value != 0);
 """
 
+# Of the lab of threats, those that are right where they reach what they must not, and that leave nothing behind.
+REACHING = ["leaves_a_daemon", "multiplies", "reads_the_expected_values", "runs_a_helper", "signals_everybody",
+            "uses_the_network", "writes_results"]
+if os.uname().machine == "x86_64":
+    REACHING.append("call_inside_an_immediate")
+
 CLONE, LANDLOCK = {"x86_64": (56, 444), "aarch64": (220, 444)}[os.uname().machine]
 NEW_USER = 0x10000000
 
@@ -106,6 +112,10 @@ MASKED = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", 'mount 
 
 def works(command):
     return subprocess.run(command, capture_output=True).returncode == 0
+
+
+def has_landlock():
+    return ctypes.CDLL(None).syscall(LANDLOCK, None, 0, 1) > 0
 
 
 def users():
@@ -148,7 +158,7 @@ class Sandbox(unittest.TestCase):
                 yield user, before, None, "namespaces"
             if works([*before, *MASKED, "true"]):
                 yield f"{user}, parts of /proc covered", [*before, *MASKED], None, "namespaces"
-            if ctypes.CDLL(None).syscall(LANDLOCK, None, 0, 1) > 0:
+            if has_landlock():
                 yield f"{user}, no namespaces", before, refusing(namespaces=True), "landlock"
 
     def test_a_submission_reaches_nothing(self):
@@ -182,6 +192,29 @@ class Sandbox(unittest.TestCase):
                 self.assertEqual((case["verdict"], case.get("printed", "")), ("NOT_WRITTEN", ""), case)
                 self.assertEqual(secret.read_text(), SECRET)
                 self.assertFalse((self.folder / "made").exists())
+
+    def test_a_threat_is_right_without_a_sandbox_alone(self):
+        build, result = Path(BUILD["build_root"]), self.folder / "result.json"
+        for name in REACHING:
+            source = TOP / f"grader/tests/labs/threats/wrong/{name}.cu"
+            self.workbook("grade", "threats", "--submission", source, "--case", "twice: 1000 elements", "--backend", "sim")
+            built = (build / "submissions/threats/workers").glob(f"*/threats.{name}.sim")
+            worker = max(built, key=lambda path: path.stat().st_mtime)
+            command = [build / "grade.threats", "--backend", "sim", "--naive", build / "threats.naive.sim", "--worker", worker,
+                       "--case", "twice: 1000 elements", "--json", result]
+            for words, refused, sandbox, verdict in (
+                    (["--no-sandbox"], None, "none", "PASS"),
+                    ([], None, None, "WRONG_ANSWER"),
+                    ([], refusing(namespaces=True), "landlock", "WRONG_ANSWER")):
+                if sandbox == "landlock" and not has_landlock():
+                    continue
+                with self.subTest(name, sandbox=sandbox):
+                    result.unlink(missing_ok=True)
+                    subprocess.run([*command, *words], preexec_fn=refused, capture_output=True, cwd=self.folder)
+                    document = json.loads(result.read_text())
+                    self.assertEqual(document["labs"][0]["cases"][0]["verdict"], verdict)
+                    if sandbox:
+                        self.assertEqual(document["env"]["sandbox"], sandbox)
 
     def test_where_the_kernel_offers_nothing_the_grader_says_so(self):
         for user, before in users().items():

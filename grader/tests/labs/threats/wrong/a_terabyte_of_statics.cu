@@ -1,0 +1,17 @@
+// Fails: build | BUILD_FAILED | huge static arrays
+// Threat F08: Has an array of a TiB.
+#include "lab.hpp"
+
+static __global__ void double_each(const float *x, float *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = 2 * x[i];
+}
+
+static char large[std::size_t{1} << 40];
+char *volatile used = large;
+
+void twice(const float *x, float *y, int n)
+{
+    if (n > 0) double_each<<<(n + 255) / 256, 256>>>(x, y, n);
+}

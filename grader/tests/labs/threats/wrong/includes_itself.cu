@@ -1,0 +1,16 @@
+// Fails: build | BUILD_FAILED |
+// Threat F09: Includes itself without end.
+#include "lab.hpp"
+
+static __global__ void double_each(const float *x, float *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = 2 * x[i];
+}
+
+#include "includes_itself.cu"
+
+void twice(const float *x, float *y, int n)
+{
+    if (n > 0) double_each<<<(n + 255) / 256, 256>>>(x, y, n);
+}

@@ -1,0 +1,17 @@
+// Fails: build | BUILD_REJECTED | cudaMemcpy
+// Threat F02: Gives a function of its own the linker name of a call of CUDA.
+#include "lab.hpp"
+
+static __global__ void double_each(const float *x, float *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = 2 * x[i];
+}
+
+cudaError_t copy(void *, const void *, size_t, cudaMemcpyKind) asm("cudaMemcpy");
+cudaError_t copy(void *, const void *, size_t, cudaMemcpyKind) { return cudaSuccess; }
+
+void twice(const float *x, float *y, int n)
+{
+    if (n > 0) double_each<<<(n + 255) / 256, 256>>>(x, y, n);
+}
