@@ -56,7 +56,7 @@ worker &started(worker &w, const std::string &program, bool sandbox = options().
     o.sandbox = sandbox;
     o.proc = sees_proc(ranks);
     o.ranks = ranks;
-    if (options().simulated && ranks == 0) {
+    if (options().simulated) {
         o.device = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "cudasim-device";
         o.devices = contract_devices;
     }

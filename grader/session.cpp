@@ -142,11 +142,12 @@ struct worker::state {
     party host; // or all there is
     // Where devices are another process: it has `input` and `output`, and the host's code regions
     // of its own, for what is the host's.
-    std::optional<party> device;
+    // Of several ranks each has devices of its own, and the first one the arguments.
+    std::vector<party> devices;
     std::unique_ptr<region> host_input, host_output;
     std::map<std::uint32_t, std::vector<slot>> sets;
     bool host_serves = false; // it has answered
-    std::string scratch; // a folder for Open MPI's files, where /tmp is not the worker's own
+    std::string scratch;      // a folder for Open MPI's files, where /tmp is not the worker's own
     std::string said;
     std::size_t said_in_all = 0;
     bool cut = false;
@@ -155,6 +156,7 @@ struct worker::state {
     void stop();
     bool read_text(); // false: over the limit
     answer ask(party &whom, request what, std::chrono::milliseconds limit);
+    answer ask_devices(const request &what, std::chrono::milliseconds limit);
     answer ask_both(const request &what, std::chrono::milliseconds limit);
     answer load(request what, std::chrono::milliseconds limit);
     answer run(const request &what, std::chrono::milliseconds limit);
@@ -191,7 +193,7 @@ void worker::state::start(const region &input)
         600 * std::uint64_t{std::max(1u, std::thread::hardware_concurrency())};
 
     auto begin = [&](party &p, const std::string &program, const region &in, const region &out,
-                     const owned_fd *other) {
+                     const std::vector<owned_fd> &others) {
         auto [ours, theirs] = connected(SOCK_SEQPACKET);
         process_setup setup;
         setup.environment = environment;
@@ -199,7 +201,7 @@ void worker::state::start(const region &input)
         const sandbox within = sandbox_of(options, how, program, setup.program);
         setup.within = &within;
         setup.arguments = {setup.program};
-        if (options.ranks)
+        if (options.ranks && &p == &host)
             setup.arguments.insert(setup.arguments.end(),
                                    {"--ranks", std::to_string(options.ranks), options.mpirun});
         setup.descriptors = {{printed.in.get(), 1},
@@ -207,7 +209,8 @@ void worker::state::start(const region &input)
                              {theirs.get(), socket_fd},
                              {in.descriptor(), input_fd},
                              {out.descriptor(), output_fd}};
-        if (other) setup.descriptors.push_back({other->get(), device_fd});
+        for (std::size_t k = 0; k < others.size(); ++k)
+            setup.descriptors.push_back({others[k].get(), device_fd + static_cast<int>(k)});
         setup.own_status = simulator::own_status_fd;
         setup.limits = {{RLIMIT_NOFILE, 1024}, {RLIMIT_CPU, cpu_seconds}};
         if (&p == &host) setup.limits.push_back({RLIMIT_FSIZE, 1 << 30});
@@ -215,13 +218,19 @@ void worker::state::start(const region &input)
         p.socket = std::move(ours);
     };
     if (options.device.empty()) {
-        begin(host, options.program, input, *output, nullptr);
+        begin(host, options.program, input, *output, {});
     } else {
-        const auto [to_device, to_host] = connected(SOCK_STREAM);
-        begin(device.emplace(), options.device, input, *output, &to_host);
         host_input = std::make_unique<region>(input.size(), false);
         host_output = std::make_unique<region>(options.output_region, true);
-        begin(host, options.program, *host_input, *host_output, &to_device);
+        std::vector<owned_fd> to_devices;
+        for (int k = 0; k < std::max(1, options.ranks); ++k) {
+            auto [to_device, to_host] = connected(SOCK_STREAM);
+            std::vector<owned_fd> one;
+            one.push_back(std::move(to_host));
+            begin(devices.emplace_back(), options.device, input, *output, one);
+            to_devices.push_back(std::move(to_device));
+        }
+        begin(host, options.program, *host_input, *host_output, to_devices);
     }
     text = std::move(printed.out);
     fcntl(text.get(), F_SETFL, O_NONBLOCK);
@@ -231,10 +240,10 @@ void worker::state::stop()
 {
     if (!host.process.running()) return;
     host.process.stop();
-    if (device) device->process.stop();
+    for (party &d : devices) d.process.stop();
     read_text();
     host.socket.close();
-    if (device) device->socket.close();
+    for (party &d : devices) d.socket.close();
 }
 
 bool worker::state::read_text()
@@ -254,17 +263,16 @@ bool worker::state::read_text()
 
 answer worker::state::finish(answer a)
 {
-    if (device && a.how != ending::answered) {
-        // Where the devices ended first, the host's code could not go on.
+    // Where devices ended first, the host's code could not go on.
+    for (party &d : devices) {
         answer of_device;
-        if (a.how == ending::exited) {
-            pollfd wait{device->process.ended_descriptor(), POLLIN, 0};
-            poll(&wait, 1, a.status == lost_its_devices ? 1000 : 0);
-        }
-        if (device->ended(of_device))
-            a.how = of_device.how == ending::exited && of_device.status == disturbed_by_host
-                        ? ending::confused
-                        : ending::device_lost;
+        pollfd wait{d.process.ended_descriptor(), POLLIN, 0};
+        if (a.how == ending::exited && a.status == lost_its_devices) poll(&wait, 1, 1000);
+        if (a.how == ending::answered || !d.ended(of_device)) continue;
+        a.how = of_device.how == ending::exited && of_device.status == disturbed_by_host
+                    ? ending::confused
+                    : ending::device_lost;
+        break;
     }
     stop();
     return a;
@@ -276,9 +284,9 @@ bool worker::state::exhausted(answer &a) const
                           {input->descriptor(), output->descriptor(),
                            host_input ? host_input->descriptor() : input->descriptor(),
                            host_output ? host_output->descriptor() : output->descriptor()});
-    if (device)
+    for (const party &d : devices)
         now.bytes +=
-            used_from(device->process.keeper(), {input->descriptor(), output->descriptor()}).bytes;
+            used_from(d.process.keeper(), {input->descriptor(), output->descriptor()}).bytes;
     if (now.bytes <= options.memory_limit && now.threads <= options.thread_limit) return false;
     a.how = now.bytes > options.memory_limit ? ending::oversized : ending::crowded;
     a.status = now.threads;
@@ -345,13 +353,13 @@ answer worker::state::ask(party &whom, request what, std::chrono::milliseconds l
             a.parent_ms = std::chrono::duration<double, std::milli>(limit).count();
             return finish(a);
         }
-        pollfd wait[4] = {{socket, POLLIN, 0},
-                          {text_end, POLLIN, 0},
-                          {whom.process.ended_descriptor(), POLLIN, 0},
-                          {device ? device->process.ended_descriptor() : -1, POLLIN, 0}};
+        std::vector<pollfd> wait = {{socket, POLLIN, 0},
+                                    {text_end, POLLIN, 0},
+                                    {whom.process.ended_descriptor(), POLLIN, 0}};
+        for (party &d : devices) wait.push_back({d.process.ended_descriptor(), POLLIN, 0});
         int most = static_cast<int>(
             std::min<long long>(left, 100)); // to look at what it takes now and then
-        poll(wait, 4, most);
+        poll(wait.data(), wait.size(), most);
         if (wait[0].revents & POLLIN) {
             reply r;
             ssize_t got = recv(whom.socket.get(), &r, sizeof r, MSG_DONTWAIT | MSG_TRUNC);
@@ -376,8 +384,11 @@ answer worker::state::ask(party &whom, request what, std::chrono::milliseconds l
             a.how = ending::flooded;
             return finish(a);
         }
-        if ((wait[2].revents || wait[3].revents) && (whom.ended(a) || device)) {
-            if (!wait[2].revents) a.how = ending::device_lost;
+        if (wait[2].revents && whom.ended(a)) return finish(a);
+        const bool lost = std::any_of(wait.begin() + 3, wait.end(),
+                                      [](const pollfd &d) { return d.revents != 0; });
+        if (lost) {
+            a.how = ending::device_lost;
             return finish(a);
         }
         if (wait[0].revents && !(wait[0].revents & POLLIN)) socket = -1;
@@ -417,7 +428,7 @@ answer worker::state::load(request what, std::chrono::milliseconds limit)
         if (!well(a)) return a;
         what.scratch_bytes = a.value.bytes;
     }
-    answer there = ask(*device, what, limit);
+    answer there = ask_devices(what, limit);
     if (!well(there)) return there;
     std::copy(std::begin(there.value.buffers), std::end(there.value.buffers), what.buffers);
     sets[what.set].assign(slots.begin(), slots.end());
@@ -426,16 +437,36 @@ answer worker::state::load(request what, std::chrono::milliseconds limit)
     return a;
 }
 
+// All of them; the answer is the first rank's, or that of the first one which is not well. Only the
+// first has arguments.
+answer worker::state::ask_devices(const request &what, std::chrono::milliseconds limit)
+{
+    answer result;
+    for (std::size_t k = devices.size(); k-- > 0;) {
+        request one = what;
+        if (k > 0)
+            for (slot &s : std::span(one.arguments, one.slots))
+                s.where = place::absent, s.scratch = 0;
+        if (what.what == command::report) one.offset += k * what.bytes;
+        answer a = ask(devices[k], one, limit);
+        if (a.how != ending::answered) return a;
+        if (devices.size() > 1) a.rank = static_cast<int>(k);
+        const bool last = k + 1 == devices.size();
+        if (last || !well(a) || well(result)) result = a;
+    }
+    return result;
+}
+
 answer worker::state::run(const request &what, std::chrono::milliseconds limit)
 {
     request part = what;
     part.what = command::begin;
-    const answer begun = ask(*device, part, limit);
+    const answer begun = ask_devices(part, limit);
     if (!well(begun)) return begun;
     answer a = ask(host, what, limit);
     if (a.how != ending::answered) return a;
     part.what = command::end;
-    answer ended = ask(*device, part, limit);
+    answer ended = ask_devices(part, limit);
     if (ended.how != ending::answered) return ended;
     std::copy(std::begin(begun.value.refused), std::end(begun.value.refused), a.value.refused);
     // A kernel's fault is what an error of the host's last call is about.
@@ -446,13 +477,14 @@ answer worker::state::run(const request &what, std::chrono::milliseconds limit)
     a.value.step = ended.value.step;
     std::copy(std::begin(ended.value.error_name), std::end(ended.value.error_name),
               a.value.error_name);
+    a.value.rank = a.rank = ended.rank;
     std::copy(std::begin(ended.value.text), std::end(ended.value.text), a.value.text);
     return a;
 }
 
 answer worker::state::store(const request &what, std::chrono::milliseconds limit)
 {
-    const answer there = ask(*device, what, limit);
+    const answer there = ask(devices[0], what, limit);
     if (!well(there)) return there;
     answer a = ask(host, what, limit);
     if (!well(a)) return a;
@@ -479,26 +511,29 @@ answer worker::state::ask_both(const request &what, std::chrono::milliseconds li
         const auto at = sets.find(what.set);
         const bool of_host = at != sets.end() && what.index < at->second.size() &&
                              with_host_code(at->second[what.index].where);
-        if (!of_host) return ask(*device, what, limit);
+        if (!of_host) return ask(devices[0], what, limit);
         std::copy_n(input->data() + what.offset, what.bytes, host_input->data() + what.offset);
         return ask(host, what, limit);
     }
     case command::drop: {
         const answer a = ask(host, what, limit);
-        return well(a) ? ask(*device, what, limit) : a;
+        return well(a) ? ask_devices(what, limit) : a;
     }
     case command::try_sandbox:
         std::copy_n(input->data() + what.offset, what.bytes, host_input->data() + what.offset);
         return ask(host, what, limit);
+    case command::report:
+        return ask_devices(what, limit);
     default:
-        return ask(*device, what, limit);
+        return ask(devices[0], what, limit);
     }
 }
 
 answer worker::ask(request what, std::chrono::milliseconds limit)
 {
     state_->said_in_all = 0;
-    return state_->device ? state_->ask_both(what, limit) : state_->ask(state_->host, what, limit);
+    return !state_->devices.empty() ? state_->ask_both(what, limit)
+                                    : state_->ask(state_->host, what, limit);
 }
 
 bool worker::started() const { return state_ != nullptr; }

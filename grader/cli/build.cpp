@@ -115,7 +115,7 @@ std::vector<std::string> linked_with(const std::string &backend)
 std::vector<std::string> submission_targets(const toolchain &t, const lab &l)
 {
     std::vector<std::string> targets = {l.worker_library, l.keep};
-    targets.push_back(t.simulator(l));
+    targets.push_back(t.simulator_library);
     return targets;
 }
 

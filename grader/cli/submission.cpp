@@ -603,7 +603,7 @@ std::vector<std::string> link_command(const job &j, const std::string &object,
     std::vector<std::string> c = t.cxx;
     c.insert(c.end(), {object, "-Wl,--whole-archive", j.request.of->worker_library});
     // Host code that counts is not told where it is counted.
-    if (backend == "sim") c.insert(c.end(), {t.simulator(*j.request.of), "-Wl,--strip-all"});
+    if (backend == "sim") c.insert(c.end(), {t.simulator_library, "-Wl,--strip-all"});
     c.push_back("-Wl,--no-whole-archive");
     if (backend == "gpu") c.push_back(t.cudart_static);
     c.insert(c.end(), t.link_flags.begin(), t.link_flags.end());
@@ -658,7 +658,7 @@ std::string linked(const job &j, const std::string &object_folder, const std::st
                    built_submission &result)
 {
     object_cache workers(j.tools.build_root + "/submissions/" + j.request.of->name + "/workers");
-    std::string runtime = backend == "sim" ? j.tools.simulator(*j.request.of) : j.tools.cudart_static;
+    std::string runtime = backend == "sim" ? j.tools.simulator_library : j.tools.cudart_static;
     std::vector<std::string> command = link_command(j, object_folder + "/object.o", backend);
     std::string key = backend + "\n" + read_text(object_folder + "/key") + "\n";
     for (const std::string &word : command) key += word + " ";

@@ -70,7 +70,6 @@ lab read_lab(const json &value, const std::string &where)
     l.mpirun = row.get<std::string>("mpirun", "");
     l.keep = row.need<std::string>("keep");
     l.worker_library = row.need<std::string>("worker_library");
-    l.simulator_library = row.get<std::string>("simulator_library", "");
     return l;
 }
 
@@ -123,11 +122,6 @@ std::string toolchain::program(const lab &l, const std::string &implementation,
 std::string toolchain::grader(const lab &l) const { return build_root + "/grade." + l.name; }
 
 std::string toolchain::simulated_device() const { return build_root + "/cudasim-device"; }
-
-const std::string &toolchain::simulator(const lab &l) const
-{
-    return l.simulator_library.empty() ? simulator_library : l.simulator_library;
-}
 
 std::string toolchain::shown(const std::string &path) const
 {

@@ -21,7 +21,6 @@ struct lab {
     bool slow_mistakes = false;         // all cases of all its wrong submissions take long
     std::string keep;                   // file with the contract's symbols, one a line
     std::string worker_library;         // worker main and table of contract functions
-    std::string simulator_library;      // another one than the toolchain's; else empty
 
     // Whether the vendor's version is built for `backend`: sim or gpu.
     bool has_library(const std::string &backend) const
@@ -48,7 +47,6 @@ struct toolchain {
                         const std::string &backend) const; // LAB.IMPL.sim
     std::string grader(const lab &l) const;                // grade.LAB
     std::string simulated_device() const;                  // the program beside graders
-    const std::string &simulator(const lab &l) const;      // what its workers are linked with
     // The path as a student would type it: relative to the project where it lies inside.
     std::string shown(const std::string &path) const;
     std::vector<std::string> lab_names(bool test_too) const;

@@ -84,8 +84,7 @@ bool this_process::take_back(std::uintptr_t pages, std::uint64_t bytes)
 {
     // A private copy takes the place of the shared pages in one step: no reader sees anything else.
     void *at = reinterpret_cast<void *>(pages);
-    void *fresh =
-        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *fresh = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (fresh == MAP_FAILED) return false;
     std::memcpy(fresh, at, bytes);
     if (mremap(fresh, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, at) == at) return true;

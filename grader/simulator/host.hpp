@@ -76,6 +76,6 @@ void act_for_thread(std::uint64_t number);
 
 // This process, unless another was named.
 host_process &host();
-void serve_host(host_process &other);
+void serve_host(host_process *other); // null: this process again
 
 } // namespace simulator

@@ -386,6 +386,6 @@ host_process &host()
     return other_host ? *other_host : here;
 }
 
-void serve_host(host_process &process) { other_host = &process; }
+void serve_host(host_process *other) { other_host = other; }
 
 } // namespace simulator

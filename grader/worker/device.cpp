@@ -68,7 +68,8 @@ std::span<std::byte> map_region(int fd, int protection)
     if (fstat(fd, &facts) != 0) return {};
     const auto bytes = static_cast<std::size_t>(facts.st_size);
     void *at = mmap(nullptr, bytes, protection, MAP_SHARED, fd, 0);
-    return at == MAP_FAILED ? std::span<std::byte>() : std::span(static_cast<std::byte *>(at), bytes);
+    return at == MAP_FAILED ? std::span<std::byte>()
+                            : std::span(static_cast<std::byte *>(at), bytes);
 }
 
 int serve()

@@ -136,7 +136,6 @@ public:
                         his.arguments[i].where = place::absent;
                         his.arguments[i].scratch = 0;
                     }
-            if (what.what == command::report) his.offset += k * what.bytes;
             send(ranks_[k].connection, &his, sizeof his, MSG_NOSIGNAL);
         }
         auto all = [&] {
@@ -244,7 +243,9 @@ private:
                      h.magic == protocol_magic && h.rank >= 0 &&
                      static_cast<std::size_t>(h.rank) < ranks_.size();
         member *r = right ? &ranks_[static_cast<std::size_t>(h.rank)] : nullptr;
-        if (!r || r->connection >= 0 || !send_descriptors(c, {input_fd, output_fd, r->text_end})) {
+        std::vector<int> his = {input_fd, output_fd, r ? r->text_end : -1};
+        if (simulator_is_elsewhere) his.push_back(device_fd + h.rank);
+        if (!r || r->connection >= 0 || !send_descriptors(c, his)) {
             close(c);
             return;
         }
@@ -452,7 +453,7 @@ bool arrives(int *from, int *to, int n)
 bool try_device_memory()
 {
     constexpr int longest = 1 << 18;
-    if (simulator_begin || !MPIX_Query_cuda_support()) return false;
+    if (simulator_is_elsewhere || !MPIX_Query_cuda_support()) return false;
     int *memory = nullptr;
     bool here =
         cudaSetDevice(home_device()) == cudaSuccess &&
@@ -471,7 +472,7 @@ bool try_device_memory()
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     fds.insert(fds.begin(), connection);
     for (int &fd : fds) fd = fcntl(fd, F_DUPFD_CLOEXEC, 100);
-    const int places[] = {socket_fd, input_fd, output_fd, 1};
+    const int places[] = {socket_fd, input_fd, output_fd, 1, device_fd};
     for (std::size_t i = 0; i < fds.size(); ++i) dup2(fds[i], places[i]);
     dup2(1, 2);
     char program[] = "/proc/self/exe", argument[] = "--rank";
@@ -501,7 +502,7 @@ int keep_rank(const char *address)
     h.rank = rank_of_process();
     int connection = connection_to(address);
     if (connection < 0 || send(connection, &h, sizeof h, MSG_NOSIGNAL) != sizeof h) return 2;
-    std::vector<int> fds = receive_descriptors(connection, 3);
+    std::vector<int> fds = receive_descriptors(connection, simulator_is_elsewhere ? 4 : 3);
     if (fds.empty()) return 2;
     pid_t rank = fork();
     if (rank == 0) become_rank(connection, fds);

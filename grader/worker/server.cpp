@@ -590,8 +590,7 @@ void server::store(const request &r, reply &a)
     if (!s) return;
     if (!at_end_.empty()) {
         const auto now = digests(*s);
-        const auto changed =
-            std::mismatch(at_end_.begin(), at_end_.end(), now.begin(), now.end());
+        const auto changed = std::mismatch(at_end_.begin(), at_end_.end(), now.begin(), now.end());
         if (changed.second != now.end())
             a.changed_late = static_cast<std::uint32_t>(changed.second - now.begin()) + 1;
         at_end_.clear();
@@ -621,8 +620,7 @@ void server::report(const request &r, reply &a)
     std::byte *to = out(r.offset, r.bytes);
     if (!to) return malformed(a, "the report does not fit the output region");
     std::vector<simulator_finding> found(64);
-    std::uint64_t count =
-        std::min(simulator_findings(found.data(), found.size()), found.size());
+    std::uint64_t count = std::min(simulator_findings(found.data(), found.size()), found.size());
     std::uint64_t length = counts_.size(), list = count * sizeof(simulator_finding);
     a.bytes = 8 + list + 8 + length;
     if (a.bytes > r.bytes) return malformed(a, "the report is larger than its place");

@@ -79,9 +79,9 @@ int serve()
         return 2;
     }
     signals().close_for_good();
-    auto s = std::make_unique<server>(
-        std::span(input, input_bytes), std::span(const_cast<std::byte *>(output), output_bytes),
-        simulator_is_elsewhere ? part::host : part::all);
+    auto s = std::make_unique<server>(std::span(input, input_bytes),
+                                      std::span(const_cast<std::byte *>(output), output_bytes),
+                                      simulator_is_elsewhere ? part::host : part::all);
     request r;
     while (true) {
         ssize_t got = recv(socket_fd, &r, sizeof r, 0);

@@ -35,16 +35,16 @@ template <typename T> struct pointed {
     static constexpr bool comes_back = is_object && !std::is_const_v<type>;
 };
 
-template <typename T> using element_of = std::conditional_t<
-    std::is_void_v<std::remove_pointer_t<T>>, std::byte, std::remove_cv_t<std::remove_pointer_t<T>>>;
+template <typename T> using element_of =
+    std::conditional_t<std::is_void_v<std::remove_pointer_t<T>>, std::byte,
+                       std::remove_cv_t<std::remove_pointer_t<T>>>;
 
 // The annotation about argument I, or void.
 template <std::size_t I, typename... sized> struct annotation {
     using type = void;
 };
 template <std::size_t I, typename first, typename... rest> struct annotation<I, first, rest...> {
-    using type =
-        std::conditional_t<first::of == I, first, typename annotation<I, rest...>::type>;
+    using type = std::conditional_t<first::of == I, first, typename annotation<I, rest...>::type>;
 };
 
 template <typename T> std::uint64_t number_in(const T &count)
@@ -94,9 +94,8 @@ void take_results(reader &from, const std::tuple<A...> &all)
         using T = std::tuple_element_t<I, std::tuple<A...>>;
         using how = typename annotation<I, sized...>::type;
         const T &a = std::get<I>(all);
-        constexpr bool back = !std::is_void_v<how>
-                                  ? !std::is_const_v<std::remove_pointer_t<T>>
-                                  : pointed<T>::comes_back;
+        constexpr bool back = !std::is_void_v<how> ? !std::is_const_v<std::remove_pointer_t<T>>
+                                                   : pointed<T>::comes_back;
         if constexpr (back) {
             if (!a) return;
             // As many elements as were sent: what tells their number may come back changed.
@@ -169,8 +168,7 @@ private:
         to.put(bytes);
         to.put(from, bytes);
     }
-    struct nothing {
-    };
+    struct nothing {};
     static constexpr bool is_object = std::is_void_v<how> && pointed<T>::is_object;
     using object = std::conditional_t<is_object, element_of<T>, nothing>;
     bool there_ = false;

@@ -33,8 +33,7 @@ struct forwarded {
 };
 
 constexpr forwarded table[] = {
-#define CALL(count, name, ...)                                                                     \
-    {#name, served<&::name __VA_OPT__(, ) __VA_ARGS__>::call},
+#define CALL(count, name, ...) {#name, served<&::name __VA_OPT__(, ) __VA_ARGS__>::call},
 #include "calls.hpp"
 #undef CALL
 };
@@ -96,6 +95,36 @@ struct node_parameters {
     std::unique_ptr<kernel_arguments> arguments;
 };
 
+void require_one_allocation(const void *at, std::uint64_t bytes)
+{
+    const memory &m = memory::instance();
+    const allocation *a = m.contains(as_address(at)) ? m.find(as_address(at)) : nullptr;
+    const std::uint64_t start = a ? as_address(at) - a->start : 0;
+    if (!a || !a->live || start > a->bytes || bytes > a->bytes - start)
+        throw wire_error("a mark that is not within one allocation");
+}
+
+// While one lives, calls are made for a thread of the host's, which waits to be asked.
+class turn_of_host {
+public:
+    turn_of_host(bool &serving, std::uint64_t thread) : serving_(serving), own_(calling_thread())
+    {
+        serving_ = true;
+        act_for_thread(thread);
+    }
+    ~turn_of_host()
+    {
+        serving_ = false;
+        act_for_thread(own_);
+    }
+    turn_of_host(const turn_of_host &) = delete;
+    turn_of_host &operator=(const turn_of_host &) = delete;
+
+private:
+    bool &serving_;
+    const std::uint64_t own_;
+};
+
 } // namespace
 
 host_server::host_server(int connection, bool alone)
@@ -105,7 +134,7 @@ host_server::host_server(int connection, bool alone)
       alone_(alone)
 {
     const memory &m = memory::instance();
-    serve_host(*this);
+    serve_host(this);
     if (!wire_.send_greeting({m.base(), m.reserved()}, m.shared_file()))
         complaint_ = "the host cannot be greeted";
 }
@@ -118,16 +147,12 @@ bool host_server::serve_one()
     try {
         if (!wire_.receive(h, bytes, longest_call)) return false;
         if (h.kind != message::call) throw wire_error("no call where one was awaited");
-        const std::uint64_t own = calling_thread();
-        act_for_thread(others_threads + h.thread);
+        const turn_of_host turn(serving_, others_threads + h.thread);
         reader from(bytes);
         writer to;
-        serving_ = true;
         for (const change &c : std::exchange(changes_, {}))
             ask(c.what, with(c.start, c.bytes), c.what == host_request::open ? sizeof(bool) : 0);
         make(static_cast<call_number>(h.what), from, to);
-        serving_ = false;
-        act_for_thread(own);
         std::fflush(stdout);
         h.kind = message::result;
         return wire_.send(h, to.bytes());
@@ -307,12 +332,14 @@ void host_server::make_special(call_number what, reader &from, writer &to)
     case call_number::forget: {
         const auto *at = from.take<const void *>();
         const auto bytes = from.take<std::size_t>();
+        require_one_allocation(at, bytes);
         return what == call_number::forbid ? simulator_forbid(at, bytes)
                                            : simulator_forget(at, bytes);
     }
     case call_number::label: {
         const auto *at = from.take<const void *>();
         const auto bytes = from.take<std::size_t>();
+        require_one_allocation(at, bytes);
         return simulator_label(at, bytes, take_text(from).c_str());
     }
     default:

@@ -19,6 +19,9 @@ public:
     // The connection stays its owner's. Sends the greeting, and becomes simulator::host(). `alone`:
     // the program has no grader, and may ask for its own findings and counters.
     host_server(int connection, bool alone);
+    ~host_server() override { serve_host(nullptr); }
+    host_server(const host_server &) = delete;
+    host_server &operator=(const host_server &) = delete;
 
     // Makes one call. False once the other end is gone, or sends what is no call: then nothing more
     // is worth reading, and `complaint` says why.
