@@ -958,6 +958,12 @@ unwritten_lists both(const unwritten_lists &x, const unwritten_lists &y)
 
 std::span<const std::string> counters_of_each_call() { return counters_of_calls; }
 
+void expect_work_of_kernels(double bytes, double multiplications)
+{
+    if (!options().simulated || last_counters.empty()) return;
+    check_kernels_worked(current_case().function, bytes, multiplications, counts_of_last_call());
+}
+
 std::string default_stream_hint()
 {
     if (!counts_of_last_call().default_stream_alone) return {};

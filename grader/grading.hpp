@@ -159,6 +159,11 @@ bool reads_on(const std::string &array, const std::function<void()> &call);
 // a GPU the simulator is asked all the same.
 bool leaks(const std::function<void()> &call);
 
+// What the host reaches without a copy, or must bring home, it could compute as well. On the
+// simulator: ends the case unless kernels of the last CALL moved nearly so many bytes and did
+// nearly so many multiplications.
+void expect_work_of_kernels(double bytes, double multiplications = 0);
+
 // Anything else: ends the case unless `right`.
 void expect(bool right, verdict otherwise, const std::string &message,
             const std::string &hint = {});

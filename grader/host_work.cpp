@@ -55,6 +55,23 @@ std::uint64_t seen_by_host(const counted &c)
     return c.copied_out_bytes + c.shared_with_host_bytes + c.printed_bytes;
 }
 
+void check_kernels_worked(const std::string &function, double bytes, double multiplications,
+                          const counted &c)
+{
+    constexpr double nearly = 0.9;
+    const auto moved = static_cast<double>(c.compulsory_bytes);
+    const auto multiplied = static_cast<double>(c.multiplications);
+    auto end = [&](double did, const char *what, double least) {
+        end_case(verdict::IMPLAUSIBLE,
+                 fmt::format("{} by kernels of {}: {:.0f}, and no version needs less than {:.0f}. "
+                             "The host did the work.",
+                             what, function, did, least),
+                 "Let kernels do all of the work, on the device.");
+    };
+    if (moved < nearly * bytes) end(moved, "Bytes read and written", bytes);
+    if (multiplied < nearly * multiplications) end(multiplied, "Multiplications", multiplications);
+}
+
 void check_host_stayed_out(const char *function, const argument_places &p, const counted &c)
 {
     const auto &allowed = current_case().host;

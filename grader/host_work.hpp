@@ -4,6 +4,7 @@
 #include "grading.hpp"
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace grading {
@@ -25,5 +26,9 @@ std::uint64_t seen_by_host(const counted &);
 // as makes up a part of the outputs there: such a call earns what an empty one does. Either alone
 // may have good reasons; a little of both, too, of which `current_case()` may allow more.
 void check_host_stayed_out(const char *function, const argument_places &, const counted &);
+
+// The same where kernels moved or multiplied less than any version must.
+void check_kernels_worked(const std::string &function, double bytes, double multiplications,
+                          const counted &);
 
 } // namespace grading
