@@ -2,6 +2,7 @@
 // bytes that come back are judged here.
 #include "case_run.hpp"
 #include "counted.hpp"
+#include "host_work.hpp"
 #include "replay.hpp"
 #include "report.hpp"
 #include "simulator/finding.hpp"
@@ -713,6 +714,8 @@ std::vector<std::uint64_t> results_of_ranks;
 // Counters of the last call by one process; none where a submission has written over them, which is
 // for others to say. A copy: workers go, and their memory.
 std::string last_counters;
+// The same of every call that the last CALL made, one or two with equal arguments.
+std::vector<std::string> counters_of_calls;
 
 std::string counters_if_any(const std::byte *from)
 {
@@ -736,6 +739,7 @@ void check_findings(std::uint64_t report_at, const std::vector<argument> &argume
     int ranks = current_case().ranks;
     if (ranks == 0) {
         last_counters = counters_if_any(from);
+        counters_of_calls.push_back(last_counters);
         return check_report(from, arguments, -1);
     }
     counts_of_ranks.clear();
@@ -754,6 +758,15 @@ counted counts_of_last_call()
     } catch (const std::exception &) { // a submission has written over them
         return {};
     }
+}
+
+// Asks the counters of the call that was just made whether the host did its work. A speed case asks
+// by itself, when it has looked for more telling faults.
+void check_done_by_kernels(const char *function, const std::vector<argument> &arguments)
+{
+    if (!options().simulated || current_case().ranks || last_counters.empty()) return;
+    if (current_case().what == kind::speed) return;
+    check_host_stayed_out(function, places_of(arguments), counts_of_last_call());
 }
 
 request load_request(const std::vector<argument> &arguments, const char *function)
@@ -969,6 +982,14 @@ unwritten_lists both(const unwritten_lists &x, const unwritten_lists &y)
 
 } // namespace
 
+std::span<const std::string> counters_of_each_call() { return counters_of_calls; }
+
+void expect_work_of_kernels(double bytes, double multiplications)
+{
+    if (!options().simulated || last_counters.empty()) return;
+    check_kernels_worked(current_case().function, bytes, multiplications, counts_of_last_call());
+}
+
 std::string default_stream_hint()
 {
     if (!counts_of_last_call().default_stream_alone) return {};
@@ -1080,6 +1101,7 @@ void make_call(const char *function, std::vector<argument> arguments, void *resu
     current_case().refused.clear();
     current_case().outputs.clear();
     results_of_ranks.clear();
+    counters_of_calls.clear();
     name_arguments(function, arguments);
     for (argument &a : arguments) a.wire.last = current_case().may_read_on == a.wire.name;
     call_images images(arguments);
@@ -1094,6 +1116,7 @@ void make_call(const char *function, std::vector<argument> arguments, void *resu
         check_untouched(arguments);
     }
     check_late_writes(arguments, threads_left, function);
+    check_done_by_kernels(function, arguments);
     copy_back(arguments);
     // Two runs may differ. On the simulator, where a call costs more, large ones only owe a second
     // to elements that may be poison or an answer.
@@ -1105,6 +1128,7 @@ void make_call(const char *function, std::vector<argument> arguments, void *resu
     check_written(arguments, both(unwritten, still_poisoned(arguments)), function);
     check_inputs_unchanged(arguments);
     check_untouched(arguments);
+    check_done_by_kernels(function, arguments);
     keep_differing(arguments);
 }
 

@@ -6,6 +6,7 @@
 #include "verdict.hpp"
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -65,6 +66,10 @@ void restart_workers();                    // the next request goes to fresh pro
 
 // Gives each argument the contract's name for it, which messages use.
 void name_arguments(const std::string &function, std::vector<argument> &arguments);
+
+// What the simulator counted of each call that the last CALL made, one or two with equal arguments:
+// JSON, or nothing where a submission has written over it.
+std::span<const std::string> counters_of_each_call();
 
 // Where the last call on the simulator launched a kernel in the default stream beside streams that
 // this does not wait for: that, and what to do. Else empty.

@@ -363,6 +363,15 @@ void hint_past_the_end(const std::string &hint, const std::string &array, std::s
 
 void results_are_copied() { current_case().copied = true; }
 
+void host_may_steer(double share, std::size_t bytes)
+{
+    current_case().host.share = share;
+    current_case().host.bytes = bytes;
+    current_case().host.steers = true;
+}
+
+void host_may_work() { current_case().host.exempt = true; }
+
 void hint_another_order(const std::string &hint) { current_case().another_order = hint; }
 
 void hint_without_end(const std::string &hint) { current_case().without_end = hint; }

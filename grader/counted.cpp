@@ -79,14 +79,20 @@ void add_kernel(counted &c, const json &k)
             c.shared_wavefronts += number(site.at(shared), "wavefronts");
             c.shared_ideal_wavefronts += number(site.at(shared), "ideal_wavefronts");
         }
-        for (const char *local : {"local_load", "local_store"})
+        for (const char *local : {"local_load", "local_store"}) {
             c.local_requests += number(site.at(local), "requests");
+            c.local_sectors += number(site.at(local), "sectors");
+        }
+        c.global_atomic_requests += number(site, "global_atomic_requests");
+        c.atomic_sectors += number(site, "global_atomic_sectors");
         c.global_atomics += number(site, "global_atomics");
         c.atomic_requests += number(site, "atomic_requests");
         c.atomic_same_address += number(site, "atomic_same_address");
         c.barriers += number(site, "barriers");
         c.texture_bytes += number(site, "texture_bytes");
         c.texture_requests += number(site, "texture_requests");
+        c.texture_sectors += number(site, "texture_sectors");
+        c.printed_bytes += number(site, "printed_bytes");
         c.constant_requests += number(site, "constant_requests");
         c.constant_addresses += number(site, "constant_addresses");
         c.host_link_bytes += sector_bytes * number(site, "host_sectors");
@@ -114,7 +120,7 @@ double used(std::uint64_t bytes, std::uint64_t sectors)
     return sectors ? static_cast<double>(bytes) / static_cast<double>(sector_bytes * sectors) : 1;
 }
 
-enum class accesses { loads, stores, both };
+enum class direction { loads, stores, both };
 
 std::string place_of(const counted::site &s)
 {
@@ -123,21 +129,21 @@ std::string place_of(const counted::site &s)
 }
 
 // The source line that moved most sectors; null when none did.
-const counted::site *busiest_of(const counted &c, accesses about)
+const counted::site *busiest_of(const counted &c, direction about)
 {
     const counted::site *most = nullptr;
     for (const counted::site &s : c.worst)
-        if (about == accesses::both || s.store == (about == accesses::stores))
+        if (about == direction::both || s.store == (about == direction::stores))
             if (!most || s.sectors > most->sectors) most = &s;
     return most;
 }
 
 // The source line that moved most sectors for nothing; null when none did.
-const counted::site *worst_of(const counted &c, accesses about)
+const counted::site *worst_of(const counted &c, direction about)
 {
     for (const counted::site &s : c.worst) {
         if (wasted(s) == 0) break;
-        if (about == accesses::both || s.store == (about == accesses::stores)) return &s;
+        if (about == direction::both || s.store == (about == direction::stores)) return &s;
     }
     return nullptr;
 }
@@ -224,6 +230,7 @@ counted parse_counters(std::string_view text)
     c.copied_bytes = c.copied_in_bytes + number(copies, "device_to_device");
     c.pageable_bytes = number(copies, "from_pageable");
     c.carried_bytes += number(copies, "fill_values");
+    c.filled_bytes = number(copies, "memset");
     c.staged_bytes = number(copies, "staged");
     c.downloaded_bytes = c.host_link_bytes + c.copied_out_bytes; // so far: of pinned memory
     c.host_link_bytes +=
@@ -269,6 +276,40 @@ counted_gate used_by_stores(double pass)
         [](const counted &c) { return used(c.store_bytes, c.store_sectors); });
     gate.of_what_is_moved = true;
     return gate;
+}
+
+double moved_sectors(const counted &c)
+{
+    const std::uint64_t broadcasts = std::min(c.constant_requests, c.constant_addresses);
+    const std::uint64_t by_kernels = c.load_sectors + c.store_sectors + c.atomic_sectors +
+                                     c.texture_sectors + c.local_sectors +
+                                     (c.constant_addresses - broadcasts);
+    const std::uint64_t otherwise =
+        c.copied_bytes + c.copied_out_bytes + c.filled_bytes + c.printed_bytes;
+    return static_cast<double>(by_kernels) +
+           static_cast<double>(otherwise) / static_cast<double>(sector_bytes);
+}
+
+double memory_requests(const counted &c)
+{
+    return static_cast<double>(c.load_requests + c.global_atomic_requests + c.texture_requests +
+                               c.local_requests + c.constant_requests);
+}
+
+double accesses(const counted &c)
+{
+    const std::uint64_t in_device_memory = std::min(c.atomic_requests, c.global_atomic_requests);
+    return memory_requests(c) +
+           static_cast<double>(c.shared_wavefronts + c.atomic_requests - in_device_memory);
+}
+
+counted_gate moved_bytes(const std::string &element, std::function<double()> elements,
+                         const steps &most, std::string meaning)
+{
+    return at_most(fmt::format("bytes moved {}", element), most, "bytes", std::move(meaning),
+                   [elements = std::move(elements)](const counted &c) {
+                       return static_cast<double>(sector_bytes) * moved_sectors(c) / elements();
+                   });
 }
 
 counted_gate blocks_share(double pass)
@@ -375,11 +416,11 @@ std::string missed_message(const counted_gate &gate, const counted &submission,
         show_counted(gate.value(submission), gate.unit), gate.at_least ? "at least" : "at most",
         show_counted(gate.required.pass, gate.unit), show_counted(gate.value(naive), gate.unit));
     if (gate.name.find("sector") == std::string::npos) return text;
-    accesses about = gate.name == loads_name    ? accesses::loads
-                     : gate.name == stores_name ? accesses::stores
-                                                : accesses::both;
+    direction about = gate.name == loads_name    ? direction::loads
+                      : gate.name == stores_name ? direction::stores
+                                                 : direction::both;
     const counted::site *s = worst_of(submission, about), *most = busiest_of(submission, about);
-    if (about == accesses::both && most && (!s || wasted(*s) < most->sectors / 2))
+    if (about == direction::both && most && (!s || wasted(*s) < most->sectors / 2))
         return text + fmt::format(" {:.0f} % of the sectors are moved at {}, in {}.",
                                   100 * share_of(most->sectors, submission.load_sectors +
                                                                     submission.store_sectors),

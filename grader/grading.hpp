@@ -108,6 +108,15 @@ void hint_another_order(const std::string &hint);
 // The same where a call of the case's next does not end.
 void hint_without_end(const std::string &hint);
 
+// Nobody but kernels is to work on what lies on the device: on the simulator, a call ends the case
+// where the host saw more than an eighth of its inputs there and brought more than an eighth of its
+// outputs, and an element either way. In the case's next calls, the host may do more by the
+// contract: it sees and brings up to `share` of them and `bytes` (counts and offsets), and the
+// usual parameters of launches, which then depend on what it saw, are not counted.
+void host_may_steer(double share, std::size_t bytes = 0);
+// The host may work on all of it.
+void host_may_work();
+
 // When the simulator runs what the case's next calls put into streams. Late: where the program
 // waits for it, and only what that wait needs, what was queued last as early as it may, so that a
 // missing event or synchronisation shows; a host that polls memory without a call then waits for
@@ -149,6 +158,11 @@ bool reads_on(const std::string &array, const std::function<void()> &call);
 // allocated that the same call before it had not left: what is kept to be used again is no leak. On
 // a GPU the simulator is asked all the same.
 bool leaks(const std::function<void()> &call);
+
+// What the host reaches without a copy, or must bring home, it could compute as well. On the
+// simulator: ends the case unless kernels of the last CALL moved nearly so many bytes and did
+// nearly so many multiplications.
+void expect_work_of_kernels(double bytes, double multiplications = 0);
 
 // Anything else: ends the case unless `right`.
 void expect(bool right, verdict otherwise, const std::string &message,
@@ -230,8 +244,12 @@ struct counted { // totals over every kernel of one call, and the source lines b
     std::uint64_t multiplications = 0; // of float and double, also those that add; by all lanes
     // div.rn, sqrt.rn and their like, of float and double; by all lanes.
     std::uint64_t exact_divisions = 0, exact_square_roots = 0;
-    std::uint64_t texture_requests = 0;
+    std::uint64_t texture_requests = 0, texture_sectors = 0; // the latter: distinct ones a fetch
     std::uint64_t global_atomics = 0, local_requests = 0, barriers = 0;
+    // Of device memory, by request; atomics in shared memory are no part of them.
+    std::uint64_t global_atomic_requests = 0, atomic_sectors = 0, local_sectors = 0;
+    std::uint64_t filled_bytes = 0;  // by memset
+    std::uint64_t printed_bytes = 0; // text that kernels printed, for the host
     std::uint64_t constant_requests = 0, constant_addresses = 0; // distinct ones, a request each
     // To the device over the link to the host: copies, what kernels read and write of pinned memory
     // and, of several devices, of managed memory, and parameters. Of the copies, those that came
@@ -277,6 +295,21 @@ struct counted { // totals over every kernel of one call, and the source lines b
     };
     std::vector<site> worst; // global accesses, most sectors beyond ideal first
 };
+
+// Sectors of 32 bytes moved by anything, and as often as it was asked for: loads and stores,
+// atomics, fetches from textures, local memory, constants beyond one address a request (which is a
+// broadcast), copies but those between devices, memset, and what kernels print. What a gate bounds
+// by it cannot go another way.
+double moved_sectors(const counted &);
+// Warp instructions that take something from memory of whatever kind, but for shared memory: loads,
+// atomics, fetches from textures, local memory and constants.
+double memory_requests(const counted &);
+// The same with what passes through shared memory: its wavefronts and atomics.
+double accesses(const counted &);
+// At most so many bytes moved an element, by moved_sectors(). `elements` is asked when they are
+// counted, which on a GPU is where simulated() has become true.
+counted_gate moved_bytes(const std::string &element, std::function<double()> elements,
+                         const steps &most, std::string meaning);
 
 struct speed_gates {
     // S, least ratio of naive's time to the submission's; 0: shown, not graded; below 1: naive's

@@ -45,6 +45,12 @@ struct case_record {
     std::string another_order; // where all is there, elsewhere
     bool copied = false;       // its calls bring their results by copies, not by kernels
     std::string without_end;   // where it does not end
+    struct {
+        double share = 1.0 / 8;  // of the bytes on the device that the host may see, and bring
+        std::uint64_t bytes = 0; // beyond that
+        bool steers = false;     // it launches kernels by what it has seen
+        bool exempt = false;     // the contract has it work on device memory
+    } host;
     std::string may_read_on; // the argument behind whose end a read ends the call and not the case
     bool repeating = false;  // the second of two equal calls is running
     std::string counts;      // the simulator's counters of its largest call, where asked for

@@ -1,9 +1,10 @@
-// A speed case: on a GPU a timed race, on the simulator one counted call.
+// A speed case: on a GPU a timed race, on the simulator one call, or two equal ones, counted.
 #include "speed.hpp"
 
 #include "case_run.hpp"
 #include "counted.hpp"
 #include "device_clocks.hpp"
+#include "host_work.hpp"
 #include "race.hpp"
 #include "race_set.hpp"
 #include "replay.hpp"
@@ -626,8 +627,9 @@ void timed_race(const make_workload &make, const make_workload &make_for_naive,
     track.leave();
 }
 
-counted counters_of(worker &w, bool trusted)
+counted counters_of_naive()
 {
+    worker &w = naive_worker();
     constexpr std::uint64_t room = 8 << 20;
     request r;
     r.what = command::report;
@@ -636,15 +638,36 @@ counted counters_of(worker &w, bool trusted)
     r.offset = (w.output().size() - room) / 256 * 256;
     r.bytes = room;
     answer a = w.ask(r, seconds(30));
-    trusted ? require_trusted(a, "reading naive's counters")
-            : require_answer(a, "reading the counters");
+    require_trusted(a, "reading naive's counters");
     try {
         return parse_counters(report_counters({w.output().data() + r.offset, room}));
     } catch (const std::exception &e) {
-        end_case(trusted ? verdict::INFRA_ERROR : verdict::PROTOCOL_ERROR,
+        end_case(verdict::INFRA_ERROR,
+                 fmt::format("Naive's counters cannot be read: {}.", printable(e.what())));
+    }
+}
+
+// Of each call that the submission was made for the last CALL: what one of them was spared, another
+// with the same arguments may have prepared.
+std::vector<counted> counters_of_submission()
+{
+    std::vector<counted> all;
+    try {
+        for (const std::string &text : counters_of_each_call()) all.push_back(parse_counters(text));
+    } catch (const std::exception &e) {
+        end_case(verdict::PROTOCOL_ERROR,
                  fmt::format("The simulator's counters cannot be read: {}.", printable(e.what())),
                  "A submission must leave the memory that it was not given alone.");
     }
+    return all;
+}
+
+const counted &worst_by(const counted_gate &gate, const std::vector<counted> &calls)
+{
+    auto worse = [&](const counted &a, const counted &b) {
+        return gate.at_least ? gate.value(a) < gate.value(b) : gate.value(a) > gate.value(b);
+    };
+    return *std::min_element(calls.begin(), calls.end(), worse);
 }
 
 // One set of arguments in naive's worker, for calls that are no race.
@@ -690,29 +713,23 @@ counted count_naive(const make_workload &make)
 {
     naive_call naive(make);
     naive.run(begin_counting);
-    counted c = counters_of(naive_worker(), true);
+    counted c = counters_of_naive();
     c.naive_serial_ticks = c.serial_ticks;
     naive.leave();
     return c;
 }
 
-// What one call of the submission counted, and what it missed, if anything.
+// What calls of the submission counted, the worse of them by each gate, and what it missed, if
+// anything.
 struct counted_outcome {
     speed_result result;
     std::string missed, hint;
 };
 
 // What the arguments let come from the host: all where some of them lie there for kernels to reach.
-std::uint64_t bytes_from_host(const std::vector<argument> &arguments)
+std::uint64_t bytes_from_host(const argument_places &p)
 {
-    std::uint64_t bytes = 0;
-    for (const argument &a : arguments) {
-        if (a.wire.where == place::host) bytes += a.wire.bytes;
-        if (a.wire.where == place::pinned || a.wire.where == place::mapped ||
-            a.wire.where == place::managed || a.wire.where == place::acquired)
-            return unbounded;
-    }
-    return bytes;
+    return p.shared_with_host ? unbounded : p.on_host;
 }
 
 // A share of what was moved rises with each byte that is moved well and for nothing. A version that
@@ -768,34 +785,39 @@ void check_where_work_was_done(const workload &work, std::uint64_t from_host,
             "what they brought, no kernel computed",
             "Pass pointers and sizes, and let kernels read the inputs where they are.");
     // Arguments that the host reaches without a copy have no bound here.
-    const std::uint64_t seen = submission.copied_out_bytes + submission.shared_with_host_bytes;
+    const std::uint64_t seen = seen_by_host(submission);
     if (from_host < unbounded && work.bytes() > 0 &&
         static_cast<double>(seen) >
             static_cast<double>(from_host + most_read_back) + work.bytes() - least)
-        end("Copies to the host and memory that it shares", seen, "the host may work on them",
+        end("Copies to the host, memory that it shares, and printf", seen,
+            "the host may work on them",
             "Let kernels do all of the work, and bring no more to the host than a few counts.");
 }
 
-counted_outcome count_one_call(const make_workload &make, const make_workload &make_for_naive,
-                               const speed_gates &gates)
+counted_outcome count_calls(const make_workload &make, const make_workload &make_for_naive,
+                            const speed_gates &gates)
 {
     // First: the submission's call is the one to repeat.
     const counted naive = count_naive(make_for_naive ? make_for_naive : make);
     std::mt19937_64 random(case_seed());
     std::unique_ptr<workload> work = make(random);
     std::vector<argument> arguments = work->arguments();
-    std::uint64_t from_host = bytes_from_host(arguments);
+    const argument_places places = places_of(arguments);
     make_call(work->function(), std::move(arguments), nullptr, 0);
     work->check();
-    counted submission = counters_of(submission_worker(), false);
-    submission.naive_serial_ticks = naive.naive_serial_ticks;
-    check_where_work_was_done(*work, from_host, submission);
+    std::vector<counted> calls = counters_of_submission();
+    for (counted &c : calls) {
+        c.naive_serial_ticks = naive.naive_serial_ticks;
+        check_where_work_was_done(*work, bytes_from_host(places), c);
+        check_host_stayed_out(work->function(), places, c);
+    }
     speed_result result;
     result.required = gates.speedup;
     result.naive_may_pass = gates.naive_may_pass;
     step_tally tally;
     std::string missed, hint;
     for (const counted_gate &gate : gates.counted) {
+        const counted &submission = worst_by(gate, calls);
         double value = gate.value(submission);
         result.counters[gate.name] = value;
         result.naive_counters[gate.name] = gate.value(naive);
@@ -819,7 +841,7 @@ counted_outcome count_one_call(const make_workload &make, const make_workload &m
     result.needs = tally.needs();
     if (missed.empty() && std::any_of(gates.counted.begin(), gates.counted.end(),
                                       [](const counted_gate &g) { return g.of_what_is_moved; }))
-        check_moved_for_a_purpose(*work, submission, naive);
+        for (const counted &c : calls) check_moved_for_a_purpose(*work, c, naive);
     result.reached = missed.empty() ? tally.reached() : 0;
     return {result, missed, hint};
 }
@@ -827,7 +849,7 @@ counted_outcome count_one_call(const make_workload &make, const make_workload &m
 void counted_race(const make_workload &make, const make_workload &make_for_naive,
                   const speed_gates &gates)
 {
-    counted_outcome counted = count_one_call(make, make_for_naive, gates);
+    counted_outcome counted = count_calls(make, make_for_naive, gates);
     record_speed(counted.result);
     if (gates.counted.empty())
         end_case(verdict::SKIPPED, "This case is graded by its time, which only a GPU can tell.",
@@ -844,7 +866,7 @@ void counted_then_shown(const make_workload &make, const make_workload &make_for
         end_case(verdict::SKIPPED, "This case is graded by counting, and no simulator was given.");
     counted_outcome counted = [&] {
         on_simulator scope;
-        return count_one_call(make, make_for_naive, gates);
+        return count_calls(make, make_for_naive, gates);
     }();
     timed_race(make, make_for_naive, gates, &counted.result);
     if (!counted.missed.empty()) end_case(verdict::TOO_SLOW, counted.missed, counted.hint);

@@ -94,8 +94,16 @@ std::string convert(conversion c, const thread_memory &memory, argument_list &ar
     return c.spec; // not a conversion: printed as it stands
 }
 
-int print(const thread_memory &memory, std::uint64_t format_at, std::uint64_t arguments_at)
+// Standard output as the process had it at first: a program may have `stdout` name another file, as
+// one that it reads itself.
+FILE *own_text = nullptr;
+[[gnu::constructor(101)]] void keep_own_text() { own_text = stdout; }
+
+void print(const thread_call &c)
 {
+    const thread_memory &memory = c.memory;
+    const auto format_at = c.argument<std::uint64_t>(0),
+               arguments_at = c.argument<std::uint64_t>(1);
     std::string format = memory.text(format_at), out;
     argument_list arguments(memory, arguments_at);
     for (std::size_t at = 0; at < format.size();) {
@@ -104,8 +112,9 @@ int print(const thread_memory &memory, std::uint64_t format_at, std::uint64_t ar
         else
             out += format[at++];
     }
-    std::fwrite(out.data(), 1, out.size(), stdout);
-    return arguments.taken();
+    std::fwrite(out.data(), 1, out.size(), own_text);
+    if (c.in.seen.count) c.in.seen.counted[c.at.statement].printed_bytes += out.size();
+    c.give(arguments.taken());
 }
 
 void fail_assert(const thread_call &c)
@@ -152,7 +161,7 @@ void call_builtin(grid &g, warp &w, const instruction &i, const call_site &s, la
     for (; mask != 0 && !g.seen.stop; mask &= mask - 1) {
         const thread_call c(g, w, i, s, __builtin_ctz(mask));
         if (s.builtin == "vprintf") {
-            c.give(print(c.memory, c.argument<std::uint64_t>(0), c.argument<std::uint64_t>(1)));
+            print(c);
         } else if (s.builtin == "__assertfail") {
             fail_assert(c);
         } else if (s.builtin == "malloc") {

@@ -5,6 +5,7 @@
 #include "core_warp.hpp"
 #include "texture.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace simulator::core {
@@ -90,6 +91,22 @@ void check_texel_races(context &c, const instruction &i, lane_mask mask, const f
     }
 }
 
+// The sectors that the lanes of one fetch read, each counted once: of a texel what it begins in.
+class fetched_sectors {
+public:
+    void add(u64 sector) { all_[count_++] = sector; }
+    u64 distinct()
+    {
+        const auto end = all_.begin() + count_;
+        std::sort(all_.begin(), end);
+        return static_cast<u64>(std::unique(all_.begin(), end) - all_.begin());
+    }
+
+private:
+    std::array<u64, 32 * 8> all_; // up to 8 texels a lane
+    std::ptrdiff_t count_ = 0;
+};
+
 // a: the texture object. b, c and d: up to three coordinates, a layer first. The list: where the
 // four channels go.
 void fetch(context &c, const instruction &i, lane_mask mask)
@@ -97,6 +114,7 @@ void fetch(context &c, const instruction &i, lane_mask mask)
     if (c.guard != nullptr && !may_depend_on_order(c)) return;
     fetched f;
     u64 bytes = 0;
+    fetched_sectors sectors;
     auto handle = lanes_of<u64>(c, i.a);
     for (lane_mask left = mask; left != 0; left &= left - 1) {
         const int l = __builtin_ctz(left);
@@ -110,6 +128,7 @@ void fetch(context &c, const instruction &i, lane_mask mask)
             if (at == 0) continue;
             if (!check_texel(c, i, l, at, f.bytes[l])) return;
             if (c.count) c.read->add((at - c.base) >> 5);
+            sectors.add(at >> 5);
             bytes += f.bytes[l];
         }
     }
@@ -122,6 +141,7 @@ void fetch(context &c, const instruction &i, lane_mask mask)
     if (!c.count) return;
     c.counted[i.statement].texture_requests += 1;
     c.counted[i.statement].texture_bytes += bytes;
+    c.counted[i.statement].texture_sectors += sectors.distinct();
 }
 
 } // namespace

@@ -112,6 +112,8 @@ object &add_counts(object &out, const site_counts &s)
         .add("global_atomic_sectors", s.global_atomic_sectors)
         .add("texture_requests", s.texture_requests)
         .add("texture_bytes", s.texture_bytes)
+        .add("texture_sectors", s.texture_sectors)
+        .add("printed_bytes", s.printed_bytes)
         .add("branches", s.branches)
         .add("divergent_branches", s.divergent_branches)
         .add("barriers", s.barriers)
@@ -363,6 +365,8 @@ site_counts &site_counts::operator+=(const site_counts &o)
     global_atomic_sectors += o.global_atomic_sectors;
     texture_requests += o.texture_requests;
     texture_bytes += o.texture_bytes;
+    texture_sectors += o.texture_sectors;
+    printed_bytes += o.printed_bytes;
     branches += o.branches;
     divergent_branches += o.divergent_branches;
     barriers += o.barriers;

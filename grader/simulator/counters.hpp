@@ -51,6 +51,8 @@ struct site_counts { // one source line of one kernel
     std::uint64_t global_atomic_requests = 0, global_atomic_sectors = 0;
     std::uint64_t texture_requests = 0; // fetches; what they read is in no other figure of a line
     std::uint64_t texture_bytes = 0;    // that the lanes of those fetches read
+    std::uint64_t texture_sectors = 0;  // distinct ones of each fetch
+    std::uint64_t printed_bytes = 0;    // text that printf made
     std::uint64_t branches = 0, divergent_branches = 0, barriers = 0;
     std::uint64_t multiplications = 0; // of f32 and f64, also those that add: lanes
     std::uint64_t exact_divisions = 0,

@@ -28,7 +28,7 @@ std::string site(int line, const access &load, const access &store)
     std::string shared = R"({"requests":1,"wavefronts":4,"ideal_wavefronts":2,"lanes":32})";
     return fmt::format(
         R"({{"file":"labs/x/stub.cu","line":{},"global_load":{},"global_store":{},"local_load":{},)"
-        R"("local_store":{},"shared_load":{},"shared_store":{},"global_atomics":3,"atomic_requests":2,"atomic_same_address":7,"texture_bytes":6,"multiplications":8,"exact_divisions":4,"exact_square_roots":5,"warp_instructions":40,"thread_instructions":60,"texture_requests":1,"constant_requests":2,"constant_addresses":9,"host_sectors":3,"barriers":5}})",
+        R"("local_store":{},"shared_load":{},"shared_store":{},"global_atomics":3,"atomic_requests":2,"atomic_same_address":7,"texture_bytes":6,"multiplications":8,"exact_divisions":4,"exact_square_roots":5,"warp_instructions":40,"thread_instructions":60,"texture_requests":1,"texture_sectors":3,"printed_bytes":16,"global_atomic_requests":2,"global_atomic_sectors":5,"constant_requests":2,"constant_addresses":9,"host_sectors":3,"barriers":5}})",
         line, to_json(load), to_json(store), none, none, shared, shared);
 }
 
@@ -36,7 +36,7 @@ std::string document(const std::string &sites)
 {
     return fmt::format(
         R"({{"kernels":[{{"kernel":"scale","launches":2,"launches_by_kernels":1,"instructions_by_kernels":30,"parameter_bytes":500,"all_parameter_bytes":560,"blocks":4,"threads":1024,)"
-        R"("sectors_read":10,"busiest_block_instructions":25,"managed_pages":8,"managed_sectors":5,"multiplications_of":[9,7],"sectors_written":20,"sites":[{}]}}],"transfers":{{"host_to_device":64,"device_to_host":32,"device_to_device":32,"from_pageable":48,"staged":16,"managed":96,"fill_values":40,"sent":[7,90,8],"uploaded":[3,61]}}}})",
+        R"("sectors_read":10,"busiest_block_instructions":25,"managed_pages":8,"managed_sectors":5,"multiplications_of":[9,7],"sectors_written":20,"sites":[{}]}}],"transfers":{{"host_to_device":64,"device_to_host":32,"device_to_device":32,"memset":24,"from_pageable":48,"staged":16,"managed":96,"fill_values":40,"sent":[7,90,8],"uploaded":[3,61]}}}})",
         sites);
 }
 
@@ -92,6 +92,33 @@ TEST_CASE("totals over kernels and lines")
     CHECK(used_by_stores(0.95).value(c) == 1);
 }
 
+TEST_CASE("what is moved counts, whatever way it goes")
+{
+    counted c = parse_counters(document(strided + "," + contiguous));
+    CHECK(c.texture_sectors == 6);
+    CHECK(c.atomic_sectors == 10);
+    CHECK(c.global_atomic_requests == 4);
+    CHECK(c.printed_bytes == 32);
+    CHECK(c.filled_bytes == 24);
+    // Loads and stores, textures and atomics; constants beyond one a request; copies in, within and
+    // out, memset, and text.
+    CHECK(moved_sectors(c) == 256 + 32 + 6 + 10 + (18 - 4) + (64 + 32 + 32 + 24 + 32) / 32.0);
+    CHECK(moved_bytes(
+              "an element", [] { return 8.0; }, {1}, "")
+              .value(c) == 4 * moved_sectors(c));
+    CHECK(memory_requests(c) == 8 + 4 + 2 + 4);
+    CHECK(accesses(c) == 8 + 4 + 2 + 4 + 16); // of the atomics none was in shared memory
+    counted local;
+    local.local_requests = 3;
+    local.local_sectors = 12;
+    CHECK(moved_sectors(local) == 12);
+    CHECK(memory_requests(local) == 3);
+    counted shared;
+    shared.atomic_requests = 5;
+    CHECK(memory_requests(shared) == 0);
+    CHECK(accesses(shared) == 5);
+}
+
 TEST_CASE("a word that all lanes ask for does not make up for a strided load")
 {
     counted c = parse_counters(document(strided + "," + broadcast));
@@ -104,7 +131,7 @@ TEST_CASE("no loads waste no bytes")
 {
     CHECK(
         used_by_loads(0.95).value(parse_counters(
-            R"({"kernels":[],"transfers":{"host_to_device":0,"device_to_host":0,"device_to_device":0,"from_pageable":0,"fill_values":0,"staged":0,"managed":0,"sent":[],"uploaded":[]}})")) ==
+            R"({"kernels":[],"transfers":{"host_to_device":0,"device_to_host":0,"device_to_device":0,"memset":0,"from_pageable":0,"fill_values":0,"staged":0,"managed":0,"sent":[],"uploaded":[]}})")) ==
         1);
 }
 
@@ -140,7 +167,7 @@ TEST_CASE("copies are hidden as the timeline has it")
     counted_gate gate = copies_hidden(0.5);
     auto with = [](const std::string &timeline) {
         return parse_counters(
-            R"({"kernels":[],"transfers":{"host_to_device":0,"device_to_host":0,"device_to_device":0,"from_pageable":0,"fill_values":0,"staged":0,"managed":0,"sent":[],"uploaded":[]},"timeline":)" +
+            R"({"kernels":[],"transfers":{"host_to_device":0,"device_to_host":0,"device_to_device":0,"memset":0,"from_pageable":0,"fill_values":0,"staged":0,"managed":0,"sent":[],"uploaded":[]},"timeline":)" +
             timeline + "}");
     };
     counted c = with(
@@ -180,7 +207,7 @@ counted of_steps(const std::string &steps)
 {
     return parse_counters(
         R"({"kernels":[],"transfers":{"host_to_device":800,"device_to_host":400,)"
-        R"("device_to_device":0,"from_pageable":0,"fill_values":0,"staged":0,"managed":0,"sent":[],)"
+        R"("device_to_device":0,"memset":0,"from_pageable":0,"fill_values":0,"staged":0,"managed":0,"sent":[],)"
         R"("uploaded":[]},"timeline":{"ticks":90,"serial":100,"copying":0,"hidden":0,)"
         R"("left_out":0,"host_waits":1,"idle_waits":0,"steps":[)" +
         steps + "]}}");

@@ -181,9 +181,10 @@ private:
             shared + R"(,"global_atomics":0,"atomic_requests":0,"atomic_same_address":0,)" +
             R"("texture_bytes":0,"multiplications":0,"exact_divisions":0,)" +
             R"("exact_square_roots":0,"warp_instructions":0,"thread_instructions":0,)" +
-            R"("texture_requests":0,"constant_requests":0,)" +
+            R"("texture_requests":0,"texture_sectors":0,"printed_bytes":0,)" +
+            R"("global_atomic_requests":0,"global_atomic_sectors":0,"constant_requests":0,)" +
             R"("constant_addresses":0,"host_sectors":0,"barriers":0}]}],)" +
-            R"("transfers":{"host_to_device":0,"device_to_host":0,"device_to_device":0,"from_pageable":0,"staged":0,)" +
+            R"("transfers":{"host_to_device":0,"device_to_host":0,"device_to_device":0,"memset":0,"from_pageable":0,"staged":0,)" +
             R"("managed":0,"fill_values":0,"sent":[],"uploaded":[]}})";
         if (kind_ == "garbled") text = text.substr(0, 100);
         std::uint64_t findings = kind_ == "misuses a vote", length = text.size();

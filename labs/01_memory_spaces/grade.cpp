@@ -306,6 +306,7 @@ static void try_sums(std::size_t n, int passes)
     output<double> out{std::size_t(passes)};
     CALL(sum_mapped, mapped(values), int(n), passes, out, scratch);
     expect_sums(out, values);
+    expect_work_of_kernels(4.0 * double(n), double(n) * (passes - 1));
 }
 
 static void need_managed_pages()
@@ -322,6 +323,7 @@ static void try_managed(std::size_t n, float factor, int rounds)
     output<float> data = changed_in_place(before);
     CALL(scale_managed, managed(data), int(n), factor, rounds);
     expect_scaled(data, before, factor, rounds);
+    if (rounds > 0) expect_work_of_kernels(8.0 * double(n), double(n) * rounds);
 }
 
 // What is raced: a function, its arguments, and what changes between two calls.
@@ -489,11 +491,14 @@ static make_workload sort_race()
     };
 }
 
+// Multiples of a tile, so that rows begin at sectors; powers of two would hide nothing either, but
+// some memories deal badly with them.
+static int raced_rows() { return simulated() ? 96 : 32 * 257; }
+static int raced_cols() { return simulated() ? 160 : 32 * 129; }
+
 static make_workload transpose_race()
 {
-    // Multiples of a tile, so that rows begin at sectors; powers of two would hide nothing either,
-    // but some memories deal badly with them.
-    int rows = simulated() ? 96 : 32 * 257, cols = simulated() ? 160 : 32 * 129;
+    int rows = raced_rows(), cols = raced_cols();
     return [=](std::mt19937_64 &random) {
         std::size_t n = std::size_t(rows) * cols;
         auto p = std::make_shared<in_and_out<float, float>>(n, random);
@@ -686,13 +691,18 @@ SPEED_CASE("polynomial: what is loaded", 3)
     constexpr int degree = 31;
     speed_gates gates;
     auto of_an_element = [](const counted &c) {
-        return 32 * double(c.load_requests) / double(raced(1 << 14, 8));
+        double requests = memory_requests(c) - double(c.constant_requests);
+        return 32 * requests / double(raced(1 << 14, 8));
     };
     gates.counted = {
         at_most("global loads an element", {1.05}, "",
                 "All threads read the same coefficient at the same moment: that is what constant "
                 "memory is for. Only x has to come from global memory, once.",
                 of_an_element),
+        moved_bytes(
+            "an element", [] { return double(raced(1 << 14, 8)); }, {12},
+            "x comes from memory, and y goes there: 8 bytes. All threads read the same "
+            "coefficient at the same moment: that is what constant memory is for."),
         at_most("bytes copied a call", {4 * (degree + 1)}, "",
                 "Copy the degree + 1 coefficients, once a call, before the launch.",
                 [](const counted &c) { return double(c.copied_bytes); }),
@@ -717,13 +727,20 @@ SPEED_CASE("follow: speed", 3)
 {
     speed_gates gates;
     gates.speedup = 5;
-    gates.counted = {at_most(
-        "constant addresses a request", {1}, "",
-        "Constant memory gives one address a moment to all lanes of a warp; lanes that ask for "
-        "different ones wait for each other. Shared memory has 32 banks.",
-        [](const counted &c) {
-            return share(double(c.constant_addresses), double(c.constant_requests));
-        })};
+    gates.counted = {
+        at_most(
+            "constant addresses a request", {1}, "",
+            "Constant memory gives one address a moment to all lanes of a warp; lanes that ask for "
+            "different ones wait for each other. Shared memory has 32 banks.",
+            [](const counted &c) {
+                return share(double(c.constant_addresses), double(c.constant_requests));
+            }),
+        // 3 where each block of 256 threads brings the table to shared memory; from global memory
+        // some 500.
+        moved_bytes(
+            "an element", [] { return double(raced(1 << 14, 8)); }, {16},
+            "Each lane reads the table somewhere else, at each step. Let a block bring it "
+            "to shared memory, once.")};
     gates.too_slow = "Each lane goes its own way through the table. Where do 32 different reads "
                      "at a time cost least?";
     race(follow_race(64), gates);
@@ -764,14 +781,19 @@ SPEED_CASE("small_sort: speed", 3)
 {
     speed_gates gates;
     gates.speedup = 2;
-    gates.counted = {at_least(
-        "accesses that are not to local memory", {1}, "%",
-        "Registers have no addresses: an array lives in them only if every index is known when "
-        "the kernel is compiled. Unroll all loops over it, and let no index depend on data.",
-        [](const counted &c) {
-            double others = double(c.load_requests + c.store_requests);
-            return share(others, others + double(c.local_requests));
-        })};
+    gates.counted = {
+        at_least(
+            "accesses that are not to local memory", {1}, "%",
+            "Registers have no addresses: an array lives in them only if every index is known when "
+            "the kernel is compiled. Unroll all loops over it, and let no index depend on data.",
+            [](const counted &c) {
+                double others = double(c.load_requests + c.store_requests);
+                return share(others, others + double(c.local_requests));
+            }),
+        // 64 where each lane loads and stores its run a float at a time
+        moved_bytes(
+            "an element", [] { return double(raced(1 << 14, 8)); }, {80},
+            "A run is loaded once and stored once; in between it belongs into registers.")};
     gates.too_slow = "Is the run in registers, and does each lane ask for 16 bytes at a time?";
     race(sort_race(), gates);
 }
@@ -827,6 +849,9 @@ SPEED_CASE("transpose: speed", 3)
     gates.speedup = 2.2; // padding is judged by counting: without it 2.8 on an H200, with it 4.9
     gates.counted = {
         used_by_loads(0.95), used_by_stores(0.95),
+        moved_bytes(
+            "an element", [] { return double(raced_rows()) * raced_cols(); }, {9.6},
+            "Every element is loaded once and stored once, whatever way it takes."),
         at_most("shared wavefronts over ideal", {1.1}, "",
                 "The 32 lanes that read a column of a 32 x 32 tile all meet in one bank. "
                 "What if a row were one element longer?",
@@ -880,7 +905,12 @@ SPEED_CASE("sample_bilinear: one fetch a sample", 1)
                      at_least("bytes a sample read through a texture", {3.9}, "",
                               "Let the texture unit do the interpolation: cudaFilterModeLinear, "
                               "and tex2D in the kernel.",
-                              [](const counted &c) { return double(c.texture_bytes) / 4001; })};
+                              [](const counted &c) { return double(c.texture_bytes) / 4001; }),
+                     // its place and the fetch; and what brings the image into an array
+                     at_most("requests to load a sample", {3.2}, "",
+                             "Where a sample lies, and one filtered fetch: nothing else is to be "
+                             "loaded for it.",
+                             [](const counted &c) { return 32 * memory_requests(c) / 4001; })};
     race(sample_race(), gates);
 }
 
@@ -929,15 +959,25 @@ CORRECTNESS_CASE("sum_mapped: several passes", 1)
     for (int passes : {2, 3, 8, 16}) try_sums(3001, passes);
 }
 
+// The host, too, reaches what these functions work on, and no copy shows it.
+static counted_gate multiplied_by_kernels(double elements, double least)
+{
+    return at_least("multiplications by kernels, an element", {least}, "",
+                    "The host can compute this, too: let a kernel do it.",
+                    [=](const counted &c) { return double(c.multiplications) / elements; });
+}
+
 SPEED_CASE("sum_mapped: speed", 1)
 {
     speed_gates gates;
     gates.speedup = 2;
-    gates.counted = {at_most(
-        "host-link bytes an element", {4.1}, "",
-        "Mapped memory stays on the host: each time a kernel reads it, it crosses the link. Let "
-        "it cross once: into scratch, or into a kernel that does all passes at a time.",
-        [](const counted &c) { return double(c.host_link_bytes) / 20001; })};
+    gates.counted = {
+        at_most("host-link bytes an element", {4.1}, "",
+                "Mapped memory stays on the host: each time a kernel reads it, it crosses the "
+                "link. Let "
+                "it cross once: into scratch, or into a kernel that does all passes at a time.",
+                [](const counted &c) { return double(c.host_link_bytes) / 20001; }),
+        multiplied_by_kernels(20001, 6.5)};
     gates.too_slow = "How often does each element cross the link to the host?";
     race(sum_race(8), gates);
 }
@@ -954,13 +994,15 @@ SPEED_CASE("scale_managed: speed", 1)
     need_managed_pages();
     speed_gates gates;
     gates.speedup = 1.5;
-    gates.counted = {at_least(
-        "pages there before a kernel asked", {1}, "%",
-        "A kernel that meets a page of managed memory on the host stops until it has come, page "
-        "by page. cudaMemPrefetchAsync brings all of them before, in large pieces.",
-        [](const counted &c) {
-            return std::max(0.0, 1 - share(double(c.managed_pages) * 4096, 4.0 * 40001));
-        })};
+    gates.counted = {
+        at_least("pages there before a kernel asked", {1}, "%",
+                 "A kernel that meets a page of managed memory on the host stops until it has "
+                 "come, page "
+                 "by page. cudaMemPrefetchAsync brings all of them before, in large pieces.",
+                 [](const counted &c) {
+                     return std::max(0.0, 1 - share(double(c.managed_pages) * 4096, 4.0 * 40001));
+                 }),
+        multiplied_by_kernels(40001, 3.5)};
     gates.too_slow = "What does the first kernel wait for?";
     race(managed_race(4), gates);
 }

@@ -293,15 +293,15 @@ static counted_gate sectors_an_element(bool stores, int offset, double most)
         });
 }
 
-// What textures fetch and atomics exchange is in no count of loads and stores.
+// What goes another way is in no count of loads and stores: textures and atomics, local memory,
+// constants, copies.
 static counted_gate by_loads_and_stores()
 {
     return at_most("bytes by textures and atomics", {0.01}, "%",
                    "They move the same sectors. Load and store here, so that it is seen which.",
                    [](const counted &c) {
-                       double by_these =
-                           double(c.texture_bytes) + sizeof(float) * double(c.global_atomics);
-                       return by_these / (by_these + double(c.load_bytes + c.store_bytes));
+                       double all = moved_sectors(c);
+                       return all > 0 ? 1 - double(c.load_sectors + c.store_sectors) / all : 0;
                    });
 }
 

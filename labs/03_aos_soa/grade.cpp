@@ -511,6 +511,15 @@ static counted_gate bytes_a_particle(double most)
                    [](const counted &c) { return double(c.compulsory_bytes) / raced_particles(); });
 }
 
+// What lanes far apart ask for in a column is no more compulsory than what neighbours ask for.
+static counted_gate bytes_moved_a_particle(double most)
+{
+    return moved_bytes(
+        "a particle", [] { return double(raced_particles()); }, {most},
+        "A column helps where neighbouring lanes take neighbouring particles: a "
+        "warp moves every sector that one of its lanes asks for.");
+}
+
 // Without the 8 of the index and the result.
 static counted_gate bytes_a_chosen_particle(double most)
 {
@@ -527,7 +536,12 @@ static speed_gates conversion_gates()
     };
     speed_gates gates;
     gates.counted = {
-        used_by_loads(0.95), used_by_stores(0.95),
+        used_by_loads(0.95),
+        used_by_stores(0.95),
+        moved_bytes(
+            "a particle", [] { return double(converting::particles()); },
+            {2 * sizeof(particle) + 7.0},
+            "A particle is loaded once and stored once, whatever way it takes."),
         at_most("sectors loaded a particle", {2.05}, "sectors",
                 "A particle fills two sectors; load them once.",
                 [=](const counted &c) { return a_particle(c.load_sectors); }),
@@ -573,7 +587,7 @@ SPEED_CASE("drift: speed", 6)
     speed_gates gates;
     gates.speedup = 3;
     gates.copy = {0.60, 0.75, 0.90}; // plain columns reach 0.80 on an H200
-    gates.counted = {bytes_a_particle(13)};
+    gates.counted = {bytes_a_particle(13), bytes_moved_a_particle(24)};
     gates.too_slow = "A step needs two fields of sixteen. Which layout brings them without the "
                      "rest? Where it is chosen, more bytes on their way help: several particles a "
                      "thread.";
@@ -620,7 +634,7 @@ SPEED_CASE("distance_all: speed", 3)
     speed_gates gates;
     gates.speedup = 1.35; // of 36 bytes for 16
     gates.copy = {0.55, 0.75, 0.90};
-    gates.counted = {bytes_a_particle(17)};
+    gates.counted = {bytes_a_particle(17), bytes_moved_a_particle(32)};
     gates.too_slow = "A distance needs three fields of eight that share a sector. Which layout "
                      "brings them without the rest?";
     race_in_layouts(task::distance_all, distances_in(task::distance_all), gates);
@@ -664,7 +678,11 @@ SPEED_CASE("distance_some: speed", 4)
 {
     speed_gates gates;
     gates.speedup = 0.6; // naive's layout is the right one here; of columns, 0.44 on an H200
-    gates.counted = {bytes_a_chosen_particle(34)};
+    gates.counted = {bytes_a_chosen_particle(34),
+                     // a float at a time, as naive does, 104
+                     moved_bytes(
+                         "a chosen particle", [] { return raced_particles() / 16 - 35.0; }, {130},
+                         whole_sectors)};
     gates.too_slow = "Particles far apart share no sector. In which layout do x, y and z of one "
                      "particle share theirs?";
     race_in_layouts(task::distance_some, distances_in(task::distance_some), gates);

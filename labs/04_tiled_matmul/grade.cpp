@@ -444,9 +444,7 @@ static counted_gate sectors_a_multiply_add(enum function what)
         "Every element is loaded from global memory for each sum that it is part of. Let "
         "the threads of a block bring a tile to shared memory together, and take their "
         "terms from there.",
-        [=](const counted &c) {
-            return double(c.load_sectors + c.store_sectors) / multiply_adds(what);
-        });
+        [=](const counted &c) { return moved_sectors(c) / multiply_adds(what); });
 }
 
 static counted_gate wavefronts_a_multiply_add(enum function what)
@@ -465,9 +463,7 @@ static counted_gate accesses_a_multiply_add(enum function what)
         "accesses a multiply-add", {0.045, 0.025, 0.015}, "",
         "Each multiply-add takes two floats from memory, shared or not, and the units that "
         "fetch them are busier than those that multiply.",
-        [=](const counted &c) {
-            return double(c.shared_wavefronts + c.load_requests) / multiply_adds(what);
-        });
+        [=](const counted &c) { return accesses(c) / multiply_adds(what); });
 }
 
 static speed_gates gates_of(enum function what)

@@ -556,14 +556,12 @@ static void race_filter(enum function what, const speed_gates &gates)
 
 static counted_gate sectors_a_pixel(enum function what, const steps &most)
 {
-    return at_most("sectors loaded a pixel", most, "", // also by textures
-                   "Each pixel is loaded from global memory for every sum that it is part of. Let "
-                   "the threads of a block bring their pixels and a halo around them to shared "
-                   "memory together, and take what they need from there.",
-                   [=](const counted &c) {
-                       return (double(c.load_sectors) + double(c.texture_bytes) / 32) /
-                              double(raced(what).pixels());
-                   });
+    return at_most(
+        "sectors moved a pixel", most, "",
+        "Each pixel is loaded from global memory for every sum that it is part of. Let "
+        "the threads of a block bring their pixels and a halo around them to shared "
+        "memory together, and take what they need from there.",
+        [=](const counted &c) { return moved_sectors(c) / double(raced(what).pixels()); });
 }
 
 // 17 for each of the two filters, and what is done twice where blocks meet.
@@ -594,7 +592,7 @@ static speed_gates direct_gates(enum function what)
     speed_gates gates;
     gates.speedup = what == function::clamped ? 3 : 2.1;
     gates.fma = {0, 0.30, 0.50};
-    gates.counted = {sectors_a_pixel(what, {3.5, 0.6, 0})};
+    gates.counted = {sectors_a_pixel(what, {3.6, 0.7, 0})};
     gates.too_slow = "Is the radius known at compile time, so that the loops are unrolled and the "
                      "filter's elements are operands? Then let a thread compute several pixels, so "
                      "that one it has loaded serves several sums.";
@@ -607,7 +605,7 @@ static speed_gates separable_gates()
     gates.speedup = 9.5; // on an H200 all 17 x 17 products well done reach 7.4, two passes 17
     gates.copy = {0.22, 0.55, 0}; // two passes, or one with a row of pixels a thread, 0.29
     gates.counted = {multiplications_a_pixel(function::separable, 70),
-                     sectors_a_pixel(function::separable, {6, 0.8, 0}),
+                     sectors_a_pixel(function::separable, {6.2, 1, 0}),
                      compulsory_bytes(function::separable, 9)};
     gates.too_slow = "Two passes, first along the rows and then down the columns, need 2 d "
                      "multiply-adds a pixel in place of d * d. When that is done memory is the "

@@ -464,6 +464,13 @@ static speed_gates gates_of(std::size_t element, const steps &copy)
                 "Every kernel that goes over all elements moves them once more. How often does "
                 "each of them pass through memory, and how often need it?",
                 [=](const counted &c) { return double(c.compulsory_bytes) / n; }),
+        // Naive moves 210, in however few launches; blocks that each add up all before them, by
+        // tiles of 2048, 106; sums of blocks 17, and 44 where a thread loads four neighbours.
+        moved_bytes(
+            "an element", [n] { return n; }, {80 * times, 0, 40 * times},
+            "Within one launch, too, memory moves an element each time that it is asked "
+            "for. Let no block load what another has added up, and neighbouring lanes load "
+            "neighbours."),
         blocks_share(4)};
     gates.too_slow = "Where does the time go? A sum that doubles its distance goes over all "
                      "elements some twenty times; sums within blocks, then over blocks, twice.";
@@ -533,10 +540,15 @@ SPEED_CASE("scan_block_exclusive: shared memory", 4)
                 "Each element need be loaded from global memory once. Keep the sums, while they "
                 "grow, in shared memory or in registers.",
                 [](const counted &c) { return double(c.load_bytes) / raced_in_a_block; }),
+        // Naive moves 140; two neighbours a thread 16, 32 where loads and stores are not shared.
+        moved_bytes(
+            "an element", [] { return double(raced_in_a_block); }, {64},
+            "Sums that grow in device memory pass through it for every distance. Keep them "
+            "in shared memory or in registers."),
         at_most("requests to load an element", {0.125}, "",
                 "A request serves up to 32 lanes, but most of them have nothing to do. Let every "
                 "thread of the block take its elements.",
-                [](const counted &c) { return double(c.load_requests) / raced_in_a_block; }),
+                [](const counted &c) { return memory_requests(c) / raced_in_a_block; }),
         at_most("shared wavefronts over the fewest possible", {1.1}, "",
                 "Lanes of a warp ask one of the 32 banks of shared memory for different words, "
                 "and are served one after the other. Let the index skip a word after every 32.",

@@ -404,7 +404,13 @@ static speed_gates gates(const steps &copy, const steps &most_bytes)
     speed_gates gates;
     gates.speedup = 5;
     gates.copy = copy;
-    gates.counted = {compulsory_bytes(most_bytes)};
+    // Naive moves 220 and more; blocks that each go over all before them, by tiles of 1024, 80.
+    gates.counted = {compulsory_bytes(most_bytes),
+                     moved_bytes(
+                         "an element", [] { return double(raced_elements()); },
+                         {64, 48, most_bytes.excellent > 0 ? 20.0 : 0},
+                         "Within one launch, too, memory moves an element each time that "
+                         "it is asked for. Let no block go over what another has counted.")};
     gates.too_slow = "Where does the time go? A sum that doubles its distance goes over all "
                      "elements some twenty times; sums within blocks, then over blocks, twice.";
     return gates;

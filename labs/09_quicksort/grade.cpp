@@ -158,6 +158,7 @@ static void try_sort(const keys &in, int at = 0)
         "Look for a loop that cannot end, or a pivot that splits off a few keys only.");
     hint_another_order("Which step hangs on the order in which warps and blocks run? Where a part "
                        "begins may not, nor what is compared with what.");
+    host_may_steer(0.5); // by the sizes of parts; a gate counts what it launches
     CALL(quicksort, misaligned(data, at), int(in.size()), scratch);
     expect_sorted(data, in);
 }

@@ -131,6 +131,7 @@ static void try_add(std::size_t n, int rounds, int a_at = 0, int b_at = 0, int c
     CALL(add_pipelined, pinned_at(a, a_at), pinned_at(b, b_at), pinned_at(c, c_at), int(n), rounds,
          scratch);
     expect_equal(c, oracle::add_pipelined(a, b, rounds), {}, wrong_works(a, b, rounds));
+    expect_work_of_kernels(12.0 * double(n), double(n) * rounds);
 }
 
 static void try_merge(int width, int height, int count, int first_at = 0, int second_at = 0,
@@ -145,6 +146,7 @@ static void try_merge(int width, int height, int count, int first_at = 0, int se
     expect_equal(out, oracle::merge_images(first, second),
                  {std::size_t(count), std::size_t(height), std::size_t(width)},
                  wrong_merges(first, second, std::max(width * height, 1)));
+    expect_work_of_kernels(3.0 * double(n));
 }
 
 static void try_diamond(std::size_t n, int rounds, int in_at = 0, int out_at = 0)

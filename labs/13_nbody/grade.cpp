@@ -810,9 +810,7 @@ static speed_gates gates_of(bool stepping_too)
         at_most("sectors an interaction", {0.0075}, "", // a tile of 128 has 0.0039, packing 0.002
                 "Every thread reads all bodies from global memory for itself. Let the threads of a "
                 "block bring a tile of them to shared memory together, and take them from there.",
-                [=](const counted &c) {
-                    return double(c.load_sectors + c.store_sectors) / interactions;
-                }),
+                [=](const counted &c) { return moved_sectors(c) / interactions; }),
         at_most("exact divisions and roots an interaction", {0.05}, "",
                 "An exact division takes about ten instructions, an exact square root as many, and "
                 "a whole interaction need not have more than thirteen. What is wanted is one over "
@@ -823,9 +821,7 @@ static speed_gates gates_of(bool stepping_too)
         at_most("accesses an interaction", {0.07, 0.04, 0.02}, "",
                 "What a thread reads of a body serves one interaction only. Let it have several "
                 "bodies of its own, and use what it reads for all of them.",
-                [=](const counted &c) {
-                    return double(c.shared_wavefronts + c.load_requests) / interactions;
-                }),
+                [=](const counted &c) { return accesses(c) / interactions; }),
         blocks_share(1.5)}; // two blocks of 1024 bodies
     auto multiplied = [=](const counted &c) { return double(c.multiplications) / interactions; };
     // A pair may share what they have in common.

@@ -1,4 +1,4 @@
-// Device printf goes to standard output, with its formats.
+// Device printf goes to standard output, with its formats, whatever `stdout` names; and is counted.
 #include "check.hpp"
 
 #include <string>
@@ -19,8 +19,11 @@ int main()
     const int saved = dup(STDOUT_FILENO);
     std::FILE *file = std::tmpfile();
     dup2(fileno(file), STDOUT_FILENO);
+    std::FILE *usual = stdout, *other = std::tmpfile();
+    stdout = other;
     say<<<1, 64>>>(42, 2.5, nullptr);
     const cudaError_t result = cudaDeviceSynchronize();
+    stdout = usual;
     std::fflush(stdout);
     dup2(saved, STDOUT_FILENO);
     CHECK_CUDA(result);
@@ -28,6 +31,11 @@ int main()
     std::rewind(file);
     text.resize(std::fread(text.data(), 1, text.size(), file));
     CHECK(text == "thread 3 of 64: 42% 2.500 [  abc] 123456789abc q\nplain\n");
+    std::fflush(other);
+    CHECK(std::ftell(other) == 0);
+    std::string counts(simulator_counters(nullptr, 0) + 1, 0);
+    simulator_counters(counts.data(), counts.size());
+    CHECK(counts.find("\"printed_bytes\":" + std::to_string(text.size())) != std::string::npos);
     if (failures) std::printf("got: %s\n", text.c_str());
     return done();
 }

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <numeric>
+#include <string>
 
 __global__ void fetch_by_index(float *out, cudaTextureObject_t t, int n)
 {
@@ -33,6 +34,11 @@ __global__ void fetch_volume(float *out, cudaTextureObject_t volume, cudaTexture
     out[1] = tex3D<float>(volume, 2.0f, 1.0f, 1.0f);
     out[2] = tex2DLayered<float>(layers, 1.5f, 0.5f, 2);
     out[3] = tex2DLod<float>(volume, 0, 0, 0); // not a plane
+}
+
+__global__ void fetch_apart(float *out, cudaTextureObject_t t, int apart)
+{
+    out[threadIdx.x] = tex1Dfetch<float>(t, apart * threadIdx.x);
 }
 
 static cudaTextureDesc way(cudaTextureAddressMode outside, cudaTextureFilterMode filter,
@@ -205,6 +211,31 @@ static cudaArray_t volume(unsigned flags)
     return a;
 }
 
+// Each fetch of a warp is counted by the sectors that it reads, each of them once.
+static void sectors(float *out)
+{
+    constexpr int lanes = 32;
+    float *from = upload(std::vector<float>(32 * lanes, 1.5f));
+    cudaResourceDesc r = {};
+    r.resType = cudaResourceTypeLinear;
+    r.res.linear = {from, cudaCreateChannelDesc<float>(), 32 * lanes * sizeof(float)};
+    cudaTextureDesc d = {};
+    cudaTextureObject_t t = 0;
+    CHECK_CUDA(cudaCreateTextureObject(&t, &r, &d, nullptr));
+    const int of_apart[][2] = {{0, 1}, {1, 4}, {2, 8}, {8, 32}, {32, 32}};
+    for (auto [apart, moved] : of_apart) {
+        simulator_begin();
+        fetch_apart<<<1, lanes>>>(out, t, apart);
+        CHECK_CUDA(cudaDeviceSynchronize());
+        std::string counts(simulator_counters(nullptr, 0) + 1, 0);
+        simulator_counters(counts.data(), counts.size());
+        const auto said = "\"texture_sectors\":" + std::to_string(moved) + ",";
+        CHECK(counts.find(said) != std::string::npos);
+    }
+    CHECK_CUDA(cudaDestroyTextureObject(t));
+    CHECK_CUDA(cudaFree(from));
+}
+
 int main()
 {
     float *out = nullptr;
@@ -212,6 +243,7 @@ int main()
     planes(out);
     rows(out);
     pixels();
+    sectors(out);
     CHECK(done() == 0);
 
     const auto linear = way(cudaAddressModeClamp, cudaFilterModeLinear, false);

@@ -1,0 +1,95 @@
+// What a call's arguments and the simulator's counters say about work done on the host.
+#include "host_work.hpp"
+
+#include "case_run.hpp"
+#include "report.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace grading {
+
+namespace {
+
+std::uint64_t brought_by_host(const counted &c, bool steers)
+{
+    const std::uint64_t by_launches_and_fills =
+        steers ? c.parameter_bytes : c.carried_bytes; // the first: beyond pointers and sizes
+    return c.copied_in_bytes + c.shared_with_host_bytes + by_launches_and_fills;
+}
+
+} // namespace
+
+argument_places places_of(const std::vector<argument> &arguments)
+{
+    argument_places p;
+    for (const argument &a : arguments) {
+        const slot &s = a.wire;
+        switch (s.where) {
+        case place::host:
+            p.on_host += s.bytes;
+            break;
+        case place::device:
+        case place::per_device:
+            if (s.scratch) break;
+            p.element = std::max<std::uint64_t>(p.element, s.element);
+            if (!s.output) p.device_inputs += s.bytes;
+            if (!s.read_only) p.device_outputs += s.bytes;
+            break;
+        case place::pinned:
+        case place::mapped:
+        case place::managed:
+        case place::acquired:
+            p.shared_with_host = true;
+            break;
+        case place::value:
+        case place::absent:
+            break;
+        }
+    }
+    return p;
+}
+
+std::uint64_t seen_by_host(const counted &c)
+{
+    return c.copied_out_bytes + c.shared_with_host_bytes + c.printed_bytes;
+}
+
+void check_kernels_worked(const std::string &function, double bytes, double multiplications,
+                          const counted &c)
+{
+    constexpr double nearly = 0.9;
+    const auto moved = static_cast<double>(c.compulsory_bytes);
+    const auto multiplied = static_cast<double>(c.multiplications);
+    auto end = [&](double did, const char *what, double least) {
+        end_case(verdict::IMPLAUSIBLE,
+                 fmt::format("{} by kernels of {}: {:.0f}, and no version needs less than {:.0f}. "
+                             "The host did the work.",
+                             what, function, did, least),
+                 "Let kernels do all of the work, on the device.");
+    };
+    if (moved < nearly * bytes) end(moved, "Bytes read and written", bytes);
+    if (multiplied < nearly * multiplications) end(multiplied, "Multiplications", multiplications);
+}
+
+void check_host_stayed_out(const char *function, const argument_places &p, const counted &c)
+{
+    const auto &allowed = current_case().host;
+    if (allowed.exempt || p.shared_with_host || p.device_outputs == 0) return;
+    auto part_of = [&](std::uint64_t bytes) {
+        const auto part = static_cast<std::uint64_t>(allowed.share * static_cast<double>(bytes));
+        return p.element + allowed.bytes + part;
+    };
+    const std::uint64_t seen = seen_by_host(c), brought = brought_by_host(c, allowed.steers);
+    if (seen <= part_of(p.device_inputs) || brought <= p.on_host + part_of(p.device_outputs))
+        return;
+    end_case(verdict::IMPLAUSIBLE,
+             fmt::format("The host saw {} bytes of device memory during {} and brought {} to the "
+                         "device, whose inputs have {} bytes and outputs {}: the host worked on "
+                         "them.",
+                         seen, function, brought, p.device_inputs, p.device_outputs),
+             "Inputs and outputs lie on the device: let kernels do all of the work there, and "
+             "bring no more to the host than a few counts.");
+}
+
+} // namespace grading
