@@ -10,6 +10,7 @@ extern "C" {
 #endif
 
 // There where the simulator is another process: most of what follows is then for that one to call.
+// Calling this tells it what the program has registered.
 __attribute__((weak)) void simulator_is_elsewhere(void);
 
 // Guard zones: bytes inside an allocation that kernels must not touch, or may again.

@@ -79,6 +79,7 @@ int serve()
         return 2;
     }
     signals().close_for_good();
+    if (simulator_is_elsewhere) simulator_is_elsewhere(); // its code comes before any input
     auto s = std::make_unique<server>(std::span(input, input_bytes),
                                       std::span(const_cast<std::byte *>(output), output_bytes),
                                       simulator_is_elsewhere ? part::host : part::all);

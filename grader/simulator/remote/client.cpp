@@ -28,6 +28,8 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace simulator::remote {
 
@@ -216,11 +218,26 @@ private:
     std::unique_ptr<this_process> here_;
 };
 
+// What a program registers before main is told to devices with its first call: one that makes none,
+// as one that only starts others, needs no device.
+std::vector<std::pair<call_number, writer>> &registrations()
+{
+    static auto *const all = new std::vector<std::pair<call_number, writer>>;
+    return *all;
+}
+
 } // namespace
 
 std::vector<std::byte> ask(call_number what, const writer &arguments)
 {
-    return device_link::instance().call(what, arguments);
+    device_link &link = device_link::instance();
+    {
+        static std::mutex one_at_a_time;
+        std::lock_guard guard(one_at_a_time);
+        for (const auto &[number, message] : std::exchange(registrations(), {}))
+            link.call(number, message);
+    }
+    return link.call(what, arguments);
 }
 
 void put_text(writer &to, const char *text)
@@ -381,8 +398,9 @@ void **__cudaRegisterFatBinary(void *wrapper)
     } catch (const std::runtime_error &e) {
         give_up(e.what());
     }
-    const auto bytes = ask(call_number::register_binary, to);
-    return reinterpret_cast<void **>(reader(bytes).take<std::uint64_t>());
+    static std::uint64_t binaries = 0; // whose numbers the server gives in the same order
+    registrations().emplace_back(call_number::register_binary, std::move(to));
+    return reinterpret_cast<void **>(++binaries);
 }
 
 void __cudaRegisterFatBinaryEnd(void **) {}
@@ -397,7 +415,7 @@ void __cudaRegisterFunction(void **handle, const char *host, char *, const char 
     to.put(index_of(handle));
     to.put(static_cast<const void *>(host));
     put_text(to, name);
-    ask(call_number::register_function, to);
+    registrations().emplace_back(call_number::register_function, std::move(to));
 }
 
 void __cudaRegisterVar(void **handle, char *host, char *, const char *name, int, std::size_t, int,
@@ -407,7 +425,7 @@ void __cudaRegisterVar(void **handle, char *host, char *, const char *name, int,
     to.put(index_of(handle));
     to.put(static_cast<const void *>(host));
     put_text(to, name);
-    ask(call_number::register_variable, to);
+    registrations().emplace_back(call_number::register_variable, std::move(to));
 }
 
 void __cudaRegisterManagedVar(void **handle, void **host, char *, const char *name, int,
@@ -417,7 +435,7 @@ void __cudaRegisterManagedVar(void **handle, void **host, char *, const char *na
     to.put(index_of(handle));
     to.put(static_cast<const void *>(host));
     put_text(to, name);
-    ask(call_number::register_managed_variable, to);
+    registrations().emplace_back(call_number::register_managed_variable, std::move(to));
 }
 
 char __cudaInitModule(void **handle)
@@ -585,7 +603,7 @@ cudaError_t __cudaGetKernel(cudaKernel_t *out, const void *host)
     return cudaGetKernel(out, host);
 }
 
-void simulator_is_elsewhere(void) {}
+void simulator_is_elsewhere(void) { cudaPeekAtLastError(); }
 
 void simulator_forbid(const void *at, size_t bytes) { tell(call_number::forbid, at, bytes); }
 void simulator_forget(const void *at, size_t bytes) { tell(call_number::forget, at, bytes); }

@@ -95,13 +95,13 @@ struct node_parameters {
     std::unique_ptr<kernel_arguments> arguments;
 };
 
-void require_one_allocation(const void *at, std::uint64_t bytes)
+// Else there is nothing to mark.
+bool is_in_one_allocation(const void *at, std::uint64_t bytes)
 {
     const memory &m = memory::instance();
     const allocation *a = m.contains(as_address(at)) ? m.find(as_address(at)) : nullptr;
     const std::uint64_t start = a ? as_address(at) - a->start : 0;
-    if (!a || !a->live || start > a->bytes || bytes > a->bytes - start)
-        throw wire_error("a mark that is not within one allocation");
+    return a && a->live && start <= a->bytes && bytes <= a->bytes - start;
 }
 
 // While one lives, calls are made for a thread of the host's, which waits to be asked.
@@ -210,7 +210,7 @@ void host_server::make_special(call_number what, reader &from, writer &to)
             b.images.assign(all->bytes.begin(), all->bytes.end());
             return b;
         }));
-        return to.put(std::uint64_t{binaries_.size()});
+        return;
     }
     case call_number::register_function: {
         void **handle = handle_of(from);
@@ -332,14 +332,14 @@ void host_server::make_special(call_number what, reader &from, writer &to)
     case call_number::forget: {
         const auto *at = from.take<const void *>();
         const auto bytes = from.take<std::size_t>();
-        require_one_allocation(at, bytes);
+        if (!is_in_one_allocation(at, bytes)) return;
         return what == call_number::forbid ? simulator_forbid(at, bytes)
                                            : simulator_forget(at, bytes);
     }
     case call_number::label: {
         const auto *at = from.take<const void *>();
         const auto bytes = from.take<std::size_t>();
-        require_one_allocation(at, bytes);
+        if (!is_in_one_allocation(at, bytes)) return;
         return simulator_label(at, bytes, take_text(from).c_str());
     }
     default:
