@@ -264,11 +264,13 @@ bool worker::state::read_text()
 answer worker::state::finish(answer a)
 {
     // Where devices ended first, the host's code could not go on.
+    const bool lost = a.how == ending::exited && a.status == lost_its_devices;
     for (party &d : devices) {
+        if (!lost && a.how != ending::device_lost) break;
         answer of_device;
         pollfd wait{d.process.ended_descriptor(), POLLIN, 0};
-        if (a.how == ending::exited && a.status == lost_its_devices) poll(&wait, 1, 1000);
-        if (a.how == ending::answered || !d.ended(of_device)) continue;
+        poll(&wait, 1, devices.size() == 1 ? 1000 : 100);
+        if (!d.ended(of_device)) continue;
         a.how = of_device.how == ending::exited && of_device.status == disturbed_by_host
                     ? ending::confused
                     : ending::device_lost;
@@ -343,6 +345,7 @@ answer worker::state::ask(party &whom, request what, std::chrono::milliseconds l
         pollfd wait{whom.process.ended_descriptor(), POLLIN, 0};
         poll(&wait, 1, 1000);
         if (!whom.ended(a)) a.how = ending::confused;
+        if (&whom != &host) a.how = ending::device_lost;
         return finish(a);
     }
     int socket = whom.socket.get(), text_end = text.get(); // -1: it has closed its end
@@ -384,7 +387,10 @@ answer worker::state::ask(party &whom, request what, std::chrono::milliseconds l
             a.how = ending::flooded;
             return finish(a);
         }
-        if (wait[2].revents && whom.ended(a)) return finish(a);
+        if (wait[2].revents && whom.ended(a)) {
+            if (&whom != &host) a.how = ending::device_lost;
+            return finish(a);
+        }
         const bool lost = std::any_of(wait.begin() + 3, wait.end(),
                                       [](const pollfd &d) { return d.revents != 0; });
         if (lost) {

@@ -125,6 +125,9 @@ private:
         greeting g;
         int file = -1;
         if (!wire_.receive_greeting(g, file)) give_up("no simulated device answers");
+        // Out of the way of the numbers that programs count on.
+        const int high = fcntl(file, F_DUPFD_CLOEXEC, 100);
+        close(std::exchange(file, high));
         // Nothing of a device is accessible here, so that host code which touches it faults.
         void *base = reinterpret_cast<void *>(g.base);
         const std::uint64_t half = g.reserved / 2;
@@ -249,7 +252,17 @@ void put_text(writer &to, const char *text)
 
 namespace {
 
-// A host function may call nothing; the connection is in use meanwhile.
+// A host function may call nothing; the connection is in use meanwhile. What it is told of that it
+// may look at.
+cudaError_t in_function(call_number number)
+{
+    const bool looks = number == call_number::cudaGetLastError ||
+                       number == call_number::cudaPeekAtLastError;
+    const bool called = looks ? called_from_it : true;
+    called_from_it = called && number != call_number::cudaGetLastError;
+    return called ? cudaErrorNotPermitted : cudaSuccess;
+}
+
 bool refused_here()
 {
     if (in_host_function) called_from_it = true;
@@ -258,7 +271,7 @@ bool refused_here()
 
 template <call_number number, typename... sized, typename... A> cudaError_t forward(A... arguments)
 {
-    if (refused_here()) return cudaErrorNotPermitted;
+    if (in_host_function) return in_function(number);
     const std::tuple<A...> all{arguments...};
     writer to;
     put_arguments<sized...>(to, all);

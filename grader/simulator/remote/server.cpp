@@ -135,13 +135,12 @@ host_server::host_server(int connection, bool alone)
 {
     const memory &m = memory::instance();
     serve_host(this);
-    if (!wire_.send_greeting({m.base(), m.reserved()}, m.shared_file()))
-        complaint_ = "the host cannot be greeted";
+    gone_ = !wire_.send_greeting({m.base(), m.reserved()}, m.shared_file());
 }
 
 bool host_server::serve_one()
 {
-    if (!complaint_.empty()) return false;
+    if (gone_ || !complaint_.empty()) return false;
     header h;
     std::vector<std::byte> bytes;
     try {
@@ -175,7 +174,7 @@ void host_server::make(call_number what, reader &from, writer &to)
     const bool work = special ? what >= call_number::launch && what <= call_number::launch_with
                               : is_work(table[number].name);
     if (work && !may_work_) {
-        if (refused_.empty()) refused_ = special ? "a kernel launch" : table[number].name;
+        if (refused_.empty()) refused_ = special ? "cudaLaunchKernel" : table[number].name;
         return to.put(runtime::record(cudaErrorNotPermitted));
     }
     if (special)

@@ -72,7 +72,7 @@ private:
 
     channel wire_;
     this_process local_;
-    bool serving_ = false, for_itself_ = false;
+    bool gone_ = false, serving_ = false, for_itself_ = false;
     std::vector<change> changes_; // of shared memory, which the host does not know yet
     std::vector<void **> binaries_;
     std::string refused_, complaint_;

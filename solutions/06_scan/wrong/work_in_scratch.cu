@@ -1,4 +1,5 @@
-// Fails: scan_inclusive: speed | WRONG_ANSWER |
+// Fails: scan_inclusive: speed | IMPLAUSIBLE |
+// On gpu: scan_inclusive: speed | WRONG_ANSWER |
 // Threat F16: Does naive's work where it is asked how much scratch it needs: nothing is counted
 // there.
 #include "lab.hpp"

@@ -1,6 +1,7 @@
-// Fails: histogram: speed, uniform | IMPLAUSIBLE | printf
+// Fails: histogram: speed, uniform | WRONG_ANSWER |
 // On gpu: may pass - nothing tells there how many bytes a kernel prints
-// The host counts: a kernel prints the elements into a buffer that the host has given to stdout.
+// The host counts: a kernel prints the elements into a buffer that the host has given to stdout. On
+// the simulator nothing comes there: another process prints.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
@@ -19,7 +20,7 @@ static __global__ void print_elements(const unsigned char *in, size_t n)
     if (i < n) printf("%08x", four);
 }
 
-static unsigned digit(char c) { return c <= '9' ? c - '0' : c - 'a' + 10; }
+static unsigned digit(char c) { return (c <= '9' ? c - '0' : c - 'a' + 10) & 15; }
 
 void histogram(const unsigned char *in, size_t n, unsigned *bins)
 {

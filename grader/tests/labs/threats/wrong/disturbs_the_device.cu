@@ -1,4 +1,5 @@
 // Fails: twice: 1000 elements | PROTOCOL_ERROR |
+// On gpu: may pass - there is no such process
 // Threat F17: Sends junk to whoever listens, but for the grader: to the process that plays the
 // device.
 #include "lab.hpp"

@@ -1,4 +1,5 @@
 // Fails: twice: 1000 elements | RESOURCE_LIMIT | host memory
+// On gpu: may pass - the memory is a real device's
 // Threat F32: Has the process that plays the device use up the machine's memory.
 #include "lab.hpp"
 

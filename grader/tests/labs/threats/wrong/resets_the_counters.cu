@@ -1,4 +1,5 @@
 // Fails: twice: coalesced | PROTOCOL_ERROR |
+// On gpu: twice: coalesced | TOO_SLOW |
 // Threat F19: Speaks to the device's process itself: all that it counted is to be forgotten.
 #include "lab.hpp"
 

@@ -1,4 +1,5 @@
-// Fails: twice: coalesced | TOO_SLOW | sector bytes used by loads
+// Fails: twice: coalesced | IMPLAUSIBLE | was called before twice
+// On gpu: twice: coalesced | TOO_SLOW |
 // Threat F18: A thread of a constructor's does naive's work once the inputs are there, before the
 // call is counted.
 #include "lab.hpp"

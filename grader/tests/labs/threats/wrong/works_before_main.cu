@@ -1,4 +1,5 @@
-// Fails: twice: 1000 elements | NOT_WRITTEN | no element of its output was written
+// Fails: twice: 1000 elements | IMPLAUSIBLE | was called before twice
+// On gpu: twice: 1000 elements | NOT_WRITTEN | no element of its output was written
 // Threat F12: A constructor works ahead, where the arguments of the first call are going to lie.
 #include "lab.hpp"
 
