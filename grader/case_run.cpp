@@ -467,8 +467,7 @@ void require_answer(const answer &a, const std::string &doing)
                  fmt::format("It took too much host memory while {}.", doing),
                  "What grows with each call or each element?");
     case ending::device_lost:
-        end_case(verdict::INFRA_ERROR,
-                 fmt::format("The simulated device ended while {}.", doing),
+        end_case(verdict::INFRA_ERROR, fmt::format("The simulated device ended while {}.", doing),
                  "That is a fault of the workbook: please report it, with the submission.");
     case ending::not_started:
         end_case(verdict::INFRA_ERROR,

@@ -79,10 +79,10 @@ enum class command : std::uint32_t {
     drop,   // free set `set`
     try_sandbox, // what this process can do that it must not: a word of `escape` bits in the
                  // result; the input region names a file at `offset`, and `at` is a process
-    scratch, // how many bytes of it `function` asks for, in the reply's `bytes`; slots: values
-    begin,   // simulated devices: a run of set `sets[0]` comes, with its flags
-    end,     // and has been; waits for what it left, and counts no more
-    report,  // simulator only: findings and counters into the output region at `offset`, at most
+    scratch,     // how many bytes of it `function` asks for, in the reply's `bytes`; slots: values
+    begin,       // simulated devices: a run of set `sets[0]` comes, with its flags
+    end,         // and has been; waits for what it left, and counts no more
+    report, // simulator only: findings and counters into the output region at `offset`, at most
             // `bytes`
 };
 
@@ -163,12 +163,12 @@ struct reply {
     // returned, plus 1; 0: none. The first store after a run that counted: the argument that is not
     // as it was when counting ended.
     std::uint32_t changed_late = 0;
-    std::int32_t rank = -1;           // whose reply it is; -1: of rank 0, or of no rank
-    std::uint32_t waiting = 0;        // a bit a rank
-    std::uint32_t returned_bytes = 0; // of the contract function's result, if it has one
-    double event_ms = 0, host_ms = 0; // all `calls` together; 0 on the simulator
-    std::uint64_t bytes = 0;          // report: bytes written; load: bytes of scratch
-    std::uint64_t result[8] = {};     // the result's bytes
+    std::int32_t rank = -1;                  // whose reply it is; -1: of rank 0, or of no rank
+    std::uint32_t waiting = 0;               // a bit a rank
+    std::uint32_t returned_bytes = 0;        // of the contract function's result, if it has one
+    double event_ms = 0, host_ms = 0;        // all `calls` together; 0 on the simulator
+    std::uint64_t bytes = 0;                 // report: bytes written; load: bytes of scratch
+    std::uint64_t result[8] = {};            // the result's bytes
     std::uint64_t buffers[max_buffers] = {}; // load, of simulated devices
     // Begin, store: the call that was made for work since it was last asked, when no function was
     // called; it was refused.

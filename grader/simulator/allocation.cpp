@@ -126,9 +126,8 @@ cudaError_t register_host(void *p, std::size_t bytes)
     const auto done = host().lend(first, *start, end - first);
     if (done != host_process::lent::yes) {
         m.release(*start);
-        return done == host_process::lent::refused
-                   ? cudaErrorOperatingSystem
-                   : refuse("cudaHostRegister of a shared mapping");
+        return done == host_process::lent::refused ? cudaErrorOperatingSystem
+                                                   : refuse("cudaHostRegister of a shared mapping");
     }
     const address device = *start + (at - first);
     m.mark(*start, end - first, 0, addressable); // the neighbours on those pages are not registered

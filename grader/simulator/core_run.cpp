@@ -4,8 +4,8 @@
 // many run at a time as are needed: when nobody among them can go on without others, more start.
 #include "core_parallel.hpp"
 #include "core_races.hpp"
-#include "launch_tree.hpp"
 #include "host.hpp"
+#include "launch_tree.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -131,7 +131,8 @@ namespace {
 std::span<const std::byte> whole_image(std::span<const std::byte> image)
 {
     if (image.size() < image_header) return image;
-    const std::uint64_t header = read<std::uint16_t>(image, 6), size = read<std::uint64_t>(image, 8);
+    const std::uint64_t header = read<std::uint16_t>(image, 6),
+                        size = read<std::uint64_t>(image, 8);
     const bool fits = header <= image.size() && size <= image.size() - header;
     return fits ? image.first(header + size) : image;
 }

@@ -18,8 +18,8 @@ std::string ptx_of_image(std::span<const std::byte> image, int architecture);
 // library.
 std::span<const std::byte> loaded_bytes(const void *image);
 
-// What nvcc registers: one image, or, after a device link (-rdc=true), the images that went into the
-// linked machine code, which hold the PTX.
+// What nvcc registers: one image, or, after a device link (-rdc=true), the images that went into
+// the linked machine code, which hold the PTX.
 struct fat_binary {
     bool linked = false;
     std::vector<std::span<const std::byte>> images; // of a loaded program

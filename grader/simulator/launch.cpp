@@ -27,7 +27,7 @@ struct managed_variable {
 // One registered fat binary and what was loaded from it.
 struct binary {
     std::function<fat_binary()> images; // throws as images_of_wrapper does
-    std::map<int, module> modules; // by device
+    std::map<int, module> modules;      // by device
     std::vector<managed_variable> managed;
     module::variables managed_at;    // the same for all devices
     cudaError_t error = cudaSuccess; // set when loading failed: said once, returned each time

@@ -51,8 +51,7 @@ void *const seen_at = reinterpret_cast<void *>(std::uint64_t{1} << 45);
 
 void *map_range(std::uint64_t bytes, int protection, void *hint = nullptr)
 {
-    void *p =
-        mmap(hint, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *p = mmap(hint, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return p == MAP_FAILED ? nullptr : p;
 }
 
@@ -128,9 +127,9 @@ struct memory::state {
     std::map<address, allocation> allocations;
     std::map<address, part> labels;
     std::map<int, std::uint64_t> used, heap_used;
-    std::set<address> brought;      // managed pages that are on a device
-    std::uint64_t managed = 0;      // live allocations of such memory
-    std::uint64_t open_to_host = 0; // live allocations that host code can write
+    std::set<address> brought;                        // managed pages that are on a device
+    std::uint64_t managed = 0;                        // live allocations of such memory
+    std::uint64_t open_to_host = 0;                   // live allocations that host code can write
     std::uint64_t top = first_offset, shared_top = 0; // the latter from the middle on
     std::uint64_t shared_bytes = 0;                   // of the file, so far
 };
@@ -147,7 +146,8 @@ memory::memory()
     shared_file_ = memfd_create("memory shared with the host", MFD_CLOEXEC);
     for (reserved_ = largest_range; reserved_ >= smallest_range; reserved_ /= 2) {
         auto *data = static_cast<std::byte *>(map_range(reserved_, PROT_READ | PROT_WRITE));
-        auto *seen = static_cast<std::byte *>(data ? map_range(reserved_, PROT_NONE, seen_at) : nullptr);
+        auto *seen =
+            static_cast<std::byte *>(data ? map_range(reserved_, PROT_NONE, seen_at) : nullptr);
         void *shadow = seen ? map_range(reserved_, PROT_READ | PROT_WRITE) : nullptr;
         const std::uint64_t half = reserved_ / 2;
         if (shadow && map_file(data + half, half, PROT_READ | PROT_WRITE, shared_file_) &&
@@ -204,13 +204,12 @@ std::optional<address> memory::allocate(std::uint64_t bytes, memory_kind kind, i
     state_->managed += kind == memory_kind::managed;
     state_->allocations[start] = {start, bytes, kind, device, true, {}};
     // Host code writes such memory unseen, so all of it counts as initialised.
-    const std::uint8_t of_device =
-        charged(kind) && settings().tell_devices_apart && !shared
-            ? device_bit(device)
-            : std::uint8_t{0};
+    const std::uint8_t of_device = charged(kind) && settings().tell_devices_apart && !shared
+                                       ? device_bit(device)
+                                       : std::uint8_t{0};
     const int far = kind == memory_kind::pinned ? on_host : 0;
-    const auto fresh = static_cast<std::uint8_t>(
-        shared ? addressable | initialised | far : addressable | of_device);
+    const auto fresh = static_cast<std::uint8_t>(shared ? addressable | initialised | far
+                                                        : addressable | of_device);
     std::uint64_t filled = 0;
     if (size > most_populated)
         filled = map_filled(shadow_at(start), bytes, fresh);

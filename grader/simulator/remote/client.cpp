@@ -132,12 +132,11 @@ private:
         void *base = reinterpret_cast<void *>(g.base);
         const std::uint64_t half = g.reserved / 2;
         auto *shared = static_cast<std::byte *>(base) + half;
-        const bool mapped =
-            mmap(base, g.reserved, PROT_NONE,
-                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1,
-                 0) == base &&
-            mmap(shared, half, PROT_NONE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, file, 0) ==
-                shared;
+        const bool mapped = mmap(base, g.reserved, PROT_NONE,
+                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE,
+                                 -1, 0) == base &&
+                            mmap(shared, half, PROT_NONE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE,
+                                 file, 0) == shared;
         if (!mapped) give_up("the addresses of device memory are taken in this process");
         madvise(base, g.reserved, MADV_DONTDUMP);
         here_ = std::make_unique<this_process>(file, g.base + half, half);
@@ -256,8 +255,8 @@ namespace {
 // may look at.
 cudaError_t in_function(call_number number)
 {
-    const bool looks = number == call_number::cudaGetLastError ||
-                       number == call_number::cudaPeekAtLastError;
+    const bool looks =
+        number == call_number::cudaGetLastError || number == call_number::cudaPeekAtLastError;
     const bool called = looks ? called_from_it : true;
     called_from_it = called && number != call_number::cudaGetLastError;
     return called ? cudaErrorNotPermitted : cudaSuccess;
@@ -475,8 +474,8 @@ cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 bl
                                         void **arguments, std::size_t dynamic_shared,
                                         cudaStream_t stream)
 {
-    return launch(call_number::launch_cooperative, function, grid, block, arguments,
-                  dynamic_shared, stream);
+    return launch(call_number::launch_cooperative, function, grid, block, arguments, dynamic_shared,
+                  stream);
 }
 
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *c, const void *function, void **arguments)

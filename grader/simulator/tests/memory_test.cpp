@@ -3,8 +3,8 @@
 
 #include "../counters.hpp"
 #include "../finding.hpp"
-#include "../machine.hpp"
 #include "../host.hpp"
+#include "../machine.hpp"
 #include "../memory.hpp"
 
 #include <csetjmp>
