@@ -2,6 +2,7 @@
 #include "runtime.hpp"
 
 #include "finding.hpp"
+#include "host.hpp"
 
 #include <cstdio>
 #include <map>

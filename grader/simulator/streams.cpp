@@ -244,7 +244,7 @@ cudaError_t cudaStreamAddCallback(cudaStream_t s, cudaStreamCallback_t callback,
         if (cudaError_t e = refuse_if_capturing(state_of(s)); e != cudaSuccess) return e;
         // It hears of a fault, which keeps host functions from being called.
         return queue_host(
-            s, [=] { host().call(callback, s, fault_of_now(), data); }, true);
+            s, [=] { simulator::host().call(callback, s, fault_of_now(), data); }, true);
     });
 }
 
@@ -253,7 +253,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t s, cudaHostFn_t function, void *data
     return call([&] {
         if (!function) return cudaErrorInvalidValue;
         return queue_host(
-            s, [=] { host().call(function, data); }, false);
+            s, [=] { simulator::host().call(function, data); }, false);
     });
 }
 
