@@ -4,6 +4,10 @@
 #include <cstddef>
 #include <vector>
 
+namespace simulator::runtime {
+cudaError_t record(cudaError_t result); // remembers an error for cudaGetLastError; returns it
+}
+
 namespace {
 
 struct launch_configuration {
@@ -27,7 +31,7 @@ unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, std::size_t dynamic_
 cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, std::size_t *dynamic_shared,
                                        void *stream)
 {
-    if (pushed.empty()) return cudaErrorMissingConfiguration;
+    if (pushed.empty()) return simulator::runtime::record(cudaErrorMissingConfiguration);
     *grid = pushed.back().grid;
     *block = pushed.back().block;
     *dynamic_shared = pushed.back().dynamic_shared;

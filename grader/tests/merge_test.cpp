@@ -182,5 +182,6 @@ TEST_CASE("only what a lab needs is built")
     CHECK(grade_command(p.tools, {"2"}, p.options) == passed);
     CHECK(read_text(p.root + "/targets") ==
           "-C " + p.root +
-              "/build grade.02_scaling 02_scaling.naive.sim 02_scaling.solution.sim\n");
+              "/build grade.02_scaling cudasim-device 02_scaling.naive.sim "
+              "02_scaling.solution.sim\n");
 }

@@ -130,7 +130,7 @@ class Sandbox(unittest.TestCase):
         self.addCleanup(holder.cleanup)
         self.folder = Path(holder.name)
         self.folder.chmod(0o777)
-        for name in ("grade.verdicts", "verdicts.naive.sim"):  # where every user can run them
+        for name in ("grade.verdicts", "verdicts.naive.sim", "cudasim-device"):  # where every user can run them
             shutil.copy(Path(BUILD["build_root"]) / name, self.folder)
 
     def grader(self, worker, *words):

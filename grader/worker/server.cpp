@@ -532,7 +532,8 @@ void server::run(const request &r, reply &a)
     if (timed) cudaEventRecord(end_);
     cudaError_t sync = synchronise_devices();
     a.host_ms = std::chrono::duration<double, std::milli>(steady::now() - start).count();
-    if ((r.flags & begin_counting) && simulator_counters) counts_ = counts_so_far();
+    if (is_ == part::all && (r.flags & begin_counting) && simulator_counters)
+        counts_ = counts_so_far();
     signals().forget();
     a.threads_left = simulator::own_threads() - threads;
     if (r.flags & begin_counting) at_end_ = digests(*sets[0]);

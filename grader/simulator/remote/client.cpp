@@ -358,6 +358,13 @@ std::uint64_t index_of(void **handle) { return reinterpret_cast<std::uint64_t>(h
 
 namespace simulator::runtime {
 
+cudaError_t record(cudaError_t error);
+cudaError_t record(cudaError_t error)
+{
+    remote::tell(remote::call_number::record_error, error);
+    return error;
+}
+
 int refuse_entry_point(const char *name);
 int refuse_entry_point(const char *name)
 {
@@ -627,6 +634,18 @@ void simulator_label(const void *at, size_t bytes, const char *name)
     to.put(bytes);
     put_text(to, name);
     ask(call_number::label, to);
+}
+
+// Of a device of its own alone, as when a worker repeats a call; another ends the connection.
+size_t simulator_counters(char *out, size_t room)
+{
+    const auto bytes = tell(call_number::counters);
+    if (room) {
+        const std::size_t n = std::min(bytes.size(), room - 1);
+        if (n) std::memcpy(out, bytes.data(), n);
+        out[n] = 0;
+    }
+    return bytes.size();
 }
 
 } // extern "C"

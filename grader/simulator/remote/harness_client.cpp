@@ -25,17 +25,6 @@ size_t simulator_findings(struct simulator_finding *out, size_t room)
     return all;
 }
 
-size_t simulator_counters(char *out, size_t room)
-{
-    const auto bytes = tell(call_number::counters);
-    if (room) {
-        const std::size_t n = std::min(bytes.size(), room - 1);
-        if (n) std::memcpy(out, bytes.data(), n);
-        out[n] = 0;
-    }
-    return bytes.size();
-}
-
 uint64_t simulator_digest(const void *at, size_t bytes)
 {
     const auto answer = tell(call_number::digest, at, bytes);

@@ -27,6 +27,7 @@ enum class call_number : std::uint32_t {
     get_pool_attribute,
     function_name,
     capture_info,
+    record_error, // for cudaGetLastError of the calling thread
     // Of harness.h: what can only make a verdict worse.
     forbid,
     forget,

@@ -327,6 +327,9 @@ void host_server::make_special(call_number what, reader &from, writer &to)
         if (after) to.put(after, (count.value() ? *count.value() : nodes) * sizeof *after);
         return;
     }
+    case call_number::record_error:
+        runtime::record(from.take<cudaError_t>());
+        return;
     case call_number::forbid:
     case call_number::forget: {
         const auto *at = from.take<const void *>();

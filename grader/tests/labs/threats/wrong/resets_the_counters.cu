@@ -23,7 +23,7 @@ static __global__ void double_each(const float *x, float *y, int n)
 // A message of wire.hpp, of a kind that only a program without a grader may send (numbers.hpp).
 static void forget_counts()
 {
-    constexpr unsigned forwarded = 151, begin = forwarded + 21;
+    constexpr unsigned forwarded = 151, begin = forwarded + 22;
     struct {
         unsigned magic, kind, what, thread;
         unsigned long long bytes;
