@@ -1,4 +1,5 @@
 // Fails: twice: coalesced | PARTIALLY_WRITTEN | never written
+// On gpu: twice: coalesced | WRONG_ANSWER |
 // Threat E06: Is right in small calls, which are checked, and does a part of the large, which are
 // timed.
 #include "lab.hpp"

@@ -1,5 +1,5 @@
 // Fails: twice: coalesced | IMPLAUSIBLE | any version must move
-// On gpu: twice: coalesced | TOO_SLOW |
+// On gpu: twice: coalesced | WRONG_ANSWER |
 // Threat F44: Has a graph copy to the host, work there, and copy back, between kernels that do
 // nothing of use.
 #include "lab.hpp"
