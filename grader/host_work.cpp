@@ -50,7 +50,7 @@ argument_places places_of(const std::vector<argument> &arguments)
     return p;
 }
 
-std::uint64_t seen_by_host(const counted &c)
+std::uint64_t bytes_seen_by_host(const counted &c)
 {
     return c.copied_out_bytes + c.shared_with_host_bytes + c.printed_bytes;
 }
@@ -80,7 +80,7 @@ void check_host_stayed_out(const char *function, const argument_places &p, const
         const auto part = static_cast<std::uint64_t>(allowed.share * static_cast<double>(bytes));
         return p.element + allowed.bytes + part;
     };
-    const std::uint64_t seen = seen_by_host(c), brought = brought_by_host(c, allowed.steers);
+    const std::uint64_t seen = bytes_seen_by_host(c), brought = brought_by_host(c, allowed.steers);
     if (seen <= part_of(p.device_inputs) || brought <= p.on_host + part_of(p.device_outputs))
         return;
     end_case(verdict::IMPLAUSIBLE,

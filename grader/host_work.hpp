@@ -20,7 +20,7 @@ argument_places places_of(const std::vector<argument> &);
 
 // Bytes of device memory that the host may have seen: copies, what it shares with kernels, and what
 // they print.
-std::uint64_t seen_by_host(const counted &);
+std::uint64_t bytes_seen_by_host(const counted &);
 
 // Ends the case as IMPLAUSIBLE where the host saw inputs that lie on the device and brought as much
 // as makes up a part of the outputs there: such a call earns what an empty one does. Either alone

@@ -11,6 +11,8 @@
 // the arguments; descriptor 7 connects them.
 #pragma once
 
+#include "simulator/remote/connection.hpp"
+
 #include <cstdint>
 
 namespace grading {
@@ -18,12 +20,11 @@ namespace grading {
 constexpr std::uint32_t protocol_magic = 0x31574b43; // "CKW1"
 constexpr int max_slots = 16, max_calls = 64, max_devices = 16, most_ranks = 16;
 constexpr int max_buffers = 64; // of all arguments together that one process gives another
-constexpr int socket_fd = 3, input_fd = 4, output_fd = 5, device_fd = 7;
+constexpr int socket_fd = 3, input_fd = 4, output_fd = 5,
+              device_fd = simulator::remote::given_connection;
 
 // The exit status of a process with devices to which the host's code sent what it may not.
 constexpr int disturbed_by_host = 3;
-// And that of one with the host's code which they no longer answer.
-constexpr int lost_its_devices = 125;
 
 enum class place : std::uint8_t {
     value,

@@ -20,7 +20,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <span>
@@ -103,7 +102,7 @@ void region::forget(std::size_t from, std::size_t bytes)
 namespace {
 
 // One process of a worker.
-struct party {
+struct worker_process {
     owned_fd socket;
     kept_process process;
 
@@ -126,10 +125,11 @@ std::pair<owned_fd, owned_fd> connected(int type)
     return {owned_fd::high(pair[0]), owned_fd::high(pair[1])};
 }
 
-// How many bytes an argument's image has in the regions.
-std::uint64_t image_bytes(const slot &s)
+// Copies the image that an argument has in a region at the same place in another.
+void copy_image(const slot &s, std::uint64_t at, const region &from, const region &to)
 {
-    return s.bytes + (s.where == place::value ? 0 : 2 * s.guard);
+    const std::uint64_t bytes = s.bytes + (s.where == place::value ? 0 : 2 * s.guard);
+    std::copy_n(from.data() + at, bytes, to.data() + at);
 }
 
 } // namespace
@@ -139,11 +139,10 @@ struct worker::state {
     const region *input = nullptr;
     std::unique_ptr<region> output;
     owned_fd text;
-    party host; // or all there is
-    // Where devices are another process: it has `input` and `output`, and the host's code regions
-    // of its own, for what is the host's.
-    // Of several ranks each has devices of its own, and the first one the arguments.
-    std::vector<party> devices;
+    worker_process host; // or all there is
+    // Simulated devices, of each rank its own; the first rank's hold the arguments. They have
+    // `input` and `output`, and the host's code has regions of its own, for what is the host's.
+    std::vector<worker_process> devices;
     std::unique_ptr<region> host_input, host_output;
     std::map<std::uint32_t, std::vector<slot>> sets;
     bool host_serves = false; // it has answered
@@ -155,7 +154,7 @@ struct worker::state {
     void start(const region &input);
     void stop();
     bool read_text(); // false: over the limit
-    answer ask(party &whom, request what, std::chrono::milliseconds limit);
+    answer ask(worker_process &whom, request what, std::chrono::milliseconds limit);
     answer ask_devices(const request &what, std::chrono::milliseconds limit);
     answer ask_both(const request &what, std::chrono::milliseconds limit);
     answer load(request what, std::chrono::milliseconds limit);
@@ -192,8 +191,8 @@ void worker::state::start(const region &input)
     const std::uint64_t cpu_seconds =
         600 * std::uint64_t{std::max(1u, std::thread::hardware_concurrency())};
 
-    auto begin = [&](party &p, const std::string &program, const region &in, const region &out,
-                     const std::vector<owned_fd> &others) {
+    auto begin = [&](worker_process &p, const std::string &program, const region &in,
+                     const region &out, const std::vector<owned_fd> &others) {
         auto [ours, theirs] = connected(SOCK_SEQPACKET);
         process_setup setup;
         setup.environment = environment;
@@ -240,10 +239,10 @@ void worker::state::stop()
 {
     if (!host.process.running()) return;
     host.process.stop();
-    for (party &d : devices) d.process.stop();
+    for (worker_process &d : devices) d.process.stop();
     read_text();
     host.socket.close();
-    for (party &d : devices) d.socket.close();
+    for (worker_process &d : devices) d.socket.close();
 }
 
 bool worker::state::read_text()
@@ -264,8 +263,9 @@ bool worker::state::read_text()
 answer worker::state::finish(answer a)
 {
     // Where devices ended first, the host's code could not go on.
-    const bool lost = a.how == ending::exited && a.status == lost_its_devices;
-    for (party &d : devices) {
+    const bool lost =
+        a.how == ending::exited && a.status == simulator::remote::status_without_device;
+    for (worker_process &d : devices) {
         if (!lost && a.how != ending::device_lost) break;
         answer of_device;
         pollfd wait{d.process.ended_descriptor(), POLLIN, 0};
@@ -282,11 +282,10 @@ answer worker::state::finish(answer a)
 
 bool worker::state::exhausted(answer &a) const
 {
-    usage now = used_from(host.process.keeper(),
-                          {input->descriptor(), output->descriptor(),
-                           host_input ? host_input->descriptor() : input->descriptor(),
-                           host_output ? host_output->descriptor() : output->descriptor()});
-    for (const party &d : devices)
+    const region &in = host_input ? *host_input : *input;
+    const region &out = host_output ? *host_output : *output;
+    usage now = used_from(host.process.keeper(), {in.descriptor(), out.descriptor()});
+    for (const worker_process &d : devices)
         now.bytes +=
             used_from(d.process.keeper(), {input->descriptor(), output->descriptor()}).bytes;
     if (now.bytes <= options.memory_limit && now.threads <= options.thread_limit) return false;
@@ -333,7 +332,7 @@ worker::worker(const worker_options &options, const region &input)
     state_->start(input);
 }
 
-answer worker::state::ask(party &whom, request what, std::chrono::milliseconds limit)
+answer worker::state::ask(worker_process &whom, request what, std::chrono::milliseconds limit)
 {
     answer a;
     if (getrandom(what.nonce, sizeof what.nonce, 0) != sizeof what.nonce) throw_errno("getrandom");
@@ -359,7 +358,7 @@ answer worker::state::ask(party &whom, request what, std::chrono::milliseconds l
         std::vector<pollfd> wait = {{socket, POLLIN, 0},
                                     {text_end, POLLIN, 0},
                                     {whom.process.ended_descriptor(), POLLIN, 0}};
-        for (party &d : devices) wait.push_back({d.process.ended_descriptor(), POLLIN, 0});
+        for (worker_process &d : devices) wait.push_back({d.process.ended_descriptor(), POLLIN, 0});
         int most = static_cast<int>(
             std::min<long long>(left, 100)); // to look at what it takes now and then
         poll(wait.data(), wait.size(), most);
@@ -426,7 +425,7 @@ answer worker::state::load(request what, std::chrono::milliseconds limit)
     const std::span<const slot> slots(what.arguments, what.slots);
     for (const slot &s : slots)
         if (with_host_code(s.where) && s.where != place::absent)
-            std::copy_n(input->data() + s.input, image_bytes(s), host_input->data() + s.input);
+            copy_image(s, s.input, *input, *host_input);
     if (std::any_of(slots.begin(), slots.end(), [](const slot &s) { return s.scratch; })) {
         request scratch = what;
         scratch.what = command::scratch;
@@ -436,7 +435,7 @@ answer worker::state::load(request what, std::chrono::milliseconds limit)
     }
     answer there = ask_devices(what, limit);
     if (!well(there)) return there;
-    std::copy(std::begin(there.value.buffers), std::end(there.value.buffers), what.buffers);
+    std::ranges::copy(there.value.buffers, what.buffers);
     sets[what.set].assign(slots.begin(), slots.end());
     answer a = ask(host, what, limit);
     a.value.bytes = what.scratch_bytes;
@@ -474,17 +473,16 @@ answer worker::state::run(const request &what, std::chrono::milliseconds limit)
     part.what = command::end;
     answer ended = ask_devices(part, limit);
     if (ended.how != ending::answered) return ended;
-    std::copy(std::begin(begun.value.refused), std::end(begun.value.refused), a.value.refused);
+    std::ranges::copy(begun.value.refused, a.value.refused);
     // A kernel's fault is what an error of the host's last call is about.
     const bool fault = ended.value.status == reply_status::cuda_error;
     if (!fault || a.value.status == reply_status::exception) return a;
     a.value.status = ended.value.status;
     a.value.error = ended.value.error;
     a.value.step = ended.value.step;
-    std::copy(std::begin(ended.value.error_name), std::end(ended.value.error_name),
-              a.value.error_name);
+    std::ranges::copy(ended.value.error_name, a.value.error_name);
+    std::ranges::copy(ended.value.text, a.value.text);
     a.value.rank = a.rank = ended.rank;
-    std::copy(std::begin(ended.value.text), std::end(ended.value.text), a.value.text);
     return a;
 }
 
@@ -497,10 +495,9 @@ answer worker::state::store(const request &what, std::chrono::milliseconds limit
     for (const slot &s : sets[what.set])
         if (with_host_code(s.where) && s.where != place::value && s.where != place::absent &&
             !((what.flags & writable_only) && s.read_only))
-            std::copy_n(host_output->data() + s.output_at, image_bytes(s),
-                        output->data() + s.output_at);
+            copy_image(s, s.output_at, *host_output, *output);
     a.value.changed_late = std::max(a.value.changed_late, there.value.changed_late);
-    std::copy(std::begin(there.value.refused), std::end(there.value.refused), a.value.refused);
+    std::ranges::copy(there.value.refused, a.value.refused);
     return a;
 }
 
@@ -522,6 +519,7 @@ answer worker::state::ask_both(const request &what, std::chrono::milliseconds li
         return ask(host, what, limit);
     }
     case command::drop: {
+        sets.erase(what.set);
         const answer a = ask(host, what, limit);
         return well(a) ? ask_devices(what, limit) : a;
     }

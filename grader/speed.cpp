@@ -785,7 +785,7 @@ void check_where_work_was_done(const workload &work, std::uint64_t from_host,
             "what they brought, no kernel computed",
             "Pass pointers and sizes, and let kernels read the inputs where they are.");
     // Arguments that the host reaches without a copy have no bound here.
-    const std::uint64_t seen = seen_by_host(submission);
+    const std::uint64_t seen = bytes_seen_by_host(submission);
     if (from_host < unbounded && work.bytes() > 0 &&
         static_cast<double>(seen) >
             static_cast<double>(from_host + most_read_back) + work.bytes() - least)

@@ -602,8 +602,7 @@ std::vector<std::string> link_command(const job &j, const std::string &object,
     const toolchain &t = j.tools;
     std::vector<std::string> c = t.cxx;
     c.insert(c.end(), {object, "-Wl,--whole-archive", j.request.of->worker_library});
-    // Host code that counts is not told where it is counted.
-    if (backend == "sim") c.insert(c.end(), {t.simulator_library, "-Wl,--strip-all"});
+    if (backend == "sim") c.push_back(t.simulator_library);
     c.push_back("-Wl,--no-whole-archive");
     if (backend == "gpu") c.push_back(t.cudart_static);
     c.insert(c.end(), t.link_flags.begin(), t.link_flags.end());

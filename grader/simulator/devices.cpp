@@ -467,11 +467,6 @@ cudaError_t cudaDriverGetVersion(int *version)
 
 cudaError_t cudaRuntimeGetVersion(int *version) { return cudaDriverGetVersion(version); }
 
-cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, cudaChannelFormatKind f)
-{
-    return {x, y, z, w, f};
-}
-
 // Profilers have nothing to profile here; programs mark regions for them all the same.
 cudaError_t cudaProfilerStart()
 {

@@ -411,11 +411,6 @@ void **__cudaRegisterFatBinary(void *wrapper)
     return register_binary([wrapper] { return images_of_wrapper(wrapper); });
 }
 
-void __cudaRegisterFatBinaryEnd(void **) {}
-
-// At exit only: what was loaded goes with the process.
-void __cudaUnregisterFatBinary(void **) {}
-
 void __cudaRegisterFunction(void **handle, const char *host, char *, const char *name, int, uint3 *,
                             uint3 *, dim3 *, dim3 *, int *)
 {
@@ -466,12 +461,6 @@ cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void *
 {
     return call(
         [&] { return run(function, grid, block, arguments, dynamic_shared, stream, false); });
-}
-
-cudaError_t __cudaLaunchKernel(cudaKernel_t function, dim3 grid, dim3 block, void **arguments,
-                               std::size_t dynamic_shared, cudaStream_t stream)
-{
-    return cudaLaunchKernel(function, grid, block, arguments, dynamic_shared, stream);
 }
 
 cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 block,

@@ -151,31 +151,34 @@ host_rows rows_of(const box &size, const layout &rows)
 
 layout packed(const box &size) { return {size.width, size.width * size.height}; }
 
-// Ordinary host memory is read before, or written after, in one go.
-void move(const copy_request &r, const side &target, side source)
+// Reads ordinary host memory: at the latest when the copy has its turn.
+void stage(copy_request &r, const side &source)
+{
+    const host_rows rows = rows_of(r.size, r.rows_from);
+    r.staged = std::make_shared<std::vector<std::byte>>(rows.bytes());
+    host().read(source.bytes, rows, r.staged->data());
+}
+
+void move(copy_request r, side target, side source)
 {
     count(target, source, r.size.width * r.size.height * r.size.depth);
-    std::vector<std::byte> read, written;
-    layout rows_from = r.rows_from, rows_to = r.rows_to;
     if (!source.shadow) {
-        if (!r.staged) {
-            read.resize(rows_of(r.size, rows_from).bytes());
-            host().read(source.bytes, rows_of(r.size, rows_from), read.data());
-        }
-        source.bytes = r.staged ? r.staged->data() : read.data();
-        rows_from = packed(r.size);
+        if (!r.staged) stage(r, source);
+        source.bytes = r.staged->data();
+        r.rows_from = packed(r.size);
     }
-    side to = target;
+    const host_rows rows = rows_of(r.size, r.rows_to);
+    std::vector<std::byte> written; // to ordinary host memory, all in one go
     if (!target.shadow) {
-        written.resize(rows_of(r.size, rows_to).bytes());
-        to.bytes = written.data();
-        rows_to = packed(r.size);
+        written.resize(rows.bytes());
+        target.bytes = written.data();
+        r.rows_to = packed(r.size);
     }
     each_row(r.size, [&](std::uint64_t y, std::uint64_t z) {
-        copy_row(at(to, y * rows_to.pitch + z * rows_to.slice),
-                 at(source, y * rows_from.pitch + z * rows_from.slice), r.size.width);
+        copy_row(at(target, y * r.rows_to.pitch + z * r.rows_to.slice),
+                 at(source, y * r.rows_from.pitch + z * r.rows_from.slice), r.size.width);
     });
-    if (!target.shadow) host().write(target.bytes, rows_of(r.size, r.rows_to), written.data());
+    if (!target.shadow) host().write(r.to, rows, written.data());
 }
 
 // What was right when it was queued may be wrong when its turn comes: memory was freed meanwhile.
@@ -185,14 +188,6 @@ void copy_now(const copy_request &r)
     if (look_up(r, target, source) == cudaSuccess) return move(r, target, source);
     fault(cudaErrorIllegalAddress,
           std::string(r.function) + ": memory was freed before the copy had its turn");
-}
-
-// Ordinary host memory is read when the call is made, however late the copy itself is.
-void stage(copy_request &r, const side &source)
-{
-    const host_rows rows = rows_of(r.size, r.rows_from);
-    r.staged = std::make_shared<std::vector<std::byte>>(rows.bytes());
-    host().read(source.bytes, rows, r.staged->data());
 }
 
 bool is_pageable(const side &s, const void *p) { return !s.shadow && !is_registered(p); }
@@ -224,6 +219,7 @@ cudaError_t copy(copy_request r, cudaStream_t stream, until end)
     task t;
     t.type = cudaGraphNodeTypeMemcpy;
     stream_state &s = state_of(stream);
+    // Ordinary host memory is read when the call is made, however late the copy itself is.
     if (puts_off() && !s.into && is_pageable(source, r.from)) stage(r, source);
     t.run = [r] { copy_now(r); };
     const cudaError_t queued =

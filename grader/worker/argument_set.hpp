@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <exception>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -166,6 +167,10 @@ private:
 };
 
 struct argument_set {
+    explicit argument_set(std::span<const slot> s)
+        : slots(s.begin(), s.end()), buffers(s.size()), part_pointers(s.size()), values(s.size())
+    {
+    }
     std::vector<slot> slots;
     std::vector<std::vector<buffer>> buffers;       // by slot, then by part
     std::vector<std::vector<void *>> part_pointers; // by slot

@@ -7,6 +7,10 @@
 
 #include "grader/simulator/own_threads.hpp"
 
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -69,25 +73,6 @@ private:
     std::size_t usual_ = 0;
 };
 
-// While one lives, the simulator runs streams' work when the request says.
-class stream_schedule {
-public:
-    explicit stream_schedule(std::uint32_t flags)
-        : set_(simulator_streams && (flags & (late_streams | shuffled_streams)))
-    {
-        if (set_) simulator_streams(flags & late_streams ? 1 : 2);
-    }
-    ~stream_schedule()
-    {
-        if (set_) simulator_streams(0);
-    }
-    stream_schedule(const stream_schedule &) = delete;
-    stream_schedule &operator=(const stream_schedule &) = delete;
-
-private:
-    bool set_;
-};
-
 constexpr const char *thrown_by_another = "something that is no std::exception";
 void say_thrown(reply &a, const char *what)
 {
@@ -101,11 +86,10 @@ void malformed(reply &a, const char *why)
     put(a.text, why);
 }
 
-// Of what a call may write, by slot; nothing without the simulator.
+// Of what a call may write, by slot.
 std::vector<std::uint64_t> digests(const argument_set &s)
 {
     std::vector<std::uint64_t> all;
-    if (!simulator_digest) return all;
     for (std::size_t i = 0; i < s.slots.size(); ++i) {
         std::uint64_t of_slot = 0;
         for (const buffer &b : s.buffers[i])
@@ -158,6 +142,17 @@ std::string counts_so_far()
     std::string counts(simulator_counters(nullptr, 0), 0);
     simulator_counters(counts.data(), counts.size() + 1);
     return counts;
+}
+
+std::span<std::byte> map_region(int fd, int protection)
+{
+    struct stat facts;
+    if (fstat(fd, &facts) != 0) return {};
+    const auto bytes = static_cast<std::size_t>(facts.st_size);
+    void *at = mmap(nullptr, bytes, protection, MAP_SHARED, fd, 0);
+    close(fd);
+    if (at == MAP_FAILED) return {};
+    return {static_cast<std::byte *>(at), bytes};
 }
 
 reply server::handle(const request &r)
@@ -289,11 +284,7 @@ void server::facts(const request &r, reply &a)
 
 void server::scratch(const request &r, reply &a)
 {
-    argument_set s;
-    s.slots.assign(r.arguments, r.arguments + r.slots);
-    s.buffers.resize(r.slots);
-    s.part_pointers.resize(r.slots);
-    s.values.resize(r.slots);
+    argument_set s({r.arguments, r.slots});
     for (std::uint32_t i = 0; i < r.slots; ++i)
         if (r.arguments[i].where == place::value && !load_slot(s, i))
             return malformed(a, "a value lies outside the input region");
@@ -336,11 +327,7 @@ void server::load(const request &r, reply &a)
 {
     sets_.erase(r.set);
     at_end_.clear();
-    argument_set s;
-    s.slots.assign(r.arguments, r.arguments + r.slots);
-    s.buffers.resize(r.slots);
-    s.part_pointers.resize(r.slots);
-    s.values.resize(r.slots);
+    argument_set s({r.arguments, r.slots});
     if (gate_) gate_->seal_code();
     const own_copies own(gate_);
     for (bool last : {false, true})
@@ -453,23 +440,16 @@ void server::flush_l2()
     yardstick_flush(flush_, bytes);
 }
 
-// Where it is in this process.
-void server::prepare_simulator(const request &r)
-{
-    if (simulator_close_peers) simulator_close_peers(r.closed_peers);
-    if ((r.flags & begin_counting) && simulator_begin) simulator_begin();
-    if (simulator_schedule) simulator_schedule((r.flags & another_order) != 0, r.pattern);
-}
-
 void server::begin(const request &r, reply &a)
 {
     if (!gate_) return malformed(a, "only simulated devices are told of a run");
     put(a.refused, gate_->take_refused().c_str());
     if (!find(r.sets[0], a)) return;
     check(synchronise_devices(), run_step::before);
-    prepare_simulator(r);
-    if (r.flags & (late_streams | shuffled_streams))
-        simulator_streams(r.flags & late_streams ? 1 : 2);
+    simulator_close_peers(r.closed_peers);
+    if (r.flags & begin_counting) simulator_begin();
+    simulator_schedule((r.flags & another_order) != 0, r.pattern);
+    simulator_streams(r.flags & late_streams ? 1 : r.flags & shuffled_streams ? 2 : 0);
     gate_->let_work(true);
 }
 
@@ -502,14 +482,12 @@ void server::run(const request &r, reply &a)
     check(cudaGetLastError(), run_step::before);
     if (r.flags & run_flags::flush_l2) flush_l2();
     check(synchronise_devices(), run_step::before);
-    prepare_simulator(r);
     // The simulator measures no time, and its timeline is the submission's alone.
-    const bool timed = is_ == part::all && !simulator_begin;
+    const bool timed = is_ == part::all;
     if (timed && !begin_) {
         check(cudaEventCreate(&begin_));
         check(cudaEventCreate(&end_));
     }
-    stream_schedule streams(r.flags);
     launch_pool pool(r.launch_places);
     a.returned_bytes = e->result_bytes;
     int threads = simulator::own_threads();
@@ -532,11 +510,8 @@ void server::run(const request &r, reply &a)
     if (timed) cudaEventRecord(end_);
     cudaError_t sync = synchronise_devices();
     a.host_ms = std::chrono::duration<double, std::milli>(steady::now() - start).count();
-    if (is_ == part::all && (r.flags & begin_counting) && simulator_counters)
-        counts_ = counts_so_far();
     signals().forget();
     a.threads_left = simulator::own_threads() - threads;
-    if (r.flags & begin_counting) at_end_ = digests(*sets[0]);
     if (a.status == reply_status::exception) return;
     if (r.flags & late_streams) {
         const host_bytes now = seen_by_host(*sets[0]);
@@ -575,7 +550,7 @@ std::uint64_t server::end_of_stores(std::uint32_t flags) const
 void server::pin_output(std::uint64_t end)
 {
     constexpr std::uint64_t step = 64 << 20;
-    if (simulator_begin || end <= (pinned_ ? pinned_ : step / 4)) return;
+    if (is_ != part::all || end <= (pinned_ ? pinned_ : step / 4)) return;
     if (pinned_ > 0) cudaHostUnregister(output_.data());
     pinned_ = std::min((end + step - 1) / step * step, output_.size());
     if (cudaHostRegister(output_.data(), pinned_, cudaHostRegisterDefault) == cudaSuccess) return;

@@ -56,7 +56,6 @@ private:
     void patch(const request &r, reply &a);
     void poison(const request &r, reply &a);
     void flush_l2();
-    void prepare_simulator(const request &r);
     void begin(const request &r, reply &a);
     void run(const request &r, reply &a);
     void end(const request &r, reply &a);
@@ -80,5 +79,8 @@ private:
 
 // What the simulator has counted, as JSON.
 std::string counts_so_far();
+
+// All of a region that the parent shares; its descriptor is closed. Empty where there is none.
+std::span<std::byte> map_region(int fd, int protection);
 
 } // namespace grading

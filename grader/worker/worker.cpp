@@ -21,7 +21,6 @@
 
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -58,31 +57,19 @@ int home_device()
 
 namespace {
 
-const std::byte *map_region(int fd, int protection, std::uint64_t &bytes)
-{
-    struct stat facts;
-    if (fstat(fd, &facts) != 0) return nullptr;
-    bytes = static_cast<std::uint64_t>(facts.st_size);
-    void *at = mmap(nullptr, bytes, protection, MAP_SHARED, fd, 0);
-    close(fd);
-    return at == MAP_FAILED ? nullptr : static_cast<const std::byte *>(at);
-}
-
 int serve()
 {
-    std::uint64_t input_bytes = 0, output_bytes = 0;
-    const std::byte *input = map_region(input_fd, PROT_READ, input_bytes);
-    const std::byte *output = map_region(output_fd, PROT_READ | PROT_WRITE, output_bytes);
-    if (!input || !output) {
+    const auto input = map_region(input_fd, PROT_READ);
+    const auto output = map_region(output_fd, PROT_READ | PROT_WRITE);
+    if (input.empty() || output.empty()) {
         std::fprintf(stderr,
                      "A worker is started by the grader, or with --probe or --replay FILE.\n");
         return 2;
     }
     signals().close_for_good();
     if (simulator_is_elsewhere) simulator_is_elsewhere(); // its code comes before any input
-    auto s = std::make_unique<server>(std::span(input, input_bytes),
-                                      std::span(const_cast<std::byte *>(output), output_bytes),
-                                      simulator_is_elsewhere ? part::host : part::all);
+    auto s =
+        std::make_unique<server>(input, output, simulator_is_elsewhere ? part::host : part::all);
     request r;
     while (true) {
         ssize_t got = recv(socket_fd, &r, sizeof r, 0);

@@ -4,6 +4,7 @@
 // The connection is descriptor 7, as a grader starts workers. A program without it starts a device
 // of its own: the program that CUDASIM_DEVICE names, or cudasim-device beside it.
 #include "client.hpp"
+#include "connection.hpp"
 #include "marshal.hpp"
 
 #include "../fatbin.hpp"
@@ -35,12 +36,10 @@ namespace simulator::remote {
 
 namespace {
 
-constexpr int given_connection = 7;
-
 [[noreturn]] void give_up(const char *why)
 {
     std::fprintf(stderr, "simulator: %s\n", why);
-    _exit(125);
+    _exit(status_without_device);
 }
 
 thread_local bool in_host_function = false, called_from_it = false;
@@ -398,11 +397,6 @@ extern "C" {
 #undef A
 // clang-format on
 
-cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, cudaChannelFormatKind f)
-{
-    return {x, y, z, w, f};
-}
-
 void **__cudaRegisterFatBinary(void *wrapper)
 {
     writer to;
@@ -421,11 +415,6 @@ void **__cudaRegisterFatBinary(void *wrapper)
     registrations().emplace_back(call_number::register_binary, std::move(to));
     return reinterpret_cast<void **>(++binaries);
 }
-
-void __cudaRegisterFatBinaryEnd(void **) {}
-
-// At exit only: what was loaded goes with the device's process.
-void __cudaUnregisterFatBinary(void **) {}
 
 void __cudaRegisterFunction(void **handle, const char *host, char *, const char *name, int, uint3 *,
                             uint3 *, dim3 *, dim3 *, int *)
@@ -469,12 +458,6 @@ cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void *
                              std::size_t dynamic_shared, cudaStream_t stream)
 {
     return launch(call_number::launch, function, grid, block, arguments, dynamic_shared, stream);
-}
-
-cudaError_t __cudaLaunchKernel(cudaKernel_t function, dim3 grid, dim3 block, void **arguments,
-                               std::size_t dynamic_shared, cudaStream_t stream)
-{
-    return cudaLaunchKernel(function, grid, block, arguments, dynamic_shared, stream);
 }
 
 cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 block,

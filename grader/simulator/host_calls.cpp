@@ -1,4 +1,4 @@
-// What <<<...>>> says, between its evaluation and the call of the kernel's host function.
+// Calls of the runtime that need no device, wherever the devices are.
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
@@ -10,6 +10,7 @@ cudaError_t record(cudaError_t result); // remembers an error for cudaGetLastErr
 
 namespace {
 
+// What <<<...>>> says, between its evaluation and the call of the kernel's host function.
 struct launch_configuration {
     dim3 grid, block;
     std::size_t dynamic_shared;
@@ -20,6 +21,11 @@ thread_local std::vector<launch_configuration> pushed;
 } // namespace
 
 extern "C" {
+
+void __cudaRegisterFatBinaryEnd(void **) {}
+
+// At exit only: what was loaded goes with the process.
+void __cudaUnregisterFatBinary(void **) {}
 
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, std::size_t dynamic_shared,
                                      cudaStream_t stream)
@@ -38,6 +44,17 @@ cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, std::size_t *dyn
     *static_cast<cudaStream_t *>(stream) = pushed.back().stream;
     pushed.pop_back();
     return cudaSuccess;
+}
+
+cudaError_t __cudaLaunchKernel(cudaKernel_t function, dim3 grid, dim3 block, void **arguments,
+                               std::size_t dynamic_shared, cudaStream_t stream)
+{
+    return cudaLaunchKernel(function, grid, block, arguments, dynamic_shared, stream);
+}
+
+cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, cudaChannelFormatKind f)
+{
+    return {x, y, z, w, f};
 }
 
 } // extern "C"
