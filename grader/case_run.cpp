@@ -57,7 +57,7 @@ worker &started(worker &w, const std::string &program, bool sandbox = options().
     o.proc = sees_proc(ranks);
     o.ranks = ranks;
     if (options().simulated) {
-        o.device = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "cudasim-device";
+        o.device = options().device;
         o.devices = contract_devices;
     }
     o.mpirun = options().mpirun;

@@ -19,6 +19,7 @@ struct run_options {
     std::string mpirun;                 // Open MPI's launcher; empty: there is none
     // On gpu: the same two linked with the simulator, for what is counted. May be empty.
     std::string counting_worker, counting_naive;
+    std::string device;                // the program of simulated devices
     bool counting = false;             // set while an on_simulator lives
     std::string submission;            // "stub", "solution", or a file's name
     std::string source;                // the submission's file, for messages; may be empty

@@ -143,6 +143,7 @@ int grade(int count, char **arguments)
         return 2;
     }
     o.simulated = backend == "sim";
+    o.device = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "cudasim-device";
     o.random_schedule = schedule == "random";
     o.late_streams = schedule == "late";
     o.keep_counts = !counters.empty();

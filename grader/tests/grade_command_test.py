@@ -84,6 +84,16 @@ class grading(unittest.TestCase):
         self.assertIn("It printed:\n    | short\n", printed)
         self.assertNotIn("more was cut", printed)
 
+    def test_host_and_kernel_print_in_the_order_of_the_program(self):
+        launch = "    std::printf(\"before\\n\");\n    if (n > 0) double_each"
+        text = SOLUTION.read_text().replace("    if (n > 0) double_each", launch, 1)
+        wait = "    cudaDeviceSynchronize();\n    std::printf(\"after\\n\");"
+        text = text.replace("256>>>(x, y, n);", "256>>>(x, y, n);\n" + wait, 1)
+        text = text.replace("    if (i < n)", "    if (i == 0) printf(\"in the kernel\\n\");\n    if (i < n)", 1)
+        printed, cases = self.grade("#include <cstdio>\n" + text, "--case", "twice: 1000 elements")
+        self.assertEqual([c["verdict"] for c in cases], ["PASS"], printed)
+        self.assertIn("    | before\n    | in the kernel\n    | after\n", printed)
+
     def test_the_late_schedule_finds_a_missing_event_in_any_case(self):
         text = SOLUTION.read_text().replace("    cudaStreamWaitEvent(second, copied);\n", "", 1)
         case = "copy_but_first: what nobody asked for"

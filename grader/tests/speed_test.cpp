@@ -1,5 +1,6 @@
 // Whole races between processes, without a GPU: this program is also the workers that it races,
-// which keep their buffers in host memory and let time pass where a device would work.
+// which keep their buffers in host memory and let time pass where a device would work. Where one
+// says that it is a simulator, it is also the device, which then has the buffers and does the work.
 //
 // Each race below is a speed case of the grader's own; the tests then read the records it left.
 #define DOCTEST_CONFIG_IMPLEMENT
@@ -56,6 +57,12 @@ public:
           out_(out),
           device_(open(program.parent_path().c_str(), O_RDONLY | O_DIRECTORY))
     {
+        if (kind_ == "device") {
+            part_ = part::device;
+            kind_ = name_of_host();
+        } else if (send(device_fd, kind_.data(), kind_.size(), MSG_NOSIGNAL) > 0) {
+            part_ = part::host;
+        }
         if (kind_ == "takes all memory") flock(device_, LOCK_SH);
     }
 
@@ -64,6 +71,7 @@ public:
         reply a;
         a.what = r.what;
         std::copy(r.nonce, r.nonce + 2, a.nonce);
+        if (part_ == part::host) return a;
         if (r.what == command::facts) facts(r.offset);
         if (r.what == command::load && (kind_ == "says there is no memory" || taken()))
             a.status = reply_status::out_of_memory;
@@ -72,7 +80,7 @@ public:
         if (r.what == command::patch)
             std::memcpy(payload(r.set, r.index) + r.at, in_ + r.offset, r.bytes);
         if (r.what == command::poison) poison(r);
-        if (r.what == command::run) run(r, a);
+        if (r.what == (part_ == part::device ? command::end : command::run)) run(r, a);
         if (r.what == command::store) store(r);
         if (r.what == command::drop) sets_.erase(r.set);
         if (r.what == command::report) report(r.offset);
@@ -80,6 +88,15 @@ public:
     }
 
 private:
+    enum class part { all, host, device }; // the host's has a device that does all there is to do
+
+    static std::string name_of_host()
+    {
+        char name[64] = {};
+        if (read(device_fd, name, sizeof name - 1) <= 0) _exit(2);
+        return name;
+    }
+
     // Whether another process has all memory of the device, which is a lock here.
     bool taken() const
     {
@@ -237,6 +254,7 @@ private:
     }
 
     std::string kind_;
+    part part_ = part::all;
     std::byte *in_, *out_;
     int device_;
     std::map<std::uint32_t, set> sets_;
@@ -699,12 +717,13 @@ int main(int count, char **arguments)
          {"naive", "fast", "slow", "lies", "replays", "writes nothing", "writes past the end",
           "goes wrong later", "crashes", "garbled", "right but once", "misuses a vote",
           "takes its own form", "takes a minute", "loses memory", "says there is no memory",
-          "takes all memory"})
+          "takes all memory", "device"})
         std::filesystem::create_symlink(std::filesystem::canonical("/proc/self/exe"),
                                         folder / kind);
     options().simulated = false;
     options().sandbox = false;
     options().naive = folder / "naive";
+    options().device = folder / "device";
     options().seed = 1;
 
     for (const char *which : {"race:*", "count:*", "call:*"}) {

@@ -241,20 +241,6 @@ TEST_CASE("ordinary C++ is not refused")
     CHECK_MESSAGE(b.built(), b.message << b.diagnostics);
 }
 
-TEST_CASE("a worker that counts names nothing of itself")
-{
-    built_project p;
-    p.tools.simulator_library = p.tools.cudart_static; // any library of the runtime's functions
-    built_submission b = build_submission(
-        p.tools, {&p.only_lab(), p.put("labs/02_scaling/stub.cu", right), {"gpu", "sim"}}, {});
-    REQUIRE_MESSAGE(b.workers.size() == 2, b.message << b.diagnostics);
-    for (bool counts : {false, true}) {
-        child names;
-        names.arguments = {"nm", b.workers[counts]};
-        CHECK(contains(run(names).text, "no symbols") == counts);
-    }
-}
-
 TEST_CASE("of system calls those remain that the C++ library's waits make")
 {
     built_project p;

@@ -107,6 +107,7 @@ public:
         h.kind = message::call;
         h.what = static_cast<std::uint32_t>(what);
         h.thread = number_of_thread();
+        std::fflush(stdout); // what the program has printed comes before what its kernels print
         if (!wire_.send(h, arguments.bytes())) give_up("the simulated device is gone");
         while (true) {
             std::vector<std::byte> bytes;
