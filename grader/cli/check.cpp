@@ -186,8 +186,8 @@ int check_command(const toolchain &t, const std::vector<std::string> &words, gra
 
     check_tally result;
     note_edition(t);
-    progress.say("compiling what is wrong on purpose");
-    std::map<std::string, double> core_seconds = compile_wrong(t, tasks, options.backend);
+    progress.say("compiling what is right in another way, and what is wrong on purpose");
+    std::map<std::string, double> core_seconds = compile_all(t, tasks, options.backend);
     progress.say(fmt::format("checking, seed {}", options.seed));
     grade_all(t, tasks, options, has_table ? tables_of(t, names) : tables(), progress, result);
     for (const check_task &work : tasks) core_seconds[work.of->name] += work.cpu_seconds;

@@ -155,6 +155,11 @@ std::vector<check_finding> judge(const toolchain &t, const check_task &work, con
         return {judge_stub(t, work, l, backend)};
     case check_role::filled:
         return {judge_filled(t, work, right)};
+    case check_role::right: {
+        std::string fault = failures(l, work.only.empty() ? any_case : correctness);
+        if (fault.empty()) fault = any_right(l);
+        return {{work.submission() + ": passes everything", fault}};
+    }
     case check_role::wrong: {
         expectation e = expectation_of(t, work, backend);
         std::string gets = e.passes     ? "passes here"
@@ -181,7 +186,10 @@ lab compiled_as(const lab &of, check_role as)
 
 std::string check_task::submission() const
 {
-    return (as == check_role::wrong ? "wrong/" : "") + what.name;
+    const std::string folder = as == check_role::wrong   ? "wrong/"
+                               : as == check_role::right ? "right/"
+                                                         : "";
+    return folder + what.name + (schedule.empty() ? "" : ", schedule " + schedule);
 }
 
 expectation expectation_of(const toolchain &t, const check_task &work, const std::string &backend)
@@ -220,15 +228,16 @@ void narrow_mistakes(const toolchain &t, std::vector<check_task> &tasks, const s
     }
 }
 
-double compile_wrong_of(const toolchain &t, const lab &l, const std::vector<check_task *> &tasks,
-                        const std::string &backend)
+double compile_at_once(const toolchain &t, const lab &l, const std::vector<check_task *> &tasks,
+                       const std::string &backend)
 {
     std::vector<std::string> paths;
     for (const check_task *work : tasks)
-        if (!work->lacks_mpi) paths.push_back(work->what.source);
+        if (!work->lacks_mpi && work->schedule.empty()) paths.push_back(work->what.source);
+    if (paths.empty()) return 0;
     double cpu_seconds = 0;
-    auto objects = compile_together(t, compiled_as(l, check_role::wrong), paths,
-                                    linked_with(backend), cpu_seconds);
+    auto objects =
+        compile_together(t, compiled_as(l, tasks[0]->as), paths, linked_with(backend), cpu_seconds);
     for (check_task *work : tasks)
         if (auto at = objects.find(work->what.source); at != objects.end())
             work->what.object = at->second;
@@ -241,21 +250,24 @@ void build_ahead(const toolchain &t, const check_task &work, const std::string &
     build_submission(t, {&l, work.what.source, linked_with(backend), work.what.object});
 }
 
-std::map<std::string, double> compile_wrong(const toolchain &t, std::vector<check_task> &tasks,
-                                            const std::string &backend)
+std::map<std::string, double> compile_all(const toolchain &t, std::vector<check_task> &tasks,
+                                          const std::string &backend)
 {
     std::vector<const lab *> labs;
     for (const check_task &work : tasks)
         if (!work.of->test && (labs.empty() || labs.back() != work.of)) labs.push_back(work.of);
-    std::vector<double> seconds(labs.size());
-    run_all(labs.size(), cores(), [&](std::size_t i) {
-        std::vector<check_task *> wrong;
+    constexpr check_role roles[] = {check_role::right, check_role::wrong};
+    std::vector<double> seconds(labs.size() * std::size(roles));
+    run_all(seconds.size(), cores(), [&](std::size_t i) {
+        const lab &l = *labs[i / std::size(roles)];
+        std::vector<check_task *> chosen;
         for (check_task &work : tasks)
-            if (work.of == labs[i] && work.as == check_role::wrong) wrong.push_back(&work);
-        seconds[i] = compile_wrong_of(t, *labs[i], wrong, backend);
+            if (work.of == &l && work.as == roles[i % std::size(roles)]) chosen.push_back(&work);
+        seconds[i] = compile_at_once(t, l, chosen, backend);
     });
     std::map<std::string, double> by_lab;
-    for (std::size_t i = 0; i < labs.size(); ++i) by_lab[labs[i]->name] = seconds[i];
+    for (std::size_t i = 0; i < seconds.size(); ++i)
+        by_lab[labs[i / std::size(roles)]->name] += seconds[i];
     return by_lab;
 }
 
@@ -287,6 +299,7 @@ void grade_into(const toolchain &t, check_task &work, grade_options options)
 {
     options.pattern = work.case_name;
     options.only = work.only;
+    if (!work.schedule.empty()) options.schedule = work.schedule;
     graded g = grade_one(t, compiled_as(*work.of, work.as), work.what, options, false);
     work.seconds = g.seconds;
     work.cpu_seconds += g.cpu_seconds;
@@ -298,9 +311,11 @@ void grade_into(const toolchain &t, check_task &work, grade_options options)
         row.key = work.key;
         if (!work.chance.empty()) state_chance(row, work.chance);
     }
-    // A stub that may be a student's says nothing of the grader.
-    for (const check_finding &f : work.findings)
-        if (!f.skipped.empty()) work.got = {work.submission(), graded_submission::not_at_all, {}};
+    // A stub that may be a student's says nothing of the grader, and tables are of one schedule.
+    const bool skipped = std::any_of(work.findings.begin(), work.findings.end(),
+                                     [](const check_finding &f) { return !f.skipped.empty(); });
+    if (skipped || !work.schedule.empty())
+        work.got = {work.submission(), graded_submission::not_at_all, {}};
 }
 
 } // namespace
@@ -308,7 +323,7 @@ void grade_into(const toolchain &t, check_task &work, grade_options options)
 void carry_out(const toolchain &t, check_task &work, grade_options options)
 {
     if (work.lacks_mpi) {
-        work.findings = {{"wrong/" + work.what.name, "", "it uses Open MPI, which is not here"}};
+        work.findings = {{work.submission(), "", "it uses Open MPI, which is not here"}};
         return;
     }
     try {
@@ -342,6 +357,33 @@ check_task stub_task(const toolchain &t, const lab &l)
     return work;
 }
 
+std::vector<std::string> sources_in(const std::string &folder)
+{
+    std::vector<std::string> paths;
+    if (fs::is_directory(folder))
+        for (const fs::directory_entry &e : fs::directory_iterator(folder))
+            if (e.path().extension() == ".cu") paths.push_back(e.path().string());
+    std::sort(paths.begin(), paths.end());
+    return paths;
+}
+
+bool uses_mpi(const std::string &path)
+{
+    return read_text(path).find("#include <mpi.h>") != std::string::npos;
+}
+
+// Of a right submission whose streams, host threads or blocks wait for each other: those which a
+// line of its first comment names, "// Schedules: late random".
+std::vector<std::string> schedules_in(const std::string &source)
+{
+    const std::string begin = "// Schedules: ";
+    for (const std::string &line : lines(source)) {
+        if (!line.starts_with("//")) break;
+        if (line.starts_with(begin)) return words_between_blanks(line.substr(begin.size()));
+    }
+    return {};
+}
+
 } // namespace
 
 std::vector<check_task> tasks_of(const toolchain &t, const lab &l, const std::string &backend)
@@ -357,16 +399,18 @@ std::vector<check_task> tasks_of(const toolchain &t, const lab &l, const std::st
         if (!l.test) add(check_role::filled, file_of(t.source(l, "filled")));
     }
     if (fs::exists(t.stub(l))) tasks.push_back(stub_task(t, l));
-    std::vector<std::string> wrong;
-    if (fs::is_directory(t.wrong_folder(l)))
-        for (const fs::directory_entry &e : fs::directory_iterator(t.wrong_folder(l)))
-            if (e.path().extension() == ".cu") wrong.push_back(e.path().string());
-    std::sort(wrong.begin(), wrong.end());
-    for (const std::string &path : wrong) {
-        add(check_role::wrong, file_of(path));
-        tasks.back().lacks_mpi =
-            l.mpirun.empty() && read_text(path).find("#include <mpi.h>") != std::string::npos;
-    }
+    for (const auto &[as, folder] :
+         {std::pair(check_role::right, "right"), std::pair(check_role::wrong, "wrong")})
+        for (const std::string &path : sources_in(t.folder_of(l, folder))) {
+            add(as, file_of(path));
+            tasks.back().lacks_mpi = l.mpirun.empty() && uses_mpi(path);
+            if (as != check_role::right || backend != "sim") continue;
+            const check_task usual = tasks.back();
+            for (const std::string &schedule : schedules_in(read_text(path))) {
+                tasks.push_back(usual);
+                tasks.back().schedule = schedule;
+            }
+        }
     for (check_task &work : tasks) work.got.submission = work.submission();
     return tasks;
 }

@@ -11,7 +11,7 @@
 
 namespace cli {
 
-enum class check_role { naive, library, rung, solution, stub, filled, wrong };
+enum class check_role { naive, library, rung, solution, stub, filled, right, wrong };
 
 struct check_finding {
     std::string what;         // "naive is right"
@@ -26,6 +26,7 @@ struct check_task {
     subject what;
     std::string only = {};      // correctness or speed; empty: both
     std::string case_name = {}; // the only case; empty: all
+    std::string schedule = {};  // another than usual, whose verdicts no table has
     bool edited = false;     // a stub: the file in the tree is a student's, another one is graded
     bool known = true;       // whether git says so
     bool lacks_mpi = false;  // it cannot be compiled here, and the lab can do without
@@ -58,15 +59,15 @@ void narrow_mistakes(const toolchain &t, std::vector<check_task> &tasks, const s
 // do not say.
 bool runs_into_a_limit(const toolchain &t, const check_task &work, const std::string &backend);
 
-// Compiles the wrong submissions of each lab at once, and returns by lab the core-seconds that
-// took. Those of the test labs do what no compiler, linker or process likes, each in its own way:
-// they are left to be compiled alone.
-std::map<std::string, double> compile_wrong(const toolchain &t, std::vector<check_task> &tasks,
-                                            const std::string &backend);
+// Compiles the right and the wrong submissions of each lab at once, and returns by lab the
+// core-seconds that took. Those of the test labs do what no compiler, linker or process likes, each
+// in its own way: they are left to be compiled alone.
+std::map<std::string, double> compile_all(const toolchain &t, std::vector<check_task> &tasks,
+                                          const std::string &backend);
 
-// The same for some tasks of one lab.
-double compile_wrong_of(const toolchain &t, const lab &l, const std::vector<check_task *> &tasks,
-                        const std::string &backend);
+// The same for some tasks of one lab, which are all right or all wrong.
+double compile_at_once(const toolchain &t, const lab &l, const std::vector<check_task *> &tasks,
+                       const std::string &backend);
 // Compiles and links a submission that is a file, so that carry_out need not.
 void build_ahead(const toolchain &t, const check_task &work, const std::string &backend);
 

@@ -101,7 +101,7 @@ check_task narrowed(const toolchain &t, check_task work, const std::vector<speed
             work.chance = verdicts_by_chance(e.verdict);
         }
     } catch (const machine_error &unreadable) {
-        work.findings = {{"wrong/" + work.what.name, unreadable.what()}};
+        work.findings = {{work.submission(), unreadable.what()}};
         return work;
     }
     work.case_name = e.case_name;
@@ -293,7 +293,7 @@ private:
         std::vector<check_task *> due;
         for (check_task &w : tasks_)
             if (w.of == &l && is_due_mistake(w)) due.push_back(&w);
-        compile_wrong_of(t_, l, due, options_.backend);
+        compile_at_once(t_, l, due, options_.backend);
     }
     // Each to its program, on all cores, while nothing is timed.
     void link_mistakes()

@@ -234,6 +234,17 @@ std::string nearest(std::string_view word, const std::vector<std::string> &candi
     return best;
 }
 
+std::vector<std::string> words_between_blanks(const std::string &text)
+{
+    std::vector<std::string> words;
+    for (std::size_t from = 0; from < text.size();) {
+        std::size_t end = std::min(text.find(' ', from), text.size());
+        if (end > from) words.push_back(text.substr(from, end - from));
+        from = end + 1;
+    }
+    return words;
+}
+
 std::string csv_quoted(std::string word)
 {
     if (word.find_first_of(",\"\n\r") == word.npos) return word;

@@ -55,6 +55,8 @@ std::string demangled(const std::string &symbol);
 
 std::string trimmed(std::string_view line); // of blanks, tabs and carriage returns
 
+std::vector<std::string> words_between_blanks(const std::string &text);
+
 std::string csv_quoted(std::string word); // in quotes where CSV needs them
 
 using grading::lines;

@@ -107,10 +107,10 @@ std::string toolchain::source(const lab &l, const std::string &implementation) c
                        implementation);
 }
 
-std::string toolchain::wrong_folder(const lab &l) const
+std::string toolchain::folder_of(const lab &l, const std::string &which) const
 {
-    return l.test ? test_folder(*this, l) + "wrong"
-                  : source_root + "/solutions/" + l.name + "/wrong";
+    return l.test ? test_folder(*this, l) + which
+                  : fmt::format("{}/solutions/{}/{}", source_root, l.name, which);
 }
 
 std::string toolchain::program(const lab &l, const std::string &implementation,

@@ -42,7 +42,7 @@ struct toolchain {
     std::string stub(const lab &l) const;
     std::string source(const lab &l,
                        const std::string &implementation) const; // naive, 1_..., solution
-    std::string wrong_folder(const lab &l) const;
+    std::string folder_of(const lab &l, const std::string &which) const; // right, wrong
     std::string program(const lab &l, const std::string &implementation,
                         const std::string &backend) const; // LAB.IMPL.sim
     std::string grader(const lab &l) const;                // grade.LAB

@@ -96,17 +96,6 @@ std::vector<std::string> table_header(bool keyed)
     return header;
 }
 
-std::vector<std::string> words_between_blanks(const std::string &text)
-{
-    std::vector<std::string> words;
-    for (std::size_t from = 0; from < text.size();) {
-        std::size_t end = std::min(text.find(' ', from), text.size());
-        if (end > from) words.push_back(text.substr(from, end - from));
-        from = end + 1;
-    }
-    return words;
-}
-
 void check_row(const verdict_row &row, const std::string &path, std::size_t line)
 {
     std::vector<std::string> verdicts =

@@ -11,6 +11,8 @@ from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
 VERDICT = re.compile(r"// (?:Fails|On gpu): (.+?) \| ([A-Z_]+) \|(.*)")
+RIGHT = re.compile(r"// Right: .+\n")
+SCHEDULES = re.compile(r"^// Schedules:(?! (?:late|random|late random|random late)$)", re.M)
 PASSES = re.compile(r"// Passes: .+")
 EXEMPT = {"LICENSE", ".gitignore"}  # their form is fixed by others
 SPOKEN_OF_ITSELF = re.compile(r"\b(?:TODO|FIXME|XXX|HACK)\b")
@@ -137,6 +139,9 @@ def check_files():
             check_stub(path, text)
         elif path.suffix in (".cpp", ".hpp", ".cu", ".h") and SPOKEN_OF_ITSELF.search(text) and "hints" not in name:
             check_todo_words(path, text)
+        if path.parent.name == "right" and path.suffix == ".cu" and (not RIGHT.match(text) or SCHEDULES.search(text)):
+            problem(path, "its first line is not `// Right: <in what it differs from the solution>`, or `// Schedules:` "
+                          "names others than late and random")
         if path.parent.name == "wrong" and path.suffix == ".cu":
             lab = path.parents[1].name
             grade = path.parents[1] / "grade.cpp" if "tests/labs" in name else TOP / "labs" / lab / "grade.cpp"

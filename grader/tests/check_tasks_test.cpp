@@ -108,3 +108,32 @@ TEST_CASE("the core-seconds of a submission that is graded twice count once")
     REQUIRE(work.got.rows.size() == 2);
     CHECK(work.cpu_seconds < 2000);
 }
+
+TEST_CASE("a right submission must have all points, by the schedules that it names too")
+{
+    project p;
+    p.script("build/grade.02_scaling", late_grader);
+    p.put("solutions/02_scaling/right/y.cu",
+          "// Right: in two streams.\n// Schedules: late random\nvoid f();\n");
+    p.put("solutions/02_scaling/right/z.cu", "// Right: in one.\n\n// Schedules: late\n");
+    std::vector<check_task> right;
+    for (const check_task &work : tasks_of(p.tools, p.only_lab(), "sim"))
+        if (work.as == check_role::right) right.push_back(work);
+    REQUIRE(right.size() == 4);
+    CHECK(right[0].submission() == "right/y.cu");
+    CHECK(right[1].submission() == "right/y.cu, schedule late");
+    CHECK(right[2].submission() == "right/y.cu, schedule random");
+    CHECK(right[3].submission() == "right/z.cu");
+    right[0].case_name = right[1].case_name = "scale: row"; // in which nothing passes
+    for (check_task *work : {&right[0], &right[1]}) {
+        work->what.ours = true; // nothing is compiled here
+        carry_out(p.tools, *work, simulator_options());
+        REQUIRE(work->findings.size() == 1);
+        CHECK(work->findings[0].what == work->submission() + ": passes everything");
+        CHECK(contains(work->findings[0].fault, "WRONG_ANSWER  scale: row: row 3 has its own"));
+    }
+    CHECK(right[0].got.rows.size() == 1);
+    CHECK(right[1].got.rows.empty());
+    CHECK(tasks_of(p.tools, p.only_lab(), "gpu").size() ==
+          tasks_of(p.tools, p.only_lab(), "sim").size() - 2);
+}
