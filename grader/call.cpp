@@ -441,6 +441,8 @@ const char *kind_name(std::uint8_t kind)
         return "gave a kernel that it launched a pointer to memory of its own";
     case unwatched:
         return "was not watched to its end";
+    case failed_call:
+        return "failed";
     }
     return "did something unknown";
 }
@@ -679,14 +681,18 @@ void check_report(const std::byte *from, const std::vector<argument> &arguments,
         return std::find(std::begin(order), std::end(order), verdict_of(f)) - std::begin(order);
     };
     for (simulator_finding &f : found) terminate_strings(f);
-    // A refused launch is the student's to handle; it counts once its error stays unchecked.
+    // What was refused or failed is the student's to handle; it counts once its error stays
+    // unchecked.
     std::erase_if(found, [](const simulator_finding &f) {
         auto kind = static_cast<simulator::finding_kind>(f.kind);
         bool refused = kind == simulator::finding_kind::refused_launch;
         bool unwatched = kind == simulator::finding_kind::unwatched;
+        bool failed = kind == simulator::finding_kind::failed_call;
         if (refused) current_case().refused = printable(f.detail);
         if (unwatched) current_case().unwatched = printable(f.kernel);
-        return refused || unwatched;
+        if (failed && current_case().failed.name.empty())
+            current_case().failed = {printable(f.kernel), printable(f.where), printable(f.detail)};
+        return refused || unwatched || failed;
     });
     if (found.empty()) return;
     auto worst = std::min_element(found.begin(), found.end(), [&](const auto &x, const auto &y) {
@@ -1099,6 +1105,7 @@ void make_call(const char *function, std::vector<argument> arguments, void *resu
     current_case().function = function;
     current_case().repeating = false;
     current_case().refused.clear();
+    current_case().failed = {};
     current_case().outputs.clear();
     results_of_ranks.clear();
     counters_of_calls.clear();

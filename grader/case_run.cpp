@@ -1,12 +1,14 @@
 // Workers of a run, and how what they say becomes the case's verdict.
 #include "case_run.hpp"
 #include "report.hpp"
+#include "whole_file.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 #include <sys/random.h>
 
 #include <algorithm>
+#include <cctype>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
@@ -109,18 +111,44 @@ std::string fault_hint(int error)
     return hint;
 }
 
+const char *const begin_with_failed_call =
+    "Begin with the call that failed, and look at the error that every call returns: what fails "
+    "unseen shows later, as something else.";
+
+// In a sentence, once; empty: none failed.
+std::string take_failed_call()
+{
+    const failed_call f = std::exchange(current_case().failed, {});
+    if (!f) return {};
+    return sentence_of(f, file_text(options().source), current_case().function);
+}
+
+std::string with_capital(std::string sentence)
+{
+    if (!sentence.empty() && !sentence.starts_with("cuda"))
+        sentence[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(sentence[0])));
+    return sentence;
+}
+
 [[noreturn]] void end_for_error(const reply &r, const std::string &doing)
 {
     std::string error =
         fmt::format("{} ({}): {}", printable(r.error_name), r.error, printable(r.text));
     const std::string &refused = current_case().refused;
     // Calls, too, answer "invalid value"; only the simulator knows whether a launch was refused.
-    bool a_call = r.error == cuda_invalid_value && options().simulated && refused.empty();
+    bool a_call = refused.empty() && options().simulated &&
+                  (r.error == cuda_invalid_value || current_case().failed);
     if (r.step == run_step::last_error && is_launch_error(r.error) && !a_call)
         end_case(verdict::LAUNCH_FAILED,
                  fmt::format("A kernel launch was refused and the error left unchecked: {}. {}",
                              error, refused),
                  launch_hint(r.error));
+    if (std::string failed;
+        r.step == run_step::last_error && !(failed = take_failed_call()).empty())
+        end_case(
+            verdict::CUDA_ERROR,
+            fmt::format("{} The error was left unchecked while {}.", with_capital(failed), doing),
+            begin_with_failed_call);
     if (r.step == run_step::last_error)
         end_case(verdict::CUDA_ERROR,
                  fmt::format("A CUDA call failed while {}, and the error was left unchecked: {}.",
@@ -335,10 +363,20 @@ std::string refused_launch_hint(verdict v)
     return current_case().refused + " Do what was refused in another way.";
 }
 
+// Whatever came of it that a call failed: that call is said, and is where to begin.
+void say_failed_call(std::string &message, std::string &hint)
+{
+    const std::string failed = take_failed_call();
+    if (failed.empty()) return;
+    message += " Before that, " + failed;
+    hint = begin_with_failed_call;
+}
+
 } // namespace
 
 void end_case(verdict v, std::string message, std::string hint)
 {
+    say_failed_call(message, hint);
     if (std::string late = late_streams_hint(v); !late.empty()) hint = late;
     if (waits_may_lack(v))
         if (std::string alone = default_stream_hint(); !alone.empty()) hint = alone;
@@ -493,6 +531,11 @@ void require_answer(const answer &a, const std::string &doing)
                      fmt::format("A kernel launch was refused: {}. {}", printable(r.text),
                                  current_case().refused),
                      launch_hint(cuda_invalid_value));
+        if (std::string failed = take_failed_call(); !failed.empty())
+            end_case(verdict::CUDA_ERROR,
+                     fmt::format("{} The function threw an exception about it while {}: {}.",
+                                 with_capital(failed), on, printable(r.text)),
+                     begin_with_failed_call);
         end_case(
             verdict::CRASH,
             fmt::format("The function threw an exception while {}: {}.", on, printable(r.text)),

@@ -5,6 +5,7 @@
 #include "open_points.hpp"
 #include "replay.hpp"
 #include "todo.hpp"
+#include "whole_file.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -62,12 +63,6 @@ bool skipped(const case_record &r) { return !r.started || r.result == verdict::S
 int open_points(const case_record &r)
 {
     return r.started && r.result == verdict::SKIPPED ? r.max_points : 0;
-}
-
-std::string file_text(const std::string &path)
-{
-    std::ifstream file(path);
-    return {std::istreambuf_iterator<char>(file), {}};
 }
 
 // Of the submission's own comments, where the stub as it was handed out is not known.

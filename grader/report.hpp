@@ -2,6 +2,7 @@
 #pragma once
 
 #include "call.hpp"
+#include "failed_call.hpp"
 #include "grading.hpp"
 #include "speed.hpp"
 #include "verdict.hpp"
@@ -28,6 +29,7 @@ struct case_record {
     int line = 0;          // of the submission's file, that the message names; 0: none
     std::string function;  // the contract function last called
     std::string refused;   // of its call: the launches the simulator refused, in a sentence
+    failed_call failed;    // of its call: the first one of the runtime that did
     std::string unwatched; // a kernel too large for the simulator to look for all its races
     std::string text;      // what the submission printed
     bool text_cut = false;

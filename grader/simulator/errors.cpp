@@ -6,6 +6,7 @@
 
 #include <cstdio>
 #include <map>
+#include <utility>
 
 namespace simulator::runtime {
 
@@ -19,6 +20,7 @@ struct device_fault {
 // One for all devices: the process cannot use CUDA any further, as on hardware.
 device_fault standing;
 bool harnessed = false; // a harness reads the findings and tells of them itself
+failure_words words;    // of the call that is being made
 
 } // namespace
 
@@ -63,6 +65,25 @@ void complain(const std::string &message)
     std::fprintf(stderr, "simulator: %s\n", message.c_str());
 }
 
+cudaError_t fail_because(cudaError_t error, std::string why)
+{
+    std::lock_guard guard(lock());
+    words.why = std::move(why);
+    return error;
+}
+
+void fail_as_found()
+{
+    std::lock_guard guard(lock());
+    words.found = true;
+}
+
+failure_words take_failure_words()
+{
+    std::lock_guard guard(lock());
+    return std::exchange(words, {});
+}
+
 cudaError_t refuse(const char *function)
 {
     const std::string sentence = std::string("the simulator does not offer ") + function +
@@ -74,6 +95,7 @@ cudaError_t refuse(const char *function)
     f.host_call = true;
     f.detail = sentence;
     findings::instance().add(std::move(f));
+    fail_as_found();
     std::lock_guard guard(lock());
     return record(cudaErrorNotSupported);
 }

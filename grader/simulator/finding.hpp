@@ -25,6 +25,7 @@ enum class finding_kind : std::uint8_t {
     refused_launch, // a grid or block beyond the limits; the program got an error code for it
     lent_memory,    // a kernel gave a child a pointer to its shared or local memory
     unwatched,      // no fault: races were looked for in a part of the grid only
+    failed_call,    // the first call of the runtime that returned an error to the program
 };
 
 struct dim {

@@ -220,10 +220,15 @@ resolved known_as(const kernel_info &info)
     return out;
 }
 
+bool is_symbol(const void *host) { return registered().symbols.count(host) > 0; }
+
 cudaError_t resolve_symbol(const void *host, module::variable &out)
 {
     auto it = registered().symbols.find(host);
-    if (it == registered().symbols.end()) return cudaErrorInvalidSymbol;
+    if (it == registered().symbols.end())
+        return fail_because(cudaErrorInvalidSymbol,
+                            "what it was given is no __device__ or __constant__ variable: it "
+                            "takes the variable itself, no pointer to it and no text");
     module *code = load(*it->second.from, current_device());
     if (!code) return it->second.from->error;
     const auto *v = code->find_variable(it->second.name);
@@ -345,6 +350,7 @@ cudaError_t prepare(const void *function, dim3 grid, dim3 block, void **argument
         f.kernel = demangled_name(k.info->name);
         f.detail = refused_text(*k.info, grid, block, dynamic_shared);
         findings::instance().add(std::move(f));
+        fail_as_found();
         return e;
     }
     if (!arguments && !k.info->parameters.empty()) return cudaErrorInvalidValue;
@@ -357,8 +363,13 @@ cudaError_t prepare(const void *function, dim3 grid, dim3 block, void **argument
 cudaError_t run(const void *function, dim3 grid, dim3 block, void **arguments,
                 std::size_t dynamic_shared, cudaStream_t stream, bool cooperative)
 {
-    if (!valid(stream)) return cudaErrorInvalidResourceHandle;
-    if (state_of(stream).device != current_device()) return cudaErrorInvalidResourceHandle;
+    if (!valid(stream))
+        return fail_because(cudaErrorInvalidResourceHandle, "its stream does not exist");
+    if (const int device = state_of(stream).device; device != current_device())
+        return fail_because(cudaErrorInvalidResourceHandle,
+                            "its stream was made on device " + std::to_string(device) +
+                                ", and device " + std::to_string(current_device()) +
+                                " is the current one");
     task t;
     if (cudaError_t e = prepare(function, grid, block, arguments, dynamic_shared, cooperative, t);
         e != cudaSuccess)

@@ -44,6 +44,8 @@ const char *name_of(finding_kind kind)
         return "pointer to memory of its own given to a child";
     case finding_kind::unwatched:
         return "races not looked for to the end";
+    case finding_kind::failed_call:
+        return "call failed";
     }
     return "unknown finding";
 }

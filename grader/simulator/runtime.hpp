@@ -28,6 +28,15 @@ void fault(cudaError_t kernel_error, const std::string &message);
 void leave_faults_to_harness(); // no more messages about the faults of kernels
 bool has_harness();
 void complain(const std::string &message); // one line on stderr, prefixed with "simulator: "
+// What the program is to know of the call that fails now. `why`: words that follow the call's name
+// and its error, "its destination is a null pointer". Returns `error`.
+cudaError_t fail_because(cudaError_t error, std::string why);
+void fail_as_found(); // a finding of its own says it
+struct failure_words {
+    std::string why;
+    bool found = false;
+};
+failure_words take_failure_words();       // since they were last taken
 cudaError_t refuse(const char *function); // what the simulator does not offer: said, found, refused
 
 // What the runtime keeps for each thread of the host; used under the lock.
@@ -84,6 +93,7 @@ void unload(int device); // drops the code and variables of a device; they load 
 
 // Variables, by the host object that stands for them. cudaErrorInvalidSymbol when there is none.
 cudaError_t resolve_symbol(const void *symbol, module::variable &out);
+bool is_symbol(const void *host); // whether it stands for a variable
 
 void free_all(int device); // every allocation made on a device
 

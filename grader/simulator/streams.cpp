@@ -50,7 +50,10 @@ cudaError_t record_event(cudaEvent_t e, cudaStream_t stream)
 {
     if (check(e) != cudaSuccess || !valid(stream)) return cudaErrorInvalidResourceHandle;
     stream_state &s = state_of(stream);
-    if (s.device != e->device) return cudaErrorInvalidResourceHandle;
+    if (s.device != e->device)
+        return fail_because(cudaErrorInvalidResourceHandle,
+                            "the event was made on device " + std::to_string(e->device) +
+                                " and the stream on device " + std::to_string(s.device));
     e->recorded = true;
     e->into = s.into;
     e->nodes = s.tail;

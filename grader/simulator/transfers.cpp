@@ -24,16 +24,26 @@ struct side {
 
 enum class wanted { host, device, any };
 
+// What a pointer to host memory is, of which device memory was wanted.
+std::string words_for_host_address(const void *p)
+{
+    if (!is_symbol(p)) return "host memory, where device memory is needed";
+    return "the host's name of a variable in device memory, which cudaMemcpyToSymbol and "
+           "cudaMemcpyFromSymbol copy";
+}
+
 // Finds the bytes behind a pointer as a copy would: refuses what is on the wrong side, freed, or
 // not wholly inside one allocation.
 cudaError_t look_up(const char *function, const void *p, std::uint64_t bytes, wanted want,
                     bool write, side &out)
 {
-    if (!p) return cudaErrorInvalidValue;
+    const std::string its = write ? "its destination is " : "its source is ";
+    if (!p) return fail_because(cudaErrorInvalidValue, its + "a null pointer");
     memory &m = memory::instance();
     const address at = as_address(p);
     if (!m.contains(at)) {
-        if (want == wanted::device) return cudaErrorInvalidValue;
+        if (want == wanted::device)
+            return fail_because(cudaErrorInvalidValue, its + words_for_host_address(p));
         out.bytes = static_cast<std::byte *>(const_cast<void *>(p));
         out.pageable = !is_registered(p);
         return cudaSuccess;
@@ -52,7 +62,9 @@ cudaError_t look_up(const char *function, const void *p, std::uint64_t bytes, wa
         return misuse(finding_kind::out_of_bounds, "and runs past the end of the allocation");
     if (a->kind == memory_kind::heap) return cudaErrorInvalidValue; // only kernels may use it
     const bool both = a->kind == memory_kind::pinned || a->kind == memory_kind::managed;
-    if (want == wanted::host && !both) return cudaErrorInvalidValue;
+    if (want == wanted::host && !both)
+        return fail_because(cudaErrorInvalidValue,
+                            its + "device memory, and the direction it was given says host");
     out = {m.at(at), at, m.shadow_at(at), a->kind == memory_kind::pinned, a->device};
     return cudaSuccess;
 }
@@ -207,6 +219,7 @@ void find_misuse(finding_kind kind, const char *function, const void *at, std::u
     f.where = memory::instance().describe(f.address, bytes);
     f.detail = std::move(detail);
     findings::instance().add(std::move(f));
+    fail_as_found();
 }
 
 cudaError_t copy(copy_request r, cudaStream_t stream, until end)
@@ -315,7 +328,11 @@ cudaError_t part_of(const void *symbol, std::size_t bytes, std::size_t offset, v
 {
     module::variable v;
     if (cudaError_t e = resolve_symbol(symbol, v); e != cudaSuccess) return e;
-    if (offset > v.bytes || bytes > v.bytes - offset) return cudaErrorInvalidValue;
+    if (offset > v.bytes || bytes > v.bytes - offset)
+        return fail_because(cudaErrorInvalidValue,
+                            "it copies " + std::to_string(bytes) + " bytes from byte " +
+                                std::to_string(offset) + " of a variable that has " +
+                                std::to_string(v.bytes));
     out = reinterpret_cast<void *>(v.start + offset);
     return cudaSuccess;
 }
@@ -386,7 +403,7 @@ cudaError_t to_symbol(const char *function, const void *symbol, const void *from
                       std::size_t offset, cudaMemcpyKind kind, cudaStream_t stream, until end)
 {
     if (kind == cudaMemcpyHostToHost || kind == cudaMemcpyDeviceToHost)
-        return cudaErrorInvalidMemcpyDirection;
+        return fail_because(cudaErrorInvalidMemcpyDirection, "a symbol is in device memory");
     void *to = nullptr;
     if (cudaError_t e = part_of(symbol, bytes, offset, to); e != cudaSuccess) return e;
     return copy(linear(function, to, from, bytes, kind), stream, end);
@@ -396,7 +413,7 @@ cudaError_t from_symbol(const char *function, void *to, const void *symbol, std:
                         std::size_t offset, cudaMemcpyKind kind, cudaStream_t stream, until end)
 {
     if (kind == cudaMemcpyHostToHost || kind == cudaMemcpyHostToDevice)
-        return cudaErrorInvalidMemcpyDirection;
+        return fail_because(cudaErrorInvalidMemcpyDirection, "a symbol is in device memory");
     void *from = nullptr;
     if (cudaError_t e = part_of(symbol, bytes, offset, from); e != cudaSuccess) return e;
     return copy(linear(function, to, from, bytes, kind), stream, end);

@@ -177,10 +177,36 @@ void host_server::make(call_number what, reader &from, writer &to)
         if (refused_.empty()) refused_ = special ? "cudaLaunchKernel" : table[number].name;
         return to.put(runtime::record(cudaErrorNotPermitted));
     }
+    runtime::take_failure_words();
     if (special)
         make_special(what, from, to);
     else
         table[number].make(from, to);
+    if (what >= call_number::launch && what <= call_number::launch_with)
+        note_failure("cudaLaunchKernel", to);
+    else if (!special)
+        note_failure(table[number].name, to);
+}
+
+// The first call of a grader's run that failed, but for those whose error is an answer.
+void host_server::note_failure(std::string_view name, const writer &result)
+{
+    cudaError_t error = cudaSuccess;
+    std::memcpy(&error, result.bytes().data(), std::min(sizeof error, result.bytes().size()));
+    const bool answers = error == cudaSuccess || error == cudaErrorNotReady ||
+                         error == cudaErrorPeerAccessAlreadyEnabled || name == "cudaGetLastError" ||
+                         name == "cudaPeekAtLastError";
+    if (answers || alone_ || !may_work_ || failed_ || runtime::fault_stands()) return;
+    failed_ = true;
+    const runtime::failure_words words = runtime::take_failure_words();
+    if (words.found) return;
+    finding f;
+    f.kind = finding_kind::failed_call;
+    f.kernel = name;
+    f.host_call = true;
+    f.where = cudaGetErrorName(error);
+    f.detail = words.why;
+    findings::instance().add(std::move(f));
 }
 
 void **host_server::handle_of(reader &from) const

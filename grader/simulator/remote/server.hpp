@@ -7,6 +7,7 @@
 #include "../host.hpp"
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -30,7 +31,11 @@ public:
 
     // Whether calls may launch, copy and fill; what they must not at other times is refused, and
     // the first that was tells its name until it is taken.
-    void let_work(bool allowed) { may_work_ = allowed; }
+    void let_work(bool allowed)
+    {
+        may_work_ = allowed;
+        failed_ = false;
+    }
     std::string take_refused() { return std::exchange(refused_, {}); }
     // No more code from now on: what runs is fixed before there are inputs.
     void seal_code() { sealed_ = true; }
@@ -51,6 +56,7 @@ public:
 
 private:
     void make(call_number what, reader &from, writer &to);
+    void note_failure(std::string_view name, const writer &result);
     void make_of_harness(call_number what, reader &from, writer &to) const;
     void make_special(call_number what, reader &from, writer &to);
     void **handle_of(reader &from) const;
@@ -78,6 +84,7 @@ private:
     std::string refused_, complaint_;
     const bool alone_;
     bool may_work_ = true, sealed_ = false;
+    bool failed_ = false; // a call of this run
 };
 
 } // namespace simulator::remote
