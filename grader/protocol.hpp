@@ -134,6 +134,7 @@ enum class reply_status : std::uint32_t {
     ranks_waiting, // those of `waiting` have not answered in time
     disturbed,     // `rank` sent what is no reply to this request
     no_ranks,      // `text` is what mpirun said
+    left_work,     // what was left in streams needs the host, which has returned; ends the process
     misacquired,   // what acquire or release did wrong: an `acquire_fault` in `error`
 };
 

@@ -473,6 +473,10 @@ answer worker::state::run(const request &what, std::chrono::milliseconds limit)
     part.what = command::end;
     answer ended = ask_devices(part, limit);
     if (ended.how != ending::answered) return ended;
+    if (!well(ended) && ended.value.status != reply_status::cuda_error) {
+        stop();
+        return ended;
+    }
     std::ranges::copy(begun.value.refused, a.value.refused);
     // A kernel's fault is what an error of the host's last call is about.
     const bool fault = ended.value.status == reply_status::cuda_error;

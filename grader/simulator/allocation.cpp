@@ -117,6 +117,9 @@ bool overlaps_registered(std::uintptr_t first, std::uintptr_t end)
 cudaError_t register_host(void *p, std::size_t bytes)
 {
     const auto at = reinterpret_cast<std::uintptr_t>(p);
+    std::uintptr_t last = 0; // in whole pages, too
+    if (__builtin_add_overflow(at, bytes, &last) || __builtin_add_overflow(last, page, &last))
+        return cudaErrorInvalidValue;
     const std::uintptr_t first = at / page * page;
     const std::uintptr_t end = (at + bytes + page - 1) / page * page;
     if (overlaps_registered(first, end)) return cudaErrorHostMemoryAlreadyRegistered;

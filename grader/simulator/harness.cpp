@@ -130,6 +130,23 @@ size_t simulator_counters(char *out, size_t room)
     return text.size();
 }
 
+int simulator_put(void *to, const void *from, size_t bytes)
+{
+    memory &m = memory::instance();
+    if (!m.in_one_allocation(as_address(to), bytes)) return 0;
+    std::memcpy(m.at(as_address(to)), from, bytes);
+    m.mark(as_address(to), bytes, initialised, 0);
+    return 1;
+}
+
+int simulator_get(void *to, const void *from, size_t bytes)
+{
+    memory &m = memory::instance();
+    if (!m.in_one_allocation(as_address(from), bytes)) return 0;
+    std::memcpy(to, m.at(as_address(from)), bytes);
+    return 1;
+}
+
 uint64_t simulator_digest(const void *at, size_t bytes)
 {
     const memory &m = memory::instance();

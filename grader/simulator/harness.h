@@ -57,6 +57,11 @@ __attribute__((weak)) size_t simulator_findings(struct simulator_finding *out, s
 // fits in `room`; returns its length without the null.
 __attribute__((weak)) size_t simulator_counters(char *out, size_t room);
 
+// Copies to or from memory of the simulator, at once and whatever streams have before them, without
+// the checks and counts of the runtime. 0: that is not all in one live allocation.
+__attribute__((weak)) int simulator_put(void *to, const void *from, size_t bytes);
+__attribute__((weak)) int simulator_get(void *to, const void *from, size_t bytes);
+
 // A number that is another for nearly any other bytes there, also in memory of a device.
 __attribute__((weak)) uint64_t simulator_digest(const void *at, size_t bytes);
 

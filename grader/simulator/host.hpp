@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <stdexcept>
 
 namespace simulator {
 
@@ -15,6 +16,12 @@ namespace simulator {
 struct host_rows {
     std::uint64_t width = 0, height = 1, depth = 1, pitch = 0, slice = 0;
     std::uint64_t bytes() const { return width * height * depth; }
+};
+
+// Work that was queued reached for the host's memory or functions between two calls of the host's.
+// What is queued behind it will, too: nothing more is worth doing.
+struct host_is_away : std::runtime_error {
+    using runtime_error::runtime_error;
 };
 
 class host_process {

@@ -130,7 +130,8 @@ std::string text_of(dim3 d)
            ")";
 }
 
-address new_grid_workspace(int device)
+// None where the addresses are used up.
+std::optional<address> new_grid_workspace(int device)
 {
     struct {
         std::uint32_t bytes = 8, arrived = 0;
@@ -138,10 +139,10 @@ address new_grid_workspace(int device)
     memory &m = memory::instance();
     // A device whose memory is used up can still launch.
     const auto at = m.allocate(sizeof fresh, memory_kind::internal, device);
-    if (!at) throw std::runtime_error("simulator: no addresses left for a cooperative launch");
+    if (!at) return at;
     std::memcpy(m.at(*at), &fresh, sizeof fresh);
     m.mark(*at, sizeof fresh, initialised, 0);
-    return *at;
+    return at;
 }
 
 std::vector<std::byte> pack(const kernel_info &info, void **arguments)
@@ -322,7 +323,12 @@ void run(const prepared &p)
     how.parameters = p.parameters;
     how.device = p.device;
     how.closed = closed_memory(p.device);
-    if (p.cooperative) how.grid_workspace = new_grid_workspace(p.device);
+    if (p.cooperative) {
+        const auto workspace = new_grid_workspace(p.device);
+        if (!workspace)
+            return fault(cudaErrorLaunchFailure, "no addresses are left for a cooperative launch");
+        how.grid_workspace = *workspace;
+    }
     const kernel_work before = work_so_far();
     const outcome end = k.code->run(*k.info, how);
     const kernel_work after = work_so_far();

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <set>
 #include <stdexcept>
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -131,7 +132,6 @@ struct memory::state {
     std::uint64_t managed = 0;                        // live allocations of such memory
     std::uint64_t open_to_host = 0;                   // live allocations that host code can write
     std::uint64_t top = first_offset, shared_top = 0; // the latter from the middle on
-    std::uint64_t shared_bytes = 0;                   // of the file, so far
 };
 
 memory &memory::instance()
@@ -143,14 +143,14 @@ memory &memory::instance()
 
 memory::memory()
 {
-    shared_file_ = memfd_create("memory shared with the host", MFD_CLOEXEC);
+    shared_file_ = memfd_create("memory shared with the host", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     for (reserved_ = largest_range; reserved_ >= smallest_range; reserved_ /= 2) {
         auto *data = static_cast<std::byte *>(map_range(reserved_, PROT_READ | PROT_WRITE));
         auto *seen =
             static_cast<std::byte *>(data ? map_range(reserved_, PROT_NONE, seen_at) : nullptr);
         void *shadow = seen ? map_range(reserved_, PROT_READ | PROT_WRITE) : nullptr;
         const std::uint64_t half = reserved_ / 2;
-        if (shadow && map_file(data + half, half, PROT_READ | PROT_WRITE, shared_file_) &&
+        if (shadow && ftruncate(shared_file_, static_cast<off_t>(half)) == 0 && map_file(data + half, half, PROT_READ | PROT_WRITE, shared_file_) &&
             map_file(seen + half, half, PROT_NONE, shared_file_)) {
             for (void *window : {static_cast<void *>(data), static_cast<void *>(seen), shadow})
                 madvise(window, reserved_, MADV_DONTDUMP);
@@ -159,7 +159,10 @@ memory::memory()
             shadow_ = static_cast<std::uint8_t *>(shadow);
             state_ = new state;
             state_->shared_top = half + first_offset;
-            return;
+            // The host has it, too, and would end this process by making it shorter.
+            if (fcntl(shared_file_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
+                return;
+            break;
         }
         for (void *window : {static_cast<void *>(data), static_cast<void *>(seen), shadow})
             if (window) munmap(window, reserved_);
@@ -169,17 +172,6 @@ memory::memory()
             "simulator: cannot reserve addresses for device memory (3 ranges of 64 GiB): ") +
         std::strerror(errno) + "; raise the address-space limit (ulimit -v unlimited) or allow " +
         "overcommit (sysctl vm.overcommit_memory=0)");
-}
-
-// Larger steps than needed: most programs share little, and each step is a system call.
-bool memory::grow_shared(std::uint64_t bytes)
-{
-    constexpr std::uint64_t step = 64 << 20;
-    if (bytes <= state_->shared_bytes) return true;
-    const std::uint64_t wanted = (bytes + step - 1) / step * step;
-    if (ftruncate(shared_file_, static_cast<off_t>(wanted)) != 0) return false;
-    state_->shared_bytes = wanted;
-    return true;
 }
 
 std::optional<address> memory::allocate(std::uint64_t bytes, memory_kind kind, int device)
@@ -195,8 +187,7 @@ std::optional<address> memory::allocate(std::uint64_t bytes, memory_kind kind, i
     if (counted && bytes > capacity(device) - state_->used[device]) return std::nullopt;
 
     const address start = base_ + top;
-    if (shared && size && !(grow_shared(top - reserved_ / 2 + size) && host().open(start, size)))
-        return std::nullopt;
+    if (shared && size && !host().open(start, size)) return std::nullopt;
     top += size + zone;
     if (counted) state_->used[device] += bytes;
     if (kind == memory_kind::heap) state_->heap_used[device] += bytes;
@@ -217,6 +208,13 @@ std::optional<address> memory::allocate(std::uint64_t bytes, memory_kind kind, i
         madvise(shadow_at(start), size, MADV_POPULATE_WRITE);
     mark(start + filled, bytes - filled, fresh, 0xff);
     return start;
+}
+
+bool memory::in_one_allocation(address at, std::uint64_t bytes) const
+{
+    const allocation *a = contains(at) ? find(at) : nullptr;
+    return a && a->live && at >= a->start && at - a->start <= a->bytes &&
+           bytes <= a->bytes - (at - a->start);
 }
 
 bool memory::release(address start)

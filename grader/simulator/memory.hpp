@@ -79,6 +79,7 @@ public:
     // The allocation that holds `a`, live or freed; else the nearest one within its red zone; else
     // null.
     const allocation *find(address a) const;
+    bool in_one_allocation(address a, std::uint64_t bytes) const; // a live one
 
     // The upper half, which device and host share, and the file that it is.
     address shared() const { return base_ + reserved_ / 2; }
@@ -105,7 +106,6 @@ public:
 
 private:
     memory();
-    bool grow_shared(std::uint64_t bytes);
     address base_ = 0;
     std::byte *data_ = nullptr;
     std::uint8_t *shadow_ = nullptr;

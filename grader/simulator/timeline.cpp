@@ -8,6 +8,7 @@
 #include <array>
 #include <map>
 #include <queue>
+#include <set>
 #include <utility>
 
 namespace simulator {
@@ -244,6 +245,7 @@ step_id timeline::add(timeline_step s)
     }
     std::erase_if(s.after, [this](step_id a) { return a <= before_; });
     s.host = this_thread().waited_for;
+    s.by = this_thread().number;
     if (steps_.size() == most_steps) {
         ++left_out_;
         return 0;
@@ -266,7 +268,30 @@ void timeline::host_waits(const char *function, std::vector<step_id> after)
     s.of = this_thread().number;
     s.after = std::move(after);
     ++host_waits_;
-    if (const step_id id = add(std::move(s))) this_thread().waited_for = last_wait_ = id;
+    const std::vector<unsigned> whose = threads_behind(s.after);
+    const step_id id = add(std::move(s));
+    if (!id) return;
+    this_thread().waited_for = last_wait_ = id;
+    for (auto &[number, thread] : threads_)
+        if (std::find(whose.begin(), whose.end(), thread.number) != whose.end())
+            thread.waited_for = id;
+}
+
+// Which threads of the host queued these steps, or what they follow.
+std::vector<unsigned> timeline::threads_behind(std::vector<step_id> steps) const
+{
+    std::vector<bool> seen(steps_.size());
+    std::set<unsigned> threads;
+    while (!steps.empty()) {
+        const step_id id = steps.back();
+        steps.pop_back();
+        if (id <= before_ || seen[id - before_ - 1]) continue;
+        seen[id - before_ - 1] = true;
+        const timeline_step &s = steps_[id - before_ - 1];
+        threads.insert(s.by);
+        steps.insert(steps.end(), s.after.begin(), s.after.end());
+    }
+    return {threads.begin(), threads.end()};
 }
 
 step_id timeline::now_runs(step_id id) { return std::exchange(runs_, id); }

@@ -43,6 +43,7 @@ struct timeline_step {
     std::uint64_t work = 0;     // ticks that it takes
     std::vector<step_id> after; // steps of streams that it follows
     step_id host = 0;           // the last wait of the thread that queued it
+    unsigned by = 0;            // that thread's number
     // Found by scheduled():
     std::uint64_t start = 0, end = 0; // an event wait starts when its stream has come to it
     step_id held_by = 0;              // what ended when it could start
@@ -72,7 +73,8 @@ public:
     // Adds a step that follows those in `after`, of an event wait the event last, and what the
     // calling thread has waited for.
     step_id add(timeline_step);
-    // The calling thread waits in `function` until these have ended.
+    // The calling thread waits in `function` until these have ended. So do the threads that queued
+    // them or what they follow: one thread's waits could be another's.
     void host_waits(const char *function, std::vector<step_id> after);
 
     // A stream is told to wait for an event of which nothing was recorded.
@@ -94,6 +96,7 @@ private:
         step_id waited_for = 0;
     };
     thread_knows &this_thread();
+    std::vector<unsigned> threads_behind(std::vector<step_id> steps) const;
 
     std::vector<timeline_step> steps_;
     step_id before_ = 0; // ids up to here are forgotten

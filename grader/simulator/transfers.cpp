@@ -106,11 +106,14 @@ void count(const side &to, const side &from, std::uint64_t bytes)
     t.sent[static_cast<std::size_t>(from.device)] += bytes;
 }
 
-// Bytes from the first to the last of a box; false when the numbers overflow.
+// Bytes from the first to the last of a box; false when these or all its bytes are too many to
+// count.
 bool extent_of(const box &b, const layout &l, std::uint64_t &bytes)
 {
-    std::uint64_t rows = 0, slices = 0;
-    return !__builtin_mul_overflow(l.pitch, b.height - 1, &rows) &&
+    std::uint64_t rows = 0, slices = 0, plane = 0, all = 0;
+    return !__builtin_mul_overflow(b.width, b.height, &plane) &&
+           !__builtin_mul_overflow(plane, b.depth, &all) &&
+           !__builtin_mul_overflow(l.pitch, b.height - 1, &rows) &&
            !__builtin_mul_overflow(l.slice, b.depth - 1, &slices) &&
            !__builtin_add_overflow(rows, slices, &bytes) &&
            !__builtin_add_overflow(bytes, b.width, &bytes);
@@ -118,8 +121,10 @@ bool extent_of(const box &b, const layout &l, std::uint64_t &bytes)
 
 bool rows_overlap(const box &b, const layout &l)
 {
-    return (b.height > 1 && b.width > l.pitch) ||
-           (b.depth > 1 && b.height > 1 && l.slice < l.pitch);
+    if (b.height > 1 && b.width > l.pitch) return true;
+    std::uint64_t rows = 0, slice = 0; // up to the end of the last row
+    return b.depth > 1 && (__builtin_mul_overflow(l.pitch, b.height - 1, &rows) ||
+                           __builtin_add_overflow(rows, b.width, &slice) || l.slice < slice);
 }
 
 template <typename function> void each_row(const box &b, function body)

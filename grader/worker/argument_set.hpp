@@ -155,6 +155,10 @@ private:
                              (where_ == place::acquired && simulator_is_elsewhere);
         if (by_host)
             std::memcpy(to, from, bytes);
+        else if (simulator_put) // all is the simulator's, but what the parent gave or is to get
+            check(simulator_put(to, from, bytes) || simulator_get(to, from, bytes)
+                      ? cudaSuccess
+                      : cudaErrorInvalidValue);
         else
             check(cudaMemcpy(to, from, bytes, cudaMemcpyDefault));
     }

@@ -37,7 +37,6 @@ public:
     void let_work(bool allowed) override { host_.let_work(allowed); }
     std::string take_refused() override { return host_.take_refused(); }
     void seal_code() override { host_.seal_code(); }
-    void copy_for_itself(bool so) override { host_.copy_for_itself(so); }
 
 private:
     host_server &host_;
@@ -79,6 +78,7 @@ int serve()
         if (recv(socket_fd, &r, sizeof r, 0) != sizeof r || r.magic != protocol_magic) return 0;
         const reply a = s.handle(r);
         if (send(socket_fd, &a, sizeof a, MSG_NOSIGNAL) != sizeof a) return 0;
+        if (a.status == reply_status::left_work) return 0;
     }
 }
 

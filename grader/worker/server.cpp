@@ -5,6 +5,7 @@
 #include "signal_gate.hpp"
 #include "yardstick.hpp"
 
+#include "grader/simulator/host.hpp"
 #include "grader/simulator/own_threads.hpp"
 
 #include <sys/mman.h>
@@ -73,6 +74,11 @@ private:
     std::size_t usual_ = 0;
 };
 
+// When one goes, simulated streams run their work as it is queued, whatever came of the rest.
+struct usual_streams {
+    ~usual_streams() { simulator_streams(0); }
+};
+
 constexpr const char *thrown_by_another = "something that is no std::exception";
 void say_thrown(reply &a, const char *what)
 {
@@ -106,24 +112,6 @@ std::string name_of(const request &r)
 }
 
 unsigned parts_of(const slot &s) { return s.where == place::per_device ? s.parts : 1; }
-
-// While one lives, copies to and from host memory are this process's own.
-class own_copies {
-public:
-    explicit own_copies(host_gate *gate) : gate_(gate)
-    {
-        if (gate_) gate_->copy_for_itself(true);
-    }
-    ~own_copies()
-    {
-        if (gate_) gate_->copy_for_itself(false);
-    }
-    own_copies(const own_copies &) = delete;
-    own_copies &operator=(const own_copies &) = delete;
-
-private:
-    host_gate *gate_;
-};
 
 } // namespace
 
@@ -173,6 +161,8 @@ reply server::handle(const request &r)
     } catch (const acquire_failure &f) {
         a.status = reply_status::misacquired;
         a.error = static_cast<std::int32_t>(f.what);
+    } catch (const simulator::host_is_away &) {
+        a.status = reply_status::left_work;
     } catch (const std::exception &x) { // of acquire, or of what says how much scratch
         say_thrown(a, x.what());
     } catch (...) {
@@ -329,7 +319,6 @@ void server::load(const request &r, reply &a)
     at_end_.clear();
     argument_set s({r.arguments, r.slots});
     if (gate_) gate_->seal_code();
-    const own_copies own(gate_);
     for (bool last : {false, true})
         for (std::uint32_t i = 0; i < r.slots; ++i)
             if (bool(r.arguments[i].last) == last && is_mine(r.arguments[i].where) &&
@@ -408,7 +397,6 @@ argument_set *server::find(std::uint32_t set, reply &a)
 
 void server::patch(const request &r, reply &a)
 {
-    const own_copies own(gate_);
     argument_set *s = find(r.set, a);
     if (!s) return;
     const std::byte *from = in(r.offset, r.bytes);
@@ -429,6 +417,7 @@ void server::poison(const request &r, reply &a)
             if (s->slots[i].output && poisoned(s->slots[i].where))
                 yardstick_fill(reinterpret_cast<unsigned *>(b.payload()), b.payload_bytes() / 4,
                                r.pattern);
+    if (is_ == part::devices) check(cudaGetLastError(), run_step::synchronise);
     check(cudaDeviceSynchronize(), run_step::synchronise);
 }
 
@@ -457,9 +446,9 @@ void server::end(const request &r, reply &a)
 {
     argument_set *s = gate_ ? find(r.sets[0], a) : nullptr;
     if (!s) return malformed(a, "no run has begun");
-    const cudaError_t sync = synchronise_devices();
     gate_->let_work(false);
-    simulator_streams(0);
+    const usual_streams afterwards;
+    const cudaError_t sync = synchronise_devices();
     if (r.flags & begin_counting) {
         counts_ = counts_so_far();
         at_end_ = digests(*s);
@@ -561,7 +550,6 @@ void server::pin_output(std::uint64_t end)
 void server::store(const request &r, reply &a)
 {
     if (gate_) put(a.refused, gate_->take_refused().c_str());
-    const own_copies own(gate_);
     argument_set *s = find(r.set, a);
     if (!s) return;
     if (!at_end_.empty()) {

@@ -17,7 +17,6 @@ public:
     virtual void let_work(bool allowed) = 0;   // launches, copies and fills
     virtual std::string take_refused() = 0;    // the first such call that was not allowed
     virtual void seal_code() = 0;              // no more code from now on
-    virtual void copy_for_itself(bool so) = 0; // addresses of host memory are this process's
 };
 
 // What a process holds of a worker.

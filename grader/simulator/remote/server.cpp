@@ -43,7 +43,8 @@ constexpr std::uint64_t others_threads = std::uint64_t{1} << 32; // apart from t
 bool is_work(std::string_view name)
 {
     constexpr std::string_view work[] = {"cudaMemcpy", "cudaMemset", "cudaGraphLaunch",
-                                         "cudaMemPrefetch", "cudaLaunchHostFunc"};
+                                         "cudaMemPrefetch", "cudaLaunchHostFunc",
+                                         "cudaStreamAddCallback"};
     return std::any_of(std::begin(work), std::end(work),
                        [name](std::string_view w) { return name.starts_with(w); });
 }
@@ -94,15 +95,6 @@ struct node_parameters {
     cudaKernelNodeParams held{};
     std::unique_ptr<kernel_arguments> arguments;
 };
-
-// Else there is nothing to mark.
-bool is_in_one_allocation(const void *at, std::uint64_t bytes)
-{
-    const memory &m = memory::instance();
-    const allocation *a = m.contains(as_address(at)) ? m.find(as_address(at)) : nullptr;
-    const std::uint64_t start = a ? as_address(at) - a->start : 0;
-    return a && a->live && start <= a->bytes && bytes <= a->bytes - start;
-}
 
 // While one lives, calls are made for a thread of the host's, which waits to be asked.
 class turn_of_host {
@@ -209,6 +201,13 @@ void host_server::note_failure(std::string_view name, const writer &result)
     findings::instance().add(std::move(f));
 }
 
+// Of a binary, while there may be more to register.
+void **host_server::handle_to_add_to(reader &from) const
+{
+    if (sealed_) throw wire_error("code was registered when inputs were there already");
+    return handle_of(from);
+}
+
 void **host_server::handle_of(reader &from) const
 {
     const auto index = from.take<std::uint64_t>();
@@ -230,6 +229,7 @@ void host_server::make_special(call_number what, reader &from, writer &to)
             const auto bytes = from.take(from.take<std::uint64_t>());
             all->bytes.emplace_back(bytes.begin(), bytes.end());
         }
+        if (all->bytes.empty()) throw wire_error("a fat binary without an image");
         binaries_.push_back(runtime::register_binary([all] {
             fat_binary b{all->linked, {}};
             b.images.assign(all->bytes.begin(), all->bytes.end());
@@ -238,20 +238,20 @@ void host_server::make_special(call_number what, reader &from, writer &to)
         return;
     }
     case call_number::register_function: {
-        void **handle = handle_of(from);
+        void **handle = handle_to_add_to(from);
         const auto *host = from.take<const char *>();
         __cudaRegisterFunction(handle, host, nullptr, take_text(from).c_str(), 0, nullptr, nullptr,
                                nullptr, nullptr, nullptr);
         return;
     }
     case call_number::register_variable: {
-        void **handle = handle_of(from);
+        void **handle = handle_to_add_to(from);
         auto *host = from.take<char *>();
         __cudaRegisterVar(handle, host, nullptr, take_text(from).c_str(), 0, 0, 0, 0);
         return;
     }
     case call_number::register_managed_variable: {
-        void **handle = handle_of(from);
+        void **handle = handle_to_add_to(from);
         auto *host = from.take<void **>();
         __cudaRegisterManagedVar(handle, host, nullptr, take_text(from).c_str(), 0, 0, 0, 0);
         return;
@@ -360,14 +360,14 @@ void host_server::make_special(call_number what, reader &from, writer &to)
     case call_number::forget: {
         const auto *at = from.take<const void *>();
         const auto bytes = from.take<std::size_t>();
-        if (!is_in_one_allocation(at, bytes)) return;
+        if (!memory::instance().in_one_allocation(as_address(at), bytes)) return;
         return what == call_number::forbid ? simulator_forbid(at, bytes)
                                            : simulator_forget(at, bytes);
     }
     case call_number::label: {
         const auto *at = from.take<const void *>();
         const auto bytes = from.take<std::size_t>();
-        if (!is_in_one_allocation(at, bytes)) return;
+        if (!memory::instance().in_one_allocation(as_address(at), bytes)) return;
         return simulator_label(at, bytes, take_text(from).c_str());
     }
     default:
@@ -429,23 +429,23 @@ std::vector<std::byte> host_server::ask(host_request what, const writer &w, std:
     return bytes;
 }
 
-bool host_server::here()
+// Addresses of the host's are looked at, and its functions called, by nobody else, and only while
+// it waits for a call of its own.
+void host_server::require_host() const
 {
-    if (serving_) return false;
-    if (!for_itself_) throw wire_error("work that needs the host was left when it had returned");
-    return true;
+    if (!serving_) throw host_is_away("work that needs the host was left when it had returned");
 }
 
 void host_server::read(const void *from, const host_rows &rows, std::byte *to)
 {
-    if (here()) return local_.read(from, rows, to);
+    require_host();
     const auto bytes = ask(host_request::read, with(from, rows), rows.bytes());
     if (!bytes.empty()) std::memcpy(to, bytes.data(), bytes.size());
 }
 
 void host_server::write(void *to, const host_rows &rows, const std::byte *from)
 {
-    if (here()) return local_.write(to, rows, from);
+    require_host();
     writer w = with(to, rows);
     w.put(from, rows.bytes());
     ask(host_request::write, w, 0);
@@ -454,7 +454,7 @@ void host_server::write(void *to, const host_rows &rows, const std::byte *from)
 // Such a function may call nothing: where it did, that is its thread's last error.
 void host_server::call(cudaHostFn_t function, void *data)
 {
-    if (here()) throw wire_error("a host function was left when the host had returned");
+    require_host();
     const auto called = ask(host_request::call_function, with(function, data), sizeof(bool));
     if (called[0] != std::byte{0}) runtime::record(cudaErrorNotPermitted);
 }
@@ -462,7 +462,7 @@ void host_server::call(cudaHostFn_t function, void *data)
 void host_server::call(cudaStreamCallback_t function, cudaStream_t stream, cudaError_t status,
                        void *data)
 {
-    if (here()) throw wire_error("a host function was left when the host had returned");
+    require_host();
     const auto called =
         ask(host_request::call_back, with(function, stream, status, data), sizeof(bool));
     if (called[0] != std::byte{0}) runtime::record(cudaErrorNotPermitted);
@@ -487,14 +487,14 @@ void host_server::close(address start, std::uint64_t bytes)
 
 host_process::lent host_server::lend(std::uintptr_t pages, address start, std::uint64_t bytes)
 {
-    if (here()) return lent::refused;
+    require_host();
     const auto answer = ask(host_request::lend, with(pages, start, bytes), sizeof(lent));
     return reader(answer).take<lent>();
 }
 
 bool host_server::take_back(std::uintptr_t pages, std::uint64_t bytes)
 {
-    if (here()) return false;
+    require_host();
     return ask(host_request::take_back, with(pages, bytes), sizeof(bool))[0] != std::byte{0};
 }
 

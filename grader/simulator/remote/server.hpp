@@ -39,10 +39,6 @@ public:
     std::string take_refused() { return std::exchange(refused_, {}); }
     // No more code from now on: what runs is fixed before there are inputs.
     void seal_code() { sealed_ = true; }
-    // Between the host's calls, the runtime may be used here: addresses of host memory are then
-    // this process's own.
-    void copy_for_itself(bool so) { for_itself_ = so; }
-
     void read(const void *from, const host_rows &rows, std::byte *to) override;
     void write(void *to, const host_rows &rows, const std::byte *from) override;
     void call(cudaHostFn_t function, void *data) override;
@@ -60,6 +56,7 @@ private:
     void make_of_harness(call_number what, reader &from, writer &to) const;
     void make_special(call_number what, reader &from, writer &to);
     void **handle_of(reader &from) const;
+    void **handle_to_add_to(reader &from) const;
     std::vector<std::byte> ask(host_request what, const writer &w, std::uint64_t answer);
     template <typename... T> static writer with(const T &...values)
     {
@@ -68,8 +65,7 @@ private:
         return w;
     }
 
-    // Not where the host is in a call; throws wire_error where nobody could mean this process.
-    bool here();
+    void require_host() const; // throws host_is_away
     struct change {
         host_request what;
         address start;
@@ -78,7 +74,7 @@ private:
 
     channel wire_;
     this_process local_;
-    bool gone_ = false, serving_ = false, for_itself_ = false;
+    bool gone_ = false, serving_ = false;
     std::vector<change> changes_; // of shared memory, which the host does not know yet
     std::vector<void **> binaries_;
     std::string refused_, complaint_;
