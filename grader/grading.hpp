@@ -209,6 +209,7 @@ struct counted_gate {
     std::function<std::string(const counted &)> cause = {};
     bool general = false;   // `meaning` leaves open why, so speed_gates::too_slow is said too
     std::string about = {}; // the case or function whose TODOs it belongs to; empty: the case's own
+    bool of_any_order = false;     // at least: the order in which blocks take turns that suits it
     bool of_what_is_moved = false; // a share of it, so that moving more than naive is no pass
 };
 // A lab's own measures; those below are for all labs.
@@ -238,6 +239,7 @@ struct counted { // totals over every kernel of one call, and the source lines b
     std::uint64_t load_requests = 0, load_sectors = 0, load_bytes = 0, load_ideal_sectors = 0;
     std::uint64_t store_requests = 0, store_sectors = 0, store_bytes = 0, store_ideal_sectors = 0;
     std::uint64_t compulsory_bytes = 0; // 32 x distinct sectors a launch, reads and writes
+    std::uint64_t brought_bytes = 0;    // of these, from the host or put in another order
     std::uint64_t copied_bytes = 0;     // to and within devices, by no kernel
     std::uint64_t shared_wavefronts = 0, shared_ideal_wavefronts = 0;
     std::uint64_t texture_bytes = 0;   // read through textures, by all lanes
@@ -273,6 +275,7 @@ struct counted { // totals over every kernel of one call, and the source lines b
     std::uint64_t shared_with_host_bytes = 0;
     // What launches' parameters and the values of fills may have carried, all of it.
     std::uint64_t carried_bytes = 0;
+    std::uint64_t host_commands = 0; // launches, copies and fills by the host, graphs' included
     std::uint64_t kept_bytes = 0;    // of device memory, allocated and not freed again
     std::uint64_t managed_pages = 0; // of 4096 bytes, not on the device when a kernel asked
     // Of the simulator's timeline (simulator/README.md): until all had ended; all work one after

@@ -11,16 +11,19 @@ namespace grading {
 
 namespace {
 
-// Pointers and sizes of a few launches: a file that shows what it does, by printf in a kernel or a
-// copy, has seen inputs, and has brought no more than these.
-constexpr std::uint64_t usual_parameters = 1 << 10; // bytes
+// Which kernel, which address, how many bytes: a command can say as much without any of them.
+constexpr std::uint64_t said_by_a_command = 16; // bytes
+// What a call may bring in all, and what its commands may say besides: a file that shows what it
+// does, by printf in a kernel or a copy, has seen its inputs and has brought no more than this.
+constexpr std::uint64_t usual = 1 << 10; // bytes
+
+std::uint64_t beyond_usual(std::uint64_t bytes) { return bytes - std::min(bytes, usual); }
 
 std::uint64_t brought_by_host(const counted &c, bool steers)
 {
-    const std::uint64_t by_launches_and_fills =
-        steers ? c.parameter_bytes // beyond pointers and sizes
-               : c.carried_bytes - std::min(c.carried_bytes, usual_parameters);
-    return c.copied_in_bytes + c.shared_with_host_bytes + by_launches_and_fills;
+    const std::uint64_t by_copies = c.copied_in_bytes + c.shared_with_host_bytes;
+    if (steers) return by_copies + c.parameter_bytes; // beyond pointers and sizes
+    return beyond_usual(by_copies + c.carried_bytes + said_by_a_command * c.host_commands);
 }
 
 } // namespace

@@ -662,6 +662,19 @@ std::vector<counted> counters_of_submission()
     return all;
 }
 
+// The same when blocks take turns of other lengths in another order: the only one by default runs
+// each block as far as it gets, so that the first one draws all of a counter's tickets.
+std::vector<counted> counters_in_another_order(workload &work)
+{
+    const struct random_order {
+        bool usual = std::exchange(options().random_schedule, true);
+        ~random_order() { options().random_schedule = usual; }
+    } meanwhile;
+    make_call(work.function(), work.arguments(), nullptr, 0);
+    work.check();
+    return counters_of_submission();
+}
+
 const counted &worst_by(const counted_gate &gate, const std::vector<counted> &calls)
 {
     auto worse = [&](const counted &a, const counted &b) {
@@ -772,13 +785,14 @@ void check_where_work_was_done(const workload &work, std::uint64_t from_host,
     if (static_cast<double>(moved) < least)
         end("The loads and stores", moved, "atomics, which are not counted here, did the rest",
             "Read with plain loads and write with plain stores.");
-    if (static_cast<double>(submission.host_link_bytes) > static_cast<double>(from_host) + least)
+    if (static_cast<double>(submission.host_link_bytes) >
+        static_cast<double>(from_host + most_read_back) + least)
         end("The link to the host", submission.host_link_bytes, "the host worked on them",
             "Let kernels do all of the work, on the device.");
-    if (static_cast<double>(submission.copied_bytes) > work.bytes() - least && work.bytes() > 0)
-        end("The copies", submission.copied_bytes, "what cudaMemcpy brought, no kernel computed",
+    if (static_cast<double>(submission.brought_bytes) > work.bytes() - least && work.bytes() > 0)
+        end("The copies", submission.brought_bytes, "what cudaMemcpy brought, no kernel computed",
             "Let kernels read the inputs and write the outputs where they are.");
-    const std::uint64_t passed = submission.copied_bytes + submission.carried_bytes;
+    const std::uint64_t passed = submission.brought_bytes + submission.carried_bytes;
     if (submission.carried_bytes > most_carried && work.bytes() > 0 &&
         static_cast<double>(passed - most_carried) > work.bytes() - least)
         end("Copies, memset and the parameters of launches", passed,
@@ -816,9 +830,14 @@ counted_outcome count_calls(const make_workload &make, const make_workload &make
     result.naive_may_pass = gates.naive_may_pass;
     step_tally tally;
     std::string missed, hint;
+    std::vector<counted> in_another_order;
     for (const counted_gate &gate : gates.counted) {
         const counted &submission = worst_by(gate, calls);
         double value = gate.value(submission);
+        if (gate.of_any_order && !passes(gate, value)) {
+            if (in_another_order.empty()) in_another_order = counters_in_another_order(*work);
+            value = std::max(value, gate.value(worst_by(gate, in_another_order)));
+        }
         result.counters[gate.name] = value;
         result.naive_counters[gate.name] = gate.value(naive);
         result.units[gate.name] = gate.unit;

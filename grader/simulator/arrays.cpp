@@ -358,6 +358,17 @@ cudaError_t cudaGetTextureObjectResourceDesc(cudaResourceDesc *out, cudaTextureO
     });
 }
 
+cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(size_t *out, const cudaChannelFormatDesc *format,
+                                                 int device)
+{
+    return call([&] {
+        if (!out || !format) return cudaErrorInvalidValue;
+        if (!valid_device(device)) return cudaErrorInvalidDevice;
+        *out = texels_of_linear_memory;
+        return cudaSuccess;
+    });
+}
+
 cudaError_t cudaGetTextureObjectTextureDesc(cudaTextureDesc *out, cudaTextureObject_t t)
 {
     return call([&] {

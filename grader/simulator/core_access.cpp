@@ -297,6 +297,12 @@ inline void keep_worst(context &c, const instruction &i, lane_mask mask, const u
     copy_request(w, i, mask, address, how);
 }
 
+// Pinned memory: what is moved goes over the link.
+bool on_the_host(const context &c, u64 address)
+{
+    return (c.shadow[address - c.base] & on_host) != 0;
+}
+
 // An aligned access of at most 32 bytes lies in one sector.
 void count_device(context &c, const instruction &i, lane_mask mask, const u64 *address,
                   const access &how, bool contiguous)
@@ -310,7 +316,7 @@ void count_device(context &c, const instruction &i, lane_mask mask, const u64 *a
         add_access(a, mask, how.bytes, sectors, how.bytes);
         keep_worst(c, i, mask, address, how, sectors, how.bytes);
         set.add_range(first >> 5, last >> 5);
-        if ((c.shadow[first] & on_host) != 0) s.host_sectors += sectors;
+        if (on_the_host(c, address[0])) s.host_sectors += sectors;
         return;
     }
     site_memo &m = c.memos[i.site];
@@ -325,8 +331,7 @@ void count_device(context &c, const instruction &i, lane_mask mask, const u64 *a
     }
     add_access(a, mask, how.bytes, m.sectors, m.ideal);
     mark_sectors(c, address, mask, set);
-    u64 first = address[__builtin_ctz(mask)] - c.base;
-    if ((c.shadow[first] & on_host) != 0) s.host_sectors += m.sectors;
+    if (on_the_host(c, address[__builtin_ctz(mask)])) s.host_sectors += m.sectors;
 }
 
 // The most different words that one bank must serve for the lanes of `mask`.
@@ -1008,7 +1013,9 @@ void count_atomic(context &c, const instruction &i, lane_mask mask, const u64 *a
     u64 sector[32];
     for (int l = 0; l < 32; ++l) sector[l] = address[l] >> 5;
     n.global_atomic_requests += 1;
-    n.global_atomic_sectors += distinct(sector, mask);
+    const u32 sectors = distinct(sector, mask);
+    n.global_atomic_sectors += sectors;
+    if (on_the_host(c, address[__builtin_ctz(mask)])) n.host_sectors += sectors;
     mark_sectors(c, address, mask, *c.read);
     mark_sectors(c, address, mask, *c.written);
 }

@@ -114,6 +114,7 @@ void fetch(context &c, const instruction &i, lane_mask mask)
     if (c.guard != nullptr && !may_depend_on_order(c)) return;
     fetched f;
     u64 bytes = 0;
+    bool linked = false; // to pinned memory
     fetched_sectors sectors;
     auto handle = lanes_of<u64>(c, i.a);
     for (lane_mask left = mask; left != 0; left &= left - 1) {
@@ -128,6 +129,7 @@ void fetch(context &c, const instruction &i, lane_mask mask)
             if (at == 0) continue;
             if (!check_texel(c, i, l, at, f.bytes[l])) return;
             if (c.count) c.read->add((at - c.base) >> 5);
+            linked |= (c.shadow[at - c.base] & on_host) != 0;
             sectors.add(at >> 5);
             bytes += f.bytes[l];
         }
@@ -141,7 +143,9 @@ void fetch(context &c, const instruction &i, lane_mask mask)
     if (!c.count) return;
     c.counted[i.statement].texture_requests += 1;
     c.counted[i.statement].texture_bytes += bytes;
-    c.counted[i.statement].texture_sectors += sectors.distinct();
+    const u64 distinct = sectors.distinct();
+    c.counted[i.statement].texture_sectors += distinct;
+    if (linked) c.counted[i.statement].host_sectors += distinct;
 }
 
 } // namespace

@@ -437,6 +437,7 @@ std::string counters::json() const
                               .add("host_to_device", transfers.host_to_device)
                               .add("device_to_host", transfers.device_to_host)
                               .add("device_to_device", transfers.device_to_device)
+                              .add("in_pieces", transfers.in_pieces)
                               .add("memset", transfers.memset)
                               .add("peer_to_peer", transfers.peer_to_peer)
                               .add("staged", transfers.staged)
@@ -444,7 +445,9 @@ std::string counters::json() const
                               .add_list("uploaded", list_of(transfers.uploaded))
                               .add("from_pageable", transfers.from_pageable)
                               .add("managed", transfers.managed)
-                              .add("fill_values", transfers.fill_values))
+                              .add("fill_values", transfers.fill_values)
+                              .add("commands", transfers.commands)
+                              .add("managed_copies", transfers.managed_copies))
         .add("timeline", to_json(timeline::instance().scheduled()))
         .add("kept_bytes", std::max(memory_used, used_now()) - memory_used)
         .text();

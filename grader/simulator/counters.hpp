@@ -91,6 +91,7 @@ struct kernel_counts {
 
 struct transfer_counts { // copies outside kernels, bytes
     std::uint64_t host_to_device = 0, device_to_host = 0, device_to_device = 0, memset = 0;
+    std::uint64_t in_pieces = 0;    // of device_to_device: rows of fewer than 128 bytes
     std::uint64_t peer_to_peer = 0; // between devices
     std::uint64_t staged = 0;       // of those, by way of the host: without access to each other
     // By device: what it sent to others, in copies and in what kernels read and write of a peer's
@@ -103,6 +104,9 @@ struct transfer_counts { // copies outside kernels, bytes
     std::uint64_t managed = 0;
     // What the values that memory was set to may have carried: a sector a fill at most.
     std::uint64_t fill_values = 0;
+    std::uint64_t commands = 0; // copies and fills, graphs' nodes included
+    // Copied to or from managed memory, which the host reaches without a call.
+    std::uint64_t managed_copies = 0;
 };
 
 struct counters {

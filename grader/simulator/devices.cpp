@@ -89,6 +89,7 @@ struct property_attribute {
 };
 
 const property_attribute property_attributes[] = {
+    {cudaDevAttrMaxTexture1DLinearWidth, [](const auto &) { return texels_of_linear_memory; }},
     {cudaDevAttrMaxThreadsPerBlock, [](const auto &p) { return p.maxThreadsPerBlock; }},
     {cudaDevAttrMaxBlockDimX, [](const auto &p) { return p.maxThreadsDim[0]; }},
     {cudaDevAttrMaxBlockDimY, [](const auto &p) { return p.maxThreadsDim[1]; }},

@@ -66,6 +66,7 @@ std::uint8_t closed_memory(int device); // shadow bits of what its kernels have 
 void close_peers(std::uint64_t pairs);  // bit 8 * device + peer: no access from now on
 bool copies_directly(int from, int to); // not by way of the host: either has access to the other
 
+constexpr int texels_of_linear_memory = 1 << 27; // at least so many everywhere, says CUDA's guide
 // Kernels, by the host function that stands for them or by the handle of __cudaGetKernel.
 struct kernel;
 struct resolved {

@@ -20,6 +20,7 @@ struct side {
     bool host = true;               // on the host's side of the link
     int device = -1;                // that owns it; -1: none
     bool pageable = false;          // ordinary host memory, not registered
+    bool managed = false;
 };
 
 enum class wanted { host, device, any };
@@ -66,6 +67,7 @@ cudaError_t look_up(const char *function, const void *p, std::uint64_t bytes, wa
         return fail_because(cudaErrorInvalidValue,
                             its + "device memory, and the direction it was given says host");
     out = {m.at(at), at, m.shadow_at(at), a->kind == memory_kind::pinned, a->device};
+    out.managed = a->kind == memory_kind::managed;
     return cudaSuccess;
 }
 
@@ -89,16 +91,23 @@ copy_way way_of(const side &to, const side &from)
     return to.device == from.device ? copy_way::inside_device : copy_way::between_devices;
 }
 
-void count(const side &to, const side &from, std::uint64_t bytes)
+// Of rows so short elements can be put in another order, which is work of its own.
+constexpr std::uint64_t row_of_pieces = 128;
+
+// `row`: of so many bytes that lie together.
+void count(const side &to, const side &from, std::uint64_t bytes, std::uint64_t row)
 {
     transfer_counts &t = counters::instance().transfers;
     const copy_way way = way_of(to, from);
     timeline::instance().copied(way, from.device, to.device, bytes);
+    ++t.commands;
+    if (to.managed || from.managed) t.managed_copies += bytes;
     if (way == copy_way::on_host) return;
     (way == copy_way::between_devices ? t.peer_to_peer
      : way == copy_way::to_host       ? t.device_to_host
      : way == copy_way::to_device     ? t.host_to_device
                                       : t.device_to_device) += bytes;
+    if (way == copy_way::inside_device && row < row_of_pieces) t.in_pieces += bytes;
     if (from.pageable && way == copy_way::to_device) t.from_pageable += bytes;
     if (way == copy_way::to_device) t.uploaded[static_cast<std::size_t>(to.device)] += bytes;
     if (way != copy_way::between_devices) return;
@@ -178,7 +187,7 @@ void stage(copy_request &r, const side &source)
 
 void move(copy_request r, side target, side source)
 {
-    count(target, source, r.size.width * r.size.height * r.size.depth);
+    count(target, source, r.size.width * r.size.height * r.size.depth, r.size.width);
     if (!source.shadow) {
         if (!r.staged) stage(r, source);
         source.bytes = r.staged->data();
@@ -299,6 +308,7 @@ void fill_now(const fill_request &r)
     const std::uint64_t bytes = r.size.width * r.size.height * r.size.depth;
     transfer_counts &counts = counters::instance().transfers;
     counts.memset += bytes;
+    ++counts.commands;
     counts.fill_values += std::min<std::uint64_t>(bytes, most_of_a_fill);
     timeline::instance().filled(bytes);
     each_row(r.size, [&](std::uint64_t y, std::uint64_t z) {

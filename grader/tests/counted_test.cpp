@@ -36,7 +36,7 @@ std::string document(const std::string &sites)
 {
     return fmt::format(
         R"({{"kernels":[{{"kernel":"scale","launches":2,"launches_by_kernels":1,"instructions_by_kernels":30,"parameter_bytes":500,"all_parameter_bytes":560,"blocks":4,"threads":1024,)"
-        R"("sectors_read":10,"busiest_block_instructions":25,"managed_pages":8,"managed_sectors":5,"multiplications_of":[9,7],"sectors_written":20,"sites":[{}]}}],"transfers":{{"host_to_device":64,"device_to_host":32,"device_to_device":32,"memset":24,"from_pageable":48,"staged":16,"managed":96,"fill_values":40,"sent":[7,90,8],"uploaded":[3,61]}}}})",
+        R"("sectors_read":10,"busiest_block_instructions":25,"managed_pages":8,"managed_sectors":5,"multiplications_of":[9,7],"sectors_written":20,"sites":[{}]}}],"transfers":{{"host_to_device":64,"device_to_host":32,"device_to_device":32,"in_pieces":5,"memset":24,"from_pageable":48,"staged":16,"managed":96,"fill_values":40,"commands":6,"managed_copies":9,"sent":[7,90,8],"uploaded":[3,61]}}}})",
         sites);
 }
 
@@ -67,7 +67,9 @@ TEST_CASE("totals over kernels and lines")
     CHECK(c.host_link_bytes == 2 * 3 * 32 + 64 + 16 + 500 + 96);
     CHECK(c.parameter_bytes == 500);
     CHECK(c.carried_bytes == 560 + 40);
-    CHECK(c.shared_with_host_bytes == 2 * 3 * 32 + 5 * 32);
+    CHECK(c.shared_with_host_bytes == 2 * 3 * 32 + 5 * 32 + 9);
+    CHECK(c.host_commands == 6 + 2 - 1);
+    CHECK(c.brought_bytes == 64 + 5);
     CHECK(c.most_sent_bytes == 90);
     CHECK(c.most_uploaded_bytes == 61);
     CHECK(c.downloaded_bytes == 2 * 3 * 32 + 32);
@@ -131,7 +133,7 @@ TEST_CASE("no loads waste no bytes")
 {
     CHECK(
         used_by_loads(0.95).value(parse_counters(
-            R"({"kernels":[],"transfers":{"host_to_device":0,"device_to_host":0,"device_to_device":0,"memset":0,"from_pageable":0,"fill_values":0,"staged":0,"managed":0,"sent":[],"uploaded":[]}})")) ==
+            R"({"kernels":[],"transfers":{"host_to_device":0,"device_to_host":0,"device_to_device":0,"in_pieces":0,"memset":0,"from_pageable":0,"fill_values":0,"commands":0,"managed_copies":0,"staged":0,"managed":0,"sent":[],"uploaded":[]}})")) ==
         1);
 }
 
@@ -167,7 +169,7 @@ TEST_CASE("copies are hidden as the timeline has it")
     counted_gate gate = copies_hidden(0.5);
     auto with = [](const std::string &timeline) {
         return parse_counters(
-            R"({"kernels":[],"transfers":{"host_to_device":0,"device_to_host":0,"device_to_device":0,"memset":0,"from_pageable":0,"fill_values":0,"staged":0,"managed":0,"sent":[],"uploaded":[]},"timeline":)" +
+            R"({"kernels":[],"transfers":{"host_to_device":0,"device_to_host":0,"device_to_device":0,"in_pieces":0,"memset":0,"from_pageable":0,"fill_values":0,"commands":0,"managed_copies":0,"staged":0,"managed":0,"sent":[],"uploaded":[]},"timeline":)" +
             timeline + "}");
     };
     counted c = with(
@@ -207,7 +209,7 @@ counted of_steps(const std::string &steps)
 {
     return parse_counters(
         R"({"kernels":[],"transfers":{"host_to_device":800,"device_to_host":400,)"
-        R"("device_to_device":0,"memset":0,"from_pageable":0,"fill_values":0,"staged":0,"managed":0,"sent":[],)"
+        R"("device_to_device":0,"in_pieces":0,"memset":0,"from_pageable":0,"fill_values":0,"commands":0,"managed_copies":0,"staged":0,"managed":0,"sent":[],)"
         R"("uploaded":[]},"timeline":{"ticks":90,"serial":100,"copying":0,"hidden":0,)"
         R"("left_out":0,"host_waits":1,"idle_waits":0,"steps":[)" +
         steps + "]}}");

@@ -201,8 +201,8 @@ private:
             R"("texture_requests":0,"texture_sectors":0,"printed_bytes":0,)" +
             R"("global_atomic_requests":0,"global_atomic_sectors":0,"constant_requests":0,)" +
             R"("constant_addresses":0,"host_sectors":0,"barriers":0}]}],)" +
-            R"("transfers":{"host_to_device":0,"device_to_host":0,"device_to_device":0,"memset":0,"from_pageable":0,"staged":0,)" +
-            R"("managed":0,"fill_values":0,"sent":[],"uploaded":[]}})";
+            R"("transfers":{"host_to_device":0,"device_to_host":0,"device_to_device":0,"in_pieces":0,"memset":0,"from_pageable":0,"staged":0,)" +
+            R"("managed":0,"fill_values":0,"commands":0,"managed_copies":0,"sent":[],"uploaded":[]}})";
         if (kind_ == "garbled") text = text.substr(0, 100);
         std::uint64_t findings = kind_ == "misuses a vote", length = text.size();
         std::memcpy(out_ + offset, &findings, 8);

@@ -38,8 +38,9 @@ host_bytes seen_by_host(const argument_set &s)
     host_bytes all(s.slots.size());
     for (std::size_t i = 0; i < s.slots.size(); ++i) {
         const place where = s.slots[i].where;
+        // A function may return before managed memory is written: the caller waits for devices.
         if (where == place::value || where == place::device || where == place::per_device ||
-            where == place::absent)
+            where == place::managed || where == place::absent)
             continue;
         const auto *at = static_cast<const std::byte *>(s.pointers[i]);
         all[i].assign(at, at + s.slots[i].bytes);
@@ -508,6 +509,7 @@ void server::run(const request &r, reply &a)
         if (changed != now.end())
             a.changed_late = static_cast<std::uint32_t>(changed - now.begin()) + 1;
     }
+    if (launch == cudaErrorNotReady) launch = cudaSuccess; // an answer, which stays until asked for
     // A kernel that failed while running shows up in either call; a sticky error is not a bad
     // launch.
     if (launch != cudaSuccess && sync == cudaSuccess) check(launch, run_step::last_error);

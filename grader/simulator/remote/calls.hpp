@@ -31,6 +31,7 @@ CALL(4, cudaCreateTextureObject)
 CALL(1, cudaDestroyTextureObject)
 CALL(2, cudaGetTextureObjectResourceDesc)
 CALL(2, cudaGetTextureObjectTextureDesc)
+CALL(3, cudaDeviceGetTexture1DLinearMaxWidth)
 // devices.cpp
 CALL(1, cudaGetDeviceCount)
 CALL(1, cudaSetDevice)
