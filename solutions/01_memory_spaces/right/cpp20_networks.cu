@@ -1,0 +1,368 @@
+// Right: C++20: a constexpr Batcher network unrolled by an index sequence, a kernel a degree from a
+// table of templates, RAII for arrays and textures, atomic_ref.
+#include "../check.hpp"
+#include "lab.hpp"
+
+#include <cuda/atomic>
+#include <cuda/std/array>
+#include <cuda/std/span>
+#include <cuda/std/utility>
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <array>
+#include <concepts>
+#include <memory>
+#include <span>
+#include <unordered_map>
+#include <utility>
+
+namespace {
+
+constexpr int threads = 256;
+template <std::integral I> constexpr int blocks_for(I n, int a_block = threads)
+{
+    return static_cast<int>((n + a_block - 1) / a_block);
+}
+__device__ int my_number() { return blockIdx.x * blockDim.x + threadIdx.x; }
+
+__device__ float in_global;
+__global__ void add_one()
+{
+    cuda::atomic_ref<float, cuda::thread_scope_device>(in_global).fetch_add(1.0f);
+}
+
+__constant__ float coefficients[most_coefficients];
+
+// With the degree known to the compiler each coefficient is an operand of a
+// multiply-add, straight from constant memory.
+template <int degree> __global__ void evaluate(const float *x, float *y, int n)
+{
+    int i = my_number();
+    if (i >= n) return;
+    float at = x[i], sum = coefficients[degree];
+#pragma unroll
+    for (int k = degree - 1; k >= 0; --k) sum = fmaf(sum, at, coefficients[k]);
+    y[i] = sum;
+}
+using evaluator = void (*)(const float *, float *, int);
+constexpr auto evaluators = []<int... degree>(std::integer_sequence<int, degree...>)
+{
+    return std::array<evaluator, sizeof...(degree)>{evaluate<degree>...};
+}
+(std::make_integer_sequence<int, most_coefficients>());
+
+__device__ unsigned char next_state[256];
+
+// 256 bytes a warp instead of a block, so that eight warps do not meet in it.
+__global__ void __launch_bounds__(threads)
+    walk(const unsigned char *start, unsigned char *out, int n, int steps)
+{
+    __shared__ cuda::std::array<unsigned char, 256> tables[threads / 32];
+    auto &table = tables[threadIdx.x / 32];
+    for (int s = threadIdx.x % 32; s < 256; s += 32) table[s] = next_state[s];
+    __syncwarp();
+    for (int i = my_number(); i < n; i += gridDim.x * blockDim.x) {
+        unsigned char s = start[i];
+        for (int k = 0; k < steps; ++k) s = table[s];
+        out[i] = s;
+    }
+}
+
+// Batcher's odd-even merge sort of 16: 63 comparisons.
+struct comparison {
+    int low, high;
+};
+struct network {
+    comparison all[63];
+};
+__host__ __device__ constexpr network batcher()
+{
+    network result{};
+    int count = 0;
+    for (int p = 1; p < run_length; p *= 2)
+        for (int k = p; k >= 1; k /= 2)
+            for (int j = k % p; j + k < run_length; j += 2 * k)
+                for (int i = 0; i < k && i + j + k < run_length; ++i)
+                    if ((i + j) / (2 * p) == (i + j + k) / (2 * p))
+                        result.all[count++] = {i + j, i + j + k};
+    return result;
+}
+static_assert(batcher().all[62].high == 14);
+
+template <int c> __device__ void compare(float (&run)[run_length])
+{
+    constexpr comparison places = batcher().all[c];
+    float low = fminf(run[places.low], run[places.high]);
+    run[places.high] = fmaxf(run[places.low], run[places.high]);
+    run[places.low] = low;
+}
+template <int... c>
+__device__ void sort(float (&run)[run_length], cuda::std::integer_sequence<int, c...>)
+{
+    (compare<c>(run), ...);
+}
+
+__global__ void sort_runs(cuda::std::span<const float> in, float *out)
+{
+    const int first = my_number() * run_length, n = static_cast<int>(in.size());
+    if (first >= n) return;
+    float run[run_length];
+#pragma unroll
+    for (int e = 0; e < run_length; ++e) run[e] = first + e < n ? in[first + e] : INFINITY;
+    sort(run, cuda::std::make_integer_sequence<int, 63>());
+#pragma unroll
+    for (int e = 0; e < run_length; ++e)
+        if (first + e < n) out[first + e] = run[e];
+}
+
+__global__ void reverse_pieces(float *data, int n, int block)
+{
+    extern __shared__ float before[];
+    int begin = blockIdx.x * block;
+    cuda::std::span piece(data + begin, static_cast<size_t>(min(block, n - begin)));
+    for (int e = threadIdx.x; e < piece.size(); e += blockDim.x) before[e] = piece[e];
+    __syncthreads();
+    for (int e = threadIdx.x; e < piece.size(); e += blockDim.x)
+        piece[e] = before[piece.size() - 1 - e];
+}
+
+// Tiles of 64 rows x 32 columns: a thread has eight elements under way.
+template <int tile_rows, int tile_cols> __global__ void __launch_bounds__(threads)
+    transpose_tiles(const float *in, float *out, int rows, int cols, int across)
+{
+    __shared__ float tile[tile_rows][tile_cols + 1];
+    int row = blockIdx.x / across * tile_rows, col = blockIdx.x % across * tile_cols;
+#pragma unroll
+    for (int e = threadIdx.x; e < tile_rows * tile_cols; e += threads) {
+        int r = e / tile_cols, c = e % tile_cols;
+        if (row + r < rows && col + c < cols) tile[r][c] = in[(row + r) * cols + col + c];
+    }
+    __syncthreads();
+#pragma unroll
+    for (int e = threadIdx.x; e < tile_rows * tile_cols; e += threads) {
+        int r = e % tile_rows, c = e / tile_rows;
+        if (row + r < rows && col + c < cols) out[(col + c) * rows + row + r] = tile[r][c];
+    }
+}
+
+template <auto release> struct releaser {
+    template <typename T> void operator()(T *what) const { release(what); }
+};
+using array_owner = std::unique_ptr<cudaArray, releaser<cudaFreeArray>>;
+
+class image_texture {
+public:
+    image_texture(const unsigned char *image, int width, int height)
+    {
+        cudaArray_t made;
+        cudaChannelFormatDesc texel = cudaCreateChannelDesc<unsigned char>();
+        check(cudaMallocArray(&made, &texel, width, height), "cudaMallocArray");
+        array_.reset(made);
+        check(cudaMemcpy2DToArrayAsync(made, 0, 0, image, width, width, height,
+                                       cudaMemcpyDeviceToDevice),
+              "cudaMemcpy2DToArrayAsync");
+        cudaResourceDesc where{.resType = cudaResourceTypeArray, .res{.array{.array = made}}};
+        cudaTextureDesc how{.addressMode{cudaAddressModeClamp, cudaAddressModeClamp},
+                            .filterMode = cudaFilterModeLinear,
+                            .readMode = cudaReadModeNormalizedFloat};
+        check(cudaCreateTextureObject(&object_, &where, &how, nullptr), "cudaCreateTextureObject");
+    }
+    image_texture(const image_texture &) = delete;
+    ~image_texture()
+    {
+        cudaDeviceSynchronize(); // also where an exception ends us
+        cudaDestroyTextureObject(object_);
+    }
+    operator cudaTextureObject_t() const { return object_; }
+
+private:
+    array_owner array_;
+    cudaTextureObject_t object_ = 0;
+};
+
+__global__ void sample(cudaTextureObject_t texture, const float2 *at, float *out, int n)
+{
+    int i = my_number();
+    if (i >= n) return;
+    auto [x, y] = at[i];
+    out[i] = tex2D<float>(texture, x + 0.5f, y + 0.5f);
+}
+
+__global__ void sample_large(const unsigned char *image, int width, int height, const float2 *at,
+                             float *out, int n)
+{
+    int i = my_number();
+    if (i >= n) return;
+    struct place {
+        int low, high;
+        float part;
+        __device__ place(float at, int size)
+        {
+            float inside = fminf(fmaxf(at, 0.0f), size - 1);
+            low = min(static_cast<int>(inside), size - 1);
+            high = min(low + 1, size - 1);
+            part = inside - low;
+        }
+    } x(at[i].x, width), y(at[i].y, height);
+    auto mix = [](float a, float b, float part) { return a + (b - a) * part; };
+    auto along = [&](int row) {
+        return mix(image[row * width + x.low], image[row * width + x.high], x.part);
+    };
+    out[i] = mix(along(y.low), along(y.high), y.part) / 255;
+}
+
+// The powers a thread adds up, one after the other, each block's to the sum.
+__global__ void add_powers(cuda::std::span<const float> values, int power, double *sum)
+{
+    double mine = 0;
+    for (size_t i = my_number(); i < values.size(); i += gridDim.x * blockDim.x) {
+        double product = 1, value = values[i];
+        for (int p = power; p > 0; p /= 2, value *= value) // by squares
+            if (p % 2) product *= value;
+        mine += product;
+    }
+    for (int apart = 16; apart > 0; apart /= 2) mine += __shfl_xor_sync(~0u, mine, apart);
+    if (threadIdx.x % 32 == 0)
+        cuda::atomic_ref<double, cuda::thread_scope_device>(*sum).fetch_add(
+            mine, cuda::memory_order_relaxed);
+}
+
+__global__ void scale(cuda::std::span<float> managed, float factor, int rounds)
+{
+    if (auto i = static_cast<size_t>(my_number()); i < managed.size())
+        for (float &value = managed[i]; rounds > 0; --rounds) value *= factor;
+}
+
+} // namespace
+
+void device_facts(device_facts_t *out_host)
+{
+    int devices, device;
+    cudaDeviceProp p;
+    check(cudaGetDeviceCount(&devices), "cudaGetDeviceCount");
+    check(cudaGetDevice(&device), "cudaGetDevice");
+    check(cudaGetDeviceProperties(&p, device), "cudaGetDeviceProperties");
+    *out_host = {.devices = devices,
+                 .multiprocessors = p.multiProcessorCount,
+                 .threads_a_block = p.maxThreadsPerBlock,
+                 .shared_a_block = p.sharedMemPerBlock,
+                 .constant_memory = p.totalConstMem,
+                 .l2 = static_cast<size_t>(p.l2CacheSize),
+                 .warp_size = p.warpSize,
+                 .copy_engines = p.asyncEngineCount};
+    std::ranges::copy(p.name, out_host->name);
+}
+
+void add_to_global(float start, float *out_host)
+{
+    check(cudaMemcpyToSymbol(in_global, &start, sizeof start), "cudaMemcpyToSymbol");
+    add_one<<<1, 1>>>();
+    check_launch("add_one");
+    check(cudaMemcpyFromSymbol(out_host, in_global, sizeof *out_host), "cudaMemcpyFromSymbol");
+}
+
+void polynomial(const float *x, float *y, int n, const float *coefficients_host, int degree)
+{
+    if (n == 0) return;
+    std::span given(coefficients_host, degree + 1);
+    check(cudaMemcpyToSymbol(coefficients, given.data(), given.size_bytes()), "cudaMemcpyToSymbol");
+    evaluators[degree]<<<blocks_for(n), threads>>>(x, y, n);
+    check_launch("evaluate");
+}
+
+void follow(const unsigned char *start, const unsigned char *next_host, unsigned char *out, int n,
+            int steps)
+{
+    if (n == 0) return;
+    check(cudaMemcpyToSymbol(next_state, next_host, sizeof next_state), "cudaMemcpyToSymbol");
+    walk<<<std::min(blocks_for(n, 4 * threads), 1024), threads>>>(start, out, n, steps);
+    check_launch("walk");
+}
+
+void small_sort(const float *in, float *out, int n)
+{
+    if (n == 0) return;
+    sort_runs<<<blocks_for(n, threads * run_length), threads>>>({in, static_cast<size_t>(n)}, out);
+    check_launch("sort_runs");
+}
+
+void reverse_blocks(float *data, int n, int block)
+{
+    if (n == 0) return;
+    int wide = std::min(threads, blocks_for(block, 32) * 32);
+    reverse_pieces<<<blocks_for(n, block), wide, block * sizeof(float)>>>(data, n, block);
+    check_launch("reverse_pieces");
+}
+
+void transpose(const float *in, float *out, int rows, int cols)
+{
+    if (rows == 0 || cols == 0) return;
+    int across = blocks_for(cols, 32);
+    transpose_tiles<64, 32>
+        <<<across * blocks_for(rows, 64), threads>>>(in, out, rows, cols, across);
+    check_launch("transpose_tiles");
+}
+
+void sample_bilinear(const unsigned char *image, int width, int height, const float2 *at,
+                     float *out, int n)
+{
+    if (n == 0) return;
+    if (width > 1 << 17 || height > 1 << 16) { // more than an array may have
+        sample_large<<<blocks_for(n), threads>>>(image, width, height, at, out, n);
+        check_launch("sample_large");
+        return;
+    }
+    image_texture texture(image, width, height);
+    sample<<<blocks_for(n), threads>>>(texture, at, out, n);
+    check_launch("sample");
+}
+
+using pinned = std::unique_ptr<float, releaser<cudaFreeHost>>;
+static std::unordered_map<float *, pinned> given_out;
+
+float *acquire(size_t n)
+{
+    float *memory = nullptr;
+    check(cudaMallocHost(&memory, n * sizeof(float)), "cudaMallocHost");
+    given_out.emplace(memory, memory);
+    return memory;
+}
+
+void upload(const float *src_host, float *dst, size_t n)
+{
+    std::span from(src_host, n);
+    check(cudaMemcpyAsync(dst, from.data(), from.size_bytes(), cudaMemcpyDefault),
+          "cudaMemcpyAsync");
+}
+
+void release(float *memory) { given_out.erase(memory); }
+
+size_t sum_mapped_scratch(int n) { return n * sizeof(float); }
+
+void sum_mapped(const float *mapped, int n, int passes, double *out, void *scratch)
+{
+    check(cudaMemsetAsync(out, 0, passes * sizeof *out), "cudaMemsetAsync");
+    if (n == 0) return;
+    size_t count = n;
+    check(cudaMemcpyAsync(scratch, mapped, count * sizeof(float), cudaMemcpyDefault), "cudaMemcpy");
+    for (double &sum : std::span(out, passes)) // addresses only: they are the device's
+        add_powers<<<std::min(blocks_for(n), 512), threads>>>(
+            {static_cast<const float *>(scratch), count}, static_cast<int>(&sum - out) + 1, &sum);
+    check_launch("add_powers");
+}
+
+void scale_managed(float *managed, int n, float factor, int rounds)
+{
+    if (n == 0 || rounds == 0) return;
+    int device, can;
+    check(cudaGetDevice(&device), "cudaGetDevice");
+    check(cudaDeviceGetAttribute(&can, cudaDevAttrConcurrentManagedAccess, device), "attribute");
+    std::span all(managed, n);
+    if (can)
+        check(cudaMemPrefetchAsync(all.data(), all.size_bytes(),
+                                   {.type = cudaMemLocationTypeDevice, .id = device}, 0),
+              "cudaMemPrefetchAsync");
+    scale<<<blocks_for(n), threads>>>({managed, static_cast<size_t>(n)}, factor, rounds);
+    check_launch("scale");
+}

@@ -1,0 +1,355 @@
+// Right: every call is a graph captured from a stream or a cudaLaunchKernelEx; sums end with a grid
+// barrier instead of atomics; add_to_global is set by a kernel and read through a mapped word;
+// managed pages are copied, not fetched.
+#include "../check.hpp"
+#include "lab.hpp"
+
+#include <cooperative_groups.h>
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace cg = cooperative_groups;
+
+constexpr int threads = 256;
+
+static int blocks_for(int n, int a_block = threads) { return n / a_block + (n % a_block != 0); }
+
+// What a lambda gives to a stream becomes a graph, which then runs once.
+template <typename F> static void as_graph(F work)
+{
+    static cudaStream_t recorder = [] {
+        cudaStream_t stream;
+        check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
+        return stream;
+    }();
+    cudaGraph_t graph;
+    cudaGraphExec_t ready;
+    check(cudaStreamBeginCapture(recorder, cudaStreamCaptureModeThreadLocal), "begin capture");
+    work(recorder);
+    check(cudaStreamEndCapture(recorder, &graph), "end capture");
+    check(cudaGraphInstantiate(&ready, graph, 0), "cudaGraphInstantiate");
+    check(cudaGraphLaunch(ready, nullptr), "cudaGraphLaunch");
+    check(cudaGraphExecDestroy(ready), "cudaGraphExecDestroy"); // when it has ended
+    check(cudaGraphDestroy(graph), "cudaGraphDestroy");
+}
+
+template <typename... P, typename... A>
+static void launch(void (*kernel)(P...), dim3 grid, dim3 block, size_t shared, A... arguments)
+{
+    cudaLaunchConfig_t config{.gridDim = grid, .blockDim = block, .dynamicSmemBytes = shared};
+    check(cudaLaunchKernelEx(&config, kernel, P(arguments)...), "cudaLaunchKernelEx");
+}
+
+void device_facts(device_facts_t *out_host)
+{
+    int device;
+    cudaDeviceProp p;
+    check(cudaGetDevice(&device), "cudaGetDevice");
+    check(cudaGetDeviceProperties(&p, device), "cudaGetDeviceProperties");
+    device_facts_t facts{.multiprocessors = p.multiProcessorCount,
+                         .threads_a_block = p.maxThreadsPerBlock,
+                         .shared_a_block = p.sharedMemPerBlock,
+                         .constant_memory = p.totalConstMem,
+                         .l2 = static_cast<size_t>(p.l2CacheSize),
+                         .warp_size = p.warpSize,
+                         .copy_engines = p.asyncEngineCount};
+    check(cudaGetDeviceCount(&facts.devices), "cudaGetDeviceCount");
+    std::strcpy(facts.name, p.name);
+    *out_host = facts;
+}
+
+static __device__ float in_global;
+static __global__ void set(float start) { in_global = start; }
+static __global__ void add_one(float *seen) { *seen = ++in_global; }
+
+void add_to_global(float start, float *out_host)
+{
+    // A word of pinned memory is where the kernel leaves what it made.
+    float *seen;
+    check(cudaMallocHost(&seen, sizeof *seen), "cudaMallocHost");
+    as_graph([&](cudaStream_t stream) {
+        set<<<1, 1, 0, stream>>>(start);
+        add_one<<<1, 1, 0, stream>>>(seen);
+    });
+    check(cudaStreamSynchronize(nullptr), "add_one");
+    *out_host = *seen;
+    check(cudaFreeHost(seen), "cudaFreeHost");
+}
+
+struct coefficients_t {
+    float c[most_coefficients];
+};
+static __constant__ coefficients_t constants;
+
+// Two x a thread; a zero above the degree does no harm, and the loop goes by four.
+static __global__ void evaluate(const float *x, float *y, int n, int degree)
+{
+    int i = blockIdx.x * 2 * threads + threadIdx.x, k = i + threads;
+    float a = i < n ? x[i] : 0, b = k < n ? x[k] : 0, of_a = 0, of_b = 0;
+#pragma unroll 4
+    for (int d = degree; d >= 0; --d) {
+        float c = constants.c[d];
+        of_a = fmaf(of_a, a, c);
+        of_b = fmaf(of_b, b, c);
+    }
+    if (i < n) y[i] = of_a;
+    if (k < n) y[k] = of_b;
+}
+
+void polynomial(const float *x, float *y, int n, const float *coefficients_host, int degree)
+{
+    if (n == 0) return;
+    check(cudaMemcpyToSymbolAsync(constants, coefficients_host, (degree + 1) * sizeof(float), 0,
+                                  cudaMemcpyDefault, nullptr),
+          "cudaMemcpyToSymbolAsync");
+    launch(evaluate, blocks_for(n, 2 * threads), threads, 0, x, y, n, degree);
+}
+
+static __device__ unsigned char next_state[256];
+
+// Four states a thread: their steps wait for shared memory at the same time.
+static __global__ void walk(const unsigned char *start, unsigned char *out, int n, int steps)
+{
+    __shared__ unsigned char table[256];
+    table[threadIdx.x] = next_state[threadIdx.x];
+    __syncthreads();
+    int first = blockIdx.x * 4 * threads + threadIdx.x;
+    unsigned char s[4];
+#pragma unroll
+    for (int u = 0; u < 4; ++u) s[u] = first + u * threads < n ? start[first + u * threads] : 0;
+    for (int k = 0; k < steps; ++k)
+#pragma unroll
+        for (int u = 0; u < 4; ++u) s[u] = table[s[u]];
+#pragma unroll
+    for (int u = 0; u < 4; ++u)
+        if (first + u * threads < n) out[first + u * threads] = s[u];
+}
+
+void follow(const unsigned char *start, const unsigned char *next_host, unsigned char *out, int n,
+            int steps)
+{
+    if (n == 0) return;
+    check(cudaMemcpyToSymbol(next_state, next_host, 256), "cudaMemcpyToSymbol");
+    as_graph([&](cudaStream_t stream) {
+        walk<<<blocks_for(n, 4 * threads), threads, 0, stream>>>(start, out, n, steps);
+        check_launch("walk");
+    });
+}
+
+// Insertion into a sorted run, element by element, without a branch: what comes
+// sinks to its place, and what it meets moves up. Every index is a constant.
+static __global__ void __launch_bounds__(128) sort_runs(const float *in, float *out, int n)
+{
+    int first = (blockIdx.x * 128 + threadIdx.x) * run_length;
+    if (first >= n) return;
+    float run[run_length];
+#pragma unroll
+    for (int e = 0; e < run_length; ++e) {
+        float comes = first + e < n ? in[first + e] : INFINITY;
+#pragma unroll
+        for (int k = 0; k < e; ++k) {
+            float small = fminf(run[k], comes);
+            comes = fmaxf(run[k], comes);
+            run[k] = small;
+        }
+        run[e] = comes;
+    }
+#pragma unroll
+    for (int e = 0; e < run_length; ++e)
+        if (first + e < n) out[first + e] = run[e];
+}
+
+void small_sort(const float *in, float *out, int n)
+{
+    if (n == 0) return;
+    launch(sort_runs, blocks_for(n, 128 * run_length), 128, 0, in, out, n);
+}
+
+// Blocks with several pieces where pieces are short: all of them are brought,
+// one barrier, all are written.
+static __global__ void reverse_pieces(float *data, int n, int block, int span)
+{
+    extern __shared__ float before[]; // `span` elements, a multiple of block
+    int first = blockIdx.x * span, here = min(span, n - first);
+    for (int e = threadIdx.x; e < here; e += threads) before[e] = data[first + e];
+    __syncthreads();
+    for (int e = threadIdx.x; e < here; e += threads) {
+        int begin = e / block * block, end = min(begin + block, here);
+        data[first + e] = before[end - 1 - (e - begin)];
+    }
+}
+
+void reverse_blocks(float *data, int n, int block)
+{
+    if (n == 0) return;
+    int span = 1024 / block * block;
+    launch(reverse_pieces, blocks_for(n, span), threads, span * sizeof(float), data, n, block,
+           span);
+}
+
+static __global__ void transpose_tiles(const float *in, float *out, int rows, int cols, int across)
+{
+    __shared__ float tile[32][33];
+    int row = blockIdx.x / across * 32, col = blockIdx.x % across * 32;
+    bool whole = row + 32 <= rows && col + 32 <= cols; // then without tests
+    int x = threadIdx.x, y = threadIdx.y;
+#pragma unroll
+    for (int r = 0; r < 32; r += 8)
+        if (whole || (row + y + r < rows && col + x < cols))
+            tile[y + r][x] = in[(row + y + r) * cols + col + x];
+    __syncthreads();
+#pragma unroll
+    for (int c = 0; c < 32; c += 8)
+        if (whole || (col + y + c < cols && row + x < rows))
+            out[(col + y + c) * rows + row + x] = tile[x][y + c];
+}
+
+void transpose(const float *in, float *out, int rows, int cols)
+{
+    if (rows == 0 || cols == 0) return;
+    int across = blocks_for(cols, 32);
+    launch(transpose_tiles, across * blocks_for(rows, 32), dim3(32, 8), 0, in, out, rows, cols,
+           across);
+}
+
+static __global__ void sample(cudaTextureObject_t texture, const float2 *at, float *out, int n)
+{
+    int i = blockIdx.x * threads + threadIdx.x;
+    if (i < n) out[i] = tex2D<float>(texture, at[i].x + 0.5f, at[i].y + 0.5f);
+}
+static __global__ void sample_plain(const unsigned char *image, int width, int height,
+                                    const float2 *at, float *out, int n)
+{
+    int i = blockIdx.x * threads + threadIdx.x;
+    if (i >= n) return;
+    float x = fminf(fmaxf(at[i].x, 0), width - 1), y = fminf(fmaxf(at[i].y, 0), height - 1),
+          sum = 0;
+    int column = min(int(x), width - 1), row = min(int(y), height - 1);
+    for (int r = row; r < min(row + 2, height); ++r)
+        for (int c = column; c < min(column + 2, width); ++c)
+            sum += image[r * width + c] * (1 - fabsf(x - c)) * (1 - fabsf(y - r));
+    out[i] = sum / 255;
+}
+
+void sample_bilinear(const unsigned char *image, int width, int height, const float2 *at,
+                     float *out, int n)
+{
+    if (n == 0) return;
+    if (width > 131072 || height > 65536)
+        return launch(sample_plain, blocks_for(n), threads, 0, image, width, height, at, out, n);
+    cudaArray_t array;
+    cudaTextureObject_t texture;
+    cudaChannelFormatDesc texel = cudaCreateChannelDesc<unsigned char>();
+    check(cudaMalloc3DArray(&array, &texel, make_cudaExtent(width, height, 0)),
+          "cudaMalloc3DArray");
+    cudaMemcpy3DParms copy{};
+    copy.srcPtr = make_cudaPitchedPtr(const_cast<unsigned char *>(image), width, width, height);
+    copy.dstArray = array;
+    copy.extent = make_cudaExtent(width, height, 1);
+    copy.kind = cudaMemcpyDeviceToDevice;
+    check(cudaMemcpy3DAsync(&copy), "cudaMemcpy3DAsync");
+    cudaResourceDesc where{};
+    where.resType = cudaResourceTypeArray;
+    where.res.array.array = array;
+    cudaTextureDesc how{};
+    how.addressMode[0] = how.addressMode[1] = cudaAddressModeClamp;
+    how.filterMode = cudaFilterModeLinear;
+    how.readMode = cudaReadModeNormalizedFloat;
+    check(cudaCreateTextureObject(&texture, &where, &how, nullptr), "cudaCreateTextureObject");
+    launch(sample, blocks_for(n), threads, 0, texture, at, out, n);
+    check(cudaStreamSynchronize(nullptr), "sample");
+    check(cudaDestroyTextureObject(texture), "cudaDestroyTextureObject");
+    check(cudaFreeArray(array), "cudaFreeArray");
+}
+
+float *acquire(size_t n)
+{
+    void *memory;
+    check(cudaMallocHost(&memory, n * sizeof(float)), "cudaMallocHost");
+    return static_cast<float *>(memory);
+}
+
+void upload(const float *src_host, float *dst, size_t n)
+{
+    as_graph([&](cudaStream_t stream) {
+        check(cudaMemcpyAsync(dst, src_host, n * sizeof(float), cudaMemcpyHostToDevice, stream),
+              "cudaMemcpyAsync");
+    });
+}
+
+void release(float *memory) { check(cudaFreeHost(memory), "cudaFreeHost"); }
+
+// Each block leaves its sums in scratch; when all have, a warp a power adds them.
+constexpr int sum_blocks = 64, most_passes = 16;
+size_t sum_mapped_scratch(int) { return sum_blocks * most_passes * sizeof(double); }
+
+static __global__ void __launch_bounds__(threads)
+    add_powers(const float *values, int n, int passes, double *out, double *of_blocks)
+{
+    __shared__ double of_warps[threads / 32];
+    cg::grid_group grid = cg::this_grid();
+    cg::thread_block block = cg::this_thread_block();
+    double sum[most_passes] = {};
+    for (int i = grid.thread_rank(); i < n; i += grid.num_threads()) {
+        double power = 1, value = values[i]; // over the link, once
+#pragma unroll
+        for (int p = 0; p < most_passes; ++p)
+            if (p < passes) sum[p] += power *= value;
+    }
+    auto of_warp = [](double v) {
+        for (int lanes = 16; lanes > 0; lanes /= 2) v += __shfl_xor_sync(~0u, v, lanes);
+        return v;
+    };
+    int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+#pragma unroll
+    for (int p = 0; p < most_passes; ++p) {
+        if (p >= passes) break; // the same for all
+        double mine = of_warp(sum[p]);
+        if (lane == 0) of_warps[warp] = mine;
+        block.sync();
+        double all = of_warp(threadIdx.x < threads / 32 ? of_warps[lane] : 0);
+        if (threadIdx.x == 0) of_blocks[p * gridDim.x + blockIdx.x] = all;
+        block.sync();
+    }
+    grid.sync();
+    if (blockIdx.x != 0) return;
+    for (int p = warp; p < passes; p += threads / 32) {
+        double part = 0;
+        for (int b = lane; b < gridDim.x; b += 32) part += of_blocks[p * gridDim.x + b];
+        part = of_warp(part);
+        if (lane == 0) out[p] = part;
+    }
+}
+
+void sum_mapped(const float *mapped, int n, int passes, double *out, void *scratch)
+{
+    double *of_blocks = static_cast<double *>(scratch);
+    void *arguments[] = {&mapped, &n, &passes, &out, &of_blocks};
+    int blocks = std::clamp(blocks_for(n), 1, sum_blocks);
+    check(cudaLaunchCooperativeKernel(add_powers, blocks, threads, arguments), "add_powers");
+}
+
+static __global__ void scale(float *values, int n, float factor, int rounds)
+{
+    int i = blockIdx.x * threads + threadIdx.x;
+    if (i >= n) return;
+    float value = values[i];
+    while (rounds-- > 0) value *= factor;
+    values[i] = value;
+}
+
+// The pages stay on the host: a copy goes to the device and comes back, both in
+// large pieces, and no kernel meets a page that is not there.
+void scale_managed(float *managed, int n, float factor, int rounds)
+{
+    if (n == 0 || rounds == 0) return;
+    float *here;
+    size_t bytes = n * sizeof(float);
+    check(cudaMallocAsync(&here, bytes, nullptr), "cudaMallocAsync");
+    check(cudaMemcpyAsync(here, managed, bytes, cudaMemcpyDefault), "cudaMemcpyAsync");
+    launch(scale, blocks_for(n), threads, 0, here, n, factor, rounds);
+    check(cudaMemcpyAsync(managed, here, bytes, cudaMemcpyDefault), "cudaMemcpyAsync");
+    check(cudaFreeAsync(here, nullptr), "cudaFreeAsync");
+}

@@ -1,0 +1,330 @@
+// Right: grid-stride loops over 2 blocks a multiprocessor; follow squares its table; the image lies
+// in pitched memory that is kept and grows; sums in one reading.
+#include "../check.hpp"
+#include "lab.hpp"
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstring>
+
+constexpr int block_size = 256;
+
+static int attribute(cudaDeviceAttr which)
+{
+    int device = 0, value = 0;
+    check(cudaGetDevice(&device), "cudaGetDevice");
+    check(cudaDeviceGetAttribute(&value, which, device), "cudaDeviceGetAttribute");
+    return value;
+}
+
+static int fixed_grid() { return 2 * attribute(cudaDevAttrMultiProcessorCount); }
+
+#define FOR_ALL(i, n)                                                                              \
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < (n); i += gridDim.x * blockDim.x)
+
+void device_facts(device_facts_t *out_host)
+{
+    device_facts_t facts{};
+    cudaDeviceProp properties;
+    check(cudaGetDeviceCount(&facts.devices), "cudaGetDeviceCount");
+    int device;
+    check(cudaGetDevice(&device), "cudaGetDevice");
+    check(cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties");
+    std::memcpy(facts.name, properties.name, sizeof facts.name);
+    facts.multiprocessors = attribute(cudaDevAttrMultiProcessorCount);
+    facts.threads_a_block = attribute(cudaDevAttrMaxThreadsPerBlock);
+    facts.shared_a_block = attribute(cudaDevAttrMaxSharedMemoryPerBlock);
+    facts.constant_memory = attribute(cudaDevAttrTotalConstantMemory);
+    facts.l2 = attribute(cudaDevAttrL2CacheSize);
+    facts.warp_size = attribute(cudaDevAttrWarpSize);
+    facts.copy_engines = attribute(cudaDevAttrAsyncEngineCount);
+    *out_host = facts;
+}
+
+static __device__ float in_global;
+static __global__ void add_one() { atomicAdd(&in_global, 1.0f); }
+
+void add_to_global(float start, float *out_host)
+{
+    void *at = nullptr; // a symbol is an address like any other
+    check(cudaGetSymbolAddress(&at, in_global), "cudaGetSymbolAddress");
+    check(cudaMemcpy(at, &start, sizeof start, cudaMemcpyDefault), "cudaMemcpy");
+    add_one<<<1, 1>>>();
+    check_launch("add_one");
+    check(cudaMemcpy(out_host, at, sizeof *out_host, cudaMemcpyDefault), "cudaMemcpy");
+}
+
+static __constant__ float coefficients[most_coefficients];
+
+// Four x a turn, so that one load of a coefficient serves four.
+static __global__ void evaluate(const float *x, float *y, int n, int degree)
+{
+    int stride = gridDim.x * blockDim.x;
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += 4 * stride) {
+        float at[4], sum[4];
+        for (int s = 0; s < 4; ++s) {
+            at[s] = i + s * stride < n ? x[i + s * stride] : 0;
+            sum[s] = coefficients[degree];
+        }
+        for (int k = degree - 1; k >= 0; --k)
+            for (int s = 0; s < 4; ++s) sum[s] = fmaf(sum[s], at[s], coefficients[k]);
+        for (int s = 0; s < 4; ++s)
+            if (i + s * stride < n) y[i + s * stride] = sum[s];
+    }
+}
+
+void polynomial(const float *x, float *y, int n, const float *coefficients_host, int degree)
+{
+    if (n == 0) return;
+    check(cudaMemcpyToSymbol(coefficients, coefficients_host, (degree + 1) * sizeof(float)),
+          "cudaMemcpyToSymbol");
+    evaluate<<<fixed_grid(), block_size>>>(x, y, n, degree);
+    check_launch("evaluate");
+}
+
+static __device__ unsigned char next_state[256];
+
+// Binary powers: two tables for 2^k steps make one for 2^(k + 1).
+static __global__ void __launch_bounds__(256)
+    walk(const unsigned char *start, unsigned char *out, int n, int steps)
+{
+    __shared__ unsigned char power[256], all[256];
+    int t = threadIdx.x;
+    power[t] = next_state[t];
+    all[t] = t;
+    __syncthreads();
+    for (; steps > 0; steps /= 2) {
+        unsigned char further = power[all[t]], twice = power[power[t]];
+        __syncthreads();
+        if (steps % 2) all[t] = further;
+        power[t] = twice;
+        __syncthreads();
+    }
+    FOR_ALL(i, n) out[i] = all[start[i]];
+}
+
+void follow(const unsigned char *start, const unsigned char *next_host, unsigned char *out, int n,
+            int steps)
+{
+    if (n == 0) return;
+    check(cudaMemcpyToSymbol(next_state, next_host, sizeof next_state), "cudaMemcpyToSymbol");
+    walk<<<fixed_grid(), 256>>>(start, out, n, steps);
+    check_launch("walk");
+}
+
+// A bitonic network. Loads and stores go through rows of 17, neighbours by
+// neighbouring lanes.
+static __global__ void __launch_bounds__(128) sort_runs(const float *in, float *out, int n)
+{
+    constexpr int a_block = 128 * run_length;
+    __shared__ float rows[128][run_length + 1];
+    for (int first = blockIdx.x * a_block; first < n; first += gridDim.x * a_block) {
+        for (int e = threadIdx.x; e < a_block; e += 128)
+            rows[e / run_length][e % run_length] = first + e < n ? in[first + e] : INFINITY;
+        __syncthreads();
+        float v[run_length];
+#pragma unroll
+        for (int e = 0; e < run_length; ++e) v[e] = rows[threadIdx.x][e];
+#pragma unroll
+        for (int size = 2; size <= run_length; size *= 2)
+#pragma unroll
+            for (int apart = size / 2; apart > 0; apart /= 2)
+#pragma unroll
+                for (int e = 0; e < run_length; ++e) {
+                    if (e & apart) continue;
+                    float low = fminf(v[e], v[e + apart]), high = fmaxf(v[e], v[e + apart]);
+                    bool up = !(e & size);
+                    v[e] = up ? low : high;
+                    v[e + apart] = up ? high : low;
+                }
+#pragma unroll
+        for (int e = 0; e < run_length; ++e) rows[threadIdx.x][e] = v[e];
+        __syncthreads();
+        for (int e = threadIdx.x; e < a_block && first + e < n; e += 128)
+            out[first + e] = rows[e / run_length][e % run_length];
+        __syncthreads();
+    }
+}
+
+void small_sort(const float *in, float *out, int n)
+{
+    if (n == 0) return;
+    sort_runs<<<fixed_grid(), 128>>>(in, out, n);
+    check_launch("sort_runs");
+}
+
+// A block a piece: all is in registers before anybody writes.
+static __global__ void __launch_bounds__(block_size) reverse_pieces(float *data, int n, int block)
+{
+    for (int p = blockIdx.x; p < (n - 1) / block + 1; p += gridDim.x) {
+        float *piece = data + p * block;
+        int length = min(block, n - p * block);
+        float held[4];
+        for (int k = 0, e = threadIdx.x; k < 4; ++k, e += block_size)
+            if (e < length) held[k] = piece[length - 1 - e];
+        __syncthreads();
+        for (int k = 0, e = threadIdx.x; k < 4; ++k, e += block_size)
+            if (e < length) piece[e] = held[k];
+    }
+}
+
+void reverse_blocks(float *data, int n, int block)
+{
+    if (n == 0 || block == 1) return;
+    reverse_pieces<<<std::min((n - 1) / block + 1, 8 * fixed_grid()), block_size>>>(data, n, block);
+    check_launch("reverse_pieces");
+}
+
+// Element (r, c) of a tile lies at column r ^ c: rows and columns meet 32 banks.
+static __global__ void __launch_bounds__(block_size)
+    transpose_tiles(const float *in, float *out, int rows, int cols)
+{
+    __shared__ float tile[32][32];
+    int across = (cols - 1) / 32 + 1, tiles = across * ((rows - 1) / 32 + 1);
+    int x = threadIdx.x % 32, y = threadIdx.x / 32;
+    for (int t = blockIdx.x; t < tiles; t += gridDim.x) {
+        int row = t / across * 32, col = t % across * 32;
+        for (int r = y; r < 32; r += 8)
+            if (row + r < rows && col + x < cols) tile[r][x ^ r] = in[(row + r) * cols + col + x];
+        __syncthreads();
+        for (int c = y; c < 32; c += 8)
+            if (col + c < cols && row + x < rows) out[(col + c) * rows + row + x] = tile[x][c ^ x];
+        __syncthreads();
+    }
+}
+
+void transpose(const float *in, float *out, int rows, int cols)
+{
+    if (rows == 0 || cols == 0) return;
+    transpose_tiles<<<4 * fixed_grid(), block_size>>>(in, out, rows, cols);
+    check_launch("transpose_tiles");
+}
+
+static __global__ void sample(cudaTextureObject_t texture, const float2 *at, float *out, int n)
+{
+    FOR_ALL(i, n) out[i] = tex2D<float>(texture, at[i].x + 0.5f, at[i].y + 0.5f);
+}
+
+// For images that no texture can hold.
+static __global__ void sample_by_hand(const unsigned char *image, int width, int height,
+                                      const float2 *at, float *out, int n)
+{
+    FOR_ALL(i, n)
+    {
+        float x = fminf(fmaxf(at[i].x, 0), width - 1), y = fminf(fmaxf(at[i].y, 0), height - 1);
+        int x0 = min(int(x), width - 1), x1 = min(x0 + 1, width - 1);
+        int y0 = min(int(y), height - 1), y1 = min(y0 + 1, height - 1);
+        float fx = x - x0, fy = y - y0;
+        float top = image[y0 * width + x0] * (1 - fx) + image[y0 * width + x1] * fx;
+        float bottom = image[y1 * width + x0] * (1 - fx) + image[y1 * width + x1] * fx;
+        out[i] = (top * (1 - fy) + bottom * fy) / 255;
+    }
+}
+
+void sample_bilinear(const unsigned char *image, int width, int height, const float2 *at,
+                     float *out, int n)
+{
+    if (n == 0) return;
+    if (width > 131072 || height > 65000) {
+        sample_by_hand<<<fixed_grid(), block_size>>>(image, width, height, at, out, n);
+        check_launch("sample_by_hand");
+        return;
+    }
+    static void *memory = nullptr;
+    static size_t have = 0;
+    size_t pitch = (width + 511) / 512 * 512; // what any GPU wants, or a multiple of that
+    if (pitch * height > have) {
+        check(cudaFree(memory), "cudaFree");
+        memory = nullptr, have = 0;
+        check(cudaMalloc(&memory, pitch * height), "cudaMalloc");
+        have = pitch * height;
+    }
+    check(cudaMemcpy2DAsync(memory, pitch, image, width, width, height, cudaMemcpyDeviceToDevice),
+          "cudaMemcpy2DAsync");
+    cudaResourceDesc where{};
+    where.resType = cudaResourceTypePitch2D;
+    where.res.pitch2D = {memory, cudaCreateChannelDesc<unsigned char>(), size_t(width),
+                         size_t(height), pitch};
+    cudaTextureDesc how{};
+    how.addressMode[0] = how.addressMode[1] = cudaAddressModeClamp;
+    how.filterMode = cudaFilterModeLinear;
+    how.readMode = cudaReadModeNormalizedFloat;
+    cudaTextureObject_t texture;
+    check(cudaCreateTextureObject(&texture, &where, &how, nullptr), "cudaCreateTextureObject");
+    sample<<<fixed_grid(), block_size>>>(texture, at, out, n);
+    cudaError_t launched = cudaPeekAtLastError(), ended = cudaDeviceSynchronize();
+    check(cudaDestroyTextureObject(texture), "cudaDestroyTextureObject");
+    check(launched, "sample");
+    check(ended, "sample");
+}
+
+float *acquire(size_t n)
+{
+    void *memory = nullptr;
+    check(cudaHostAlloc(&memory, n * sizeof(float), cudaHostAllocPortable), "cudaHostAlloc");
+    return static_cast<float *>(memory);
+}
+
+void upload(const float *src_host, float *dst, size_t n)
+{
+    check(cudaMemcpyAsync(dst, src_host, n * sizeof(float), cudaMemcpyHostToDevice),
+          "cudaMemcpyAsync");
+}
+
+void release(float *memory) { check(cudaFreeHost(memory), "cudaFreeHost"); }
+
+size_t sum_mapped_scratch(int) { return 0; }
+
+// All powers of a value while it is here: each crosses the link once.
+static __global__ void add_powers(const float *values, int n, int passes, double *sums)
+{
+    double sum[16] = {};
+    FOR_ALL(i, n)
+    {
+        double value = values[i], power = 1;
+#pragma unroll
+        for (int p = 0; p < 16; ++p) {
+            if (p >= passes) break;
+            power *= value;
+            sum[p] += power;
+        }
+    }
+#pragma unroll
+    for (int p = 0; p < 16; ++p) {
+        if (p >= passes) break;
+        for (int lanes = 16; lanes > 0; lanes /= 2)
+            sum[p] += __shfl_down_sync(0xffffffff, sum[p], lanes);
+        if (threadIdx.x % 32 == 0) atomicAdd(&sums[p], sum[p]);
+    }
+}
+
+void sum_mapped(const float *mapped, int n, int passes, double *out, void *)
+{
+    check(cudaMemsetAsync(out, 0, passes * sizeof(double)), "cudaMemsetAsync");
+    if (n == 0) return;
+    add_powers<<<fixed_grid(), block_size>>>(mapped, n, passes, out);
+    check_launch("add_powers");
+}
+
+static __global__ void scale(float *managed, int n, float factor, int rounds)
+{
+    FOR_ALL(i, n)
+    {
+        float value = managed[i];
+        for (int r = 0; r < rounds; ++r) value *= factor;
+        managed[i] = value;
+    }
+}
+
+void scale_managed(float *managed, int n, float factor, int rounds)
+{
+    if (n == 0 || rounds == 0) return;
+    cudaMemLocation here{};
+    here.type = cudaMemLocationTypeDevice;
+    check(cudaGetDevice(&here.id), "cudaGetDevice");
+    if (attribute(cudaDevAttrConcurrentManagedAccess))
+        check(cudaMemPrefetchAsync(managed, n * sizeof(float), here, 0), "cudaMemPrefetchAsync");
+    scale<<<fixed_grid(), block_size>>>(managed, n, factor, rounds);
+    check_launch("scale");
+}

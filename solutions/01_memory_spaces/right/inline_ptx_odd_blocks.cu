@@ -1,0 +1,377 @@
+// Right: inline PTX for constant, shared, texture and asynchronous accesses; blocks of 160 threads;
+// a kernel uploads from mapped pinned memory.
+#include "../check.hpp"
+#include "lab.hpp"
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+
+constexpr int threads = 160; // five warps
+
+static int grid_for(int n, int a_thread = 1)
+{
+    int a_block = threads * a_thread;
+    return n / a_block + (n % a_block != 0);
+}
+
+__device__ static int number()
+{
+    int i;
+    asm("mad.lo.s32 %0, %1, %2, %3;"
+        : "=r"(i)
+        : "r"(blockIdx.x), "r"(blockDim.x), "r"(threadIdx.x));
+    return i;
+}
+
+__device__ static unsigned in_shared(const void *at)
+{
+    return static_cast<unsigned>(__cvta_generic_to_shared(at));
+}
+
+void device_facts(device_facts_t *out_host)
+{
+    int device;
+    cudaDeviceProp p;
+    check(cudaGetDeviceCount(&out_host->devices), "cudaGetDeviceCount");
+    check(cudaGetDevice(&device), "cudaGetDevice");
+    check(cudaGetDeviceProperties(&p, device), "cudaGetDeviceProperties");
+    std::snprintf(out_host->name, sizeof out_host->name, "%s", p.name);
+    struct {
+        cudaDeviceAttr which;
+        int *to;
+    } const wanted[] = {{cudaDevAttrMultiProcessorCount, &out_host->multiprocessors},
+                        {cudaDevAttrMaxThreadsPerBlock, &out_host->threads_a_block},
+                        {cudaDevAttrWarpSize, &out_host->warp_size},
+                        {cudaDevAttrAsyncEngineCount, &out_host->copy_engines}};
+    for (auto [which, to] : wanted) check(cudaDeviceGetAttribute(to, which, device), "attribute");
+    out_host->shared_a_block = p.sharedMemPerBlock;
+    out_host->constant_memory = p.totalConstMem;
+    out_host->l2 = p.l2CacheSize;
+}
+
+__device__ static float in_global;
+__global__ static void add_one()
+{
+    asm volatile("red.global.add.f32 [%0], 0f3F800000;" ::"l"(__cvta_generic_to_global(&in_global))
+                 : "memory");
+}
+
+void add_to_global(float start, float *out_host)
+{
+    check(cudaMemcpyToSymbol(in_global, &start, sizeof start), "cudaMemcpyToSymbol");
+    check(cudaLaunchKernel(reinterpret_cast<void *>(add_one), 1, 1, nullptr, 0, nullptr),
+          "add_one");
+    check(cudaMemcpyFromSymbol(out_host, in_global, sizeof start), "cudaMemcpyFromSymbol");
+}
+
+__constant__ static float coefficients[most_coefficients];
+
+__global__ static void evaluate(const float *x, float *y, int n, int degree)
+{
+    int i = number();
+    if (i >= n) return;
+    size_t at;
+    asm("cvta.to.const.u64 %0, %1;" : "=l"(at) : "l"(coefficients + degree));
+    float value, sum, c;
+    asm volatile("ld.global.nc.f32 %0, [%1];" : "=f"(value) : "l"(x + i));
+    asm volatile("ld.const.f32 %0, [%1];" : "=f"(sum) : "l"(at));
+    for (int k = degree; k > 0; --k) {
+        at -= sizeof(float);
+        asm volatile("ld.const.f32 %0, [%1];" : "=f"(c) : "l"(at));
+        asm("fma.rn.f32 %0, %0, %1, %2;" : "+f"(sum) : "f"(value), "f"(c));
+    }
+    asm volatile("st.global.f32 [%0], %1;" ::"l"(y + i), "f"(sum) : "memory");
+}
+
+void polynomial(const float *x, float *y, int n, const float *coefficients_host, int degree)
+{
+    if (n == 0) return;
+    check(cudaMemcpyToSymbol(coefficients, coefficients_host, sizeof(float) * (degree + 1)),
+          "cudaMemcpyToSymbol");
+    evaluate<<<grid_for(n), threads>>>(x, y, n, degree);
+    check_launch("evaluate");
+}
+
+__device__ static uint4 next_state[16]; // 256 bytes
+
+// A warp needs no other warp: five
+// copies of the table, one a warp, brought by cp.async, 16 bytes a lane.
+__global__ static void walk(const unsigned char *start, unsigned char *out, int n, int steps)
+{
+    __shared__ uint4 tables[threads / 32][16];
+    int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    unsigned table = in_shared(tables[warp]);
+    if (lane < 16)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(table + 16 * lane),
+                     "l"(__cvta_generic_to_global(next_state + lane))
+                     : "memory");
+    asm volatile("cp.async.wait_all;" ::: "memory");
+    __syncwarp(); // the other lanes' have come too
+    for (int i = number(); i < n; i += gridDim.x * threads) {
+        unsigned s = start[i];
+        for (int k = 0; k < steps; ++k)
+            asm volatile("ld.shared.u8 %0, [%1];" : "=r"(s) : "r"(table + s));
+        out[i] = static_cast<unsigned char>(s);
+    }
+}
+
+void follow(const unsigned char *start, const unsigned char *next_host, unsigned char *out, int n,
+            int steps)
+{
+    if (n == 0) return;
+    check(cudaMemcpyToSymbol(next_state, next_host, 256), "cudaMemcpyToSymbol");
+    walk<<<grid_for(n, 8), threads>>>(start, out, n, steps);
+    check_launch("walk");
+}
+
+__device__ static void order(float &a, float &b)
+{
+    float low;
+    asm("min.f32 %0, %1, %2;" : "=f"(low) : "f"(a), "f"(b));
+    asm("max.f32 %0, %1, %2;" : "=f"(b) : "f"(a), "f"(b));
+    a = low;
+}
+
+// Runs of four lanes: each sorts four elements, then they merge by exchanges
+// with the lane across; a run is read by neighbours, as float4's places.
+__global__ static void sort_runs(const float *in, float *out, int n)
+{
+    int first = number() * 4, lane = threadIdx.x % 4;
+    float v[4];
+#pragma unroll
+    for (int e = 0; e < 4; ++e) v[e] = first + e < n ? in[first + e] : INFINITY;
+    order(v[0], v[1]), order(v[2], v[3]), order(v[0], v[2]), order(v[1], v[3]), order(v[1], v[2]);
+    // Merge sorted halves of 2 * `lanes` lanes: smallest against largest, ...
+#pragma unroll
+    for (int lanes = 1; lanes < 4; lanes *= 2) {
+        float w[4];
+#pragma unroll
+        for (int e = 0; e < 4; ++e) w[e] = __shfl_xor_sync(~0u, v[3 - e], 2 * lanes - 1);
+        bool lower = !(lane & lanes);
+#pragma unroll
+        for (int e = 0; e < 4; ++e) v[e] = lower ? fminf(v[e], w[e]) : fmaxf(v[e], w[e]);
+        // ... then what is bitonic by halves, across lanes and within.
+        if (lanes == 2) {
+#pragma unroll
+            for (int e = 0; e < 4; ++e) {
+                float other = __shfl_xor_sync(~0u, v[e], 1);
+                v[e] = lane & 1 ? fmaxf(v[e], other) : fminf(v[e], other);
+            }
+        }
+        order(v[0], v[2]), order(v[1], v[3]), order(v[0], v[1]), order(v[2], v[3]);
+    }
+#pragma unroll
+    for (int e = 0; e < 4; ++e)
+        if (first + e < n) out[first + e] = v[e];
+}
+
+void small_sort(const float *in, float *out, int n)
+{
+    if (n == 0) return;
+    sort_runs<<<grid_for(n, 4), threads>>>(in, out, n);
+    check_launch("sort_runs");
+}
+
+__global__ static void reverse_pieces(float *data, int n, int block)
+{
+    extern __shared__ float before[];
+    int first = blockIdx.x * block, length = min(block, n - first);
+    for (int e = threadIdx.x; e < length; e += threads)
+        asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(in_shared(before + e)),
+                     "l"(data + first + e)
+                     : "memory");
+    asm volatile("cp.async.commit_group; cp.async.wait_group 0; barrier.sync 0;" ::: "memory");
+    for (int e = threadIdx.x; e < length; e += threads) data[first + e] = before[length - 1 - e];
+}
+
+void reverse_blocks(float *data, int n, int block)
+{
+    if (n == 0) return;
+    reverse_pieces<<<(n - 1) / block + 1, threads, block * sizeof(float)>>>(data, n, block);
+    check_launch("reverse_pieces");
+}
+
+// Tiles of 32 x 64: a warp copies half rows asynchronously, and stores columns of
+// 32 rows.
+constexpr int tile_rows = 32, tile_cols = 64;
+__global__ static void transpose_tiles(const float *in, float *out, int rows, int cols, int across)
+{
+    __shared__ float tile[tile_rows][tile_cols + 1]; // 65 is odd: a column is in 32 banks
+    int row = blockIdx.x / across * tile_rows, col = blockIdx.x % across * tile_cols;
+    for (int e = threadIdx.x; e < tile_rows * tile_cols; e += threads) {
+        int r = e / tile_cols, c = e % tile_cols;
+        if (row + r < rows && col + c < cols)
+            asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(in_shared(&tile[r][c])),
+                         "l"(in + (row + r) * cols + col + c)
+                         : "memory");
+    }
+    asm volatile("cp.async.wait_all;" ::: "memory");
+    asm volatile("bar.sync 0;" ::: "memory");
+    int x = threadIdx.x % 32;
+    if (row + x >= rows) return;
+    for (int c = threadIdx.x / 32; c < tile_cols && col + c < cols; c += threads / 32)
+        out[(col + c) * rows + row + x] = tile[x][c];
+}
+
+void transpose(const float *in, float *out, int rows, int cols)
+{
+    if (rows == 0 || cols == 0) return;
+    int across = (cols - 1) / tile_cols + 1, down = (rows - 1) / tile_rows + 1;
+    transpose_tiles<<<across * down, threads>>>(in, out, rows, cols, across);
+    check_launch("transpose_tiles");
+}
+
+__global__ static void sample(cudaTextureObject_t texture, const float2 *at, float *out, int n)
+{
+    int i = number();
+    if (i >= n) return;
+    float x, y, r;
+    [[maybe_unused]] float g, b, a; // a texture hands out four, of which an image has one
+    asm volatile("ld.global.nc.v2.f32 {%0, %1}, [%2];" : "=f"(x), "=f"(y) : "l"(at + i));
+    asm volatile("tex.2d.v4.f32.f32 {%0, %1, %2, %3}, [%4, {%5, %6}];"
+                 : "=f"(r), "=f"(g), "=f"(b), "=f"(a)
+                 : "l"(texture), "f"(x + 0.5f), "f"(y + 0.5f));
+    out[i] = r;
+}
+
+__global__ static void sample_oversize(const unsigned char *image, int width, int height,
+                                       const float2 *at, float *out, int n)
+{
+    int i = number();
+    if (i >= n) return;
+    float x = fminf(fmaxf(at[i].x, 0.0f), width - 1.0f);
+    float y = fminf(fmaxf(at[i].y, 0.0f), height - 1.0f);
+    int x0 = min(__float2int_rd(x), width - 1), y0 = min(__float2int_rd(y), height - 1);
+    int right = x0 + 1 < width, below = y0 + 1 < height ? width : 0;
+    const unsigned char *p = image + y0 * width + x0;
+    float fx = x - x0, fy = y - y0;
+    out[i] = ((1 - fy) * ((1 - fx) * p[0] + fx * p[right]) +
+              fy * ((1 - fx) * p[below] + fx * p[below + right])) /
+             255.0f;
+}
+
+void sample_bilinear(const unsigned char *image, int width, int height, const float2 *at,
+                     float *out, int n)
+{
+    if (n == 0) return;
+    if (width > 131072 || height > 65536) {
+        sample_oversize<<<grid_for(n), threads>>>(image, width, height, at, out, n);
+        check_launch("sample_oversize");
+        return;
+    }
+    // The last image's array and texture stay, for the next of the same size.
+    static cudaArray_t array = nullptr;
+    static cudaTextureObject_t texture = 0;
+    static int wide = 0, high = 0;
+    if (width != wide || height != high) {
+        if (array) {
+            check(cudaDeviceSynchronize(), "cudaDeviceSynchronize"); // somebody may read it yet
+            check(cudaDestroyTextureObject(texture), "cudaDestroyTextureObject");
+            check(cudaFreeArray(array), "cudaFreeArray");
+            array = nullptr, wide = high = 0;
+        }
+        cudaChannelFormatDesc texel = cudaCreateChannelDesc<uchar1>();
+        check(cudaMallocArray(&array, &texel, width, height), "cudaMallocArray");
+        cudaResourceDesc where{};
+        where.resType = cudaResourceTypeArray;
+        where.res.array.array = array;
+        cudaTextureDesc how{};
+        how.addressMode[0] = how.addressMode[1] = cudaAddressModeClamp;
+        how.filterMode = cudaFilterModeLinear;
+        how.readMode = cudaReadModeNormalizedFloat;
+        check(cudaCreateTextureObject(&texture, &where, &how, nullptr), "cudaCreateTextureObject");
+        wide = width, high = height;
+    }
+    check(cudaMemcpy2DToArrayAsync(array, 0, 0, image, width, width, height,
+                                   cudaMemcpyDeviceToDevice),
+          "cudaMemcpy2DToArrayAsync");
+    sample<<<grid_for(n), threads>>>(texture, at, out, n);
+    check_launch("sample");
+}
+
+float *acquire(size_t n)
+{
+    float *memory = nullptr;
+    check(
+        cudaHostAlloc(&memory, n * sizeof(float), cudaHostAllocMapped | cudaHostAllocWriteCombined),
+        "cudaHostAlloc");
+    return memory;
+}
+
+__global__ static void fetch(const float *from, float *to, size_t n)
+{
+    for (size_t i = number(); i < n; i += size_t(gridDim.x) * threads) {
+        float v;
+        asm volatile("ld.global.cv.f32 %0, [%1];" : "=f"(v) : "l"(from + i));
+        to[i] = v;
+    }
+}
+
+void upload(const float *src_host, float *dst, size_t n)
+{
+    void *mapped;
+    check(cudaHostGetDevicePointer(&mapped, const_cast<float *>(src_host), 0),
+          "cudaHostGetDevicePointer");
+    fetch<<<std::min<size_t>(n / threads + 1, 1024), threads>>>(static_cast<float *>(mapped), dst,
+                                                                n);
+    check_launch("fetch");
+}
+
+void release(float *memory) { check(cudaFreeHost(memory), "cudaFreeHost"); }
+
+size_t sum_mapped_scratch(int n) { return 4 * size_t(n); }
+
+// The first power reads over the link, and leaves the values on the device.
+__global__ static void add_powers(const float *from, float *kept, int n, int power, double *sum)
+{
+    double mine = 0;
+    for (int i = number(); i < n; i += gridDim.x * threads) {
+        float value = from[i];
+        if (kept) kept[i] = value;
+        double product = value;
+        for (int p = 1; p < power; ++p) product *= value;
+        mine += product;
+    }
+    for (int lanes = 16; lanes > 0; lanes /= 2) mine += __shfl_down_sync(~0u, mine, lanes);
+    if (threadIdx.x % 32 == 0)
+        asm volatile("red.global.add.f64 [%0], %1;" ::"l"(sum), "d"(mine) : "memory");
+}
+
+void sum_mapped(const float *mapped, int n, int passes, double *out, void *scratch)
+{
+    check(cudaMemsetAsync(out, 0, sizeof(double) * passes), "cudaMemsetAsync");
+    if (n == 0) return;
+    float *kept = static_cast<float *>(scratch);
+    int grid = std::min(grid_for(n), 1000);
+    for (int p = 0; p < passes; ++p)
+        add_powers<<<grid, threads>>>(p == 0 ? mapped : kept, p == 0 ? kept : nullptr, n, p + 1,
+                                      out + p);
+    check_launch("add_powers");
+}
+
+__global__ static void scale(float *managed, int n, float factor)
+{
+    int i = number();
+    if (i >= n) return;
+    [[maybe_unused]] float v;
+    asm volatile("ld.global.f32 %0, [%1];\n\tmul.rn.f32 %0, %0, %2;\n\tst.global.f32 [%1], %0;"
+                 : "=&f"(v)
+                 : "l"(managed + i), "f"(factor)
+                 : "memory");
+}
+
+void scale_managed(float *managed, int n, float factor, int rounds)
+{
+    if (n == 0) return;
+    int device, concurrent;
+    check(cudaGetDevice(&device), "cudaGetDevice");
+    check(cudaDeviceGetAttribute(&concurrent, cudaDevAttrConcurrentManagedAccess, device),
+          "cudaDeviceGetAttribute");
+    cudaMemLocation here{cudaMemLocationTypeDevice, device};
+    if (concurrent) check(cudaMemPrefetchAsync(managed, 4 * size_t(n), here, 0), "prefetch");
+    for (int r = 0; r < rounds; ++r) scale<<<grid_for(n), threads>>>(managed, n, factor);
+    check_launch("scale");
+}

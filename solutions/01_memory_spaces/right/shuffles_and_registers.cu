@@ -1,0 +1,297 @@
+// Right: no shared memory anywhere: tables, tiles and runs lie in registers and go round by
+// shuffles of cooperative groups; coefficients are a kernel's parameter.
+#include "../check.hpp"
+#include "lab.hpp"
+
+#include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace cg = cooperative_groups;
+
+constexpr int threads = 128;
+
+static int blocks_for(int n, int a_block = threads) { return (n - 1) / a_block + 1; }
+
+__device__ static auto this_warp() { return cg::tiled_partition<32>(cg::this_thread_block()); }
+
+void device_facts(device_facts_t *out_host)
+{
+    int device;
+    cudaDeviceProp p;
+    check(cudaGetDevice(&device), "cudaGetDevice");
+    check(cudaGetDeviceProperties(&p, device), "cudaGetDeviceProperties");
+    check(cudaGetDeviceCount(&out_host->devices), "cudaGetDeviceCount");
+    std::snprintf(out_host->name, sizeof out_host->name, "%s", p.name);
+    out_host->multiprocessors = p.multiProcessorCount;
+    out_host->threads_a_block = p.maxThreadsPerBlock;
+    out_host->shared_a_block = p.sharedMemPerBlock;
+    out_host->constant_memory = p.totalConstMem;
+    out_host->l2 = static_cast<size_t>(p.l2CacheSize);
+    out_host->warp_size = p.warpSize;
+    out_host->copy_engines = p.asyncEngineCount;
+}
+
+__device__ static float in_global;
+__global__ static void add_one() { in_global++; }
+
+void add_to_global(float start, float *out_host)
+{
+    check(cudaMemcpyToSymbolAsync(in_global, &start, sizeof start, 0, cudaMemcpyHostToDevice),
+          "cudaMemcpyToSymbolAsync");
+    add_one<<<1, 1>>>();
+    check_launch("add_one");
+    check(cudaMemcpyFromSymbol(out_host, in_global, sizeof(float)), "cudaMemcpyFromSymbol");
+}
+
+// A kernel's parameters lie in constant memory: the launch brings them there.
+struct polynomial_t {
+    float c[most_coefficients];
+    int degree;
+};
+
+__global__ static void evaluate(const __grid_constant__ polynomial_t p, const float *x, float *y,
+                                int n)
+{
+    int i = cg::this_grid().thread_rank();
+    if (i >= n) return;
+    float at = x[i], sum = p.c[p.degree];
+    for (int k = p.degree - 1; k >= 0; --k) sum = sum * at + p.c[k];
+    y[i] = sum;
+}
+
+void polynomial(const float *x, float *y, int n, const float *coefficients_host, int degree)
+{
+    if (n == 0) return;
+    polynomial_t p{};
+    std::copy_n(coefficients_host, degree + 1, p.c);
+    p.degree = degree;
+    evaluate<<<blocks_for(n), threads>>>(p, x, y, n);
+    check_launch("evaluate");
+}
+
+__device__ static uint2 next_state[32]; // 256 entries, eight of them a lane
+
+// Lane l holds entries 8 l to 8 l + 7 of the table, in two registers.
+__global__ static void walk(const unsigned char *start, unsigned char *out, int n, int steps)
+{
+    auto warp = this_warp();
+    uint2 mine = next_state[warp.thread_rank()];
+    int i = cg::this_grid().thread_rank();
+    unsigned s = i < n ? start[i] : 0; // lanes without an element still hand out
+    while (steps-- > 0) {
+        unsigned low = warp.shfl(mine.x, s / 8), high = warp.shfl(mine.y, s / 8);
+        s = __byte_perm(low, high, s % 8) & 255;
+    }
+    if (i < n) out[i] = static_cast<unsigned char>(s);
+}
+
+void follow(const unsigned char *start, const unsigned char *next_host, unsigned char *out, int n,
+            int steps)
+{
+    if (n == 0) return;
+    check(cudaMemcpyToSymbol(next_state, next_host, sizeof next_state), "cudaMemcpyToSymbol");
+    walk<<<blocks_for(n), threads>>>(start, out, n, steps);
+    check_launch("walk");
+}
+
+// A lane an element, 16 lanes a run: a bitonic network whose wires are shuffles.
+__global__ static void sort_runs(const float *in, float *out, int n)
+{
+    auto run = cg::tiled_partition<run_length>(cg::this_thread_block());
+    int i = cg::this_grid().thread_rank(), lane = run.thread_rank();
+    float mine = i < n ? in[i] : INFINITY;
+#pragma unroll
+    for (int size = 2; size <= run_length; size *= 2)
+#pragma unroll
+        for (int apart = size / 2; apart > 0; apart /= 2) {
+            float other = run.shfl_xor(mine, apart);
+            bool wants_small = !(lane & apart) == !(lane & size);
+            mine = wants_small ? fminf(mine, other) : fmaxf(mine, other);
+        }
+    if (i < n) out[i] = mine;
+}
+
+void small_sort(const float *in, float *out, int n)
+{
+    if (n == 0) return;
+    sort_runs<<<blocks_for(n), threads>>>(in, out, n);
+    check_launch("sort_runs");
+}
+
+// A thread a pair, which it swaps; `half` pairs a piece.
+__global__ static void swap_pairs(float *data, int n, int block, int half, int pairs)
+{
+    int i = cg::this_grid().thread_rank();
+    if (i >= pairs) return;
+    int begin = i / half * block, from = i % half, length = min(block, n - begin);
+    if (from >= length / 2) return; // in the shorter last piece
+    float *low = data + begin + from, *high = data + begin + length - 1 - from, kept = *low;
+    *low = *high;
+    *high = kept;
+}
+
+void reverse_blocks(float *data, int n, int block)
+{
+    if (n == 0 || block == 1) return;
+    int half = block / 2, pairs = ((n - 1) / block + 1) * half;
+    swap_pairs<<<blocks_for(pairs), threads>>>(data, n, block, half, pairs);
+    check_launch("swap_pairs");
+}
+
+// Swaps the blocks of half x half across the diagonals.
+template <int half, typename Warp> __device__ static void swap_across(Warp warp, float (&v)[32])
+{
+    bool low = !(warp.thread_rank() & half);
+#pragma unroll
+    for (int r = 0; r < 32; ++r) {
+        if (r & half) continue;
+        // A copy: the choice itself is an lvalue, of which shfl_xor would take the
+        // address, and v were in local memory.
+        const float mine = low ? v[r + half] : v[r], theirs = warp.shfl_xor(mine, half);
+        v[r + half] = low ? theirs : v[r + half];
+        v[r] = low ? v[r] : theirs;
+    }
+}
+
+// A warp a tile of 32 x 32, a column a lane; five rounds of swaps across the
+// diagonal leave a row a lane.
+__global__ static void transpose_tiles(const float *in, float *out, int rows, int cols, int across)
+{
+    auto warp = this_warp();
+    int lane = warp.thread_rank(), tile = cg::this_grid().thread_rank() / 32;
+    int row = tile / across * 32, col = tile % across * 32;
+    if (row >= rows) return; // the whole warp
+    float v[32];
+#pragma unroll
+    for (int r = 0; r < 32; ++r)
+        v[r] = row + r < rows && col + lane < cols ? in[(row + r) * cols + col + lane] : 0;
+    swap_across<16>(warp, v);
+    swap_across<8>(warp, v);
+    swap_across<4>(warp, v);
+    swap_across<2>(warp, v);
+    swap_across<1>(warp, v);
+#pragma unroll
+    for (int c = 0; c < 32; ++c)
+        if (col + c < cols && row + lane < rows) out[(col + c) * rows + row + lane] = v[c];
+}
+
+void transpose(const float *in, float *out, int rows, int cols)
+{
+    if (rows == 0 || cols == 0) return;
+    int across = blocks_for(cols, 32), tiles = across * blocks_for(rows, 32);
+    transpose_tiles<<<blocks_for(tiles, threads / 32), threads>>>(in, out, rows, cols, across);
+    check_launch("transpose_tiles");
+}
+
+__global__ static void sample(cudaTextureObject_t texture, const float2 *at, float *out, int n)
+{
+    int i = cg::this_grid().thread_rank();
+    if (i < n) out[i] = tex2D<float>(texture, at[i].x + 0.5f, at[i].y + 0.5f);
+}
+
+// An image wider or higher than a CUDA array can be: both ways by hand.
+__global__ static void sample_huge(const unsigned char *image, int width, int height,
+                                   const float2 *at, float *out, int n)
+{
+    int i = cg::this_grid().thread_rank();
+    if (i >= n) return;
+    float x = fminf(fmaxf(at[i].x, 0), width - 1), y = fminf(fmaxf(at[i].y, 0), height - 1);
+    int x0 = min(int(x), width - 1), y0 = min(int(y), height - 1), sum = 0;
+    int fx = lrintf((x - x0) * 256), fy = lrintf((y - y0) * 256); // as a texture weighs
+    for (int k = 0; k < 4; ++k) {
+        int px = min(x0 + k % 2, width - 1), py = min(y0 + k / 2, height - 1);
+        sum += image[py * width + px] * (k % 2 ? fx : 256 - fx) * (k / 2 ? fy : 256 - fy);
+    }
+    out[i] = sum / (65536 * 255.0f);
+}
+
+void sample_bilinear(const unsigned char *image, int width, int height, const float2 *at,
+                     float *out, int n)
+{
+    if (n == 0) return;
+    if (width > 131072 || height > 65536) {
+        sample_huge<<<blocks_for(n), threads>>>(image, width, height, at, out, n);
+        return check_launch("sample_huge");
+    }
+    cudaArray_t array;
+    auto texel = cudaCreateChannelDesc<unsigned char>();
+    check(cudaMallocArray(&array, &texel, width, height), "cudaMallocArray");
+    check(cudaMemcpy2DToArray(array, 0, 0, image, width, width, height, cudaMemcpyDeviceToDevice),
+          "cudaMemcpy2DToArray");
+    cudaResourceDesc where{.resType = cudaResourceTypeArray, .res = {.array = {array}}};
+    cudaTextureDesc how{};
+    std::fill_n(how.addressMode, 3, cudaAddressModeClamp);
+    how.filterMode = cudaFilterModeLinear;
+    how.readMode = cudaReadModeNormalizedFloat;
+    cudaTextureObject_t texture;
+    check(cudaCreateTextureObject(&texture, &where, &how, nullptr), "cudaCreateTextureObject");
+    sample<<<blocks_for(n), threads>>>(texture, at, out, n);
+    check_launch("sample");
+    check(cudaStreamSynchronize(nullptr), "sample");
+    check(cudaDestroyTextureObject(texture), "cudaDestroyTextureObject");
+    check(cudaFreeArray(array), "cudaFreeArray");
+}
+
+float *acquire(size_t n)
+{
+    float *memory;
+    check(cudaMallocHost(&memory, n * sizeof *memory), "cudaMallocHost");
+    return memory;
+}
+
+void upload(const float *src_host, float *dst, size_t n)
+{
+    check(cudaMemcpy(dst, src_host, n * sizeof *dst, cudaMemcpyDefault), "cudaMemcpy");
+}
+
+void release(float *memory) { check(cudaFreeHost(memory), "cudaFreeHost"); }
+
+size_t sum_mapped_scratch(int n) { return sizeof(float) * n; }
+
+__global__ static void add_powers(const float *values, int n, int power, double *sum)
+{
+    double mine = 0;
+    for (int i = cg::this_grid().thread_rank(); i < n; i += cg::this_grid().num_threads()) {
+        double product = values[i];
+        for (int p = 1; p < power; ++p) product *= values[i];
+        mine += product;
+    }
+    double of_warp = cg::reduce(this_warp(), mine, cg::plus<double>());
+    if (this_warp().thread_rank() == 0) atomicAdd(sum, of_warp);
+}
+
+void sum_mapped(const float *mapped, int n, int passes, double *out, void *scratch)
+{
+    check(cudaMemsetAsync(out, 0, passes * sizeof(double)), "cudaMemsetAsync");
+    if (n == 0) return;
+    check(cudaMemcpyAsync(scratch, mapped, n * sizeof(float), cudaMemcpyDefault),
+          "cudaMemcpyAsync");
+    for (int p = 0; p < passes; ++p)
+        add_powers<<<std::min(blocks_for(n), 1024), threads>>>(static_cast<float *>(scratch), n,
+                                                               p + 1, out + p);
+    check_launch("add_powers");
+}
+
+__global__ static void scale(float *managed, int n, float factor)
+{
+    int i = cg::this_grid().thread_rank();
+    if (i < n) managed[i] *= factor;
+}
+
+void scale_managed(float *managed, int n, float factor, int rounds)
+{
+    if (n == 0) return;
+    int device, fetches;
+    check(cudaGetDevice(&device), "cudaGetDevice");
+    check(cudaDeviceGetAttribute(&fetches, cudaDevAttrConcurrentManagedAccess, device),
+          "attribute");
+    cudaMemLocation here{.type = cudaMemLocationTypeDevice, .id = device};
+    if (fetches && rounds > 0)
+        check(cudaMemPrefetchAsync(managed, n * sizeof(float), here, 0), "cudaMemPrefetchAsync");
+    while (rounds-- > 0) scale<<<blocks_for(n), threads>>>(managed, n, factor);
+    check_launch("scale");
+}

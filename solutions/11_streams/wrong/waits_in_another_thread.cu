@@ -1,0 +1,156 @@
+// Fails: add_pipelined: speed | TOO_SLOW | time on the timeline
+// Lab 11: one piece after the other, in streams that take turns. Another thread of the host's waits
+// for each before the next is queued.
+#include "../check.hpp"
+#include "lab.hpp"
+
+#include <algorithm>
+#include <condition_variable>
+#include <cuda_runtime.h>
+#include <mutex>
+#include <thread>
+
+constexpr int block_size = 256;
+
+static int blocks_for(int threads) { return (threads + block_size - 1) / block_size; }
+
+static __global__ void add_and_work(const float *a, const float *b, float *c, int n, int rounds)
+{
+    int i = blockIdx.x * block_size + threadIdx.x;
+    if (i < n) c[i] = work(a[i] + b[i], rounds);
+}
+
+// Waits for streams, and has whoever asks for it wait as well.
+class waiter {
+public:
+    void wait_for(cudaStream_t s)
+    {
+        std::unique_lock lock(mutex_);
+        asked_ = s;
+        wants_ = true;
+        changed_.notify_all();
+        changed_.wait(lock, [this] { return !wants_; });
+    }
+
+private:
+    void serve()
+    {
+        std::unique_lock lock(mutex_);
+        while (true) {
+            changed_.wait(lock, [this] { return wants_ || ends_; });
+            if (ends_) return;
+            check(cudaStreamSynchronize(asked_), "cudaStreamSynchronize");
+            wants_ = false;
+            changed_.notify_all();
+        }
+    }
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    cudaStream_t asked_ = nullptr;
+    bool wants_ = false, ends_ = false;
+    std::thread thread_{[this] { serve(); }};
+
+public:
+    ~waiter()
+    {
+        {
+            std::lock_guard lock(mutex_);
+            ends_ = true;
+        }
+        changed_.notify_all();
+        thread_.join();
+    }
+};
+
+size_t add_pipelined_scratch(int n) { return 3 * sizeof(float) * n; }
+
+void add_pipelined(const float *a_host, const float *b_host, float *c_host, int n, int rounds,
+                   void *scratch)
+{
+    if (n == 0) return;
+    static cudaStream_t streams[4];
+    for (cudaStream_t &s : streams)
+        if (!s) check(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking), "making a stream");
+    float *a = static_cast<float *>(scratch), *b = a + n, *c = b + n;
+    waiter other;
+    const int each = n / 24 + 1;
+    for (int k = 0, at = 0; at < n; ++k, at += each) {
+        const int m = std::min(each, n - at);
+        const size_t bytes = sizeof(float) * m;
+        cudaStream_t s = streams[k % 4];
+        check(cudaMemcpyAsync(a + at, a_host + at, bytes, cudaMemcpyHostToDevice, s), "copying a");
+        check(cudaMemcpyAsync(b + at, b_host + at, bytes, cudaMemcpyHostToDevice, s), "copying b");
+        add_and_work<<<blocks_for(m), block_size, 0, s>>>(a + at, b + at, c + at, m, rounds);
+        check(cudaMemcpyAsync(c_host + at, c + at, bytes, cudaMemcpyDeviceToHost, s), "copying c");
+        other.wait_for(s);
+    }
+}
+
+static __global__ void merge(const unsigned char *first, const unsigned char *second,
+                             unsigned char *out, int pixels)
+{
+    int i = blockIdx.x * block_size + threadIdx.x;
+    if (i < pixels) out[i] = static_cast<unsigned char>((3 * first[i] + second[i] + 2) / 4);
+}
+
+// One image of each kind.
+size_t merge_images_scratch(int width, int height, int) { return 3 * size_t(width) * height; }
+
+void merge_images(const unsigned char *first_host, const unsigned char *second_host,
+                  unsigned char *out_host, int width, int height, int count, void *scratch)
+{
+    int pixels = width * height;
+    if (pixels == 0) return;
+    unsigned char *first = static_cast<unsigned char *>(scratch), *second = first + pixels,
+                  *out = second + pixels;
+    for (int k = 0; k < count; ++k) {
+        size_t at = size_t(k) * pixels;
+        check(cudaMemcpyAsync(first, first_host + at, pixels, cudaMemcpyHostToDevice),
+              "copying an image");
+        check(cudaMemcpyAsync(second, second_host + at, pixels, cudaMemcpyHostToDevice),
+              "copying an image");
+        merge<<<blocks_for(pixels), block_size>>>(first, second, out, pixels);
+        check_launch("merge");
+        check(cudaMemcpyAsync(out_host + at, out, pixels, cudaMemcpyDeviceToHost),
+              "copying an image back");
+    }
+    check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+}
+
+static __global__ void compute_top(const float *in, float *top, int n)
+{
+    int i = blockIdx.x * block_size + threadIdx.x;
+    if (i < n) top[i] = work(in[i], 1);
+}
+
+static __global__ void compute_left(const float *top, float *left, int n, int rounds)
+{
+    int i = blockIdx.x * block_size + threadIdx.x;
+    if (i < n) left[i] = work(top[i], rounds);
+}
+
+static __global__ void compute_right(const float *top, float *right, int n, int rounds)
+{
+    int i = blockIdx.x * block_size + threadIdx.x;
+    if (i < n) right[i] = work(top[n - 1 - i] / 2, rounds);
+}
+
+static __global__ void join(const float *left, const float *right, float *out, int n)
+{
+    int i = blockIdx.x * block_size + threadIdx.x;
+    if (i < n) out[i] = left[i] - right[i];
+}
+
+size_t diamond_scratch(int n) { return sizeof(float) * n; }
+
+void diamond(const float *in, float *left, float *right, float *out, int n, int rounds,
+             void *scratch)
+{
+    if (n == 0) return;
+    float *top = static_cast<float *>(scratch);
+    compute_top<<<blocks_for(n), block_size>>>(in, top, n);
+    compute_left<<<blocks_for(n), block_size>>>(top, left, n, rounds);
+    compute_right<<<blocks_for(n), block_size>>>(top, right, n, rounds);
+    join<<<blocks_for(n), block_size>>>(left, right, out, n);
+    check_launch("a step of the diamond");
+}
