@@ -992,8 +992,18 @@ std::span<const std::string> counters_of_each_call() { return counters_of_calls;
 
 void expect_work_of_kernels(double bytes, double multiplications)
 {
-    if (!options().simulated || last_counters.empty()) return;
-    check_kernels_worked(current_case().function, bytes, multiplications, counts_of_last_call());
+    if (!options().simulated) return;
+    counted all;
+    if (current_case().ranks)
+        for (const counted &of_rank : counts_of_ranks) {
+            all.compulsory_bytes += of_rank.compulsory_bytes;
+            all.multiplications += of_rank.multiplications;
+        }
+    else if (last_counters.empty())
+        return;
+    else
+        all = counts_of_last_call();
+    check_kernels_worked(current_case().function, bytes, multiplications, all);
 }
 
 std::string default_stream_hint()

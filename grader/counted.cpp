@@ -328,6 +328,16 @@ counted_gate blocks_share(double pass)
     return gate;
 }
 
+counted_gate lanes_at_work(double pass)
+{
+    return at_least(
+        "lanes at work", {pass}, "of 32",
+        "A warp has 32 lanes whether they work or not, and in most instructions of "
+        "these kernels few of them do: they wait for one that goes through many "
+        "elements alone. Let all lanes take a part of every loop.",
+        [](const counted &c) { return share_of(c.thread_instructions, c.warp_instructions); });
+}
+
 counted_gate copies_hidden(double pass)
 {
     return at_least(

@@ -160,8 +160,8 @@ bool reads_on(const std::string &array, const std::function<void()> &call);
 bool leaks(const std::function<void()> &call);
 
 // What the host reaches without a copy, or must bring home, it could compute as well. On the
-// simulator: ends the case unless kernels of the last CALL moved nearly so many bytes and did
-// nearly so many multiplications.
+// simulator: ends the case unless kernels of the last CALL, of all ranks together, moved nearly so
+// many bytes and did nearly so many multiplications.
 void expect_work_of_kernels(double bytes, double multiplications = 0);
 
 // Anything else: ends the case unless `right`.
@@ -219,7 +219,10 @@ counted_gate at_most(std::string name, const steps &most, std::string unit, std:
                      std::function<double(const counted &)> value);
 counted_gate used_by_loads(double pass); // bytes asked for over bytes of sectors moved; 0..1
 counted_gate used_by_stores(double pass);
-counted_gate blocks_share(double pass);  // at least so many blocks' worth of work at a time
+counted_gate blocks_share(double pass); // at least so many blocks' worth of work at a time
+// At least so many lanes of a warp take part in an instruction, of 32, on the average of all that
+// kernels execute. Of what we know to be sound the fewest are 22, in CUB's histogram.
+counted_gate lanes_at_work(double pass = 12);
 counted_gate copies_hidden(double pass); // of the ticks in which copies run, with a kernel; 0..1
 // Ticks until all has ended, over those that naive's work takes one after another.
 counted_gate makespan(const steps &);
@@ -243,7 +246,8 @@ struct counted { // totals over every kernel of one call, and the source lines b
     std::uint64_t copied_bytes = 0;     // to and within devices, by no kernel
     std::uint64_t shared_wavefronts = 0, shared_ideal_wavefronts = 0;
     std::uint64_t texture_bytes = 0;   // read through textures, by all lanes
-    std::uint64_t multiplications = 0; // of float and double, also those that add; by all lanes
+    // Of float and double, also those that add, and divisions; by all lanes.
+    std::uint64_t multiplications = 0;
     // div.rn, sqrt.rn and their like, of float and double; by all lanes.
     std::uint64_t exact_divisions = 0, exact_square_roots = 0;
     std::uint64_t texture_requests = 0, texture_sectors = 0; // the latter: distinct ones a fetch
@@ -364,8 +368,8 @@ void race(const make_workload &make, const speed_gates &gates,
           const make_workload &make_for_naive = {});
 
 // A wrong answer has no speed, on no day: makes the workload's call on the simulator, once with its
-// streams late and once shuffled, and ends the case where it is wrong. Nothing where there is no
-// simulator.
+// streams late and once shuffled, each time with inputs of its own, and ends the case where it is
+// wrong. Nothing where there is no simulator.
 void right_in_any_order(const make_workload &make);
 
 // What one call of naive costs here, by which a case balances what it asks for: on a GPU in

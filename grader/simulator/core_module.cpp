@@ -420,10 +420,11 @@ outcome module::state::run_grid(program &p, const launch &how, core::device_runt
 
 namespace {
 
+// A division, too: by a reciprocal it multiplies.
 bool is_multiplication(const ptx::statement &s)
 {
     bool real = s.op.back() == "f32" || s.op.back() == "f64";
-    return real && (s.op[0] == "mul" || s.op[0] == "fma" || s.op[0] == "mad");
+    return real && (s.op[0] == "mul" || s.op[0] == "fma" || s.op[0] == "mad" || s.op[0] == "div");
 }
 
 bool is_exact_division(const ptx::statement &s)

@@ -87,6 +87,9 @@ TEST_CASE("totals over kernels and lines")
     CHECK(c.launches_by_kernels == 1);
     CHECK(c.instructions_by_kernels == 30);
     CHECK(c.thread_instructions == 120);
+    CHECK(lanes_at_work().value(c) == 1.5);
+    CHECK(missed_message(lanes_at_work(), c, c) ==
+          "lanes at work: 1.5 of 32, at least 12 of 32 is required; naive: 1.5 of 32.");
     CHECK(c.shared_ideal_wavefronts == 8);
     CHECK(c.global_atomics == 6);
     CHECK(c.barriers == 10);

@@ -474,10 +474,12 @@ static make_workload follow_race(int steps)
     };
 }
 
+static std::size_t raced_in_runs() { return raced(1 << 16, 8); }
+
 static make_workload sort_race()
 {
     return [](std::mt19937_64 &random) {
-        std::size_t n = raced(1 << 14, 8);
+        std::size_t n = raced_in_runs();
         auto p = std::make_shared<in_and_out<float, float>>(n, random);
         return std::make_unique<one_race>(race_parts{
             "small_sort",
@@ -706,6 +708,7 @@ SPEED_CASE("polynomial: what is loaded", 3)
         at_most("bytes copied a call", {4 * (degree + 1)}, "",
                 "Copy the degree + 1 coefficients, once a call, before the launch.",
                 [](const counted &c) { return double(c.copied_bytes); }),
+        lanes_at_work(),
     };
     race(polynomial_race(degree), gates);
 }
@@ -740,7 +743,8 @@ SPEED_CASE("follow: speed", 3)
         moved_bytes(
             "an element", [] { return double(raced(1 << 14, 8)); }, {16},
             "Each lane reads the table somewhere else, at each step. Let a block bring it "
-            "to shared memory, once.")};
+            "to shared memory, once."),
+        lanes_at_work()};
     gates.too_slow = "Each lane goes its own way through the table. Where do 32 different reads "
                      "at a time cost least?";
     race(follow_race(64), gates);
@@ -792,8 +796,9 @@ SPEED_CASE("small_sort: speed", 3)
             }),
         // 64 where each lane loads and stores its run a float at a time
         moved_bytes(
-            "an element", [] { return double(raced(1 << 14, 8)); }, {80},
-            "A run is loaded once and stored once; in between it belongs into registers.")};
+            "an element", [] { return double(raced_in_runs()); }, {80},
+            "A run is loaded once and stored once; in between it belongs into registers."),
+        lanes_at_work(), blocks_share(2)}; // 1024 threads with a run each have four blocks
     gates.too_slow = "Is the run in registers, and does each lane ask for 16 bytes at a time?";
     race(sort_race(), gates);
 }
@@ -848,7 +853,8 @@ SPEED_CASE("transpose: speed", 3)
     speed_gates gates;
     gates.speedup = 2.2; // padding is judged by counting: without it 2.8 on an H200, with it 4.9
     gates.counted = {
-        used_by_loads(0.95), used_by_stores(0.95),
+        used_by_loads(0.95),
+        used_by_stores(0.95),
         moved_bytes(
             "an element", [] { return double(raced_rows()) * raced_cols(); }, {9.6},
             "Every element is loaded once and stored once, whatever way it takes."),
@@ -857,7 +863,9 @@ SPEED_CASE("transpose: speed", 3)
                 "What if a row were one element longer?",
                 [](const counted &c) {
                     return share(double(c.shared_wavefronts), double(c.shared_ideal_wavefronts));
-                })};
+                }),
+        lanes_at_work(),
+        blocks_share(1.5)}; // tiles of 64 x 128 have three blocks
     gates.too_slow = "Read rows and write rows: a tile in shared memory turns them. And look which "
                      "banks the lanes of a warp meet in.";
     race(transpose_race(), gates);
@@ -910,7 +918,8 @@ SPEED_CASE("sample_bilinear: one fetch a sample", 1)
                      at_most("requests to load a sample", {3.2}, "",
                              "Where a sample lies, and one filtered fetch: nothing else is to be "
                              "loaded for it.",
-                             [](const counted &c) { return 32 * memory_requests(c) / 4001; })};
+                             [](const counted &c) { return 32 * memory_requests(c) / 4001; }),
+                     lanes_at_work()};
     race(sample_race(), gates);
 }
 
@@ -977,7 +986,7 @@ SPEED_CASE("sum_mapped: speed", 1)
                 "link. Let "
                 "it cross once: into scratch, or into a kernel that does all passes at a time.",
                 [](const counted &c) { return double(c.host_link_bytes) / 20001; }),
-        multiplied_by_kernels(20001, 6.5)};
+        multiplied_by_kernels(20001, 6.5), lanes_at_work()};
     gates.too_slow = "How often does each element cross the link to the host?";
     race(sum_race(8), gates);
 }
@@ -1002,7 +1011,11 @@ SPEED_CASE("scale_managed: speed", 1)
                  [](const counted &c) {
                      return std::max(0.0, 1 - share(double(c.managed_pages) * 4096, 4.0 * 40001));
                  }),
-        multiplied_by_kernels(40001, 3.5)};
+        multiplied_by_kernels(40001, 3.5),
+        at_least("compulsory bytes an element", {7.5}, "bytes",
+                 "Every element is read and written, 4 bytes each way: let kernels do both.",
+                 [](const counted &c) { return double(c.compulsory_bytes) / 40001; }),
+        lanes_at_work()};
     gates.too_slow = "What does the first kernel wait for?";
     race(managed_race(4), gates);
 }

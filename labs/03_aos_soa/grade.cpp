@@ -529,6 +529,9 @@ static counted_gate bytes_a_chosen_particle(double most)
                    });
 }
 
+// 1024 threads with eight particles each have two blocks here, the second half full.
+constexpr double least_share = 1.25;
+
 static speed_gates conversion_gates()
 {
     auto a_particle = [](std::uint64_t sectors) {
@@ -555,7 +558,9 @@ static speed_gates conversion_gates()
                     return c.shared_ideal_wavefronts
                                ? double(c.shared_wavefronts) / double(c.shared_ideal_wavefronts)
                                : 1.0;
-                })};
+                }),
+        lanes_at_work(),
+        blocks_share(least_share)};
     return gates;
 }
 
@@ -587,7 +592,8 @@ SPEED_CASE("drift: speed", 6)
     speed_gates gates;
     gates.speedup = 3;
     gates.copy = {0.60, 0.75, 0.90}; // plain columns reach 0.80 on an H200
-    gates.counted = {bytes_a_particle(13), bytes_moved_a_particle(24)};
+    gates.counted = {bytes_a_particle(13), bytes_moved_a_particle(24), lanes_at_work(),
+                     blocks_share(least_share)};
     gates.too_slow = "A step needs two fields of sixteen. Which layout brings them without the "
                      "rest? Where it is chosen, more bytes on their way help: several particles a "
                      "thread.";
@@ -634,7 +640,8 @@ SPEED_CASE("distance_all: speed", 3)
     speed_gates gates;
     gates.speedup = 1.35; // of 36 bytes for 16
     gates.copy = {0.55, 0.75, 0.90};
-    gates.counted = {bytes_a_particle(17), bytes_moved_a_particle(32)};
+    gates.counted = {bytes_a_particle(17), bytes_moved_a_particle(32), lanes_at_work(),
+                     blocks_share(least_share)};
     gates.too_slow = "A distance needs three fields of eight that share a sector. Which layout "
                      "brings them without the rest?";
     race_in_layouts(task::distance_all, distances_in(task::distance_all), gates);
@@ -682,7 +689,8 @@ SPEED_CASE("distance_some: speed", 4)
                      // a float at a time, as naive does, 104
                      moved_bytes(
                          "a chosen particle", [] { return raced_particles() / 16 - 35.0; }, {130},
-                         whole_sectors)};
+                         whole_sectors),
+                     lanes_at_work()}; // so few that one block may have all of them
     gates.too_slow = "Particles far apart share no sector. In which layout do x, y and z of one "
                      "particle share theirs?";
     race_in_layouts(task::distance_some, distances_in(task::distance_some), gates);

@@ -466,13 +466,17 @@ static counted_gate accesses_a_multiply_add(enum function what)
         [=](const counted &c) { return accesses(c) / multiply_adds(what); });
 }
 
+// Tiles of 256 x 128, of which two cover these products, and one of those may be half empty.
+constexpr double least_share = 1.4;
+
 static speed_gates gates_of(enum function what)
 {
     speed_gates gates;
     gates.speedup = 2.5;
     gates.fma = {0, 0.45, 0.65};
     if (what != function::square) gates.fma = {0, 0.35, 0.50};
-    gates.counted = {sectors_a_multiply_add(what), accesses_a_multiply_add(what)};
+    gates.counted = {sectors_a_multiply_add(what), accesses_a_multiply_add(what), lanes_at_work(),
+                     blocks_share(least_share)};
     gates.too_slow = "A tile in shared memory is right, but not yet fast. Let each thread compute "
                      "several elements, 8 below each other, then 8 x 8, so that a float, once in a "
                      "register, serves several sums.";
@@ -499,7 +503,8 @@ SPEED_CASE("matmul_square: loads from global memory", 5)
 {
     speed_gates gates;
     gates.counted = {sectors_a_multiply_add(function::square),
-                     wavefronts_a_multiply_add(function::square)};
+                     wavefronts_a_multiply_add(function::square), lanes_at_work(),
+                     blocks_share(least_share)};
     race(product_of(function::square), gates);
 }
 

@@ -471,7 +471,13 @@ static speed_gates gates_of(std::size_t element, const steps &copy)
             "Within one launch, too, memory moves an element each time that it is asked "
             "for. Let no block load what another has added up, and neighbouring lanes load "
             "neighbours."),
-        blocks_share(4)};
+        // Sums of blocks load every element three times, CUB once. Blocks that each add up all
+        // before them load 28 bytes by tiles of 8192.
+        at_most("bytes loaded an element", {16 * times}, "bytes",
+                "Each element need be loaded once, and where sums of blocks are added afterwards "
+                "three times. Let no block load what another has added up.",
+                [=](const counted &c) { return double(c.load_bytes + c.texture_bytes) / n; }),
+        blocks_share(4), lanes_at_work()};
     gates.too_slow = "Where does the time go? A sum that doubles its distance goes over all "
                      "elements some twenty times; sums within blocks, then over blocks, twice.";
     return gates;
@@ -556,7 +562,8 @@ SPEED_CASE("scan_block_exclusive: shared memory", 4)
                     return c.shared_ideal_wavefronts
                                ? double(c.shared_wavefronts) / double(c.shared_ideal_wavefronts)
                                : 1;
-                })};
+                }),
+        lanes_at_work()};
     race(SCAN_BY(int, scan_block_exclusive, true), gates);
 }
 

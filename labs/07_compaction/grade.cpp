@@ -410,7 +410,9 @@ static speed_gates gates(const steps &copy, const steps &most_bytes)
                          "an element", [] { return double(raced_elements()); },
                          {64, 48, most_bytes.excellent > 0 ? 20.0 : 0},
                          "Within one launch, too, memory moves an element each time that "
-                         "it is asked for. Let no block go over what another has counted.")};
+                         "it is asked for. Let no block go over what another has counted."),
+                     lanes_at_work(),
+                     blocks_share(2)}; // tiles of 16 elements for each of 1024 threads
     gates.too_slow = "Where does the time go? A sum that doubles its distance goes over all "
                      "elements some twenty times; sums within blocks, then over blocks, twice.";
     return gates;

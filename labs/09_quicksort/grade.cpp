@@ -228,16 +228,23 @@ private:
 
 } // namespace
 
-// How many lanes of a warp are at work in an instruction, on the average.
-static counted_gate active_lanes()
+static counted_gate lanes_at_work_on_parts()
 {
-    return at_least("lanes at work", {16}, "of 32",
-                    "A warp has 32 lanes whether they work or not: let all threads of a block "
-                    "split a part together, and sort a small one.",
-                    [](const counted &c) {
-                        return double(c.thread_instructions) /
-                               double(std::max<std::uint64_t>(1, c.warp_instructions));
-                    });
+    counted_gate gate = lanes_at_work(16);
+    gate.meaning = "A warp has 32 lanes whether they work or not: let all threads of a block split "
+                   "a part together, and sort a small one.";
+    return gate;
+}
+
+// Of each launch the busiest block counts, so grids of one block add up, also side by side.
+static counted_gate share_of_launches()
+{
+    counted_gate gate = blocks_share(2);
+    gate.meaning = "Of each launch the busiest block is taken. Where one block does nearly all of "
+                   "a launch's work, as in grids of one block, a large part takes as long as one "
+                   "multiprocessor needs for it, and at the beginning all parts are large. Let "
+                   "many blocks split a large part together.";
+    return gate;
 }
 
 static counted_gate launches()
@@ -274,8 +281,8 @@ static void race_sorting(order o)
     // By parts, a block each, 19 to 32 on an H200; level by level 900, less on a smaller GPU, for
     // naive waits for launches only.
     gates.speedup = 60;
-    gates.counted = {active_lanes(), blocks_share(2), launches(), launches_by_the_host(),
-                     work_of_launched()};
+    gates.counted = {lanes_at_work_on_parts(), share_of_launches(), launches(),
+                     launches_by_the_host(), work_of_launched()};
     gates.too_slow = "What works on the largest parts, at the beginning: a thread, a block, or the "
                      "whole device?";
     gates.copy = {0.004, 0.02, 0};

@@ -822,7 +822,8 @@ static speed_gates gates_of(bool stepping_too)
                 "What a thread reads of a body serves one interaction only. Let it have several "
                 "bodies of its own, and use what it reads for all of them.",
                 [=](const counted &c) { return accesses(c) / interactions; }),
-        blocks_share(1.5)}; // two blocks of 1024 bodies
+        // Two blocks of 1024 bodies. With 2048 there are 49 on a GPU, for 132 multiprocessors.
+        blocks_share(1.5), lanes_at_work()};
     auto multiplied = [=](const counted &c) { return double(c.multiplications) / interactions; };
     // A pair may share what they have in common.
     gates.counted.push_back(at_least("multiplications by kernels, an interaction", {4}, "",
