@@ -664,14 +664,16 @@ std::vector<counted> counters_of_submission()
 
 // The same when blocks take turns of other lengths in another order: the only one by default runs
 // each block as far as it gets, so that the first one draws all of a counter's tickets.
-std::vector<counted> counters_in_another_order(workload &work)
+std::vector<counted> counters_in_another_order(const make_workload &make)
 {
     const struct random_order {
         bool usual = std::exchange(options().random_schedule, true);
         ~random_order() { options().random_schedule = usual; }
     } meanwhile;
-    make_call(work.function(), work.arguments(), nullptr, 0);
-    work.check();
+    std::mt19937_64 random(case_seed());
+    const std::unique_ptr<workload> work = make(random); // the first one's inputs may be outputs
+    make_call(work->function(), work->arguments(), nullptr, 0);
+    work->check();
     return counters_of_submission();
 }
 
@@ -835,7 +837,7 @@ counted_outcome count_calls(const make_workload &make, const make_workload &make
         const counted &submission = worst_by(gate, calls);
         double value = gate.value(submission);
         if (gate.of_any_order && !passes(gate, value)) {
-            if (in_another_order.empty()) in_another_order = counters_in_another_order(*work);
+            if (in_another_order.empty()) in_another_order = counters_in_another_order(make);
             value = std::max(value, gate.value(worst_by(gate, in_another_order)));
         }
         result.counters[gate.name] = value;

@@ -25,7 +25,7 @@ class waiter {
 public:
     void wait_for(cudaStream_t s)
     {
-        std::unique_lock lock(mutex_);
+        std::unique_lock<std::mutex> lock(mutex_);
         asked_ = s;
         wants_ = true;
         changed_.notify_all();
@@ -35,7 +35,7 @@ public:
 private:
     void serve()
     {
-        std::unique_lock lock(mutex_);
+        std::unique_lock<std::mutex> lock(mutex_);
         while (true) {
             changed_.wait(lock, [this] { return wants_ || ends_; });
             if (ends_) return;
@@ -54,7 +54,7 @@ public:
     ~waiter()
     {
         {
-            std::lock_guard lock(mutex_);
+            std::lock_guard<std::mutex> lock(mutex_);
             ends_ = true;
         }
         changed_.notify_all();
