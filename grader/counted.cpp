@@ -98,6 +98,7 @@ void add_kernel(counted &c, const json &k)
         c.host_link_bytes += sector_bytes * number(site, "host_sectors");
         c.shared_with_host_bytes += sector_bytes * number(site, "host_sectors");
         c.multiplications += number(site, "multiplications");
+        c.divisions += number(site, "divisions");
         c.exact_divisions += number(site, "exact_divisions");
         c.exact_square_roots += number(site, "exact_square_roots");
         c.warp_instructions += number(site, "warp_instructions");

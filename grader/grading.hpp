@@ -246,8 +246,8 @@ struct counted { // totals over every kernel of one call, and the source lines b
     std::uint64_t copied_bytes = 0;     // to and within devices, by no kernel
     std::uint64_t shared_wavefronts = 0, shared_ideal_wavefronts = 0;
     std::uint64_t texture_bytes = 0;   // read through textures, by all lanes
-    // Of float and double, also those that add, and divisions; by all lanes.
-    std::uint64_t multiplications = 0;
+    std::uint64_t multiplications = 0; // of float and double, also those that add; by all lanes
+    std::uint64_t divisions = 0;       // of float and double, exact or not; by all lanes
     // div.rn, sqrt.rn and their like, of float and double; by all lanes.
     std::uint64_t exact_divisions = 0, exact_square_roots = 0;
     std::uint64_t texture_requests = 0, texture_sectors = 0; // the latter: distinct ones a fetch

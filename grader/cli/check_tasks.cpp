@@ -14,6 +14,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
+#include <set>
 
 namespace cli {
 
@@ -21,7 +23,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::string failures(const lab_view &l, bool (*counts)(const case_view &))
+std::string failures(const lab_view &l, const std::function<bool(const case_view &)> &counts)
 {
     std::string result;
     for (const case_view &c : l.cases)
@@ -38,6 +40,18 @@ bool correctness(const case_view &c)
     static const std::vector<std::string> about_speed = {"PASS", "TOO_SLOW", "INCONCLUSIVE"};
     return c.kind != "speed" ||
            std::find(about_speed.begin(), about_speed.end(), c.verdict) == about_speed.end();
+}
+
+// Functions of which nothing is written: all their cases say so, but for those skipped.
+std::set<std::string> not_begun(const lab_view &l)
+{
+    std::set<std::string> functions;
+    for (const case_view &c : l.cases)
+        if (c.verdict == "NOT_WRITTEN") functions.insert(function_of(c.name));
+    for (const case_view &c : l.cases)
+        if (c.verdict != "NOT_WRITTEN" && c.verdict != "SKIPPED")
+            functions.erase(function_of(c.name));
+    return functions;
 }
 
 std::string any_right(const lab_view &l)
@@ -156,7 +170,10 @@ std::vector<check_finding> judge(const toolchain &t, const check_task &work, con
     case check_role::filled:
         return {judge_filled(t, work, right)};
     case check_role::right: {
-        std::string fault = failures(l, work.only.empty() ? any_case : correctness);
+        const std::set<std::string> left_out = not_begun(l);
+        std::string fault = failures(l, [&](const case_view &c) {
+            return !left_out.count(function_of(c.name)) && (work.only.empty() || correctness(c));
+        });
         if (fault.empty()) fault = any_right(l);
         return {{work.submission() + ": passes everything", fault}};
     }

@@ -420,11 +420,15 @@ outcome module::state::run_grid(program &p, const launch &how, core::device_runt
 
 namespace {
 
-// A division, too: by a reciprocal it multiplies.
 bool is_multiplication(const ptx::statement &s)
 {
     bool real = s.op.back() == "f32" || s.op.back() == "f64";
-    return real && (s.op[0] == "mul" || s.op[0] == "fma" || s.op[0] == "mad" || s.op[0] == "div");
+    return real && (s.op[0] == "mul" || s.op[0] == "fma" || s.op[0] == "mad");
+}
+
+bool is_division(const ptx::statement &s)
+{
+    return s.op[0] == "div" && (s.op.back() == "f32" || s.op.back() == "f64");
 }
 
 bool is_exact_division(const ptx::statement &s)
@@ -490,6 +494,7 @@ void take_counts(code &k, kernel_counts &total)
             c.warp_instructions += k.own.runs[b];
             c.thread_instructions += lanes;
             if (is_multiplication(st)) c.multiplications += lanes;
+            if (is_division(st)) c.divisions += lanes;
             if (is_exact_division(st)) c.exact_divisions += lanes;
             if (is_exact_root(st)) c.exact_square_roots += lanes;
         }

@@ -118,6 +118,7 @@ object &add_counts(object &out, const site_counts &s)
         .add("divergent_branches", s.divergent_branches)
         .add("barriers", s.barriers)
         .add("multiplications", s.multiplications)
+        .add("divisions", s.divisions)
         .add("exact_divisions", s.exact_divisions)
         .add("exact_square_roots", s.exact_square_roots)
         .add("warp_instructions", s.warp_instructions)
@@ -371,6 +372,7 @@ site_counts &site_counts::operator+=(const site_counts &o)
     divergent_branches += o.divergent_branches;
     barriers += o.barriers;
     multiplications += o.multiplications;
+    divisions += o.divisions;
     exact_divisions += o.exact_divisions;
     exact_square_roots += o.exact_square_roots;
     warp_instructions += o.warp_instructions;

@@ -3,6 +3,8 @@
 
 #include "cli_project.hpp"
 
+#include <fmt/format.h>
+
 using namespace cli;
 
 namespace {
@@ -136,4 +138,31 @@ TEST_CASE("a right submission must have all points, by the schedules that it nam
     CHECK(right[1].got.rows.empty());
     CHECK(tasks_of(p.tools, p.only_lab(), "gpu").size() ==
           tasks_of(p.tools, p.only_lab(), "sim").size() - 2);
+}
+
+TEST_CASE("a right submission need not write all functions, but those that it writes must pass")
+{
+    project p;
+    p.put("solutions/02_scaling/right/y.cu", "// Right: in two streams.\nvoid f();\n");
+    auto fault_with = [&](const char *verdict_of_half) {
+        p.script("build/grade.02_scaling", fmt::format(R"(
+for word in "$@"; do [ "$before" = --json ] && json=$word; before=$word; done
+cat >"$json" <<END
+{{"schema": "cuda-workbook/1", "labs": [{{"lab": "02_scaling", "status": "fail", "cases": [
+ {{"name": "scale: row", "kind": "correctness", "verdict": "PASS", "max_points": 2}},
+ {{"name": "half: one", "kind": "correctness", "verdict": "NOT_WRITTEN", "max_points": 2}},
+ {{"name": "half: row", "kind": "correctness", "verdict": "{}", "max_points": 2}}]}}]}}
+END
+exit 1)",
+                                                       verdict_of_half));
+        for (check_task &work : tasks_of(p.tools, p.only_lab(), "sim")) {
+            if (work.as != check_role::right) continue;
+            work.what.ours = true; // nothing is compiled here
+            carry_out(p.tools, work, simulator_options());
+            return work.findings.at(0).fault;
+        }
+        return std::string("no right submission was found");
+    };
+    CHECK(fault_with("NOT_WRITTEN").empty());
+    CHECK(contains(fault_with("PASS"), "NOT_WRITTEN  half: one"));
 }

@@ -572,7 +572,10 @@ static counted_gate multiplications_a_pixel(enum function what, double most)
         "multiplications a pixel", {most}, "",
         "A filter that is a product need not be multiplied out: filter along the rows, and then "
         "the result down the columns.",
-        [=](const counted &c) { return double(c.multiplications) / double(raced(what).pixels()); });
+        // to divide by a reciprocal is to multiply
+        [=](const counted &c) {
+            return double(c.multiplications + c.divisions) / double(raced(what).pixels());
+        });
 }
 
 // Bytes that each launch must move if it moves every sector once, over all launches.

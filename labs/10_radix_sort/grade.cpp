@@ -598,7 +598,7 @@ static counted_gate moved_bytes_a_key(const steps &most)
         "store, what lies side by side?");
 }
 
-// Whatever other blocks do beside it, for the show. Ours have 2 to 4, tiles of 12288 keys 4.
+// Whatever other blocks do beside it, for the show. Ours have 1.5 to 2.7, tiles of 12288 keys 4.
 static counted_gate busiest_block()
 {
     return at_most(
