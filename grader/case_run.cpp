@@ -551,12 +551,13 @@ void require_answer(const answer &a, const std::string &doing)
                  "A submission must leave the process's open files alone. Else the worker was "
                  "built from another lab.hpp: build again.");
     case reply_status::left_work:
-        end_case(verdict::LATE_WRITE,
-                 fmt::format("Work was left in streams while {}: when the function had returned, it "
-                             "still needed the host's memory.",
-                             on),
-                 "Wait for every stream before returning, also in other threads: "
-                 "cudaStreamSynchronize or cudaDeviceSynchronize.");
+        end_case(
+            verdict::LATE_WRITE,
+            fmt::format("Work was left in streams while {}: when the function had returned, it "
+                        "still needed the host's memory.",
+                        on),
+            "Wait for every stream before returning, also in other threads: "
+            "cudaStreamSynchronize or cudaDeviceSynchronize.");
     case reply_status::misacquired:
         end_for_acquire(static_cast<acquire_fault>(r.error));
     case reply_status::no_ranks:

@@ -41,7 +41,7 @@ struct toolchain {
     std::vector<std::string> headers(const lab &l) const; // that and the others for submissions
     std::string stub(const lab &l) const;
     std::string source(const lab &l,
-                       const std::string &implementation) const; // naive, 1_..., solution
+                       const std::string &implementation) const;         // naive, 1_..., solution
     std::string folder_of(const lab &l, const std::string &which) const; // right, wrong
     std::string program(const lab &l, const std::string &implementation,
                         const std::string &backend) const; // LAB.IMPL.sim

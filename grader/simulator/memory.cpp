@@ -7,11 +7,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <fcntl.h>
 #include <map>
 #include <mutex>
 #include <set>
 #include <stdexcept>
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -150,7 +150,8 @@ memory::memory()
             static_cast<std::byte *>(data ? map_range(reserved_, PROT_NONE, seen_at) : nullptr);
         void *shadow = seen ? map_range(reserved_, PROT_READ | PROT_WRITE) : nullptr;
         const std::uint64_t half = reserved_ / 2;
-        if (shadow && ftruncate(shared_file_, static_cast<off_t>(half)) == 0 && map_file(data + half, half, PROT_READ | PROT_WRITE, shared_file_) &&
+        if (shadow && ftruncate(shared_file_, static_cast<off_t>(half)) == 0 &&
+            map_file(data + half, half, PROT_READ | PROT_WRITE, shared_file_) &&
             map_file(seen + half, half, PROT_NONE, shared_file_)) {
             for (void *window : {static_cast<void *>(data), static_cast<void *>(seen), shadow})
                 madvise(window, reserved_, MADV_DONTDUMP);

@@ -130,10 +130,8 @@ bool extent_of(const box &b, const layout &l, std::uint64_t &bytes)
 
 bool rows_overlap(const box &b, const layout &l)
 {
-    if (b.height > 1 && b.width > l.pitch) return true;
-    std::uint64_t rows = 0, slice = 0; // up to the end of the last row
-    return b.depth > 1 && (__builtin_mul_overflow(l.pitch, b.height - 1, &rows) ||
-                           __builtin_add_overflow(rows, b.width, &slice) || l.slice < slice);
+    return (b.height > 1 && b.width > l.pitch) ||
+           (b.depth > 1 && b.height > 1 && l.slice < l.pitch);
 }
 
 template <typename function> void each_row(const box &b, function body)

@@ -14,9 +14,9 @@ namespace grading {
 class host_gate {
 public:
     virtual ~host_gate() = default;
-    virtual void let_work(bool allowed) = 0;   // launches, copies and fills
-    virtual std::string take_refused() = 0;    // the first such call that was not allowed
-    virtual void seal_code() = 0;              // no more code from now on
+    virtual void let_work(bool allowed) = 0; // launches, copies and fills
+    virtual std::string take_refused() = 0;  // the first such call that was not allowed
+    virtual void seal_code() = 0;            // no more code from now on
 };
 
 // What a process holds of a worker.

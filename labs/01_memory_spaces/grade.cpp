@@ -474,7 +474,7 @@ static make_workload follow_race(int steps)
     };
 }
 
-static std::size_t raced_in_runs() { return raced(1 << 16, 8); }
+static std::size_t raced_in_runs() { return raced(1 << 14, 8); }
 
 static make_workload sort_race()
 {
@@ -798,7 +798,7 @@ SPEED_CASE("small_sort: speed", 3)
         moved_bytes(
             "an element", [] { return double(raced_in_runs()); }, {80},
             "A run is loaded once and stored once; in between it belongs into registers."),
-        lanes_at_work(), blocks_share(2)}; // 1024 threads with a run each have four blocks
+        lanes_at_work()};
     gates.too_slow = "Is the run in registers, and does each lane ask for 16 bytes at a time?";
     race(sort_race(), gates);
 }

@@ -436,7 +436,7 @@ static std::vector<uints> known_orders(std::size_t n)
 // 2^26 keys and a ragged end, where seven times all arrays and naive's scratch fit the device.
 static int raced_keys()
 {
-    if (simulated()) return 48000 - 35; // some tiles, however large, and too many for one block
+    if (simulated()) return 24000 - 35; // two tiles and more, however large they are
     double most = std::min(double(1 << 26), double(device().memory_bytes) / 192);
     return static_cast<int>(most) / 4096 * 4096 - 35;
 }
@@ -598,7 +598,7 @@ static counted_gate moved_bytes_a_key(const steps &most)
         "store, what lies side by side?");
 }
 
-// Whatever other blocks do beside it, for the show. Ours have 1.5 to 2.7, tiles of 12288 keys 4.
+// Whatever other blocks do beside it, for the show. Ours have 5 at most.
 static counted_gate busiest_block()
 {
     return at_most(

@@ -42,9 +42,9 @@ constexpr std::uint64_t others_threads = std::uint64_t{1} << 32; // apart from t
 
 bool is_work(std::string_view name)
 {
-    constexpr std::string_view work[] = {"cudaMemcpy", "cudaMemset", "cudaGraphLaunch",
-                                         "cudaMemPrefetch", "cudaLaunchHostFunc",
-                                         "cudaStreamAddCallback"};
+    constexpr std::string_view work[] = {"cudaMemcpy",         "cudaMemset",
+                                         "cudaGraphLaunch",    "cudaMemPrefetch",
+                                         "cudaLaunchHostFunc", "cudaStreamAddCallback"};
     return std::any_of(std::begin(work), std::end(work),
                        [name](std::string_view w) { return name.starts_with(w); });
 }
