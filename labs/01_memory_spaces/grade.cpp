@@ -753,6 +753,7 @@ SPEED_CASE("follow: speed", 3)
 CORRECTNESS_CASE("small_sort: one run", 1)
 {
     try_sort({3, -1, 0, 2, 7, -5, 1, 8, -2, 4, 11, -9, 5, 6, -4, 10});
+    try_sort(random_floats(16));
 }
 
 CORRECTNESS_CASE("small_sort: a shorter run at the end", 1)

@@ -486,6 +486,7 @@ static speed_gates gates_of(std::size_t element, const steps &copy)
 CORRECTNESS_CASE("scan_block_inclusive: a small array", 1)
 {
     try_block_inclusive({3, 1, 7, -4, 1, 6, 3, 2, -8, 5});
+    try_block_inclusive(some_ints(10));
 }
 
 CORRECTNESS_CASE("scan_block_inclusive: sizes around a warp and a block", 3)
@@ -496,7 +497,7 @@ CORRECTNESS_CASE("scan_block_inclusive: sizes around a warp and a block", 3)
 CORRECTNESS_CASE("scan_block_inclusive: as many as a block may have", 1)
 {
     try_block_inclusive(some_ints(2048));
-    try_block_inclusive(ints(2048, 1000000));
+    try_block_inclusive(ints(2048, random_between(900000, 1000000)));
 }
 
 CORRECTNESS_CASE("scan_block_inclusive: arrays that begin anywhere", 1)
@@ -506,13 +507,14 @@ CORRECTNESS_CASE("scan_block_inclusive: arrays that begin anywhere", 1)
 
 CORRECTNESS_CASE("scan_block_inclusive: no elements", 1)
 {
-    try_block_inclusive({1, 2}); // nothing at all is no answer
+    try_block_inclusive(some_ints(2)); // nothing at all is no answer
     try_block_inclusive({});
 }
 
 CORRECTNESS_CASE("scan_block_exclusive: a small array", 1)
 {
     try_block_exclusive({3, 1, 7, -4, 1, 6, 3, 2});
+    try_block_exclusive(some_ints(8));
 }
 
 CORRECTNESS_CASE("scan_block_exclusive: sizes around a warp and a block", 2)
@@ -523,7 +525,7 @@ CORRECTNESS_CASE("scan_block_exclusive: sizes around a warp and a block", 2)
 CORRECTNESS_CASE("scan_block_exclusive: as many as a block may have", 1)
 {
     try_block_exclusive(some_ints(2048));
-    try_block_exclusive(ints(2048, 1000000));
+    try_block_exclusive(ints(2048, random_between(900000, 1000000)));
 }
 
 CORRECTNESS_CASE("scan_block_exclusive: arrays that begin anywhere", 1)
@@ -533,7 +535,7 @@ CORRECTNESS_CASE("scan_block_exclusive: arrays that begin anywhere", 1)
 
 CORRECTNESS_CASE("scan_block_exclusive: no elements", 1)
 {
-    try_block_exclusive({1, 2});
+    try_block_exclusive(some_ints(2));
     try_block_exclusive({});
 }
 
@@ -570,6 +572,7 @@ SPEED_CASE("scan_block_exclusive: shared memory", 4)
 CORRECTNESS_CASE("scan_inclusive: a small array", 1)
 {
     try_inclusive({3, 1, 7, -4, 1, 6, 3, 2, -8, 5});
+    try_inclusive(some_ints(10));
 }
 
 CORRECTNESS_CASE("scan_inclusive: sizes around a warp, a block and a tile", 2)
@@ -585,8 +588,9 @@ CORRECTNESS_CASE("scan_inclusive: many blocks", 2)
 
 CORRECTNESS_CASE("scan_inclusive: large sums", 1)
 {
-    ints in(2049, 1000000); // all but 2^31 at its end, and down again
-    in.resize(4100, -1000000);
+    const int large = random_between(1000000, 1040000); // all but 2^31 at its end, and down again
+    ints in(2049, large);
+    in.resize(4100, -large);
     try_inclusive(in);
 }
 
@@ -598,7 +602,7 @@ CORRECTNESS_CASE("scan_inclusive: arrays that begin anywhere", 2)
 
 CORRECTNESS_CASE("scan_inclusive: no elements", 1)
 {
-    try_inclusive({1, 2});
+    try_inclusive(some_ints(2));
     try_inclusive({});
 }
 
@@ -610,6 +614,7 @@ SPEED_CASE("scan_inclusive: speed", 6)
 CORRECTNESS_CASE("scan_exclusive: a small array", 1)
 {
     try_exclusive({3, 1, 7, -4, 1, 6, 3, 2, -8, 5});
+    try_exclusive(some_ints(10));
 }
 
 CORRECTNESS_CASE("scan_exclusive: sizes around a warp, a block and a tile", 1)
@@ -630,7 +635,7 @@ CORRECTNESS_CASE("scan_exclusive: arrays that begin anywhere", 1)
 
 CORRECTNESS_CASE("scan_exclusive: no elements", 1)
 {
-    try_exclusive({1, 2});
+    try_exclusive(some_ints(2));
     try_exclusive({});
 }
 

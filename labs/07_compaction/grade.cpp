@@ -418,7 +418,11 @@ static speed_gates gates(const steps &copy, const steps &most_bytes)
     return gates;
 }
 
-CORRECTNESS_CASE("compact: a small array", 1) { try_compact({3, -1, 0, 2, 7, -5, 1, 8, -2, 4}); }
+CORRECTNESS_CASE("compact: a small array", 1)
+{
+    try_compact({3, -1, 0, 2, 7, -5, 1, 8, -2, 4});
+    try_compact(mixed(10, 0.5));
+}
 
 CORRECTNESS_CASE("compact: none or all kept", 1)
 {
@@ -466,7 +470,7 @@ CORRECTNESS_CASE("compact: arrays that begin anywhere", 2)
 
 CORRECTNESS_CASE("compact: no elements", 1)
 {
-    try_compact({1, 2}); // nothing at all is no answer
+    try_compact(mixed(2, 0.5)); // nothing at all is no answer
     try_compact({});
 }
 
@@ -485,7 +489,11 @@ SPEED_CASE("compact: speed, nearly all kept", 2)
     race(sift(keeping::only, 0.99), gates({0.28, 0.52, 0}, {44, 13, 8.5}));
 }
 
-CORRECTNESS_CASE("unpack: a small array", 1) { try_unpack({1, 0, 0, 1, 1, 0, 1, 1, 0, 1}); }
+CORRECTNESS_CASE("unpack: a small array", 1)
+{
+    try_unpack({1, 0, 0, 1, 1, 0, 1, 1, 0, 1});
+    try_unpack(marks(10, 0.5));
+}
 
 CORRECTNESS_CASE("unpack: marks of any value", 1)
 {
@@ -517,7 +525,7 @@ CORRECTNESS_CASE("unpack: arrays that begin anywhere", 2)
 
 CORRECTNESS_CASE("unpack: no elements", 1)
 {
-    try_unpack({1, 0});
+    try_unpack(marks(2, 0.5));
     try_unpack({});
 }
 
@@ -530,6 +538,7 @@ SPEED_CASE("unpack: speed", 5)
 CORRECTNESS_CASE("partition: a small array", 1)
 {
     try_partition({3, -1, 0, 2, 7, -5, 1, 8, -2, 4});
+    try_partition(mixed(10, 0.5));
 }
 
 CORRECTNESS_CASE("partition: few, nearly all, none or all kept", 2)
@@ -566,7 +575,7 @@ CORRECTNESS_CASE("partition: arrays that begin anywhere", 2)
 
 CORRECTNESS_CASE("partition: no elements", 1)
 {
-    try_partition({1, -2});
+    try_partition(mixed(2, 0.5));
     try_partition({});
 }
 

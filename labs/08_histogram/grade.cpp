@@ -524,7 +524,11 @@ static void race_bytes(spread how)
     race(count_in(how), g);
 }
 
-CORRECTNESS_CASE("histogram: a small array", 1) { try_bytes({3, 0, 255, 3, 3, 128, 127, 0, 3, 7}); }
+CORRECTNESS_CASE("histogram: a small array", 1)
+{
+    try_bytes({3, 0, 255, 3, 3, 128, 127, 0, 3, 7});
+    try_bytes(random_bytes(10));
+}
 
 CORRECTNESS_CASE("histogram: any bytes", 1)
 {
@@ -559,7 +563,7 @@ CORRECTNESS_CASE("histogram: many blocks", 1)
 
 CORRECTNESS_CASE("histogram: no bytes", 1)
 {
-    try_bytes({1, 2}); // nothing at all is no answer
+    try_bytes(random_bytes(2)); // nothing at all is no answer
     try_bytes({});
 }
 
@@ -576,6 +580,7 @@ SPEED_CASE("histogram: speed, an image", 3) { race_bytes(spread::image); }
 CORRECTNESS_CASE("histogram_tiles: a small image", 1)
 {
     try_tiles({1, 1, 7, 7, 2, 1, 7, 9, 0, 0, 4, 4, 0, 3, 4, 255}, 4, 4, 2);
+    try_random_tiles(4, 4, 2);
 }
 
 CORRECTNESS_CASE("histogram_tiles: ragged edges", 2)
@@ -608,7 +613,7 @@ CORRECTNESS_CASE("histogram_tiles: images that begin anywhere", 1)
 
 CORRECTNESS_CASE("histogram_tiles: no pixels", 1)
 {
-    try_tiles({1, 2}, 2, 1, 4);
+    try_random_tiles(2, 1, 4);
     try_tiles({}, 0, 5, 4);
     try_tiles({}, 5, 0, 4);
 }
@@ -621,6 +626,7 @@ SPEED_CASE("histogram_tiles: speed", 4)
 CORRECTNESS_CASE("histogram_range: a small array", 1)
 {
     try_range({0.5f, 0, 3.75f, 2, 2.5f, 1, 3, 0.25f}, {0, 1, 4});
+    try_range(floats_around({0, 1, 4}, 8), {0, 1, 4});
 }
 
 // Just below, at and just above each bound, inside the range.
@@ -669,7 +675,7 @@ CORRECTNESS_CASE("histogram_range: arrays of any size that begin anywhere", 1)
 
 CORRECTNESS_CASE("histogram_range: no elements", 1)
 {
-    try_range({1, 2}, {0, 1, 4});
+    try_range(floats_around({0, 1, 4}, 2), {0, 1, 4});
     try_range({}, {0, 1, 4});
 }
 

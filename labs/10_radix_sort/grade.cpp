@@ -36,6 +36,13 @@ static uints random_keys(std::size_t n)
     return keys;
 }
 
+// The larger one first.
+static uints two_falling()
+{
+    const unsigned low = random_keys(1)[0] / 2;
+    return {low + 1 + random_keys(1)[0] / 2, low};
+}
+
 // Of `count` different keys, which differ in all digits.
 static uints few_keys(std::size_t n, int count)
 {
@@ -626,6 +633,7 @@ static speed_gates gates(double speedup, const steps &most_bytes, const steps &m
 CORRECTNESS_CASE("sort_warps: a few keys", 1)
 {
     try_warps({7, 14, 4, 1, 0x80000003, 3, 4, 0xffffffff});
+    try_warps(random_keys(8));
 }
 
 CORRECTNESS_CASE("sort_warps: sizes around a run and a block", 2)
@@ -648,7 +656,7 @@ CORRECTNESS_CASE("sort_warps: arrays that begin anywhere", 1)
 
 CORRECTNESS_CASE("sort_warps: no keys", 1)
 {
-    try_warps({2, 1}); // nothing at all is no answer
+    try_warps(two_falling()); // nothing at all is no answer
     try_warps({});
 }
 
@@ -663,7 +671,11 @@ SPEED_CASE("sort_warps: speed", 3)
     race(sort(task::runs), gates);
 }
 
-CORRECTNESS_CASE("radix_sort: a few keys", 1) { try_sort({7, 14, 4, 1, 0, 12, 5, 4, 9, 15}); }
+CORRECTNESS_CASE("radix_sort: a few keys", 1)
+{
+    try_sort({7, 14, 4, 1, 0, 12, 5, 4, 9, 15});
+    try_sort(random_keys(10));
+}
 
 CORRECTNESS_CASE("radix_sort: random keys", 1) { try_sort(random_keys(300)); }
 
@@ -701,7 +713,7 @@ CORRECTNESS_CASE("radix_sort: arrays that begin anywhere", 1)
 
 CORRECTNESS_CASE("radix_sort: no keys", 1)
 {
-    try_sort({2, 1}); // nothing at all is no answer
+    try_sort(two_falling()); // nothing at all is no answer
     try_sort({});
 }
 
@@ -713,6 +725,7 @@ SPEED_CASE("radix_sort: speed", 6)
 CORRECTNESS_CASE("radix_sort_pairs: a few keys", 1)
 {
     try_pairs({7, 14, 4, 1, 0, 12, 5, 4, 9, 15});
+    try_pairs(random_keys(10));
 }
 
 CORRECTNESS_CASE("radix_sort_pairs: sizes around a tile", 2)
@@ -738,7 +751,7 @@ CORRECTNESS_CASE("radix_sort_pairs: arrays that begin anywhere", 1)
 
 CORRECTNESS_CASE("radix_sort_pairs: no keys", 1)
 {
-    try_pairs({2, 1});
+    try_pairs(two_falling());
     try_pairs({});
 }
 
@@ -750,6 +763,7 @@ SPEED_CASE("radix_sort_pairs: speed", 3)
 CORRECTNESS_CASE("radix_sort_floats: a few numbers", 1)
 {
     try_floats({7, -14, 4, 1, 0, -0.5f, 1e30f, -1e-30f, 4, -3});
+    try_floats(random_numbers(10));
 }
 
 CORRECTNESS_CASE("radix_sort_floats: zeros and infinities", 2) { try_floats(special_numbers(700)); }
@@ -766,7 +780,8 @@ CORRECTNESS_CASE("radix_sort_floats: many tiles", 1)
 
 CORRECTNESS_CASE("radix_sort_floats: no numbers", 1)
 {
-    try_floats({2, 1});
+    const float low = random_floats(1)[0];
+    try_floats({low + 1, low});
     try_floats({});
 }
 
