@@ -443,6 +443,8 @@ const char *kind_name(std::uint8_t kind)
         return "was not watched to its end";
     case failed_call:
         return "failed";
+    case older_value:
+        return "was late to see a store";
     }
     return "did something unknown";
 }
@@ -526,6 +528,11 @@ std::string hint_of(const simulator_finding &f, bool order)
             return "Something must order the two grids: one stream, an event that the later one "
                    "waits for, or, in a kernel, cudaStreamTailLaunch. What a block did before one "
                    "of its threads launched is ordered by a barrier before that launch.";
+        if (f.other_block && std::strstr(f.detail, "__threadfence()")) return out_of_order_hint;
+        if (f.other_block && f.write == 0)
+            return "No barrier reaches across blocks. Where a flag or a counter tells that a value "
+                   "is there, __threadfence() must come between the value's store and the flag's, "
+                   "and between the flag's load and the value's; else leave it to another kernel.";
         if (f.other_block)
             return "No barrier reaches across blocks: let one of them do it, add with atomicAdd, "
                    "or leave it to another kernel.";
@@ -576,7 +583,8 @@ std::string sentence(const simulator_finding &f)
     if (f.where[0] && kind != barrier) s += fmt::format("{} {}", access ? "," : ":", f.where);
     s += ".";
     // Of an access by one thread, all has been said.
-    if (f.detail[0] && (!access || kind == race)) s += " " + as_sentence(f.detail);
+    if (f.detail[0] && (!access || kind == race || kind == older_value))
+        s += " " + as_sentence(f.detail);
     s += fmt::format(" Block ({}, {}, {}), thread ({}, {}, {})", f.block[0], f.block[1], f.block[2],
                      f.thread[0], f.thread[1], f.thread[2]);
     if (f.threads > 1) s += fmt::format(" and {} more", f.threads - 1);
@@ -688,11 +696,13 @@ void check_report(const std::byte *from, const std::vector<argument> &arguments,
         bool refused = kind == simulator::finding_kind::refused_launch;
         bool unwatched = kind == simulator::finding_kind::unwatched;
         bool failed = kind == simulator::finding_kind::failed_call;
+        bool older = kind == simulator::finding_kind::older_value;
         if (refused) current_case().refused = printable(f.detail);
+        if (older && current_case().older.empty()) current_case().older = printable(sentence(f));
         if (unwatched) current_case().unwatched = printable(f.kernel);
         if (failed && current_case().failed.name.empty())
             current_case().failed = {printable(f.kernel), printable(f.where), printable(f.detail)};
-        return refused || unwatched || failed;
+        return refused || unwatched || failed || older;
     });
     if (found.empty()) return;
     auto worst = std::min_element(found.begin(), found.end(), [&](const auto &x, const auto &y) {
@@ -1116,6 +1126,7 @@ void make_call(const char *function, std::vector<argument> arguments, void *resu
     current_case().repeating = false;
     current_case().refused.clear();
     current_case().failed = {};
+    current_case().older.clear();
     current_case().outputs.clear();
     results_of_ranks.clear();
     counters_of_calls.clear();

@@ -374,9 +374,32 @@ void say_failed_call(std::string &message, std::string &hint)
 
 } // namespace
 
+const char *const out_of_order_hint =
+    "Stores of one block may reach another in any order, and so may loads. Put __threadfence() "
+    "between the store of the value and that of the flag, and between the load of the flag and "
+    "that of the value; or pack both into one word.";
+
+namespace {
+
+// The simulator let a block see two stores of another out of order, as devices may, and that came
+// of it.
+void say_older_value(verdict v, std::string &message, std::string &hint)
+{
+    const std::string older = std::exchange(current_case().older, {});
+    const bool may_follow = v == verdict::WRONG_ANSWER || v == verdict::NONDETERMINISTIC ||
+                            v == verdict::PARTIALLY_WRITTEN || v == verdict::NOT_WRITTEN ||
+                            v == verdict::OUT_OF_BOUNDS || v == verdict::TIMEOUT;
+    if (older.empty() || !may_follow) return;
+    message += " " + older;
+    hint = out_of_order_hint;
+}
+
+} // namespace
+
 void end_case(verdict v, std::string message, std::string hint)
 {
     say_failed_call(message, hint);
+    say_older_value(v, message, hint);
     if (std::string late = late_streams_hint(v); !late.empty()) hint = late;
     if (waits_may_lack(v))
         if (std::string alone = default_stream_hint(); !alone.empty()) hint = alone;

@@ -94,6 +94,7 @@ void require_trusted(const answer &a, const std::string &doing);
 
 // What to try where a call does not end.
 std::string endless_hint();
+extern const char *const out_of_order_hint; // of what two blocks do
 
 // Whether the device had no memory for the arguments. Where it has in a fresh process, the
 // submission's earlier calls took it: the case ends so.

@@ -30,6 +30,7 @@ struct case_record {
     std::string function;  // the contract function last called
     std::string refused;   // of its call: the launches the simulator refused, in a sentence
     failed_call failed;    // of its call: the first one of the runtime that did
+    std::string older;     // of its call: a block that saw two stores of another out of order
     std::string unwatched; // a kernel too large for the simulator to look for all its races
     std::string text;      // what the submission printed
     bool text_cut = false;

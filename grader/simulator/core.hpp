@@ -228,6 +228,7 @@ struct barrier_state {
 
 struct block_order; // of core_races.hpp
 class race_checker;
+class weak_memory; // of core_weak.hpp
 
 struct thread_block {
     thread_block();
@@ -316,6 +317,7 @@ struct context {
     bool count, check_memory, check_initialised;
     bool lanes_descend = false;   // atomics of one instruction: from the highest lane down
     race_checker *races;          // null: not checked
+    weak_memory *weak = nullptr;  // null: all blocks see stores in their order
     touch_guard *guard = nullptr; // notes what is touched, for blocks on several cores
     bool stop = false;            // a fault ended the grid
     bool attend = false;          // it did, or some registers of the warp hold undefined values
@@ -359,6 +361,12 @@ enum class access_use : std::uint8_t { read, write, atomic, copy };
 void check_races(context &, const instruction &, lane_mask, const std::uint64_t *address,
                  ptx::space, std::uint32_t bytes, access_use, bool contiguous,
                  const std::byte (*copied)[16] = nullptr);
+
+// Strong accesses to device memory where there is weak memory: see core_weak.hpp.
+void note_strong_store(context &, const instruction &, lane_mask, const std::uint64_t *address);
+void note_atomic(context &, const instruction &, lane_mask, const std::uint64_t *address);
+lane_mask older_values(context &, const instruction &, lane_mask, const std::uint64_t *address,
+                       std::uint32_t offset, std::byte (*older)[8]);
 
 // Where a guard is: before anything in device memory is looked at or changed. `bytes`: a lane.
 // False: some block on another core has to do with these bytes, and the grid has been stopped.

@@ -536,6 +536,12 @@ inline bool guarded(context &c, const instruction &i, lane_mask mask, const u64 
     return may_touch(c, mask, address, bytes, write);
 }
 
+// Whether other blocks may see this access out of order.
+inline bool weakly_ordered(const context &c, const instruction &i, ptx::space s)
+{
+    return c.weak != nullptr && (i.flags & strong) != 0 && s == space::global;
+}
+
 template <int bytes, class R> void load_window(context &c, const instruction &i, lane_mask mask,
                                                const u64 *address, const window &w, ptx::space s)
 {
@@ -546,7 +552,8 @@ template <int bytes, class R> void load_window(context &c, const instruction &i,
         mask == all_lanes && contiguous_and_clean<bytes>(i, address, w, need, c.closed);
     if constexpr (bytes == 4 && sizeof(R) == 4) {
         near_lanes n;
-        if (!contiguous && i.count == 1 && near_and_clean(n, mask, address, w, need, c.closed)) {
+        if (!contiguous && i.count == 1 && !weakly_ordered(c, i, s) &&
+            near_and_clean(n, mask, address, w, need, c.closed)) {
             note_access(c, i, mask, address, how, false);
             alignas(64) u32 value[32];
             gather(value, w.data + (n.first - w.base), n.distance);
@@ -573,6 +580,11 @@ template <int bytes, class R> void load_window(context &c, const instruction &i,
             INDEPENDENT_LANES
             for (u32 l = 0; l < 32; ++l) d[l] = extended<bytes, R>(from + l * step, sign);
         }
+        if (weakly_ordered(c, i, s)) {
+            std::byte older[32][8];
+            active(older_values(c, i, mask, address, static_cast<u32>(k * bytes), older),
+                   [&](int l) { d[l] = extended<bytes, R>(older[l], sign); });
+        }
     }
     count_window(c, i, mask, address, how, contiguous);
 }
@@ -598,6 +610,7 @@ template <int bytes, class R> void store_window(context &c, const instruction &i
         mask == all_lanes && contiguous_and_clean<bytes>(i, address, w, bits_needed(c), never);
     if (!contiguous && !may_store<bytes>(c, i, mask, address, w, how, never)) return;
     note_access(c, i, mask, address, how, contiguous);
+    if (weakly_ordered(c, i, s)) note_strong_store(c, i, mask, address);
     c.changed = true;
     std::byte *start = w.data - w.base + (contiguous ? address[0] : 0);
     for (int k = 0; k < i.count; ++k) {
@@ -1053,6 +1066,7 @@ template <class Op, class T> void atomic_window(context &c, const instruction &i
     if (!check_lanes(c, i, mask, address, w, how, reads)) return;
     if (c.races != nullptr)
         check_races(c, i, mask, address, s, sizeof(T), access_use::atomic, false);
+    if (weakly_ordered(c, i, s)) note_atomic(c, i, mask, address);
     auto b = lanes_of<R>(c, i.b), e = i.c == no_operand ? b : lanes_of<R>(c, i.c);
     R *d = i.d == no_operand ? nullptr : lanes_of<R>(c, i.d);
     auto serve = [&](int l) {

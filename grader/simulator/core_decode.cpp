@@ -574,7 +574,7 @@ private:
         if (op == "cvt") return decode_cvt(s);
         if (op == "setp" || op == "set") return decode_compare(s);
         if (op == "fence" || op == "membar") {
-            emit(need("core.fence"));
+            emit(need(fence_of(s)));
             return;
         }
         if (op == "prefetch" || op == "prefetchu" || op == "discard" || op == "applypriority" ||
@@ -965,8 +965,13 @@ private:
         int count = 1;
         ptx::type type = ptx::type::none;
         std::string operation;
-        bool strong = false, is_volatile = false, releases = false;
+        bool strong = false, is_volatile = false, releases = false, acquires = false;
     };
+
+    static const char *fence_of(const statement &s)
+    {
+        return has_part(s, "cta") ? "core.block_fence" : "core.fence";
+    }
 
     move_parts parts_of(const statement &s)
     {
@@ -975,8 +980,9 @@ private:
             auto part = s.op[k];
             p.is_volatile |= part == "volatile";
             p.releases |= part == "release" || part == "acq_rel";
-            p.strong |= p.is_volatile || p.releases || part == "relaxed" || part == "acquire" ||
-                        part == "mmio";
+            p.acquires |= part == "acquire" || part == "acq_rel";
+            p.strong |=
+                p.is_volatile || p.releases || p.acquires || part == "relaxed" || part == "mmio";
             if (part == "global")
                 p.space = ptx::space::global;
             else if (part == "shared" || part == "shared::cta")
@@ -1122,8 +1128,9 @@ private:
         if (guesses_[current_] != 0) d.ins.flags |= guess;
         if (!store && p.space == ptx::space::shared && reads_ahead(s)) d.ins.flags |= speculative;
         if (p.is_volatile) d.ins.wide |= 4;
-        if (p.releases) emit(need("core.fence"));
+        if (p.releases) emit(need(fence_of(s)));
         keep(d, name.c_str());
+        if (p.acquires) emit(need("core.acquire"));
     }
 
     // CUB's merge sort and Thrust's operations on sets load the key that follows each of their two
@@ -1291,6 +1298,7 @@ private:
         operand now = load.ins.d = new_register(type::u64);
         operand then = source(operand_at(s, 2), type::u64);
         keep(load, shared ? "load.shared.8x8" : "load.generic.8x8");
+        emit(need("core.acquire"));
         auto wide = [&](const char *opcode, operand a, operand b) {
             operand r = new_register(type::u64);
             draft &d = emit(need(opcode));
@@ -1377,9 +1385,10 @@ private:
         d.ins.bytes = static_cast<std::uint8_t>(ptx::size_of(t));
         d.ins.count = 1;
         d.ins.flags |= strong;
-        if (p.releases) emit(need("core.fence"));
+        if (p.releases) emit(need(fence_of(s)));
         keep(d, (std::string("atomic.") + space_name(p.space) + "." + p.operation + "." + type_name)
                     .c_str());
+        if (p.acquires) emit(need("core.acquire"));
     }
 
     // ---- instructions that end a block ----

@@ -1,7 +1,7 @@
 // A module: its variables in device memory, its kernels, and the counts of what they did.
 #include "core_decode.hpp"
 #include "core_parallel.hpp"
-#include "core_races.hpp"
+#include "core_weak.hpp"
 #include "device_runtime.hpp"
 
 #include <algorithm>
@@ -76,6 +76,7 @@ struct module::state {
     std::map<std::string, std::unique_ptr<program>, std::less<>> programs;
     core::sector_set read, written;
     core::race_checker races;
+    core::weak_memory weak{races};
     std::vector<std::unique_ptr<core::thread_block>> spare;
     core::block_team team;
 
@@ -386,6 +387,7 @@ outcome module::state::run_grid(program &p, const launch &how, core::device_runt
     g.shuffled = settings().random_schedule;
     g.random.seed(settings().seed);
     c.lanes_descend = g.shuffled;
+    c.weak = g.shuffled && c.races != nullptr ? &weak : nullptr;
     if (how.parameters.size() < p.info.parameter_bytes)
         return {1, p.shown + ": the launch gives fewer bytes of parameters than the kernel takes"};
     std::uint32_t threads = how.block.x * how.block.y * how.block.z,
@@ -406,6 +408,7 @@ outcome module::state::run_grid(program &p, const launch &how, core::device_runt
     c.specials[16] = static_cast<std::uint32_t>(how.grid_workspace);
     g.spare = std::move(spare);
     races.begin(self, g);
+    weak.begin();
     core::run_blocks(g);
     if (c.guard != nullptr) team.stop_watching(g);
     races.end(self);

@@ -89,7 +89,7 @@ void race_checker::start(thread_block &b, std::uint32_t shared_bytes)
     block_order &o = *b.order;
     o.era = era_;
     o.full_at = clock_ + 1;
-    o.looked_at = o.reads_told = 0;
+    o.seen_at = o.looked_at = o.reads_told = 0;
     o.between.reset();
     o.barriers = {};
     o.warps.clear();
@@ -102,6 +102,7 @@ void race_checker::synchronise_lanes(warp &w, lane_mask mask)
 {
     warp_order &o = w.block->order->warps[w.index];
     mask &= w.live;
+    acquire(w);
     if (mask == w.live) {
         o.full_at = clock_ + 1;
         return;
@@ -116,8 +117,9 @@ void race_checker::synchronise_lanes(warp &w, lane_mask mask)
     each(mask, [&](int l) { known[l] = joined; });
 }
 
-void race_checker::arrive(const warp &w, std::uint32_t barrier)
+void race_checker::arrive(warp &w, std::uint32_t barrier)
 {
+    acquire(w);
     auto &a = w.block->order->barriers[barrier];
     a.warps |= 1u << w.index;
     a.at[w.index] = clock_ + 1;
@@ -151,10 +153,31 @@ void race_checker::pass_barrier(thread_block &b, std::uint32_t barrier, std::uin
     came = {};
 }
 
-void race_checker::fence(context &c)
+void race_checker::fence(context &c, bool for_the_block_alone)
 {
+    acquire(*c.w);
     c.b->order->warps[c.w->index].releases.fence(clock_ + 1);
-    blocks_[static_cast<u32>(c.b->number)].fence(clock_ + 1);
+    if (!for_the_block_alone) blocks_[static_cast<u32>(c.b->number)].fence(clock_ + 1);
+}
+
+void race_checker::acquire(warp &w)
+{
+    block_order &block = *w.block->order;
+    warp_order &own = block.warps[w.index];
+    own.looked_at = own.seen_at;
+    block.looked_at = std::max(block.looked_at, own.seen_at);
+}
+
+bool race_checker::released_to(const thread_block &b, std::uint32_t by, record done) const
+{
+    const auto history = blocks_.find(by);
+    return history != blocks_.end() && history->second.covers(done, b.order->looked_at);
+}
+
+bool race_checker::released_before_seen(const thread_block &b, std::uint32_t by, record done) const
+{
+    const auto history = blocks_.find(by);
+    return history != blocks_.end() && history->second.covers(done, b.order->seen_at);
 }
 
 struct race_checker::access {
@@ -304,7 +327,7 @@ launch_knowledge race_checker::launching(context &c, const instruction &i, int l
     k.lane = lane;
     k.block_at = block.full_at;
     k.warp_at = warp.full_at;
-    k.looked_at = block.looked_at;
+    k.looked_at = block.seen_at;
     if (warp.lanes) k.lanes.assign((*warp.lanes)[lane].begin(), (*warp.lanes)[lane].end());
     if (block.between) {
         const auto &row = (*block.between)[c.w->index];
@@ -512,7 +535,7 @@ void race_checker::check(context &c, const instruction &i, lane_mask mask, const
 void race_checker::look_and_release(const access &a)
 {
     bool looks = a.use == access_use::read || (a.use == access_use::atomic && a.i.d != no_operand);
-    if (looks) a.block.looked_at = a.warp.looked_at = a.at;
+    if (looks) a.block.seen_at = a.warp.seen_at = a.at;
     if (a.use == access_use::read) return;
     a.warp.releases.strong_write(a.at);
     if (a.block.reads_told < a.block_at) { // once after each barrier: more would say the same
@@ -902,8 +925,12 @@ std::string race_checker::why_unordered(const access &a, const access_mark &m, b
                                a.space != ptx::space::shared;
         if (m.at == a.at || one_place) return "; which value stays is left to chance";
         if (a.of_this_warp(m)) return " and no __syncwarp() or __syncthreads() comes between";
-        return a.of_this_block(m) ? " and no __syncthreads() comes between"
-                                  : " and nothing orders the two blocks";
+        if (a.of_this_block(m)) return " and no __syncthreads() comes between";
+        const std::uint32_t theirs = (m.owner & ~strong_bit) >> 5;
+        return wrote && released_before_seen(*a.c.b, theirs, m.at)
+                   ? "; its block has read the flag that tells of it, but no __threadfence() comes "
+                     "between that read and this access"
+                   : " and nothing orders the two blocks";
     }
     const auto launches = relation_to(grid_of(m)).launches;
     if (launches.empty())

@@ -70,14 +70,16 @@ template <std::size_t n> using order_matrix = std::array<std::array<record, n>, 
 
 struct warp_order {
     record full_at = 1; // all earlier accesses of the warp's lanes are ordered before what follows
-    record looked_at = 0;                    // last strong read
+    // The last strong read; and the last that a fence or a barrier has come after, since a thread
+    // knows no more of others' memory than it knew then.
+    record seen_at = 0, looked_at = 0;
     std::unique_ptr<order_matrix<32>> lanes; // [later][earlier], once some lanes synchronised
     release_history releases;
 };
 
 struct block_order {
     record full_at = 1; // the same for the block
-    record looked_at = 0, reads_told = 0;
+    record seen_at = 0, looked_at = 0, reads_told = 0;
     std::vector<warp_order> warps;
     std::unique_ptr<order_matrix<32>> between; // warps, once some of them met at a barrier
     struct arrivals {
@@ -143,11 +145,18 @@ public:
 
     void start(thread_block &, std::uint32_t shared_bytes);
     void synchronise_lanes(warp &, lane_mask);
-    void arrive(const warp &, std::uint32_t barrier);
+    void arrive(warp &, std::uint32_t barrier);
     // All threads of the block, or only those whose warps are in `waiting`, pass a barrier.
     void pass_barrier(thread_block &);
     void pass_barrier(thread_block &, std::uint32_t barrier, std::uint32_t waiting);
-    void fence(context &);
+    void fence(context &, bool for_the_block_alone);
+    void acquire(warp &); // what it has seen of others' writes orders what follows
+
+    record now() const { return clock_; }
+    // Whether what a block of this grid did at `done` is ordered before what `b` does next; and
+    // whether it would be, had `b` but made sure of what it has seen.
+    bool released_to(const thread_block &b, std::uint32_t by, record done) const;
+    bool released_before_seen(const thread_block &b, std::uint32_t by, record done) const;
 
     void check(context &, const instruction &, lane_mask, const std::uint64_t *address, ptx::space,
                std::uint32_t bytes, access_use, bool contiguous, const std::byte (*copied)[16]);

@@ -225,10 +225,15 @@ void reduce_lanes(context &c, const instruction &i, lane_mask mask)
 
 void nothing(context &, const instruction &, lane_mask) {}
 
-// Memory is one and everything is in order: only the check for races wants to know.
-void fence(context &c, const instruction &, lane_mask)
+// Memory is one and everything is in order: only the search for races and for what may be seen in
+// another order wants to know.
+template <bool for_the_block_alone> void fence(context &c, const instruction &, lane_mask)
 {
-    if (c.races != nullptr) c.races->fence(c);
+    if (c.races != nullptr) c.races->fence(c, for_the_block_alone);
+}
+void acquire(context &c, const instruction &, lane_mask)
+{
+    if (c.races != nullptr) c.races->acquire(*c.w);
 }
 
 } // namespace
@@ -240,7 +245,9 @@ void list_warp_handlers(handler_sink &out)
     out.add("core", "unsupported", unsupported);
     out.add("core", "trap", trap);
     out.add("core", "brkpt", nothing);
-    out.add("core", "fence", fence);
+    out.add("core", "fence", fence<false>);
+    out.add("core", "block_fence", fence<true>);
+    out.add("core", "acquire", acquire);
     out.add("core", "wait_for_copies", wait_for_copies);
     out.add("core", "activemask", active_mask);
     out.add("core", "isspacep", is_space);

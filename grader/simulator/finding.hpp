@@ -26,6 +26,7 @@ enum class finding_kind : std::uint8_t {
     lent_memory,    // a kernel gave a child a pointer to its shared or local memory
     unwatched,      // no fault: races were looked for in a part of the grid only
     failed_call,    // the first call of the runtime that returned an error to the program
+    older_value,    // no fault by itself: a block saw two stores of another in the other order
 };
 
 struct dim {

@@ -46,6 +46,8 @@ const char *name_of(finding_kind kind)
         return "races not looked for to the end";
     case finding_kind::failed_call:
         return "call failed";
+    case finding_kind::older_value:
+        return "older value seen";
     }
     return "unknown finding";
 }

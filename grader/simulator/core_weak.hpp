@@ -1,0 +1,58 @@
+// What the memory of a device does not promise: that two stores of one block become visible to
+// another in the order in which they were made.
+//
+// Memory here is one and in order. In runs that shuffle blocks, a strong load of a block that has
+// seen a later store of another block gets, once, the older value of an earlier strong store of it,
+// where no fences order the two: the value and the flag of a message, of which the flag came first.
+// A program that needs the order gets wrong results by that; one that does not, as where value and
+// flag are one word, goes on as ever.
+#pragma once
+
+#include "core_races.hpp"
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+namespace simulator::core {
+
+class weak_memory {
+public:
+    explicit weak_memory(const race_checker &order) : order_(order) {}
+
+    void begin(); // a grid: a launch orders all before it
+
+    // A strong store to device memory, before its bytes move, or an atomic, after the search for
+    // races has seen it.
+    void store(const context &, const instruction &, lane_mask, const std::uint64_t *address);
+    void atomic(const context &, const instruction &, lane_mask, const std::uint64_t *address);
+
+    // Of a strong load's element, `offset` bytes from its address: the lanes that get an older
+    // value, which `older` receives.
+    lane_mask load(context &, const instruction &, lane_mask, const std::uint64_t *address,
+                   std::uint32_t offset, std::byte (*older)[8]);
+
+private:
+    struct made { // a store
+        record at = 0;
+        std::uint32_t statement = 0;
+    };
+    struct word {                                   // what was stored at one address
+        std::unordered_map<std::uint32_t, made> by; // the last of each block
+        std::uint32_t last = 0;                     // block
+        std::uint32_t bytes = 0;                    // 0: there is no older value
+        std::byte older[8];
+        std::vector<std::uint32_t> served; // blocks that have had the older value
+    };
+    using sightings = std::unordered_map<std::uint64_t, record>; // by address: when
+
+    const made *seen_later(const sightings &, std::uint32_t by, record than) const;
+    void tell(context &, const instruction &, int lane, std::uint64_t address, const word &,
+              const made &later) const;
+
+    const race_checker &order_;
+    std::unordered_map<std::uint64_t, word> words_;     // by address
+    std::unordered_map<std::uint32_t, sightings> seen_; // by block
+};
+
+} // namespace simulator::core
