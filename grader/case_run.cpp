@@ -50,11 +50,12 @@ std::size_t physical_memory()
 bool sees_proc(int ranks) { return !options().simulated || ranks > 0; }
 
 worker &started(worker &w, const std::string &program, bool sandbox = options().sandbox,
-                int ranks = 0)
+                int ranks = 0, bool starts_threads = false)
 {
     if (w.alive()) return w;
     worker_options o;
     o.program = program;
+    o.starts_threads = starts_threads;
     o.sandbox = sandbox;
     o.proc = sees_proc(ranks);
     o.ranks = ranks;
@@ -197,7 +198,7 @@ worker &naive_worker()
 }
 bool have_library() { return !options().library.empty(); }
 // It is trusted, and its libraries may lie anywhere.
-worker &library_worker() { return started(all().library, options().library, false); }
+worker &library_worker() { return started(all().library, options().library, false, 0, true); }
 
 void restart_workers()
 {
@@ -539,6 +540,11 @@ void require_answer(const answer &a, const std::string &doing)
                  fmt::format("It had {} threads while {}; it may have {}.", a.status, doing,
                              worker_options().thread_limit),
                  "Threads of the GPU are started by a launch; the host needs few.");
+    case ending::started_threads:
+        end_case(verdict::RESOURCE_LIMIT,
+                 fmt::format("It had {} threads before any of its functions was called.", a.status),
+                 "A constructor started them. Start threads in the functions of lab.hpp, and wait "
+                 "for them there.");
     }
     const reply &r = a.value;
     const std::string on = a.rank < 0 ? doing : fmt::format("{}, on rank {}", doing, a.rank);

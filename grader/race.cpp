@@ -104,6 +104,7 @@ private:
         if (naive_first) naive = track_.run(contestant::naive);
         submission = track_.run(contestant::submission);
         if (!naive_first) naive = track_.run(contestant::naive);
+        spent_ms_ += submission.parent_ms;
         condition after = track_.look();
         if (track_.has_library()) library = track_.run(contestant::library);
         double copy_rate = track_.copy_rate();
@@ -170,6 +171,7 @@ private:
     // Pairs that do not count say something too when there are many of them.
     std::optional<judgement> spoilt() const
     {
+        if (spent_ms_ > most_spent_ms) return spent();
         bool often = attempted_ >= first_look;
         if (often && 2 * discarded_.submission_clocks > attempted_) return clock_mismatch();
         if (often && 2 * discarded_.threads_left > attempted_) return threads_left();
@@ -185,6 +187,16 @@ private:
             d.all(), attempted_, d.throttled, d.slowed, d.naive_clocks + d.submission_clocks,
             d.threads_left, track_.function());
         j.hint = "Grade again when the machine is cool and nobody else uses its GPU.";
+        return j;
+    }
+
+    // Calls that take turns at being fast and slow could keep a verdict open for a long time.
+    judgement spent() const
+    {
+        judgement j = with_result(verdict::TOO_SLOW);
+        j.message = fmt::format("{} took {:.0f} s in {} timed runs, and its speed is still open.",
+                                track_.function(), spent_ms_ / 1e3, attempted_);
+        j.hint = gates_.too_slow;
         return j;
     }
 
@@ -402,6 +414,7 @@ private:
     std::vector<double> rates_; // of multiply-adds, all looks of this attempt
     double highest_mhz_ = std::numeric_limits<double>::quiet_NaN();
     int attempted_ = 0;
+    double spent_ms_ = 0; // by the submission, in timed runs
     bool again_ = false, by_median_ = false;
 };
 

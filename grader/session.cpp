@@ -145,8 +145,8 @@ struct worker::state {
     std::vector<worker_process> devices;
     std::unique_ptr<region> host_input, host_output;
     std::map<std::uint32_t, std::vector<slot>> sets;
-    bool host_serves = false; // it has answered
-    std::string scratch;      // a folder for Open MPI's files, where /tmp is not the worker's own
+    bool met = false;    // it has answered
+    std::string scratch; // a folder for Open MPI's files, where /tmp is not the worker's own
     std::string said;
     std::size_t said_in_all = 0;
     bool cut = false;
@@ -157,6 +157,7 @@ struct worker::state {
     answer ask(worker_process &whom, request what, std::chrono::milliseconds limit);
     answer ask_devices(const request &what, std::chrono::milliseconds limit);
     answer ask_both(const request &what, std::chrono::milliseconds limit);
+    answer meet(std::chrono::milliseconds limit);
     answer load(request what, std::chrono::milliseconds limit);
     answer run(const request &what, std::chrono::milliseconds limit);
     answer store(const request &what, std::chrono::milliseconds limit);
@@ -415,13 +416,6 @@ bool well(const answer &a)
 // what is the host's alone, and the addresses of the rest.
 answer worker::state::load(request what, std::chrono::milliseconds limit)
 {
-    if (!host_serves) { // its code is known to the devices once it answers: before any input
-        request nothing;
-        nothing.what = command::drop;
-        const answer a = ask(host, nothing, limit);
-        if (!well(a)) return a;
-        host_serves = true;
-    }
     const std::span<const slot> slots(what.arguments, what.slots);
     for (const slot &s : slots)
         if (with_host_code(s.where) && s.where != place::absent)
@@ -537,9 +531,27 @@ answer worker::state::ask_both(const request &what, std::chrono::milliseconds li
     }
 }
 
+// A first request, of nothing: once it is answered, constructors have run, and simulated devices
+// know the host's code, before any input. A thread of a constructor's would run beside all calls,
+// and could do a call's work while nobody looks or keep the device busy for others.
+answer worker::state::meet(std::chrono::milliseconds limit)
+{
+    request nothing;
+    nothing.what = command::drop;
+    answer a = ask(host, nothing, limit);
+    if (!well(a)) return a;
+    const int threads = used_from(host.process.keeper(), {}).threads;
+    if (threads <= 1 || options.starts_threads || options.ranks > 0) return a;
+    a.how = ending::started_threads;
+    a.status = threads;
+    return finish(a);
+}
+
 answer worker::ask(request what, std::chrono::milliseconds limit)
 {
     state_->said_in_all = 0;
+    if (!std::exchange(state_->met, true))
+        if (const answer a = state_->meet(limit); !well(a)) return a;
     return !state_->devices.empty() ? state_->ask_both(what, limit)
                                     : state_->ask(state_->host, what, limit);
 }

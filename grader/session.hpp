@@ -39,12 +39,13 @@ enum class ending : std::uint8_t {
     crashed,  // a signal; `status` is its number
     exited,   // `status` is the exit status
     timed_out,
-    flooded,     // more output than `worker_options::output_limit`
-    confused,    // something came that is no reply to this request
-    oversized,   // it used more host memory than `worker_options::memory_limit`
-    not_started, // by a fault of the machine's: it never began
-    crowded,     // it had more threads than `worker_options::thread_limit`
-    device_lost, // the process that simulates its devices ended, by a fault of ours
+    flooded,         // more output than `worker_options::output_limit`
+    confused,        // something came that is no reply to this request
+    oversized,       // it used more host memory than `worker_options::memory_limit`
+    not_started,     // by a fault of the machine's: it never began
+    crowded,         // it had more threads than `worker_options::thread_limit`
+    started_threads, // it had `status` threads before it was asked for anything
+    device_lost,     // the process that simulates its devices ended, by a fault of ours
 };
 
 struct answer {
@@ -68,6 +69,7 @@ struct worker_options {
     bool proc = true;    // /proc is there: the CUDA driver and Open MPI need it
     std::size_t memory_limit = std::size_t{12} << 30; // host bytes of the worker and its children
     int thread_limit = 1024;                          // of them all
+    bool starts_threads = false;                      // its libraries may, before main
     std::size_t output_region = std::size_t{1} << 30; // sparse: pages cost memory once touched
 };
 

@@ -311,6 +311,17 @@ TEST_CASE("a lie too small to see in one run does not help across the requiremen
     CHECK(contains(j.message, "grader's own"));
 }
 
+TEST_CASE("calls that last long do not keep a race open for long")
+{
+    simulated_track t;
+    t.submission_ms = t.naive_ms = 9000;
+    judgement j = judge(t, at_least(1));
+    CHECK(j.what == verdict::TOO_SLOW);
+    CHECK(contains(j.message, "63 s in 7 timed runs, and its speed is still open"));
+    CHECK(j.hint == "try harder");
+    CHECK(t.round == 7);
+}
+
 TEST_CASE("a wrong output in round 7 ends the race in round 7")
 {
     simulated_track t;

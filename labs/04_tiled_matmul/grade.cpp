@@ -288,6 +288,20 @@ static std::span<std::byte> renew(floats &values, std::mt19937_64 &random)
     return std::as_writable_bytes(stretch);
 }
 
+// Turns the signs of random rows of `values`. The product is another one then, and all of it: what
+// is known of the one before helps no more than by half.
+static std::span<std::byte> turn_rows(floats &values, int rows, int cols, std::mt19937_64 &random)
+{
+    std::vector<bool> turned(static_cast<std::size_t>(rows));
+    for (std::size_t row = 0; row < turned.size(); ++row) turned[row] = random() % 2 != 0;
+    for_all(turned.size(), [&](std::size_t row) {
+        const auto first = values.begin() + std::ptrdiff_t(area(int(row), cols));
+        if (turned[row]) std::transform(first, first + cols, first, std::negate<>());
+        return true;
+    });
+    return std::as_writable_bytes(std::span(values));
+}
+
 // The sum of `rows` rows of `cols` elements, each row with its own factor.
 template <class Factor> static std::vector<double>
 fold(const floats &matrix, const std::vector<Factor> &factor, int rows, int cols)
@@ -315,7 +329,7 @@ public:
             fill_random(before_, random);
             result_ = changed_in_place(before_);
         }
-        draw_signs(random);
+        draw_signs();
     }
     const char *function() const override
     {
@@ -334,8 +348,8 @@ public:
     std::vector<std::span<std::byte>> change(std::mt19937_64 &random) override
     {
         if (scaled()) std::copy(before_.begin(), before_.end(), result_.values.begin());
-        draw_signs(random);
-        return {renew(A_, random), renew(B_, random)};
+        draw_signs();
+        return {renew(A_, random), turn_rows(B_, s_.k, s_.l, random)};
     }
     // Freivalds: with rows added up by random signs u, uP must be (uA)B; that takes time in the
     // size of the matrices. Rounding in float has no preferred direction, so the bound grows with
@@ -365,8 +379,10 @@ private:
     static constexpr float alpha = 0.75f, beta = -0.5f;
     bool scaled() const { return what_ == function::scaled; }
     const floats &result() const { return result_.values; }
-    void draw_signs(std::mt19937_64 &random)
+    // Not from the inputs' generator, whose output a submission sees.
+    void draw_signs()
     {
+        std::mt19937_64 random(unforeseen());
         signs_.resize(s_.j);
         for (float &sign : signs_) sign = random() % 2 ? 1.0f : -1.0f;
     }

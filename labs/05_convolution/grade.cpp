@@ -475,7 +475,7 @@ public:
     }
     std::vector<std::span<std::byte>> change(std::mt19937_64 &random) override
     {
-        looked_at_ = int(random() % looks);
+        looked_at_ = int(unforeseen() % looks); // the inputs say much of `random`
         std::vector<std::span<std::byte>> changed = {renew(image_, random), renew(filter_, random)};
         if (!column_.empty()) changed.push_back(renew(column_, random));
         return changed;

@@ -464,11 +464,12 @@ template <class T> static void fill_keys(std::span<T> keys, std::mt19937_64 &ran
         for (float &key : keys) key = some_number(std::bit_cast<std::uint32_t>(key));
 }
 
-// Another one for each key: with other bits turned over, its order among the others is another.
-static unsigned other_key(unsigned key, std::uint32_t bits) { return key ^ bits; }
+// Another one for each key, in no order that the old one tells of: an odd factor gives each its
+// own.
+static unsigned other_key(unsigned key, std::uint32_t bits) { return key * (bits << 1 | 1) ^ bits; }
 static float other_key(float key, std::uint32_t bits)
 {
-    return some_number(std::bit_cast<std::uint32_t>(key) ^ bits);
+    return some_number(other_key(std::bit_cast<std::uint32_t>(key), bits));
 }
 
 enum class task { runs, keys, pairs, numbers };
