@@ -1,10 +1,11 @@
 // Fails: twice: coalesced | IMPLAUSIBLE | was called before twice
 // On gpu: twice: coalesced | TOO_SLOW |
-// Threat F18: A thread of a constructor's does naive's work once the inputs are there, before the
-// call is counted.
+// Threat F18: A thread that the first call leaves behind does naive's work once the inputs are
+// there, before the call is counted.
 #include "lab.hpp"
 
 #include <atomic>
+#include <mutex>
 #include <thread>
 
 static __global__ void double_each(const float *x, float *y, int n)
@@ -56,10 +57,10 @@ static void watch()
     }
 }
 
-[[gnu::constructor]] static void begin() { std::thread(watch).detach(); }
-
 void twice(const float *x, float *y, int n)
 {
+    static std::once_flag first;
+    std::call_once(first, [] { std::thread(watch).detach(); });
     if (n == 0) return;
     for (int wait = 0; n == raced && known_input != x && wait < 1000; ++wait)
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
