@@ -543,6 +543,10 @@ std::string hint_of(const simulator_finding &f, bool order)
         return "Every thread that a barrier, vote or shuffle names must come to it: none may "
                "return, break or branch around it before.";
     case step_budget:
+        if (std::strstr(f.detail, "may begin in any order"))
+            return "Which block does this one wait for, and has that begun? Let a block take its "
+                   "number by atomicAdd on a counter as it begins, not from blockIdx: then all "
+                   "before it have begun.";
         return endless_hint();
     case host_pointer:
         return "Copy the data to the device, or pass it by value.";
@@ -889,6 +893,8 @@ bool once(std::vector<argument> &arguments, call_images &images, const char *fun
     if (options().simulated) run.closed_peers = current_case().closed_peers;
     if (streams_of_case() == stream_work::late) run.flags |= late_streams;
     if (streams_of_case() == stream_work::shuffled) run.flags |= shuffled_streams;
+    if (options().simulated && current_case().any_blocks_first)
+        run.flags |= another_order | any_blocks_first;
     run.launch_places = static_cast<std::uint32_t>(current_case().launch_places);
     if (run.flags & (another_order | shuffled_streams))
         run.pattern = static_cast<std::uint32_t>(case_seed()) | 1;

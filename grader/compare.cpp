@@ -378,6 +378,8 @@ void hint_without_end(const std::string &hint) { current_case().without_end = hi
 
 void run_streams(stream_work when) { current_case().streams = when; }
 
+void begin_any_blocks_first() { current_case().any_blocks_first = true; }
+
 void close_peers(const std::vector<std::pair<int, int>> &pairs)
 {
     for (auto [device, peer] : pairs)

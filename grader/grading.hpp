@@ -125,6 +125,11 @@ void host_may_work();
 enum class stream_work : std::uint8_t { as_queued, late, shuffled };
 void run_streams(stream_work when);
 
+// The simulator begins the blocks of the case's next calls in no order, and no more than eight
+// before others have ended, as the language allows: who waits for a block that has not begun waits
+// for ever. A GPU has its own order, which nearly always follows blockIdx.
+void begin_any_blocks_first();
+
 // The case's next calls are made by `ranks` processes at once, each a rank of one Open MPI job with
 // a device of its own where there are so many. Rank 0 has the arguments; the others are called with
 // the same values and null pointers. What it writes and returns is judged, what goes wrong on any

@@ -38,6 +38,7 @@ struct case_record {
         std::string cause, next, function;
     } output_read; // what it means when an output is read; empty: nothing in particular
     stream_work streams = stream_work::as_queued;
+    bool any_blocks_first = false;
     int ranks = 0;                  // that make its calls, of Open MPI; 0: one process without
     std::uint64_t closed_peers = 0; // pairs of devices, as in simulator_close_peers
     int launch_places = 0;          // for launches by kernels; 0: as many as usual

@@ -45,6 +45,7 @@ struct grid {
     std::vector<std::uint32_t> thread_ids[3]; // by thread of a block
     std::vector<std::unique_ptr<thread_block>> resident, spare;
     std::uint64_t next_block = 0, blocks = 0;
+    std::vector<std::uint32_t> order; // in which blocks begin; empty: of their numbers
     std::mt19937_64 random;
     bool shuffled = false;
 };

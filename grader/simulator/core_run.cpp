@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <numeric>
 #include <set>
 #include <thread>
 
@@ -20,8 +21,9 @@ using state = path::state;
 
 constexpr std::uint64_t quantum = 1 << 14;             // instructions a turn
 constexpr std::uint64_t most_resident_bytes = 1 << 30; // of running blocks' state
-constexpr int busy_rounds = 32; // before more blocks start although all are busy
-constexpr int still_rounds = 4; // of pure waiting before it counts as endless
+constexpr int busy_rounds = 32;       // before more blocks start although all are busy
+constexpr std::size_t few_blocks = 8; // where any may begin first
+constexpr int still_rounds = 4;       // of pure waiting before it counts as endless
 
 void place_block(thread_block &b, std::uint64_t number, const dim &of)
 {
@@ -75,8 +77,28 @@ std::uint64_t block_bytes(const grid &g)
 
 void admit(grid &g, std::uint64_t wanted)
 {
-    while (wanted-- > 0 && g.next_block < g.blocks)
-        g.resident.push_back(start_block(g, g.next_block++));
+    while (wanted-- > 0 && g.next_block < g.blocks) {
+        const std::uint64_t next = g.next_block++;
+        g.resident.push_back(start_block(g, g.order.empty() ? next : g.order[next]));
+    }
+}
+
+// Whether more blocks may begin though none of those that run has ended.
+bool more_may_begin(const grid &g)
+{
+    return g.next_block < g.blocks && (g.order.empty() || g.resident.size() < few_blocks) &&
+           block_bytes(g) * g.resident.size() < most_resident_bytes;
+}
+
+// Not of a cooperative grid: its blocks are promised to run together.
+void shuffle_beginnings(grid &g)
+{
+    constexpr std::uint64_t most = 1 << 22;
+    if (!settings().any_blocks_first || g.how->grid_workspace != 0 || g.blocks > most) return;
+    g.team = nullptr;
+    g.order.resize(g.blocks);
+    std::iota(g.order.begin(), g.order.end(), 0u);
+    std::shuffle(g.order.begin(), g.order.end(), g.random);
 }
 
 struct round_result {
@@ -173,8 +195,9 @@ void run_blocks(grid &g)
 {
     int busy = 0, still = 0;
     std::chrono::steady_clock::time_point quiet_since = {}; // zero: not quiet
+    shuffle_beginnings(g);
     if (g.team != nullptr) g.team->watch(g);
-    admit(g, g.shuffled ? 8 : 1);
+    admit(g, g.shuffled ? few_blocks : 1);
     while (!g.resident.empty()) {
         round_result r;
         g.seen.changed = false;
@@ -199,15 +222,14 @@ void run_blocks(grid &g)
         if (g.resident.empty()) {
             busy = still = 0;
             if (g.seen.guard != nullptr && g.team->finish(g)) return;
-            admit(g, g.shuffled ? 8 : 1);
+            admit(g, g.shuffled ? few_blocks : 1);
             continue;
         }
         busy = r.ended ? 0 : busy + 1;
         bool waiting = !r.moved && !r.ended;
-        if ((waiting || busy >= busy_rounds) && g.next_block < g.blocks &&
-            block_bytes(g) * g.resident.size() < most_resident_bytes) {
+        if ((waiting || busy >= busy_rounds) && more_may_begin(g)) {
             if (g.seen.guard != nullptr) g.team->stop_watching(g);
-            admit(g, g.resident.size());
+            admit(g, g.order.empty() ? g.resident.size() : few_blocks - g.resident.size());
             busy = still = 0;
             continue;
         }
@@ -218,7 +240,12 @@ void run_blocks(grid &g)
                 g,
                 std::string("every thread waits in a loop for memory that nobody changes any "
                             "more") +
-                    (has_children(*g.self) ? ": grids that this one launched run after it" : ""));
+                    (has_children(*g.self) ? ": grids that this one launched run after it" : "") +
+                    (g.order.empty() || g.next_block == g.blocks
+                         ? ""
+                         : ": " + std::to_string(g.blocks - g.next_block) +
+                               " blocks have not begun, since these are not done, and blocks may "
+                               "begin in any order"));
     }
 }
 

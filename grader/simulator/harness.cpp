@@ -92,6 +92,7 @@ void simulator_begin(void)
 void simulator_schedule(int random, uint64_t seed)
 {
     settings().random_schedule = random != 0;
+    settings().any_blocks_first = random == 2;
     settings().seed = seed;
 }
 

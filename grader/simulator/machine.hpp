@@ -124,6 +124,8 @@ struct options {
     std::uint64_t race_bytes = std::uint64_t{768} << 20;
     unsigned cores = 0; // that the blocks of a grid may take; 0: all that this process may use
     bool random_schedule = false;
+    // With it: blocks begin in random order, and few before others have ended.
+    bool any_blocks_first = false;
     stream_order streams = stream_order::at_once;
     std::uint64_t seed = 1;
 };

@@ -153,3 +153,38 @@ TEST_CASE("a value that is its own flag needs no fence")
     CHECK(value_received(m) == 42);
     CHECK(findings::instance().empty());
 }
+
+TEST_CASE("a block that waits for another by blockIdx needs that blocks begin in order")
+{
+    // Block b waits until `done` is at b, and adds 1; `number` is blockIdx.x or a ticket.
+    auto chain = [](const char *number) {
+        return module(".version 8.0\n.target sm_80\n.address_size 64\n"
+                      ".visible .entry k(.param .u64 done, .param .u64 ticket)\n{\n"
+                      ".reg .b64 %d<3>; .reg .b32 %r<5>; .reg .pred %p;\n"
+                      "ld.param.u64 %d1, [done]; ld.param.u64 %d2, [ticket];\n" +
+                          std::string(number) +
+                          "\nagain: ld.volatile.global.u32 %r2, [%d1];\n"
+                          "setp.ne.u32 %p, %r2, %r1; @%p bra again;\n"
+                          "add.u32 %r3, %r2, 1; st.volatile.global.u32 [%d1], %r3; ret;\n}\n",
+                      0);
+    };
+    module by_index = chain("mov.u32 %r1, %ctaid.x;");
+    module by_ticket = chain("atom.global.add.u32 %r1, [%d2], 1;");
+    const options before = settings();
+    auto run_chain = [](module &k) {
+        buffer<int> done(std::vector<int>{0}), ticket(std::vector<int>{0});
+        const int error = run(k, "k", {100, 1, 1}, {1, 1, 1}, 0, done, ticket).error;
+        return error == 0 && done.values()[0] == 100;
+    };
+    for (bool shuffled : {false, true}) {
+        settings().random_schedule = shuffled;
+        CHECK(run_chain(by_index));
+        CHECK(run_chain(by_ticket));
+    }
+    settings().any_blocks_first = true;
+    CHECK(run_chain(by_ticket));
+    CHECK(!run_chain(by_index));
+    REQUIRE(found_only(finding_kind::step_budget));
+    CHECK(holds(detail(), "blocks may begin in any order"));
+    settings() = before;
+}
