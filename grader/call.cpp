@@ -9,6 +9,7 @@
 #include "simulator/harness.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -1108,6 +1109,19 @@ std::vector<counted> count_ranks(const std::function<void()> &call)
 
 std::span<const std::uint64_t> returned_by_ranks() { return results_of_ranks; }
 
+namespace {
+
+std::string numbers_of(const std::vector<argument> &arguments)
+{
+    std::vector<std::string> all;
+    for (const argument &a : arguments)
+        if (a.wire.where == place::value && a.show && a.wire.name[0])
+            all.push_back(fmt::format("{} = {}", a.wire.name, a.show(a.value)));
+    return fmt::format("{}", fmt::join(all, ", "));
+}
+
+} // namespace
+
 void make_call(const char *function, std::vector<argument> arguments, void *result,
                std::size_t result_bytes)
 {
@@ -1120,6 +1134,7 @@ void make_call(const char *function, std::vector<argument> arguments, void *resu
     results_of_ranks.clear();
     counters_of_calls.clear();
     name_arguments(function, arguments);
+    current_case().numbers = numbers_of(arguments);
     for (argument &a : arguments) a.wire.last = current_case().may_read_on == a.wire.name;
     call_images images(arguments);
 

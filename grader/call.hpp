@@ -124,7 +124,7 @@ struct argument {
     void *data = nullptr;                               // the caller's elements; null for a value
     std::byte value[64] = {};                           // a value's bytes
     std::size_t written_first = 0, written_count = 0;   // elements, for outputs
-    std::string (*show)(const void *element) = nullptr; // an element as text
+    std::string (*show)(const void *element) = nullptr; // an element, or a number, as text
     std::uint64_t scratch_bytes = 0;                    // that the worker found to be asked for
     void *second = nullptr;                             // std::vector<T> output<T>::again
     void (*keep_second)(void *vector, const void *bytes, std::size_t count) = nullptr;
@@ -163,6 +163,12 @@ private:
             r.wire.read_only = 1;
             r.wire.element = sizeof(Q);
             r.wire.bytes = sizeof(Q);
+            if constexpr (std::is_arithmetic_v<Q>)
+                r.show = [](const void *value) {
+                    Q v;
+                    std::memcpy(&v, value, sizeof v);
+                    return show_element(v);
+                };
             return r;
         }
     }

@@ -363,6 +363,17 @@ std::string refused_launch_hint(verdict v)
     return current_case().refused + " Do what was refused in another way.";
 }
 
+// Whether it came of a call, whose numbers may tell why.
+bool of_a_call(verdict v)
+{
+    using enum verdict;
+    constexpr verdict all[] = {WRONG_ANSWER,   NOT_WRITTEN,      PARTIALLY_WRITTEN, OUT_OF_BOUNDS,
+                               INPUT_MODIFIED, NONDETERMINISTIC, LATE_WRITE,        RACE,
+                               UNINITIALISED,  BARRIER_MISUSE,   LAUNCH_FAILED,     CUDA_ERROR,
+                               CRASH,          TIMEOUT};
+    return std::find(std::begin(all), std::end(all), v) != std::end(all);
+}
+
 // Whatever came of it that a call failed: that call is said, and is where to begin.
 void say_failed_call(std::string &message, std::string &hint)
 {
@@ -377,6 +388,8 @@ void say_failed_call(std::string &message, std::string &hint)
 void end_case(verdict v, std::string message, std::string hint)
 {
     say_failed_call(message, hint);
+    if (const std::string &numbers = current_case().numbers; of_a_call(v) && !numbers.empty())
+        message += fmt::format(" In the call with {}.", numbers);
     if (std::string late = late_streams_hint(v); !late.empty()) hint = late;
     if (waits_may_lack(v))
         if (std::string alone = default_stream_hint(); !alone.empty()) hint = alone;
