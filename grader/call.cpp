@@ -155,6 +155,35 @@ private:
     std::uint64_t end_ = 0, out_end_ = 0;
 };
 
+// Of the last call on ranks.
+std::vector<counted> counts_of_ranks;
+std::vector<std::uint64_t> results_of_ranks;
+// Counters of the last call by one process; none where a submission has written over them, which is
+// for others to say. A copy: workers go, and their memory.
+std::string last_counters;
+// The same of every call that the last CALL made, one or two with equal arguments.
+std::vector<std::string> counters_of_calls;
+
+std::string counters_if_any(const std::byte *from)
+{
+    try {
+        return report_counters({from, report_bytes});
+    } catch (const std::exception &) {
+        return {};
+    }
+}
+
+// Of the last call by one process on the simulator; of others nothing.
+counted counts_of_last_call()
+{
+    if (!options().simulated || last_counters.empty()) return {};
+    try {
+        return parse_counters(last_counters);
+    } catch (const std::exception &) { // a submission has written over them
+        return {};
+    }
+}
+
 std::string ordinal_parts(const argument &a, unsigned part)
 {
     std::string n = a.wire.name[0] ? a.wire.name : "an argument";
@@ -352,6 +381,31 @@ std::string why_unwritten(const argument &a, const std::vector<std::uint64_t> &m
     return "Which threads should write these elements, and what stops them?";
 }
 
+// What to try where no output was written; to `message` what the simulator knows of it is added.
+std::string why_nothing_written(const std::vector<argument> &arguments, std::string &message)
+{
+    if (current_case().copied)
+        return "Is the result copied at all, and in this direction? Where it goes is what a copy "
+               "is told first.";
+    if (!on_device(arguments)) return "Does it store its results?";
+    if (!options().simulated || last_counters.empty())
+        return "Does a kernel run at all, and does it write its result? Check cudaGetLastError() "
+               "after the launch.";
+    const counted c = counts_of_last_call();
+    if (c.host_commands == 0) {
+        message += " It launched no kernel, and filled or copied nothing.";
+        return "Which line should launch the kernel, or fill the output, and does the function "
+               "return before it? Ask what the result is for these very numbers.";
+    }
+    if (c.launches == 0) {
+        message += " It launched no kernel.";
+        return "Which line should launch the kernel, and does the function return before it?";
+    }
+    message += fmt::format(" A kernel of {} thread{} ran.", c.threads, c.threads == 1 ? "" : "s");
+    return "Which of the threads should write the first element: what stops it, or to which "
+           "address does it write instead?";
+}
+
 void check_written(const std::vector<argument> &arguments, const unwritten_lists &lists,
                    const char *function)
 {
@@ -362,16 +416,12 @@ void check_written(const std::vector<argument> &arguments, const unwritten_lists
             missing += lists[j].size();
         }
     if (missing == 0) return;
-    if (missing == asked)
-        end_case(
-            verdict::NOT_WRITTEN,
-            fmt::format("{} returned, and no element of its output was written.", function),
-            current_case().copied
-                ? "Is the result copied at all, and in this direction? Where it goes is what a "
-                  "copy is told first."
-            : on_device(arguments) ? "Does a kernel run at all, and does it write its result? "
-                                     "Check cudaGetLastError() after the launch."
-                                   : "Does it store its results?");
+    if (missing == asked) {
+        std::string message =
+            fmt::format("{} returned, and no element of its output was written.", function);
+        const std::string hint = why_nothing_written(arguments, message);
+        end_case(verdict::NOT_WRITTEN, message, hint);
+    }
     for (std::size_t j = 0; j < lists.size(); ++j) {
         if (lists[j].empty()) continue;
         const argument &a = arguments[j];
@@ -715,24 +765,6 @@ void check_report(const std::byte *from, const std::vector<argument> &arguments,
     end_case(verdict_of(*worst), on_rank + printable(sentence(*worst)), hint_of(*worst, order));
 }
 
-// Of the last call on ranks.
-std::vector<counted> counts_of_ranks;
-std::vector<std::uint64_t> results_of_ranks;
-// Counters of the last call by one process; none where a submission has written over them, which is
-// for others to say. A copy: workers go, and their memory.
-std::string last_counters;
-// The same of every call that the last CALL made, one or two with equal arguments.
-std::vector<std::string> counters_of_calls;
-
-std::string counters_if_any(const std::byte *from)
-{
-    try {
-        return report_counters({from, report_bytes});
-    } catch (const std::exception &) {
-        return {};
-    }
-}
-
 // Asks the simulator what it saw, on every rank.
 void check_findings(std::uint64_t report_at, const std::vector<argument> &arguments)
 {
@@ -753,17 +785,6 @@ void check_findings(std::uint64_t report_at, const std::vector<argument> &argume
     for (int k = 0; k < ranks; ++k, from += report_bytes) {
         check_report(from, arguments, k);
         counts_of_ranks.push_back(read_counters({from, report_bytes}).counts);
-    }
-}
-
-// Of the last call by one process on the simulator; of others nothing.
-counted counts_of_last_call()
-{
-    if (!options().simulated || last_counters.empty()) return {};
-    try {
-        return parse_counters(last_counters);
-    } catch (const std::exception &) { // a submission has written over them
-        return {};
     }
 }
 
