@@ -53,6 +53,7 @@ template <class T> struct output {
     std::vector<T> again; // the result of a second, equal call, where it differs
     std::size_t first = 0, count;
     bool in_place = false; // `values` go in, and no poison
+    std::size_t row = 0;   // a matrix: so many elements are a row of it, which messages name
     explicit output(std::size_t n) : values(n), count(n) {}
     output(std::size_t n, std::size_t first, std::size_t count)
         : values(n), first(first), count(count)
@@ -125,6 +126,7 @@ struct argument {
     std::byte value[64] = {};                           // a value's bytes
     std::size_t written_first = 0, written_count = 0;   // elements, for outputs
     std::string (*show)(const void *element) = nullptr; // an element, or a number, as text
+    std::uint64_t row = 0;                              // elements in one, of a matrix; else 0
     std::uint64_t scratch_bytes = 0;                    // that the worker found to be asked for
     void *second = nullptr;                             // std::vector<T> output<T>::again
     void (*keep_second)(void *vector, const void *bytes, std::size_t count) = nullptr;
@@ -209,6 +211,7 @@ private:
         r.wire.output = !o.in_place;
         r.written_first = o.first;
         r.written_count = o.count;
+        r.row = o.row;
         r.second = &o.again;
         r.keep_second = [](void *vector, const void *bytes, std::size_t count) {
             auto *p = static_cast<const U *>(bytes);
