@@ -16,9 +16,8 @@ static __global__ void reverse_pieces(float *data, int n, int block)
 void reverse_blocks(float *data, int n, int block)
 {
     if (n == 0) return;
-    long blocks = (n + block - 1) / block;
-    unsigned short most = static_cast<unsigned short>(-1);
-    reverse_pieces < <<blocks<most ? blocks : most, 32>>>(data, n, block);
+    int blocks = min((n + block - 1) / block, 0xffff);
+    reverse_pieces<<<blocks, 32>>>(data, n, block);
 }
 
 // Not begun.
