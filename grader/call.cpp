@@ -9,6 +9,7 @@
 #include "simulator/harness.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -154,6 +155,35 @@ private:
     std::uint64_t end_ = 0, out_end_ = 0;
 };
 
+// Of the last call on ranks.
+std::vector<counted> counts_of_ranks;
+std::vector<std::uint64_t> results_of_ranks;
+// Counters of the last call by one process; none where a submission has written over them, which is
+// for others to say. A copy: workers go, and their memory.
+std::string last_counters;
+// The same of every call that the last CALL made, one or two with equal arguments.
+std::vector<std::string> counters_of_calls;
+
+std::string counters_if_any(const std::byte *from)
+{
+    try {
+        return report_counters({from, report_bytes});
+    } catch (const std::exception &) {
+        return {};
+    }
+}
+
+// Of the last call by one process on the simulator; of others nothing.
+counted counts_of_last_call()
+{
+    if (!options().simulated || last_counters.empty()) return {};
+    try {
+        return parse_counters(last_counters);
+    } catch (const std::exception &) { // a submission has written over them
+        return {};
+    }
+}
+
 std::string ordinal_parts(const argument &a, unsigned part)
 {
     std::string n = a.wire.name[0] ? a.wire.name : "an argument";
@@ -166,8 +196,11 @@ std::string elements(std::uint64_t n) { return fmt::format("{} element{}", n, n 
 std::string negative_index_hint(bool just_before, bool copied)
 {
     if (copied) return "Where does the copy begin: which element is the first of this piece?";
-    return just_before ? "An index is -1 here: is everything one place too early?"
-                       : "Look for an index that can be negative.";
+    return just_before ? "An index is -1 here: is everything one place too early, or does the "
+                         "first thread, "
+                         "warp or neighbour begin before the array, with no test that says so?"
+                       : "Look for an index that can be negative: a difference, or a product that "
+                         "does not fit an int.";
 }
 
 // Whether hint_past_the_end has words for what is said to be there.
@@ -176,6 +209,19 @@ bool has_own_hint(std::string_view where)
     const auto &own = current_case().past_the_end;
     return !own.hint.empty() && (own.array.empty() || where.find("shared") != where.npos ||
                                  where.find(fmt::format("`{}`", own.array)) != where.npos);
+}
+
+// Whether the finding says, of a thread that would have an element of its own, that it reaches past
+// an array's end: what was asked for is not its number.
+bool index_is_computed(const simulator_finding &f)
+{
+    const std::string_view where = f.where;
+    const std::size_t size = where.rfind("` (");
+    if (f.bytes == 0 || size == where.npos || where.find("past the end") == where.npos)
+        return false;
+    const bool first_block = f.block[0] + f.block[1] + f.block[2] == 0;
+    const std::uint64_t bytes = std::strtoull(f.where + size + 3, nullptr, 10);
+    return first_block && f.thread[1] + f.thread[2] == 0 && f.thread[0] < bytes / f.bytes;
 }
 
 std::string large_index_hint(bool one_element, bool write, std::string_view where, bool copied)
@@ -304,27 +350,72 @@ std::uint64_t period_of(const argument &a, const std::vector<std::uint64_t> &mis
     return k == missing.size() ? period : 0;
 }
 
-// Which way a result lies that was moved by one: one end left out, and written beyond the other.
-const char *moved_by_one(const argument &a, const std::vector<std::uint64_t> &missing)
+// How far a result was moved: one end left out, and as much written beyond the other. 0: it was
+// not.
+std::int64_t moved_by(const argument &a, const std::vector<std::uint64_t> &missing)
 {
-    std::uint64_t e = a.wire.element, n = a.wire.bytes / e;
+    std::uint64_t e = a.wire.element, n = a.wire.bytes / e, k = missing.size();
     std::uint64_t first = a.written_first, end = first + a.written_count;
-    auto written = [&](std::uint64_t i) {
-        return i < n && std::memcmp(given(a) + i * e, returned(a) + i * e, e) != 0;
+    auto all_written = [&](std::uint64_t from, std::uint64_t to) {
+        for (std::uint64_t i = from; i < to; ++i)
+            if (i >= n || std::memcmp(given(a) + i * e, returned(a) + i * e, e) == 0) return false;
+        return true;
     };
-    if (missing.size() != 1) return nullptr;
-    if (missing[0] == first && written(end)) return "late";
-    if (missing[0] + 1 == end && first > 0 && written(first - 1)) return "early";
-    return nullptr;
+    if (missing.back() - missing.front() + 1 != k) return 0;
+    if (missing.front() == first && all_written(end, end + k)) return static_cast<std::int64_t>(k);
+    if (missing.back() + 1 == end && first >= k && all_written(first - k, first))
+        return -static_cast<std::int64_t>(k);
+    return 0;
 }
 
-std::string why_unwritten(const argument &a, const std::vector<std::uint64_t> &missing)
+// The argument of the call that is that number, where there is one: " That is `offset`."
+std::string which_number(const std::vector<argument> &arguments, std::uint64_t number)
+{
+    std::string name;
+    for (const argument &a : arguments) {
+        if (a.wire.where != place::value || !a.show || a.show(a.value) != std::to_string(number))
+            continue;
+        if (!name.empty()) return {};
+        name = a.wire.name;
+    }
+    return name.empty() ? name : fmt::format(" That is `{}`.", name);
+}
+
+// Where a part is missing at the end, by what was launched on the simulator.
+std::string why_end_missing(const argument &a, std::uint64_t there, std::uint64_t first_missing)
+{
+    const counted c = counts_of_last_call();
+    const std::string observe =
+        fmt::format("Which thread should write element {}? If it is not there, the grid is too "
+                    "small; if it is: where does its block begin, and what stops it?",
+                    first_missing);
+    if (c.launches == 0) return observe;
+    if (c.launches == 1 && there == c.threads)
+        return fmt::format("There were {} threads, and each wrote one element: is the grid's size "
+                           "computed from the {} elements of the result, and rounded up?",
+                           c.threads, a.written_count);
+    // Less than a block's share is missing behind whole ones: the rounding.
+    const std::uint64_t missing = a.written_count - there;
+    if (c.launches == 1 && c.threads < a.written_count && there % c.threads == 0 &&
+        missing < there / c.blocks)
+        return "The end is missing, so the last block is probably cut off: is the grid size "
+               "rounded up?";
+    return fmt::format("{} threads in {} block{} were launched. {}", c.threads, c.blocks,
+                       c.blocks == 1 ? "" : "s", observe);
+}
+
+std::string why_unwritten(const argument &a, const std::vector<std::uint64_t> &missing,
+                          const std::vector<argument> &arguments)
 {
     if (a.wire.where == place::host) return "Which kinds of element does the function leave out?";
-    if (const char *way = moved_by_one(a, missing))
-        return fmt::format("Beyond the other end an element was written that nobody asked for: is "
-                           "everything one place too {}?",
-                           way);
+    if (const std::int64_t way = moved_by(a, missing)) {
+        const std::uint64_t k = missing.size();
+        return fmt::format("Beyond the other end {} {} written that nobody asked for: is "
+                           "everything {} too {}?{}",
+                           elements(k), k == 1 ? "was" : "were",
+                           k == 1 ? "one place" : fmt::format("{} places", k),
+                           way > 0 ? "late" : "early", which_number(arguments, k));
+    }
     std::uint64_t period = period_of(a, missing);
     bool to_the_end = missing.back() - missing.front() + 1 == missing.size() &&
                       missing.back() + 1 == a.written_first + a.written_count;
@@ -336,6 +427,9 @@ std::string why_unwritten(const argument &a, const std::vector<std::uint64_t> &m
                    : "Which copy should bring these elements, to which address, and how many bytes "
                      "does it count?";
     }
+    const bool counted_here = options().simulated && !last_counters.empty();
+    if (to_the_end && counted_here && missing.front() > a.written_first)
+        return why_end_missing(a, missing.front() - a.written_first, missing.front());
     // At most a block's worth, and not most of it: else the rounding is not to blame.
     if (to_the_end && missing.size() <= 1024 && 2 * missing.size() <= a.written_count)
         return "The end is missing, so the last block is probably cut off: is the grid size "
@@ -351,6 +445,53 @@ std::string why_unwritten(const argument &a, const std::vector<std::uint64_t> &m
     return "Which threads should write these elements, and what stops them?";
 }
 
+// "row 3", "rows 3 to 5"
+std::string span_of(const char *what, std::uint64_t first, std::uint64_t last)
+{
+    return first == last ? fmt::format("{} {}", what, first)
+                         : fmt::format("{}s {} to {}", what, first, last);
+}
+
+// Of a matrix whose whole rows, or whole columns, are missing: which.
+std::string missing_lines(const argument &a, const std::vector<std::uint64_t> &missing)
+{
+    if (a.row == 0 || a.written_count % a.row != 0) return {};
+    const std::uint64_t rows = a.written_count / a.row, k = missing.size();
+    const std::uint64_t row = missing.front() / a.row, last_row = missing.back() / a.row;
+    const std::uint64_t column = missing.front() % a.row, last_column = missing.back() % a.row;
+    if (k == (last_row - row + 1) * a.row)
+        return fmt::format(" That is all of {} of {}.", span_of("row", row, last_row), rows);
+    if (column > last_column || k != rows * (last_column - column + 1)) return {};
+    for (std::uint64_t i : missing)
+        if (i % a.row < column || i % a.row > last_column) return {};
+    return fmt::format(" That is all of {} of {}.", span_of("column", column, last_column), a.row);
+}
+
+// What to try where no output was written; to `message` what the simulator knows of it is added.
+std::string why_nothing_written(const std::vector<argument> &arguments, std::string &message)
+{
+    if (current_case().copied)
+        return "Is the result copied at all, and in this direction? Where it goes is what a copy "
+               "is told first.";
+    if (!on_device(arguments)) return "Does it store its results?";
+    if (!options().simulated || last_counters.empty())
+        return "Does a kernel run at all, and does it write its result? Check cudaGetLastError() "
+               "after the launch.";
+    const counted c = counts_of_last_call();
+    if (c.host_commands == 0) {
+        message += " It launched no kernel, and filled or copied nothing.";
+        return "Which line should launch the kernel, or fill the output, and does the function "
+               "return before it? Ask what the result is for these very numbers.";
+    }
+    if (c.launches == 0) {
+        message += " It launched no kernel.";
+        return "Which line should launch the kernel, and does the function return before it?";
+    }
+    message += fmt::format(" A kernel of {} thread{} ran.", c.threads, c.threads == 1 ? "" : "s");
+    return "Which of the threads should write the first element: what stops it, or to which "
+           "address does it write instead?";
+}
+
 void check_written(const std::vector<argument> &arguments, const unwritten_lists &lists,
                    const char *function)
 {
@@ -361,24 +502,21 @@ void check_written(const std::vector<argument> &arguments, const unwritten_lists
             missing += lists[j].size();
         }
     if (missing == 0) return;
-    if (missing == asked)
-        end_case(
-            verdict::NOT_WRITTEN,
-            fmt::format("{} returned, and no element of its output was written.", function),
-            current_case().copied
-                ? "Is the result copied at all, and in this direction? Where it goes is what a "
-                  "copy is told first."
-            : on_device(arguments) ? "Does a kernel run at all, and does it write its result? "
-                                     "Check cudaGetLastError() after the launch."
-                                   : "Does it store its results?");
+    if (missing == asked) {
+        std::string message =
+            fmt::format("{} returned, and no element of its output was written.", function);
+        const std::string hint = why_nothing_written(arguments, message);
+        end_case(verdict::NOT_WRITTEN, message, hint);
+    }
     for (std::size_t j = 0; j < lists.size(); ++j) {
         if (lists[j].empty()) continue;
         const argument &a = arguments[j];
         end_case(verdict::PARTIALLY_WRITTEN,
-                 fmt::format("{} of {} of {} {} never written, the first at index {}.",
+                 fmt::format("{} of {} of {} {} never written, the first at index {}.{}",
                              lists[j].size(), elements(a.written_count), ordinal_parts(a, 0),
-                             lists[j].size() == 1 ? "was" : "were", lists[j].front()),
-                 why_unwritten(a, lists[j]));
+                             lists[j].size() == 1 ? "was" : "were", lists[j].front(),
+                             missing_lines(a, lists[j])),
+                 why_unwritten(a, lists[j], arguments));
     }
 }
 
@@ -499,23 +637,39 @@ std::string hint_of(const simulator_finding &f, bool order)
         return "Does the pointer belong to the array that is meant, is it freed only once and "
                "after its last use, and does the size count bytes?";
     switch (static_cast<simulator::finding_kind>(f.kind)) {
-    case out_of_bounds:
+    case out_of_bounds: {
         if (in_closed_memory(f))
             return "Is the device current that is meant? If so, give it access to the other's "
                    "memory first, where cudaDeviceCanAccessPeer says that it can have it; copies "
                    "work without.";
+        if (std::strstr(f.where, "2^32 elements"))
+            return "A number below 0 was kept as unsigned, and came out 2^32 too large: which "
+                   "difference can be negative? Keep it in an int, or compare before subtracting.";
         if (std::strstr(f.where, "before the start"))
             return negative_index_hint(std::string_view(f.where).starts_with(fmt::format(
                                            "{} byte{} before", f.bytes, f.bytes == 1 ? "" : "s")),
                                        false);
-        return large_index_hint(f.threads == 1 &&
-                                    std::string_view(f.where).starts_with("just past"),
-                                f.write, f.where, false);
+        if (std::strstr(f.where, "third parameter"))
+            return "That parameter, between <<< and >>>, is the size of the dynamic shared memory, "
+                   "in bytes: is it given, and is it the number of elements times sizeof?";
+        const bool one_element =
+            f.threads == 1 && std::string_view(f.where).starts_with("just past");
+        if (!one_element && !has_own_hint(f.where) && index_is_computed(f))
+            return fmt::format("Thread {} is none of those to spare at the end: how is the index "
+                               "computed that it uses here, and is that index itself compared "
+                               "with the number of elements of this array?",
+                               f.thread[0]);
+        return large_index_hint(one_element, f.write, f.where, false);
+    }
     case uninitialised:
         if (order)
             return "Which kernel or copy should have written it before? Is it missing, does it "
                    "write too little, or elsewhere, or does it come later?";
         if (just_behind_what_is_used(f)) return current_case().past_the_end.hint;
+        if (std::string_view(f.where).starts_with("shared memory"))
+            return "Which thread should have written these bytes before? Either none does, so look "
+                   "at how far the loop or the test lets it go; or nobody should read them, so "
+                   "look at the index here.";
         return "Give it a value first, or do not read it: outputs start out with arbitrary "
                "contents, and so does shared memory.";
     case misaligned:
@@ -527,8 +681,10 @@ std::string hint_of(const simulator_finding &f, bool order)
                    "waits for, or, in a kernel, cudaStreamTailLaunch. What a block did before one "
                    "of its threads launched is ordered by a barrier before that launch.";
         if (f.other_block)
-            return "No barrier reaches across blocks: let one of them do it, add with atomicAdd, "
-                   "or leave it to another kernel.";
+            return "Are both blocks meant to reach this element? If not, its index is wrong: does "
+                   "a block begin where the one before it ends, at blockIdx times all that a block "
+                   "owns, and is a row as long as the whole array's? If they are: no barrier "
+                   "reaches across blocks, but atomicAdd does it in one go, or another kernel.";
         return "Something must order the two accesses: which barrier stands between them? If both "
                "load, add and store, none helps, but atomicAdd does it in one go. If both only "
                "write: which of the threads should, and do two elements get one place?";
@@ -714,24 +870,6 @@ void check_report(const std::byte *from, const std::vector<argument> &arguments,
     end_case(verdict_of(*worst), on_rank + printable(sentence(*worst)), hint_of(*worst, order));
 }
 
-// Of the last call on ranks.
-std::vector<counted> counts_of_ranks;
-std::vector<std::uint64_t> results_of_ranks;
-// Counters of the last call by one process; none where a submission has written over them, which is
-// for others to say. A copy: workers go, and their memory.
-std::string last_counters;
-// The same of every call that the last CALL made, one or two with equal arguments.
-std::vector<std::string> counters_of_calls;
-
-std::string counters_if_any(const std::byte *from)
-{
-    try {
-        return report_counters({from, report_bytes});
-    } catch (const std::exception &) {
-        return {};
-    }
-}
-
 // Asks the simulator what it saw, on every rank.
 void check_findings(std::uint64_t report_at, const std::vector<argument> &arguments)
 {
@@ -752,17 +890,6 @@ void check_findings(std::uint64_t report_at, const std::vector<argument> &argume
     for (int k = 0; k < ranks; ++k, from += report_bytes) {
         check_report(from, arguments, k);
         counts_of_ranks.push_back(read_counters({from, report_bytes}).counts);
-    }
-}
-
-// Of the last call by one process on the simulator; of others nothing.
-counted counts_of_last_call()
-{
-    if (!options().simulated || last_counters.empty()) return {};
-    try {
-        return parse_counters(last_counters);
-    } catch (const std::exception &) { // a submission has written over them
-        return {};
     }
 }
 
@@ -1013,6 +1140,17 @@ std::string default_stream_hint()
            "nor it for them: is the stream named in every launch, fourth between <<< and >>>?";
 }
 
+bool kernels_stored()
+{
+    const counted c = counts_of_last_call();
+    return c.store_requests + c.global_atomic_requests > 0;
+}
+
+bool may_count_by_atomics()
+{
+    return last_counters.empty() || counts_of_last_call().atomic_requests > 0;
+}
+
 std::string idle_wait_hint()
 {
     if (counts_of_last_call().idle_waits == 0) return {};
@@ -1108,6 +1246,19 @@ std::vector<counted> count_ranks(const std::function<void()> &call)
 
 std::span<const std::uint64_t> returned_by_ranks() { return results_of_ranks; }
 
+namespace {
+
+std::string numbers_of(const std::vector<argument> &arguments)
+{
+    std::vector<std::string> all;
+    for (const argument &a : arguments)
+        if (a.wire.where == place::value && a.show && a.wire.name[0])
+            all.push_back(fmt::format("{} = {}", a.wire.name, a.show(a.value)));
+    return fmt::format("{}", fmt::join(all, ", "));
+}
+
+} // namespace
+
 void make_call(const char *function, std::vector<argument> arguments, void *result,
                std::size_t result_bytes)
 {
@@ -1120,6 +1271,7 @@ void make_call(const char *function, std::vector<argument> arguments, void *resu
     results_of_ranks.clear();
     counters_of_calls.clear();
     name_arguments(function, arguments);
+    current_case().numbers = numbers_of(arguments);
     for (argument &a : arguments) a.wire.last = current_case().may_read_on == a.wire.name;
     call_images images(arguments);
 

@@ -53,6 +53,7 @@ template <class T> struct output {
     std::vector<T> again; // the result of a second, equal call, where it differs
     std::size_t first = 0, count;
     bool in_place = false; // `values` go in, and no poison
+    std::size_t row = 0;   // a matrix: so many elements are a row of it, which messages name
     explicit output(std::size_t n) : values(n), count(n) {}
     output(std::size_t n, std::size_t first, std::size_t count)
         : values(n), first(first), count(count)
@@ -124,7 +125,8 @@ struct argument {
     void *data = nullptr;                               // the caller's elements; null for a value
     std::byte value[64] = {};                           // a value's bytes
     std::size_t written_first = 0, written_count = 0;   // elements, for outputs
-    std::string (*show)(const void *element) = nullptr; // an element as text
+    std::string (*show)(const void *element) = nullptr; // an element, or a number, as text
+    std::uint64_t row = 0;                              // elements in one, of a matrix; else 0
     std::uint64_t scratch_bytes = 0;                    // that the worker found to be asked for
     void *second = nullptr;                             // std::vector<T> output<T>::again
     void (*keep_second)(void *vector, const void *bytes, std::size_t count) = nullptr;
@@ -163,6 +165,12 @@ private:
             r.wire.read_only = 1;
             r.wire.element = sizeof(Q);
             r.wire.bytes = sizeof(Q);
+            if constexpr (std::is_arithmetic_v<Q>)
+                r.show = [](const void *value) {
+                    Q v;
+                    std::memcpy(&v, value, sizeof v);
+                    return show_element(v);
+                };
             return r;
         }
     }
@@ -203,6 +211,7 @@ private:
         r.wire.output = !o.in_place;
         r.written_first = o.first;
         r.written_count = o.count;
+        r.row = o.row;
         r.second = &o.again;
         r.keep_second = [](void *vector, const void *bytes, std::size_t count) {
             auto *p = static_cast<const U *>(bytes);

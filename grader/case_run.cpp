@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cctype>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <memory>
@@ -88,8 +89,34 @@ bool names_launch_error(std::string_view text)
            text.find("invalid configuration argument") != text.npos;
 }
 
+// By the numbers that the simulator says, what was wrong with a refused launch's grid or blocks.
+std::string shape_hint(const std::string &refused)
+{
+    unsigned g[3], b[3];
+    const std::size_t at = refused.find("grid of (");
+    if (at == refused.npos ||
+        std::sscanf(refused.c_str() + at, "grid of (%u, %u, %u) blocks of (%u, %u, %u)", &g[0],
+                    &g[1], &g[2], &b[0], &b[1], &b[2]) != 6)
+        return {};
+    auto none = [](const unsigned *d) { return d[0] == 0 || d[1] == 0 || d[2] == 0; };
+    if (none(g))
+        return "A grid has at least one block: n / block_size is 0 for a small n, so round up; and "
+               "where there is nothing to do, return before the launch.";
+    if (std::uint64_t{b[0]} * b[1] * b[2] > 1024)
+        return "A block has at most 1024 threads, all its dimensions multiplied: take fewer, and "
+               "more blocks.";
+    if (g[1] > 65535 || g[2] > 65535)
+        return "A grid has at most 65535 blocks in y and in z, but 2147483647 in x: let x count "
+               "what there may be most of.";
+    if (g[0] > 2147483647u)
+        return "That many blocks come of a number below 0: what is subtracted, and can it be more "
+               "than there is? Where there is nothing to do, return before the launch.";
+    return {};
+}
+
 std::string launch_hint(int error)
 {
+    if (std::string hint = shape_hint(current_case().refused); !hint.empty()) return hint;
     if (error == 9 || error == 1)
         return "A grid has at least one block: n / block_size is 0 for a small n, so round up, and "
                "launch nothing where there is nothing to do. A block has at most 1024 threads.";
@@ -363,6 +390,17 @@ std::string refused_launch_hint(verdict v)
     return current_case().refused + " Do what was refused in another way.";
 }
 
+// Whether it came of a call, whose numbers may tell why.
+bool of_a_call(verdict v)
+{
+    using enum verdict;
+    constexpr verdict all[] = {WRONG_ANSWER,   NOT_WRITTEN,      PARTIALLY_WRITTEN, OUT_OF_BOUNDS,
+                               INPUT_MODIFIED, NONDETERMINISTIC, LATE_WRITE,        RACE,
+                               UNINITIALISED,  BARRIER_MISUSE,   LAUNCH_FAILED,     CUDA_ERROR,
+                               CRASH,          TIMEOUT};
+    return std::find(std::begin(all), std::end(all), v) != std::end(all);
+}
+
 // Whatever came of it that a call failed: that call is said, and is where to begin.
 void say_failed_call(std::string &message, std::string &hint)
 {
@@ -377,6 +415,8 @@ void say_failed_call(std::string &message, std::string &hint)
 void end_case(verdict v, std::string message, std::string hint)
 {
     say_failed_call(message, hint);
+    if (const std::string &numbers = current_case().numbers; of_a_call(v) && !numbers.empty())
+        message += fmt::format(" In the call with {}.", numbers);
     if (std::string late = late_streams_hint(v); !late.empty()) hint = late;
     if (waits_may_lack(v))
         if (std::string alone = default_stream_hint(); !alone.empty()) hint = alone;

@@ -76,6 +76,9 @@ std::span<const std::string> counters_of_each_call();
 // this does not wait for: that, and what to do. Else empty.
 std::string default_stream_hint();
 
+// Whether kernels of the last call used atomics; also where nobody knows.
+bool may_count_by_atomics();
+
 // Where a stream was told, in the last call on the simulator, to wait for an event of which nothing
 // had been recorded: that, and what to do. Else empty.
 std::string idle_wait_hint();

@@ -66,7 +66,11 @@ template <class T> std::optional<recognised> all_zero(const mistake<T> &m)
 {
     for (std::size_t i : m.wrong)
         if (!same(m.got[i], T(0))) return {};
-    return recognised{"The wrong elements are all 0.", "Is the result stored, or only computed?"};
+    // What nobody writes has a verdict of its own.
+    return recognised{"The wrong elements are all 0.",
+                      "A 0 was stored there. Print what the first of these threads loads and "
+                      "computes: which value is 0 first, one that nothing was loaded or added to, "
+                      "or one that was cut to a whole number?"};
 }
 
 // got[i] == want[i + d] wherever the answer is wrong.
@@ -119,7 +123,8 @@ template <class T> std::optional<recognised> constant_factor(const mistake<T> &m
         least = std::min(least, difference), most = std::max(most, difference);
         largest = std::max(largest, std::abs(w));
     }
-    if (highest - lowest <= 1e-5 * std::abs(highest))
+    constexpr double by_rounding = 1e-5; // what is that near has no factor but another rounding
+    if (highest - lowest <= 1e-5 * std::abs(highest) && std::abs(highest - 1) > by_rounding)
         return recognised{
             fmt::format("Every wrong element is {:.4g} times what it should be.", highest),
             "Look for a factor that is applied twice, or not at all."};
@@ -144,12 +149,14 @@ template <class T> std::optional<recognised> reordered(const mistake<T> &m)
     for (std::size_t i : m.wrong)
         if (!same(m.got[i], m.got[i]) || !same(m.want[i], m.want[i])) return {}; // NaN has no order
     if (sorted(m.got) != sorted(m.want)) return {};
-    const std::string &own = current_case().another_order;
-    return recognised{"The right elements are there, but in another order.",
-                      own.empty() ? "Places that threads take from a counter are in the order of "
-                                    "their arrival: compute the place of an element from what lies "
-                                    "before it."
-                                  : own};
+    std::string next = current_case().another_order;
+    if (next.empty())
+        next = may_count_by_atomics()
+                   ? "Places that threads take from a counter are in the order of their arrival: "
+                     "compute the place of an element from what lies before it."
+                   : "Follow the first of them: which place was computed for it, or with which "
+                     "other element was it compared or exchanged, and where should it be?";
+    return recognised{"The right elements are there, but in another order.", next};
 }
 
 template <class T> std::optional<recognised> one_end(const mistake<T> &m)
@@ -165,6 +172,15 @@ template <class T> std::optional<recognised> one_end(const mistake<T> &m)
             fmt::format("Everything up to element {} is wrong, the rest is right.", to),
             "How is the beginning, before the first aligned element, handled?"};
     return {};
+}
+
+template <class T> std::optional<recognised> numbers_in_float(const mistake<T> &m)
+{
+    constexpr std::size_t first_not_held = (1 << 24) + 1; // by a float
+    if (m.wrong.front() != first_not_held) return {};
+    return recognised{fmt::format("Everything before element {} is right.", first_not_held),
+                      "A float holds no whole number beyond 2^24 but every second, fourth, ...: is "
+                      "an index, a row or a column computed in floats?"};
 }
 
 template <class T> std::optional<recognised> every_nth(const mistake<T> &m)
@@ -193,6 +209,12 @@ template <class T> std::optional<recognised> less_precise(const mistake<T> &m)
         if (!(error < 2e-3)) return {}; // NaN too
         worst = std::max(worst, error);
     }
+    constexpr double a_rounding_or_two = 3e-7;
+    if (worst < a_rounding_or_two)
+        return recognised{"Only the last bits are others.",
+                          "Are these the contract's operations, each as often and in the order it "
+                          "says, and each result rounded to float? A power or a factor computed "
+                          "beforehand is rounded elsewhere."};
     return recognised{
         fmt::format("The answer is close (within {:.1e}) but not as precise as float arithmetic.",
                     worst),
@@ -234,10 +256,10 @@ template <class T> std::optional<recognised> recognise_read_output(const mistake
 template <class T> std::optional<recognised> recognise_general(const mistake<T> &m)
 {
     using general = std::optional<recognised> (*)(const mistake<T> &);
-    for (general look :
-         {general(transposed<T>), general(reordered<T>), general(shifted<T>), general(all_zero<T>),
-          general(constant_factor<T>), general(mostly_less_precise<T>), general(every_nth<T>),
-          general(one_end<T>), general(less_precise<T>)})
+    for (general look : {general(transposed<T>), general(reordered<T>), general(shifted<T>),
+                         general(all_zero<T>), general(constant_factor<T>),
+                         general(mostly_less_precise<T>), general(numbers_in_float<T>),
+                         general(every_nth<T>), general(one_end<T>), general(less_precise<T>)})
         if (auto r = look(m)) return r;
     return {};
 }

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <set>
 #include <stdexcept>
 
@@ -56,6 +57,34 @@ void add_site(counted &c, const json &site, const std::string &kernel, bool stor
                        a.requests, a.sectors, a.ideal, store});
 }
 
+// Of a request's lanes, in bytes; 0 where they are not all as far apart.
+std::int64_t distance_of_lanes(const json &site, const char *kind)
+{
+    if (!site.contains("worst")) return 0;
+    for (const json &w : site["worst"]) {
+        if (w.at("kind") != kind) continue;
+        const auto at = w.at("distances").get<std::vector<std::int64_t>>();
+        if (at.size() < 2) return 0;
+        for (std::size_t l = 1; l < at.size(); ++l)
+            if (at[l] - at[l - 1] != at[1] - at[0]) return 0;
+        return at[1] - at[0];
+    }
+    return 0;
+}
+
+void add_banks(counted &c, const json &site, const std::string &kernel, const char *kind)
+{
+    const json &a = site.at(kind);
+    const std::uint64_t wavefronts = number(a, "wavefronts"), ideal = number(a, "ideal_wavefronts");
+    c.shared_wavefronts += wavefronts;
+    c.shared_ideal_wavefronts += ideal;
+    const auto beyond = [](std::uint64_t all, std::uint64_t of) { return all > of ? all - of : 0; };
+    if (beyond(wavefronts, ideal) <= beyond(c.worst_banks.wavefronts, c.worst_banks.ideal)) return;
+    c.worst_banks = {
+        kernel, site.at("file").get<std::string>(),       site.at("line").get<int>(),   wavefronts,
+        ideal,  kind == std::string_view("shared_store"), distance_of_lanes(site, kind)};
+}
+
 void add_kernel(counted &c, const json &k)
 {
     auto kernel = k.at("kernel").get<std::string>();
@@ -65,6 +94,7 @@ void add_kernel(counted &c, const json &k)
     c.parameter_bytes += number(k, "parameter_bytes");
     c.carried_bytes += number(k, "all_parameter_bytes");
     c.shared_with_host_bytes += sector_bytes * number(k, "managed_sectors");
+    c.blocks += number(k, "blocks");
     c.threads += number(k, "threads");
     c.compulsory_bytes += sector_bytes * (number(k, "sectors_read") + number(k, "sectors_written"));
     c.managed_pages += number(k, "managed_pages");
@@ -75,10 +105,8 @@ void add_kernel(counted &c, const json &k)
     for (const json &site : k.at("sites")) {
         add_site(c, site, kernel, false);
         add_site(c, site, kernel, true);
-        for (const char *shared : {"shared_load", "shared_store"}) {
-            c.shared_wavefronts += number(site.at(shared), "wavefronts");
-            c.shared_ideal_wavefronts += number(site.at(shared), "ideal_wavefronts");
-        }
+        for (const char *shared : {"shared_load", "shared_store"})
+            add_banks(c, site, kernel, shared);
         for (const char *local : {"local_load", "local_store"}) {
             c.local_requests += number(site.at(local), "requests");
             c.local_sectors += number(site.at(local), "sectors");
@@ -123,7 +151,7 @@ double used(std::uint64_t bytes, std::uint64_t sectors)
 
 enum class direction { loads, stores, both };
 
-std::string place_of(const counted::site &s)
+template <class Site> std::string place_of(const Site &s)
 {
     if (s.line <= 0) return "an unknown line";
     return fmt::format("{}:{}", std::filesystem::path(s.file).filename().string(), s.line);
@@ -310,10 +338,43 @@ double accesses(const counted &c)
 counted_gate moved_bytes(const std::string &element, std::function<double()> elements,
                          const steps &most, std::string meaning)
 {
-    return at_most(fmt::format("bytes moved {}", element), most, "bytes", std::move(meaning),
-                   [elements = std::move(elements)](const counted &c) {
-                       return static_cast<double>(sector_bytes) * moved_sectors(c) / elements();
-                   });
+    counted_gate gate =
+        at_most(fmt::format("bytes moved {}", element), most, "bytes", std::move(meaning),
+                [elements = std::move(elements)](const counted &c) {
+                    return static_cast<double>(sector_bytes) * moved_sectors(c) / elements();
+                });
+    gate.cause = [](const counted &c) -> std::string {
+        const double local = static_cast<double>(c.local_sectors) / moved_sectors(c);
+        if (!(local >= 0.1)) return {};
+        return fmt::format("{:.0f} % of that is local memory: there a thread's array lies whose "
+                           "index is not known when the kernel is compiled (unroll the loops over "
+                           "it), or what finds no place in registers.",
+                           100 * local);
+    };
+    return gate;
+}
+
+constexpr const char *banks_name = "shared wavefronts over ideal";
+
+counted_gate bank_conflicts(double most, std::string meaning)
+{
+    counted_gate gate = at_most(banks_name, {most}, "", std::move(meaning), [](const counted &c) {
+        return c.shared_ideal_wavefronts ? static_cast<double>(c.shared_wavefronts) /
+                                               static_cast<double>(c.shared_ideal_wavefronts)
+                                         : 1;
+    });
+    gate.cause = [](const counted &c) -> std::string {
+        constexpr std::int64_t banks = 32, word = 4;
+        const std::int64_t apart = std::abs(c.worst_banks.distance);
+        if (apart == 0 || apart % word != 0 || apart / word % 2 != 0) return {};
+        const std::int64_t met = banks / std::gcd(apart / word, banks);
+        return fmt::format("The lanes of a warp are {} words apart there, and all meet in {}. "
+                           "An odd distance would bring each to a bank of its own: what if "
+                           "a row were one word longer?",
+                           apart / word,
+                           met == 1 ? "one bank" : fmt::format("{} of 32 banks", met));
+    };
+    return gate;
 }
 
 counted_gate blocks_share(double pass)
@@ -432,6 +493,11 @@ std::string missed_message(const counted_gate &gate, const counted &submission,
         "{}: {}, {} {} is required; naive: {}.", gate.name,
         show_counted(gate.value(submission), gate.unit), gate.at_least ? "at least" : "at most",
         show_counted(gate.required.pass, gate.unit), show_counted(gate.value(naive), gate.unit));
+    if (const auto &s = submission.worst_banks; gate.name == banks_name && s.wavefronts > s.ideal)
+        return text + fmt::format(" The worst line is {}, in {}: {} there take {} wavefronts, "
+                                  "where {} would do.",
+                                  place_of(s), s.kernel, s.store ? "stores" : "loads", s.wavefronts,
+                                  s.ideal);
     if (gate.name.find("sector") == std::string::npos) return text;
     direction about = gate.name == loads_name    ? direction::loads
                       : gate.name == stores_name ? direction::stores

@@ -164,6 +164,10 @@ bool leaks(const std::function<void()> &call);
 // many bytes and did nearly so many multiplications.
 void expect_work_of_kernels(double bytes, double multiplications = 0);
 
+// On the simulator: whether kernels of the last CALL stored anything to device memory, be it what
+// was there before.
+bool kernels_stored();
+
 // Anything else: ends the case unless `right`.
 void expect(bool right, verdict otherwise, const std::string &message,
             const std::string &hint = {});
@@ -219,6 +223,9 @@ counted_gate at_most(std::string name, const steps &most, std::string unit, std:
                      std::function<double(const counted &)> value);
 counted_gate used_by_loads(double pass); // bytes asked for over bytes of sectors moved; 0..1
 counted_gate used_by_stores(double pass);
+// At most so many wavefronts in shared memory, of those that hold all words asked for. `meaning` is
+// said where the lanes' distance does not tell the cause.
+counted_gate bank_conflicts(double most, std::string meaning);
 counted_gate blocks_share(double pass); // at least so many blocks' worth of work at a time
 // At least so many lanes of a warp take part in an instruction, of 32, on the average of all that
 // kernels execute. Of what we know to be sound the fewest are 22, in CUB's histogram.
@@ -233,7 +240,7 @@ counted_gate streams_at_work(double pass);
 counted_gate kernels_side_by_side(double pass);
 
 struct counted { // totals over every kernel of one call, and the source lines behind them
-    std::uint64_t launches = 0, threads = 0;
+    std::uint64_t launches = 0, blocks = 0, threads = 0;
     std::uint64_t launches_by_kernels = 0;     // of the launches
     std::uint64_t instructions_by_kernels = 0; // of the warp instructions: those of such launches
     // Warp instructions; and of each launch those of the block that executed most. Thread
@@ -301,6 +308,14 @@ struct counted { // totals over every kernel of one call, and the source lines b
         bool store;
     };
     std::vector<site> worst; // global accesses, most sectors beyond ideal first
+    struct bank_site {       // of shared memory
+        std::string kernel, file;
+        int line = 0;
+        std::uint64_t wavefronts = 0, ideal = 0;
+        bool store = false;
+        std::int64_t distance = 0; // bytes from each lane of the worst request to the next, if one
+    };
+    bank_site worst_banks; // where most wavefronts were beyond ideal
 };
 
 // Sectors of 32 bytes moved by anything, and as often as it was asked for: loads and stores,

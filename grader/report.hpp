@@ -28,6 +28,7 @@ struct case_record {
     bool lacking = false;  // the machine lacks what it needs, and the lab can do without it
     int line = 0;          // of the submission's file, that the message names; 0: none
     std::string function;  // the contract function last called
+    std::string numbers;   // of its call: "n = 10, offset = 3"
     std::string refused;   // of its call: the launches the simulator refused, in a sentence
     failed_call failed;    // of its call: the first one of the runtime that did
     std::string unwatched; // a kernel too large for the simulator to look for all its races

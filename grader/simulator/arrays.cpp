@@ -204,6 +204,13 @@ cudaError_t create(cudaTextureObject_t *out, const cudaResourceDesc *r, const cu
     return cudaSuccess;
 }
 
+// "3 rows of 5 bytes"
+std::string rows_text(std::uint64_t bytes, std::uint64_t rows)
+{
+    return std::to_string(rows) + (rows == 1 ? " row of " : " rows of ") + std::to_string(bytes) +
+           (bytes == 1 ? " byte" : " bytes");
+}
+
 // Copies of planes between memory and arrays: `x` and `width` count bytes.
 cudaError_t copy_plane(const char *function, bool to_array, cudaArray_t array, std::size_t x,
                        std::size_t y, const void *memory, std::size_t pitch, std::size_t width,
@@ -215,7 +222,10 @@ cudaError_t copy_plane(const char *function, bool to_array, cudaArray_t array, s
     if (size.empty()) return cudaSuccess;
     std::byte *at = nullptr;
     layout rows;
-    if (cudaError_t e = place_in(array, {x, y, 0}, size, at, rows); e != cudaSuccess) return e;
+    if (cudaError_t e = place_in(array, {x, y, 0}, size, at, rows); e != cudaSuccess)
+        return fail_because(e, rows_text(x + width, y + height) +
+                                   " do not fit the array, which has " +
+                                   rows_text(array->extent.width * array->element, array->rows));
     copy_request r{function, at, rows, memory, {pitch}, size, kind};
     if (!to_array) r = {function, const_cast<void *>(memory), {pitch}, at, rows, size, kind};
     return copy(r, stream, end);

@@ -20,6 +20,7 @@ struct program {
     std::string shown; // demangled, without parameters
     std::map<std::string, std::uint32_t, std::less<>> shared_at;
     std::uint32_t dynamic_at = 0;
+    bool dynamic = false; // whether it has an array of no size of its own there
     std::vector<std::unique_ptr<code>> functions; // by index in the module; null until needed
     bool in_order = false; // its blocks were found to be of no use on several cores
 };

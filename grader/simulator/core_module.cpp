@@ -248,6 +248,7 @@ std::unique_ptr<program> module::state::prepare(const ptx::function &entry)
         }
     }
     p->dynamic_at = aligned(shared_end, dynamic_align);
+    p->dynamic = !dynamic.empty();
     for (const auto &name : dynamic) p->shared_at[name] = p->dynamic_at;
     for (auto &[index, body] : bodies) decode_function(*p, index, std::move(body));
 

@@ -101,7 +101,12 @@ void describe_shared(const context &c, finding &f, std::uint64_t address)
     const program &p = *c.g->running;
     f.address = at;
     f.where = "shared memory, byte " + std::to_string(at) + " of " + std::to_string(c.shared_bytes);
-    if (at >= c.shared_bytes) return;
+    if (at >= c.shared_bytes) {
+        if (p.dynamic)
+            f.where += ": the launch's third parameter asks for " +
+                       bytes_text(c.shared_bytes - std::min(c.shared_bytes, p.dynamic_at));
+        return;
+    }
     const std::string *name = nullptr;
     std::uint32_t start = 0;
     for (const auto &[n, s] : p.shared_at)
@@ -114,6 +119,29 @@ void describe_shared(const context &c, finding &f, std::uint64_t address)
     else if (name != nullptr)
         f.where += " (byte " + std::to_string(at - start) + " of `" + variable_name(*name) + "`)";
 }
+
+namespace {
+
+// Of an array in shared memory whose first bytes alone are written: how many those are.
+void say_how_much_is_written(const context &c, finding &f)
+{
+    const program &p = *c.g->running;
+    std::uint32_t start = 0, end = c.shared_bytes;
+    for (const auto &[name, at] : p.shared_at)
+        if (at <= f.address)
+            start = std::max(start, at);
+        else
+            end = std::min(end, at);
+    const auto written = [&](std::uint32_t k) { return (c.shared_shadow[k] & initialised) != 0; };
+    std::uint32_t first = start;
+    while (first < end && written(first)) ++first;
+    if (first == start) return;
+    for (std::uint32_t k = first; k < end; ++k)
+        if (written(k)) return;
+    f.where += ", of which only the first " + std::to_string(first - start) + " are written";
+}
+
+} // namespace
 
 dim thread_of(const grid &g, const warp &w, int lane)
 {
@@ -167,9 +195,10 @@ finding of_access(context &c, const instruction &i, access_problem p, int lane,
              : p == access_problem::misaligned ? finding_kind::misaligned
              : p == access_problem::read_only  ? finding_kind::read_only
                                                : finding_kind::uninitialised;
-    if (s == ptx::space::shared)
+    if (s == ptx::space::shared) {
         describe_shared(c, f, address);
-    else if (s == ptx::space::local)
+        if (p == access_problem::uninitialised) say_how_much_is_written(c, f);
+    } else if (s == ptx::space::local)
         f.where = "local memory, byte " + std::to_string(address) + " of " +
                   std::to_string(c.local_bytes);
     else if (s == ptx::space::param)

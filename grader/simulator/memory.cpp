@@ -321,7 +321,15 @@ std::string memory::describe(address a, std::uint64_t bytes) const
     if (a < page) return "null pointer (address " + hex(a) + ")";
     if (!contains(a)) return "host memory, or no memory at all (address " + hex(a) + ")";
     const allocation *whole = find(a);
-    if (!whole) return "device memory that was never allocated (address " + hex(a) + ")";
+    if (!whole) {
+        // What an unsigned index reaches that went below 0. No name in quotes: it is far from it.
+        const address meant = a - (bytes << 32);
+        if (bytes == 0 || !contains(meant) || !find(meant))
+            return "device memory that was never allocated (address " + hex(a) + ")";
+        std::string near = describe(meant, bytes);
+        std::erase(near, '`');
+        return "device memory that was never allocated, 2^32 elements from " + near;
+    }
 
     std::lock_guard lock(state_->mutex);
     address start = whole->start;

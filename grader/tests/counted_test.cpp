@@ -5,6 +5,7 @@
 #include <cstring>
 #include <doctest/doctest.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <random>
 #include <vector>
 
@@ -123,6 +124,48 @@ TEST_CASE("what is moved counts, whatever way it goes")
     shared.atomic_requests = 5;
     CHECK(memory_requests(shared) == 0);
     CHECK(accesses(shared) == 5);
+}
+
+TEST_CASE("moved bytes that are local memory are said to be")
+{
+    counted_gate gate = moved_bytes(
+        "an element", [] { return 1.0; }, {1}, "");
+    counted c;
+    c.load_sectors = 15;
+    c.local_sectors = 1;
+    CHECK(gate.cause(c).empty()); // a register or two, and no array
+    c.local_sectors = 5;
+    CHECK(gate.cause(c).find("25 % of that is local memory") != std::string::npos);
+}
+
+// A line whose loads from shared memory take 4 wavefronts for 2, by lanes so far apart.
+counted with_lanes_apart(const std::vector<int> &distances)
+{
+    std::string line = site(20, {}, {});
+    line.pop_back();
+    return parse_counters(
+        document(fmt::format(R"({},"worst":[{{"kind":"global_load","distances":[0,4]}},)"
+                             R"({{"kind":"shared_load","distances":[{}]}}]}})",
+                             line, fmt::join(distances, ","))));
+}
+
+TEST_CASE("bank conflicts: the line, and the cause by how far apart the lanes are")
+{
+    counted_gate gate = bank_conflicts(1.1, "general");
+    const counted column = with_lanes_apart({0, 128, 256});
+    CHECK(gate.value(column) == 2);
+    CHECK(gate.value(counted()) == 1); // no shared memory
+    CHECK(missed_message(gate, column, column).find("stub.cu:20, in scale: loads there take 4") !=
+          std::string::npos);
+    CHECK(gate.cause(column).find("32 words apart there, and all meet in one bank") !=
+          std::string::npos);
+    CHECK(gate.cause(with_lanes_apart({0, 136, 272}))
+              .find("34 words apart there, and all meet in "
+                    "16 of 32 banks") != std::string::npos);
+    // Padding is no cure where the distance is odd, or there is none.
+    CHECK(gate.cause(with_lanes_apart({0, 132, 264})).empty());
+    CHECK(gate.cause(with_lanes_apart({0, 128, 128})).empty());
+    CHECK(gate.cause(with_lanes_apart({0})).empty());
 }
 
 TEST_CASE("a word that all lanes ask for does not make up for a strided load")

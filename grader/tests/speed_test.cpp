@@ -191,7 +191,7 @@ private:
         loads += kind_ == "naive" ? "128}" : "16}";
         std::string shared = R"({"wavefronts":0,"ideal_wavefronts":0})";
         std::string text =
-            R"({"kernels":[{"kernel":"add","launches":1,"launches_by_kernels":0,"instructions_by_kernels":0,"threads":128,"sectors_read":0,)"
+            R"({"kernels":[{"kernel":"add","launches":1,"launches_by_kernels":0,"instructions_by_kernels":0,"blocks":1,"threads":128,"sectors_read":0,)"
             R"("parameter_bytes":0,"all_parameter_bytes":0,"busiest_block_instructions":0,"managed_pages":0,"managed_sectors":0,"multiplications_of":[],"sectors_written":0,"sites":[{"file":"stub.cu","line":4,"global_load":)" +
             loads + R"(,"global_store":)" + none + R"(,"local_load":)" + none +
             R"(,"local_store":)" + none + R"(,"shared_load":)" + shared + R"(,"shared_store":)" +

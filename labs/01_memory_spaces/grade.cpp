@@ -92,7 +92,21 @@ static std::vector<misconception<unsigned char>> wrong_walks(const bytes &start,
 
 static std::vector<misconception<float>> wrong_sorts(const floats &in)
 {
+    // The network with the same pairs in every round: 0 and 1, ..., or 1 and 2, ...
+    auto same_pairs = [&in](std::size_t first) {
+        return [&in, first] {
+            floats out = in;
+            for (std::size_t run = 0; run < out.size(); run += run_length)
+                for (std::size_t k = first; k + 1 < run_length && run + k + 1 < out.size(); k += 2)
+                    if (out[run + k + 1] < out[run + k]) std::swap(out[run + k], out[run + k + 1]);
+            return out;
+        };
+    };
     return {
+        {"Only the elements 0 and 1, 2 and 3, ... of each run were put in order.",
+         "Odd rounds compare 1 and 2, 3 and 4, ...: where does their loop begin?", same_pairs(0)},
+        {"Only the elements 1 and 2, 3 and 4, ... of each run were put in order.",
+         "Even rounds compare 0 and 1, 2 and 3, ...: where does their loop begin?", same_pairs(1)},
         {"The last run was filled up with zeros, and they were sorted in.",
          "What lies beyond n must come last: INFINITY is larger than any element.",
          [&in] {
@@ -149,30 +163,44 @@ static std::vector<misconception<float>> wrong_transposes(const floats &in, int 
     };
 }
 
-static std::vector<misconception<float>> wrong_scalings(const floats &before, float factor)
+static std::vector<misconception<float>> wrong_scalings(const floats &before, float factor,
+                                                        int rounds)
 {
     auto after = [&before, factor](int k) {
         return [&before, factor, k] { return oracle::scale_managed(before, factor, k); };
     };
-    return {
+    std::vector<misconception<float>> known = {
         {"Every element was scaled once, whatever `rounds` is.", "`rounds` times over.", after(1)},
     };
+    // By factor^rounds; powf may be a few last bits off.
+    float power = static_cast<float>(std::pow(double(factor), rounds));
+    for (int k = 0; k < 8; ++k) power = std::nextafter(power, 0.0f);
+    for (int k = -8; k <= 8; ++k, power = std::nextafter(power, 2 * power))
+        known.push_back({"Every element was multiplied once, by a power of `factor`.",
+                         "Each round rounds to float, and a power is rounded elsewhere: multiply "
+                         "`rounds` times, one after the other.",
+                         [&before, power] { return oracle::scale_managed(before, power, 1); }});
+    return known;
 }
 
 // What changes in place is not written at all where it is as it was before.
 static void expect_changed(const char *function, const output<float> &got, const floats &before,
                            const floats &want)
 {
-    expect(want == before || got.values != before, verdict::NOT_WRITTEN,
-           std::string(function) + " returned, and every element is as it was.",
-           "Does a kernel run at all, and does it write its result? Is everything moved twice?");
+    if (want == before || got.values != before) return;
+    std::string message = std::string(function) + " returned, and every element is as it was";
+    expect(!kernels_stored(), verdict::WRONG_ANSWER, message + ", though a kernel stored elements.",
+           "It stored what was there before: is everything moved twice, or stored where it was "
+           "loaded?");
+    expect(false, verdict::NOT_WRITTEN, message + ".",
+           "Does a kernel run at all, and does it write its result?");
 }
 
 static void expect_scaled(const output<float> &got, const floats &before, float factor, int rounds)
 {
     floats want = oracle::scale_managed(before, factor, rounds);
     expect_changed("scale_managed", got, before, want);
-    expect_equal(got, want, {}, wrong_scalings(before, factor));
+    expect_equal(got, want, {}, wrong_scalings(before, factor, rounds));
 }
 
 // One call each. The places say how many elements past a 256-byte boundary an array begins.
@@ -197,6 +225,8 @@ static void try_follow(std::size_t n, int steps, int start_at = 0, int out_at = 
 static void try_sort(const floats &in, int in_at = 0, int out_at = 0)
 {
     output<float> out(in.size());
+    hint_another_order("Take a run of 16 falling numbers, and look at it after each round: which "
+                       "pairs were compared in that round, and which should be?");
     CALL(small_sort, misaligned(in, in_at), misaligned(out, out_at), int(in.size()));
     expect_equal(out, oracle::small_sort(in), {}, wrong_sorts(in));
 }
@@ -205,6 +235,9 @@ static void try_reverse(std::size_t n, int block, int at = 0)
 {
     floats before = random_floats(n);
     output<float> data = changed_in_place(before);
+    hint_past_the_end("The last piece is shorter where n is no multiple of `block`. How long is "
+                      "it? Loading, storing and turning round must all go by that length.",
+                      "data");
     CALL(reverse_blocks, misaligned(data, at), int(n), block);
     floats want = oracle::reverse_blocks(before, block);
     expect_changed("reverse_blocks", data, before, want);
@@ -215,6 +248,7 @@ static void try_transpose(int rows, int cols, int in_at = 0, int out_at = 0)
 {
     floats in = random_floats(std::size_t(rows) * cols);
     output<float> out(in.size());
+    out.row = std::size_t(rows);
     CALL(transpose, misaligned(in, in_at), misaligned(out, out_at), rows, cols);
     expect_equal(out, oracle::transpose(in, rows, cols), {std::size_t(cols), std::size_t(rows)},
                  wrong_transposes(in, rows, cols));
@@ -244,7 +278,21 @@ static const char *why_wrong(const output<float> &got, const std::vector<double>
                "is at 0.5, to this contract at 0.";
     if (at_points([](float2 p) { return float2{std::floor(p.x + 0.5f), std::floor(p.y + 0.5f)}; }))
         return "These are the nearest pixels: cudaFilterModeLinear asks for their mean.";
-    return "";
+    // Of wrong samples, those that lie inside the image, to its left or right, above or below it.
+    auto beyond = [](float x, int size) { return x < 0 || x > float(size - 1); };
+    std::size_t inside = 0, aside = 0, above = 0, both = 0;
+    for (std::size_t i = 0; i < want.size(); ++i) {
+        if (near_sample(got[i], want[i])) continue;
+        bool in_x = beyond(at[i].x, width), in_y = beyond(at[i].y, height);
+        ++(in_x && in_y ? both : in_x ? aside : in_y ? above : inside);
+    }
+    if (inside > 0) return "";
+    if (aside > 0 && above == 0)
+        return "All that are wrong lie to the left or right of the image: addressMode[0] is for x.";
+    if (above > 0 && aside == 0)
+        return "All that are wrong lie above or below the image: addressMode[1] is for y.";
+    return "All that are wrong lie outside the image, where the pixels at the edge go on for ever: "
+           "cudaAddressModeClamp, in x and in y.";
 }
 
 static void expect_samples(const output<float> &got, const bytes &image, int width, int height,
@@ -259,7 +307,10 @@ static void expect_samples(const output<float> &got, const bytes &image, int wid
                    ", y = " + show_element(at[i].y) + ", is " + show_element(got[i]) +
                    ", and should be " + show_element(float(want[i])) + ", give or take 1/128." +
                    (cause.empty() ? "" : " " + cause),
-               "Which four pixels are around that point, and how near is it to each?");
+               cause.empty()
+                   ? "Which four pixels are around that point, and how near is it to each?"
+                   : "What does the texture's description say about it, and which "
+                     "coordinates does the kernel pass?");
     }
 }
 
@@ -656,8 +707,9 @@ CORRECTNESS_CASE("add_to_global: one more", 1)
         CALL(add_to_global, start, host(out));
         expect_equal(out, {start + 1}, {},
                      {{"This is what was to be set: nothing was added.",
-                       "Does a kernel add, between two copies by cudaMemcpyToSymbol and "
-                       "cudaMemcpyFromSymbol? Host code that names the variable means another "
+                       "Three steps, in this order: cudaMemcpyToSymbol, a kernel that adds, "
+                       "cudaMemcpyFromSymbol. Does each come, and where it should? Host code that "
+                       "names the variable means another "
                        "one, of its own.",
                        [=] { return floats{start}; }}});
     }
@@ -822,6 +874,8 @@ CORRECTNESS_CASE("reverse_blocks: pieces of any size", 2)
 {
     for (int block : {1, 2, 3, 31, 32, 33, 63, 100, 255, 256, 257, 511, 1000, 1023, 1024})
         try_reverse(3001, block);
+    // More pieces than a grid has blocks in its second dimension, or than 16 bits hold.
+    try_reverse(140003, 2);
 }
 
 CORRECTNESS_CASE("transpose: two tiles", 1) { try_transpose(32, 64); }
@@ -859,12 +913,9 @@ SPEED_CASE("transpose: speed", 3)
         moved_bytes(
             "an element", [] { return double(raced_rows()) * raced_cols(); }, {9.6},
             "Every element is loaded once and stored once, whatever way it takes."),
-        at_most("shared wavefronts over ideal", {1.1}, "",
-                "The 32 lanes that read a column of a 32 x 32 tile all meet in one bank. "
-                "What if a row were one element longer?",
-                [](const counted &c) {
-                    return share(double(c.shared_wavefronts), double(c.shared_ideal_wavefronts));
-                }),
+        bank_conflicts(1.1, "Which word of the tile does each lane of a warp ask for at that line? "
+                            "Take these numbers modulo 32: lanes that agree, but ask for different "
+                            "words, wait for each other."),
         lanes_at_work(),
         blocks_share(1.5)}; // tiles of 64 x 128 have three blocks
     gates.too_slow = "Read rows and write rows: a tile in shared memory turns them. And look which "
@@ -967,6 +1018,8 @@ CORRECTNESS_CASE("sum_mapped: one pass", 1)
 CORRECTNESS_CASE("sum_mapped: several passes", 1)
 {
     for (int passes : {2, 3, 8, 16}) try_sums(3001, passes);
+    run_streams(stream_work::late);
+    for (int passes : {2, 5}) try_sums(3001, passes);
 }
 
 // The host, too, reaches what these functions work on, and no copy shows it.

@@ -105,6 +105,8 @@ static std::vector<misconception<float>> wrong_drifts(const floats &given, layou
                })},
         {"x was set to the step, not moved by it.", "x += vx * dt.",
          moved(form, [dt](float *p) { p[field_x] = p[field_vx] * dt; })},
+        {"The time was cut to a whole number.", "dt is a float, on its whole way to the thread.",
+         moved(form, [dt](float *p) { p[field_x] += p[field_vx] * std::trunc(dt); })},
         {"The field after the right one was taken for vx.", "vx is field 8, counted from 0.",
          moved(form, [dt](float *p) { p[field_x] += p[field_vx + 1] * dt; })},
     };
@@ -126,7 +128,7 @@ static std::vector<misconception<float>> wrong_distances(const floats &given, la
         };
     };
     auto distance = [](float x, float y, float z) { return std::sqrt(x * x + y * y + z * z); };
-    return {
+    std::vector<misconception<float>> known = {
         {wrong_layout, wrong_layout_hint, measured(other(form), distance)},
         {"These are the squares of the distances.", "Take the square root: sqrtf.",
          measured(form, [](float x, float y, float z) { return x * x + y * y + z * z; })},
@@ -138,6 +140,32 @@ static std::vector<misconception<float>> wrong_distances(const floats &given, la
                       return distance(x + centre.x, y + centre.y, z + centre.z);
                   })},
     };
+    // One of the three taken from another field.
+    static const char *const names[] = {"x", "y", "z"};
+    for (int axis = 0; axis < 3; ++axis)
+        for (int taken = 0; taken < fields; ++taken) {
+            if (taken == axis) continue;
+            known.push_back(
+                {"Field " + std::to_string(taken) + " was taken for " + names[axis] + ".",
+                 std::string(names[axis]) + " is field " + std::to_string(axis) +
+                     ", counted from 0.",
+                 [&given, &chosen, centre, form, axis, taken] {
+                     const floats aos = structs(given, form);
+                     const float from[] = {centre.x, centre.y, centre.z};
+                     floats out;
+                     for (int i : chosen) {
+                         float squares = 0;
+                         for (int k = 0; k < 3; ++k) {
+                             int field = k == axis ? taken : k;
+                             float d = aos[std::size_t(fields) * i + field] - from[k];
+                             squares += d * d;
+                         }
+                         out.push_back(std::sqrt(squares));
+                     }
+                     return out;
+                 }});
+        }
+    return known;
 }
 
 // Of a conversion, by what it was given.
@@ -158,7 +186,12 @@ static void try_drift(const floats &aos, float dt)
     std::size_t n = aos.size() / fields;
     CALL(drift, particles, int(n), dt);
     bool same = std::memcmp(given.data(), particles.values.data(), 4 * given.size()) == 0;
-    expect(!same || n == 0 || dt == 0, verdict::NOT_WRITTEN,
+    const bool moves = n > 0 && dt != 0;
+    expect(!same || !moves || !kernels_stored(), verdict::WRONG_ANSWER,
+           "drift returned, and every particle is where it was, though a kernel stored floats.",
+           "It stored what was there before, as if the step were 0: is vx * dt computed in float, "
+           "with dt a float all the way, and is it added to what is stored?");
+    expect(!same || !moves, verdict::NOT_WRITTEN,
            "drift returned, and every particle is where it was.",
            "Does a kernel run at all, and does it write its result? Check cudaGetLastError() after "
            "the launch.");
@@ -209,6 +242,9 @@ static void try_distance_some(const floats &aos, float3 centre, const numbers &w
     floats given = arranged(aos, form);
     std::size_t n = aos.size() / fields;
     output<float> out(which.size());
+    hint_past_the_end("`which` and `out` have k elements, and n is the number of particles: which "
+                      "of the two is the guard to compare with?",
+                      "which");
     CALL(distance_some, given, int(n), centre, misaligned(which, which_at), int(which.size()),
          misaligned(out, out_at));
     std::vector<double> all = oracle::distances(aos, centre), want;
@@ -224,10 +260,27 @@ static void try_distance_some(const floats &aos, float3 centre, const numbers &w
     expect_distances(out, want, known);
 }
 
+// The last particle of as many as there may be, for which there is no memory: a right answer reads
+// far behind the few that are there.
+static void expect_last_of_all_found()
+{
+    constexpr int most = 1 << 26;
+    layout_for(task::distance_some); // as in every call
+    const floats particles(fields);
+    const numbers which = {most - 1};
+    output<float> out(1);
+    auto call = [&] { CALL(distance_some, particles, most, float3{1, 2, 3}, which, 1, out); };
+    expect(reads_on("particles", call), verdict::WRONG_ANSWER,
+           "Asked for particle 2^26 - 1 of 2^26, distance_some read none that lies behind the "
+           "first ones.",
+           "Does its place, counted in floats or in bytes, fit the type that it is computed in?");
+}
+
 static void try_to_soa(const floats &aos, int soa_at = 0)
 {
     std::size_t n = aos.size() / fields;
     output<float> soa(aos.size());
+    soa.row = n;
     CALL(to_soa, aos, misaligned(soa, soa_at), int(n));
     expect_equal(soa, oracle::to_soa(aos), shape(layout::soa, n), wrong_conversions(aos));
 }
@@ -236,6 +289,7 @@ static void try_to_aos(const floats &soa, int soa_at = 0)
 {
     std::size_t n = soa.size() / fields;
     output<float> aos(soa.size());
+    aos.row = fields;
     CALL(to_aos, misaligned(soa, soa_at), aos, int(n));
     expect_equal(aos, oracle::to_aos(soa), shape(layout::aos, n), wrong_conversions(soa));
 }
@@ -551,14 +605,9 @@ static speed_gates conversion_gates()
         at_most("sectors stored a particle", {2.05}, "sectors",
                 "A particle fills two sectors; store them once.",
                 [=](const counted &c) { return a_particle(c.store_sectors); }),
-        at_most("shared wavefronts over ideal", {2}, "",
-                "Lanes of a warp ask one bank of shared memory for different words, and are served "
-                "one after the other. Make the rows of the tile a float longer than need be.",
-                [](const counted &c) {
-                    return c.shared_ideal_wavefronts
-                               ? double(c.shared_wavefronts) / double(c.shared_ideal_wavefronts)
-                               : 1.0;
-                }),
+        bank_conflicts(2, "Which word of the tile does each lane of a warp ask for at that line? "
+                          "Take these numbers modulo 32: lanes that agree, but ask for different "
+                          "words, wait for each other."),
         lanes_at_work(),
         blocks_share(least_share)};
     return gates;
@@ -656,6 +705,7 @@ CORRECTNESS_CASE("distance_some: numbers around a warp and a block", 1)
 {
     for (int k : awkward_sizes)
         try_distance_some(random_particles(1009), random_place(1), random_numbers(k, 1009));
+    expect_last_of_all_found();
 }
 
 CORRECTNESS_CASE("distance_some: more than there are particles, and many times the same", 1)

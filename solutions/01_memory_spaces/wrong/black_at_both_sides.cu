@@ -1,0 +1,54 @@
+// Fails: sample_bilinear: between and outside | WRONG_ANSWER | to the left or right of the image
+// The edge goes on above and below, and not to the sides.
+#include "lab.hpp"
+
+#include <cuda_runtime.h>
+
+constexpr int block_size = 256;
+
+static int pieces(int n, int of) { return (n + of - 1) / of; }
+
+static __global__ void sample(cudaTextureObject_t texture, const float2 *at, float *out, int n)
+{
+    int i = blockIdx.x * block_size + threadIdx.x;
+    if (i >= n) return;
+    out[i] = tex2D<float>(texture, at[i].x + 0.5f, at[i].y + 0.5f);
+}
+
+void sample_bilinear(const unsigned char *image, int width, int height, const float2 *at,
+                     float *out, int n)
+{
+    if (n == 0) return;
+    cudaChannelFormatDesc texel = cudaCreateChannelDesc<unsigned char>();
+    cudaResourceDesc memory{};
+    cudaTextureDesc how{};
+    cudaTextureObject_t texture = 0;
+    memory.resType = cudaResourceTypeArray;
+    cudaMallocArray(&memory.res.array.array, &texel, width, height);
+    cudaMemcpy2DToArray(memory.res.array.array, 0, 0, image, width, width, height,
+                        cudaMemcpyDeviceToDevice);
+    how.addressMode[0] = cudaAddressModeBorder;
+    how.addressMode[1] = cudaAddressModeClamp;
+    how.filterMode = cudaFilterModeLinear;
+    how.readMode = cudaReadModeNormalizedFloat;
+    cudaCreateTextureObject(&texture, &memory, &how, nullptr);
+    sample<<<pieces(n, block_size), block_size>>>(texture, at, out, n);
+    cudaDeviceSynchronize();
+    cudaDestroyTextureObject(texture);
+    cudaFreeArray(memory.res.array.array);
+}
+
+// Not begun.
+void device_facts(device_facts_t *) {}
+void add_to_global(float, float *) {}
+void polynomial(const float *, float *, int, const float *, int) {}
+void follow(const unsigned char *, const unsigned char *, unsigned char *, int, int) {}
+void small_sort(const float *, float *, int) {}
+void reverse_blocks(float *, int, int) {}
+void transpose(const float *, float *, int, int) {}
+float *acquire(size_t) { return nullptr; }
+void upload(const float *, float *, size_t) {}
+void release(float *) {}
+size_t sum_mapped_scratch(int) { return 0; }
+void sum_mapped(const float *, int, int, double *, void *) {}
+void scale_managed(float *, int, float, int) {}
