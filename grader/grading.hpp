@@ -68,6 +68,7 @@ template <class T> struct misconception {
     std::string cause; // a sentence: "Each row was scaled by its own factor."
     std::string next;  // a sentence: "Index `factor` by the column."
     std::function<std::vector<T>()> looks_like; // all elements; compared where the answer is wrong
+    bool everywhere = false; // it changes every element as it says: right ones must come of it, too
 };
 
 // Bit for bit (but -0 equals +0). T: float, double, and integers of 8 to 64 bits.
