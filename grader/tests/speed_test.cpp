@@ -197,6 +197,7 @@ private:
             R"(,"local_store":)" + none + R"(,"shared_load":)" + shared + R"(,"shared_store":)" +
             shared + R"(,"global_atomics":0,"atomic_requests":0,"atomic_same_address":0,)" +
             R"("texture_bytes":0,"multiplications":0,"divisions":0,"exact_divisions":0,)" +
+            R"("double_operations":0,)" +
             R"("exact_square_roots":0,"warp_instructions":0,"thread_instructions":0,)" +
             R"("texture_requests":0,"texture_sectors":0,"printed_bytes":0,)" +
             R"("global_atomic_requests":0,"global_atomic_sectors":0,"constant_requests":0,)" +
