@@ -732,6 +732,10 @@ std::string hint_of(const simulator_finding &f, bool order)
                          "owns, and is a row as long as the whole array's? If they are: no barrier "
                          "reaches across blocks, but atomicAdd does it in one go, or another "
                          "kernel.";
+        if (one_reads(f) && !std::string_view(f.where).starts_with("shared memory"))
+            return "Something must order the two accesses: which barrier stands between them? "
+                   "Where other blocks use or change these elements, too, none helps: read from "
+                   "one array and write to another, or let a kernel of its own do the second part.";
         return "Something must order the two accesses: which barrier stands between them? If both "
                "load, add and store, none helps, but atomicAdd does it in one go. If both only "
                "write: which of the threads should, and do two elements get one place?";

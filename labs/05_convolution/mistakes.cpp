@@ -1,8 +1,12 @@
 // Tells a wrong filtering of lab 05 from its cause: each mistake as a filtering of its own.
 #include "mistakes.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <cstdlib>
 #include <functional>
 #include <string>
 #include <utility>
@@ -70,9 +74,28 @@ public:
     void add_of_taps(misconceptions &known) const
     {
         known.push_back({"All sums are 0.",
-                         "Constant memory is 0 until something is copied to it: each function "
-                         "copies its own filter.",
+                         "Constant memory is 0 until something is copied to it. Does each "
+                         "function copy its own filter, and is the number of bytes that of all "
+                         "its elements: not their count, nor sizeof of a pointer?",
                          each([](int, int) { return 0; })});
+        // The bytes of the first elements, and of what comes after them zeros.
+        struct too_few {
+            std::size_t elements;
+            const char *why;
+        };
+        const std::size_t all = filter_.size(), of_count = all / sizeof(float);
+        for (too_few f : {too_few{of_count, "As many bytes were copied as it has elements: times "
+                                            "sizeof(float)."},
+                          too_few{sizeof(float *) / sizeof(float),
+                                  "So many bytes has a pointer: sizeof of one is not that of what "
+                                  "it points to."}})
+            if (f.elements < all)
+                known.push_back({"Of the filter only the first " + std::to_string(f.elements) +
+                                     " elements were there, the others were 0.",
+                                 f.why, taps([f, me = *this](int y, int x) {
+                                     bool there = std::size_t(y) * me.d_ + x < f.elements;
+                                     return there ? me.tap(y, x) : 0;
+                                 })});
         known.push_back(
             {"The filter was turned round.",
              "lab.hpp lays it over the image as it is: element (y, x) belongs to row "
@@ -86,6 +109,15 @@ public:
                          taps([me = *this](int y, int x) {
                              return y < me.d_ - 1 && x < me.d_ - 1 ? me.tap(y, x) : 0;
                          })});
+        for (bool row : {true, false})
+            known.push_back(
+                {std::string("The filter's last ") + (row ? "row" : "column") + " was left out.",
+                 "A filter has 2 * radius + 1 elements a side: how far does the loop "
+                 "over its " +
+                     std::string(row ? "rows" : "columns") + " go?",
+                 taps([row, me = *this](int y, int x) {
+                     return (row ? y : x) < me.d_ - 1 ? me.tap(y, x) : 0;
+                 })});
     }
 
     void add_of_edges(misconceptions &known) const
@@ -121,41 +153,83 @@ public:
                          pixels([me = *this](int, int, int r, int c) {
                              return me.pixel(r + me.radius_, c + me.radius_);
                          })});
+        known.push_back({"Row 0 and column 0 of the image were taken for beyond it.",
+                         "Row 0 and column 0 belong to the image: compare with >= 0.",
+                         pixels([me = *this](int, int, int r, int c) {
+                             return r == 0 || c == 0 ? 0 : me.pixel(r, c);
+                         })});
+        known.push_back({"The image's last row and column were taken for beyond it.",
+                         "Row rows - 1 and column cols - 1 belong to the image: compare with "
+                         "< rows and < cols.",
+                         pixels([me = *this](int, int, int r, int c) {
+                             return r == me.s_.rows - 1 || c == me.s_.cols - 1 ? 0 : me.pixel(r, c);
+                         })});
     }
 
-    // Blocks of rows x cols pixels that do not see all of what lies around them.
+    // Of a tile that begins elsewhere, by the radius or by the one that it has room for.
+    void add_of_places(misconceptions &known) const
+    {
+        for (int far : {radius_, 4, 8, 16})
+            for (shape by : {shape{far, far}, {-far, -far}, {far, 0}, {0, far}})
+                if (far > 0)
+                    known.push_back(
+                        {"Each sum is the one that belongs " + place(by) + ".",
+                         "Which pixel of the image stands in the first place of the tile? It lies "
+                         "radius rows above the block's first pixel and radius columns to its "
+                         "left, with the radius that the index into the tile reckons with.",
+                         pixels([by, me = *this](int, int, int r, int c) {
+                             return me.pixel(r + by.rows, c + by.cols);
+                         })});
+    }
+
+    // Blocks of rows x cols pixels that do not see all of what lies around them. An image of few
+    // rows or columns shows no more than what is missing in the other direction.
     void add_of_halos(misconceptions &known) const
     {
-        for (shape t : {shape{16, 16}, {32, 32}, {8, 32}, {16, 32}}) {
-            auto outside = [t](int row, int col, int r, int c) {
-                struct sides {
-                    bool row, col;
-                };
-                return sides{r < row / t.rows * t.rows || r >= (row / t.rows + 1) * t.rows,
-                             c < col / t.cols * t.cols || c >= (col / t.cols + 1) * t.cols};
-            };
+        const shape blocks[] = {{16, 16}, {32, 32}, {8, 32}, {16, 32}, {32, 8}, {64, 32}};
+        struct sides {
+            bool row, col;
+        };
+        auto add = [&](const shape &t, const std::string &cause, const char *next, auto missing) {
             std::string size = std::to_string(t.rows) + " x " + std::to_string(t.cols);
-            known.push_back({"Blocks of " + size + " took what lies around them for 0.",
-                             "A block needs radius pixels more on every side: the halo.",
+            known.push_back({fmt::format(fmt::runtime(cause), size), next,
                              pixels([=, me = *this](int row, int col, int r, int c) {
-                                 auto out = outside(row, col, r, c);
-                                 return out.row || out.col ? 0 : me.pixel(r, c);
+                                 sides out = {
+                                     r < row / t.rows * t.rows || r >= (row / t.rows + 1) * t.rows,
+                                     c < col / t.cols * t.cols || c >= (col / t.cols + 1) * t.cols};
+                                 return missing(out) ? 0 : me.pixel(r, c);
                              })});
-            known.push_back({"Of the halo of blocks of " + size + " the corners are missing.",
-                             "The halo is a frame: four sides and four corners.",
-                             pixels([=, me = *this](int row, int col, int r, int c) {
-                                 auto out = outside(row, col, r, c);
-                                 return out.row && out.col ? 0 : me.pixel(r, c);
-                             })});
-            known.push_back({"Of the halo of blocks of " + size + " the rows are missing.",
-                             "The filter reaches radius rows above and below the block as well.",
-                             pixels([=, me = *this](int row, int col, int r, int c) {
-                                 return outside(row, col, r, c).row ? 0 : me.pixel(r, c);
-                             })});
+        };
+        for (const shape &t : blocks) {
+            add(t, "Of the halo of blocks of {} the rows are missing.",
+                "The filter reaches radius rows above and below the block as well.",
+                [](sides out) { return out.row; });
+            add(t, "Of the halo of blocks of {} the columns are missing.",
+                "The filter reaches radius columns to the left and right of the block as well.",
+                [](sides out) { return out.col; });
+        }
+        for (const shape &t : blocks) {
+            add(t, "Of the halo of blocks of {} the corners are missing.",
+                "The halo is a frame: four sides and four corners.",
+                [](sides out) { return out.row && out.col; });
+            add(t, "Blocks of {} took what lies around them for 0.",
+                "A block needs radius pixels more on every side: the halo.",
+                [](sides out) { return out.row || out.col; });
         }
     }
 
 private:
+    // "4 rows below and 4 columns to the right"
+    static std::string place(const shape &by)
+    {
+        auto part = [](int n, const char *what, const char *more, const char *less) {
+            return std::to_string(std::abs(n)) + " " + what + (std::abs(n) == 1 ? " " : "s ") +
+                   (n > 0 ? more : less);
+        };
+        std::string text = by.rows ? part(by.rows, "row", "below", "above") : "";
+        if (by.rows && by.cols) text += " and ";
+        return text + (by.cols ? part(by.cols, "column", "to the right", "to the left") : "");
+    }
     double at(int r, int c) const { return image_[std::size_t(r) * s_.cols + c]; }
     std::function<double(int, int, int, int)> by_border(border beyond) const
     {
@@ -187,6 +261,8 @@ misconceptions wrong_filterings(const floats &image, const shape &s, const float
     m.add_of_taps(known);
     m.add_of_edges(known);
     m.add_of_halos(known);
+    m.add_of_places(known);
+    for (auto &k : known) k.everywhere = true;
     return known;
 }
 
@@ -224,6 +300,8 @@ misconceptions wrong_products(const floats &image, const shape &s, const floats 
     m.add_of_taps(known);
     m.add_of_edges(known);
     m.add_of_halos(known);
+    m.add_of_places(known);
+    for (auto &k : known) k.everywhere = true;
     return known;
 }
 
@@ -239,4 +317,17 @@ void add_of_filter_before(misconceptions &known, const floats &image, const shap
                      oracle::convolve(image, s.rows, s.cols, before, radius, beyond).values;
                  return floats(values.begin(), values.end());
              }});
+}
+
+void add_of_fractions(misconceptions &known, const floats &out)
+{
+    known.push_back({"Image and filter are whole numbers in this call, and these sums are not.",
+                     "What else was added up? Does this function copy its own filter, or does it "
+                     "use the one that another left in constant memory?",
+                     [&out] {
+                         bool fraction = std::any_of(out.begin(), out.end(), [](float v) {
+                             return std::isfinite(v) && v != std::trunc(v);
+                         });
+                         return fraction ? out : floats();
+                     }});
 }

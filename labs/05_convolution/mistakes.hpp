@@ -26,6 +26,9 @@ misconceptions wrong_filterings(const floats &image, const shape &s, const float
 misconceptions wrong_products(const floats &image, const shape &s, const floats &row_filter,
                               const floats &column_filter, const floats &product, int radius);
 
+// Sums of whole numbers that are none, whatever they are of. To be added last.
+void add_of_fractions(misconceptions &known, const floats &out);
+
 // What is wrong when a call uses the filter of the one before, which had as many elements.
 void add_of_filter_before(misconceptions &known, const floats &image, const shape &s,
                           const floats &filter, int radius, border beyond);
