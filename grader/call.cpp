@@ -207,8 +207,9 @@ std::string negative_index_hint(bool just_before, bool copied)
 bool has_own_hint(std::string_view where)
 {
     const auto &own = current_case().past_the_end;
-    return !own.hint.empty() && (own.array.empty() || where.find("shared") != where.npos ||
-                                 where.find(fmt::format("`{}`", own.array)) != where.npos);
+    const bool shared = where.find("shared memory") != where.npos;
+    if (own.hint.empty() || own.array.empty()) return !own.hint.empty() && !shared;
+    return shared || where.find(fmt::format("`{}`", own.array)) != where.npos;
 }
 
 // Whether the finding says, of a thread that would have an element of its own, that it reaches past
@@ -438,6 +439,11 @@ std::string why_unwritten(const argument &a, const std::vector<std::uint64_t> &m
         return fmt::format("Only the first {} were written: are there threads for the rest, or "
                            "should each go on to its next element?",
                            missing.front() - a.written_first);
+    if (a.row > 0 && period == a.row)
+        return fmt::format("Every row ends after its first {} columns: are there blocks for the "
+                           "rest? Print gridDim in the kernel: which of x and y counts columns in "
+                           "the launch, which in the kernel, and is it rounded up?",
+                           missing.front() - a.written_first);
     if (period > 0)
         return fmt::format("Of every {} elements only the first {} were written: does each thread "
                            "go on to its next element?",
@@ -628,6 +634,35 @@ bool just_behind_what_is_used(const simulator_finding &f)
            std::strstr(f.where, fmt::format("(byte {} of ", in_use).c_str());
 }
 
+// Of a race: whether one of the two accesses is no write.
+bool one_reads(const simulator_finding &f) { return !f.write || !std::strstr(f.detail, " wrote "); }
+
+// Beyond the scratch memory the size may be wrong that the submission asked for.
+std::string scratch_hint(const simulator_finding &f, const std::vector<argument> &arguments)
+{
+    if (verdict_of(f) != verdict::OUT_OF_BOUNDS || !std::strstr(f.where, "the end of")) return {};
+    for (const argument &a : arguments)
+        if (a.wire.scratch && std::strstr(f.where, ordinal_parts(a, 0).c_str()))
+            return fmt::format("{}_scratch asked for {} bytes in this call: are they enough for "
+                               "all that is kept there, elements times sizeof of one? If they "
+                               "are, an index is too large here.",
+                               current_case().function, a.scratch_bytes);
+    return {};
+}
+
+// What a first, equal call did not show: the second finds other bytes in scratch and outputs.
+std::string second_call_hint(const simulator_finding &f)
+{
+    const verdict v = verdict_of(f);
+    if (!current_case().repeating ||
+        (v != verdict::UNINITIALISED && v != verdict::OUT_OF_BOUNDS && v != verdict::CUDA_ERROR))
+        return {};
+    return "A first, equal call was right. In the second, scratch and outputs hold other bytes, "
+           "and "
+           "blocks run in another order: what is kept from call to call (static, __device__), or "
+           "depends on that order?";
+}
+
 // `order`: what lacks_order says of it.
 std::string hint_of(const simulator_finding &f, bool order)
 {
@@ -656,6 +691,9 @@ std::string hint_of(const simulator_finding &f, bool order)
         if (std::strstr(f.where, "third parameter"))
             return "That parameter, between <<< and >>>, is the size of the dynamic shared memory, "
                    "in bytes: is it given, and is it the number of elements times sizeof?";
+        if (std::string_view(f.where).starts_with("shared memory") && !has_own_hint(f.where))
+            return "How many elements has the array, and what is the largest index that a thread "
+                   "computes for it, with halo, padding and the last turn of a loop?";
         const bool one_element =
             f.threads == 1 && std::string_view(f.where).starts_with("just past");
         if (!one_element && !has_own_hint(f.where) && index_is_computed(f))
@@ -690,10 +728,23 @@ std::string hint_of(const simulator_finding &f, bool order)
                    "is there, __threadfence() must come between the value's store and the flag's, "
                    "and between the flag's load and the value's; else leave it to another kernel.";
         if (f.other_block)
-            return "Are both blocks meant to reach this element? If not, its index is wrong: does "
-                   "a block begin where the one before it ends, at blockIdx times all that a block "
-                   "owns, and is a row as long as the whole array's? If they are: no barrier "
-                   "reaches across blocks, but atomicAdd does it in one go, or another kernel.";
+            return one_reads(f)
+                       ? "Is this element meant to be used by one block and changed by another? If "
+                         "not, an index is wrong: is blockIdx in it, and is a row as long as the "
+                         "whole array's? If it is: no barrier reaches across blocks, so read from "
+                         "one array and write to another, or let a kernel of its own do the "
+                         "second part."
+                       : "Are both blocks meant to reach this element? If not, its index is wrong: "
+                         "does "
+                         "a block begin where the one before it ends, at blockIdx times all that a "
+                         "block "
+                         "owns, and is a row as long as the whole array's? If they are: no barrier "
+                         "reaches across blocks, but atomicAdd does it in one go, or another "
+                         "kernel.";
+        if (one_reads(f) && !std::string_view(f.where).starts_with("shared memory"))
+            return "Something must order the two accesses: which barrier stands between them? "
+                   "Where other blocks use or change these elements, too, none helps: read from "
+                   "one array and write to another, or let a kernel of its own do the second part.";
         return "Something must order the two accesses: which barrier stands between them? If both "
                "load, add and store, none helps, but atomicAdd does it in one go. If both only "
                "write: which of the threads should, and do two elements get one place?";
@@ -883,7 +934,10 @@ void check_report(const std::byte *from, const std::vector<argument> &arguments,
     const bool of_submission = path(worst->file).filename() == path(options().source).filename();
     const bool order = lacks_order(*worst, arguments);
     if (of_submission && !order) r.line = worst->line;
-    end_case(verdict_of(*worst), on_rank + printable(sentence(*worst)), hint_of(*worst, order));
+    std::string hint = scratch_hint(*worst, arguments);
+    if (hint.empty()) hint = second_call_hint(*worst);
+    if (hint.empty()) hint = hint_of(*worst, order);
+    end_case(verdict_of(*worst), on_rank + printable(sentence(*worst)), hint);
 }
 
 // Asks the simulator what it saw, on every rank.

@@ -88,7 +88,8 @@ template <class T> std::optional<recognised> shifted(const mistake<T> &m)
                 else if (same(m.got[i], m.want[static_cast<std::size_t>(j)]))
                     ++explained;
             }
-            if (explained >= 2 && explained + outside == m.wrong.size())
+            // The fewer are compared, the sooner they agree by chance.
+            if (explained >= 2 && explained >= outside && explained + outside == m.wrong.size())
                 return recognised{fmt::format("Element i holds what belongs at i {} {}.",
                                               d > 0 ? '+' : '-', distance),
                                   "Check the index that is added or left out."};
@@ -228,18 +229,35 @@ template <class T> std::optional<recognised> mostly_less_precise(const mistake<T
     return less_precise(m);
 }
 
+// Whether the elements that are right are the same in `alternative`.
+template <class T> bool right_where_it_is(const mistake<T> &m, const std::vector<T> &alternative)
+{
+    std::size_t k = 0;
+    for (std::size_t i = m.first; i < m.first + m.count; ++i) {
+        if (k < m.wrong.size() && m.wrong[k] == i)
+            ++k;
+        else if (!same(m.got[i], alternative[i]))
+            return false;
+    }
+    return true;
+}
+
+// One that explains every element, right ones too, goes before those that explain the wrong ones.
 template <class T> std::optional<recognised>
 recognise_known(const mistake<T> &m, const std::vector<misconception<T>> &known)
 {
+    std::optional<recognised> of_wrong_ones;
     for (const misconception<T> &k : known) {
         std::vector<T> alternative = k.looks_like();
         if (alternative.size() != m.got.size()) continue;
         auto fits = [&](std::size_t i) {
             return same(m.got[i], alternative[i]) || (is_nan(m.got[i]) && is_nan(alternative[i]));
         };
-        if (std::all_of(m.wrong.begin(), m.wrong.end(), fits)) return recognised{k.cause, k.next};
+        if (!std::all_of(m.wrong.begin(), m.wrong.end(), fits)) continue;
+        if (right_where_it_is(m, alternative)) return recognised{k.cause, k.next};
+        if (!k.everywhere && !of_wrong_ones) of_wrong_ones = recognised{k.cause, k.next};
     }
-    return {};
+    return of_wrong_ones;
 }
 
 // Outputs of 4-byte elements hold NaN before the call.

@@ -127,6 +127,7 @@ void add_kernel(counted &c, const json &k)
         c.shared_with_host_bytes += sector_bytes * number(site, "host_sectors");
         c.multiplications += number(site, "multiplications");
         c.divisions += number(site, "divisions");
+        c.double_operations += number(site, "double_operations");
         c.exact_divisions += number(site, "exact_divisions");
         c.exact_square_roots += number(site, "exact_square_roots");
         c.warp_instructions += number(site, "warp_instructions");

@@ -68,6 +68,7 @@ template <class T> struct misconception {
     std::string cause; // a sentence: "Each row was scaled by its own factor."
     std::string next;  // a sentence: "Index `factor` by the column."
     std::function<std::vector<T>()> looks_like; // all elements; compared where the answer is wrong
+    bool everywhere = false; // it changes every element as it says: right ones must come of it, too
 };
 
 // Bit for bit (but -0 equals +0). T: float, double, and integers of 8 to 64 bits.
@@ -92,7 +93,7 @@ void reading_an_output_means(const std::string &cause, const std::string &next,
 
 // What to try, instead of general words, where the case's next calls reach past the end of an
 // array. A sentence: "M is j x k, N is k x l."
-// `array`: of this argument alone, or of shared memory; empty: of any array. `in_use`: bytes of
+// `array`: of this argument alone, or of shared memory; empty: of any argument. `in_use`: bytes of
 // shared arrays that may be longer; a value just behind them that was never written is past the
 // end, too.
 void hint_past_the_end(const std::string &hint, const std::string &array = {},
@@ -257,9 +258,10 @@ struct counted { // totals over every kernel of one call, and the source lines b
     std::uint64_t brought_bytes = 0;    // of these, from the host or put in another order
     std::uint64_t copied_bytes = 0;     // to and within devices, by no kernel
     std::uint64_t shared_wavefronts = 0, shared_ideal_wavefronts = 0;
-    std::uint64_t texture_bytes = 0;   // read through textures, by all lanes
-    std::uint64_t multiplications = 0; // of float and double, also those that add; by all lanes
-    std::uint64_t divisions = 0;       // of float and double, exact or not; by all lanes
+    std::uint64_t texture_bytes = 0;     // read through textures, by all lanes
+    std::uint64_t multiplications = 0;   // of float and double, also those that add; by all lanes
+    std::uint64_t divisions = 0;         // of float and double, exact or not; by all lanes
+    std::uint64_t double_operations = 0; // arithmetic in double; by all lanes
     // div.rn, sqrt.rn and their like, of float and double; by all lanes.
     std::uint64_t exact_divisions = 0, exact_square_roots = 0;
     std::uint64_t texture_requests = 0, texture_sectors = 0; // the latter: distinct ones a fetch

@@ -430,6 +430,15 @@ bool is_multiplication(const ptx::statement &s)
     return real && (s.op[0] == "mul" || s.op[0] == "fma" || s.op[0] == "mad");
 }
 
+// What a GPU for games has a 64th of the units for.
+bool is_in_double(const ptx::statement &s)
+{
+    static const char *const all[] = {"add", "sub", "mul",  "fma",  "mad",
+                                      "div", "rcp", "sqrt", "rsqrt"};
+    return s.op.back() == "f64" &&
+           std::find(std::begin(all), std::end(all), s.op[0]) != std::end(all);
+}
+
 bool is_division(const ptx::statement &s)
 {
     return s.op[0] == "div" && (s.op.back() == "f32" || s.op.back() == "f64");
@@ -499,6 +508,7 @@ void take_counts(code &k, kernel_counts &total)
             c.thread_instructions += lanes;
             if (is_multiplication(st)) c.multiplications += lanes;
             if (is_division(st)) c.divisions += lanes;
+            if (is_in_double(st)) c.double_operations += lanes;
             if (is_exact_division(st)) c.exact_divisions += lanes;
             if (is_exact_root(st)) c.exact_square_roots += lanes;
         }

@@ -119,6 +119,7 @@ object &add_counts(object &out, const site_counts &s)
         .add("barriers", s.barriers)
         .add("multiplications", s.multiplications)
         .add("divisions", s.divisions)
+        .add("double_operations", s.double_operations)
         .add("exact_divisions", s.exact_divisions)
         .add("exact_square_roots", s.exact_square_roots)
         .add("warp_instructions", s.warp_instructions)
@@ -373,6 +374,7 @@ site_counts &site_counts::operator+=(const site_counts &o)
     barriers += o.barriers;
     multiplications += o.multiplications;
     divisions += o.divisions;
+    double_operations += o.double_operations;
     exact_divisions += o.exact_divisions;
     exact_square_roots += o.exact_square_roots;
     warp_instructions += o.warp_instructions;

@@ -54,8 +54,9 @@ struct site_counts { // one source line of one kernel
     std::uint64_t texture_sectors = 0;  // distinct ones of each fetch
     std::uint64_t printed_bytes = 0;    // text that printf made
     std::uint64_t branches = 0, divergent_branches = 0, barriers = 0;
-    std::uint64_t multiplications = 0; // of f32 and f64, also those that add: lanes
-    std::uint64_t divisions = 0;       // of f32 and f64, exact or not: lanes
+    std::uint64_t multiplications = 0;   // of f32 and f64, also those that add: lanes
+    std::uint64_t divisions = 0;         // of f32 and f64, exact or not: lanes
+    std::uint64_t double_operations = 0; // arithmetic in f64: lanes
     std::uint64_t exact_divisions = 0,
                   exact_square_roots = 0; // div.rn, sqrt.rn and their like: lanes
     std::uint64_t warp_instructions = 0, thread_instructions = 0;

@@ -29,7 +29,7 @@ std::string site(int line, const access &load, const access &store)
     std::string shared = R"({"requests":1,"wavefronts":4,"ideal_wavefronts":2,"lanes":32})";
     return fmt::format(
         R"({{"file":"labs/x/stub.cu","line":{},"global_load":{},"global_store":{},"local_load":{},)"
-        R"("local_store":{},"shared_load":{},"shared_store":{},"global_atomics":3,"atomic_requests":2,"atomic_same_address":7,"texture_bytes":6,"multiplications":8,"divisions":9,"exact_divisions":4,"exact_square_roots":5,"warp_instructions":40,"thread_instructions":60,"texture_requests":1,"texture_sectors":3,"printed_bytes":16,"global_atomic_requests":2,"global_atomic_sectors":5,"constant_requests":2,"constant_addresses":9,"host_sectors":3,"barriers":5}})",
+        R"("local_store":{},"shared_load":{},"shared_store":{},"global_atomics":3,"atomic_requests":2,"atomic_same_address":7,"texture_bytes":6,"multiplications":8,"divisions":9,"double_operations":2,"exact_divisions":4,"exact_square_roots":5,"warp_instructions":40,"thread_instructions":60,"texture_requests":1,"texture_sectors":3,"printed_bytes":16,"global_atomic_requests":2,"global_atomic_sectors":5,"constant_requests":2,"constant_addresses":9,"host_sectors":3,"barriers":5}})",
         line, to_json(load), to_json(store), none, none, shared, shared);
 }
 
@@ -83,6 +83,7 @@ TEST_CASE("totals over kernels and lines")
     CHECK(c.divisions == 18);
     CHECK(c.exact_divisions == 8);
     CHECK(c.exact_square_roots == 10);
+    CHECK(c.double_operations == 4);
     CHECK(c.warp_instructions == 80);
     CHECK(c.busiest_block_instructions == 25);
     CHECK(blocks_share(2).value(c) == doctest::Approx(80.0 / 25));

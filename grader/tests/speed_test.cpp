@@ -197,6 +197,7 @@ private:
             R"(,"local_store":)" + none + R"(,"shared_load":)" + shared + R"(,"shared_store":)" +
             shared + R"(,"global_atomics":0,"atomic_requests":0,"atomic_same_address":0,)" +
             R"("texture_bytes":0,"multiplications":0,"divisions":0,"exact_divisions":0,)" +
+            R"("double_operations":0,)" +
             R"("exact_square_roots":0,"warp_instructions":0,"thread_instructions":0,)" +
             R"("texture_requests":0,"texture_sectors":0,"printed_bytes":0,)" +
             R"("global_atomic_requests":0,"global_atomic_sectors":0,"constant_requests":0,)" +
@@ -522,6 +523,36 @@ void judge_where_reading_is_explained(const std::vector<float> &got)
 
 } // namespace
 
+// Of eight elements the last three are 9; three mistakes make them so.
+CORRECTNESS_CASE("call: explained by several", 1)
+{
+    output<int> out(8);
+    out.values = {1, 2, 3, 4, 5, 9, 9, 9};
+    auto made = [](const std::vector<int> &values) { return [=] { return values; }; };
+    expect_equal(out, {1, 2, 3, 4, 5, 6, 7, 8}, {},
+                 {{"All are 9.", "", made({9, 9, 9, 9, 9, 9, 9, 9}), true},
+                  {"Some are 9.", "", made({9, 2, 3, 4, 5, 9, 9, 9})},
+                  {"The last three are 9.", "", made({1, 2, 3, 4, 5, 9, 9, 9})}});
+}
+CORRECTNESS_CASE("call: explained in part", 1)
+{
+    output<int> out(4);
+    out.values = {1, 2, 9, 9};
+    auto made = [](const std::vector<int> &values) { return [=] { return values; }; };
+    expect_equal(
+        out, {1, 2, 3, 4}, {},
+        {{"All are 9.", "", made({9, 9, 9, 9}), true}, {"They are 9.", "", made({9, 9, 9, 9})}});
+}
+// Two elements of eighteen can be compared with those 16 places on, and agree with them.
+CORRECTNESS_CASE("call: moved, by chance", 1)
+{
+    output<int> out(18);
+    std::vector<int> want;
+    for (int i = 0; i < 18; ++i) want.push_back(i), out.values[std::size_t(i)] = 50 + i * i;
+    out.values[0] = 16, out.values[1] = 17;
+    expect_equal(out, want);
+}
+
 CORRECTNESS_CASE("call: fast", 1) { call_apart("fast"); }
 CORRECTNESS_CASE("call: fast in place", 1) { call_in_place("fast"); }
 CORRECTNESS_CASE("call: right but once", 1) { call_apart("right but once"); }
@@ -661,6 +692,18 @@ TEST_CASE("verdict: an output that is NaN all over was read; the failure belongs
     CHECK(record("call: some NaN").about.empty());
     check_verdict("call: NaN and wrong", verdict::WRONG_ANSWER, "got nan. It is NaN, no number.");
     CHECK(record("call: NaN and wrong").hint.find("Where does the NaN come from") == 0);
+}
+
+TEST_CASE("verdict: a mistake that explains every element is said before one that does not")
+{
+    check_verdict("call: explained by several", verdict::WRONG_ANSWER, "The last three are 9.");
+    check_verdict("call: explained in part", verdict::WRONG_ANSWER, "They are 9.");
+}
+
+TEST_CASE("verdict: what a few elements show by chance is not said of all")
+{
+    check_verdict("call: moved, by chance", verdict::WRONG_ANSWER, "18 of 18 elements");
+    CHECK(record("call: moved, by chance").message.find("holds what belongs") == std::string::npos);
 }
 
 TEST_CASE("verdict: a crash in a timed run is a crash")

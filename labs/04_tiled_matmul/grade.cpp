@@ -2,6 +2,7 @@
 // for sgemm.
 #include "grader/grading.hpp"
 #include "lab.hpp"
+#include "mistakes.hpp"
 #include "oracle.hpp"
 
 #include <algorithm>
@@ -15,164 +16,11 @@
 #include <vector>
 
 using namespace grading;
-using floats = std::vector<float>;
-
-struct shape {
-    int j, k, l;
-};
-static std::size_t area(int rows, int cols) { return std::size_t(rows) * cols; }
-
 // Whole numbers make every sum exact, in whatever order: a wrong one can be told from its cause.
 static floats whole_numbers(std::size_t n)
 {
     std::vector<int> drawn = random_ints(n, -9, 9);
     return floats(drawn.begin(), drawn.end());
-}
-
-// What wrong answers look like. `term(row, col, i)` is the i-th term of a sum.
-
-using misconceptions = std::vector<misconception<float>>;
-
-template <class Sum> static std::function<floats()> each_element(const shape &s, Sum sum)
-{
-    return [=] {
-        floats P;
-        for (int row = 0; row < s.j; ++row)
-            for (int col = 0; col < s.l; ++col) P.push_back(static_cast<float>(sum(row, col)));
-        return P;
-    };
-}
-
-// Reads beyond the end, which only a wrong index makes, count as 0.
-static double at(const floats &values, std::size_t i) { return i < values.size() ? values[i] : 0; }
-
-// Sums of which some terms are missing, or come twice, because of tiles `side` wide.
-static void add_tile_mistakes(misconceptions &known, const floats &M, const floats &N,
-                              const shape &s, int side)
-{
-    auto some = [=, &M, &N](int from, int to, int times = 1) {
-        return each_element(s, [=, &M, &N](int row, int col) {
-            double sum = 0;
-            for (int i = from; i < to; ++i)
-                sum += at(M, area(row, s.k) + i) * at(N, area(i, s.l) + col);
-            return times * sum;
-        });
-    };
-    int whole = s.k / side, tiles = (s.k + side - 1) / side, last = (tiles - 1) * side;
-    std::string size = std::to_string(side);
-    if (tiles > 1) {
-        known.push_back({"Only the last " + size + " terms of each sum are there.",
-                         "The sum lives across all tiles: set it to 0 before the first, and "
-                         "multiply each tile before the next is loaded over it.",
-                         some(last, s.k)});
-        known.push_back({"Every tile was multiplied as if it were the last one.",
-                         "Loading and multiplying belong in one loop: what a tile held is gone "
-                         "when the next is loaded over it.",
-                         some(last, s.k, tiles)});
-        known.push_back({"Only the first " + size + " terms of each sum are there.",
-                         "A block goes through all tiles along its rows of the first matrix.",
-                         some(0, side)});
-    }
-    // A product without any whole tile would be 0, which is said for any cause.
-    if (whole > 0 && whole < tiles)
-        known.push_back(
-            {"The last " + std::to_string(s.k - whole * side) + " terms of each sum are missing.",
-             "k / tile tiles leave the rest out: round up, and fill the part of the last tile "
-             "that hangs over the edge with zeros.",
-             some(0, whole * side)});
-    // What the tile before left where the last one hangs over the edge.
-    if (whole > 0 && whole < tiles)
-        known.push_back({"What the tile before had left beyond the edge was multiplied too.",
-                         "Fill the part of a tile that hangs over the edge with zeros, each time.",
-                         each_element(s, [=, &M, &N](int row, int col) {
-                             double sum = 0;
-                             for (int i = 0; i < tiles * side; ++i) {
-                                 int term = i < s.k ? i : i - side;
-                                 sum += at(M, area(row, s.k) + term) * at(N, area(term, s.l) + col);
-                             }
-                             return sum;
-                         })});
-}
-
-static misconceptions wrong_products(const floats &M, const floats &N, const shape &s)
-{
-    auto product = [=, &M, &N](auto of_m, auto of_n) {
-        return each_element(s, [=, &M, &N](int row, int col) {
-            double sum = 0;
-            for (int i = 0; i < s.k; ++i) sum += at(M, of_m(row, i)) * at(N, of_n(i, col));
-            return sum;
-        });
-    };
-    auto m = [=](int row, int i) { return area(row, s.k) + i; };
-    auto n = [=](int i, int col) { return area(i, s.l) + col; };
-    misconceptions known = {
-        {"The second matrix was read transposed.",
-         "A sum goes down a column of it: its terms lie a whole row apart.",
-         product(m, [=](int i, int col) { return area(col, s.k) + i; })},
-        {"The first matrix was read transposed.",
-         "A sum goes along a row of it: its terms are neighbours.",
-         product([=](int row, int i) { return area(i, s.j) + row; }, n)},
-        {"The matrices were multiplied element by element.",
-         "An element of the result is a sum: a row times a column.",
-         each_element(s, [=, &M, &N](int r, int c) { return at(M, m(r, c)) * at(N, n(r, c)); })},
-    };
-    struct length {
-        const char *name;
-        int value;
-    };
-    for (length wrong : {length{"l", s.l}, {"k", s.k}, {"j", s.j}}) {
-        auto of_m = [=](int row, int i) { return area(row, wrong.value) + i; };
-        auto of_n = [=](int i, int col) { return area(i, wrong.value) + col; };
-        auto taken = [&](const char *which, const char *right) {
-            return std::string("The rows of the ") + which + " matrix were taken to be " +
-                   wrong.name + " long; they have " + right + " elements.";
-        };
-        const char *next = "Row i of a j x k matrix begins at i * k, of a k x l matrix at i * l.";
-        // Where already the second row would lie beyond the end, wrong zeros have many causes.
-        if (wrong.value != s.k && area(1, wrong.value) < M.size())
-            known.push_back({taken("first", "k"), next, product(of_m, n)});
-        if (wrong.value != s.l && area(1, wrong.value) < N.size())
-            known.push_back({taken("second", "l"), next, product(m, of_n)});
-    }
-    if (s.l < s.k)
-        known.push_back({"Only the first l terms of each sum are there, and there should be k.",
-                         "The columns of the first matrix, and the rows of the second, are k.",
-                         each_element(s, [=, &M, &N](int row, int col) {
-                             double sum = 0;
-                             for (int i = 0; i < s.l; ++i)
-                                 sum += at(M, m(row, i)) * at(N, n(i, col));
-                             return sum;
-                         })});
-    for (int side : {8, 16, 32}) add_tile_mistakes(known, M, N, s, side);
-    return known;
-}
-
-static misconceptions wrong_scalings(float alpha, const floats &A, const floats &B, float beta,
-                                     const floats &C, const shape &s)
-{
-    auto AB = std::make_shared<std::vector<double>>(oracle::matmul(A, B, s.j, s.k, s.l).values);
-    auto combined = [=](auto how) {
-        return each_element(s, [=](int row, int col) {
-            std::size_t i = area(row, s.l) + col;
-            return how((*AB)[i], double(C[i]));
-        });
-    };
-    double a = alpha, b = beta;
-    return {
-        {"They kept the value that C had before the call.",
-         "Which threads should write these elements, and what stops them?",
-         combined([](double, double c) { return c; })},
-        {"What C held was not added.", "C is read too: beta times it is part of the result.",
-         combined([=](double ab, double) { return a * ab; })},
-        {"What C held was added without beta.", "beta scales what C held before the call.",
-         combined([=](double ab, double c) { return a * ab + c; })},
-        {"The product was not scaled by alpha.", "alpha scales the whole sum, once.",
-         combined([=](double ab, double c) { return ab + b * c; })},
-        {"alpha scaled what C held as well.", "alpha * (A B) + beta * C: each has its own factor.",
-         combined([=](double ab, double c) { return a * (ab + b * c); })},
-        {"alpha and beta were exchanged.", "alpha scales the product, beta what C held.",
-         combined([=](double ab, double c) { return b * ab + a * c; })},
-    };
 }
 
 // One call each.
@@ -201,12 +49,12 @@ static void try_square(int width, bool whole = true, const places &at = {})
     shape s{width, width, width};
     floats M = inputs_for(area(width, width), whole), N = inputs_for(area(width, width), whole);
     output<float> P(area(width, width));
+    P.row = std::size_t(width);
     CALL(matmul_square, misaligned(M, at.first), misaligned(N, at.second), misaligned(P, at.result),
          width);
     judge_product(P, M, N, s);
 }
 
-// matmul may be sgemm with beta 0.
 static void say_what_reading_C_means()
 {
     reading_an_output_means("C was read although beta is 0: it may hold anything, NaN included.",
@@ -215,11 +63,23 @@ static void say_what_reading_C_means()
                             "sgemm");
 }
 
+// Whose mistake it is, nobody knows yet: what the one passes, or what the other makes of it.
+static void say_what_reading_P_means()
+{
+    reading_an_output_means("matmul has no use for what P holds: that may be anything, NaN "
+                            "included.",
+                            "If matmul is sgemm with other factors: is beta 0 in that call, and "
+                            "is C left unread where beta is 0? 0 times NaN is NaN, and so is 0 "
+                            "times infinity.",
+                            "sgemm");
+}
+
 static void try_matmul(const shape &s, bool whole = true, const places &at = {})
 {
     floats M = inputs_for(area(s.j, s.k), whole), N = inputs_for(area(s.k, s.l), whole);
     output<float> P(area(s.j, s.l));
-    say_what_reading_C_means();
+    P.row = std::size_t(s.l);
+    say_what_reading_P_means();
     hint_past_the_end("Each matrix has its own length of rows, and each index its own bound: M is "
                       "j x k, N is k x l, P is j x l.");
     CALL(matmul, misaligned(M, at.first), misaligned(N, at.second), misaligned(P, at.result), s.j,
@@ -246,6 +106,7 @@ static void try_sgemm(const factors &f, const shape &s, const floats &before, bo
 {
     floats A = inputs_for(area(s.j, s.k), whole), B = inputs_for(area(s.k, s.l), whole);
     output<float> C = changed_in_place(before);
+    C.row = std::size_t(s.l);
     reading_an_output_means({}, {}, {}); // C may be read
     if (f.beta == 0) say_what_reading_C_means();
     hint_past_the_end("Each matrix has its own length of rows, and each index its own bound: A is "
@@ -274,6 +135,8 @@ static const shape around_tiles[] = {{1, 1, 1},    {15, 16, 17},  {16, 17, 15}, 
                                      {16, 16, 16}, {128, 17, 16}, {20, 36, 28}};
 static const shape wide_and_tall[] = {{1, 300, 1}, {2, 3, 301}, {301, 3, 2},
                                       {1, 1, 257}, {257, 1, 1}, {5, 259, 7}};
+// More rows than a grid has blocks in y, and more columns than a fixed grid may have threads.
+static const shape longest[] = {{70000, 1, 2}, {2, 1, 70000}};
 static const shape with_nothing[] = {{0, 3, 4}, {3, 4, 0}, {0, 0, 0}};
 
 // What is raced. On a GPU two or three workers hold five sets of arguments each.
@@ -543,6 +406,7 @@ CORRECTNESS_CASE("matmul: sizes around a tile", 4)
 CORRECTNESS_CASE("matmul: wide, tall and flat", 2)
 {
     for (const shape &s : wide_and_tall) try_matmul(s);
+    for (const shape &s : longest) try_matmul(s);
 }
 
 CORRECTNESS_CASE("matmul: no rows, no columns, no terms", 1)
@@ -584,6 +448,7 @@ CORRECTNESS_CASE("sgemm: any size and any beginning", 3)
 {
     for (const shape &s : around_tiles) try_sgemm({2, -1}, s);
     for (const shape &s : wide_and_tall) try_sgemm({-1, 3}, s);
+    for (const shape &s : longest) try_sgemm({2, 1}, s);
     for (const places &at : odd_places) try_sgemm({1, 2}, {20, 36, 28}, true, at);
 }
 

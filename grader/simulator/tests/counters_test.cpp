@@ -158,6 +158,7 @@ TEST_CASE("a tiled matrix product")
     const auto &t = counted().total;
     CHECK(t.global_load.requests == 16 * 4 * 8 * 2);
     CHECK(t.multiplications == n * n * n);
+    CHECK(t.double_operations == 0);
     CHECK(t.global_load.sectors == 16 * 4 * 8 * 2 * 4);
     CHECK(t.shared_store.wavefronts == t.shared_store.requests);
     CHECK(t.barriers == 16 * 4 * 8 * 2);
@@ -256,6 +257,7 @@ TEST_CASE("exact divisions and roots are counted by lanes")
     CHECK(counted().total.divisions >= 64);
     CHECK(counted().total.exact_divisions >= 64);
     CHECK(counted().total.exact_square_roots == 64);
+    CHECK(counted().total.double_operations >= 64); // these divisions and roots, and what is more
 }
 
 TEST_CASE("launches add up, and lines tell loads and stores apart")

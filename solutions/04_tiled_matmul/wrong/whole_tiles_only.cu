@@ -1,4 +1,4 @@
-// Fails: matmul: a small product | WRONG_ANSWER | all 0
+// Fails: matmul: a small product | WRONG_ANSWER | k is less than a tile
 // k / tile tiles: the last, partial one is left out.
 #include "lab.hpp"
 

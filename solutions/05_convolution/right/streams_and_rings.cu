@@ -1,6 +1,6 @@
-// Right: The two halves of the image are filtered in two streams that fork and join by events;
-// blocks walk down their strip with a ring of rows in shared memory; the filter is a kernel
-// argument; cooperative groups, C++20 concepts.
+// Right: Bands of the image are filtered in three streams that fork and join by events; blocks walk
+// down their strip with a ring of rows in shared memory; the filter is a kernel argument;
+// cooperative groups, C++20 concepts.
 #include "../check.hpp"
 #include "lab.hpp"
 
@@ -12,7 +12,7 @@
 
 namespace cg = cooperative_groups;
 
-constexpr int threads = 128, strip = 64, bands = 2; // a thread a column; strip: rows of a block
+constexpr int threads = 128, strip = 64, bands = 3; // a thread a column; strip: rows of a block
 
 struct image_of {
     const float *at;

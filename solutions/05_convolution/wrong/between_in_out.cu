@@ -1,4 +1,4 @@
-// Fails: convolve_separable: every radius | RACE | has a race
+// Fails: convolve_separable: every radius | RACE | read from one array and write to another
 // On gpu: may pass - it is chance who reads a row before it is overwritten
 // What lies between the passes is kept in `out`, where the second pass still reads it.
 #include "lab.hpp"

@@ -1,4 +1,4 @@
-// Fails: convolve_separable: a small image | OUT_OF_BOUNDS | `scratch`
+// Fails: convolve_separable: a small image | OUT_OF_BOUNDS | _scratch asked for 35 bytes
 // As many bytes as there are pixels.
 #include "lab.hpp"
 

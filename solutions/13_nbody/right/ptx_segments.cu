@@ -11,7 +11,7 @@
 
 template <std::integral I> constexpr I ceil_div(I a, I b) { return a / b + (a % b != 0); }
 
-constexpr int threads = 128, mine = 4, group = threads * mine;
+constexpr int threads = 160, mine = 4, group = threads * mine;
 
 struct vec3 {
     float x = 0, y = 0, z = 0;
@@ -84,7 +84,7 @@ static __global__ void pack(cuda::std::span<const body> bodies, float4 *points)
 
 // How many bodies pull in one block: few where n is small, so that there are blocks for every SM;
 // but there are never more than 64 rows of parts to keep and to add up.
-static int segment_for(int n) { return std::max(16 * threads, ceil_div(n, 64)); }
+static int segment_for(int n) { return std::max(15 * threads, ceil_div(n, 64)); }
 static size_t parts_bytes(int n)
 {
     return n == 0 ? 0 : sizeof(float4) * n * ceil_div(n, segment_for(n));

@@ -1,0 +1,34 @@
+// Wrong answers of lab 05 that the grader knows by sight, and the shapes that both speak of.
+#pragma once
+
+#include "grader/grading.hpp"
+#include "oracle.hpp"
+
+#include <cstddef>
+#include <vector>
+
+using floats = std::vector<float>;
+using oracle::border;
+
+struct shape {
+    int rows, cols;
+    std::size_t pixels() const { return std::size_t(rows) * cols; }
+    grading::extents as_extents() const { return {std::size_t(rows), std::size_t(cols)}; }
+};
+inline std::size_t length(int radius) { return 2 * std::size_t(radius) + 1; }
+
+using misconceptions = std::vector<grading::misconception<float>>;
+
+misconceptions wrong_filterings(const floats &image, const shape &s, const floats &filter,
+                                int radius, border beyond);
+
+// `product` is the filter that the two others make.
+misconceptions wrong_products(const floats &image, const shape &s, const floats &row_filter,
+                              const floats &column_filter, const floats &product, int radius);
+
+// Sums of whole numbers that are none, whatever they are of. To be added last.
+void add_of_fractions(misconceptions &known, const floats &out);
+
+// What is wrong when a call uses the filter of the one before, which had as many elements.
+void add_of_filter_before(misconceptions &known, const floats &image, const shape &s,
+                          const floats &filter, int radius, border beyond);
