@@ -862,13 +862,6 @@ bool reads_behind(const simulator_finding &f, const std::string &array)
     return !array.empty() && outside && !f.write && !std::strstr(f.where, before.c_str());
 }
 
-// What the case asks for, unless the run wants all streams' work late.
-stream_work streams_of_case()
-{
-    if (!options().simulated) return stream_work::as_queued;
-    return options().late_streams ? stream_work::late : current_case().streams;
-}
-
 // Whether the line is not at fault but what should have come before it.
 bool lacks_order(const simulator_finding &f, const std::vector<argument> &arguments)
 {
@@ -1187,6 +1180,14 @@ unwritten_lists both(const unwritten_lists &x, const unwritten_lists &y)
 
 } // namespace
 
+stream_work streams_of_case()
+{
+    if (!options().simulated) return stream_work::as_queued;
+    const case_record &r = current_case();
+    const bool again = r.repeating && r.late_again && r.streams == stream_work::as_queued;
+    return options().late_streams || again ? stream_work::late : r.streams;
+}
+
 std::span<const std::string> counters_of_each_call() { return counters_of_calls; }
 
 void expect_work_of_kernels(double bytes, double multiplications)
@@ -1336,7 +1337,7 @@ void make_call(const char *function, std::vector<argument> arguments, void *resu
 {
     check_worth_trying(function);
     current_case().function = function;
-    current_case().repeating = false;
+    current_case().repeating = current_case().late_again = current_case().was_late = false;
     current_case().refused.clear();
     current_case().failed = {};
     current_case().older.clear();
@@ -1365,6 +1366,7 @@ void make_call(const char *function, std::vector<argument> arguments, void *resu
     if (!any && options().simulated && images.end() - image_start > second_call_below) return;
     take_submission_text(current_case());
     current_case().repeating = true;
+    current_case().late_again = current_case().was_late = counts_of_last_call().own_streams;
     once(arguments, images, function, result, result_bytes);
     check_guards(arguments);
     check_written(arguments, both(unwritten, still_poisoned(arguments)), function);
@@ -1372,6 +1374,7 @@ void make_call(const char *function, std::vector<argument> arguments, void *resu
     check_untouched(arguments);
     check_done_by_kernels(function, arguments);
     keep_differing(arguments);
+    current_case().late_again = false;
 }
 
 } // namespace grading

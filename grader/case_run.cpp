@@ -372,10 +372,11 @@ bool waits_may_lack(verdict v)
 // Right as queued, wrong when late: most likely nothing made it wait.
 std::string late_streams_hint(verdict v)
 {
-    bool late = options().late_streams || current_case().streams != stream_work::as_queued;
-    if (!late || !options().simulated || !waits_may_lack(v)) return {};
+    const bool differed = v == verdict::NONDETERMINISTIC && current_case().was_late;
+    const stream_work when = differed ? stream_work::late : streams_of_case();
+    if (when == stream_work::as_queued || !waits_may_lack(v)) return {};
     if (std::string idle = idle_wait_hint(); !idle.empty()) return idle;
-    if (!options().late_streams && current_case().streams == stream_work::shuffled)
+    if (when == stream_work::shuffled)
         return "Here the work of different streams runs in any order that your events and waits "
                "allow: is an event missing, or does one stream use what another still needs?";
     return "Here the work in streams runs as late as your waits allow: is an event or a "

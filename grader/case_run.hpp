@@ -12,6 +12,8 @@
 
 namespace grading {
 
+enum class stream_work : std::uint8_t; // of grading.hpp
+
 // What this run of the grader was asked to do.
 struct run_options {
     bool simulated = true;
@@ -75,6 +77,9 @@ std::span<const std::string> counters_of_each_call();
 // Where the last call on the simulator launched a kernel in the default stream beside streams that
 // this does not wait for: that, and what to do. Else empty.
 std::string default_stream_hint();
+// When the simulator runs what streams hold: as the case or the run asks, and late in the second of
+// two equal calls.
+stream_work streams_of_case();
 
 // Whether kernels of the last call used atomics; also where nobody knows.
 bool may_count_by_atomics();

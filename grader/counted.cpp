@@ -196,10 +196,11 @@ void add_kernels_at_a_time(counted &c, const json &steps)
     }
 }
 
+constexpr const char *default_stream = "NULL stream";
+
 // Whether a kernel there followed nothing that other streams had been given.
 bool default_stream_alone(const json &steps)
 {
-    constexpr const char *default_stream = "NULL stream";
     std::map<std::uint64_t, std::string> lanes; // of steps so far
     bool others = false;
     for (const json &step : steps) {
@@ -239,6 +240,9 @@ void add_timeline(counted &c, const json &t)
         if (step.value("why", "") == "host") waits.insert(number(step, "waited_for"));
     }
     c.streams = working.size();
+    c.own_streams = std::any_of(working.begin(), working.end(), [](const std::string &lane) {
+        return !lane.starts_with(default_stream);
+    });
     c.holding_waits = waits.size();
     add_kernels_at_a_time(c, t.at("steps"));
     c.default_stream_alone = default_stream_alone(t.at("steps"));

@@ -305,6 +305,7 @@ struct counted { // totals over every kernel of one call, and the source lines b
     std::uint64_t holding_waits = 0; // waits of the host that kept work from beginning earlier
     // A kernel in the default stream waited for none of the streams that had work before it.
     bool default_stream_alone = false;
+    bool own_streams = false; // something was put into another stream than the default one
     // Of atomics, in global and shared memory; of each request, its lanes on the address that most
     // of them had.
     std::uint64_t atomic_requests = 0, atomic_same_address = 0;

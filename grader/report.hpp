@@ -58,8 +58,10 @@ struct case_record {
     } host;
     std::string may_read_on; // the argument behind whose end a read ends the call and not the case
     bool repeating = false;  // the second of two equal calls is running
-    std::string counts;      // the simulator's counters of its largest call, where asked for
-    std::string replay;      // the file that repeats the case's last call
+    // Which runs streams' work late, since the first one had streams; and whether the last one did.
+    bool late_again = false, was_late = false;
+    std::string counts; // the simulator's counters of its largest call, where asked for
+    std::string replay; // the file that repeats the case's last call
     double duration_ms = 0;
     std::optional<speed_result> speed;
     // The last call's outputs, so that comparisons can name them: the caller's elements, the name,
