@@ -641,12 +641,14 @@ bool one_reads(const simulator_finding &f) { return !f.write || !std::strstr(f.d
 std::string scratch_hint(const simulator_finding &f, const std::vector<argument> &arguments)
 {
     if (verdict_of(f) != verdict::OUT_OF_BOUNDS || !std::strstr(f.where, "the end of")) return {};
+    const std::string otherwise =
+        has_own_hint(f.where) ? current_case().past_the_end.hint : "An index is too large here.";
     for (const argument &a : arguments)
         if (a.wire.scratch && std::strstr(f.where, ordinal_parts(a, 0).c_str()))
             return fmt::format("{}_scratch asked for {} bytes in this call: are they enough for "
                                "all that is kept there, elements times sizeof of one? If they "
-                               "are, an index is too large here.",
-                               current_case().function, a.scratch_bytes);
+                               "are: {}",
+                               current_case().function, a.scratch_bytes, otherwise);
     return {};
 }
 

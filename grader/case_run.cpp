@@ -107,8 +107,9 @@ std::string shape_hint(const std::string &refused)
         return "A block has at most 1024 threads, all its dimensions multiplied: take fewer, and "
                "more blocks.";
     if (g[1] > 65535 || g[2] > 65535)
-        return "A grid has at most 65535 blocks in y and in z, but 2147483647 in x: let x count "
-               "what there may be most of.";
+        return "A grid has at most 65535 blocks in y and in z. Are so many needed, or was the size "
+               "not divided by what a block takes? If they are, let x count them, of which there "
+               "may be 2147483647.";
     if (g[0] > 2147483647u)
         return "That many blocks come of a number below 0: what is subtracted, and can it be more "
                "than there is? Where there is nothing to do, return before the launch.";

@@ -498,8 +498,8 @@ static void expect_moved(const state &before, const output<float4> &position_mas
         same(before.position_mass, position_mass.values) && same(before.velocity, velocity.values);
     expect(!stands || steps == 0 || before.velocity.empty(), verdict::NOT_WRITTEN,
            "step returned, and every body is where it was.",
-           "Does a kernel run at all, and does it write its result? Check cudaGetLastError() after "
-           "the launch.");
+           "How often does the loop over the steps come round for these numbers? If it does: does "
+           "a kernel run there, and write both arrays?");
     expect_fourth(
         "position_mass", position_mass.values,
         [&](std::size_t i) { return before.position_mass[i].w; }, "Masses do not change.");
