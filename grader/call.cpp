@@ -1299,6 +1299,7 @@ std::uint64_t ask_for_scratch(const char *function, std::vector<argument> argume
     images.fill(false);
     request ask = load_request(arguments, function);
     ask.what = command::scratch;
+    ask.flags = of_any_size;
     const answer asked = ask_submission(ask, std::chrono::seconds(30), "");
     require_answer(asked, fmt::format("calling {}_scratch", function));
     return asked.value.bytes;

@@ -103,6 +103,7 @@ enum run_flags : std::uint32_t {
     another_order = 8,     // simulator only: blocks and warps take turns by the seed in `pattern`
     late_streams = 16,     // simulator only: streams' work runs as late as waits allow
     shuffled_streams = 32, // simulator only: at any time until then, by the seed in `pattern`
+    of_any_size = 64,      // scratch: also more than the device has
 };
 
 struct request {
