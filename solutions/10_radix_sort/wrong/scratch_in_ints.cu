@@ -1,4 +1,4 @@
-// Fails: radix_sort: no keys | WRONG_ANSWER | which no device has
+// Fails: radix_sort: a few keys | WRONG_ANSWER | which no device has
 // The bytes of scratch are a product of ints.
 #include "lab.hpp"
 
