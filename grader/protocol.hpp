@@ -105,6 +105,7 @@ enum run_flags : std::uint32_t {
     shuffled_streams = 32, // simulator only: at any time until then, by the seed in `pattern`
     any_blocks_first = 64, // simulator only: blocks begin in an order by the seed in `pattern`, few
                            // at a time
+    of_any_size = 128,     // scratch: also more than the device has
 };
 
 struct request {

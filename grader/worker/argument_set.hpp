@@ -184,6 +184,7 @@ struct argument_set {
 
 // What `function`_scratch, called with the values of the same names, asks for. Throws
 // std::runtime_error where it cannot be called or asks for more than there can be.
-std::uint64_t scratch_bytes(const argument_set &s, const std::string &function);
+std::uint64_t scratch_bytes(const argument_set &s, const std::string &function,
+                            bool of_any_size = false);
 
 } // namespace grading

@@ -279,7 +279,7 @@ void server::scratch(const request &r, reply &a)
     for (std::uint32_t i = 0; i < r.slots; ++i)
         if (r.arguments[i].where == place::value && !load_slot(s, i))
             return malformed(a, "a value lies outside the input region");
-    a.bytes = scratch_bytes(s, name_of(r));
+    a.bytes = scratch_bytes(s, name_of(r), (r.flags & of_any_size) != 0);
 }
 
 bool server::is_mine(place where) const
