@@ -247,6 +247,12 @@ TEST_CASE("copies are hidden as the timeline has it")
         R"({"ticks":70,"serial":100,"copying":40,"hidden":30,"left_out":1,"host_waits":6,"idle_waits":2,"steps":[]})");
     CHECK(gate.value(c) == 0);
     CHECK(c.ticks == 100);
+    // Three steps were kept and nine left out, as long ones.
+    c = with(
+        R"({"ticks":70,"serial":100,"copying":40,"hidden":30,"left_out":9,"host_waits":6,"idle_waits":2,"steps":[)"
+        R"({"kind":"wait","lane":"host"},{"kind":"wait","lane":"host"},{"kind":"wait","lane":"host"}]})");
+    CHECK(c.serial_ticks == 400);
+    CHECK(c.ticks == 400);
     CHECK(gate.value(parse_counters(document(contiguous))) == 1); // nothing copied
     CHECK_THROWS_AS(with(R"({"ticks":-1})"), std::exception);
 }
