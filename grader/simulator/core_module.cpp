@@ -106,19 +106,19 @@ constexpr std::uint64_t most_addresses = std::uint64_t{1} << 31; // of shared or
     const std::uint64_t most = profile().shared_per_block;
     throw ptx::refused("Static shared memory of " + std::to_string(bytes) + " bytes, and at most " +
                        std::to_string(most) + " are allowed: " + std::to_string(bytes - most) +
-                       " fewer. nvcc builds no such kernel. Make the __shared__ arrays of " +
-                       kernel + " smaller, or dynamic shared memory.");
+                       " too many. nvcc builds no such kernel. Make the __shared__ arrays of " +
+                       kernel + " smaller, or dynamic shared memory");
 }
 
 void check_constants(std::uint64_t bytes)
 {
     const std::uint64_t most = profile().constant_bytes;
     if (bytes <= most) return;
-    throw ptx::refused("The file's __constant__ variables take " + std::to_string(bytes) +
-                       " bytes, and at most " + std::to_string(most) +
-                       " are allowed: " + std::to_string(bytes - most) +
-                       " fewer. nvcc builds no such file. Make the arrays smaller, or __device__ "
-                       "variables.");
+    throw ptx::refused(
+        "The file's __constant__ variables take " + std::to_string(bytes) + " bytes, and at most " +
+        std::to_string(most) + " are allowed: " + std::to_string(bytes - most) +
+        " too many. nvcc builds no such file. Make the arrays smaller, or __device__ "
+        "variables");
 }
 
 [[noreturn]] void fail(int line, const std::string &what)

@@ -240,13 +240,13 @@ TEST_CASE("areas are bounded before anything is placed in them")
     };
     auto entry = [](const std::string &inside) { return ".entry k()\n{ " + inside + " ret; }"; };
     refused(entry(".shared .b8 x[65536]; mov.u32 %r1, x;"),
-            "65536 bytes, and at most 49152 are allowed: 16384 fewer");
+            "65536 bytes, and at most 49152 are allowed: 16384 too many");
     refused(".shared .b8 x[30000];\n.shared .b8 y[30000];\n" +
                 entry(".reg .b32 %r<2>; mov.u32 %r1, x; mov.u32 %r1, y;"),
             "60000 bytes, and at most 49152");
     refused(entry(".shared .b8 x[4294967296]; .shared .b8 y[64];"), "uses too much shared memory");
     refused(".const .b8 x[40000];\n.const .b8 y[40000];\n" + entry(""),
-            "80000 bytes, and at most 65536 are allowed: 14464 fewer");
+            "80000 bytes, and at most 65536 are allowed: 14464 too many");
     refused(entry(".local .b8 x[524289];"), "524289 bytes, and 524288 is the most");
     refused(entry(".local .b8 x[4294967296];"), "4294967296 bytes");
     refused(".entry k(.param .b8 a[32760], .param .b64 b)\n{ ret; }", "32768 bytes, and 32764");
