@@ -310,7 +310,7 @@ struct counted { // totals over every kernel of one call, and the source lines b
     std::uint64_t shared_with_host_bytes = 0;
     // What launches' parameters and the values of fills may have carried, all of it.
     std::uint64_t carried_bytes = 0;
-    std::uint64_t host_commands = 0; // launches, copies and fills by the host, graphs' included
+    std::uint64_t host_commands = 0; // launches, copies, fills, textures
     std::uint64_t kept_bytes = 0;    // of device memory, allocated and not freed again
     std::uint64_t kept_handles = 0;  // streams and events, created and not destroyed again
     std::uint64_t managed_pages = 0; // of 4096 bytes, not on the device when a kernel asked

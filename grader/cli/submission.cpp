@@ -27,9 +27,10 @@
 #include <fstream>
 #include <mutex>
 #include <optional>
-#include <regex>
 #include <set>
 #include <sstream>
+#include <string_view>
+#include <utility>
 
 namespace cli {
 
@@ -267,23 +268,43 @@ refusal missing_function(const job &j, const std::string &said)
             said};
 }
 
+// The number of at most six digits at the start of a text; -1: there is none.
+int number_at(std::string_view text)
+{
+    std::size_t digits = 0;
+    while (digits < text.size() && std::isdigit(static_cast<unsigned char>(text[digits]))) ++digits;
+    return digits == 0 || digits > 6 ? -1 : std::stoi(std::string(text.substr(0, digits)));
+}
+
+// The signal that one line of a compiler's says ended a part of it; 0: none. A submission has lines
+// of any length printed, on which std::regex would use the stack up.
+int signal_in(std::string_view line)
+{
+    auto number_after = [&](std::string_view words) {
+        const std::size_t at = line.find(words);
+        return at == line.npos ? 0 : std::max(0, number_at(line.substr(at + words.size())));
+    };
+    if (line.starts_with("nvcc ")) return number_after("' died due to signal ");
+    if (line.starts_with("collect2: fatal error: ld "))
+        return number_after("terminated with signal ");
+    constexpr std::string_view marker = ": fatal error: ", end = " signal terminated program ";
+    const std::size_t at = line.find(marker);
+    if (at == line.npos || line.find_first_of(" '") < at) return 0; // not what a program says
+    const std::string_view what = line.substr(at + marker.size());
+    for (const auto &[name, number] : {std::pair<std::string_view, int>{"Killed", SIGKILL},
+                                       std::pair<std::string_view, int>{"Terminated", SIGTERM}})
+        if (what.starts_with(name) && what.substr(name.size()).starts_with(end)) return number;
+    return 0;
+}
+
 // The signal that ended the compiler or the linker, or a part of it by what they say themselves; 0:
 // none did.
 int ended_by(const ending &e, const std::string &said)
 {
     if (e.what == ending::signalled) return e.status;
     if (e.what == ending::exited && e.status > 128) return e.status - 128; // a shell's way
-    static const std::regex of_nvcc(R"(nvcc \w+ *: '[^']*' died due to signal (\d{1,2}).*)");
-    static const std::regex of_linker(
-        R"(collect2: fatal error: ld terminated with signal (\d+).*)");
-    static const std::regex of_gcc(R"([\w+/.-]+: fatal error: (Killed|Terminated) signal )"
-                                   R"(terminated program \w+)");
-    for (const std::string &line : lines(said)) {
-        std::smatch m;
-        if (std::regex_match(line, m, of_nvcc) || std::regex_match(line, m, of_linker))
-            return std::stoi(m[1]);
-        if (std::regex_match(line, m, of_gcc)) return m[1] == "Killed" ? SIGKILL : SIGTERM;
-    }
+    for (const std::string &line : lines(said))
+        if (const int signal = signal_in(line)) return signal;
     return 0;
 }
 
@@ -498,12 +519,40 @@ void check_directives(const job &j)
             {}};
 }
 
-std::string symbols(const std::string &object)
+refusal too_large(const job &j, const std::string &why)
+{
+    return {verdict::BUILD_REJECTED,
+            j.shown + " compiles to too much code or data to be checked: " + why,
+            "leave out assembly and macros that fill memory, and give large arrays their values "
+            "while the program runs",
+            {}};
+}
+
+void check_size(const job &j, const std::string &object)
+{
+    if (const auto bytes = fs::file_size(object); bytes > j.limits.checked_bytes)
+        throw too_large(j, fmt::format("{:.1f} MiB, and at most {} MiB are allowed",
+                                       static_cast<double>(bytes) / (1 << 20),
+                                       j.limits.checked_bytes >> 20));
+}
+
+// What a tool that looks at an object does in the time that it has.
+ending inspected(const job &j, child &c)
+{
+    c.wall = j.limits.check;
+    ending e = run(c);
+    if (e.what == ending::timed_out)
+        throw too_large(
+            j, fmt::format("{} was not done after {} s", c.arguments[0], j.limits.check.count()));
+    return e;
+}
+
+std::string symbols(const job &j, const std::string &object)
 {
     child c;
     c.arguments = {"nm", object};
     c.keep = 4 << 20;
-    ending e = run(c);
+    ending e = inspected(j, c);
     if (!e.ok()) throw machine_error(fmt::format("nm {}. It is part of binutils", e.words()));
     if (e.cut)
         throw refusal{verdict::BUILD_REJECTED,
@@ -514,17 +563,16 @@ std::string symbols(const std::string &object)
 }
 
 // Whether host code has the instruction of a system call, for which it needs no function.
-bool enters_the_system(const std::string &object)
+bool enters_the_system(const job &j, const std::string &object)
 {
+    bool found = false;
     child c;
-    c.arguments = {"/bin/sh", "-c",
-                   "objdump -d --no-show-raw-insn \"$1\" | "
-                   "grep -m 1 -E '^ *[0-9a-f]+:[[:space:]]+(syscall|sysenter|int +\\$0x80|svc) *'",
-                   "sh", object};
-    ending e = run(c);
-    if (e.what != ending::exited || e.status > 1)
-        throw machine_error(fmt::format("objdump {}. It is part of binutils", e.words()));
-    return e.status == 0;
+    c.arguments = {"objdump", "-d", "--no-show-raw-insn", object};
+    c.keep = 0;
+    c.each_line = [&](std::string_view line) { found = found || is_system_call(line); };
+    ending e = inspected(j, c);
+    if (!e.ok()) throw machine_error(fmt::format("objdump {}. It is part of binutils", e.words()));
+    return found;
 }
 
 std::string compiled(const job &j, const std::string &made_at, double &cpu_seconds)
@@ -562,8 +610,9 @@ std::string compiled(const job &j, const std::string &made_at, double &cpu_secon
     check_dependencies(j, w);
     std::string object = w.tree + "/.made/object.o";
     const bool system_calls = j.request.of->system_calls;
-    std::string wrong = lint_symbols(symbols(object), j.shown, system_calls);
-    if (wrong.empty() && !system_calls && enters_the_system(object))
+    check_size(j, object);
+    std::string wrong = lint_symbols(symbols(j, object), j.shown, system_calls);
+    if (wrong.empty() && !system_calls && enters_the_system(j, object))
         wrong = j.shown + " makes a system call in assembly; no lab needs that";
     if (!wrong.empty())
         throw refusal{verdict::BUILD_REJECTED,
@@ -867,18 +916,38 @@ std::vector<std::string> telling_warnings(const std::string &diagnostics)
 {
     constexpr std::size_t most = 3;
     constexpr int first_of_cuda = 20000, used_before_set = 549;
-    static const std::regex warning(R"(.*\((\d{1,6})\): warning #(\d{1,6})-D: (.*))");
+    constexpr std::string_view marker = "): warning #", end = "-D: ";
     std::vector<std::string> result;
-    for (const std::string &line : lines(diagnostics)) {
-        std::smatch m;
-        if (result.size() == most || !std::regex_match(line, m, warning)) continue;
-        int number = std::stoi(m[2]);
-        std::string words = "line " + m[1].str() + ": " + m[3].str();
+    for (const std::string &line : lines(diagnostics)) { // "stub.cu(12): warning #549-D: words"
+        const std::size_t at = line.find(marker);
+        const std::size_t open = at == line.npos ? at : line.rfind('(', at);
+        if (result.size() == most || open == line.npos) continue;
+        const std::string_view rest = std::string_view(line).substr(at + marker.size());
+        const int number = number_at(rest), where = number_at(line.substr(open + 1, at - open - 1));
+        const std::size_t said = rest.find(end);
+        if (number < 0 || where < 0 || said == rest.npos) continue;
+        std::string words = fmt::format("line {}: {}", where, rest.substr(said + end.size()));
         bool new_one = std::find(result.begin(), result.end(), words) == result.end();
         if ((number >= first_of_cuda || number == used_before_set) && new_one)
             result.push_back(words);
     }
     return result;
+}
+
+// Prefixes stand before the name: "rex.W syscall". Of operands none is such a name by itself.
+bool is_system_call(std::string_view line)
+{
+    static const std::set<std::string, std::less<>> names = {"syscall", "sysenter", "int", "svc"};
+    const std::size_t colon = line.find(":\t");
+    if (colon == line.npos || line.find_first_not_of(" 0123456789abcdef") != colon) return false;
+    line.remove_prefix(colon + 2);
+    line = line.substr(0, line.find_first_of("<#"));
+    for (std::size_t at = 0; (at = line.find_first_not_of(" \t", at)) != line.npos;) {
+        const std::size_t end = std::min(line.find_first_of(" \t", at), line.size());
+        if (names.contains(line.substr(at, end - at))) return true;
+        at = end;
+    }
+    return false;
 }
 
 std::string lint_symbols(const std::string &nm_output, const std::string &file, bool system_calls)

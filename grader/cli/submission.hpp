@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace cli {
@@ -19,6 +20,8 @@ struct build_limits {
     std::uint64_t cpu_seconds = 60;         // of any one process of the compiler
     std::uint64_t memory = 8ull << 30;      // address space of any one process
     std::uint64_t object_bytes = 256 << 20; // of any one file written
+    std::uint64_t checked_bytes = 16 << 20; // of the object
+    std::chrono::seconds check{20};         // for each look at it
     bool closed = true; // false: as on a machine that cannot hide the rest of its files
 };
 
@@ -57,6 +60,9 @@ built_submission build_submission(const toolchain &t, const submission_request &
 // of it.
 // By line alone: the words may have been kept from an equal file elsewhere.
 std::vector<std::string> telling_warnings(const std::string &diagnostics);
+
+// Whether a line of objdump's is the instruction of a system call. Exposed for tests.
+bool is_system_call(std::string_view line);
 
 // What is wrong with the symbols of an object as `nm` lists them; empty: nothing. `system_calls`:
 // whether it may make them. Exposed for tests.

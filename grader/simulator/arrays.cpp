@@ -3,6 +3,7 @@
 // An array is pitched device memory that only copies and textures reach.
 #include "transfers.hpp"
 
+#include "counters.hpp"
 #include "memory.hpp"
 #include "texture.hpp"
 
@@ -200,6 +201,10 @@ cudaError_t create(cudaTextureObject_t *out, const cudaResourceDesc *r, const cu
     if (cudaError_t e = take_resource(*r, t); e != cudaSuccess) return e;
     if (cudaError_t e = take_way(*how, t); e != cudaSuccess) return e;
     *out = add_texture(t);
+    // The colour of its border is 16 bytes that kernels read, and how it is read says more.
+    transfer_counts &counts = counters::instance().transfers;
+    ++counts.commands;
+    counts.fill_values += sizeof how->borderColor;
     objects()[*out] = {*r, *how};
     return cudaSuccess;
 }

@@ -34,6 +34,9 @@ inline constexpr std::uint64_t code_window = std::uint64_t{4}
                                              << 56; // "addresses" of device functions
 inline constexpr std::uint64_t window_bytes = std::uint64_t{1} << 32;
 
+// As much as hardware and nvcc allow: of local memory a thread, of parameters a kernel.
+inline constexpr std::uint32_t most_local_bytes = 512 << 10, most_parameters = 32764;
+
 struct context;
 struct instruction;
 using handler = void (*)(context &, const instruction &, lane_mask);

@@ -21,7 +21,7 @@ using ptx::statement;
 using ptx::type;
 using kind = ptx::operand::kind;
 
-std::uint32_t round_up(std::uint32_t at, std::uint32_t to) { return (at + to - 1) / to * to; }
+constexpr std::uint64_t most_arguments = 64 << 10; // bytes of a function's parameters and calls
 
 bool is_signed(type t)
 {
@@ -66,36 +66,36 @@ private:
 
     void lay_out_variables()
     {
-        std::uint32_t at = 0;
-        auto place = [&](const ptx::variable &v) {
-            at = round_up(at, std::max(v.align, 1u));
-            std::uint32_t mine = at;
-            at += static_cast<std::uint32_t>(v.bytes);
-            return mine;
-        };
+        const std::string name = demangled_name(in_.source->name);
+        const bool entry = in_.source->entry;
+        area calls("Function " + name + " has more parameters and arguments of calls than fit",
+                   most_arguments);
+        area launch("Kernel " + name + " has more parameters than a launch can take",
+                    most_parameters);
+        area local("Function " + name + " has more local memory than a thread can have",
+                   most_local_bytes);
+        auto place = [&](const ptx::variable &v) { return calls.place(v); };
         for (const auto &v : in_.source->parameters) {
-            out_.parameter_offsets.push_back(place(v));
+            out_.parameter_offsets.push_back((entry ? launch : calls).place(v));
             own_parameters_[v.name] = {out_.parameter_offsets.back(),
                                        static_cast<std::uint32_t>(v.bytes)};
         }
-        if (in_.source->entry) at = 0;
         for (const auto &v : in_.source->results) {
             out_.result_offsets.push_back(place(v));
             arguments_[v.name] = {out_.result_offsets.back(), static_cast<std::uint32_t>(v.bytes)};
         }
-        std::uint32_t local = 0;
         for (const auto &v : out_.body.variables) {
             if (v.space == ptx::space::param) {
                 auto &slot = arguments_[v.name];
                 if (slot.second < v.bytes) slot = {place(v), static_cast<std::uint32_t>(v.bytes)};
             } else if (v.space == ptx::space::local) {
-                local = round_up(local, std::max(v.align, 1u));
-                locals_[v.name] = local;
-                local += static_cast<std::uint32_t>(v.bytes);
+                locals_[v.name] = local.place(v);
             }
         }
-        out_.local_bytes = round_up(local, 16);
-        out_.argument_bytes = round_up(at, 16);
+        local.align(16);
+        calls.align(16);
+        out_.local_bytes = local.bytes();
+        out_.argument_bytes = calls.bytes();
     }
 
     // ---- blocks ----
@@ -1041,6 +1041,7 @@ private:
 
     void set_address(draft &d, operand a)
     {
+        if ((a & constant_bit) == 0 && classes_[a] == register_class::predicate) throw unknown{};
         d.ins.a = a;
         bool wide =
             (a & constant_bit) != 0 ? constant_is_wide(a) : classes_[a] == register_class::wide;
@@ -1192,7 +1193,8 @@ private:
         if (ptx::size_of(value) != 4 || ptx::size_of(at) != 4 || place.id < 0 ||
             place.what != kind::address || place.elements.size() != 1 ||
             place.elements[0].what != kind::vector || to.what != kind::vector ||
-            to.elements.size() != 4)
+            to.elements.size() != 4 ||
+            classes_[static_cast<std::size_t>(place.id)] != register_class::wide)
             throw unknown{};
         draft d;
         d.ins.a = static_cast<operand>(place.id);
@@ -1614,6 +1616,24 @@ private:
 };
 
 } // namespace
+
+std::uint32_t area::place(const ptx::variable &v)
+{
+    align(v.align);
+    const std::uint64_t at = end_;
+    if (v.bytes > most_ || at > most_ - v.bytes)
+        throw ptx::refused(what_ + ": " + std::to_string(at + v.bytes) + " bytes, and " +
+                           std::to_string(most_) + " is the most (PTX line " +
+                           std::to_string(v.text_line) + ")");
+    end_ += v.bytes;
+    return static_cast<std::uint32_t>(at);
+}
+
+void area::align(std::uint32_t to)
+{
+    const std::uint64_t unit = std::max(to, 1u);
+    end_ = (end_ + unit - 1) / unit * unit;
+}
 
 register_class class_of(ptx::type t)
 {

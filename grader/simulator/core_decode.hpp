@@ -16,6 +16,21 @@ struct symbol {
     std::uint64_t value = 0; // address; offset in shared memory; code_window address
 };
 
+// Variables of one memory space, one behind the other. Their sizes and alignments are whatever a
+// program says, so that sums must not wrap around.
+class area {
+public:
+    // `what` says of whom and of what: "Function f has {} bytes of local memory".
+    area(std::string what, std::uint64_t most) : what_(std::move(what)), most_(most) {}
+    std::uint32_t place(const ptx::variable &); // its offset; throws ptx::refused beyond `most`
+    void align(std::uint32_t to);
+    std::uint32_t bytes() const { return static_cast<std::uint32_t>(end_); }
+
+private:
+    std::string what_;
+    std::uint64_t most_, end_ = 0;
+};
+
 struct decode_input {
     const ptx::function *source = nullptr;
     const ptx::module_text *module = nullptr;

@@ -98,7 +98,28 @@ struct module::state {
 
 namespace {
 
-std::uint32_t aligned(std::uint32_t at, std::uint32_t to) { return (at + to - 1) / to * to; }
+constexpr std::uint64_t most_addresses = std::uint64_t{1} << 31; // of shared or constant memory
+
+// Findings hold 240 bytes, so the figures come first.
+[[noreturn]] void refuse_shared(const std::string &kernel, std::uint64_t bytes)
+{
+    const std::uint64_t most = profile().shared_per_block;
+    throw ptx::refused("Static shared memory of " + std::to_string(bytes) + " bytes, and at most " +
+                       std::to_string(most) + " are allowed: " + std::to_string(bytes - most) +
+                       " too many. nvcc builds no such kernel. Make the __shared__ arrays of " +
+                       kernel + " smaller, or dynamic shared memory");
+}
+
+void check_constants(std::uint64_t bytes)
+{
+    const std::uint64_t most = profile().constant_bytes;
+    if (bytes <= most) return;
+    throw ptx::refused(
+        "The file's __constant__ variables take " + std::to_string(bytes) + " bytes, and at most " +
+        std::to_string(most) + " are allowed: " + std::to_string(bytes - most) +
+        " too many. nvcc builds no such file. Make the arrays smaller, or __device__ "
+        "variables");
+}
 
 [[noreturn]] void fail(int line, const std::string &what)
 {
@@ -137,6 +158,10 @@ void module::state::place_variables(module::variables *managed)
         symbols[text.functions[f].name] = {core::symbol::kind::function,
                                            core::code_window + 16 * f};
     std::vector<const ptx::variable *> filled;
+    core::area constants("The file's __constant__ variables take too much", most_addresses);
+    for (const auto &v : text.variables)
+        if (v.space == ptx::space::constant && !v.external) constants.place(v);
+    check_constants(constants.bytes());
     for (const auto &v : text.variables) {
         if (v.space == ptx::space::shared) {
             shared[v.name] = &v;
@@ -179,7 +204,8 @@ void module::state::fill(const ptx::variable &v, address at)
     std::memset(device_memory.at(at), 0, v.bytes);
     for (std::size_t k = 0; k < v.values.size(); ++k) {
         std::uint64_t value = value_of(v.values[k], v);
-        std::memcpy(device_memory.at(at) + k * size, &value, size);
+        // Of 128 bits the upper ones are zero.
+        std::memcpy(device_memory.at(at) + k * size, &value, std::min<std::size_t>(size, 8));
     }
     std::uint8_t bits = initialised;
     if (v.space == ptx::space::constant) bits |= read_only;
@@ -203,14 +229,13 @@ std::unique_ptr<program> module::state::prepare(const ptx::function &entry)
     p->functions.resize(text.functions.size());
     std::map<int, ptx::body> bodies;
     std::vector<int> work{p->entry_index};
-    std::uint32_t shared_end = 0, dynamic_align = 16;
+    core::area shared_memory("Kernel " + p->shown + " uses too much shared memory", most_addresses);
+    std::uint32_t dynamic_align = 16;
     auto add_shared = [&](const ptx::variable &v) {
         if (v.bytes == 0) {
             dynamic_align = std::max(dynamic_align, v.align);
         } else if (!p->shared_at.count(v.name)) {
-            shared_end = aligned(shared_end, std::max(v.align, 1u));
-            p->shared_at[v.name] = shared_end;
-            shared_end += static_cast<std::uint32_t>(v.bytes);
+            p->shared_at[v.name] = shared_memory.place(v);
         }
     };
     bool calls_pointers = false;
@@ -248,7 +273,10 @@ std::unique_ptr<program> module::state::prepare(const ptx::function &entry)
                     reach(static_cast<int>(f));
         }
     }
-    p->dynamic_at = aligned(shared_end, dynamic_align);
+    const std::uint32_t static_shared = shared_memory.bytes();
+    if (static_shared > profile().shared_per_block) refuse_shared(p->shown, static_shared);
+    shared_memory.align(dynamic_align);
+    p->dynamic_at = shared_memory.bytes();
     p->dynamic = !dynamic.empty();
     for (const auto &name : dynamic) p->shared_at[name] = p->dynamic_at;
     for (auto &[index, body] : bodies) decode_function(*p, index, std::move(body));
@@ -256,12 +284,12 @@ std::unique_ptr<program> module::state::prepare(const ptx::function &entry)
     auto &info = p->info;
     info.name = entry.name;
     info.max_threads = entry.max_threads;
-    info.static_shared = shared_end;
+    info.static_shared = static_shared;
     const code &main = *p->functions[p->entry_index];
     for (std::size_t k = 0; k < entry.parameters.size(); ++k) {
         auto bytes = static_cast<std::uint32_t>(entry.parameters[k].bytes);
         info.parameters.push_back({main.parameter_offsets[k], bytes});
-        info.parameter_bytes = main.parameter_offsets[k] + bytes;
+        info.parameter_bytes = std::max(info.parameter_bytes, main.parameter_offsets[k] + bytes);
     }
     for (const auto &f : p->functions)
         if (f) info.local_bytes += f->local_bytes;

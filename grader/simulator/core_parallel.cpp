@@ -331,7 +331,7 @@ void block_team::run(block_runner &r, unsigned cores)
             if (first >= end_) break;
         }
         if (races) r.races.end(*r.node);
-    } catch (const std::bad_alloc &) { // one core needs less
+    } catch (const std::exception &) { // one core needs less memory, or comes to the same error
         failed_ = true;
     }
     if (races) r.races.end();

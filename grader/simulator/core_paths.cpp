@@ -17,8 +17,7 @@ namespace {
 
 using state = path::state;
 
-constexpr std::uint32_t patience = 64;              // spinning turns before lanes may leave a join
-constexpr std::uint32_t most_local_bytes = 1 << 19; // a thread: as much as hardware allows
+constexpr std::uint32_t patience = 64; // spinning turns before lanes may leave a join
 constexpr std::uint32_t most_calls = 1
                                      << 13; // a thread: with the least that hardware keeps of each
 

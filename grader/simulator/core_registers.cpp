@@ -110,6 +110,9 @@ std::uint32_t place_registers(std::vector<draft> &drafts, std::vector<std::vecto
                               const std::vector<basic_block> &blocks,
                               const std::vector<register_class> &classes)
 {
+    // So many take less than 4 GiB, as offsets need it.
+    if (classes.size() > std::size_t{1} << 23)
+        throw ptx::refused("a function of too many registers");
     auto intervals = live_intervals(drafts, lists, blocks, classes.size());
     slots by_class[3];
     std::vector<std::uint32_t> slot(classes.size(), 0);

@@ -105,9 +105,10 @@ struct transfer_counts { // copies outside kernels, bytes
     // Of several devices: what kernels read and write of managed memory, which is no device's; of
     // each launch the distinct sectors.
     std::uint64_t managed = 0;
-    // What the values that memory was set to may have carried: a sector a fill at most.
+    // What the values that memory was set to may have carried, a sector a fill at most, and the
+    // border colours of textures that were made.
     std::uint64_t fill_values = 0;
-    std::uint64_t commands = 0; // copies and fills, graphs' nodes included
+    std::uint64_t commands = 0; // copies, fills, graphs' nodes, textures
     // Copied to or from managed memory, which the host reaches without a call.
     std::uint64_t managed_copies = 0;
 };

@@ -35,24 +35,28 @@ void stop(const thread_call &c, finding_kind kind, int error, std::string why)
     stop_grid(c.in.seen, c.at, kind, error, c.lane, std::move(why));
 }
 
-address new_memory(std::uint64_t bytes, int device)
+// 0: the grid was stopped, since a program has used up all addresses.
+address new_memory(const thread_call &c, std::uint64_t bytes)
 {
+    const int device = c.in.how->device;
     const auto at = memory::instance().allocate(bytes, memory_kind::internal, device);
-    if (!at) throw std::runtime_error("simulator: no addresses left for launches by kernels");
-    return *at;
+    if (at) return *at;
+    stop(c, finding_kind::trap, 719, "no addresses are left for what " + shown_name(c) + " needs");
+    return 0;
 }
 
-address text_in_memory(const char *text, int device)
+address text_in_memory(const thread_call &c, const char *text)
 {
     static std::map<std::pair<std::string, int>, address> known;
-    auto [at, fresh] = known.try_emplace({text, device});
-    if (!fresh) return at->second;
+    const std::pair key(std::string(text), c.in.how->device);
+    if (const auto it = known.find(key); it != known.end()) return it->second;
     memory &m = memory::instance();
     const std::size_t bytes = std::strlen(text) + 1;
-    at->second = new_memory(bytes, device);
-    std::memcpy(m.at(at->second), text, bytes);
-    m.mark(at->second, bytes, initialised | read_only, 0);
-    return at->second;
+    const address at = new_memory(c, bytes);
+    if (at == 0) return 0;
+    std::memcpy(m.at(at), text, bytes);
+    m.mark(at, bytes, initialised | read_only, 0);
+    return known[key] = at;
 }
 
 // What an argument of a launch points to, if that is memory of the thread or block that launches.
@@ -163,12 +167,15 @@ template <class T> void device_runtime::result(const thread_call &c, std::size_t
     result(c, cudaSuccess);
 }
 
-address device_runtime::place_for(std::uint64_t bytes, int device)
+// 0: the grid was stopped.
+address device_runtime::place_for(const thread_call &c, std::uint64_t bytes)
 {
     memory &m = memory::instance();
     const std::uint64_t taken = (bytes + parameter_gap + 63) / 64 * 64;
     if (left_in_chunk_ < taken) {
-        chunks_.push_back(new_memory(chunk_bytes, device));
+        const address fresh = new_memory(c, chunk_bytes);
+        if (fresh == 0) return 0;
+        chunks_.push_back(fresh);
         m.mark(chunks_.back(), chunk_bytes, 0, addressable);
         m.label(chunks_.back(), chunk_bytes, "arguments for kernels");
         left_in_chunk_ = chunk_bytes;
@@ -214,6 +221,8 @@ void device_runtime::prepare(const thread_call &c)
     p.how.closed = c.in.how->closed;
     try {
         p.what = kernels_.find(c.argument<std::uint64_t>(0));
+    } catch (const ptx::refused &e) {
+        return stop(c, finding_kind::trap, 719, e.what());
     } catch (const std::runtime_error &e) {
         return stop(c, finding_kind::unsupported, 801, e.what());
     }
@@ -221,7 +230,8 @@ void device_runtime::prepare(const thread_call &c)
     if (e != cudaSuccess) errors_[name_of(c)] = e;
     if (e != cudaSuccess) return c.give(address{0});
     p.bytes = p.what->info.parameter_bytes;
-    const address at = place_for(p.bytes, p.how.device);
+    const address at = place_for(c, p.bytes);
+    if (at == 0) return tree_.give_back();
     prepared_[at] = p;
     c.give(at);
 }
@@ -299,7 +309,7 @@ void device_runtime::error_text(const thread_call &c)
 {
     const auto e = c.argument<cudaError_t>(0);
     const char *text = c.name().ends_with("Name") ? cudaGetErrorName(e) : cudaGetErrorString(e);
-    c.give(text_in_memory(text, c.in.how->device));
+    c.give(text_in_memory(c, text));
 }
 
 void device_runtime::create_stream(const thread_call &c)

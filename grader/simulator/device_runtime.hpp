@@ -52,7 +52,7 @@ private:
     static thread_name name_of(const thread_call &);
     void result(const thread_call &, cudaError_t); // gives and remembers it
     template <class T> void result(const thread_call &, std::size_t which, const T &);
-    address place_for(std::uint64_t bytes, int device);
+    address place_for(const thread_call &, std::uint64_t bytes);
     cudaError_t check(const thread_call &, program *, const launch &);
     cudaError_t reserve(const thread_call &, const std::string &what);
     cudaError_t add(const thread_call &, std::uint64_t stream,

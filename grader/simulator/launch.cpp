@@ -6,6 +6,7 @@
 #include "fatbin.hpp"
 #include "finding.hpp"
 #include "host.hpp"
+#include "ptx.hpp"
 #include "work.hpp"
 
 #include <cstring>
@@ -31,6 +32,7 @@ struct binary {
     std::vector<managed_variable> managed;
     module::variables managed_at;    // the same for all devices
     cudaError_t error = cudaSuccess; // set when loading failed: said once, returned each time
+    std::string refused_for; // why ptxas would refuse it, too; empty where that is not the error
 };
 
 struct symbol {
@@ -74,6 +76,8 @@ void say_unsupported(const std::string &why)
 module *load(binary &from, int device)
 {
     if (auto it = from.modules.find(device); it != from.modules.end()) return &it->second;
+    if (from.error != cudaSuccess && !from.refused_for.empty())
+        fail_because(from.error, from.refused_for);
     if (from.error != cudaSuccess) return nullptr;
     device_count(); // so that variables are told apart by device
     const auto failed = [&from](cudaError_t error, const std::string &why) {
@@ -81,22 +85,31 @@ module *load(binary &from, int device)
         say_unsupported(why);
         return nullptr;
     };
+    const auto refused = [&from](const std::string &why) {
+        from.refused_for = why;
+        from.error = fail_because(cudaErrorInvalidPtx, why);
+        return nullptr;
+    };
 
-    std::string ptx;
+    std::string text;
     try {
         const int architecture = profile().major * 10 + profile().minor;
-        ptx = link_ptx(ptx_of(from.images(), architecture));
+        text = link_ptx(ptx_of(from.images(), architecture));
+    } catch (const ptx::refused &e) {
+        return refused(e.what());
     } catch (const std::runtime_error &e) {
         return failed(cudaErrorNoKernelImageForDevice, e.what());
     }
     try {
         module &code =
-            from.modules.emplace(device, module(ptx, device, &from.managed_at)).first->second;
+            from.modules.emplace(device, module(text, device, &from.managed_at)).first->second;
         for (const auto &m : from.managed)
             if (const auto *v = code.find_variable(m.name))
                 host().write(m.host_pointer, {sizeof v->start},
                              reinterpret_cast<const std::byte *>(&v->start));
         return &code;
+    } catch (const ptx::refused &e) {
+        return refused(e.what());
     } catch (const std::runtime_error &e) {
         return failed(cudaErrorInvalidPtx, e.what());
     }
@@ -149,8 +162,11 @@ std::vector<std::byte> pack(const kernel_info &info, void **arguments)
 {
     std::vector<std::byte> bytes(info.parameter_bytes);
     for (std::size_t i = 0; i < info.parameters.size(); ++i)
-        std::memcpy(bytes.data() + info.parameters[i].offset, arguments[i],
-                    info.parameters[i].bytes);
+        if (const parameter p = info.parameters[i];
+            p.offset <= bytes.size() && p.bytes <= bytes.size() - p.offset)
+            std::memcpy(bytes.data() + p.offset, arguments[i], p.bytes);
+        else
+            throw std::logic_error("a parameter of " + info.name + " lies outside of them all");
     return bytes;
 }
 
@@ -199,6 +215,8 @@ cudaError_t resolve(const void *function, int device, resolved &out)
     if (!out.code) return out.handle->from->error;
     try {
         out.info = out.code->find_kernel(out.handle->name);
+    } catch (const ptx::refused &e) {
+        return fail_because(cudaErrorInvalidPtx, e.what());
     } catch (const std::runtime_error &e) { // its code cannot be decoded
         say_unsupported(e.what());
         return cudaErrorInvalidPtx;

@@ -24,6 +24,23 @@ constexpr type_row type_rows[] = {
     {"f32", type::f32, 4},     {"f64", type::f64, 8},
 };
 
+constexpr std::uint64_t most_alignment = 1 << 16;
+constexpr std::uint64_t most_bytes = std::uint64_t{1} << 40; // of a variable
+constexpr std::size_t most_text = 64 << 20;                  // of a module
+constexpr std::size_t most_registers = 1 << 20;              // of a function
+constexpr int most_nested = 16;                              // operands within operands
+
+std::uint32_t take_alignment(lexer &in)
+{
+    const int line = in.line();
+    const std::uint64_t n = take_number(in);
+    if (n == 0 || (n & (n - 1)) != 0 || n > most_alignment)
+        refuse(line, "an alignment of " + std::to_string(n) +
+                         " bytes: it must be a power of two of at most " +
+                         std::to_string(most_alignment));
+    return static_cast<std::uint32_t>(n);
+}
+
 space space_named(std::string_view t)
 {
     if (t == ".shared") return space::shared;
@@ -43,7 +60,7 @@ variable take_kind(lexer &in, ptx::space where)
     while (in.token().starts_with(".")) {
         auto t = in.take();
         if (t == ".align") {
-            v.align = static_cast<std::uint32_t>(take_number(in));
+            v.align = take_alignment(in);
         } else if (t == ".v2" || t == ".v4") {
             count = t == ".v2" ? 2 : 4;
         } else if (t == ".ptr" || t == ".global" || t == ".const" || t == ".shared" ||
@@ -67,7 +84,9 @@ variable take_named(lexer &in, variable v)
 {
     v.name = in.take();
     while (in.accept("[")) {
-        v.bytes *= in.at("]") ? 0 : take_number(in);
+        const std::uint64_t count = in.at("]") ? 0 : take_number(in);
+        if (__builtin_mul_overflow(v.bytes, count, &v.bytes) || v.bytes > most_bytes)
+            refuse(v.text_line, v.name + " is larger than any memory");
         in.expect("]");
     }
     return v;
@@ -241,6 +260,9 @@ module_text parse_module(std::string_view text)
 {
     module_text m;
     m.text = text.substr(0, text.find('\0'));
+    if (m.text.size() > most_text)
+        refuse(1, "a text of " + std::to_string(m.text.size() >> 20) + " MiB; at most " +
+                      std::to_string(most_text >> 20) + " are read");
     lexer in(m.text, 1);
     if (!in.accept(".version")) fail(in.line(), "expected .version: this is not PTX");
     in.take();
@@ -354,14 +376,15 @@ private:
             if (in_.accept("<")) {
                 range.count = static_cast<int>(take_count(in_));
                 in_.expect(">");
-                if (range.count < 0 || range.count > 1 << 20)
-                    fail(in_.line(), "too many registers");
+                if (range.count < 0 || static_cast<std::size_t>(range.count) > most_registers)
+                    refuse(in_.line(), "too many registers");
                 scopes_[stack_].ranges[name] = range;
             } else {
                 scopes_[stack_].plain[name] = range;
             }
             out_.registers.resize(out_.registers.size() + (range.count < 0 ? 1 : range.count),
                                   kind);
+            if (out_.registers.size() > most_registers) refuse(in_.line(), "too many registers");
         } while (in_.accept(","));
         in_.expect(";");
     }
@@ -467,6 +490,16 @@ private:
 
     operand read_operand()
     {
+        if (nested_ == most_nested)
+            refuse(in_.line(), "an operand within " + std::to_string(most_nested) + " others");
+        ++nested_;
+        operand o = read_operand_here();
+        --nested_;
+        return o;
+    }
+
+    operand read_operand_here()
+    {
         operand o;
         if (in_.accept("[")) {
             o = read_operand();
@@ -566,7 +599,7 @@ private:
     lexer in_;
     body out_;
     std::vector<scope> scopes_;
-    int stack_ = 0, place_ = -1;
+    int stack_ = 0, place_ = -1, nested_ = 0;
     bool in_call_ = false;
     std::vector<pending_target> pending_;
     std::map<std::tuple<int, int, int>, int> latest_;

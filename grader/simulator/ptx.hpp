@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <map>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -48,6 +49,11 @@ struct initial_value {
     std::string symbol; // empty: a number
     bool generic = false;
     std::uint64_t bits = 0; // the number, or the addend
+};
+
+// Code that no device has room for, or that asks for the impossible: ptxas refuses it as well.
+struct refused : std::runtime_error {
+    using std::runtime_error::runtime_error;
 };
 
 struct variable {
@@ -127,7 +133,7 @@ struct module_text {
     const function *find(std::string_view name) const;
 };
 
-// Both throw std::runtime_error: "PTX line 12: ...".
+// Both throw std::runtime_error, or `refused`: "PTX line 12: ...".
 module_text parse_module(std::string_view text);
 body parse_body(const function &);
 

@@ -13,6 +13,12 @@ namespace simulator::ptx {
     throw std::runtime_error("PTX line " + std::to_string(line) + ": " + what);
 }
 
+// As fail(), of what ptxas would refuse, too.
+[[noreturn]] inline void refuse(int line, const std::string &what)
+{
+    throw refused("PTX line " + std::to_string(line) + ": " + what);
+}
+
 inline bool word_character(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||

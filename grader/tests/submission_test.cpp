@@ -188,6 +188,57 @@ TEST_CASE("of the compiler's warnings those are kept that a wrong answer may com
     CHECK(telling_warnings(many).size() == 3);
 }
 
+TEST_CASE("lines of any length that a submission has the compiler say are read")
+{
+    const std::string much(3'000'000, 'a'), digits(3'000'000, '7');
+    CHECK(telling_warnings(much + "\n" + much + "(1): warning #549-D: x\nf.cu(" + digits +
+                           "): warning #549-D: x\nf.cu(1): warning #" + digits + "-D: x\n")
+              .size() == 1);
+    built_project p;
+    const std::string line =
+        "asm(\".print \\\"" + std::string(60'000, 'a') + "\\\"\\n.error \\\"x\\\"\");\n";
+    built_submission b =
+        p.build("#include \"lab.hpp\"\n#ifndef __CUDA_ARCH__\n" + line + "#endif\n" + right);
+    CHECK_MESSAGE(b.verdict == verdict::BUILD_FAILED, b.message);
+}
+
+TEST_CASE("an object too large or too slow to look at is refused in words, and not kept")
+{
+    built_project p;
+    auto filled = [](std::size_t bytes) {
+        return right + "#ifndef __CUDA_ARCH__\nasm(\".pushsection .text.big,\\\"ax\\\"\\n.fill " +
+               std::to_string(bytes) + ",1,0x90\\n.popsection\");\n#endif\n";
+    };
+    const built_submission large = p.build(filled(60'000'000));
+    CHECK(large.verdict == verdict::BUILD_REJECTED);
+    CHECK_MESSAGE(contains(large.message, "57.2 MiB, and at most 16 MiB are allowed"),
+                  large.message);
+    build_limits limits;
+    limits.check = std::chrono::seconds(1);
+    const built_submission slow = p.build(filled(16'000'000), limits);
+    CHECK(slow.verdict == verdict::BUILD_REJECTED);
+    CHECK_MESSAGE(contains(slow.message, "objdump was not done after 1 s"), slow.message);
+    for (const auto &e :
+         std::filesystem::recursive_directory_iterator(p.root + "/build/submissions"))
+        CHECK_FALSE_MESSAGE((e.is_regular_file() && e.file_size() > 1 << 20), e.path().string());
+}
+
+TEST_CASE("system calls are found behind any prefix")
+{
+    for (const char *line :
+         {"   0:\tsyscall", "  1f:\trex.W syscall ", "   0:\trep sysenter",
+          "   3:\tlock data16 rex.WRXB syscall", "   0:\tint    $0x80", "   0:\tsvc\t#0x0"}) {
+        CAPTURE(line);
+        CHECK(is_system_call(line));
+    }
+    for (const char *line :
+         {"   0:\tcall   5 <syscall>", "0000000000000000 <syscall>:", "   0:\tint3",
+          "   4:\tlea    0x0(%rip),%rdi        # b <int x>", "Disassembly of section int :"}) {
+        CAPTURE(line);
+        CHECK_FALSE(is_system_call(line));
+    }
+}
+
 TEST_CASE("of a file with none of several functions one sentence is said")
 {
     built_project p;

@@ -10,7 +10,9 @@
 
 #include <array>
 #include <memory>
+#include <stdexcept>
 #include <string_view>
+#include <system_error>
 
 extern "C" {
 // What nvcc's code calls, and no header declares.
@@ -155,6 +157,12 @@ bool host_server::serve_one()
         complaint_ = "a call asks for more memory than there can be";
     } catch (const std::bad_alloc &) {
         complaint_ = "a call asks for more memory than there is";
+    } catch (const std::system_error &) { // the machine's, not the program's
+        throw;
+    } catch (const std::logic_error &) { // ours
+        throw;
+    } catch (const std::exception &e) {
+        complaint_ = std::string("a call could not be made: ") + e.what();
     }
     return false;
 }

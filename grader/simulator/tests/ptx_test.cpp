@@ -203,6 +203,64 @@ TEST_CASE("broken texts are refused with line and cause")
     CHECK_THROWS_AS(module(head + ".global .u64 x = nobody;", 0), std::runtime_error);
 }
 
+TEST_CASE("alignments, sizes and nesting without bounds are refused in words")
+{
+    auto refused = [](const std::string &text, const std::string &why) {
+        CAPTURE(text.substr(0, 100));
+        const std::string said = error_of(head + text);
+        CHECK_MESSAGE(said.find(why) != std::string::npos, said);
+    };
+    for (const std::string align : {"0", "3", "4294967295", "4294967296", "1073741824"}) {
+        refused(".global .align " + align + " .u32 x;", "an alignment of " + align);
+        refused(".entry k(.param .align " + align + " .b64 a)\n{ ret; }", "power of two");
+        refused(".entry k()\n{ .param .align " + align + " .b8 p[64]; ret; }", "power of two");
+    }
+    refused(".global .b8 x[4294967296][4294967296];", "x is larger than any memory");
+    refused(".entry k()\n{ .shared .b64 x[2305843009213693953]; ret; }", "larger than any memory");
+    refused(".entry k()\n{ .reg .b32 %r<900000>, %s<900000>; ret; }", "too many registers");
+    refused(".entry k()\n{ mov.b32 " + std::string(100'000, '[') + "x; }", "an operand within 16");
+    refused(".entry k()\n{ mov.b32 " + std::string(100'000, '{') + "x" + std::string(100'000, '}') +
+                "; }",
+            "an operand within 16");
+    CHECK(error_of(head + ".shared .align 1024 .b8 x[64];") == "");
+}
+
+TEST_CASE("areas are bounded before anything is placed in them")
+{
+    auto refused = [](const std::string &text, const std::string &why) {
+        CAPTURE(text);
+        try {
+            module m(head + text, 0);
+            m.find_kernel("k");
+            FAIL_CHECK("it was taken");
+        } catch (const ptx::refused &e) {
+            const std::string said = e.what();
+            CHECK_MESSAGE(said.find(why) != std::string::npos, said);
+        }
+    };
+    auto entry = [](const std::string &inside) { return ".entry k()\n{ " + inside + " ret; }"; };
+    refused(entry(".shared .b8 x[65536]; mov.u32 %r1, x;"),
+            "65536 bytes, and at most 49152 are allowed: 16384 too many");
+    refused(".shared .b8 x[30000];\n.shared .b8 y[30000];\n" +
+                entry(".reg .b32 %r<2>; mov.u32 %r1, x; mov.u32 %r1, y;"),
+            "60000 bytes, and at most 49152");
+    refused(entry(".shared .b8 x[4294967296]; .shared .b8 y[64];"), "uses too much shared memory");
+    refused(".const .b8 x[40000];\n.const .b8 y[40000];\n" + entry(""),
+            "80000 bytes, and at most 65536 are allowed: 14464 too many");
+    refused(entry(".local .b8 x[524289];"), "524289 bytes, and 524288 is the most");
+    refused(entry(".local .b8 x[4294967296];"), "4294967296 bytes");
+    refused(".entry k(.param .b8 a[32760], .param .b64 b)\n{ ret; }", "32768 bytes, and 32764");
+    refused(".entry k(.param .b8 a[4294967296])\n{ ret; }", "more parameters");
+    refused(entry(".param .b8 a[4294967296];"), "more parameters and arguments of calls");
+    refused(entry(".param .b8 a[40000]; .param .b8 b[40000];"), "80000 bytes, and 65536");
+    module most(head + ".const .b8 c[65536];\n.entry k(.param .b8 a[32760])\n{ .shared .b8 "
+                       "x[49152]; .local .b8 y[524288]; ret; }",
+                0);
+    REQUIRE(most.find_kernel("k") != nullptr);
+    CHECK(most.find_kernel("k")->static_shared == 49152);
+    CHECK(most.find_kernel("k")->parameter_bytes == 32760);
+}
+
 TEST_CASE("texts damaged at random end in an error or are understood, never worse")
 {
     std::string whole = kernels_ptx();

@@ -1,5 +1,5 @@
 // Fails: twice: 1000 elements | RESOURCE_LIMIT | 2 threads before any of its functions was called
-// Threat F70: A constructor starts a thread that could work while nobody looks at the clock.
+// Threat F55: A constructor starts a thread that could work while nobody looks at the clock.
 #include "lab.hpp"
 
 #include <chrono>
