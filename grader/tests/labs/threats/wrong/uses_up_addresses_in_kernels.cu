@@ -1,4 +1,4 @@
-// Fails: twice: 1000 elements | CUDA_ERROR | no addresses are left
+// Fails: twice: 1000 elements | CUDA_ERROR | addresses are left for what
 // On gpu: build | BUILD_FAILED |
 // Threat F49: Leaves no addresses for what a kernel asks of the runtime.
 #include "lab.hpp"
