@@ -409,12 +409,10 @@ std::string why_unwritten(const argument &a, const std::vector<std::uint64_t> &m
                           const std::vector<argument> &arguments)
 {
     if (a.wire.where == place::host)
-        return missing.back() + 1 == a.written_first + a.written_count
-                   ? "Where the work is divided, who takes what a division leaves over? The last "
-                     "share ends where the array ends."
-                   : fmt::format("Whose share is element {}? Print where each share begins and how "
-                                 "long it is: in elements, not in rows or images.",
-                                 missing.front());
+        return fmt::format("Whose share is element {}? Print where each share begins and how long "
+                           "it is, in elements, not in rows or images; and who takes what a "
+                           "division leaves over?",
+                           missing.front());
     if (const std::int64_t way = moved_by(a, missing)) {
         const std::uint64_t k = missing.size();
         return fmt::format("Beyond the other end {} {} written that nobody asked for: is "
@@ -761,6 +759,10 @@ std::string hint_of(const simulator_finding &f, bool order)
         if (std::string_view(f.where).starts_with("shared memory") && !has_own_hint(f.where))
             return "How many elements has the array, and what is the largest index that a thread "
                    "computes for it, with halo, padding and the last turn of a loop?";
+        if (std::strstr(f.where, "never allocated"))
+            return "That is far from any array: print, on this line and for this thread, the index "
+                   "or the offset and the numbers that it is made of. Which one is too large: a "
+                   "count, a shift, a value that was never set?";
         const bool one_element =
             f.threads == 1 && std::string_view(f.where).starts_with("just past");
         if (!one_element && !has_own_hint(f.where) && index_is_computed(f))
