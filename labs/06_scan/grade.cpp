@@ -583,7 +583,7 @@ CORRECTNESS_CASE("scan_inclusive: sizes around a warp, a block and a tile", 2)
 CORRECTNESS_CASE("scan_inclusive: many blocks", 2)
 {
     // More than 1024 blocks of 1024, so that whoever scans the stub's sums has more than one each.
-    try_inclusive(some_ints(simulated() ? 1100001 : 2000001));
+    try_inclusive(some_ints(simulated() ? 2200001 : 4000001));
 }
 
 CORRECTNESS_CASE("scan_inclusive: large sums", 1)
