@@ -407,7 +407,13 @@ std::string why_end_missing(const argument &a, std::uint64_t there, std::uint64_
 std::string why_unwritten(const argument &a, const std::vector<std::uint64_t> &missing,
                           const std::vector<argument> &arguments)
 {
-    if (a.wire.where == place::host) return "Which kinds of element does the function leave out?";
+    if (a.wire.where == place::host)
+        return missing.back() + 1 == a.written_first + a.written_count
+                   ? "Where the work is divided, who takes what a division leaves over? The last "
+                     "share ends where the array ends."
+                   : fmt::format("Whose share is element {}? Print where each share begins and how "
+                                 "long it is: in elements, not in rows or images.",
+                                 missing.front());
     if (const std::int64_t way = moved_by(a, missing)) {
         const std::uint64_t k = missing.size();
         return fmt::format("Beyond the other end {} {} written that nobody asked for: is "
@@ -470,6 +476,12 @@ std::string missing_lines(const argument &a, const std::vector<std::uint64_t> &m
 // What to try where no output was written; to `message` what the simulator knows of it is added.
 std::string why_nothing_written(const std::vector<argument> &arguments, std::string &message)
 {
+    if (current_case().copied && options().simulated && !last_counters.empty() &&
+        counts_of_last_call().host_commands == 0) {
+        message += " It launched no kernel, and copied nothing.";
+        return "Does the loop over the pieces begin at all for so few elements? Follow its "
+               "condition with these numbers: the last piece may be shorter than the others.";
+    }
     if (current_case().copied)
         return "Is the result copied at all, and in this direction? Where it goes is what a copy "
                "is told first.";
@@ -624,6 +636,50 @@ bool just_behind_what_is_used(const simulator_finding &f)
            std::strstr(f.where, fmt::format("(byte {} of ", in_use).c_str());
 }
 
+std::string scratch_hint()
+{
+    return fmt::format("Add up what lies in scratch: does {}_scratch ask for all of it, in bytes? "
+                       "If it does, the index on this line is too large: print what it is made of.",
+                       current_case().function);
+}
+
+// Whether two threads of a grid wrote one place of device memory.
+bool both_wrote(const simulator_finding &f)
+{
+    return f.write && !f.other_grid && std::strstr(f.detail, " wrote at") &&
+           !std::string_view(f.where).starts_with("shared");
+}
+
+std::string race_hint(const simulator_finding &f)
+{
+    if (f.other_grid)
+        return "Should both kernels reach this element? If not, one of them begins at a wrong "
+               "place or goes on too far. If they should, something must order the two grids: one "
+               "stream, an event that the later one waits for, or, in a kernel, "
+               "cudaStreamTailLaunch. What a block did before one of its threads launched is "
+               "ordered by a barrier before that launch.";
+    if (both_wrote(f) && !current_case().one_place.empty()) return current_case().one_place;
+    if (f.other_block)
+        return "Are both blocks meant to reach this element? If not, its index is wrong: does "
+               "a block begin where the one before it ends, at blockIdx times all that a block "
+               "owns, and is a row as long as the whole array's? If they are: no barrier "
+               "reaches across blocks, but atomicAdd does it in one go, or another kernel.";
+    if (both_wrote(f))
+        return "Does each of these two threads have an element of its own to store? Then one of "
+               "their indices is wrong: print both. If they have one in common, let one thread "
+               "store it; if both add to it, atomicAdd does it in one go.";
+    std::string hint = "Should one of these threads use what the other one has here? If not, an "
+                       "index is wrong, or where a loop begins or ends. If it should, something "
+                       "must order the two accesses: which barrier stands between them? If both "
+                       "load, add and store, none helps, but atomicAdd does it in one go.";
+    if (f.write && std::strstr(f.detail, " wrote at"))
+        hint += " If both only write: which of the threads should, and do two elements get one "
+                "place?";
+    if (std::strstr(f.detail, "no __syncwarp()"))
+        hint += " A vote or a shuffle is no barrier: it orders no memory, __syncwarp() does.";
+    return hint;
+}
+
 // `order`: what lacks_order says of it.
 std::string hint_of(const simulator_finding &f, bool order)
 {
@@ -652,6 +708,7 @@ std::string hint_of(const simulator_finding &f, bool order)
         if (std::strstr(f.where, "third parameter"))
             return "That parameter, between <<< and >>>, is the size of the dynamic shared memory, "
                    "in bytes: is it given, and is it the number of elements times sizeof?";
+        if (std::strstr(f.where, "`scratch`") && !has_own_hint(f.where)) return scratch_hint();
         const bool one_element =
             f.threads == 1 && std::string_view(f.where).starts_with("just past");
         if (!one_element && !has_own_hint(f.where) && index_is_computed(f))
@@ -662,6 +719,7 @@ std::string hint_of(const simulator_finding &f, bool order)
         return large_index_hint(one_element, f.write, f.where, false);
     }
     case uninitialised:
+        if (order && !current_case().unwritten.empty()) return current_case().unwritten;
         if (order)
             return "Which kernel or copy should have written it before? Is it missing, does it "
                    "write too little, or elsewhere, or does it come later?";
@@ -672,22 +730,14 @@ std::string hint_of(const simulator_finding &f, bool order)
                    "look at the index here.";
         return "Give it a value first, or do not read it: outputs start out with arbitrary "
                "contents, and so does shared memory.";
+    case use_after_free:
+        return "Is that address kept from an earlier call, in a static variable? Each call gets "
+               "arrays of its own, scratch too. Or is memory freed before the last use has ended?";
     case misaligned:
         return "A float4 access needs an address that is a multiple of 16: check the pointer, or "
                "peel.";
     case race:
-        if (f.other_grid)
-            return "Something must order the two grids: one stream, an event that the later one "
-                   "waits for, or, in a kernel, cudaStreamTailLaunch. What a block did before one "
-                   "of its threads launched is ordered by a barrier before that launch.";
-        if (f.other_block)
-            return "Are both blocks meant to reach this element? If not, its index is wrong: does "
-                   "a block begin where the one before it ends, at blockIdx times all that a block "
-                   "owns, and is a row as long as the whole array's? If they are: no barrier "
-                   "reaches across blocks, but atomicAdd does it in one go, or another kernel.";
-        return "Something must order the two accesses: which barrier stands between them? If both "
-               "load, add and store, none helps, but atomicAdd does it in one go. If both only "
-               "write: which of the threads should, and do two elements get one place?";
+        return race_hint(f);
     case barrier:
         return "Every thread that a barrier, vote or shuffle names must come to it: none may "
                "return, break or branch around it before.";
@@ -1219,6 +1269,67 @@ bool leaks(const std::function<void()> &call)
     return counts_of_last_call().kept_bytes > 0;
 }
 
+std::uint64_t leaked_handles(const std::function<void()> &call)
+{
+    std::optional<on_simulator> there;
+    ask_simulator(there);
+    call();
+    return counts_of_last_call().kept_handles;
+}
+
+namespace {
+
+std::string numbers_of(const std::vector<argument> &arguments)
+{
+    std::vector<std::string> all;
+    for (const argument &a : arguments)
+        if (a.wire.where == place::value && a.show && a.wire.name[0])
+            all.push_back(fmt::format("{} = {}", a.wire.name, a.show(a.value)));
+    return fmt::format("{}", fmt::join(all, ", "));
+}
+
+// How many bytes of scratch the function asks for. Nothing else of it is called.
+std::uint64_t ask_for_scratch(const char *function, std::vector<argument> arguments)
+{
+    check_worth_trying(function);
+    current_case().function = function;
+    name_arguments(function, arguments);
+    current_case().numbers = numbers_of(arguments);
+    call_images images(arguments);
+    images.fill(false);
+    request ask = load_request(arguments, function);
+    ask.what = command::scratch;
+    const answer asked = ask_submission(ask, std::chrono::seconds(30), "");
+    require_answer(asked, fmt::format("calling {}_scratch", function));
+    return asked.value.bytes;
+}
+
+} // namespace
+
+void expect_scratch_for_many(const char *function,
+                             const std::function<std::vector<argument>(int n)> &arguments)
+{
+    constexpr std::uint64_t any_device = std::uint64_t{1} << 42;
+    std::uint64_t before = 0;
+    int fewer = 0;
+    for (int n : {1 << 28, 1 << 29, 1 << 30}) {
+        const std::uint64_t bytes = ask_for_scratch(function, arguments(n));
+        const std::string hint =
+            "A product of ints holds no more than 2147483647, and comes out negative or small "
+            "beyond: begin it with sizeof, or make one of its factors a size_t.";
+        expect(bytes < any_device, verdict::WRONG_ANSWER,
+               fmt::format("{}_scratch asks for {} bytes for {} elements, which no device has.",
+                           function, bytes, n),
+               hint);
+        expect(bytes >= before, verdict::WRONG_ANSWER,
+               fmt::format("{}_scratch asks for {} bytes for {} elements, and for only {} for {}.",
+                           function, before, fewer, bytes, n),
+               hint);
+        before = bytes;
+        fewer = n;
+    }
+}
+
 void run_on_ranks(int ranks)
 {
     current_case().lacking = options().mpirun.empty();
@@ -1245,19 +1356,6 @@ std::vector<counted> count_ranks(const std::function<void()> &call)
 }
 
 std::span<const std::uint64_t> returned_by_ranks() { return results_of_ranks; }
-
-namespace {
-
-std::string numbers_of(const std::vector<argument> &arguments)
-{
-    std::vector<std::string> all;
-    for (const argument &a : arguments)
-        if (a.wire.where == place::value && a.show && a.wire.name[0])
-            all.push_back(fmt::format("{} = {}", a.wire.name, a.show(a.value)));
-    return fmt::format("{}", fmt::join(all, ", "));
-}
-
-} // namespace
 
 void make_call(const char *function, std::vector<argument> arguments, void *result,
                std::size_t result_bytes)

@@ -157,6 +157,19 @@ std::string with_capital(std::string sentence)
     return sentence;
 }
 
+// Two errors say of something harmless that it is so; looked at or not, they stay the last error.
+std::string unchecked_hint(int error)
+{
+    constexpr int not_ready = 600, already_enabled = 704;
+    if (error == not_ready || error == already_enabled)
+        return fmt::format("This one is harmless, but it stays the runtime's last error, even "
+                           "where the code has looked at what {} returned: take it away with "
+                           "cudaGetLastError() there.",
+                           error == not_ready ? "cudaStreamQuery or cudaEventQuery"
+                                              : "cudaDeviceEnablePeerAccess");
+    return "Which call was it? Each returns its error: look at all of them.";
+}
+
 [[noreturn]] void end_for_error(const reply &r, const std::string &doing)
 {
     std::string error =
@@ -180,7 +193,7 @@ std::string with_capital(std::string sentence)
         end_case(verdict::CUDA_ERROR,
                  fmt::format("A CUDA call failed while {}, and the error was left unchecked: {}.",
                              doing, error),
-                 "Which call was it? Each returns its error: look at all of them.");
+                 unchecked_hint(r.error));
     if (r.error == 2)
         end_case(verdict::RESOURCE_LIMIT,
                  fmt::format("Device memory ran out while {}: {}.", doing, error),
@@ -378,7 +391,8 @@ std::string late_streams_hint(verdict v)
         return "Here the work of different streams runs in any order that your events and waits "
                "allow: is an event missing, or does one stream use what another still needs?";
     return "Here the work in streams runs as late as your waits allow: is an event or a "
-           "synchronisation missing?";
+           "synchronisation missing? An event stands for what its own stream was given before it "
+           "was recorded: is it recorded behind the work that it stands for, and in that stream?";
 }
 
 // A launch by a kernel was refused, and no kernel made up for it.
@@ -499,6 +513,10 @@ std::string whose(const answer &a)
 std::string endless_hint()
 {
     const std::string &hint = current_case().without_end;
+    if (options().simulated && current_case().streams == stream_work::late)
+        return "Here the work in streams runs only while the program waits for it in a call of the "
+               "runtime, such as cudaStreamSynchronize. Does the host wait in another way, for a "
+               "flag or a latch that a function in a stream sets? Make such a call first.";
     return hint.empty() ? "Look for a loop that cannot end, or threads that wait for each other."
                         : hint;
 }
@@ -514,8 +532,12 @@ void require_answer(const answer &a, const std::string &doing)
                              sigabbrev_np(a.status) ? "SIG" + std::string(sigabbrev_np(a.status))
                                                     : "signal " + std::to_string(a.status),
                              strsignal(a.status), doing),
-                 a.status == SIGSEGV ? "Does host code follow a device pointer, or a null one?"
-                                     : "");
+                 a.status != SIGSEGV ? ""
+                 : current_case().ranks
+                     ? "Does host code follow a device pointer, or a null one? MPI is host code, "
+                       "too: what it sends from, and receives into, is memory of the host, unless "
+                       "device_buffers_work()."
+                     : "Does host code follow a device pointer, or a null one?");
     case ending::exited:
         if (a.value.text[0])
             end_case(verdict::CRASH,

@@ -414,6 +414,10 @@ void host_may_work() { current_case().host.exempt = true; }
 
 void hint_another_order(const std::string &hint) { current_case().another_order = hint; }
 
+void hint_one_place(const std::string &hint) { current_case().one_place = hint; }
+
+void hint_unwritten(const std::string &hint) { current_case().unwritten = hint; }
+
 void hint_without_end(const std::string &hint) { current_case().without_end = hint; }
 
 void run_streams(stream_work when) { current_case().streams = when; }

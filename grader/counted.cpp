@@ -259,6 +259,7 @@ counted parse_counters(std::string_view text)
     c.copied_bytes = c.copied_in_bytes + number(copies, "device_to_device");
     c.brought_bytes = c.copied_in_bytes + number(copies, "in_pieces");
     c.pageable_bytes = number(copies, "from_pageable");
+    if (copies.contains("to_pageable")) c.pageable_out_bytes = number(copies, "to_pageable");
     c.carried_bytes += number(copies, "fill_values");
     c.shared_with_host_bytes += number(copies, "managed_copies");
     c.host_commands = number(copies, "commands") + c.launches - c.launches_by_kernels;
@@ -270,6 +271,7 @@ counted parse_counters(std::string_view text)
     c.most_sent_bytes = largest(copies.at("sent"));
     c.most_uploaded_bytes = largest(copies.at("uploaded"));
     if (document.contains("kept_bytes")) c.kept_bytes = number(document, "kept_bytes");
+    if (document.contains("kept_handles")) c.kept_handles = number(document, "kept_handles");
     if (document.contains("timeline")) add_timeline(c, document["timeline"]);
     std::stable_sort(c.worst.begin(), c.worst.end(),
                      [](const auto &a, const auto &b) { return wasted(a) > wasted(b); });

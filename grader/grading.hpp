@@ -106,6 +106,14 @@ void results_are_copied();
 // in the order of arrival, which is not all that a sort can do wrong.
 void hint_another_order(const std::string &hint);
 
+// The same where two threads of a kernel write one place of device memory, in a function that gives
+// each element a place of its own.
+void hint_one_place(const std::string &hint);
+
+// The same where a kernel reads scratch, or memory of the submission's own, that nobody has
+// written.
+void hint_unwritten(const std::string &hint);
+
 // The same where a call of the case's next does not end.
 void hint_without_end(const std::string &hint);
 
@@ -159,6 +167,14 @@ bool reads_on(const std::string &array, const std::function<void()> &call);
 // allocated that the same call before it had not left: what is kept to be used again is no leak. On
 // a GPU the simulator is asked all the same.
 bool leaks(const std::function<void()> &call);
+// The same of streams and events: how many more there are after each such call.
+std::uint64_t leaked_handles(const std::function<void()> &call);
+
+// Ends the case where `function` asks for less scratch the more elements there are, or for more
+// than any device has: of the largest that the contract allows, for which there is no memory here.
+// `arguments`: of a call with n elements; arrays may be empty.
+void expect_scratch_for_many(const char *function,
+                             const std::function<std::vector<argument>(int n)> &arguments);
 
 // What the host reaches without a copy, or must bring home, it could compute as well. On the
 // simulator: ends the case unless kernels of the last CALL, of all ranks together, moved nearly so
@@ -274,6 +290,7 @@ struct counted { // totals over every kernel of one call, and the source lines b
     // is also in host_link_bytes.
     std::uint64_t most_sent_bytes = 0, staged_bytes = 0;
     std::uint64_t most_uploaded_bytes = 0; // copied from the host to the device that got most
+    std::uint64_t pageable_out_bytes = 0;  // copied to the host, into ordinary memory
     // From devices to the host, in copies, and what kernels read and write of pinned memory.
     std::uint64_t downloaded_bytes = 0;
     // From the host, and to it, in copies alone: nothing that kernels do with pinned memory.
@@ -289,6 +306,7 @@ struct counted { // totals over every kernel of one call, and the source lines b
     std::uint64_t carried_bytes = 0;
     std::uint64_t host_commands = 0; // launches, copies and fills by the host, graphs' included
     std::uint64_t kept_bytes = 0;    // of device memory, allocated and not freed again
+    std::uint64_t kept_handles = 0;  // streams and events, created and not destroyed again
     std::uint64_t managed_pages = 0; // of 4096 bytes, not on the device when a kernel asked
     // Of the simulator's timeline (simulator/README.md): until all had ended; all work one after
     // another; while something was copied to or from a device; and of these while a kernel ran.

@@ -46,6 +46,8 @@ struct case_record {
         std::size_t in_use = 0;
     } past_the_end;            // what to try where a call gets there; empty: nothing in particular
     std::string another_order; // where all is there, elsewhere
+    std::string one_place;     // where two threads of a kernel write one
+    std::string unwritten;     // where scratch is read that nobody wrote
     bool copied = false;       // its calls bring their results by copies, not by kernels
     std::string without_end;   // where it does not end
     struct {

@@ -412,7 +412,8 @@ bool well(const answer &a)
 } // namespace
 
 // Device arguments go from the region that is ours to the devices and back; the host's code gets
-// what is the host's alone, and the addresses of the rest.
+// what is the host's alone, and the addresses of the rest. Where only the size of scratch is asked
+// for, its code answers alone.
 answer worker::state::load(request what, std::chrono::milliseconds limit)
 {
     if (!host_serves) { // its code is known to the devices once it answers: before any input
@@ -426,6 +427,7 @@ answer worker::state::load(request what, std::chrono::milliseconds limit)
     for (const slot &s : slots)
         if (with_host_code(s.where) && s.where != place::absent)
             copy_image(s, s.input, *input, *host_input);
+    if (what.what == command::scratch) return ask(host, what, limit);
     if (std::any_of(slots.begin(), slots.end(), [](const slot &s) { return s.scratch; })) {
         request scratch = what;
         scratch.what = command::scratch;
@@ -509,6 +511,7 @@ answer worker::state::ask_both(const request &what, std::chrono::milliseconds li
 {
     switch (what.what) {
     case command::load:
+    case command::scratch:
         return load(what, limit);
     case command::run:
         return run(what, limit);

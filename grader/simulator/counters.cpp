@@ -427,6 +427,7 @@ void counters::clear()
 {
     *this = {};
     memory_used = used_now();
+    handles = runtime::streams_and_events();
 }
 
 std::string counters::json() const
@@ -446,12 +447,14 @@ std::string counters::json() const
                               .add_list("sent", list_of(transfers.sent))
                               .add_list("uploaded", list_of(transfers.uploaded))
                               .add("from_pageable", transfers.from_pageable)
+                              .add("to_pageable", transfers.to_pageable)
                               .add("managed", transfers.managed)
                               .add("fill_values", transfers.fill_values)
                               .add("commands", transfers.commands)
                               .add("managed_copies", transfers.managed_copies))
         .add("timeline", to_json(timeline::instance().scheduled()))
         .add("kept_bytes", std::max(memory_used, used_now()) - memory_used)
+        .add("kept_handles", std::max(handles, runtime::streams_and_events()) - handles)
         .text();
 }
 

@@ -99,7 +99,8 @@ struct transfer_counts { // copies outside kernels, bytes
     // memory, there a launch's distinct sectors.
     std::array<std::uint64_t, 16> sent{};
     std::array<std::uint64_t, 16> uploaded{}; // by device: of host_to_device
-    std::uint64_t from_pageable = 0;          // of those to a device: from ordinary host memory
+    // Of copies to a device those from ordinary host memory, and of those to the host those to it.
+    std::uint64_t from_pageable = 0, to_pageable = 0;
     // Of several devices: what kernels read and write of managed memory, which is no device's; of
     // each launch the distinct sectors.
     std::uint64_t managed = 0;
@@ -114,7 +115,8 @@ struct counters {
     std::vector<kernel_counts> kernels; // in order of first launch
     transfer_counts transfers;
     static counters &instance();
-    std::uint64_t memory_used = 0; // of all devices, at the last clear()
+    // At the last clear(): of all devices; and streams and events that were there.
+    std::uint64_t memory_used = 0, handles = 0;
     void clear();
     // With the timeline since clear(), which lies in timeline.hpp: members as named there, and of
     // each step also its "lane", the stream or host thread, and "waited_for", which is held_by.

@@ -426,7 +426,12 @@ cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags)
 {
     return call([&] {
         if (flags) return cudaErrorInvalidValue;
-        if (!valid_device(peer) || peer == current_device()) return cudaErrorInvalidDevice;
+        if (peer == current_device())
+            return fail_because(cudaErrorInvalidDevice,
+                                "it gives the current device access to another one's memory, and " +
+                                    std::to_string(peer) +
+                                    " is the current one itself: cudaSetDevice chooses it");
+        if (!valid_device(peer)) return cudaErrorInvalidDevice;
         if (!can_be_peer(current_device(), peer)) return cudaErrorPeerAccessUnsupported;
         const bool fresh = settled().peers.insert({current_device(), peer}).second;
         return fresh ? cudaSuccess : cudaErrorPeerAccessAlreadyEnabled;

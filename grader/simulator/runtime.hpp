@@ -31,6 +31,8 @@ void complain(const std::string &message); // one line on stderr, prefixed with 
 // What the program is to know of the call that fails now. `why`: words that follow the call's name
 // and its error, "its destination is a null pointer". Returns `error`.
 cudaError_t fail_because(cudaError_t error, std::string why);
+
+std::size_t streams_and_events(); // that the program has created and not destroyed
 void fail_as_found(); // a finding of its own says it
 struct failure_words {
     std::string why;

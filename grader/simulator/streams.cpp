@@ -125,6 +125,8 @@ bool known_attribute(cudaStreamAttrID which)
 
 } // namespace
 
+std::size_t streams_and_events() { return created_streams() + events().size(); }
+
 } // namespace simulator::runtime
 
 using namespace simulator::runtime;

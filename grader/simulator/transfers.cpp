@@ -109,6 +109,7 @@ void count(const side &to, const side &from, std::uint64_t bytes, std::uint64_t 
                                       : t.device_to_device) += bytes;
     if (way == copy_way::inside_device && row < row_of_pieces) t.in_pieces += bytes;
     if (from.pageable && way == copy_way::to_device) t.from_pageable += bytes;
+    if (to.pageable && way == copy_way::to_host) t.to_pageable += bytes;
     if (way == copy_way::to_device) t.uploaded[static_cast<std::size_t>(to.device)] += bytes;
     if (way != copy_way::between_devices) return;
     if (!copies_directly(from.device, to.device)) t.staged += bytes;

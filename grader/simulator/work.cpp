@@ -184,6 +184,7 @@ std::vector<stream_state *> all_streams()
 
 void add_stream(cudaStream_t s) { all().created.insert(s); }
 bool remove_stream(cudaStream_t s) { return all().created.erase(s) != 0; }
+std::size_t created_streams() { return all().created.size(); }
 
 void keep_work(const stream_state &s)
 {

@@ -52,6 +52,7 @@ bool is_legacy(cudaStream_t);
 stream_state &state_of(cudaStream_t); // of a valid stream; default streams: of the current device
 void add_stream(cudaStream_t);
 bool remove_stream(cudaStream_t); // false: not a created one
+std::size_t created_streams();    // and not destroyed
 // Default streams that were used, and created ones.
 std::vector<stream_state *> all_streams();
 

@@ -62,6 +62,19 @@ static keys ordered(order o, std::size_t n, std::mt19937_64 &random = random_sou
 
 // What wrong answers look like.
 
+// A bitonic network whose first step of a run, too, compares keys a distance apart, where each key
+// of the first half belongs with its mirror image in the second.
+static keys without_mirror_images(keys data)
+{
+    const std::size_t n = data.size();
+    for (std::size_t run = 2; run < 2 * n; run *= 2)
+        for (std::size_t d = run / 2; d > 0; d /= 2)
+            for (std::size_t low = 0; low + d < n; ++low)
+                if ((low & d) == 0 && data[low] > data[low + d])
+                    std::swap(data[low], data[low + d]);
+    return data;
+}
+
 static std::vector<misconception<unsigned>> wrong_orders(const keys &in)
 {
     auto sorted_by = [&in](auto less) {
@@ -77,6 +90,10 @@ static std::vector<misconception<unsigned>> wrong_orders(const keys &in)
         {"Keys from 2^31 on come first: they were compared as numbers with a sign.",
          "Keys are unsigned; are those variables, too, in which you hold them?",
          sorted_by([](unsigned a, unsigned b) { return int(a) < int(b); })},
+        {"This is what a network gives whose steps all compare keys a distance apart.",
+         "Two runs that both rise are merged by mirror images first: the first key of the one with "
+         "the last of the other, and so on inwards. Only then come distances.",
+         [&in] { return without_mirror_images(in); }},
     };
 }
 
@@ -130,13 +147,18 @@ static void expect_order(const output<unsigned> &got, const keys &in, const keys
     if (falls == 0) return;
     while (got[right] == want[right]) ++right;
     std::string where = std::to_string(first);
-    expect(false, verdict::WRONG_ANSWER,
-           "All " + std::to_string(in.size()) + " keys are there, in " + std::to_string(falls + 1) +
-               " runs of which each is sorted: data[" + where + "], " + show_element(got[first]) +
-               ", is smaller than the key before it, " + show_element(got[first - 1]) +
-               ". The first " + std::to_string(right) + " are as they should be.",
-           "Is every part sorted in the end, by a kernel that was launched or else by the one that "
-           "could not launch it, and is it the same part that was split off?");
+    constexpr std::size_t a_block = 256; // keys that hardly anybody splits
+    expect(
+        false, verdict::WRONG_ANSWER,
+        "All " + std::to_string(in.size()) + " keys are there, in " + std::to_string(falls + 1) +
+            " runs of which each is sorted: data[" + where + "], " + show_element(got[first]) +
+            ", is smaller than the key before it, " + show_element(got[first - 1]) +
+            ". The first " + std::to_string(right) + " are as they should be.",
+        in.size() <= a_block
+            ? "So few keys are a leaf, which one block sorts by itself: which two keys does the "
+              "first step that goes wrong compare, and should these two be compared?"
+            : "Is every part sorted in the end, by a kernel that was launched or else by the one "
+              "that could not launch it, and is it the same part that was split off?");
 }
 
 static void expect_sorted(const output<unsigned> &got, const keys &in)
@@ -156,6 +178,17 @@ static void try_sort(const keys &in, int at = 0)
     output<unsigned> data = changed_in_place(in);
     hint_without_end(
         "Look for a loop that cannot end, or a pivot that splits off a few keys only.");
+    hint_past_the_end("Keys from n on are none: does a step compare with the key at n, or a thread "
+                      "go on to it?",
+                      "keys in shared memory", in.size() <= 2048 ? 4 * in.size() : 0);
+    hint_one_place("Each key needs a place of its own. In a row of 32 it is told by the votes of "
+                   "lower lanes alone, for larger keys counted downwards; the next row begins "
+                   "where this one has ended, and each warp where those before it have. Print two "
+                   "keys' places that meet: which of these is missing?");
+    hint_unwritten(
+        "What was split lies in `to`, or wherever yours goes: smaller keys and larger "
+        "ones. Nobody has written keys that equal the pivot, and nobody what lies beyond "
+        "a part: whose place is it that is read?");
     hint_another_order("Which step hangs on the order in which warps and blocks run? Where a part "
                        "begins may not, nor what is compared with what.");
     host_may_steer(0.5); // by the sizes of parts; a gate counts what it launches
@@ -353,6 +386,10 @@ CORRECTNESS_CASE("quicksort: data that begin anywhere", 2)
 
 CORRECTNESS_CASE("quicksort: no keys", 1)
 {
+    expect_scratch_for_many("quicksort", [](int n) {
+        static output<unsigned> none(0);
+        return remote<decltype(quicksort)>::arguments(none, n, scratch);
+    });
     try_sort(ordered(order::reversed, 2)); // nothing at all is no answer
     try_sort({});
 }

@@ -200,6 +200,27 @@ static misconception<T> out_of_order(const output<T> &got, const std::vector<T> 
             }};
 }
 
+// Right as far as the highest digit goes: of 8 bits, or of 4.
+static misconception<unsigned> by_highest_digit(const output<unsigned> &got, int bits)
+{
+    return {"The keys are in order by their highest " + std::to_string(bits) +
+                " bits, but not those among them that share these.",
+            "A pass must leave keys of the same digit in the order in which it found them. Which "
+            "keys does yours take to stand before a key? Those at smaller indices: do the tiles, "
+            "then the warps, the rows and the lanes go through the keys in the order in which "
+            "they lie in memory?",
+            [&got, bits] {
+                auto digits_fall = [bits](unsigned x, unsigned y) {
+                    return x >> (32 - bits) > y >> (32 - bits);
+                };
+                const uints &keys = got.values;
+                bool rise = std::adjacent_find(keys.begin(), keys.end(), digits_fall) == keys.end();
+                bool several =
+                    !keys.empty() && keys.front() >> (32 - bits) != keys.back() >> (32 - bits);
+                return rise && several ? keys : uints();
+            }};
+}
+
 template <class T> static misconception<T> lost(const output<T> &got, const std::vector<T> &before)
 {
     return {"Some elements are lost, and others are there more than once.",
@@ -264,6 +285,7 @@ static std::vector<misconception<unsigned>> wrong_orders(const output<unsigned> 
              [&before, piece] { return pieces_by(before, piece, std::identity()); }});
     known.push_back(bits_left_out(got, before, std::max<std::size_t>(1, before.size())));
     known.push_back(lost(got, before));
+    for (int bits : {8, 4}) known.push_back(by_highest_digit(got, bits));
     known.push_back(out_of_order(got, before));
     return known;
 }
@@ -317,6 +339,14 @@ static std::vector<misconception<float>> wrong_floats(const output<float> &got,
          by([](float key) { return std::bit_cast<std::int32_t>(key); })},
         {"The largest comes first.", "The smallest comes first.",
          by([](float key) { return -key; })},
+        {"The positive keys come first and then the negative ones, both in order.",
+         "Bit 31, too, has to be turned, of positive keys and of negative ones: as a digit it "
+         "decides last, and negative keys come first.",
+         by([](float key) { return std::pair(std::signbit(key), key); })},
+        {"The keys are sorted by their whole parts alone.",
+         "A conversion to an integer rounds. Digits come of a float's bits as they are: "
+         "__float_as_uint, or a pointer to unsigned.",
+         by([](float key) { return std::trunc(std::clamp(key, -0x1p31f, 0x1p31f)); })},
         lost(got, before),
         out_of_order(got, before),
     };
@@ -368,6 +398,25 @@ static void order_is_kept()
                        "stand before a key instead.");
 }
 
+static void places_are_told(const char *function)
+{
+    hint_past_the_end(
+        std::string("Add up what lies in scratch: does ") + function +
+            "_scratch ask for all of it, in bytes? If it does, a key's place is too large: print, "
+            "for one key, how many there are of smaller digits, of its own in earlier tiles, and "
+            "before it in its tile. Do counting and placing look at the same digit, and is a count "
+            "read where it was written?",
+        "scratch");
+    hint_one_place("Each key of a pass needs a place of its own: behind all keys of smaller "
+                   "digits, all of its own digit in earlier tiles, however many tiles there are, "
+                   "and those of its digit before it in its tile; only lanes with every bit of the "
+                   "digit alike are peers. Print these numbers for two keys that meet: which is "
+                   "wrong?");
+    hint_unwritten("In which array should this element be, keys or values or counts? A value goes "
+                   "where its key goes, but in the array of values; and all counts of all tiles "
+                   "are written before they are added up.");
+}
+
 // Where it adds up counts of digits: 256 of them in each of 4 passes, and of many tiles more.
 static void host_may_add_counts() { host_may_steer(0.5, 4 * 256 * sizeof(unsigned)); }
 
@@ -388,6 +437,7 @@ static void try_sort(const uints &before, int at = 0)
 {
     output<unsigned> keys = changed_in_place(before);
     order_is_kept();
+    places_are_told("radix_sort");
     host_may_add_counts();
     CALL(radix_sort, misaligned(keys, at), int(before.size()), scratch);
     uints want = oracle::radix_sort(before);
@@ -402,6 +452,7 @@ static void try_pairs(const uints &of_keys, int keys_at = 0, int values_at = 0)
     output<unsigned> keys = changed_in_place(before.keys);
     output<unsigned> values = changed_in_place(before.values);
     order_is_kept();
+    places_are_told("radix_sort_pairs");
     host_may_add_counts();
     CALL(radix_sort_pairs, misaligned(keys, keys_at), misaligned(values, values_at),
          int(of_keys.size()), scratch);
@@ -414,6 +465,7 @@ static void try_floats(const floats &before, int at = 0)
 {
     output<float> keys = changed_in_place(before);
     order_is_kept();
+    places_are_told("radix_sort_floats");
     host_may_add_counts();
     CALL(radix_sort_floats, misaligned(keys, at), int(before.size()), scratch);
     floats want = oracle::radix_sort_floats(before);
@@ -713,6 +765,10 @@ CORRECTNESS_CASE("radix_sort: arrays that begin anywhere", 1)
 
 CORRECTNESS_CASE("radix_sort: no keys", 1)
 {
+    expect_scratch_for_many("radix_sort", [](int n) {
+        static output<unsigned> none(0);
+        return remote<decltype(radix_sort)>::arguments(none, n, scratch);
+    });
     try_sort(two_falling()); // nothing at all is no answer
     try_sort({});
 }
@@ -751,6 +807,10 @@ CORRECTNESS_CASE("radix_sort_pairs: arrays that begin anywhere", 1)
 
 CORRECTNESS_CASE("radix_sort_pairs: no keys", 1)
 {
+    expect_scratch_for_many("radix_sort_pairs", [](int n) {
+        static output<unsigned> none(0);
+        return remote<decltype(radix_sort_pairs)>::arguments(none, none, n, scratch);
+    });
     try_pairs(two_falling());
     try_pairs({});
 }

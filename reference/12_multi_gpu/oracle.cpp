@@ -27,11 +27,11 @@ std::vector<double> eliminate(std::vector<double> a, int order, pivoting how)
         return how == pivoting::positive ? std::max(x, 0.0) : std::abs(x);
     };
     for (std::size_t k = 0; k < n; ++k) {
-        std::size_t pivot = k;
-        for (std::size_t i = k + 1; i < n && how != pivoting::none; ++i)
+        std::size_t pivot = how == pivoting::any_row ? 0 : k;
+        for (std::size_t i = pivot + 1; i < n && how != pivoting::none; ++i)
             if (magnitude(i, k) > magnitude(pivot, k)) pivot = i;
         if (magnitude(pivot, k) == 0) return {};
-        for (std::size_t j = 0; j <= n; ++j) std::swap(a[k * row + j], a[pivot * row + j]);
+        for (std::size_t j = k; j <= n; ++j) std::swap(a[k * row + j], a[pivot * row + j]);
         for (std::size_t i = k + 1; i < n; ++i) {
             const double factor = a[i * row + k] / a[k * row + k];
             for (std::size_t j = k; j <= n; ++j) a[i * row + j] -= factor * a[k * row + j];

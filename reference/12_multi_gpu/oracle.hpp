@@ -15,8 +15,9 @@ struct sums {
 sums all_reduce(const std::vector<float> &buffers, int n, int devices);
 
 // How the solution of a system is looked for: `largest` is partial pivoting, `none` leaves the
-// rows where they are, `positive` takes the largest by value, and none that is not above 0.
-enum class pivoting { largest, none, positive };
+// rows where they are, `positive` takes the largest by value, and none that is not above 0;
+// `any_row` looks in all rows, also in those that had their pivots.
+enum class pivoting { largest, none, positive, any_row };
 // n numbers; empty where the system is singular.
 std::vector<double> eliminate(std::vector<double> augmented, int n, pivoting = pivoting::largest);
 

@@ -170,3 +170,22 @@ TEST_CASE("a tail knows whether only relatives ran since its parent began")
     CHECK(last.follows_family);
     CHECK(!of_a->follows_family); // `b` ran meanwhile
 }
+
+TEST_CASE("of few places, one may be taken for a moment where turns are drawn")
+{
+    auto taken = [](std::uint32_t places, bool shuffled) {
+        launch_tree tree(places, shuffled, 5);
+        int refused = 0;
+        for (int k = 0; k < 30; ++k) {
+            if (tree.reserve())
+                tree.give_back();
+            else
+                ++refused;
+        }
+        return refused;
+    };
+    CHECK(taken(2, false) == 0);
+    CHECK(taken(2048, true) == 0);
+    CHECK(taken(2, true) > 3);
+    CHECK(taken(2, true) < 20);
+}
