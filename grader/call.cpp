@@ -458,10 +458,10 @@ std::string span_of(const char *what, std::uint64_t first, std::uint64_t last)
                          : fmt::format("{}s {} to {}", what, first, last);
 }
 
-// Of a matrix whose whole rows, or whole columns, are missing: which.
+// Of a matrix whose whole rows, or whole columns, are missing: " That is all of row 15 of 16."
 std::string missing_lines(const argument &a, const std::vector<std::uint64_t> &missing)
 {
-    if (a.row == 0 || a.written_count % a.row != 0) return {};
+    if (a.row < 2 || a.written_count % a.row != 0) return {};
     const std::uint64_t rows = a.written_count / a.row, k = missing.size();
     const std::uint64_t row = missing.front() / a.row, last_row = missing.back() / a.row;
     const std::uint64_t column = missing.front() % a.row, last_column = missing.back() % a.row;
@@ -523,12 +523,14 @@ void check_written(const std::vector<argument> &arguments, const unwritten_lists
     for (std::size_t j = 0; j < lists.size(); ++j) {
         if (lists[j].empty()) continue;
         const argument &a = arguments[j];
+        const std::string lines = missing_lines(a, lists[j]);
         end_case(verdict::PARTIALLY_WRITTEN,
                  fmt::format("{} of {} of {} {} never written, the first at index {}.{}",
                              lists[j].size(), elements(a.written_count), ordinal_parts(a, 0),
-                             lists[j].size() == 1 ? "was" : "were", lists[j].front(),
-                             missing_lines(a, lists[j])),
-                 why_unwritten(a, lists[j], arguments));
+                             lists[j].size() == 1 ? "was" : "were", lists[j].front(), lines),
+                 lines.empty() ? why_unwritten(a, lists[j], arguments)
+                               : "Which index of the store runs over them, by what is it bounded, "
+                                 "and which blocks are there for them?");
     }
 }
 

@@ -130,7 +130,17 @@ static std::vector<misconception<float>> wrong_sorts(const floats &in)
 
 static std::vector<misconception<float>> wrong_reversals(const floats &data, int block)
 {
+    constexpr std::size_t most_in_y = 65535; // of a grid's blocks, by which some cut x as well
     return {
+        {"The pieces from number 65535 on stayed as they were.",
+         "Who has these? A grid cut to 65535 blocks is too small where each has one piece: in x "
+         "there may be 2147483647, or a block may go on to further pieces.",
+         [&data, block] {
+             const std::size_t reach = std::min(data.size(), most_in_y * std::size_t(block));
+             floats out = oracle::reverse_blocks(floats(data.begin(), data.begin() + reach), block);
+             out.insert(out.end(), data.begin() + reach, data.end());
+             return out;
+         }},
         {"The whole array was reversed.", "Each piece of `block` elements keeps its place.",
          [&data] { return floats(data.rbegin(), data.rend()); }},
         {"The last piece, which is shorter, stayed as it was.",

@@ -599,8 +599,8 @@ CORRECTNESS_CASE("predict: neighbours", 4)
     ask(patterns, pattern_kind::shuffled, {0, 5}, 1, 4096);
     ask(patterns, pattern_kind::one_address, {0}, 1, 4096);
     ask(patterns, pattern_kind::bytes, {0, 1, 100}, 2, 4096);
-    ask(patterns, pattern_kind::float2_each, {0, 1, 4}, 2, 4096);
-    ask(patterns, pattern_kind::float4_each, {0, 1, 2}, 2, 4096);
+    ask(patterns, pattern_kind::float2_each, {0, 1, 4, 8}, 2, 4096);
+    ask(patterns, pattern_kind::float4_each, {0, 1, 2, 4, 8}, 2, 4096);
     quiz(patterns);
 }
 
