@@ -414,6 +414,8 @@ std::string why_unwritten(const argument &a, const std::vector<std::uint64_t> &m
                    : fmt::format("Whose share is element {}? Print where each share begins and how "
                                  "long it is: in elements, not in rows or images.",
                                  missing.front());
+    const auto &left_out = current_case().left_out;
+    if (!left_out.hint.empty() && missing == left_out.elements) return left_out.hint;
     if (const std::int64_t way = moved_by(a, missing)) {
         const std::uint64_t k = missing.size();
         return fmt::format("Beyond the other end {} {} written that nobody asked for: is "
@@ -554,7 +556,8 @@ void check_untouched(const std::vector<argument> &arguments)
                     "leaves the rest as it was.",
                     ordinal_parts(a, 0), i, a.show(after + i * a.wire.element), a.written_first,
                     static_cast<std::int64_t>(a.written_first + a.written_count) - 1),
-                "Compare the kernel's guard with the range that lab.hpp states.");
+                "Is an element stored that should not be, or one at a place too far on? Or does a "
+                "guard let more through than the range that lab.hpp states?");
         }
     }
 }

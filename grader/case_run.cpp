@@ -517,7 +517,9 @@ std::string endless_hint()
         return "Here the work in streams runs only while the program waits for it in a call of the "
                "runtime, such as cudaStreamSynchronize. Does the host wait in another way, for a "
                "flag or a latch that a function in a stream sets? Make such a call first.";
-    return hint.empty() ? "Look for a loop that cannot end, or threads that wait for each other."
+    return hint.empty() ? "Look for a loop that cannot end, or threads that wait for each other. "
+                          "Or is there more to do than need be: how often does one thread go round "
+                          "its loops in this call?"
                         : hint;
 }
 
