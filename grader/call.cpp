@@ -385,14 +385,16 @@ std::string which_number(const std::vector<argument> &arguments, std::uint64_t n
 std::string why_end_missing(const argument &a, std::uint64_t there, std::uint64_t first_missing)
 {
     const counted c = counts_of_last_call();
+    const bool last_alone = there + 1 == a.written_count;
     const std::string observe =
         fmt::format("Which thread should write element {}? If it is not there, the grid is too "
-                    "small; if it is: where does its block begin, and what stops it?",
-                    first_missing);
+                    "small; if it is: where does its block begin, and what stops it{}?",
+                    first_missing, last_alone ? ", or does it write one place too early" : "");
     if (c.launches == 0) return observe;
     if (c.launches == 1 && there == c.threads)
         return fmt::format("There were {} threads, and each wrote one element: is the grid's size "
-                           "computed from the {} elements of the result, and rounded up?",
+                           "computed from the {} elements of the result, and rounded up, or "
+                           "should a thread have several elements?",
                            c.threads, a.written_count);
     // Less than a block's share is missing behind whole ones: the rounding.
     const std::uint64_t missing = a.written_count - there;
@@ -436,6 +438,10 @@ std::string why_unwritten(const argument &a, const std::vector<std::uint64_t> &m
                      "does it count?";
     }
     const bool counted_here = options().simulated && !last_counters.empty();
+    if (counted_here && missing.size() == a.written_count)
+        return "Other outputs were written, and nothing of this one. Which kernel should write it: "
+               "is it launched in this call, with enough blocks for these numbers, and what stops "
+               "its threads?";
     if (to_the_end && counted_here && missing.front() > a.written_first)
         return why_end_missing(a, missing.front() - a.written_first, missing.front());
     // At most a block's worth, and not most of it: else the rounding is not to blame.
@@ -713,6 +719,12 @@ std::string hint_of(const simulator_finding &f, bool order)
         if (std::strstr(f.where, "third parameter"))
             return "That parameter, between <<< and >>>, is the size of the dynamic shared memory, "
                    "in bytes: is it given, and is it the number of elements times sizeof?";
+        if (std::strstr(f.where, "shared memory, byte -"))
+            return "An index is below 0 here: does it come of a signed char, of an int shifted to "
+                   "the right, or of a difference?";
+        if (std::string_view(f.where).starts_with("shared memory") && !has_own_hint(f.where))
+            return "Which is the largest index that this line uses, also where places are skipped "
+                   "or the input asks for most, and how many elements has the shared array?";
         if (std::strstr(f.where, "`scratch`") && !has_own_hint(f.where)) return scratch_hint();
         const bool one_element =
             f.threads == 1 && std::string_view(f.where).starts_with("just past");

@@ -77,10 +77,12 @@ template <class T> bool in_32_bits(const parts<T> &p)
     return true;
 }
 
-// So many parts are right that a block's threads, or a warp's lanes, will have been too few.
+// So many parts are right, or elements, that whoever scans their sums will have stopped there.
 template <class T> bool too_few_sums(const parts<T> &p)
 {
-    return p.first_wrong >= 32 && (p.first_wrong & (p.first_wrong - 1)) == 0;
+    constexpr std::size_t most_of_a_block = 16384;
+    const bool rounds = (p.first_wrong & (p.first_wrong - 1)) == 0;
+    return p.first_wrong > 0 && (p.each > most_of_a_block || (rounds && p.first_wrong >= 32));
 }
 
 } // namespace
@@ -97,7 +99,7 @@ wrong_before_parts(const std::vector<T> &in, bool exclusive, const std::vector<T
     auto add = [&](bool is, const std::string &cause, const std::string &next) {
         if (is) known.push_back({cause, next, [&got] { return got; }});
     };
-    add(own_too(p, 0) && (count > 1 || !exclusive),
+    add(own_too(p, 0),
         count == 1 ? "Every sum has the sum of all elements in it as well."
                    : "Every " + each + " elements got their own sum as well as what lies before.",
         "Before the first warp, and the first block, lies nothing: what comes before is the scan "
@@ -123,11 +125,12 @@ wrong_before_parts(const std::vector<T> &in, bool exclusive, const std::vector<T
                                 grading::show_element(p.right[p.first_wrong]) + ", and " +
                                 grading::show_element(p.before[p.first_wrong]) + " was added.";
     add(too_few_sums(p),
-        "What lies before is right for the first " + std::to_string(p.first_wrong) + " times " +
-            each + " elements, and for no more. " + numbers,
-        "There are " + std::to_string(count) + " sums of " + each +
-            " elements: does whoever scans and adds them go on to the last, and take along what "
-            "came before?");
+        (p.each > 16384 ? "What lies before is right up to element " + first
+                        : "What lies before is right for the first " +
+                              std::to_string(p.first_wrong) + " times " + each + " elements") +
+            ", and no further. " + numbers,
+        "The sums of blocks are more than one round can scan: does whoever scans and adds them go "
+        "on to the last, and does each round begin with the sum of all rounds before it?");
     add(count > 1,
         "Every " + each + " elements are added up rightly by themselves, but from element " +
             first + " on what lies before them is wrong. " + numbers,

@@ -85,15 +85,12 @@ template <class F> static void add_same_in_every_block(std::vector<misconception
     constexpr unsigned by_chance = 4; // so few counts may have a divisor in common
     if (times < 2 || counted <= by_chance) return;
     const counts want = right();
-    bool fewer = true, as_many = true;
-    for (std::size_t b = 0; b < got.size(); ++b) {
-        fewer = fewer && got[b] / times <= want[b];
-        as_many = as_many && got[b] / times == want[b];
-    }
-    if (!fewer || as_many) return;
+    for (std::size_t b = 0; b < got.size(); ++b)
+        if (got[b] / times > want[b]) return;
     known.push_back({"Every count is a multiple of " + std::to_string(times) +
-                         ", as if so many blocks had counted the same elements.",
-                     "Is blockIdx.x in the index with which a thread begins?",
+                         ", as if so many blocks, or threads, had counted the same elements.",
+                     "Is blockIdx.x in the index with which a thread begins, and does it go on by "
+                     "as many as the whole grid has threads?",
                      [&got] { return got; }});
 }
 
@@ -168,6 +165,28 @@ static std::vector<misconception<unsigned>> wrong_tiles(const bytes &image, int 
             return bins;
         };
     };
+    // The image's rows taken to be as long as the tile's, below its top or below that of the image.
+    const std::string narrow =
+                          "A row was taken to begin as many pixels behind the one above as the "
+                          "tile has columns.",
+                      by_width = "A row of the image begins `width` pixels behind the one above, "
+                                 "within a tile, too.";
+    auto counted_with_rows_of_tile = [=, &image](bool below_the_top) {
+        return [=, &image] {
+            counts bins(std::size_t(across) * down * 256);
+            for (int t = 0; t < across * down; ++t) {
+                int left = t % across * tile, top = t / across * tile;
+                int columns = std::min(tile, width - left), rows = std::min(tile, height - top);
+                for (int y = 0; y < rows; ++y)
+                    for (int x = 0; x < columns; ++x) {
+                        std::size_t row = std::size_t(top) * (below_the_top ? width : columns);
+                        std::size_t pixel = row + std::size_t(y) * columns + left + x;
+                        ++bins[std::size_t(t) * 256 + image[pixel]];
+                    }
+            }
+            return bins;
+        };
+    };
     return {
         {"The tiles at the edges, which are not whole, were left out.",
          "A tile at the right or the bottom edge has as many columns and rows as are left.",
@@ -189,20 +208,8 @@ static std::vector<misconception<unsigned>> wrong_tiles(const bytes &image, int 
              }
              return bins;
          }},
-        {"Each row of a tile was looked for as many pixels on as the tile has columns.",
-         "A row of the image begins `width` pixels behind the one above, also within a tile.",
-         [=, &image] {
-             counts bins(std::size_t(across) * down * 256);
-             for (int t = 0; t < across * down; ++t) {
-                 int left = t % across * tile, top = t / across * tile;
-                 int columns = std::min(tile, width - left), rows = std::min(tile, height - top);
-                 std::size_t first = std::size_t(top) * width + left;
-                 for (int y = 0; y < rows; ++y)
-                     for (int x = 0; x < columns; ++x)
-                         ++bins[std::size_t(t) * 256 + image[first + std::size_t(y) * columns + x]];
-             }
-             return bins;
-         }},
+        {narrow, by_width, counted_with_rows_of_tile(true)},
+        {narrow, by_width, counted_with_rows_of_tile(false)},
         {"The tiles were numbered down the columns.",
          "lab.hpp has them row by row: tile (r, c) is number r * across + c.",
          counted_in([=](int x, int y) { return x / tile * down + y / tile; })},
