@@ -1278,6 +1278,18 @@ bool reads_on(const std::string &array, const std::function<void()> &call)
     return in_every_order;
 }
 
+void expect_launches(const std::string &array, const std::function<void()> &call)
+{
+    current_case().only_launches = true;
+    try {
+        reads_on(array, call);
+    } catch (const other_ending &) {
+        current_case().may_read_on.clear();
+        restart_workers();
+    }
+    current_case().only_launches = false;
+}
+
 bool leaks(const std::function<void()> &call)
 {
     std::optional<on_simulator> there;

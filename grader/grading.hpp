@@ -166,6 +166,10 @@ void limit_launches(int places);
 // case. On a GPU the simulator is asked all the same.
 bool reads_on(const std::string &array, const std::function<void()> &call);
 
+// The same where nothing matters but that no launch is refused, which ends the case. Other things
+// can go wrong for want of memory, and are no one's fault: a texture is not made of too little.
+void expect_launches(const std::string &array, const std::function<void()> &call);
+
 // On the simulator: whether `call`, a CALL with less than 100 KB of arguments, leaves device memory
 // allocated that the same call before it had not left: what is kept to be used again is no leak. On
 // a GPU the simulator is asked all the same.

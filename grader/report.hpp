@@ -61,9 +61,10 @@ struct case_record {
         bool exempt = false;     // the contract has it work on device memory
     } host;
     std::string may_read_on; // the argument behind whose end a read ends the call and not the case
-    bool repeating = false;  // the second of two equal calls is running
-    std::string counts;      // the simulator's counters of its largest call, where asked for
-    std::string replay;      // the file that repeats the case's last call
+    bool only_launches = false; // calls may end in any way but by a launch that is refused
+    bool repeating = false;     // the second of two equal calls is running
+    std::string counts;         // the simulator's counters of its largest call, where asked for
+    std::string replay;         // the file that repeats the case's last call
     double duration_ms = 0;
     std::optional<speed_result> speed;
     // The last call's outputs, so that comparisons can name them: the caller's elements, the name,

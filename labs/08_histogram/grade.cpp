@@ -324,19 +324,14 @@ static void try_random_tiles(int width, int height, int tile, int image_at = 0, 
     try_tiles(random_bytes(std::size_t(width) * height), width, height, tile, image_at, bins_at);
 }
 
-// Of more tiles in one direction than a grid may have blocks in y or z, of a pixel each. Bins for
-// all of them take long to simulate: there, of an image whose pixels are not all there, what is
-// seen is that a kernel begins.
+// Of more tiles in one direction than a grid may have blocks in y or z, of a pixel each. All their
+// bins would take long to simulate: there a few pixels are enough to see that kernels begin.
 static void try_row_of_tiles(int width, int height)
 {
     if (!simulated()) return try_random_tiles(width, height, 1);
     bytes image = random_bytes(1000);
     output<unsigned> bins(std::size_t(width) * height * 256);
-    bool went = reads_on("image", [&] { CALL(histogram_tiles, image, width, height, 1, bins); });
-    expect(went, verdict::WRONG_ANSWER,
-           "Told of " + std::to_string(width) + " x " + std::to_string(height) +
-               " tiles, histogram_tiles never looked behind the first 1000.",
-           "Is there a block, or a round of a loop, for each of them?");
+    expect_launches("image", [&] { CALL(histogram_tiles, image, width, height, 1, bins); });
 }
 
 // Which numbers may be taken for ones of bin bin_count, which there is not.
@@ -689,17 +684,13 @@ CORRECTNESS_CASE("histogram_tiles: ragged edges", 2)
     try_random_tiles(101, 203, 50);
 }
 
-CORRECTNESS_CASE("histogram_tiles: tiles of every size", 1)
+CORRECTNESS_CASE("histogram_tiles: tiles of every size", 2)
 {
     for (int tile : {1, 2, 3, 5}) try_random_tiles(13, 11, tile);
     for (int tile : {15, 16, 17, 31, 33, 64}) try_random_tiles(97, 83, tile);
     for (int tile : {96, 97, 98, 1000}) try_random_tiles(97, 83, tile);
     try_random_tiles(701, 1, 64);
     try_random_tiles(1, 701, 64);
-}
-
-CORRECTNESS_CASE("histogram_tiles: tall and wide images", 1)
-{
     try_row_of_tiles(1, 70000);
     try_row_of_tiles(70000, 1);
 }

@@ -1,5 +1,5 @@
-// Fails: histogram_tiles: tall and wide images | LAUNCH_FAILED | at most 65535 blocks in y
-// On gpu: histogram_tiles: tall and wide images | LAUNCH_FAILED |
+// Fails: histogram_tiles: tiles of every size | LAUNCH_FAILED | at most 65535 blocks in y
+// On gpu: histogram_tiles: tiles of every size | LAUNCH_FAILED |
 // A block a tile, the rows of tiles in y.
 #include "lab.hpp"
 
