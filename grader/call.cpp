@@ -386,14 +386,16 @@ std::string which_number(const std::vector<argument> &arguments, std::uint64_t n
 std::string why_end_missing(const argument &a, std::uint64_t there, std::uint64_t first_missing)
 {
     const counted c = counts_of_last_call();
+    const bool last_alone = there + 1 == a.written_count;
     const std::string observe =
         fmt::format("Which thread should write element {}? If it is not there, the grid is too "
-                    "small; if it is: where does its block begin, and what stops it?",
-                    first_missing);
+                    "small; if it is: where does its block begin, and what stops it{}?",
+                    first_missing, last_alone ? ", or does it write one place too early" : "");
     if (c.launches == 0) return observe;
     if (c.launches == 1 && there == c.threads)
         return fmt::format("There were {} threads, and each wrote one element: is the grid's size "
-                           "computed from the {} elements of the result, and rounded up?",
+                           "computed from the {} elements of the result, and rounded up, or "
+                           "should a thread have several elements?",
                            c.threads, a.written_count);
     // Less than a block's share is missing behind whole ones: the rounding.
     const std::uint64_t missing = a.written_count - there;
@@ -413,6 +415,8 @@ std::string why_unwritten(const argument &a, const std::vector<std::uint64_t> &m
                            "it is, in elements, not in rows or images; and who takes what a "
                            "division leaves over?",
                            missing.front());
+    const auto &left_out = current_case().left_out;
+    if (!left_out.hint.empty() && missing == left_out.elements) return left_out.hint;
     if (const std::int64_t way = moved_by(a, missing)) {
         const std::uint64_t k = missing.size();
         return fmt::format("Beyond the other end {} {} written that nobody asked for: is "
@@ -433,6 +437,10 @@ std::string why_unwritten(const argument &a, const std::vector<std::uint64_t> &m
                      "does it count?";
     }
     const bool counted_here = options().simulated && !last_counters.empty();
+    if (counted_here && missing.size() == a.written_count)
+        return "Other outputs were written, and nothing of this one. Which kernel should write it: "
+               "is it launched in this call, with enough blocks for these numbers, and what stops "
+               "its threads?";
     if (to_the_end && counted_here && missing.front() > a.written_first)
         return why_end_missing(a, missing.front() - a.written_first, missing.front());
     // At most a block's worth, and not most of it: else the rounding is not to blame.
@@ -558,7 +566,8 @@ void check_untouched(const std::vector<argument> &arguments)
                     "leaves the rest as it was.",
                     ordinal_parts(a, 0), i, a.show(after + i * a.wire.element), a.written_first,
                     static_cast<std::int64_t>(a.written_first + a.written_count) - 1),
-                "Compare the kernel's guard with the range that lab.hpp states.");
+                "Is an element stored that should not be, or one at a place too far on? Or does a "
+                "guard let more through than the range that lab.hpp states?");
         }
     }
 }
@@ -756,6 +765,9 @@ std::string hint_of(const simulator_finding &f, bool order)
         if (std::strstr(f.where, "third parameter"))
             return "That parameter, between <<< and >>>, is the size of the dynamic shared memory, "
                    "in bytes: is it given, and is it the number of elements times sizeof?";
+        if (std::strstr(f.where, "shared memory, byte -"))
+            return "An index is below 0 here: does it come of a signed char, of an int shifted to "
+                   "the right, or of a difference?";
         if (std::string_view(f.where).starts_with("shared memory") && !has_own_hint(f.where))
             return "How many elements has the array, and what is the largest index that a thread "
                    "computes for it, with halo, padding and the last turn of a loop?";
@@ -1326,6 +1338,18 @@ bool reads_on(const std::string &array, const std::function<void()> &call)
     options().random_schedule = usual;
     current_case().may_read_on.clear();
     return in_every_order;
+}
+
+void expect_launches(const std::string &array, const std::function<void()> &call)
+{
+    current_case().only_launches = true;
+    try {
+        reads_on(array, call);
+    } catch (const other_ending &) {
+        current_case().may_read_on.clear();
+        restart_workers();
+    }
+    current_case().only_launches = false;
 }
 
 bool leaks(const std::function<void()> &call)

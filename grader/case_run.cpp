@@ -453,6 +453,9 @@ void say_older_value(verdict v, std::string &message, std::string &hint)
 
 void end_case(verdict v, std::string message, std::string hint)
 {
+    const bool for_the_grader = v == verdict::INFRA_ERROR || v == verdict::SKIPPED;
+    if (current_case().only_launches && v != verdict::LAUNCH_FAILED && !for_the_grader)
+        throw other_ending{};
     say_failed_call(message, hint);
     say_older_value(v, message, hint);
     if (const std::string &numbers = current_case().numbers; of_a_call(v) && !numbers.empty())
@@ -543,7 +546,9 @@ std::string endless_hint()
         return "Here the work in streams runs only while the program waits for it in a call of the "
                "runtime, such as cudaStreamSynchronize. Does the host wait in another way, for a "
                "flag or a latch that a function in a stream sets? Make such a call first.";
-    return hint.empty() ? "Look for a loop that cannot end, or threads that wait for each other."
+    return hint.empty() ? "Look for a loop that cannot end, or threads that wait for each other. "
+                          "Or is there more to do than need be: how often does one thread go round "
+                          "its loops in this call?"
                         : hint;
 }
 

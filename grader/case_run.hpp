@@ -88,6 +88,9 @@ bool may_count_by_atomics();
 // had been recorded: that, and what to do. Else empty.
 std::string idle_wait_hint();
 
+// What end_case throws where the case lets a call end as it likes.
+struct other_ending {};
+
 // Throws (through doctest): nothing after it in the case runs. The first verdict of a case stands.
 // Safe to call from several threads, whose exceptions must then reach the case's own.
 [[noreturn]] void end_case(verdict v, std::string message, std::string hint = {});

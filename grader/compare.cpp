@@ -297,6 +297,7 @@ template <class T> [[noreturn]] void end_wrong(const mistake<T> &m, const std::s
     std::optional<recognised> why = recognise_read_output(m);
     // Right the first time: not the same mistake each time, even if by chance it looks like one.
     if (!why && v == verdict::NONDETERMINISTIC && !nan) why = reordered(m);
+    const bool said = why.has_value();
     if (!why) why = recognise_known(m, known);
     if (!why && !nan) why = recognise_general(m);
     if (why) {
@@ -306,6 +307,10 @@ template <class T> [[noreturn]] void end_wrong(const mistake<T> &m, const std::s
         next = "Where does the NaN come from? An output or scratch value read before it was "
                "written is one.";
     }
+    if (v == verdict::NONDETERMINISTIC && !said)
+        next = "Which of these can differ between two calls: a static or __device__ variable, or "
+               "scratch, that still holds what the first call left; or the order in which threads "
+               "and blocks come to something?";
     if (v == verdict::NONDETERMINISTIC)
         message = "A first call was right and a second, with the same inputs, was not: " + message;
     end_case(v, message, next);
@@ -417,6 +422,11 @@ void hint_another_order(const std::string &hint) { current_case().another_order 
 void hint_one_place(const std::string &hint) { current_case().one_place = hint; }
 
 void hint_unwritten(const std::string &hint) { current_case().unwritten = hint; }
+
+void hint_left_out(std::vector<std::size_t> elements, const std::string &hint)
+{
+    current_case().left_out = {{elements.begin(), elements.end()}, hint};
+}
 
 void hint_without_end(const std::string &hint) { current_case().without_end = hint; }
 

@@ -114,6 +114,9 @@ void hint_one_place(const std::string &hint);
 // written.
 void hint_unwritten(const std::string &hint);
 
+// The same where just these elements, in ascending order, were never written.
+void hint_left_out(std::vector<std::size_t> elements, const std::string &hint);
+
 // The same where a call of the case's next does not end.
 void hint_without_end(const std::string &hint);
 
@@ -167,6 +170,10 @@ void limit_launches(int places);
 // size is seen to arrive whole for which there is no memory. Anything else that goes wrong ends the
 // case. On a GPU the simulator is asked all the same.
 bool reads_on(const std::string &array, const std::function<void()> &call);
+
+// The same where nothing matters but that no launch is refused, which ends the case. Other things
+// can go wrong for want of memory, and are no one's fault: a texture is not made of too little.
+void expect_launches(const std::string &array, const std::function<void()> &call);
 
 // On the simulator: whether `call`, a CALL with less than 100 KB of arguments, leaves device memory
 // allocated that the same call before it had not left: what is kept to be used again is no leak. On

@@ -49,9 +49,13 @@ struct case_record {
     } past_the_end;            // what to try where a call gets there; empty: nothing in particular
     std::string another_order; // where all is there, elsewhere
     std::string one_place;     // where two threads of a kernel write one
-    std::string unwritten;     // where scratch is read that nobody wrote
-    bool copied = false;       // its calls bring their results by copies, not by kernels
-    std::string without_end;   // where it does not end
+    struct {
+        std::vector<std::uint64_t> elements;
+        std::string hint;
+    } left_out;              // of an output, just these
+    std::string unwritten;   // where scratch is read that nobody wrote
+    bool copied = false;     // its calls bring their results by copies, not by kernels
+    std::string without_end; // where it does not end
     struct {
         double share = 1.0 / 8;  // of the bytes on the device that the host may see, and bring
         std::uint64_t bytes = 0; // beyond that
@@ -59,7 +63,8 @@ struct case_record {
         bool exempt = false;     // the contract has it work on device memory
     } host;
     std::string may_read_on; // the argument behind whose end a read ends the call and not the case
-    bool repeating = false;  // the second of two equal calls is running
+    bool only_launches = false; // calls may end in any way but by a launch that is refused
+    bool repeating = false;     // the second of two equal calls is running
     // Which runs streams' work late, since the first one had streams; and whether the last one did.
     bool late_again = false, was_late = false;
     std::string counts; // the simulator's counters of its largest call, where asked for

@@ -100,7 +100,12 @@ void describe_shared(const context &c, finding &f, std::uint64_t address)
     std::uint64_t at = address >= shared_window ? address - shared_window : address;
     const program &p = *c.g->running;
     f.address = at;
-    f.where = "shared memory, byte " + std::to_string(at) + " of " + std::to_string(c.shared_bytes);
+    // Addresses have 32 bits: those from the half on come of an index below 0.
+    const bool below = at >= (std::uint64_t{1} << 31) && at < (std::uint64_t{1} << 32);
+    f.where = "shared memory, byte " +
+              std::to_string(below ? static_cast<std::int64_t>(at) - (std::int64_t{1} << 32)
+                                   : static_cast<std::int64_t>(at)) +
+              " of " + std::to_string(c.shared_bytes);
     if (at >= c.shared_bytes) {
         if (p.dynamic)
             f.where += ": the launch's third parameter asks for " +

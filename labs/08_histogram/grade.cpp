@@ -76,10 +76,27 @@ static floats floats_around(const bin_range &r, std::size_t n)
 
 // What wrong answers look like.
 
-// `counted`: how many bytes the answer has counted in all.
-static std::vector<misconception<unsigned>> wrong_bytes(const bytes &in, int at,
-                                                        std::size_t counted)
+// Of blocks that all count the same elements: each count is so many times one that these can have.
+template <class F> static void add_same_in_every_block(std::vector<misconception<unsigned>> &known,
+                                                       const counts &got, F right)
 {
+    unsigned times = 0, counted = 0;
+    for (unsigned x : got) times = std::gcd(times, x), counted += x > 0;
+    constexpr unsigned by_chance = 4; // so few counts may have a divisor in common
+    if (times < 2 || counted <= by_chance) return;
+    const counts want = right();
+    for (std::size_t b = 0; b < got.size(); ++b)
+        if (got[b] / times > want[b]) return;
+    known.push_back({"Every count is a multiple of " + std::to_string(times) +
+                         ", as if so many blocks, or threads, had counted the same elements.",
+                     "Is blockIdx.x in the index with which a thread begins, and does it go on by "
+                     "as many as the whole grid has threads?",
+                     [&got] { return got; }});
+}
+
+static std::vector<misconception<unsigned>> wrong_bytes(const bytes &in, int at, const counts &got)
+{
+    std::size_t counted = std::accumulate(got.begin(), got.end(), std::size_t{0});
     auto of_part = [&in](std::size_t first, std::size_t last) {
         first = std::min(first, in.size());
         last = std::clamp(last, first, in.size());
@@ -90,20 +107,40 @@ static std::vector<misconception<unsigned>> wrong_bytes(const bytes &in, int at,
     };
     std::size_t n = in.size(), head = std::size_t((16 - at % 16) % 16);
     std::size_t whole = head < n ? head + (n - head) / 16 * 16 : 0;
+    // If all but some of the whole 16 bytes are counted.
+    std::size_t missing = n > counted ? n - counted : 0;
+    std::size_t in_wide = whole > head + missing ? (whole - head - missing) / 16 : 0;
+    auto without = [&in](std::size_t first, std::size_t last) {
+        return [&in, first, last] {
+            if (first >= last) return counts{};
+            bytes rest(in.begin(), in.begin() + std::ptrdiff_t(first));
+            rest.insert(rest.end(), in.begin() + std::ptrdiff_t(last), in.end());
+            return oracle::histogram(rest);
+        };
+    };
     const std::string rest = "n need not be a multiple of what one load brings: count the rest one "
                              "by one.";
-    return {
+    std::vector<misconception<unsigned>> known = {
         {"The bytes behind the last whole 16 were not counted.", rest, of_part(head, whole)},
         {"The bytes behind the last whole 16 were not counted.", rest, of_part(0, n / 16 * 16)},
         {"The bytes before the first 16-byte boundary were not counted.",
          "`in` may begin anywhere: count what lies before the boundary one by one.",
          of_part(head, n)},
         {"The last byte was not counted.", "The bytes are in[0] to in[n - 1].", of_part(0, n - 1)},
-        {"The first byte was not counted.", "The bytes are in[0] to in[n - 1].", of_part(1, n)},
+        {"The first byte was not counted.",
+         "Which thread has in[0]? Either it begins behind that, or what it has counted is left out "
+         "when the counts are added up.",
+         of_part(1, n)},
+        {"Of the whole 16 bytes only the first " + std::to_string(in_wide) + " were counted.",
+         "The grid has fewer threads than there are loads of 16 bytes: each must go on, by as many "
+         "as the grid has threads, until there are none left.",
+         without(head + in_wide * 16, whole)},
         {"Only the first " + std::to_string(counted) + " bytes were counted.",
          "Does each thread go on to its next element, until there are none left?",
          of_part(0, counted)},
     };
+    add_same_in_every_block(known, got, [&] { return oracle::histogram(in); });
+    return known;
 }
 
 static std::size_t sum_of(const output<unsigned> &bins)
@@ -128,6 +165,28 @@ static std::vector<misconception<unsigned>> wrong_tiles(const bytes &image, int 
             return bins;
         };
     };
+    // The image's rows taken to be as long as the tile's, below its top or below that of the image.
+    const std::string narrow =
+                          "A row was taken to begin as many pixels behind the one above as the "
+                          "tile has columns.",
+                      by_width = "A row of the image begins `width` pixels behind the one above, "
+                                 "within a tile, too.";
+    auto counted_with_rows_of_tile = [=, &image](bool below_the_top) {
+        return [=, &image] {
+            counts bins(std::size_t(across) * down * 256);
+            for (int t = 0; t < across * down; ++t) {
+                int left = t % across * tile, top = t / across * tile;
+                int columns = std::min(tile, width - left), rows = std::min(tile, height - top);
+                for (int y = 0; y < rows; ++y)
+                    for (int x = 0; x < columns; ++x) {
+                        std::size_t row = std::size_t(top) * (below_the_top ? width : columns);
+                        std::size_t pixel = row + std::size_t(y) * columns + left + x;
+                        ++bins[std::size_t(t) * 256 + image[pixel]];
+                    }
+            }
+            return bins;
+        };
+    };
     return {
         {"The tiles at the edges, which are not whole, were left out.",
          "A tile at the right or the bottom edge has as many columns and rows as are left.",
@@ -149,6 +208,8 @@ static std::vector<misconception<unsigned>> wrong_tiles(const bytes &image, int 
              }
              return bins;
          }},
+        {narrow, by_width, counted_with_rows_of_tile(true)},
+        {narrow, by_width, counted_with_rows_of_tile(false)},
         {"The tiles were numbered down the columns.",
          "lab.hpp has them row by row: tile (r, c) is number r * across + c.",
          counted_in([=](int x, int y) { return x / tile * down + y / tile; })},
@@ -166,8 +227,13 @@ static std::vector<misconception<unsigned>> wrong_tiles(const bytes &image, int 
     };
 }
 
-static std::vector<misconception<unsigned>> wrong_ranges(const floats &in, const bin_range &r)
+static std::vector<misconception<unsigned>> wrong_ranges(const floats &in, const bin_range &r,
+                                                         const counts &got)
 {
+    std::size_t there = got.size();
+    while (there > 0 && got[there - 1] == 0) --there;
+    there = (there + 31) / 32 * 32; // bins are written by warps
+    there = std::min(there, got.size());
     // Each number is counted in the bin that bin_of says, in none where that is not there.
     auto counted_in = [&in, r](auto bin_of) {
         return [=, &in] {
@@ -182,7 +248,7 @@ static std::vector<misconception<unsigned>> wrong_ranges(const floats &in, const
     auto inside = [r](float x) { return x >= r.low && x < r.high(); };
     auto rounded = [r](float x) { return (x - r.low) / r.width; };
     auto last = float(r.bins - 1);
-    return {
+    std::vector<misconception<unsigned>> known = {
         {"The difference x - low was rounded up to the next bound.",
          "Compare with the bound, which is exact: where x < low + b * width, x is in the bin "
          "before.",
@@ -204,10 +270,21 @@ static std::vector<misconception<unsigned>> wrong_ranges(const floats &in, const
          counted_in([=](float x) {
              return inside(x) ? std::min(std::floor(rounded(x)), last) : x == r.high() ? last : -1;
          })},
+        {"Only the first " + std::to_string(there) + " bins have counts.",
+         "There may be up to 2048 bins, and more of them than a block has threads: does each "
+         "thread go on to its next bin, wherever bins are set to 0, merged or written?",
+         [=, &in] {
+             counts bins = oracle::histogram_range(in, r.low, r.high(), r.bins);
+             std::fill(bins.begin() + std::ptrdiff_t(there), bins.end(), 0u);
+             return bins;
+         }},
         {"Each number was counted in the bin whose lower bound is nearest to it.",
          "Bin b begins at low + b * width and ends before the next: round down.",
          counted_in([=](float x) { return inside(x) ? std::round(rounded(x)) : -1; })},
     };
+    add_same_in_every_block(known, got,
+                            [&] { return oracle::histogram_range(in, r.low, r.high(), r.bins); });
+    return known;
 }
 
 // One call each. The places say how many elements past a 256-byte boundary an array begins.
@@ -215,8 +292,8 @@ static std::vector<misconception<unsigned>> wrong_ranges(const floats &in, const
 static void bins_are_overwritten(const char *function)
 {
     reading_an_output_means("The counts were added to what `bins` held.",
-                            "`bins` hold anything: set them to 0 in every call, before the first "
-                            "kernel adds to them.",
+                            "`bins` hold anything: set all of them to 0 in every call, before the "
+                            "first kernel adds to them. cudaMemset counts bytes, 4 for each.",
                             function);
 }
 
@@ -225,7 +302,7 @@ static void try_bytes(const bytes &in, int in_at = 0, int bins_at = 0)
     output<unsigned> bins(256);
     bins_are_overwritten("histogram");
     CALL(histogram, misaligned(in, in_at), in.size(), misaligned(bins, bins_at));
-    expect_equal(bins, oracle::histogram(in), {}, wrong_bytes(in, in_at, sum_of(bins)));
+    expect_equal(bins, oracle::histogram(in), {}, wrong_bytes(in, in_at, bins.values));
 }
 
 static void try_tiles(const bytes &image, int width, int height, int tile, int image_at = 0,
@@ -234,6 +311,9 @@ static void try_tiles(const bytes &image, int width, int height, int tile, int i
     counts want = oracle::histogram_tiles(image, width, height, tile);
     output<unsigned> bins(want.size());
     bins_are_overwritten("histogram_tiles");
+    hint_past_the_end("A tile at the right or the bottom edge has only as many columns and rows as "
+                      "are left of the image: is its size cut in both directions?",
+                      "image");
     CALL(histogram_tiles, misaligned(image, image_at), width, height, tile,
          misaligned(bins, bins_at));
     expect_equal(bins, want, {}, wrong_tiles(image, width, height, tile));
@@ -242,6 +322,16 @@ static void try_tiles(const bytes &image, int width, int height, int tile, int i
 static void try_random_tiles(int width, int height, int tile, int image_at = 0, int bins_at = 0)
 {
     try_tiles(random_bytes(std::size_t(width) * height), width, height, tile, image_at, bins_at);
+}
+
+// Of more tiles in one direction than a grid may have blocks in y or z, of a pixel each. All their
+// bins would take long to simulate: there a few pixels are enough to see that kernels begin.
+static void try_row_of_tiles(int width, int height)
+{
+    if (!simulated()) return try_random_tiles(width, height, 1);
+    bytes image = random_bytes(1000);
+    output<unsigned> bins(std::size_t(width) * height * 256);
+    expect_launches("image", [&] { CALL(histogram_tiles, image, width, height, 1, bins); });
 }
 
 // Which numbers may be taken for ones of bin bin_count, which there is not.
@@ -269,7 +359,7 @@ static void try_range(const floats &in, const bin_range &r, int in_at = 0, int b
     CALL(histogram_range, misaligned(in, in_at), int(in.size()), r.low, r.high(), r.bins,
          misaligned(bins, bins_at));
     expect_equal(bins, oracle::histogram_range(in, r.low, r.high(), r.bins), {},
-                 wrong_ranges(in, r));
+                 wrong_ranges(in, r, bins.values));
 }
 
 // Around 16 bytes, warps, rows of 512 bytes, blocks.
@@ -380,7 +470,7 @@ public:
     }
     void check() override
     {
-        if (tile_ == 0) return expect_equal(bins_, want_, {}, wrong_bytes(in_, 0, sum_of(bins_)));
+        if (tile_ == 0) return expect_equal(bins_, want_, {}, wrong_bytes(in_, 0, bins_.values));
         expect_equal(bins_, want_, {}, wrong_tiles(in_, width_, height(), tile_));
     }
     double bytes() const override { return double(in_.size()) + 4.0 * double(want_.size()); }
@@ -435,7 +525,10 @@ public:
             if (std::size_t b = bin_of(x); b < want_.size()) ++want_[b];
         return {std::as_writable_bytes(stretch)};
     }
-    void check() override { expect_equal(bins_, want_, {}, wrong_ranges(in_, range())); }
+    void check() override
+    {
+        expect_equal(bins_, want_, {}, wrong_ranges(in_, range(), bins_.values));
+    }
     double bytes() const override { return 4.0 * double(in_.size() + want_.size()); }
 
 private:
@@ -598,6 +691,8 @@ CORRECTNESS_CASE("histogram_tiles: tiles of every size", 2)
     for (int tile : {96, 97, 98, 1000}) try_random_tiles(97, 83, tile);
     try_random_tiles(701, 1, 64);
     try_random_tiles(1, 701, 64);
+    try_row_of_tiles(1, 70000);
+    try_row_of_tiles(70000, 1);
 }
 
 CORRECTNESS_CASE("histogram_tiles: an image", 1)

@@ -1,4 +1,4 @@
-// Fails: scan_inclusive: many blocks | WRONG_ANSWER | Everything from element 1048576
+// Fails: scan_inclusive: many blocks | WRONG_ANSWER | right for the first 1024 times 1024
 // The second kernel has a thread a sum, and no thread for the rest.
 #include "lab.hpp"
 
