@@ -702,9 +702,10 @@ std::string race_hint(const simulator_finding &f)
     if (both_wrote(f) && !current_case().one_place.empty()) return current_case().one_place;
     if (f.other_block && std::strstr(f.detail, "__threadfence()")) return out_of_order_hint;
     if (f.other_block && !f.write)
-        return "Should this block use what the other one has stored? If not, an index is wrong: is "
-               "blockIdx in it, and is a row as long as the whole array's? If it should: no "
-               "barrier reaches across blocks, but a kernel of its own can do the second part. "
+        return "Should this block use what the other one has stored? If not, an index is wrong: "
+               "does a block begin where the one before it ends, at blockIdx times all that a "
+               "block owns, and is a row as long as the whole array's? If it should: no barrier "
+               "reaches across blocks, but a kernel of its own can do the second part. "
                "Where a flag tells that a value is there, __threadfence() must come between the "
                "value's store and the flag's, and between the flag's load and the value's.";
     if (f.other_block && one_reads(f))

@@ -221,17 +221,17 @@ bool default_stream_alone(const json &steps)
     return false;
 }
 
-// Where the timeline was too long to keep, nothing counts as overlapped, and what was left out takes
-// as long a step as what was kept.
+// Where the timeline was too long to keep, nothing counts as overlapped, and what was left out
+// takes as long a step as what was kept.
 void add_timeline(counted &c, const json &t)
 {
     const std::uint64_t left_out = number(t, "left_out");
     const bool whole = left_out == 0;
     c.serial_ticks = number(t, "serial");
     if (const std::uint64_t kept = t.at("steps").size(); !whole && kept > 0)
-        c.serial_ticks += static_cast<std::uint64_t>(static_cast<double>(c.serial_ticks) *
-                                                     static_cast<double>(left_out) /
-                                                     static_cast<double>(kept));
+        c.serial_ticks +=
+            static_cast<std::uint64_t>(static_cast<double>(c.serial_ticks) *
+                                       static_cast<double>(left_out) / static_cast<double>(kept));
     c.ticks = whole ? number(t, "ticks") : c.serial_ticks;
     c.copying_ticks = number(t, "copying");
     c.hidden_ticks = whole ? number(t, "hidden") : 0;

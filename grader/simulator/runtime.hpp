@@ -33,7 +33,7 @@ void complain(const std::string &message); // one line on stderr, prefixed with 
 cudaError_t fail_because(cudaError_t error, std::string why);
 
 std::size_t streams_and_events(); // that the program has created and not destroyed
-void fail_as_found(); // a finding of its own says it
+void fail_as_found();             // a finding of its own says it
 struct failure_words {
     std::string why;
     bool found = false;
