@@ -1,3 +1,4 @@
+// What answers of lab 06 look like that are wrong in a known way.
 #include "mistakes.hpp"
 
 #include <algorithm>
