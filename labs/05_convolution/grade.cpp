@@ -447,8 +447,7 @@ CORRECTNESS_CASE("convolve: images around blocks and tiles", 3)
     for (const shape &s : around_tiles) try_filter(border::zero, s, 2);
     for (const shape &s : thin) try_filter(border::zero, s, 3);
     try_filter(border::zero, simulated() ? shape{70, 90} : shape{1201, 1499}, 8);
-    // More rows than a grid has blocks in y; all of them take too long for the simulator.
-    try_filter(border::zero, {simulated() ? 70000 : 499999, 1}, 3);
+    if (!simulated()) try_filter(border::zero, {499999, 1}, 3); // too long for the simulator
 }
 
 CORRECTNESS_CASE("convolve: images smaller than the filter", 2)
@@ -500,7 +499,6 @@ CORRECTNESS_CASE("convolve_clamped: any size and any beginning", 1)
 {
     for (const shape &s : around_tiles) try_filter(border::clamped, s, 2);
     for (const shape &s : thin) try_filter(border::clamped, s, 3);
-    try_filter(border::clamped, {70000, 1}, 2);
     for (const places &at : odd_places) try_filter(border::clamped, {19, 52}, 3, true, at);
     for (const shape &s : {shape{0, 7}, {7, 0}, {0, 0}}) try_filter(border::clamped, s, 2);
 }
@@ -527,7 +525,9 @@ CORRECTNESS_CASE("convolve_separable: images around blocks and tiles", 2)
     for (const shape &s : around_tiles) try_separable(s, 2);
     for (const shape &s : thin) try_separable(s, 3);
     try_separable(simulated() ? shape{70, 90} : shape{1201, 1499}, 8);
-    try_separable({simulated() ? 70000 : 499999, 1}, 3);
+    // More rows than a grid has blocks in y. On the simulator only here: a filter that is no
+    // product takes too long.
+    try_separable({simulated() ? 65600 : 499999, 1}, 1);
     expect_bytes_of_large_images();
     run_streams(stream_work::late);
     try_separable({33, 65}, 2);

@@ -1,4 +1,4 @@
-// Fails: convolve_separable: images around blocks and tiles | UNINITIALISED | as late as
+// Fails: convolve_separable: images around blocks and tiles | UNINITIALISED | waits allow
 // The rows are filtered in a stream for which the default stream does not wait.
 #include "lab.hpp"
 
