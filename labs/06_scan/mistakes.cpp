@@ -1,3 +1,5 @@
+// Wrong sums, known by what was added before each part of the array, or by how few elements they
+// hold.
 #include "mistakes.hpp"
 
 #include <algorithm>
