@@ -1,4 +1,5 @@
-// What answers of lab 06 look like that are wrong in a known way.
+// Wrong sums, known by what was added before each part of the array, or by how few elements they
+// hold.
 #include "mistakes.hpp"
 
 #include <algorithm>
