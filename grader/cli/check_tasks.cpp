@@ -245,19 +245,41 @@ void narrow_mistakes(const toolchain &t, std::vector<check_task> &tasks, const s
     }
 }
 
+namespace {
+
+// Constant memory has 64 KiB for all files of an object: so many of those that use it go together.
+std::vector<std::vector<std::string>> objects_of(const std::vector<check_task *> &tasks)
+{
+    constexpr int most_with_constants = 12;
+    std::vector<std::vector<std::string>> objects(1);
+    int with_constants = 0;
+    for (const check_task *work : tasks) {
+        if (work->lacks_mpi || !work->schedule.empty()) continue;
+        const std::string &path = work->what.source;
+        if (read_text(path).find("__constant__") != std::string::npos &&
+            ++with_constants > most_with_constants) {
+            objects.emplace_back();
+            with_constants = 1;
+        }
+        objects.back().push_back(path);
+    }
+    return objects;
+}
+
+} // namespace
+
 double compile_at_once(const toolchain &t, const lab &l, const std::vector<check_task *> &tasks,
                        const std::string &backend)
 {
-    std::vector<std::string> paths;
-    for (const check_task *work : tasks)
-        if (!work->lacks_mpi && work->schedule.empty()) paths.push_back(work->what.source);
-    if (paths.empty()) return 0;
     double cpu_seconds = 0;
-    auto objects =
-        compile_together(t, compiled_as(l, tasks[0]->as), paths, linked_with(backend), cpu_seconds);
-    for (check_task *work : tasks)
-        if (auto at = objects.find(work->what.source); at != objects.end())
-            work->what.object = at->second;
+    for (const std::vector<std::string> &paths : objects_of(tasks)) {
+        if (paths.empty()) continue;
+        auto objects = compile_together(t, compiled_as(l, tasks[0]->as), paths,
+                                        linked_with(backend), cpu_seconds);
+        for (check_task *work : tasks)
+            if (auto at = objects.find(work->what.source); at != objects.end())
+                work->what.object = at->second;
+    }
     return cpu_seconds;
 }
 

@@ -20,7 +20,7 @@ struct symbol {
 // program says, so that sums must not wrap around.
 class area {
 public:
-    // `what` says of whom and of what: "Function f has {} bytes of local memory".
+    // `what` says of whom and of what: "Function f has more local memory than a thread can have".
     area(std::string what, std::uint64_t most) : what_(std::move(what)), most_(most) {}
     std::uint32_t place(const ptx::variable &); // its offset; throws ptx::refused beyond `most`
     void align(std::uint32_t to);

@@ -158,14 +158,10 @@ void module::state::place_variables(module::variables *managed)
         symbols[text.functions[f].name] = {core::symbol::kind::function,
                                            core::code_window + 16 * f};
     std::vector<const ptx::variable *> filled;
-    // Each by itself: the project's checks compile many submissions into one module, whose
-    // variables together may well be more than a single file can have.
-    for (const auto &v : text.variables) {
-        if (v.space != ptx::space::constant || v.external) continue;
-        core::area constant("The file's __constant__ variables take too much", most_addresses);
-        constant.place(v);
-        check_constants(constant.bytes());
-    }
+    core::area constants("The file's __constant__ variables take too much", most_addresses);
+    for (const auto &v : text.variables)
+        if (v.space == ptx::space::constant && !v.external) constants.place(v);
+    check_constants(constants.bytes());
     for (const auto &v : text.variables) {
         if (v.space == ptx::space::shared) {
             shared[v.name] = &v;

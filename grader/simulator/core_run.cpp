@@ -22,7 +22,7 @@ using state = path::state;
 constexpr std::uint64_t quantum = 1 << 14;             // instructions a turn
 constexpr std::uint64_t most_resident_bytes = 1 << 30; // of running blocks' state
 constexpr int busy_rounds = 32;       // before more blocks start although all are busy
-constexpr std::size_t few_blocks = 8; // where any may begin first
+constexpr std::size_t few_blocks = 8; // that begin together in a random schedule
 constexpr int still_rounds = 4;       // of pure waiting before it counts as endless
 
 void place_block(thread_block &b, std::uint64_t number, const dim &of)

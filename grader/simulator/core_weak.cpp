@@ -69,6 +69,7 @@ lane_mask weak_memory::load(context &c, const instruction &i, lane_mask mask, co
                             u32 offset, std::byte (*older)[8])
 {
     const u32 me = block_of(c);
+    sightings &seen = seen_[me];
     lane_mask changed = 0;
     for (; mask != 0; mask &= mask - 1) {
         const int lane = __builtin_ctz(mask);
@@ -76,7 +77,6 @@ lane_mask weak_memory::load(context &c, const instruction &i, lane_mask mask, co
         const auto found = words_.find(at);
         if (found == words_.end()) continue;
         word &w = found->second;
-        sightings &seen = seen_[me];
         const bool may_be_older = w.last != me && w.bytes == i.bytes &&
                                   std::find(w.served.begin(), w.served.end(), me) == w.served.end();
         const record stored = w.by[w.last].at;

@@ -28,12 +28,12 @@ void fault(cudaError_t kernel_error, const std::string &message);
 void leave_faults_to_harness(); // no more messages about the faults of kernels
 bool has_harness();
 void complain(const std::string &message); // one line on stderr, prefixed with "simulator: "
+std::size_t streams_and_events();          // that the program has created and not destroyed
+
 // What the program is to know of the call that fails now. `why`: words that follow the call's name
 // and its error, "its destination is a null pointer". Returns `error`.
 cudaError_t fail_because(cudaError_t error, std::string why);
-
-std::size_t streams_and_events(); // that the program has created and not destroyed
-void fail_as_found();             // a finding of its own says it
+void fail_as_found(); // a finding of its own says it
 struct failure_words {
     std::string why;
     bool found = false;

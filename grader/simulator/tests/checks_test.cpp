@@ -1,5 +1,4 @@
 // What the machine finds wrong in kernels, and what it says about it.
-#include "../ptx.hpp"
 #include "fixture.hpp"
 
 #include <doctest/doctest.h>
@@ -147,21 +146,6 @@ TEST_CASE("local memory is checked by its size and for values")
     CHECK(only_finding().kind == finding_kind::out_of_bounds);
     CHECK(contains(only_finding().where, "local memory"));
     CHECK(run(m, "k", {1, 1, 1}, {32, 1, 1}, 0, 2).error == 716);
-}
-
-TEST_CASE("a variable larger than constant memory is refused with the numbers")
-{
-    const auto with = [](const char *bytes) {
-        return one_kernel("", "ret;") + ".const .align 4 .b8 filter[" + bytes + "];\n";
-    };
-    module(with("65536"), 0);
-    std::string said;
-    try {
-        module(with("66564"), 0);
-    } catch (const ptx::refused &r) {
-        said = r.what();
-    }
-    CHECK(contains(said, "66564 bytes, and at most 65536 are allowed: 1028 too many"));
 }
 
 TEST_CASE("what the search for races does not reach is said, and the next grid is watched again")
