@@ -1129,6 +1129,8 @@ bool once(std::vector<argument> &arguments, call_images &images, const char *fun
     if (options().simulated && current_case().any_blocks_first)
         run.flags |= another_order | any_blocks_first;
     run.launch_places = static_cast<std::uint32_t>(current_case().launch_places);
+    if ((run.flags & another_order) != 0 && current_case().others_launch)
+        run.flags |= others_launch;
     if (run.flags & (another_order | shuffled_streams))
         run.pattern = static_cast<std::uint32_t>(case_seed()) | 1;
     if (current_case().ranks)

@@ -542,7 +542,7 @@ std::string whose(const answer &a)
 std::string endless_hint()
 {
     const std::string &hint = current_case().without_end;
-    if (options().simulated && current_case().streams == stream_work::late)
+    if (streams_of_case() == stream_work::late)
         return "Here the work in streams runs only while the program waits for it in a call of the "
                "runtime, such as cudaStreamSynchronize. Does the host wait in another way, for a "
                "flag or a latch that a function in a stream sets? Make such a call first.";

@@ -440,7 +440,11 @@ void close_peers(const std::vector<std::pair<int, int>> &pairs)
         current_case().closed_peers |= std::uint64_t{1} << (8 * device + peer);
 }
 
-void limit_launches(int places) { current_case().launch_places = places; }
+void limit_launches(int places, bool others_launch)
+{
+    current_case().launch_places = places;
+    current_case().others_launch = others_launch;
+}
 
 void expect(bool right, verdict otherwise, const std::string &message, const std::string &hint)
 {

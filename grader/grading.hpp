@@ -163,7 +163,9 @@ void close_peers(const std::vector<std::pair<int, int>> &pairs);
 
 // How many launches by kernels may wait to begin in the case's next calls, beyond which they are
 // refused: cudaLimitDevRuntimePendingLaunchCount. 0: as many as usual. A GPU may allow more.
-void limit_launches(int places);
+// `others_launch`: in runs in another order, others hold places for a moment, so that a launch may
+// be refused and the next one not.
+void limit_launches(int places, bool others_launch = false);
 
 // On the simulator: whether `call`, a CALL that is told of more elements than its argument `array`
 // has, reads on behind them, in whatever order blocks and warps run. It ends there. This is how a

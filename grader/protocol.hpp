@@ -106,6 +106,7 @@ enum run_flags : std::uint32_t {
     any_blocks_first = 64, // simulator only: blocks begin in an order by the seed in `pattern`, few
                            // at a time
     of_any_size = 128,     // scratch: also more than the device has
+    others_launch = 256,   // simulator only: others hold places for launches, too, by the seed
 };
 
 struct request {

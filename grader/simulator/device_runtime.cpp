@@ -106,7 +106,8 @@ void *device_pointer(const thread_call &c, std::size_t which)
 
 device_runtime::device_runtime(kernels k)
     : kernels_(std::move(k)),
-      tree_(settings().pending_launches, settings().random_schedule, settings().seed)
+      tree_(settings().pending_launches, settings().random_schedule, settings().seed,
+            settings().others_launch)
 {
 }
 

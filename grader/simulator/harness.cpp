@@ -89,10 +89,11 @@ void simulator_begin(void)
     timeline::instance().clear();
 }
 
-void simulator_schedule(int random, uint64_t seed)
+void simulator_schedule(int how, uint64_t seed)
 {
-    settings().random_schedule = random != 0;
-    settings().any_blocks_first = random == 2;
+    settings().random_schedule = (how & schedule_random) != 0;
+    settings().any_blocks_first = (how & schedule_any_blocks_first) != 0;
+    settings().others_launch = (how & schedule_others_launch) != 0;
     settings().seed = seed;
 }
 

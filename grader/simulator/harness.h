@@ -25,9 +25,11 @@ __attribute__((weak)) void simulator_label(const void *at, size_t bytes, const c
 __attribute__((weak)) void simulator_begin(void);
 
 // How the kernels launched from now on are run. By default blocks and warps take turns in order; a
-// random schedule (1) gives them turns of random length in random order, the same for the same
-// seed; 2: and blocks begin in such an order too, no more than eight before others have ended.
-__attribute__((weak)) void simulator_schedule(int random, uint64_t seed);
+// random schedule gives them turns of random length in random order, the same for the same seed.
+// Then blocks may also begin in such an order, no more than eight before others have ended; and
+// other kernels may hold places for launches by kernels for a moment.
+enum { schedule_random = 1, schedule_any_blocks_first = 2, schedule_others_launch = 4 };
+__attribute__((weak)) void simulator_schedule(int how, uint64_t seed);
 // When work in streams runs: 0: as it is queued; 1: only when the program waits for it, so that a
 // missing wait or event shows; 2: any time from its queueing to that wait, the same for the same
 // seed of the schedule.

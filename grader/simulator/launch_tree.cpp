@@ -12,21 +12,13 @@ namespace simulator::core {
 launch_node::launch_node(launch_node *by) : parent(by) {}
 launch_node::~launch_node() = default;
 
-namespace {
-
-constexpr std::uint32_t few_places = 64;
-
-// Of few places, each number of them has chances of its own.
-std::uint32_t seed_of(std::uint64_t seed, std::uint32_t places)
-{
-    const auto low = static_cast<std::uint32_t>(seed);
-    return places < few_places ? low ^ places * 0x9e3779b9u : low;
-}
-
-} // namespace
-
-launch_tree::launch_tree(std::uint32_t most_pending, bool shuffled, std::uint64_t seed)
-    : most_pending_(most_pending), shuffled_(shuffled), random_(seed_of(seed, most_pending))
+// Where others take places, each number of places has chances of its own.
+launch_tree::launch_tree(std::uint32_t most_pending, bool shuffled, std::uint64_t seed,
+                         bool others_launch)
+    : most_pending_(most_pending),
+      shuffled_(shuffled),
+      others_launch_(others_launch),
+      random_(static_cast<std::uint32_t>(seed) ^ (others_launch ? most_pending * 0x9e3779b9u : 0))
 {
     nodes_.emplace_back();
 }
@@ -90,9 +82,9 @@ bool launch_tree::wait(const launch_node &of, stream s, stream event)
 bool launch_tree::reserve()
 {
     if (pending_ >= most_pending_) return false;
-    // Places are the whole device's: where there are few, others may have the last one for a
-    // moment, and the next launch finds one again.
-    if (shuffled_ && most_pending_ < few_places && random_() % 3 == 0) return false;
+    // Places are the whole device's: others may have the last one for a moment, and the next launch
+    // finds one again.
+    if (others_launch_ && random_() % 3 == 0) return false;
     ++pending_;
     return true;
 }

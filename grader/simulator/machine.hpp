@@ -126,6 +126,8 @@ struct options {
     bool random_schedule = false;
     // With it: blocks begin in random order, and few before others have ended.
     bool any_blocks_first = false;
+    // Other kernels of the device take places for launches, too, and give them back.
+    bool others_launch = false;
     stream_order streams = stream_order::at_once;
     std::uint64_t seed = 1;
 };

@@ -438,7 +438,10 @@ void server::begin(const request &r, reply &a)
     check(synchronise_devices(), run_step::before);
     simulator_close_peers(r.closed_peers);
     if (r.flags & begin_counting) simulator_begin();
-    simulator_schedule(r.flags & any_blocks_first ? 2 : r.flags & another_order ? 1 : 0, r.pattern);
+    simulator_schedule((r.flags & another_order ? schedule_random : 0) |
+                           (r.flags & any_blocks_first ? schedule_any_blocks_first : 0) |
+                           (r.flags & others_launch ? schedule_others_launch : 0),
+                       r.pattern);
     simulator_streams(r.flags & late_streams ? 1 : r.flags & shuffled_streams ? 2 : 0);
     gate_->let_work(true);
 }

@@ -397,7 +397,7 @@ CORRECTNESS_CASE("quicksort: no keys", 1)
 CORRECTNESS_CASE("quicksort: launches are refused", 5)
 {
     for (int places : {1, 2, 3, 5, 16}) {
-        limit_launches(places);
+        limit_launches(places, true);
         try_sort(ordered(order::random, simulated() ? 9001 : 30001));
     }
     try_sort(ordered(order::few, 9001));

@@ -171,10 +171,10 @@ TEST_CASE("a tail knows whether only relatives ran since its parent began")
     CHECK(!of_a->follows_family); // `b` ran meanwhile
 }
 
-TEST_CASE("of few places, one may be taken for a moment where turns are drawn")
+TEST_CASE("places for launches may be taken for a moment where others launch, too")
 {
-    auto taken = [](std::uint32_t places, bool shuffled) {
-        launch_tree tree(places, shuffled, 5);
+    auto taken = [](std::uint32_t places, bool shuffled, bool others) {
+        launch_tree tree(places, shuffled, 5, others);
         int refused = 0;
         for (int k = 0; k < 30; ++k) {
             if (tree.reserve())
@@ -184,8 +184,9 @@ TEST_CASE("of few places, one may be taken for a moment where turns are drawn")
         }
         return refused;
     };
-    CHECK(taken(2, false) == 0);
-    CHECK(taken(2048, true) == 0);
-    CHECK(taken(2, true) > 3);
-    CHECK(taken(2, true) < 20);
+    CHECK(taken(2, false, false) == 0);
+    CHECK(taken(2, true, false) == 0);
+    CHECK(taken(2048, true, false) == 0);
+    CHECK(taken(2, true, true) > 3);
+    CHECK(taken(2, true, true) < 20);
 }

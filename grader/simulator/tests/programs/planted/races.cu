@@ -283,7 +283,7 @@ template <bool own> __global__ void far_apart(int *out, int rounds)
     if (threadIdx.x == 0 && outer) out[own ? blockIdx.x : 0] = blockIdx.x;
 }
 
-// One warp raises a flag without a fence, or reads what a flag announces without having looked.
+// A value and the flag that announces it, with or without fences on both sides.
 template <bool fenced> __global__ void flag_between_blocks(int *data, int *flag)
 {
     if (threadIdx.x != 0) return;
@@ -293,6 +293,7 @@ template <bool fenced> __global__ void flag_between_blocks(int *data, int *flag)
         atomicExch(flag, 1);
     } else {
         await(flag);
+        if (fenced) __threadfence();
         data[1] = data[0]; // announced
     }
 }
