@@ -255,15 +255,13 @@ bool nothing_wrong_with(const std::string &function)
 // The race on a GPU, as race.hpp wants it run.
 class gpu_track : public track {
 public:
-    // `shown`: nothing is graded by these times, so fewer inputs will do. `naive_alone`: the
-    // library takes the submission's work.
-    gpu_track(const make_workload &make, const make_workload &make_for_naive, bool shown,
-              bool naive_alone)
+    gpu_track(const make_workload &make, const make_workload &make_for_naive,
+              const speed_gates &gates)
         : make_(make),
           make_for_naive_(make_for_naive),
-          naive_alone_(naive_alone),
-          least_sets_(shown ? 2 : graded_sets),
-          shown_(shown),
+          gates_(gates),
+          shown_(!gates_time(gates)),
+          least_sets_(shown_ ? 2 : graded_sets),
           clocks_(device().name),
           random_(case_seed()),
           yardsticks_(images_start)
@@ -408,7 +406,8 @@ private:
     // Of two forms, naive takes its own, and the library too, unless naive's is only smaller.
     std::deque<race_set> &sets_of(contestant who)
     {
-        bool own = who == contestant::naive || (who == contestant::library && !naive_alone_);
+        bool naive_alone = gates_.naive_share < 1;
+        bool own = who == contestant::naive || (who == contestant::library && !naive_alone);
         return make_for_naive_ && own ? for_naive_ : sets_;
     }
     race_set &in_round(std::size_t i, contestant who = contestant::submission)
@@ -521,6 +520,9 @@ private:
             double ms = run(who, 1).own_ms;
             for (int i = 0; i < 2; ++i) ms = std::min(ms, run(who, 1).own_ms);
             if (who == contestant::naive) naive_ms_ = ms;
+            // No fewer than at the speed that passes: who is slow only now gains nothing.
+            if (who == contestant::submission && gates_.speedup > 0)
+                ms = std::min(ms, naive_ms_ / gates_.naive_share / gates_.speedup);
             double wanted = ms > 0 ? std::ceil(least_run_ms / ms) : static_cast<double>(most);
             calls_[index(who)] =
                 static_cast<int>(std::clamp(wanted, 1.0, static_cast<double>(most)));
@@ -572,9 +574,10 @@ private:
     }
 
     const make_workload &make_, &make_for_naive_;
-    bool naive_alone_;
+    const speed_gates &gates_;
+    bool shown_; // nothing is graded by these times, so fewer inputs will do
     std::size_t least_sets_;
-    bool shown_, warm_ = false, timed_only_ = false, verified_[2] = {};
+    bool warm_ = false, timed_only_ = false, verified_[2] = {};
     device_clocks clocks_;
     std::mt19937_64 random_;
     yardsticks yardsticks_;
@@ -599,7 +602,7 @@ void tell_verdict(const judgement &j)
 void timed_race(const make_workload &make, const make_workload &make_for_naive,
                 const speed_gates &gates, const speed_result *had)
 {
-    gpu_track track(make, make_for_naive, !gates_time(gates), gates.naive_share < 1);
+    gpu_track track(make, make_for_naive, gates);
     try {
         judgement j = judge(track, gates);
         for (int more = 1; more < options().verdicts && gates_time(gates); ++more) {
