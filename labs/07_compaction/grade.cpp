@@ -555,7 +555,7 @@ CORRECTNESS_CASE("unpack: sizes around a warp, a block and a tile", 2)
 
 CORRECTNESS_CASE("unpack: many blocks", 2)
 {
-    try_unpack(marks(simulated() ? 4300001 : 9000001, 0.6));
+    try_unpack(marks(simulated() ? 1100001 : 9000001, 0.6));
 }
 
 CORRECTNESS_CASE("unpack: arrays that begin anywhere", 2)
