@@ -286,11 +286,18 @@ bool worker::state::exhausted(answer &a) const
     const region &in = host_input ? *host_input : *input;
     const region &out = host_output ? *host_output : *output;
     usage now = used_from(host.process.keeper(), {in.descriptor(), out.descriptor()});
+    std::size_t of_devices = 0;
     for (const worker_process &d : devices)
-        now.bytes +=
+        of_devices +=
             used_from(d.process.keeper(), {input->descriptor(), output->descriptor()}).bytes;
-    if (now.bytes <= options.memory_limit && now.threads <= options.thread_limit) return false;
-    a.how = now.bytes > options.memory_limit ? ending::oversized : ending::crowded;
+    if (now.bytes > options.memory_limit)
+        a.how = ending::oversized;
+    else if (of_devices > options.device_memory_limit)
+        a.how = ending::device_full;
+    else if (now.threads > options.thread_limit)
+        a.how = ending::crowded;
+    else
+        return false;
     a.status = now.threads;
     return true;
 }

@@ -42,6 +42,7 @@ enum class ending : std::uint8_t {
     flooded,         // more output than `worker_options::output_limit`
     confused,        // something came that is no reply to this request
     oversized,       // it used more host memory than `worker_options::memory_limit`
+    device_full,     // its simulated devices did, than `worker_options::device_memory_limit`
     not_started,     // by a fault of the machine's: it never began
     crowded,         // it had more threads than `worker_options::thread_limit`
     started_threads, // it had `status` threads before it was asked for anything
@@ -68,7 +69,9 @@ struct worker_options {
     bool sandbox = true; // the best that works here; see `available_confinement`
     bool proc = true;    // /proc is there: the CUDA driver and Open MPI need it
     std::size_t memory_limit = std::size_t{12} << 30; // host bytes of the worker and its children
-    int thread_limit = 1024;                          // of them all
+    // Host bytes of its simulated devices: their memory, and what they know of each word of it.
+    std::size_t device_memory_limit = std::size_t{4} << 30;
+    int thread_limit = 1024;                          // of the worker and its children
     bool starts_threads = false;                      // its libraries may, before main
     std::size_t output_region = std::size_t{1} << 30; // sparse: pages cost memory once touched
 };
