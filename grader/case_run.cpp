@@ -598,12 +598,13 @@ void require_answer(const answer &a, const std::string &doing)
                  fmt::format("It took too much host memory while {}.", doing),
                  "What grows with each call or each element?");
     case ending::device_full:
-        end_case(verdict::RESOURCE_LIMIT,
-                 fmt::format("The simulated device needed more than {} GiB while {}, for its memory "
-                             "and to watch who touches what.",
-                             worker_options{}.device_memory_limit >> 30, doing),
-                 "Does the scratch memory, or what kernels allocate, fit the problem? Where a warp's "
-                 "lanes touch words that lie apart, watching takes more memory.");
+        end_case(
+            verdict::RESOURCE_LIMIT,
+            fmt::format("The simulated device needed more than {} GiB while {}, for its memory "
+                        "and to watch who touches what.",
+                        worker_options{}.device_memory_limit >> 30, doing),
+            "Does the scratch memory, or what kernels allocate, fit the problem? Where a warp's "
+            "lanes touch words that lie apart, watching takes more memory.");
     case ending::device_lost:
         end_case(verdict::INFRA_ERROR, fmt::format("The simulated device ended while {}.", doing),
                  "That is a fault of the workbook: please report it, with the submission.");
