@@ -965,7 +965,7 @@ void check_report(const std::byte *from, const std::vector<argument> &arguments,
         if (unwatched) current_case().unwatched = printable(f.kernel);
         if (failed && current_case().failed.name.empty())
             current_case().failed = {printable(f.kernel), printable(f.where), printable(f.detail)};
-        return refused || unwatched || failed || older;
+        return !is_fault(kind);
     });
     if (found.empty()) return;
     auto worst = std::min_element(found.begin(), found.end(), [&](const auto &x, const auto &y) {

@@ -29,6 +29,13 @@ enum class finding_kind : std::uint8_t {
     older_value,    // no fault by itself: a block saw two stores of another in the other order
 };
 
+// Whether it makes the run wrong, whatever the program does about it.
+constexpr bool is_fault(finding_kind k)
+{
+    using enum finding_kind;
+    return k != refused_launch && k != unwatched && k != failed_call && k != older_value;
+}
+
 struct dim {
     std::uint32_t x = 0, y = 0, z = 0;
 };

@@ -115,7 +115,10 @@ void simulator_check_races(int wanted) { settings().check_races = wanted != 0; }
 
 size_t simulator_findings(struct simulator_finding *out, size_t room)
 {
-    const auto all = findings::instance().all();
+    // Faults first: a program may be refused more launches than there is room for.
+    auto all = findings::instance().all();
+    std::stable_partition(all.begin(), all.end(),
+                          [](const finding &f) { return is_fault(f.kind); });
     const std::size_t n = std::min(room, all.size());
     std::transform(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(n), out, in_c);
     return all.size();

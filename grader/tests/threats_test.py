@@ -34,12 +34,12 @@ def verdict_of(path):
 
 def names_of_tests(program):
     """The names of a test program's cases; None: there is no such program."""
-    folder = TOP / "grader/tests"
-    if (source := folder / f"{program}.cpp").is_file():
-        joined = re.sub(r'"\s*\n\s*"', "", source.read_text(encoding="utf-8"))
-        return set(re.findall(r'TEST_CASE\(\s*"((?:[^"\\]|\\.)*)"', joined))
-    if (source := folder / f"{program}.py").is_file():
-        return set(re.findall(r"^    def (test_\w+)\(", source.read_text(encoding="utf-8"), re.M))
+    for folder in TOP / "grader/tests", TOP / "grader/simulator/tests":
+        if (source := folder / f"{program}.cpp").is_file():
+            joined = re.sub(r'"\s*\n\s*"', "", source.read_text(encoding="utf-8"))
+            return set(re.findall(r'TEST_CASE\(\s*"((?:[^"\\]|\\.)*)"', joined))
+        if (source := folder / f"{program}.py").is_file():
+            return set(re.findall(r"^    def (test_\w+)\(", source.read_text(encoding="utf-8"), re.M))
     return None
 
 

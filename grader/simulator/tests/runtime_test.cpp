@@ -696,3 +696,22 @@ TEST_CASE("a harness labels, forbids, forgets, and reads findings and counters b
     CHECK(simulator_findings(nullptr, 0) == 0);
     cudaFree(d);
 }
+
+TEST_CASE("a fault is reported before launches that were refused however many")
+{
+    simulator_begin();
+    for (int i = 0; i < 100; ++i) {
+        finding refused;
+        refused.kind = finding_kind::refused_launch;
+        refused.detail = std::to_string(i);
+        findings::instance().add(refused);
+    }
+    finding race;
+    race.kind = finding_kind::race;
+    findings::instance().add(race);
+    simulator_finding out[2];
+    CHECK(simulator_findings(out, 2) == 101);
+    CHECK(out[0].kind == static_cast<int>(finding_kind::race));
+    CHECK(std::string(out[1].detail) == "0");
+    simulator_begin();
+}
