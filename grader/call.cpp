@@ -572,10 +572,16 @@ void check_untouched(const std::vector<argument> &arguments)
     }
 }
 
-const char *kind_name(std::uint8_t kind)
+// Whether blocks waited for others that could not begin before them.
+bool holds_blocks_back(const simulator_finding &f)
+{
+    return std::strstr(f.detail, "may begin in any order");
+}
+
+const char *name_of(const simulator_finding &f)
 {
     using enum simulator::finding_kind;
-    switch (static_cast<simulator::finding_kind>(kind)) {
+    switch (static_cast<simulator::finding_kind>(f.kind)) {
     case out_of_bounds:
         return "reached outside its memory";
     case use_after_free:
@@ -595,7 +601,8 @@ const char *kind_name(std::uint8_t kind)
     case barrier:
         return "misused";
     case step_budget:
-        return "ran longer than the simulator allows; does its loop end?";
+        return holds_blocks_back(f) ? "waits for ever"
+                                    : "ran longer than the simulator allows; does its loop end?";
     case trap:
         return "stopped itself (trap or assert)";
     case unsupported:
@@ -809,10 +816,6 @@ std::string hint_of(const simulator_finding &f, bool order)
         return "Every thread that a barrier, vote or shuffle names must come to it: none may "
                "return, break or branch around it before.";
     case step_budget:
-        if (std::strstr(f.detail, "may begin in any order"))
-            return "Which block does this one wait for, and has that begun? Let a block take its "
-                   "number by atomicAdd on a counter as it begins, not from blockIdx: then all "
-                   "before it have begun.";
         return endless_hint();
     case host_pointer:
         return "Copy the data to the device, or pass it by value.";
@@ -842,7 +845,7 @@ std::string sentence(const simulator_finding &f)
     auto kind = static_cast<simulator::finding_kind>(f.kind);
     if (f.host_call && f.detail[0]) return sentence_of_call(f);
     std::string s = f.kernel[0] ? fmt::format("Kernel {}", f.kernel) : "The code";
-    s += fmt::format(" {}", kind_name(f.kind));
+    s += fmt::format(" {}", name_of(f));
     if (kind == barrier) s += fmt::format(" {}", f.where);
     if (f.line > 0)
         s += fmt::format(" at {}:{}", std::filesystem::path(f.file).filename().string(), f.line);

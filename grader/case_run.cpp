@@ -546,6 +546,10 @@ std::string endless_hint()
         return "Here the work in streams runs only while the program waits for it in a call of the "
                "runtime, such as cudaStreamSynchronize. Does the host wait in another way, for a "
                "flag or a latch that a function in a stream sets? Make such a call first.";
+    if (current_case().any_blocks_first)
+        return "Does a block that takes its place from blockIdx wait for one that has not begun? "
+               "Let each take a ticket as it begins, by atomicAdd on a counter, and that be its "
+               "place: then all blocks before it have begun.";
     return hint.empty() ? "Look for a loop that cannot end, or threads that wait for each other. "
                           "Or is there more to do than need be: how often does one thread go round "
                           "its loops in this call?"

@@ -4,6 +4,7 @@
 // many run at a time as are needed: when nobody among them can go on without others, more start.
 #include "core_parallel.hpp"
 #include "core_races.hpp"
+#include "core_standstill.hpp"
 #include "host.hpp"
 #include "launch_tree.hpp"
 
@@ -103,6 +104,7 @@ void shuffle_beginnings(grid &g)
 
 struct round_result {
     bool moved = false;  // somebody ended, passed a barrier or was interrupted while working
+    bool passed = false; // somebody passed a barrier
     bool ended = false;  // a block ended
     bool paused = false; // somebody slept: time may pass differently next time
 };
@@ -126,7 +128,7 @@ void run_warps(grid &g, thread_block &b, round_result &r)
             others |= t == turn::waiting || t == turn::paused || t == turn::used_up;
         }
         if (release_barriers(g, b)) {
-            r.moved = again = true;
+            r.moved = r.passed = again = true;
         } else if (!others && b.live != 0) {
             report_stuck(g, b);
             return;
@@ -143,6 +145,14 @@ void run_block(grid &g, thread_block &b, round_result &r)
     g.busiest = std::max(g.busiest, b.steps);
 }
 
+// Of a basic block, the first statement that the source has a line for, or else the first.
+std::uint32_t first_with_line(const code &k, const basic_block &b)
+{
+    for (std::uint32_t s = b.first_statement; s < b.last_statement; ++s)
+        if (k.places[k.statement_place[s]].line > 0) return s;
+    return b.first_statement;
+}
+
 void stop_endless(grid &g, const std::string &why)
 {
     for (auto &b : g.resident)
@@ -151,15 +161,26 @@ void stop_endless(grid &g, const std::string &why)
                 if (p.now == state::ready && p.mask != 0) {
                     enter(g, w, p);
                     const code &k = *w.frames[p.in].of;
-                    const basic_block &at = k.blocks[p.block];
                     instruction i;
-                    i.statement = at.first_statement;
+                    i.statement = first_with_line(k, k.blocks[p.block]);
                     stop_grid(g.seen, i, finding_kind::step_budget, 702, __builtin_ctz(p.mask),
                               why);
                     return;
                 }
     g.seen.halt();
     g.result = {702, why};
+}
+
+// `held_back`: blocks have not begun, and none can.
+std::string why_all_wait(const grid &g, bool held_back)
+{
+    if (held_back)
+        return std::to_string(g.blocks - g.next_block) + " of " + std::to_string(g.blocks) +
+               " blocks have not begun, and the " + std::to_string(g.resident.size()) +
+               " that run wait in loops for memory that nobody changes any more. Blocks may begin "
+               "in any order: one that waits for a block that has not begun waits for ever";
+    return std::string("every thread waits in a loop for memory that nobody changes any more") +
+           (has_children(*g.self) ? ": grids that this one launched run after it" : "");
 }
 
 // Whether threads that all wait may be waiting for host code to write memory that both see: for
@@ -195,6 +216,7 @@ void run_blocks(grid &g)
 {
     int busy = 0, still = 0;
     std::chrono::steady_clock::time_point quiet_since = {}; // zero: not quiet
+    standstill loops;
     shuffle_beginnings(g);
     if (g.team != nullptr) g.team->watch(g);
     admit(g, g.shuffled ? few_blocks : 1);
@@ -219,6 +241,7 @@ void run_blocks(grid &g)
             g.resident.erase(g.resident.begin() + static_cast<std::ptrdiff_t>(i));
             r.ended = true;
         }
+        if (r.ended || r.passed || g.seen.changed) loops.forget();
         if (g.resident.empty()) {
             busy = still = 0;
             if (g.seen.guard != nullptr && g.team->finish(g)) return;
@@ -234,18 +257,12 @@ void run_blocks(grid &g)
             continue;
         }
         still = waiting && !r.paused && !g.seen.changed ? still + 1 : 0;
-        if (still == 0) quiet_since = {};
-        if (still >= still_rounds && !host_may_help(quiet_since))
-            return stop_endless(
-                g,
-                std::string("every thread waits in a loop for memory that nobody changes any "
-                            "more") +
-                    (has_children(*g.self) ? ": grids that this one launched run after it" : "") +
-                    (g.order.empty() || g.next_block == g.blocks
-                         ? ""
-                         : ": " + std::to_string(g.blocks - g.next_block) +
-                               " blocks have not begun, since these are not done, and blocks may "
-                               "begin in any order"));
+        // Blocks that wait for one that has not begun do so in loops of any kind.
+        const bool held_back = !g.order.empty() && g.next_block < g.blocks;
+        const bool in_loops = held_back && loops.reached(g);
+        if (still == 0 && !in_loops) quiet_since = {};
+        if ((still >= still_rounds || in_loops) && !host_may_help(quiet_since))
+            return stop_endless(g, why_all_wait(g, held_back));
     }
 }
 

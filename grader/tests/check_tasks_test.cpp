@@ -77,6 +77,25 @@ TEST_CASE("one case of a submission is not the whole of it")
     CHECK(quick[0].case_name == "scale: row");
 }
 
+TEST_CASE("the vendor's version fails the case that its first lines name, and no other")
+{
+    project p;
+    p.script("build/grade.02_scaling", late_grader);
+    auto fault_of = [&p](const std::string &first_lines) {
+        subject what{"library", p.put("reference/02_scaling/library.cu", first_lines), true};
+        check_task work{&p.only_lab(), check_role::library, what};
+        carry_out(p.tools, work, simulator_options());
+        REQUIRE(work.findings.size() == 1);
+        return work.findings[0].fault;
+    };
+    const std::string one = "TIMEOUT  scale: one: ", row = "TIMEOUT  scale: row: Not tried";
+    CHECK(fault_of("// The vendor's.\n").find(one) != std::string::npos);
+    const std::string of_row =
+        fault_of("// The vendor's.\n// Fails: scale: row | TIMEOUT | Not tried\n");
+    CHECK(of_row.find(one) != std::string::npos);
+    CHECK(of_row.find(row) == std::string::npos);
+}
+
 TEST_CASE("a verdict that is up to chance is one of some, with the key of what decides it")
 {
     project p;

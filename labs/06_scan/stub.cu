@@ -120,6 +120,8 @@ template <class T, bool inclusive> static void scan(const T *in, T *out, int n, 
     // others its sum, look back at what the blocks before it have told, and go
     // on as soon as it knows what lies before. And let each thread have several
     // elements.
+    // TODO 13 (scan_inclusive: blocks in any order): No block may wait there for
+    // one that has not begun.
     scan_blocks<T, inclusive><<<blocks, block_size>>>(in, out, n, block_sums);
     check_launch("scan_blocks");
     scan_sums<<<1, block_size>>>(block_sums, blocks);

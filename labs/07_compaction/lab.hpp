@@ -12,6 +12,9 @@
 // anything, also what the call before left there; and they are yours until the
 // call's work is done: no function needs to allocate memory.
 //
+// Blocks may begin in any order, and only some of them run at once, but in a
+// cooperative launch: a block must not wait for one that may not have begun.
+//
 // The functions return when their work has been launched; the grader waits for
 // it, and asks the runtime for launch errors. A function may throw a
 // std::exception to report an error of its own, as check() of ../check.hpp

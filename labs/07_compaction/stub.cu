@@ -90,6 +90,8 @@ static __global__ void place_kept(const float *in, float *out, int n, const int 
     // unpack and partition: one pass. Let a tile tell the others its count,
     // look back at what the tiles before it have told, and go on as soon as it
     // knows where it begins.
+    // TODO 8 (compact: blocks in any order): No block may wait there for one
+    // that has not begun.
 }
 
 static __global__ void place_back(const float *packed, const unsigned char *keep, float *out, int n,

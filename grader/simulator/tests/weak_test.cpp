@@ -157,13 +157,13 @@ TEST_CASE("a value that is its own flag needs no fence")
 TEST_CASE("a block that waits for another by blockIdx needs that blocks begin in order")
 {
     // Block b waits until `done` is at b, and adds 1; `number` is blockIdx.x or a ticket.
-    auto chain = [](const char *number) {
+    auto chain = [](const char *number, const char *each_time = "") {
         return module(".version 8.0\n.target sm_80\n.address_size 64\n"
                       ".visible .entry k(.param .u64 done, .param .u64 ticket)\n{\n"
                       ".reg .b64 %d<3>; .reg .b32 %r<5>; .reg .pred %p;\n"
                       "ld.param.u64 %d1, [done]; ld.param.u64 %d2, [ticket];\n" +
-                          std::string(number) +
-                          "\nagain: ld.volatile.global.u32 %r2, [%d1];\n"
+                          std::string(number) + "\nmov.u32 %r4, 1;\nagain: " + each_time +
+                          "ld.volatile.global.u32 %r2, [%d1];\n"
                           "setp.ne.u32 %p, %r2, %r1; @%p bra again;\n"
                           "add.u32 %r3, %r2, 1; st.volatile.global.u32 [%d1], %r3; ret;\n}\n",
                       0);
@@ -185,6 +185,18 @@ TEST_CASE("a block that waits for another by blockIdx needs that blocks begin in
     CHECK(run_chain(by_ticket));
     CHECK(!run_chain(by_index));
     REQUIRE(found_only(finding_kind::step_budget));
-    CHECK(holds(detail(), "blocks may begin in any order"));
+    CHECK(holds(detail(), "of 100 blocks have not begun"));
+    CHECK(holds(detail(), "Blocks may begin in any order"));
+
+    // The same where the loop carries a value, here for how long it sleeps.
+    findings::instance().clear();
+    settings().step_budget = 100'000'000;
+    module patient = chain("mov.u32 %r1, %ctaid.x;", "nanosleep.u32 %r4; shl.b32 %r4, %r4, 1;\n");
+    CHECK(!run_chain(patient));
+    REQUIRE(found_only(finding_kind::step_budget));
+    CHECK(holds(detail(), "Blocks may begin in any order"));
+    module patient_by_ticket =
+        chain("atom.global.add.u32 %r1, [%d2], 1;", "nanosleep.u32 %r4; shl.b32 %r4, %r4, 1;\n");
+    CHECK(run_chain(patient_by_ticket));
     settings() = before;
 }
