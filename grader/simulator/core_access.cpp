@@ -154,7 +154,12 @@ struct undefined_elements {
     }
 };
 
-inline u8 bits_needed(const context &c) { return c.check_memory ? u8{addressable} : u8{0}; }
+// Loads of constants reach constant memory alone; a kernel may not write it.
+inline u8 bits_needed(const context &c, space s)
+{
+    if (!c.check_memory) return 0;
+    return s == space::constant ? addressable | read_only : u8{addressable};
+}
 
 // Looks at every active lane; reports what it finds. False: the grid has been stopped.
 __attribute__((noinline)) bool check_lanes(context &c, const instruction &i, lane_mask mask,
@@ -162,7 +167,7 @@ __attribute__((noinline)) bool check_lanes(context &c, const instruction &i, lan
                                            bool reads)
 {
     lane_mask misaligned = 0, outside = 0, read_only_lanes = 0;
-    u8 need = bits_needed(c), never = how.write && c.check_memory ? u8{read_only} : u8{0};
+    u8 need = bits_needed(c, how.space), never = how.write && c.check_memory ? u8{read_only} : u8{0};
     u8 wanted = reads && c.check_initialised ? u8{initialised} : u8{0};
     undefined_elements undefined(i, how.bytes);
     active(mask, [&](int l) {
@@ -547,7 +552,7 @@ template <int bytes, class R> void load_window(context &c, const instruction &i,
 {
     access how{s, false, static_cast<u32>(bytes) * i.count};
     bool sign = (i.flags & signed_value) != 0;
-    u8 need = bits_needed(c) | (c.check_initialised ? u8{initialised} : u8{0});
+    u8 need = bits_needed(c, s) | (c.check_initialised ? u8{initialised} : u8{0});
     bool contiguous =
         mask == all_lanes && contiguous_and_clean<bytes>(i, address, w, need, c.closed);
     if constexpr (bytes == 4 && sizeof(R) == 4) {
@@ -595,7 +600,7 @@ template <int bytes> inline bool may_store(context &c, const instruction &i, lan
 {
     if (bytes == 4 && i.count == 1) {
         near_lanes n;
-        if (near_and_clean(n, mask, address, w, bits_needed(c), never)) return true;
+        if (near_and_clean(n, mask, address, w, bits_needed(c, how.space), never)) return true;
     }
     return check_lanes(c, i, mask, address, w, how, false);
 }
@@ -607,7 +612,7 @@ template <int bytes, class R> void store_window(context &c, const instruction &i
     access how{s, true, static_cast<u32>(bytes) * i.count};
     u8 never = c.check_memory ? static_cast<u8>(read_only | c.closed) : u8{0};
     bool contiguous =
-        mask == all_lanes && contiguous_and_clean<bytes>(i, address, w, bits_needed(c), never);
+        mask == all_lanes && contiguous_and_clean<bytes>(i, address, w, bits_needed(c, s), never);
     if (!contiguous && !may_store<bytes>(c, i, mask, address, w, how, never)) return;
     note_access(c, i, mask, address, how, contiguous);
     if (weakly_ordered(c, i, s)) note_strong_store(c, i, mask, address);
@@ -772,12 +777,12 @@ void move_device(context &c, const instruction &i, lane_mask mask)
     move_window<store, bytes, R>(c, i, mask, address, device_window(c), space::global);
 }
 
-template <bool store, int bytes, class R>
-void move_constant(context &c, const instruction &i, lane_mask mask)
+template <int bytes, class R>
+void load_constant(context &c, const instruction &i, lane_mask mask)
 {
     u64 address[32];
     addresses_of(c, i, address);
-    move_window<store, bytes, R>(c, i, mask, address, device_window(c), space::constant);
+    load_window<bytes, R>(c, i, mask, address, device_window(c), space::constant);
 }
 
 template <bool store, int bytes, class R>
@@ -1147,14 +1152,14 @@ void copy_async(context &c, const instruction &i, lane_mask mask)
         for (u32 k = 0; k < wanted[l] && !c.stop; ++k) {
             u64 at[32];
             at[l] = from[l] + k;
-            check_lanes(c, i, bit_of[l], at, device, {space::global, false, 1}, true);
+            const access byte{space::global, false, 1};
+            if (check_lanes(c, i, bit_of[l], at, device, byte, true))
+                note_access(c, i, bit_of[l], at, byte, false);
         }
     });
     if (c.stop) return;
-    if (whole != 0) {
-        note_access(c, i, whole, from, read, false);
-        count_window(c, i, whole, from, read, false);
-    }
+    if (whole != 0) note_access(c, i, whole, from, read, false);
+    if ((whole | part) != 0) count_window(c, i, whole | part, from, read, false);
     instruction second = i;
     second.site += 1;
     count_window(c, second, mask, to, write, false);
@@ -1169,7 +1174,7 @@ template <bool store, int bytes, class R>
 void move_rows(handler_sink &out, const char *op, const char *size)
 {
     out.add_pair(op, "global", size, move_device<store, bytes, R>);
-    out.add_pair(op, "const", size, move_constant<store, bytes, R>);
+    if constexpr (!store) out.add_pair(op, "const", size, load_constant<bytes, R>);
     out.add_pair(op, "shared", size, move_shared<store, bytes, R>);
     out.add_pair(op, "local", size, move_in_local<store, bytes, R>);
     out.add_pair(op, "generic", size, move_generic<store, bytes, R>);

@@ -788,7 +788,8 @@ private:
         draft d;
         std::uint32_t total = ptx::size_of(t),
                       count = static_cast<std::uint32_t>(v.elements.size());
-        if (count == 0 || total % count != 0 || total / count > 4) throw unknown{};
+        if (t == type::pred || total > 8 || count == 0 || total % count != 0 || total / count > 4)
+            throw unknown{};
         type part = total / count == 4 ? type::b32 : total / count == 2 ? type::b16 : type::b8;
         std::vector<operand> list;
         for (const auto &e : v.elements) {
@@ -814,6 +815,7 @@ private:
     void decode_cvta(const statement &s)
     {
         type t = last_type(s);
+        if (ptx::size_of(t) != 8) throw unknown{}; // addresses have 64 bits
         bool to = has_part(s, "to");
         std::uint64_t window = has_part(s, "shared") || has_part(s, "shared::cta") ? shared_window
                                : has_part(s, "local")                              ? local_window
@@ -1099,6 +1101,7 @@ private:
             d.ins.extra = add_list(regs);
             d.list = store ? draft::list_role::reads : draft::list_role::writes;
         } else {
+            if (p.count != 1) throw unknown{};
             (store ? d.ins.b : d.ins.d) = one(data);
         }
         d.ins.count = static_cast<std::uint8_t>(p.count);
@@ -1332,6 +1335,8 @@ private:
         if (has_part(s, "shared::cluster") || operand_at(s, 2).what != kind::immediate ||
             s.operands.size() > 4 || has_part(s, "L2::cache_hint"))
             throw unknown{};
+        const std::uint64_t bytes = operand_at(s, 2).bits;
+        if (bytes != 4 && bytes != 8 && bytes != 16) throw unknown{};
         draft d;
         d.ins.site = out_.sites;
         out_.sites += 2; // of the read, of the write
@@ -1341,7 +1346,7 @@ private:
         set_address(d, address_source(operand_at(s, 0), offset));
         d.ins.offset = offset;
         d.ins.b = from;
-        d.ins.bytes = static_cast<std::uint8_t>(operand_at(s, 2).bits);
+        d.ins.bytes = static_cast<std::uint8_t>(bytes);
         d.ins.count = 1;
         if (s.operands.size() == 4) {
             const auto &last = s.operands[3];

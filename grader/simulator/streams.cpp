@@ -54,12 +54,12 @@ cudaError_t record_event(cudaEvent_t e, cudaStream_t stream)
         return fail_because(cudaErrorInvalidResourceHandle,
                             "the event was made on device " + std::to_string(e->device) +
                                 " and the stream on device " + std::to_string(s.device));
+    if (!s.into && is_legacy(stream))
+        if (cudaError_t error = check_legacy(s); error != cudaSuccess) return error;
     e->recorded = true;
     e->into = s.into;
     e->nodes = s.tail;
     if (s.into) return cudaSuccess;
-    if (is_legacy(stream))
-        if (cudaError_t error = check_legacy(s); error != cudaSuccess) return error;
     task mark;
     mark.type = cudaGraphNodeTypeEventRecord;
     e->at = queue(s, std::move(mark));
