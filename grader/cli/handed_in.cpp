@@ -195,9 +195,10 @@ class_files read_class(const std::string &folder, const std::vector<std::string>
     for (const fs::directory_entry &e : entries) {
         std::string name = e.path().filename().string();
         if (name.starts_with(".") || name == "__MACOSX") continue; // a system's own
-        if (e.is_directory()) {
+        std::error_code unknown; // of a link that leads nowhere, or round in a circle
+        if (e.is_directory(unknown)) {
             by_name[owner_of_folder(name).student].folders.push_back(e.path().string());
-        } else if (is_source(name)) {
+        } else if (is_source(name) && fs::exists(e.path(), unknown)) {
             owned o = owner_of_file(name, labs);
             by_name[o.student].files.push_back({e.path().string(), o.name});
         } else {

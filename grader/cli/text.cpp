@@ -292,6 +292,9 @@ std::string utc_time(const char *format)
 
 std::string demangled(const std::string &symbol)
 {
+    // What stands for an earlier part can double a name every eight characters.
+    constexpr std::size_t longest = 160;
+    if (symbol.size() > longest) return symbol;
     int status = 0;
     char *name = abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status);
     std::string result = status == 0 ? name : symbol;

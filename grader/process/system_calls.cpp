@@ -91,7 +91,7 @@ constexpr int never[] = {
 #endif
 };
 
-// Starts processes, reaches them, or reaches the network.
+// Starts processes, reaches them or the network, or takes memory that is no process's.
 constexpr int of_processes[] = {
     SYS_ioprio_set,
     SYS_move_pages,
@@ -100,6 +100,10 @@ constexpr int of_processes[] = {
     SYS_process_vm_readv,
     SYS_process_vm_writev,
     SYS_connect,
+    SYS_inotify_add_watch,
+    SYS_mq_open,
+    SYS_msgget,
+    SYS_semget,
     SYS_setpriority,
     SYS_shmget,
 

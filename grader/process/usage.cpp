@@ -35,10 +35,25 @@ struct held_memory {
     }
 };
 
-// But for the pages of files that are not its own.
-void add_mapped(pid_t pid, std::size_t given, held_memory &to)
+// The process by the name of a thread that goes on. A main thread may end before the others, and
+// then what /proc says of the process by its own number is empty.
+std::string alive_in_proc(pid_t pid)
 {
-    std::ifstream file("/proc/" + std::to_string(pid) + "/status");
+    const std::string tasks = "/proc/" + std::to_string(pid) + "/task";
+    std::error_code gone; // the process, or a thread
+    for (std::filesystem::directory_iterator at(tasks, gone), end; !gone && at != end;
+         at.increment(gone)) {
+        std::ifstream file(at->path() / "status");
+        for (std::string line; std::getline(file, line);)
+            if (line.starts_with("RssAnon:")) return at->path();
+    }
+    return tasks + "/" + std::to_string(pid);
+}
+
+// But for the pages of files that are not its own.
+void add_mapped(const std::string &process, std::size_t given, held_memory &to)
+{
+    std::ifstream file(process + "/status");
     std::size_t shared = 0;
     for (std::string line; std::getline(file, line);) {
         if (line.starts_with("RssAnon:")) to.anonymous += std::stoull(line.substr(8)) << 10;
@@ -49,11 +64,11 @@ void add_mapped(pid_t pid, std::size_t given, held_memory &to)
     to.shared += shared - std::min(shared, given);
 }
 
-void add_open_files(pid_t pid, held_memory &to)
+void add_open_files(const std::string &process, held_memory &to)
 {
     std::error_code gone; // the process, or the descriptor
-    for (std::filesystem::directory_iterator at("/proc/" + std::to_string(pid) + "/fd", gone), end;
-         !gone && at != end; at.increment(gone)) {
+    for (std::filesystem::directory_iterator at(process + "/fd", gone), end; !gone && at != end;
+         at.increment(gone)) {
         std::error_code closed;
         std::string name = std::filesystem::read_symlink(at->path(), closed).string();
         struct stat s {};
@@ -79,8 +94,9 @@ std::vector<pid_t> children_of(pid_t pid)
 void add_below(pid_t pid, std::size_t given, held_memory &to)
 {
     for (pid_t child : children_of(pid)) {
-        add_mapped(child, given, to);
-        add_open_files(child, to);
+        const std::string process = alive_in_proc(child);
+        add_mapped(process, given, to);
+        add_open_files(process, to);
         add_below(child, given, to);
     }
 }

@@ -167,7 +167,8 @@ __attribute__((noinline)) bool check_lanes(context &c, const instruction &i, lan
                                            bool reads)
 {
     lane_mask misaligned = 0, outside = 0, read_only_lanes = 0;
-    u8 need = bits_needed(c, how.space), never = how.write && c.check_memory ? u8{read_only} : u8{0};
+    u8 need = bits_needed(c, how.space),
+       never = how.write && c.check_memory ? u8{read_only} : u8{0};
     u8 wanted = reads && c.check_initialised ? u8{initialised} : u8{0};
     undefined_elements undefined(i, how.bytes);
     active(mask, [&](int l) {
@@ -777,8 +778,7 @@ void move_device(context &c, const instruction &i, lane_mask mask)
     move_window<store, bytes, R>(c, i, mask, address, device_window(c), space::global);
 }
 
-template <int bytes, class R>
-void load_constant(context &c, const instruction &i, lane_mask mask)
+template <int bytes, class R> void load_constant(context &c, const instruction &i, lane_mask mask)
 {
     u64 address[32];
     addresses_of(c, i, address);

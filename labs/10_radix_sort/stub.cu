@@ -30,7 +30,8 @@ static __global__ void sort_runs(unsigned *keys, int n)
     // were equal. Then go over the bits of the keys, from the lowest to the
     // highest, and let the lanes vote by __ballot_sync: what does a lane learn
     // whose bit is 1, and one whose bit is 0? __popc of the word is the place.
-    // Lanes beyond n vote, too.
+    // Lanes beyond n vote, too. A vote orders no memory: __syncwarp() must come
+    // between the lanes' loads and the stores that move other lanes' keys.
 }
 
 void sort_warps(unsigned *keys, int n)

@@ -439,6 +439,7 @@ CORRECTNESS_CASE("add_pipelined: a few elements", 2) { try_add(10, 3); }
 CORRECTNESS_CASE("add_pipelined: sizes around a block and a piece", 3)
 {
     for (int n : {1, 2, 3, 5, 31, 33, 255, 256, 257, 1025, 4099, 8191}) try_add(std::size_t(n), 4);
+    for (int n : {1024, 8192, 16384}) try_add(std::size_t(n), 1); // where pieces leave no rest
     try_add(50021, 2);
 }
 

@@ -386,14 +386,28 @@ TEST_CASE("a trap, and instructions nobody knows")
     CHECK(run(t, "k", {1, 1, 1}, {1, 1, 1}, 0).error == 719);
     CHECK(only_finding().kind == finding_kind::trap);
     for (const char *unknown :
-         {"frobnicate.u32 %r1, %r2;", "add.q32 %r1, %r2, %r1;", "ld.global.v3.u32 %r1, [%rd1];",
-          "call strange, ();", "bar.frob 0;", "cvt.rx.u32.f32 %r1, %r2;",
+         {"frobnicate.u32 %r1, %r2;",
+          "add.q32 %r1, %r2, %r1;",
+          "ld.global.v3.u32 %r1, [%rd1];",
+          "call strange, ();",
+          "bar.frob 0;",
+          "cvt.rx.u32.f32 %r1, %r2;",
           "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, [%r2];",
           "mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%r1,%r1}, {%r2}, {%r2}, {%r1,%r1};",
-          "add.u32 %r1, %r2;", "mad.lo.u32 %r1, %r2, %r1;", "fma.rn.f16x2 %r1, %r2, %r1;",
-          "st.global.u32 [%rd1], _;", "mov.b64 %rd1, {_, %r1};",
-          ".param .b32 x; st.param.b64 [x], %rd1;", ".param .b32 x; ld.param.b32 %r1, [x+1];",
-          "tld4.r.2d.v4.f32.f32 {%r1,%r1,%r1,%r1}, [%rd1, {%r1,%r2}];", "alloca.u64 %rd1, %rd2;"}) {
+          "add.u32 %r1, %r2;",
+          "mad.lo.u32 %r1, %r2, %r1;",
+          "fma.rn.f16x2 %r1, %r2, %r1;",
+          "st.global.u32 [%rd1], _;",
+          "mov.b64 %rd1, {_, %r1};",
+          "ld.global.v4.u32 %r1, [%rd1];",
+          "cp.async.ca.shared.global [%r1], [%rd1], 128;",
+          "cvta.to.global.u32 %r1, %r2;",
+          ".reg .pred %p<2>; mov.pred %p1, {85};",
+          "st.const.u32 [%rd1], %r1;",
+          ".param .b32 x; st.param.b64 [x], %rd1;",
+          ".param .b32 x; ld.param.b32 %r1, [x+1];",
+          "tld4.r.2d.v4.f32.f32 {%r1,%r1,%r1,%r1}, [%rd1, {%r1,%r2}];",
+          "alloca.u64 %rd1, %rd2;"}) {
         CAPTURE(unknown);
         module m(one_kernel("", std::string(".reg .b32 %r<4>; .reg .b64 %rd<4>;\n") + unknown +
                                     "\nret;"),
