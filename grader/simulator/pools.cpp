@@ -156,6 +156,7 @@ cudaError_t set_access(cudaMemPool_t pool, const cudaMemAccessDesc &d)
     const bool open = d.flags == cudaMemAccessFlagsProtReadWrite;
     if (!open && d.flags != cudaMemAccessFlagsProtNone) return cudaErrorInvalidValue;
     if (d.location.id == pool->device) return open ? cudaSuccess : cudaErrorInvalidValue;
+    if (open && !can_be_peer(d.location.id, pool->device)) return cudaErrorInvalidDevice;
     open_to(pool, d.location.id, open);
     return cudaSuccess;
 }
