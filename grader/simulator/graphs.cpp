@@ -28,6 +28,10 @@ struct CUgraphExec_st {
 
 namespace simulator::runtime {
 
+struct graph_steps {
+    std::vector<CUgraphExec_st::step> all;
+};
+
 struct capture {
     cudaGraph_t graph;
     stream_state *origin;
@@ -171,6 +175,21 @@ std::vector<cudaGraphNode_t> in_order(const CUgraph_st &graph)
     return order;
 }
 
+// Adds a child graph's steps behind those that its node follows, and lets the node follow them all.
+void add_inner(const graph_steps &inner, std::vector<std::size_t> &after,
+               std::vector<CUgraphExec_st::step> &steps)
+{
+    const std::vector<std::size_t> before = after;
+    const std::size_t first = steps.size();
+    for (CUgraphExec_st::step s : inner.all) {
+        for (std::size_t &a : s.after) a += first;
+        if (s.after.empty()) s.after = before;
+        s.from = nullptr; // the child was copied: its nodes change nothing here
+        after.push_back(steps.size());
+        steps.push_back(std::move(s));
+    }
+}
+
 // The steps of a graph; false: it has a circle.
 bool take_steps(const CUgraph_st &graph, std::vector<CUgraphExec_st::step> &steps)
 {
@@ -180,6 +199,7 @@ bool take_steps(const CUgraph_st &graph, std::vector<CUgraphExec_st::step> &step
     for (cudaGraphNode_t n : order) {
         CUgraphExec_st::step s{n->what, {}, n};
         for (cudaGraphNode_t a : n->after) s.after.push_back(index[a]);
+        if (n->what.inner) add_inner(*n->what.inner, s.after, steps);
         index[n] = steps.size();
         steps.push_back(std::move(s));
     }
@@ -199,15 +219,11 @@ cudaError_t instantiate(cudaGraphExec_t *out, cudaGraph_t graph, unsigned long l
     return cudaSuccess;
 }
 
-// All steps of a graph as one task.
-task child_task(const std::vector<CUgraphExec_st::step> &steps)
+task child_task(std::vector<CUgraphExec_st::step> steps)
 {
     task t;
     t.type = cudaGraphNodeTypeGraph;
-    t.run = [steps] {
-        for (const auto &s : steps)
-            if (s.what.run && !fault_stands()) run_task(s.what);
-    };
+    t.inner = std::make_shared<const graph_steps>(graph_steps{std::move(steps)});
     return t;
 }
 
@@ -567,7 +583,7 @@ cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *out, cudaGraph_t graph,
         std::vector<CUgraphExec_st::step> steps;
         if (!handles().graphs.count(child) || child == graph || !take_steps(*child, steps))
             return cudaErrorInvalidValue;
-        t = child_task(steps);
+        t = child_task(std::move(steps));
         return cudaSuccess;
     });
 }

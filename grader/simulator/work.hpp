@@ -17,9 +17,12 @@
 namespace simulator::runtime {
 
 // One thing to do, any number of times: `run` holds whatever it needs.
+struct graph_steps; // of graphs.cpp
+
 struct task {
     cudaGraphNodeType type = cudaGraphNodeTypeEmpty;
     std::function<void()> run;
+    std::shared_ptr<const graph_steps> inner = {}; // of a child graph, which runs nothing itself
     bool despite_fault = false; // also when an earlier fault cancels what else is queued
     bool between_devices = false;
 };
