@@ -1,4 +1,4 @@
-// Fails: twice: 1000 elements | RESOURCE_LIMIT | host memory
+// Fails: twice: 1000 elements | RESOURCE_LIMIT | simulated device needed more than 4 GiB
 // On gpu: may pass - the memory is a real device's
 // Threat F32: Has the process that plays the device use up the machine's memory.
 #include "lab.hpp"
