@@ -32,8 +32,8 @@ enum class finding_kind : std::uint8_t {
 // Whether it makes the run wrong, whatever the program does about it.
 constexpr bool is_fault(finding_kind k)
 {
-    using enum finding_kind;
-    return k != refused_launch && k != unwatched && k != failed_call && k != older_value;
+    return k != finding_kind::refused_launch && k != finding_kind::unwatched &&
+           k != finding_kind::failed_call && k != finding_kind::older_value;
 }
 
 struct dim {
