@@ -111,8 +111,7 @@ struct CUstream_st : simulator::runtime::stream_state {};
 struct CUevent_st {
     unsigned flags = 0;
     int device = 0;
-    bool recorded = false;
-    simulator::runtime::work_ref at = nullptr;
+    simulator::runtime::work_ref at = nullptr; // null: never recorded, or in a capture alone
     std::shared_ptr<simulator::runtime::capture> into = {}; // recorded in a stream that captures
     std::vector<cudaGraphNode_t> nodes = {};
 };
