@@ -588,16 +588,17 @@ static void add_peer_traffic(int device, const core::sector_set &touched, bool w
     if (!settings().tell_devices_apart) return;
     auto &all = memory::instance();
     transfer_counts &transfers = counters::instance().transfers;
-    const bool any_managed = all.has_managed();
+    const allocation *a = nullptr; // of the sector before, mostly of this one, too
     touched.each([&](std::uint64_t sector) {
         const address at = all.base() + 32 * sector;
-        const auto owner = static_cast<std::uint8_t>(*all.shadow_at(at) & 0xf0);
-        if (owner == device_bit(device) || (owner == 0 && !any_managed)) return;
-        const allocation *a = all.find(at);
-        if (a && owner != 0)
-            transfers.sent[static_cast<std::size_t>(written ? device : a->device)] += 32;
-        else if (a && a->kind == memory_kind::managed)
+        if ((*all.shadow_at(at) & 0xf0) == device_bit(device)) return;
+        if (!a || at - a->start >= a->bytes) a = all.find(at);
+        // The bits do not tell: a shared pool's memory has none.
+        if (!a || a->kind == memory_kind::pinned || a->kind == memory_kind::internal) return;
+        if (a->kind == memory_kind::managed)
             transfers.managed += 32;
+        else if (a->device != device)
+            transfers.sent[static_cast<std::size_t>(written ? device : a->device)] += 32;
     });
 }
 

@@ -156,6 +156,7 @@ cudaError_t set_access(cudaMemPool_t pool, const cudaMemAccessDesc &d)
     const bool open = d.flags == cudaMemAccessFlagsProtReadWrite;
     if (!open && d.flags != cudaMemAccessFlagsProtNone) return cudaErrorInvalidValue;
     if (d.location.id == pool->device) return open ? cudaSuccess : cudaErrorInvalidValue;
+    if (open && !can_be_peer(d.location.id, pool->device)) return cudaErrorInvalidDevice;
     open_to(pool, d.location.id, open);
     return cudaSuccess;
 }
@@ -183,6 +184,13 @@ template <typename function> cudaError_t on(cudaMemPool_t pool, function body)
 cudaError_t allocate_in(cudaStream_t stream, void **out, std::size_t bytes)
 {
     return allocate_from(current_pool(state_of(stream).device), out, bytes, stream);
+}
+
+void close_pools()
+{
+    for (cudaMemPool_t pool : live().all)
+        for (const int device : std::set<int>(pool->readers))
+            if (!can_be_peer(device, pool->device)) open_to(pool, device, false);
 }
 
 void leave_pool(address start, std::uint64_t bytes)
