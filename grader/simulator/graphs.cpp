@@ -28,6 +28,11 @@ struct CUgraphExec_st {
 
 namespace simulator::runtime {
 
+struct inner_graph {
+    std::vector<CUgraphExec_st::step> steps;
+    std::size_t levels; // of graphs within each other, this one included
+};
+
 struct capture {
     cudaGraph_t graph;
     stream_state *origin;
@@ -199,37 +204,52 @@ cudaError_t instantiate(cudaGraphExec_t *out, cudaGraph_t graph, unsigned long l
     return cudaSuccess;
 }
 
-// All steps of a graph as one task.
-task child_task(const std::vector<CUgraphExec_st::step> &steps)
+// A graph as one task of another.
+cudaError_t child_task(std::vector<CUgraphExec_st::step> steps, task &t)
 {
-    task t;
+    constexpr std::size_t most = 100; // every level takes some of the stack
+    std::size_t levels = 1;
+    for (const auto &s : steps)
+        if (s.what.inner) levels = std::max(levels, s.what.inner->levels + 1);
+    if (levels > most)
+        return fail_because(cudaErrorInvalidValue, "graphs lie within each other, more than " +
+                                                       std::to_string(most) + " levels deep");
     t.type = cudaGraphNodeTypeGraph;
-    t.run = [steps] {
-        for (const auto &s : steps)
-            if (s.what.run && !fault_stands()) run_task(s.what);
-    };
-    return t;
+    t.inner = std::make_shared<inner_graph>(inner_graph{std::move(steps), levels});
+    return cudaSuccess;
+}
+
+// Queues each step after those that it follows, the first ones after `front`. The result ends when
+// all have ended. Steps of graphs within it are queued so, too: they need engines like any others.
+work_ref queue_steps(const stream_state &s, const std::vector<CUgraphExec_st::step> &steps,
+                     const std::vector<work_ref> &front)
+{
+    std::vector<work_ref> queued;
+    for (const auto &step : steps) {
+        auto after = step.after.empty() ? front : std::vector<work_ref>{};
+        for (std::size_t a : step.after) after.push_back(queued[a]);
+        queued.push_back(step.what.inner ? queue_steps(s, step.what.inner->steps, after)
+                                         : start(s, step.what, std::move(after)));
+    }
+    queued.insert(queued.begin(), front.begin(), front.end());
+    return start(s, {}, std::move(queued));
 }
 
 cudaError_t launch_graph(CUgraphExec_st &e, cudaStream_t stream)
 {
     if (!valid(stream)) return cudaErrorInvalidResourceHandle;
     stream_state &s = state_of(stream);
-    if (s.into) return take(s, child_task(e.steps));
+    if (s.into) {
+        task t;
+        const cudaError_t error = child_task(e.steps, t);
+        return error == cudaSuccess ? take(s, std::move(t)) : error;
+    }
     if (is_legacy(stream))
         if (cudaError_t error = check_legacy(s); error != cudaSuccess) return error;
     auto front = front_of(s);
     if (e.last) front.push_back(e.last);
-    std::vector<work_ref> queued;
-    for (const auto &step : e.steps) {
-        auto after = step.after.empty() ? front : std::vector<work_ref>{};
-        for (std::size_t a : step.after) after.push_back(queued[a]);
-        queued.push_back(start(s, step.what, std::move(after)));
-    }
-    auto after = std::move(front);
-    after.insert(after.end(), queued.begin(), queued.end());
     s.also.clear();
-    s.last = e.last = start(s, {}, std::move(after));
+    s.last = e.last = queue_steps(s, e.steps, front);
     return cudaSuccess;
 }
 
@@ -567,8 +587,7 @@ cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *out, cudaGraph_t graph,
         std::vector<CUgraphExec_st::step> steps;
         if (!handles().graphs.count(child) || child == graph || !take_steps(*child, steps))
             return cudaErrorInvalidValue;
-        t = child_task(steps);
-        return cudaSuccess;
+        return child_task(std::move(steps), t);
     });
 }
 

@@ -16,12 +16,15 @@
 
 namespace simulator::runtime {
 
+struct inner_graph; // of graphs.cpp
+
 // One thing to do, any number of times: `run` holds whatever it needs.
 struct task {
     cudaGraphNodeType type = cudaGraphNodeTypeEmpty;
     std::function<void()> run;
     bool despite_fault = false; // also when an earlier fault cancels what else is queued
     bool between_devices = false;
+    std::shared_ptr<const inner_graph> inner = {}; // a graph within a graph: its steps, not `run`
 };
 
 void run_task(const task &); // which has something to run
