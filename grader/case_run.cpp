@@ -682,6 +682,11 @@ void require_answer(const answer &a, const std::string &doing)
                  fmt::format("Open MPI did not start {} ranks: {}.", current_case().ranks,
                              printable(r.text)),
                  "Run ./workbook doctor.");
+    case reply_status::overcounted:
+        end_case(verdict::RESOURCE_LIMIT,
+                 fmt::format("What the simulator counted is too much to be told, while {}.", on),
+                 "It tells of each source line of each kernel and of each step in a stream. Which "
+                 "of them do macros, templates or loops make in thousands?");
     case reply_status::rank_ended: // endings, above
     case reply_status::ranks_waiting:
     case reply_status::disturbed:

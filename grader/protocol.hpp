@@ -139,6 +139,7 @@ enum class reply_status : std::uint32_t {
     disturbed,     // `rank` sent what is no reply to this request
     no_ranks,      // `text` is what mpirun said
     left_work,     // what was left in streams needs the host, which has returned; ends the process
+    overcounted,   // what the simulator counted in a run is larger than the report's place
     misacquired,   // what acquire or release did wrong: an `acquire_fault` in `error`
 };
 

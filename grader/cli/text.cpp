@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include <cxxabi.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -288,18 +287,6 @@ std::string utc_time(const char *format)
     std::tm when{};
     gmtime_r(&now, &when);
     return written(when, format);
-}
-
-std::string demangled(const std::string &symbol)
-{
-    // What stands for an earlier part can double a name every eight characters.
-    constexpr std::size_t longest = 160;
-    if (symbol.size() > longest) return symbol;
-    int status = 0;
-    char *name = abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status);
-    std::string result = status == 0 ? name : symbol;
-    std::free(name);
-    return result;
 }
 
 } // namespace cli

@@ -50,9 +50,6 @@ std::string compiler_words(const std::string &said, int width);
 std::string local_time(const char *format);
 std::string utc_time(const char *format);
 
-// "scale(float*, int)" of a linker's name; what is none of C++ stays as it is.
-std::string demangled(const std::string &symbol);
-
 std::string trimmed(std::string_view line); // of blanks, tabs and carriage returns
 
 std::vector<std::string> words_between_blanks(const std::string &text);

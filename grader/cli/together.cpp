@@ -10,7 +10,10 @@
 
 #include <fmt/format.h>
 
+#include <cxxabi.h>
+
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <set>
 
@@ -63,6 +66,17 @@ ending run_tool(std::vector<std::string> words, double &cpu_seconds)
     ending e = run(c);
     cpu_seconds += e.cpu_seconds;
     return e;
+}
+
+// "scale(float*, int)" of a linker's name; what is none of C++ stays as it is. For names of ours
+// alone: others' may take any amount of memory.
+std::string demangled(const std::string &symbol)
+{
+    int status = 0;
+    char *name = abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status);
+    std::string result = status == 0 ? name : symbol;
+    std::free(name);
+    return result;
 }
 
 // By demangled name: "tail_cleared::compact(float const*, int)".

@@ -97,11 +97,13 @@ const registration *registration_of(const void *p)
     return at - it->first < it->second.bytes ? &it->second : nullptr;
 }
 
+// Null for what kernels have from malloc, too: the host is not to see how much that is.
 const allocation *live_allocation(const void *p)
 {
     memory &m = memory::instance();
     const allocation *a = m.contains(as_address(p)) ? m.find(as_address(p)) : nullptr;
-    const bool inside = a && a->live && as_address(p) - a->start < a->bytes;
+    const bool inside =
+        a && a->live && a->kind != memory_kind::heap && as_address(p) - a->start < a->bytes;
     return inside ? a : nullptr;
 }
 
@@ -335,7 +337,7 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *out, const void *p)
         const allocation *a = live_allocation(p);
         if (!a) return cudaSuccess;
         const bool device = a->kind == memory_kind::device || a->kind == memory_kind::variable ||
-                            a->kind == memory_kind::constant || a->kind == memory_kind::heap;
+                            a->kind == memory_kind::constant;
         out->type = device                            ? cudaMemoryTypeDevice
                     : a->kind == memory_kind::managed ? cudaMemoryTypeManaged
                                                       : cudaMemoryTypeHost;

@@ -588,15 +588,16 @@ static void add_peer_traffic(int device, const core::sector_set &touched, bool w
     if (!settings().tell_devices_apart) return;
     auto &all = memory::instance();
     transfer_counts &transfers = counters::instance().transfers;
+    const allocation *a = nullptr; // of the sector before, mostly of this one, too
     touched.each([&](std::uint64_t sector) {
         const address at = all.base() + 32 * sector;
         if ((*all.shadow_at(at) & 0xf0) == device_bit(device)) return;
-        // Memory of a pool that is open to several devices has no device's bit.
-        const allocation *a = all.find(at);
-        if (!a) return;
+        if (!a || at - a->start >= a->bytes) a = all.find(at);
+        // The bits do not tell: a shared pool's memory has none.
+        if (!a || a->kind == memory_kind::pinned || a->kind == memory_kind::internal) return;
         if (a->kind == memory_kind::managed)
             transfers.managed += 32;
-        else if (a->kind != memory_kind::pinned && a->device != device)
+        else if (a->device != device)
             transfers.sent[static_cast<std::size_t>(written ? device : a->device)] += 32;
     });
 }

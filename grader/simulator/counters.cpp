@@ -419,7 +419,8 @@ namespace {
 std::uint64_t used_now()
 {
     std::uint64_t bytes = 0;
-    for (int d = 0; d < runtime::device_count(); ++d) bytes += memory::instance().used(d);
+    const memory &m = memory::instance();
+    for (int d = 0; d < runtime::device_count(); ++d) bytes += m.used(d) + m.heap_used(d);
     return bytes;
 }
 

@@ -187,7 +187,7 @@ int device_count()
     return count;
 }
 
-static bool can_be_peer(int device, int peer)
+bool can_be_peer(int device, int peer)
 {
     const bool told = device < 8 && peer < 8;
     return device != peer && !(told && (settled().closed_peers >> (8 * device + peer) & 1) != 0);
@@ -197,6 +197,7 @@ void close_peers(std::uint64_t pairs)
 {
     settled().closed_peers = pairs;
     std::erase_if(settled().peers, [](const auto &p) { return !can_be_peer(p.first, p.second); });
+    close_pools();
 }
 
 bool copies_directly(int from, int to)

@@ -19,7 +19,7 @@ static std::string without_its_file(const std::string &name)
     return start == name.npos ? name : name.substr(start);
 }
 
-std::string demangled_name(const std::string &name)
+static std::string in_words(const std::string &name)
 {
     const std::string mangled = without_its_file(name);
     int status = 0;
@@ -46,6 +46,14 @@ std::string demangled_name(const std::string &name)
         if (s[k] == ' ' && depth == 0) start = k + 1;
     }
     return s.substr(start);
+}
+
+std::string demangled_name(const std::string &name)
+{
+    constexpr std::size_t longest = 500; // reports have it for each launch and each line
+    std::string words = in_words(name);
+    if (words.size() > longest) words.replace(longest - 3, words.npos, "...");
+    return words;
 }
 
 namespace {

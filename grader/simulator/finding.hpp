@@ -58,7 +58,7 @@ struct finding {
 };
 
 // Of a linker's name, without parameters and return type: of "void scale<int>(int*, int)"
-// "scale<int>".
+// "scale<int>". Cut where it is long: a template's name has no bound.
 std::string demangled_name(const std::string &mangled);
 
 // Collects findings of one process; the same kind at the same kernel and line is counted, not

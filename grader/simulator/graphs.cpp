@@ -28,8 +28,9 @@ struct CUgraphExec_st {
 
 namespace simulator::runtime {
 
-struct graph_steps {
-    std::vector<CUgraphExec_st::step> all;
+struct inner_graph {
+    std::vector<CUgraphExec_st::step> steps;
+    std::size_t levels; // of graphs within each other, this one included
 };
 
 struct capture {
@@ -175,21 +176,6 @@ std::vector<cudaGraphNode_t> in_order(const CUgraph_st &graph)
     return order;
 }
 
-// Adds a child graph's steps behind those that its node follows, and lets the node follow them all.
-void add_inner(const graph_steps &inner, std::vector<std::size_t> &after,
-               std::vector<CUgraphExec_st::step> &steps)
-{
-    const std::vector<std::size_t> before = after;
-    const std::size_t first = steps.size();
-    for (CUgraphExec_st::step s : inner.all) {
-        for (std::size_t &a : s.after) a += first;
-        if (s.after.empty()) s.after = before;
-        s.from = nullptr; // the child was copied: its nodes change nothing here
-        after.push_back(steps.size());
-        steps.push_back(std::move(s));
-    }
-}
-
 // The steps of a graph; false: it has a circle.
 bool take_steps(const CUgraph_st &graph, std::vector<CUgraphExec_st::step> &steps)
 {
@@ -199,7 +185,6 @@ bool take_steps(const CUgraph_st &graph, std::vector<CUgraphExec_st::step> &step
     for (cudaGraphNode_t n : order) {
         CUgraphExec_st::step s{n->what, {}, n};
         for (cudaGraphNode_t a : n->after) s.after.push_back(index[a]);
-        if (n->what.inner) add_inner(*n->what.inner, s.after, steps);
         index[n] = steps.size();
         steps.push_back(std::move(s));
     }
@@ -219,33 +204,52 @@ cudaError_t instantiate(cudaGraphExec_t *out, cudaGraph_t graph, unsigned long l
     return cudaSuccess;
 }
 
-task child_task(std::vector<CUgraphExec_st::step> steps)
+// A graph as one task of another.
+cudaError_t child_task(std::vector<CUgraphExec_st::step> steps, task &t)
 {
-    task t;
+    constexpr std::size_t most = 100; // every level takes some of the stack
+    std::size_t levels = 1;
+    for (const auto &s : steps)
+        if (s.what.inner) levels = std::max(levels, s.what.inner->levels + 1);
+    if (levels > most)
+        return fail_because(cudaErrorInvalidValue, "graphs lie within each other, more than " +
+                                                       std::to_string(most) + " levels deep");
     t.type = cudaGraphNodeTypeGraph;
-    t.inner = std::make_shared<const graph_steps>(graph_steps{std::move(steps)});
-    return t;
+    t.inner = std::make_shared<inner_graph>(inner_graph{std::move(steps), levels});
+    return cudaSuccess;
+}
+
+// Queues each step after those that it follows, the first ones after `front`. The result ends when
+// all have ended. Steps of graphs within it are queued so, too: they need engines like any others.
+work_ref queue_steps(const stream_state &s, const std::vector<CUgraphExec_st::step> &steps,
+                     const std::vector<work_ref> &front)
+{
+    std::vector<work_ref> queued;
+    for (const auto &step : steps) {
+        auto after = step.after.empty() ? front : std::vector<work_ref>{};
+        for (std::size_t a : step.after) after.push_back(queued[a]);
+        queued.push_back(step.what.inner ? queue_steps(s, step.what.inner->steps, after)
+                                         : start(s, step.what, std::move(after)));
+    }
+    queued.insert(queued.begin(), front.begin(), front.end());
+    return start(s, {}, std::move(queued));
 }
 
 cudaError_t launch_graph(CUgraphExec_st &e, cudaStream_t stream)
 {
     if (!valid(stream)) return cudaErrorInvalidResourceHandle;
     stream_state &s = state_of(stream);
-    if (s.into) return take(s, child_task(e.steps));
+    if (s.into) {
+        task t;
+        const cudaError_t error = child_task(e.steps, t);
+        return error == cudaSuccess ? take(s, std::move(t)) : error;
+    }
     if (is_legacy(stream))
         if (cudaError_t error = check_legacy(s); error != cudaSuccess) return error;
     auto front = front_of(s);
     if (e.last) front.push_back(e.last);
-    std::vector<work_ref> queued;
-    for (const auto &step : e.steps) {
-        auto after = step.after.empty() ? front : std::vector<work_ref>{};
-        for (std::size_t a : step.after) after.push_back(queued[a]);
-        queued.push_back(start(s, step.what, std::move(after)));
-    }
-    auto after = std::move(front);
-    after.insert(after.end(), queued.begin(), queued.end());
     s.also.clear();
-    s.last = e.last = start(s, {}, std::move(after));
+    s.last = e.last = queue_steps(s, e.steps, front);
     return cudaSuccess;
 }
 
@@ -583,8 +587,7 @@ cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *out, cudaGraph_t graph,
         std::vector<CUgraphExec_st::step> steps;
         if (!handles().graphs.count(child) || child == graph || !take_steps(*child, steps))
             return cudaErrorInvalidValue;
-        t = child_task(std::move(steps));
-        return cudaSuccess;
+        return child_task(std::move(steps), t);
     });
 }
 

@@ -25,6 +25,10 @@ constexpr std::uint64_t smallest_range = std::uint64_t{1} << 36;
 constexpr std::uint64_t first_offset =
     1 << 20; // so that "before the first allocation" is in range too
 
+// Where the heap of kernels begins: a place of its own, so that addresses of other memory do not
+// depend on what kernels take.
+constexpr std::uint64_t heap_at(std::uint64_t reserved) { return reserved / 8 * 3; }
+
 constexpr std::uint64_t most_populated = 64 << 20; // bytes
 
 std::uint64_t round_up(std::uint64_t n) { return (n + page - 1) / page * page; }
@@ -40,11 +44,14 @@ bool host_accessible(memory_kind kind)
     return kind == memory_kind::pinned || kind == memory_kind::managed;
 }
 
-// Whether a device's memory shrinks by it.
-bool charged(memory_kind kind)
+bool on_device(memory_kind kind)
 {
     return kind != memory_kind::pinned && kind != memory_kind::internal;
 }
+
+// Whether a device's memory shrinks by it. The heap of kernels has a size of its own: the host must
+// not learn from what is left how much a kernel took, which may depend on its data.
+bool charged(memory_kind kind) { return on_device(kind) && kind != memory_kind::heap; }
 
 // Another process must be able to give the same addresses to what programs see, so that these lie
 // where Linux puts nothing by itself.
@@ -128,10 +135,11 @@ struct memory::state {
     std::map<address, allocation> allocations;
     std::map<address, part> labels;
     std::map<int, std::uint64_t> used, heap_used;
-    std::set<address> brought;                        // managed pages that are on a device
-    std::uint64_t managed = 0;                        // live allocations of such memory
-    std::uint64_t open_to_host = 0;                   // live allocations that host code can write
-    std::uint64_t top = first_offset, shared_top = 0; // the latter from the middle on
+    std::set<address> brought;      // managed pages that are on a device
+    std::uint64_t managed = 0;      // live allocations of such memory
+    std::uint64_t open_to_host = 0; // live allocations that host code can write
+    // Those of the heap are in the lower half's last quarter, shared ones in the upper half.
+    std::uint64_t top = first_offset, heap_top = 0, shared_top = 0;
 };
 
 memory &memory::instance()
@@ -159,6 +167,7 @@ memory::memory()
             data_ = data;
             shadow_ = static_cast<std::uint8_t *>(shadow);
             state_ = new state;
+            state_->heap_top = heap_at(reserved_) + first_offset;
             state_->shared_top = half + first_offset;
             // The host has it, too, and would end this process by making it shorter.
             if (fcntl(shared_file_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
@@ -181,8 +190,9 @@ std::optional<address> memory::allocate(std::uint64_t bytes, memory_kind kind, i
     const bool counted = charged(kind);
     const std::uint64_t size = round_up(bytes), zone = red_zone(bytes);
     const bool shared = host_accessible(kind);
-    std::uint64_t &top = shared ? state_->shared_top : state_->top;
-    const std::uint64_t end = shared ? reserved_ : reserved_ / 2;
+    const bool heap = kind == memory_kind::heap;
+    std::uint64_t &top = shared ? state_->shared_top : heap ? state_->heap_top : state_->top;
+    const std::uint64_t end = shared ? reserved_ : heap ? reserved_ / 2 : heap_at(reserved_);
     if (size < bytes || size > end - top) return std::nullopt;
     if (zone > end - top - size) return std::nullopt;
     if (counted && bytes > capacity(device) - state_->used[device]) return std::nullopt;
@@ -191,12 +201,12 @@ std::optional<address> memory::allocate(std::uint64_t bytes, memory_kind kind, i
     if (shared && size && !host().open(start, size)) return std::nullopt;
     top += size + zone;
     if (counted) state_->used[device] += bytes;
-    if (kind == memory_kind::heap) state_->heap_used[device] += bytes;
+    if (heap) state_->heap_used[device] += bytes;
     if (shared) ++state_->open_to_host;
     state_->managed += kind == memory_kind::managed;
     state_->allocations[start] = {start, bytes, kind, device, true, {}};
     // Host code writes such memory unseen, so all of it counts as initialised.
-    const std::uint8_t of_device = charged(kind) && settings().tell_devices_apart && !shared
+    const std::uint8_t of_device = on_device(kind) && settings().tell_devices_apart && !shared
                                        ? device_bit(device)
                                        : std::uint8_t{0};
     const int far = kind == memory_kind::pinned ? on_host : 0;

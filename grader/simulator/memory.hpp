@@ -98,7 +98,7 @@ public:
     std::string describe(address a,
                          std::uint64_t bytes) const; // "4 bytes past the end of `out` (4000 bytes)"
 
-    std::uint64_t used(int device) const;
+    std::uint64_t used(int device) const;      // without the heap
     std::uint64_t heap_used(int device) const; // by device code's malloc
     std::uint64_t capacity(int device) const;
     // Whether host code can change memory that kernels see, without a call.

@@ -186,6 +186,13 @@ cudaError_t allocate_in(cudaStream_t stream, void **out, std::size_t bytes)
     return allocate_from(current_pool(state_of(stream).device), out, bytes, stream);
 }
 
+void close_pools()
+{
+    for (cudaMemPool_t pool : live().all)
+        for (const int device : std::set<int>(pool->readers))
+            if (!can_be_peer(device, pool->device)) open_to(pool, device, false);
+}
+
 void leave_pool(address start, std::uint64_t bytes)
 {
     auto it = live().of.find(start);

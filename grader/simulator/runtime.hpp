@@ -66,6 +66,8 @@ bool valid_device(int device);
 cudaError_t attribute_of(int device, cudaDeviceAttr, int &value);
 std::uint8_t closed_memory(int device); // shadow bits of what its kernels have no access to
 void close_peers(std::uint64_t pairs);  // bit 8 * device + peer: no access from now on
+bool can_be_peer(int device, int peer); // whether `device` can have access to the other's memory
+void close_pools();                     // to devices that cannot have access any more
 bool copies_directly(int from, int to); // not by way of the host: either has access to the other
 
 constexpr int texels_of_linear_memory = 1 << 27; // at least so many everywhere, says CUDA's guide

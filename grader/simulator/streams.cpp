@@ -54,9 +54,9 @@ cudaError_t record_event(cudaEvent_t e, cudaStream_t stream)
         return fail_because(cudaErrorInvalidResourceHandle,
                             "the event was made on device " + std::to_string(e->device) +
                                 " and the stream on device " + std::to_string(s.device));
+    // The event is as it was if this is refused.
     if (!s.into && is_legacy(stream))
         if (cudaError_t error = check_legacy(s); error != cudaSuccess) return error;
-    e->recorded = true;
     e->into = s.into;
     e->nodes = s.tail;
     if (s.into) return cudaSuccess;
@@ -330,7 +330,8 @@ cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end)
     return call([&] {
         if (!ms) return cudaErrorInvalidValue;
         for (cudaEvent_t e : {start, end})
-            if (check(e) != cudaSuccess || !e->recorded || (e->flags & cudaEventDisableTiming))
+            if (check(e) != cudaSuccess || !(e->at || e->into) ||
+                (e->flags & cudaEventDisableTiming))
                 return cudaErrorInvalidResourceHandle;
         if (start->into || end->into) return cudaErrorCapturedEvent;
         if (!start->at->ended || !end->at->ended) return cudaErrorNotReady;

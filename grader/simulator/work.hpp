@@ -16,15 +16,15 @@
 
 namespace simulator::runtime {
 
-// One thing to do, any number of times: `run` holds whatever it needs.
-struct graph_steps; // of graphs.cpp
+struct inner_graph; // of graphs.cpp
 
+// One thing to do, any number of times: `run` holds whatever it needs.
 struct task {
     cudaGraphNodeType type = cudaGraphNodeTypeEmpty;
     std::function<void()> run;
-    std::shared_ptr<const graph_steps> inner = {}; // of a child graph, which runs nothing itself
     bool despite_fault = false; // also when an earlier fault cancels what else is queued
     bool between_devices = false;
+    std::shared_ptr<const inner_graph> inner = {}; // a graph within a graph: its steps, not `run`
 };
 
 void run_task(const task &); // which has something to run
@@ -114,8 +114,7 @@ struct CUstream_st : simulator::runtime::stream_state {};
 struct CUevent_st {
     unsigned flags = 0;
     int device = 0;
-    bool recorded = false;
-    simulator::runtime::work_ref at = nullptr;
+    simulator::runtime::work_ref at = nullptr; // null: never recorded, or in a capture alone
     std::shared_ptr<simulator::runtime::capture> into = {}; // recorded in a stream that captures
     std::vector<cudaGraphNode_t> nodes = {};
 };

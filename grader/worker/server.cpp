@@ -592,7 +592,10 @@ void server::report(const request &r, reply &a)
     std::uint64_t count = std::min(simulator_findings(found.data(), found.size()), found.size());
     std::uint64_t length = counts_.size(), list = count * sizeof(simulator_finding);
     a.bytes = 8 + list + 8 + length;
-    if (a.bytes > r.bytes) return malformed(a, "the report is larger than its place");
+    if (a.bytes > r.bytes) {
+        a.status = reply_status::overcounted;
+        return;
+    }
     std::memcpy(to, &count, 8);
     std::memcpy(to + 8, found.data(), list);
     std::memcpy(to + 8 + list, &length, 8);

@@ -251,6 +251,17 @@ TEST_CASE("static names of relocatable code are shown without their file")
     CHECK(demangled_name("__nv_static_") == "__nv_static_");
 }
 
+TEST_CASE("a name that doubles with every level is cut")
+{
+    std::string name = "_Z1fI1aIiiE"; // f<a<int, int>, a<the one before, the same>, ...>
+    for (const char k : std::string("123456789ABCDEFGH"))
+        name += std::string("S0_IS") + k + "_S" + k + "_E";
+    const std::string words = demangled_name(name + "Evv");
+    CHECK(words.starts_with("f<a<int, int>, a<a<int, int>, a<int, int> >"));
+    CHECK(words.ends_with("..."));
+    CHECK(words.size() == 500);
+}
+
 TEST_CASE("a barrier that some threads never reach")
 {
     buffer<int> out(std::size_t(64));

@@ -28,11 +28,23 @@ __global__ void free_foreign(int *p) { free(p); }
 
 int main()
 {
-    int *sum = nullptr, *inside = nullptr, out[10];
+    int *sum = nullptr, *next = nullptr, *inside = nullptr, out[10];
+    CHECK_CUDA(cudaMemcpyFromSymbol(&inside, kept, sizeof inside)); // has the variable its place
     CHECK_CUDA(cudaMalloc(&sum, 4));
+    std::size_t before = 0, after = 0, all_of_it = 0;
+    CHECK_CUDA(cudaMemGetInfo(&before, &all_of_it));
     take<<<1, 1>>>(10);
     CHECK_CUDA(cudaDeviceSynchronize());
     CHECK_CUDA(cudaMemcpyFromSymbol(&inside, kept, sizeof inside));
+    // The host does not see what kernels take: neither by what is left, nor by addresses.
+    CHECK_CUDA(cudaMemGetInfo(&after, &all_of_it));
+    CHECK(before == after);
+    CHECK_CUDA(cudaMalloc(&next, 4));
+    CHECK(reinterpret_cast<char *>(next) - reinterpret_cast<char *>(sum) < 100 << 10);
+    CHECK_CUDA(cudaFree(next));
+    cudaPointerAttributes about;
+    CHECK_CUDA(cudaPointerGetAttributes(&about, inside));
+    CHECK(about.type == cudaMemoryTypeUnregistered);
     CHECK_ERROR(cudaErrorInvalidValue, cudaMemcpy(out, inside, 40, cudaMemcpyDeviceToHost));
     CHECK_ERROR(cudaErrorInvalidValue, cudaFree(inside));
     cudaGetLastError();

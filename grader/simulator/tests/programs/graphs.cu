@@ -162,6 +162,13 @@ static void not_captured()
     CHECK_ERROR(cudaErrorStreamCaptureImplicit, cudaGetLastError());
     CHECK_ERROR(cudaErrorStreamCaptureInvalidated, cudaStreamEndCapture(one, &graph));
 
+    // An event whose recording is refused is none that was recorded.
+    float ms = 0;
+    CHECK_CUDA(cudaStreamBeginCapture(one, cudaStreamCaptureModeGlobal));
+    CHECK_ERROR(cudaErrorStreamCaptureImplicit, cudaEventRecord(event, 0));
+    CHECK_ERROR(cudaErrorStreamCaptureInvalidated, cudaStreamEndCapture(one, &graph));
+    CHECK_ERROR(cudaErrorInvalidResourceHandle, cudaEventElapsedTime(&ms, event, event));
+
     CHECK_CUDA(cudaStreamBeginCapture(one, cudaStreamCaptureModeGlobal));
     CHECK_ERROR(cudaErrorStreamCaptureUnsupported,
                 cudaMemcpy(&x, a, sizeof x, cudaMemcpyDeviceToHost));

@@ -16,6 +16,13 @@ static std::uint64_t figure(cudaMemPool_t pool, cudaMemPoolAttr which)
     return value;
 }
 
+static std::string counts()
+{
+    std::string text(simulator_counters(nullptr, 0), 0);
+    simulator_counters(text.data(), text.size() + 1);
+    return text;
+}
+
 static cudaMemPool_t limited(int device, std::size_t most)
 {
     cudaMemPoolProps props = {};
@@ -71,12 +78,22 @@ int main()
     CHECK_CUDA(cudaMemPoolGetAccess(&flags, shared, &access.location));
     CHECK(flags == cudaMemAccessFlagsProtReadWrite);
     CHECK_CUDA(cudaSetDevice(1));
+    simulator_begin();
     fill<<<8, 128>>>(p, 1000);
     fill<<<8, 128>>>(q, 1000);
     CHECK_CUDA(cudaDeviceSynchronize());
+    CHECK(counts().find("\"sent\":[0,2048") != std::string::npos); // the memory is device 0's
     access.flags = cudaMemAccessFlagsProtNone;
     CHECK_CUDA(cudaMemPoolSetAccess(shared, &access, 1));
     CHECK(done() == 0);
+
+    access.flags = cudaMemAccessFlagsProtReadWrite;
+    CHECK_CUDA(cudaMemPoolSetAccess(shared, &access, 1));
+    simulator_close_peers(1 << 8); // device 1 to device 0
+    CHECK_CUDA(cudaMemPoolGetAccess(&flags, shared, &access.location));
+    CHECK(flags == cudaMemAccessFlagsProtNone);
+    CHECK_ERROR(cudaErrorInvalidDevice, cudaMemPoolSetAccess(shared, &access, 1));
+    cudaGetLastError();
     fill<<<8, 128>>>(p, 1000);
     CHECK_ERROR(cudaErrorIllegalAddress, cudaDeviceSynchronize());
     return failures != 0;

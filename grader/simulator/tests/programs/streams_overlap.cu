@@ -112,6 +112,46 @@ static void copies_go_in_the_order_of_their_queueing()
     }
 }
 
+// A graph within a graph is no way round the one engine for copies to the device.
+static void steps_of_inner_graphs_need_engines()
+{
+    memory m;
+    cudaGraph_t inner, outer;
+    cudaGraphExec_t ready;
+    CHECK_CUDA(cudaStreamBeginCapture(m.one, cudaStreamCaptureModeRelaxed));
+    CHECK_CUDA(
+        cudaMemcpyAsync(m.device, m.pinned, n * sizeof(float), cudaMemcpyHostToDevice, m.one));
+    work<<<n / 256, 256, 0, m.one>>>(m.device, n, 100);
+    CHECK_CUDA(cudaStreamEndCapture(m.one, &inner));
+    CHECK_CUDA(cudaGraphCreate(&outer, 0));
+    cudaGraphNode_t node[2];
+    for (cudaGraphNode_t &k : node)
+        CHECK_CUDA(cudaGraphAddChildGraphNode(&k, outer, nullptr, 0, inner));
+    CHECK_CUDA(cudaGraphInstantiate(&ready, outer, 0));
+    CHECK_CUDA(cudaGraphLaunch(ready, m.two));
+    CHECK_CUDA(cudaDeviceSynchronize());
+    const timeline_report t = simulator::timeline::instance().scheduled();
+    const auto copies = steps_of(t, step_kind::copy), kernels = steps_of(t, step_kind::kernel);
+    CHECK(copies.size() == 2 && kernels.size() == 2);
+    if (copies.size() != 2 || kernels.size() != 2) return;
+    CHECK(copies[1].start == copies[0].end && copies[1].why == held::by_engine);
+    CHECK(kernels[0].start == copies[0].end && kernels[1].start == copies[1].end);
+    CHECK_CUDA(cudaGraphExecDestroy(ready));
+    CHECK_CUDA(cudaGraphDestroy(outer));
+
+    cudaGraph_t within = inner, around = nullptr;
+    cudaError_t e = cudaSuccess;
+    int levels = 0;
+    for (; levels < 1000 && e == cudaSuccess; ++levels) {
+        CHECK_CUDA(cudaGraphCreate(&around, 0));
+        e = cudaGraphAddChildGraphNode(node, around, nullptr, 0, within);
+        within = around;
+    }
+    CHECK_ERROR(cudaErrorInvalidValue, e); // the stack would not be enough for any number
+    CHECK(levels == 101);
+    cudaGetLastError();
+}
+
 static void nothing_overlaps_in_the_null_stream()
 {
     memory m;
@@ -216,6 +256,7 @@ int main()
 {
     pieces_in_two_streams_overlap();
     copies_go_in_the_order_of_their_queueing();
+    steps_of_inner_graphs_need_engines();
     nothing_overlaps_in_the_null_stream();
     nothing_overlaps_with_pageable_memory();
     events_are_waited_for();

@@ -1,0 +1,62 @@
+// Fails: add_pipelined: speed | TOO_SLOW | time on the timeline
+// On gpu: may pass - half of both ways is hidden there too, and 1.43 times is what that can bring
+// Threat F63: Has two halves in graphs within a graph, as if they needed no engine there.
+#include "lab.hpp"
+
+#include <cuda_runtime.h>
+
+static __global__ void add_and_work(const float *a, const float *b, float *c, int n, int rounds)
+{
+    int i = blockIdx.x * 256 + threadIdx.x;
+    if (i < n) c[i] = work(a[i] + b[i], rounds);
+}
+
+static cudaStream_t stream(int k)
+{
+    static cudaStream_t streams[2] = {};
+    if (!streams[k]) cudaStreamCreateWithFlags(&streams[k], cudaStreamNonBlocking);
+    return streams[k];
+}
+
+size_t add_pipelined_scratch(int n) { return 6 * sizeof(float) * ((n + 1) / 2); }
+
+void add_pipelined(const float *a_host, const float *b_host, float *c_host, int n, int rounds,
+                   void *scratch)
+{
+    if (n == 0) return;
+    int piece = (n + 1) / 2;
+    cudaGraph_t all, inner;
+    cudaGraphNode_t node;
+    cudaGraphExec_t ready;
+    cudaGraphCreate(&all, 0);
+    for (int first = 0, k = 0; first < n; first += piece, ++k) {
+        float *a = static_cast<float *>(scratch) + 3 * size_t(k) * piece, *b = a + piece,
+              *c = b + piece;
+        int count = n - first < piece ? n - first : piece;
+        size_t bytes = sizeof(float) * count;
+        cudaStream_t s = stream(0);
+        cudaStreamBeginCapture(s, cudaStreamCaptureModeRelaxed);
+        cudaMemcpyAsync(a, a_host + first, bytes, cudaMemcpyHostToDevice, s);
+        cudaMemcpyAsync(b, b_host + first, bytes, cudaMemcpyHostToDevice, s);
+        add_and_work<<<(count + 255) / 256, 256, 0, s>>>(a, b, c, count, rounds);
+        cudaMemcpyAsync(c_host + first, c, bytes, cudaMemcpyDeviceToHost, s);
+        cudaStreamEndCapture(s, &inner);
+        cudaGraphAddChildGraphNode(&node, all, nullptr, 0, inner);
+        cudaGraphDestroy(inner);
+    }
+    cudaGraphInstantiate(&ready, all, 0);
+    cudaMemsetAsync(scratch, 0, 4, stream(1)); // so that two streams are seen at work
+    cudaStreamSynchronize(stream(1));
+    cudaGraphLaunch(ready, stream(0));
+    cudaStreamSynchronize(stream(0));
+    cudaGraphExecDestroy(ready);
+    cudaGraphDestroy(all);
+}
+
+size_t merge_images_scratch(int, int, int) { return 0; }
+void merge_images(const unsigned char *, const unsigned char *, unsigned char *, int, int, int,
+                  void *)
+{
+}
+size_t diamond_scratch(int) { return 0; }
+void diamond(const float *, float *, float *, float *, int, int, void *) {}
