@@ -405,6 +405,42 @@ TEST_CASE("a trap, and instructions nobody knows")
     }
 }
 
+// A handler would read or write beyond what such an operand has.
+TEST_CASE("an instruction whose operands are not what it works on is not known")
+{
+    for (const char *wrong : {"ld.global.v4.u32 %r1, [%rd1];",
+                              "st.global.v2.u32 [%rd1], %r1;",
+                              "ld.shared.v2.u64 %rd2, [%r1];",
+                              "ld.param.v2.u32 %r1, [at];",
+                              "cp.async.ca.shared.global [%r1], [%rd1], 128;",
+                              "cp.async.ca.shared.global [%r1], [%rd1], 260;",
+                              "cp.async.cg.shared.global [%r1], [%rd1], 8;",
+                              "cp.async.ca.shared.global [%r1], [%r2], 4;",
+                              "cp.async.ca.shared.global [%r1], [%p1], 4;",
+                              "cvta.to.global.u32 %r1, %r2;",
+                              "cvta.to.global.u32 %r1, 123;",
+                              "cvta.shared.u32 %r1, %r2;",
+                              "mov.pred %p1, {85};",
+                              "mov.pred %p1, {%r1};",
+                              "mov.pred {%r1}, %p1;",
+                              "ld.global.u32 %r1, [%p1];",
+                              "st.global.u32 [%p1], %r1;",
+                              "atom.global.add.u32 %r1, [%p1], 1;",
+                              "setp.eq.u32 %p1|%rd1, %r1, %r2;",
+                              "add.pred %p1, %p1, %p1;",
+                              "mov.pred %p1, %tid.x;",
+                              "mov.b128 %q1, {%r1,%r1,%r1,%r1};"}) {
+        CAPTURE(wrong);
+        module m(one_kernel(".param .u64 at",
+                            std::string(".reg .b32 %r<4>; .reg .b64 %rd<4>; .reg .pred %p<4>; "
+                                        ".reg .b128 %q<2>;\n") +
+                                wrong + "\nret;"),
+                 0);
+        CHECK(run(m, "k", {1, 1, 1}, {32, 1, 1}, 0, std::uint64_t{0}).error == 801);
+        CHECK(only_finding().kind == finding_kind::unsupported);
+    }
+}
+
 TEST_CASE(
     "a warp instruction whose mask does not name the caller, or waits for lanes that never come")
 {
