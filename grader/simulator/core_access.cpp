@@ -154,7 +154,12 @@ struct undefined_elements {
     }
 };
 
-inline u8 bits_needed(const context &c) { return c.check_memory ? u8{addressable} : u8{0}; }
+// Constant memory is what kernels cannot write, so that loads from there race with nothing.
+inline u8 bits_needed(const context &c, ptx::space s)
+{
+    return static_cast<u8>((c.check_memory ? addressable : 0) |
+                           (s == space::constant ? read_only : 0));
+}
 
 // Looks at every active lane; reports what it finds. False: the grid has been stopped.
 __attribute__((noinline)) bool check_lanes(context &c, const instruction &i, lane_mask mask,
@@ -162,7 +167,8 @@ __attribute__((noinline)) bool check_lanes(context &c, const instruction &i, lan
                                            bool reads)
 {
     lane_mask misaligned = 0, outside = 0, read_only_lanes = 0;
-    u8 need = bits_needed(c), never = how.write && c.check_memory ? u8{read_only} : u8{0};
+    u8 need = bits_needed(c, how.space),
+       never = how.write && c.check_memory ? u8{read_only} : u8{0};
     u8 wanted = reads && c.check_initialised ? u8{initialised} : u8{0};
     undefined_elements undefined(i, how.bytes);
     active(mask, [&](int l) {
@@ -547,7 +553,7 @@ template <int bytes, class R> void load_window(context &c, const instruction &i,
 {
     access how{s, false, static_cast<u32>(bytes) * i.count};
     bool sign = (i.flags & signed_value) != 0;
-    u8 need = bits_needed(c) | (c.check_initialised ? u8{initialised} : u8{0});
+    u8 need = bits_needed(c, s) | (c.check_initialised ? u8{initialised} : u8{0});
     bool contiguous =
         mask == all_lanes && contiguous_and_clean<bytes>(i, address, w, need, c.closed);
     if constexpr (bytes == 4 && sizeof(R) == 4) {
@@ -595,7 +601,7 @@ template <int bytes> inline bool may_store(context &c, const instruction &i, lan
 {
     if (bytes == 4 && i.count == 1) {
         near_lanes n;
-        if (near_and_clean(n, mask, address, w, bits_needed(c), never)) return true;
+        if (near_and_clean(n, mask, address, w, bits_needed(c, how.space), never)) return true;
     }
     return check_lanes(c, i, mask, address, w, how, false);
 }
@@ -607,7 +613,7 @@ template <int bytes, class R> void store_window(context &c, const instruction &i
     access how{s, true, static_cast<u32>(bytes) * i.count};
     u8 never = c.check_memory ? static_cast<u8>(read_only | c.closed) : u8{0};
     bool contiguous =
-        mask == all_lanes && contiguous_and_clean<bytes>(i, address, w, bits_needed(c), never);
+        mask == all_lanes && contiguous_and_clean<bytes>(i, address, w, bits_needed(c, s), never);
     if (!contiguous && !may_store<bytes>(c, i, mask, address, w, how, never)) return;
     note_access(c, i, mask, address, how, contiguous);
     if (weakly_ordered(c, i, s)) note_strong_store(c, i, mask, address);
@@ -772,12 +778,11 @@ void move_device(context &c, const instruction &i, lane_mask mask)
     move_window<store, bytes, R>(c, i, mask, address, device_window(c), space::global);
 }
 
-template <bool store, int bytes, class R>
-void move_constant(context &c, const instruction &i, lane_mask mask)
+template <int bytes, class R> void load_constant(context &c, const instruction &i, lane_mask mask)
 {
     u64 address[32];
     addresses_of(c, i, address);
-    move_window<store, bytes, R>(c, i, mask, address, device_window(c), space::constant);
+    load_window<bytes, R>(c, i, mask, address, device_window(c), space::constant);
 }
 
 template <bool store, int bytes, class R>
@@ -1118,6 +1123,29 @@ template <class Op, class T> void atomic_generic(context &c, const instruction &
                              space::shared);
 }
 
+// Lanes that read fewer bytes than they write, of any number: byte by byte.
+bool check_parts(context &c, const instruction &i, lane_mask mask, const u64 *from,
+                 const u32 *wanted)
+{
+    const lane_mask misaligned = where([&](int l) { return from[l] % i.bytes != 0; }) & mask;
+    if (misaligned != 0) {
+        const int l = __builtin_ctz(misaligned);
+        report(c, i, access_problem::misaligned, l, from[l], i.bytes, space::global, false,
+               static_cast<u64>(__builtin_popcount(misaligned)));
+        return false;
+    }
+    const access one{space::global, false, 1};
+    for (u32 k = 0; k < i.bytes; ++k) {
+        const lane_mask reads = where([&](int l) { return k < wanted[l]; }) & mask;
+        if (reads == 0) break;
+        u64 at[32];
+        for (int l = 0; l < 32; ++l) at[l] = from[l] + k;
+        if (!check_lanes(c, i, reads, at, device_window(c), one, true)) return false;
+        note_access(c, i, reads, at, one, false);
+    }
+    return true;
+}
+
 // a: where in shared memory, b: where in device memory, c: how many bytes to read, the rest being
 // zeros; or, with `extra`, a predicate under which nothing is read.
 void copy_async(context &c, const instruction &i, lane_mask mask)
@@ -1129,7 +1157,7 @@ void copy_async(context &c, const instruction &i, lane_mask mask)
     window shared = shared_at(c, 0), device = device_window(c);
     access write{space::shared, true, i.bytes};
     if (!check_lanes(c, i, mask, to, shared, write, false)) return;
-    u32 wanted[32];
+    u32 wanted[32] = {};
     lane_mask whole = 0, part = 0;
     active(mask, [&](int l) {
         u32 n = i.bytes;
@@ -1143,17 +1171,17 @@ void copy_async(context &c, const instruction &i, lane_mask mask)
     access read{space::global, false, i.bytes};
     if (!guarded(c, i, whole | part, from, i.bytes, false)) return;
     if (whole != 0 && !check_lanes(c, i, whole, from, device, read, true)) return;
-    active(part, [&](int l) {
-        for (u32 k = 0; k < wanted[l] && !c.stop; ++k) {
-            u64 at[32];
-            at[l] = from[l] + k;
-            check_lanes(c, i, bit_of[l], at, device, {space::global, false, 1}, true);
-        }
-    });
-    if (c.stop) return;
+    if (part != 0 && !check_parts(c, i, part, from, wanted)) return;
     if (whole != 0) {
         note_access(c, i, whole, from, read, false);
         count_window(c, i, whole, from, read, false);
+    }
+    // Each number of bytes is a request of its own.
+    for (lane_mask left = part; left != 0;) {
+        const u32 n = wanted[__builtin_ctz(left)];
+        const lane_mask alike = where([&](int l) { return wanted[l] == n; }) & left;
+        count_window(c, i, alike, from, {space::global, false, n}, false);
+        left &= ~alike;
     }
     instruction second = i;
     second.site += 1;
@@ -1169,7 +1197,7 @@ template <bool store, int bytes, class R>
 void move_rows(handler_sink &out, const char *op, const char *size)
 {
     out.add_pair(op, "global", size, move_device<store, bytes, R>);
-    out.add_pair(op, "const", size, move_constant<store, bytes, R>);
+    if constexpr (!store) out.add_pair(op, "const", size, load_constant<bytes, R>);
     out.add_pair(op, "shared", size, move_shared<store, bytes, R>);
     out.add_pair(op, "local", size, move_in_local<store, bytes, R>);
     out.add_pair(op, "generic", size, move_generic<store, bytes, R>);

@@ -393,7 +393,8 @@ TEST_CASE("a trap, and instructions nobody knows")
           "add.u32 %r1, %r2;", "mad.lo.u32 %r1, %r2, %r1;", "fma.rn.f16x2 %r1, %r2, %r1;",
           "st.global.u32 [%rd1], _;", "mov.b64 %rd1, {_, %r1};",
           ".param .b32 x; st.param.b64 [x], %rd1;", ".param .b32 x; ld.param.b32 %r1, [x+1];",
-          "tld4.r.2d.v4.f32.f32 {%r1,%r1,%r1,%r1}, [%rd1, {%r1,%r2}];", "alloca.u64 %rd1, %rd2;"}) {
+          "tld4.r.2d.v4.f32.f32 {%r1,%r1,%r1,%r1}, [%rd1, {%r1,%r2}];", "alloca.u64 %rd1, %rd2;",
+          "st.const.u32 [%rd1], %r1;"}) {
         CAPTURE(unknown);
         module m(one_kernel("", std::string(".reg .b32 %r<4>; .reg .b64 %rd<4>;\n") + unknown +
                                     "\nret;"),
@@ -439,6 +440,68 @@ TEST_CASE("an instruction whose operands are not what it works on is not known")
         CHECK(run(m, "k", {1, 1, 1}, {32, 1, 1}, 0, std::uint64_t{0}).error == 801);
         CHECK(only_finding().kind == finding_kind::unsupported);
     }
+}
+
+TEST_CASE("loads from constant memory are for constant memory")
+{
+    module m(".version 8.0\n.target sm_80\n.address_size 64\n"
+             ".const .align 4 .b8 fixed[4] = {1};\n"
+             ".visible .entry k(.param .u64 at)\n{ .reg .b64 %rd<3>; .reg .b32 %r<3>;\n"
+             "ld.param.u64 %rd1, [at]; ld.const.u32 %r1, [fixed]; ld.const.u32 %r2, [%rd1];\n"
+             "ret;\n}\n",
+             0);
+    CHECK(run(m, "k", {1, 1, 1}, {32, 1, 1}, 0, m.find_variable("fixed")->start).error == 0);
+    CHECK(findings::instance().empty());
+    buffer<int> global(std::vector<int>(32, 1));
+    CHECK(run(m, "k", {1, 1, 1}, {32, 1, 1}, 0, global).error == 700);
+    CHECK(only_finding().kind == finding_kind::out_of_bounds);
+}
+
+TEST_CASE("cp.async of fewer bytes than it writes reads those that it says")
+{
+    const std::string text = one_kernel(
+        ".param .u64 from", ".reg .b32 %r<4>; .reg .b64 %d<4>; .shared .align 16 .b8 s[512];\n"
+                            "ld.param.u64 %d1, [from]; mov.u32 %r1, %tid.x; mov.u32 %r2, s;\n"
+                            "mad.lo.u32 %r2, %r1, 16, %r2; mul.wide.u32 %d2, %r1, 16;\n"
+                            "add.u64 %d1, %d1, %d2;\n"
+                            "cp.async.ca.shared.global [%r2], [%d1], 16, 8;\n"
+                            "cp.async.wait_all; ret;");
+    module m(text, 0);
+    buffer<int> from(std::vector<int>(256, 1));
+    CHECK(run(m, "k", {1, 1, 1}, {32, 1, 1}, 0, from).error == 0);
+    CHECK(findings::instance().empty());
+    const auto loads = counters::instance().kernels.at(0).total.global_load;
+    CHECK(loads.requests == 1);
+    CHECK(loads.bytes == 32 * 8);
+    CHECK(loads.sectors == 16);
+    CHECK(loads.ideal_sectors == 8);
+    CHECK(run(m, "k", {1, 1, 1}, {32, 1, 1}, 0, from.at + 8).error == 716);
+    CHECK(only_finding().kind == finding_kind::misaligned);
+}
+
+TEST_CASE("cp.async of fewer bytes than it writes is in a race over those")
+{
+    const auto racing = [](const char *reads, int write_at) {
+        module m(
+            one_kernel(".param .u64 from",
+                       ".reg .b32 %r<4>; .reg .b64 %d<4>; .reg .pred %p; .shared .align 16 .b8 "
+                       "s[512];\n"
+                       "ld.param.u64 %d1, [from]; mov.u32 %r1, %tid.x; mov.u32 %r2, s;\n"
+                       "setp.eq.u32 %p, %r1, 32; @%p st.global.u32 [%d1+" +
+                           std::to_string(write_at) +
+                           "], 5;\n"
+                           "setp.ne.u32 %p, %r1, 0; @%p ret;\n"
+                           "cp.async.ca.shared.global [%r2], [%d1], 16, " +
+                           reads + "; cp.async.wait_all; ret;"),
+            0);
+        buffer<int> from(std::vector<int>(8, 1));
+        CHECK(run(m, "k", {1, 1, 1}, {64, 1, 1}, 0, from).error == 0);
+        return !findings::instance().empty();
+    };
+    CHECK(racing("16", 4));
+    CHECK(racing("8", 4));
+    CHECK(!racing("8", 8)); // what it does not read
+    CHECK(!racing("0", 0));
 }
 
 TEST_CASE(
