@@ -1121,22 +1121,10 @@ private:
                            std::to_string(d.ins.bytes) + "x" + width;
         if (p.strong) d.ins.flags |= strong;
         if (guesses_[current_] != 0) d.ins.flags |= guess;
-        if (!store && p.space == ptx::space::shared && reads_ahead(s)) d.ins.flags |= speculative;
         if (p.is_volatile) d.ins.wide |= 4;
         if (p.releases) emit(need(fence_of(s)));
         keep(d, name.c_str());
         if (p.acquires) emit(need("core.acquire"));
-    }
-
-    // CUB's merge sort and Thrust's operations on sets load the key that follows each of their two
-    // runs, also where no key follows, and then do not use it.
-    bool reads_ahead(const statement &s) const
-    {
-        if (s.place < 0) return false;
-        auto file = in_.module->files.find(out_.body.places[s.place].file);
-        return file != in_.module->files.end() &&
-               (file->second.ends_with("/cub/block/block_merge_sort.cuh") ||
-                file->second.ends_with("/thrust/system/cuda/detail/set_operations.h"));
     }
 
     static std::int64_t place_within(const draft &d, const room &all, const ptx::operand &place)
