@@ -1,6 +1,6 @@
 // Fails: twice: coalesced | TOO_SLOW | 8.0 sectors a request
-// Threat F57: Loads by copies that read fewer bytes than they write, far apart, as if they cost
-// nothing.
+// On gpu: may pass - two passes there may still be twice as fast as the naive one
+// Threat F57: Loads by copies of fewer bytes than they write, far apart, as if that cost nothing.
 #include "lab.hpp"
 
 static __global__ void first_three_of_four(const float *x, float *y, int n)

@@ -1,7 +1,6 @@
 // Fails: twice: 1000 elements | NONDETERMINISTIC | was late to see a store
 // On gpu: may pass - stores seldom come late there
-// Threat F58: Hands a value over without a fence: stored as 8 bytes, read as 4, told of by two
-// lanes.
+// Threat F58: Hands a value over unfenced: stored as 8 bytes, read as 4, told of by two lanes.
 #include "lab.hpp"
 
 static __global__ void clear(unsigned long long *value, int *flag)
