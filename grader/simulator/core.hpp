@@ -76,7 +76,6 @@ enum instruction_flags : std::uint8_t { // of `flags`
     guess = 16,         // of a load: see cas_loops.hpp
     leaves_kernel = 32, // exit: ends the thread also from inside a function
     orders_memory = 64, // of a warp-synchronous instruction: __syncwarp
-    speculative = 64,   // of a load: what it reads is not always used, so it may be unwritten
     strong = 128,       // of an access: volatile, atomic or with an order of its own
 };
 

@@ -154,11 +154,11 @@ struct undefined_elements {
     }
 };
 
-// Loads of constants reach constant memory alone; a kernel may not write it.
-inline u8 bits_needed(const context &c, space s)
+// Constant memory is what kernels cannot write, so that loads from there race with nothing.
+inline u8 bits_needed(const context &c, ptx::space s)
 {
-    if (!c.check_memory) return 0;
-    return s == space::constant ? addressable | read_only : u8{addressable};
+    return static_cast<u8>((c.check_memory ? addressable : 0) |
+                           (s == space::constant ? read_only : 0));
 }
 
 // Looks at every active lane; reports what it finds. False: the grid has been stopped.
@@ -1123,6 +1123,29 @@ template <class Op, class T> void atomic_generic(context &c, const instruction &
                              space::shared);
 }
 
+// Lanes that read fewer bytes than they write, of any number: byte by byte.
+bool check_parts(context &c, const instruction &i, lane_mask mask, const u64 *from,
+                 const u32 *wanted)
+{
+    const lane_mask misaligned = where([&](int l) { return from[l] % i.bytes != 0; }) & mask;
+    if (misaligned != 0) {
+        const int l = __builtin_ctz(misaligned);
+        report(c, i, access_problem::misaligned, l, from[l], i.bytes, space::global, false,
+               static_cast<u64>(__builtin_popcount(misaligned)));
+        return false;
+    }
+    const access one{space::global, false, 1};
+    for (u32 k = 0; k < i.bytes; ++k) {
+        const lane_mask reads = where([&](int l) { return k < wanted[l]; }) & mask;
+        if (reads == 0) break;
+        u64 at[32];
+        for (int l = 0; l < 32; ++l) at[l] = from[l] + k;
+        if (!check_lanes(c, i, reads, at, device_window(c), one, true)) return false;
+        note_access(c, i, reads, at, one, false);
+    }
+    return true;
+}
+
 // a: where in shared memory, b: where in device memory, c: how many bytes to read, the rest being
 // zeros; or, with `extra`, a predicate under which nothing is read.
 void copy_async(context &c, const instruction &i, lane_mask mask)
@@ -1134,7 +1157,7 @@ void copy_async(context &c, const instruction &i, lane_mask mask)
     window shared = shared_at(c, 0), device = device_window(c);
     access write{space::shared, true, i.bytes};
     if (!check_lanes(c, i, mask, to, shared, write, false)) return;
-    u32 wanted[32];
+    u32 wanted[32] = {};
     lane_mask whole = 0, part = 0;
     active(mask, [&](int l) {
         u32 n = i.bytes;
@@ -1148,18 +1171,18 @@ void copy_async(context &c, const instruction &i, lane_mask mask)
     access read{space::global, false, i.bytes};
     if (!guarded(c, i, whole | part, from, i.bytes, false)) return;
     if (whole != 0 && !check_lanes(c, i, whole, from, device, read, true)) return;
-    active(part, [&](int l) {
-        for (u32 k = 0; k < wanted[l] && !c.stop; ++k) {
-            u64 at[32];
-            at[l] = from[l] + k;
-            const access byte{space::global, false, 1};
-            if (check_lanes(c, i, bit_of[l], at, device, byte, true))
-                note_access(c, i, bit_of[l], at, byte, false);
-        }
-    });
-    if (c.stop) return;
-    if (whole != 0) note_access(c, i, whole, from, read, false);
-    if ((whole | part) != 0) count_window(c, i, whole | part, from, read, false);
+    if (part != 0 && !check_parts(c, i, part, from, wanted)) return;
+    if (whole != 0) {
+        note_access(c, i, whole, from, read, false);
+        count_window(c, i, whole, from, read, false);
+    }
+    // Each number of bytes is a request of its own.
+    for (lane_mask left = part; left != 0;) {
+        const u32 n = wanted[__builtin_ctz(left)];
+        const lane_mask alike = where([&](int l) { return wanted[l] == n; }) & left;
+        count_window(c, i, alike, from, {space::global, false, n}, false);
+        left &= ~alike;
+    }
     instruction second = i;
     second.site += 1;
     count_window(c, second, mask, to, write, false);

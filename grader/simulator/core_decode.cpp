@@ -430,7 +430,9 @@ private:
         out_.constants.resize(at + element * count);
         for (std::size_t l = 0; l < count; ++l)
             std::memcpy(out_.constants.data() + at + l * element, &bits, element);
-        return constants_[key] = static_cast<operand>(at) | constant_bit;
+        const operand o = static_cast<operand>(at) | constant_bit;
+        constant_classes_[o] = c;
+        return constants_[key] = o;
     }
 
     std::uint64_t immediate_bits(const ptx::operand &o, type t) const
@@ -490,6 +492,7 @@ private:
         draft &d = emit(need("core.special"));
         d.ins.d = r;
         d.ins.extra = static_cast<std::uint32_t>(s);
+        d.ins.wide = core::is_wide(s) ? 1 : 0;
         if (class_of(natural) == class_of(t)) return r;
         ptx::operand as;
         as.what = kind::reg;
@@ -553,12 +556,26 @@ private:
         try {
             decode_known(s);
             finish_destinations();
+            check_operands(before);
         } catch (const unknown &) {
             drafts_.resize(before);
             pending_resize_.clear();
             emit(find_handler("core.unsupported"));
         }
         guard_ = no_operand;
+    }
+
+    void check_operands(std::size_t first) const
+    {
+        const auto class_of_operand = [&](operand o) -> std::optional<register_class> {
+            if (is_register(o))
+                return o < classes_.size() ? std::optional(classes_[o]) : std::nullopt;
+            const auto k = constant_classes_.find(o);
+            return k == constant_classes_.end() ? std::nullopt : std::optional(k->second);
+        };
+        for (std::size_t k = first; k < drafts_.size(); ++k)
+            if (!fits(drafts_[k], needs_of(drafts_[k].ins.run), out_.lists, class_of_operand))
+                throw unknown{};
     }
 
     void decode_known(const statement &s)
@@ -638,27 +655,12 @@ private:
         return t;
     }
 
-    // How many operands an instruction of plain arithmetic has.
-    static std::size_t operands_of(std::string_view op)
-    {
-        static constexpr std::string_view two[] = {"abs",   "neg",  "not", "cnot", "popc",  "clz",
-                                                   "bfind", "brev", "rcp", "sqrt", "rsqrt", "sin",
-                                                   "cos",   "ex2",  "lg2", "tanh", "testp"};
-        static constexpr std::string_view four[] = {"mad",  "mad24",     "madc", "fma",  "sad",
-                                                    "shf",  "prmt",      "bfe",  "slct", "dp2a",
-                                                    "dp4a", "vabsdiff4", "fns",  "selp"};
-        auto in = [&](const auto &names) {
-            return std::find(std::begin(names), std::end(names), op) != std::end(names);
-        };
-        return in(two) ? 2 : in(four) ? 4 : op == "bfi" || op == "lop3" ? 5 : 3;
-    }
-
     void decode_plain(const statement &s)
     {
         auto op = s.op[0];
         std::string name = s.opcode();
         std::size_t operands = s.operands.size();
-        if (operands != operands_of(op)) throw unknown{};
+        if (operands != sources_of(op) + (op == "lop3" ? 2 : 1)) throw unknown{};
         type t = last_type(s);
         if (op == "slct") t = ptx::type_named(part(s, s.op.size() - 2));
         if (op == "dp4a" || op == "dp2a" || op == "vabsdiff4") t = type::u32;
@@ -724,7 +726,7 @@ private:
                 throw unknown{};
         }
         handler h = need("half." + std::string(s.op[0]) + "." + std::string(s.op.back()));
-        if (s.operands.size() != operands_of(s.op[0])) throw unknown{};
+        if (s.operands.size() != sources_of(s.op[0]) + 1) throw unknown{};
         operand in[3] = {no_operand, no_operand, no_operand};
         for (std::size_t k = 1; k < s.operands.size(); ++k) in[k - 1] = source(s.operands[k], t);
         operand to = destination(s.operands[0], t);
@@ -788,8 +790,7 @@ private:
         draft d;
         std::uint32_t total = ptx::size_of(t),
                       count = static_cast<std::uint32_t>(v.elements.size());
-        if (t == type::pred || total > 8 || count == 0 || total % count != 0 || total / count > 4)
-            throw unknown{};
+        if (count == 0 || total > 8 || total % count != 0 || total / count > 4) throw unknown{};
         type part = total / count == 4 ? type::b32 : total / count == 2 ? type::b16 : type::b8;
         std::vector<operand> list;
         for (const auto &e : v.elements) {
@@ -1043,17 +1044,9 @@ private:
 
     void set_address(draft &d, operand a)
     {
-        if ((a & constant_bit) == 0 && classes_[a] == register_class::predicate) throw unknown{};
         d.ins.a = a;
-        bool wide =
-            (a & constant_bit) != 0 ? constant_is_wide(a) : classes_[a] == register_class::wide;
-        if (wide) d.ins.wide |= 2;
-    }
-    bool constant_is_wide(operand a) const
-    {
-        for (const auto &[key, o] : constants_)
-            if (o == a) return key.second == static_cast<int>(register_class::wide);
-        return false;
+        const auto found = is_register(a) ? classes_[a] : constant_classes_.at(a);
+        if (found == register_class::wide) d.ins.wide |= 2;
     }
 
     operand address_source(const ptx::operand &o, std::int64_t &offset)
@@ -1130,22 +1123,10 @@ private:
                            std::to_string(d.ins.bytes) + "x" + width;
         if (p.strong) d.ins.flags |= strong;
         if (guesses_[current_] != 0) d.ins.flags |= guess;
-        if (!store && p.space == ptx::space::shared && reads_ahead(s)) d.ins.flags |= speculative;
         if (p.is_volatile) d.ins.wide |= 4;
         if (p.releases) emit(need(fence_of(s)));
         keep(d, name.c_str());
         if (p.acquires) emit(need("core.acquire"));
-    }
-
-    // CUB's merge sort and Thrust's operations on sets load the key that follows each of their two
-    // runs, also where no key follows, and then do not use it.
-    bool reads_ahead(const statement &s) const
-    {
-        if (s.place < 0) return false;
-        auto file = in_.module->files.find(out_.body.places[s.place].file);
-        return file != in_.module->files.end() &&
-               (file->second.ends_with("/cub/block/block_merge_sort.cuh") ||
-                file->second.ends_with("/thrust/system/cuda/detail/set_operations.h"));
     }
 
     static std::int64_t place_within(const draft &d, const room &all, const ptx::operand &place)
@@ -1215,6 +1196,7 @@ private:
         for (const auto &e : to.elements)
             channels.push_back(e.what == kind::discard ? no_operand : destination(e, value));
         d.ins.extra = add_list(channels);
+        d.ins.count = 4;
         d.list = draft::list_role::writes;
         keep(d, "core.texture");
         drafts_.back().writes_d = false;
@@ -1335,8 +1317,6 @@ private:
         if (has_part(s, "shared::cluster") || operand_at(s, 2).what != kind::immediate ||
             s.operands.size() > 4 || has_part(s, "L2::cache_hint"))
             throw unknown{};
-        const std::uint64_t bytes = operand_at(s, 2).bits;
-        if (bytes != 4 && bytes != 8 && bytes != 16) throw unknown{};
         draft d;
         d.ins.site = out_.sites;
         out_.sites += 2; // of the read, of the write
@@ -1346,6 +1326,8 @@ private:
         set_address(d, address_source(operand_at(s, 0), offset));
         d.ins.offset = offset;
         d.ins.b = from;
+        const std::uint64_t bytes = operand_at(s, 2).bits;
+        if (bytes != 16 && (part(s, 2) == "cg" || (bytes != 4 && bytes != 8))) throw unknown{};
         d.ins.bytes = static_cast<std::uint8_t>(bytes);
         d.ins.count = 1;
         if (s.operands.size() == 4) {
@@ -1430,6 +1412,7 @@ private:
                 emit(nullptr);
                 break;
             }
+            check_operands(before);
         } catch (const unknown &) {
             drafts_.resize(before);
             emit(find_handler("core.unsupported"));
@@ -1611,6 +1594,7 @@ private:
     std::vector<char> guesses_; // by statement
     std::vector<int> block_of_;
     std::map<std::pair<std::uint64_t, int>, operand> constants_;
+    std::unordered_map<operand, register_class> constant_classes_;
     std::unordered_map<std::string, std::uint32_t> locals_;
     std::unordered_map<std::string, room> own_parameters_, arguments_;
     std::vector<resize_request> pending_resize_;

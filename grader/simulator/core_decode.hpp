@@ -92,6 +92,31 @@ void each_write(const draft &d, const std::vector<std::vector<operand>> &lists, 
 enum class register_class : std::uint8_t { predicate, narrow, wide }; // 4 bytes; 32 x 4; 32 x 8
 register_class class_of(ptx::type);
 
+// Handlers take their operands as they come: another class than theirs, or none, would have them
+// read and write beyond a register.
+enum class need : std::uint8_t {
+    nothing,
+    predicate,
+    narrow,
+    wide,
+    narrow_or_none,
+    wide_or_none,
+    data,     // wide with bit 0 of instruction::wide, else narrow
+    address,  // the same with bit 1
+    combined, // a predicate, where a comparison is combined with it
+    amount,   // of cp.async: none, or how much to read; with instruction::extra a predicate
+};
+struct operand_needs {
+    need d = need::nothing, a = need::nothing, b = need::nothing, c = need::nothing,
+         extra = need::nothing, list = need::nothing;
+    bool loads = false, stores = false; // into d or from b; with more than one element, the list's
+};
+operand_needs needs_of(std::string_view handler); // by the name of its row
+const operand_needs &needs_of(handler);
+std::size_t sources_of(std::string_view op); // of plain arithmetic
+bool fits(const draft &, const operand_needs &, const std::vector<std::vector<operand>> &lists,
+          const std::function<std::optional<register_class>(operand)> &class_of);
+
 // Gives every register a place; registers whose values never live at the same time share one.
 // Rewrites the drafts' operands and the lists; returns the bytes a frame needs. Blocks hold draft
 // indices.

@@ -76,10 +76,15 @@ public:
         return it == rows_.end() ? nullptr : it->second;
     }
 
-    does what_does(handler h) const
+    struct facts {
+        does kind = does::other;
+        operand_needs needs;
+    };
+    const facts &of(handler h) const
     {
-        auto it = kinds_.find(h);
-        return it == kinds_.end() ? does::other : it->second;
+        static const facts none;
+        auto it = facts_.find(h);
+        return it == facts_.end() ? none : it->second;
     }
 
     void add(const char *op, const char *type, handler h) override
@@ -110,11 +115,11 @@ private:
     void put(const std::string &name, handler h)
     {
         rows_.emplace(name, h);
-        kinds_.emplace(h, kind_named(name));
+        facts_.try_emplace(h, facts{kind_named(name), needs_of(name)});
     }
 
     std::unordered_map<std::string, handler> rows_;
-    std::unordered_map<handler, does> kinds_;
+    std::unordered_map<handler, facts> facts_;
 };
 
 } // namespace
@@ -131,7 +136,9 @@ const table &rows()
 
 handler find_handler(std::string_view opcode) { return rows().find(opcode); }
 
-instruction_role::kind kind_of(handler h) { return rows().what_does(h); }
+instruction_role::kind kind_of(handler h) { return rows().of(h).kind; }
+
+const operand_needs &needs_of(handler h) { return rows().of(h).needs; }
 
 std::set<std::string> handled_opcodes() { return rows().opcodes(); }
 

@@ -225,10 +225,7 @@ void report(context &c, const instruction &i, access_problem p, int lane, std::u
             std::uint32_t bytes, ptx::space s, bool write, std::uint64_t lanes)
 {
     finding f = of_access(c, i, p, lane, address, bytes, s, write, lanes);
-    if (s == ptx::space::shared && p == access_problem::uninitialised) {
-        name_copy(c, f);
-        if (f.kind == finding_kind::uninitialised && (i.flags & speculative) != 0) return;
-    }
+    if (s == ptx::space::shared && p == access_problem::uninitialised) name_copy(c, f);
     if (p != access_problem::uninitialised) {
         c.halt();
         int error = p == access_problem::misaligned ? 716 : 700;
@@ -241,7 +238,6 @@ void report(context &c, const instruction &i, access_problem p, int lane, std::u
 void report_undefined(context &c, const instruction &i, int lane, std::uint64_t address,
                       std::uint32_t bytes, ptx::space s, std::uint64_t times)
 {
-    if ((i.flags & speculative) != 0) return;
     findings::instance().add(
         of_access(c, i, access_problem::uninitialised, lane, address, bytes, s, false, times));
 }

@@ -15,9 +15,20 @@ using u64 = std::uint64_t;
 
 u32 block_of(const context &c) { return static_cast<u32>(c.b->number); }
 
-// Counters and flags are one thread's business. What whole warps change by atomics is data, of
-// which nobody concludes that something else is there.
-bool is_signal(lane_mask mask) { return (mask & (mask - 1)) == 0; }
+constexpr u32 word_bytes = 4;
+
+// f(word, first, end): bytes [first, end) of the word at an address belong to these.
+template <class F> void each_word(u64 at, u32 bytes, F f)
+{
+    for (u64 word = at - at % word_bytes; word < at + bytes; word += word_bytes)
+        f(word, static_cast<u32>(std::max(at, word) - word),
+          static_cast<u32>(std::min(at + bytes - word, u64{word_bytes})));
+}
+
+template <class F> void each_lane(lane_mask mask, F f)
+{
+    for (; mask != 0; mask &= mask - 1) f(__builtin_ctz(mask));
+}
 
 } // namespace
 
@@ -25,32 +36,48 @@ void weak_memory::begin()
 {
     words_.clear();
     seen_.clear();
+    stored_.clear();
 }
 
 void weak_memory::store(const context &c, const instruction &i, lane_mask mask, const u64 *address)
 {
     const u32 me = block_of(c);
-    for (; mask != 0; mask &= mask - 1)
-        for (u32 k = 0; k < i.count; ++k) {
-            const u64 at = address[__builtin_ctz(mask)] + u64{k} * i.bytes;
+    const made now{order_.now(), i.statement};
+    stored_.insert(me);
+    each_lane(mask, [&](int lane) {
+        each_word(address[lane], u32{i.bytes} * i.count, [&](u64 at, u32 first, u32 end) {
             word &w = words_[at];
-            w.by[me] = {order_.now(), i.statement};
-            w.last = me;
-            w.bytes = i.bytes;
+            w.by[me] = now;
             w.served.clear();
-            std::memcpy(w.older, c.data + (at - c.base), i.bytes);
-        }
+            for (u32 b = first; b < end; ++b) {
+                w.last[b] = {me, now, c.data[at + b - c.base]};
+                w.has_older[b] = true;
+            }
+        });
+    });
 }
 
 void weak_memory::atomic(const context &c, const instruction &i, lane_mask mask, const u64 *address)
 {
-    if (!is_signal(mask)) return;
-    const u64 at = address[__builtin_ctz(mask)];
-    word &w = words_[at];
-    w.by[block_of(c)] = {order_.now(), i.statement};
-    w.last = block_of(c);
-    w.bytes = 0;
-    if (i.d != no_operand) seen_[block_of(c)][at] = order_.now();
+    const u32 me = block_of(c);
+    const made now{order_.now(), i.statement};
+    // Who has stored nothing tells of nothing: most atomics are not looked at further.
+    const bool tells = stored_.contains(me);
+    if (!tells && words_.empty()) return;
+    each_lane(mask, [&](int lane) {
+        each_word(address[lane], i.bytes, [&](u64 at, u32 first, u32 end) {
+            if (!tells && words_.find(at) == words_.end()) return;
+            word &w = words_[at];
+            w.by[me] = now;
+            for (u32 b = first; b < end; ++b) w.has_older[b] = false;
+            if (i.d != no_operand) see(seen_[me], at, first, end);
+        });
+    });
+}
+
+void weak_memory::see(sightings &seen, u64 at, u32 first, u32 end) const
+{
+    for (u32 b = first; b < end; ++b) seen[at].of[b] = order_.now();
 }
 
 const weak_memory::made *weak_memory::seen_later(const sightings &seen, u32 by, record than) const
@@ -60,44 +87,64 @@ const weak_memory::made *weak_memory::seen_later(const sightings &seen, u32 by, 
         if (w == words_.end()) continue;
         const auto store = w->second.by.find(by);
         if (store == w->second.by.end()) continue;
-        if (store->second.at > than && store->second.at < when) return &store->second;
+        const record last = *std::max_element(std::begin(when.of), std::end(when.of));
+        if (store->second.at > than && store->second.at < last) return &store->second;
     }
     return nullptr;
+}
+
+// Of a byte: what the block whose store brought its value has done since, of which this block knows
+// and which nothing orders. null: the byte has its latest value.
+const weak_memory::made *weak_memory::told_of(const context &c, const sightings &seen, u64 at,
+                                              const word &w, u32 b) const
+{
+    const u32 me = block_of(c);
+    const byte_store &last = w.last[b];
+    if (!w.has_older[b] || last.block == me) return nullptr;
+    if (std::find(w.served.begin(), w.served.end(), me) != w.served.end()) return nullptr;
+    const auto before = seen.find(at); // who has read the value gets no older one afterwards
+    if (before != seen.end() && before->second.of[b] > last.by.at) return nullptr;
+    if (order_.released_to(*c.b, last.block, last.by.at)) return nullptr;
+    return seen_later(seen, last.block, last.by.at);
 }
 
 lane_mask weak_memory::load(context &c, const instruction &i, lane_mask mask, const u64 *address,
                             u32 offset, std::byte (*older)[8])
 {
+    if (words_.empty()) return 0;
     const u32 me = block_of(c);
     sightings &seen = seen_[me];
     lane_mask changed = 0;
-    for (; mask != 0; mask &= mask - 1) {
-        const int lane = __builtin_ctz(mask);
-        const u64 at = address[lane] + offset;
-        const auto found = words_.find(at);
-        if (found == words_.end()) continue;
-        word &w = found->second;
-        const bool may_be_older = w.last != me && w.bytes == i.bytes &&
-                                  std::find(w.served.begin(), w.served.end(), me) == w.served.end();
-        const record stored = w.by[w.last].at;
-        if (may_be_older && !order_.released_to(*c.b, w.last, stored)) {
-            if (const made *later = seen_later(seen, w.last, stored)) {
-                w.served.push_back(me);
-                std::memcpy(older[lane], w.older, sizeof w.older);
+    each_lane(mask, [&](int lane) {
+        const u64 from = address[lane] + offset;
+        std::memcpy(older[lane], c.data + (from - c.base), i.bytes);
+        const lane_mask before = changed;
+        each_word(from, i.bytes, [&](u64 at, u32 first, u32 end) {
+            const auto found = words_.find(at);
+            if (found == words_.end()) return;
+            word &w = found->second;
+            const lane_mask others = changed;
+            for (u32 b = first; b < end; ++b) {
+                const made *later = told_of(c, seen, at, w, b);
+                if (later == nullptr) continue;
+                if (changed == before) tell(c, i, lane, from, w.last[b], *later);
+                older[lane][at + b - from] = w.last[b].older;
                 changed |= lane_mask{1} << lane;
-                tell(c, i, lane, at, w, *later);
-                continue;
             }
-        }
-        seen[at] = order_.now();
-    }
+            if (changed != others) w.served.push_back(me);
+        });
+        if (changed != before) return;
+        each_word(from, i.bytes, [&](u64 at, u32 first, u32 end) {
+            if (words_.contains(at)) see(seen, at, first, end);
+        });
+    });
     return changed;
 }
 
-void weak_memory::tell(context &c, const instruction &i, int lane, u64 address, const word &w,
-                       const made &later) const
+void weak_memory::tell(context &c, const instruction &i, int lane, u64 address,
+                       const byte_store &last, const made &later) const
 {
-    const made &stored = w.by.at(w.last);
+    const made &stored = last.by;
     const code &k = *c.running;
     finding f = at_lane(c, i, lane);
     f.kind = finding_kind::older_value;
@@ -105,11 +152,11 @@ void weak_memory::tell(context &c, const instruction &i, int lane, u64 address, 
     f.bytes = i.bytes;
     f.address = address;
     f.where = memory::instance().describe(address, i.bytes);
-    const bool released = order_.released_before_seen(*c.b, w.last, stored.at);
+    const bool released = order_.released_before_seen(*c.b, last.block, stored.at);
     const std::string between = released ? "its read of that and this read" : "the two stores";
     f.detail =
-        "block " + std::to_string(w.last) + " stored there at " + place_text(k, stored.statement) +
-        " and at " + place_text(k, later.statement) +
+        "block " + std::to_string(last.block) + " stored there at " +
+        place_text(k, stored.statement) + " and at " + place_text(k, later.statement) +
         " what tells of it, which this block has seen; but no __threadfence() comes between " +
         between + ": the read found an older value";
     findings::instance().add(std::move(f));

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace simulator::core {
@@ -37,22 +38,33 @@ private:
         record at = 0;
         std::uint32_t statement = 0;
     };
-    struct word {                                   // what was stored at one address
-        std::unordered_map<std::uint32_t, made> by; // the last of each block
-        std::uint32_t last = 0;                     // block
-        std::uint32_t bytes = 0;                    // 0: there is no older value
-        std::byte older[8];
-        std::vector<std::uint32_t> served; // blocks that have had the older value
+    struct byte_store {
+        std::uint32_t block = 0;
+        made by;
+        std::byte older{}; // what was there before
     };
-    using sightings = std::unordered_map<std::uint64_t, record>; // by address: when
+    struct word {                                   // what was stored in 4 bytes
+        std::unordered_map<std::uint32_t, made> by; // the last of each block, into any of them
+        byte_store last[4];
+        bool has_older[4] = {};
+        std::vector<std::uint32_t> served; // blocks that have had an older value
+    };
+    struct sighting { // when a block read each byte
+        record of[4] = {};
+    };
+    using sightings = std::unordered_map<std::uint64_t, sighting>; // by address of a word
 
+    void see(sightings &, std::uint64_t word, std::uint32_t first, std::uint32_t end) const;
     const made *seen_later(const sightings &, std::uint32_t by, record than) const;
-    void tell(context &, const instruction &, int lane, std::uint64_t address, const word &,
+    const made *told_of(const context &, const sightings &, std::uint64_t at, const word &,
+                        std::uint32_t byte) const;
+    void tell(context &, const instruction &, int lane, std::uint64_t address, const byte_store &,
               const made &later) const;
 
     const race_checker &order_;
     std::unordered_map<std::uint64_t, word> words_;     // by address
     std::unordered_map<std::uint32_t, sightings> seen_; // by block
+    std::unordered_set<std::uint32_t> stored_;          // blocks that have made a strong store
 };
 
 } // namespace simulator::core

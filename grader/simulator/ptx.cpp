@@ -433,7 +433,8 @@ private:
             s.guard_negated = in_.accept("!");
             auto name = in_.take();
             s.guard = find_register(name);
-            if (s.guard < 0) fail(s.text_line, "unknown predicate " + std::string(name));
+            if (s.guard < 0 || out_.registers[static_cast<std::size_t>(s.guard)] != type::pred)
+                fail(s.text_line, "unknown predicate " + std::string(name));
             t = in_.take();
         } else if (in_.accept(":")) {
             read_label(t);

@@ -430,6 +430,104 @@ TEST_CASE("a trap, and instructions nobody knows")
     }
 }
 
+// A handler would read or write beyond what such an operand has.
+TEST_CASE("an instruction whose operands are not what it works on is not known")
+{
+    for (const char *wrong : {"ld.global.v4.u32 %r1, [%rd1];",
+                              "st.global.v2.u32 [%rd1], %r1;",
+                              "ld.shared.v2.u64 %rd2, [%r1];",
+                              "ld.param.v2.u32 %r1, [at];",
+                              "cp.async.ca.shared.global [%r1], [%rd1], 128;",
+                              "cp.async.ca.shared.global [%r1], [%rd1], 260;",
+                              "cp.async.cg.shared.global [%r1], [%rd1], 8;",
+                              "cp.async.ca.shared.global [%r1], [%r2], 4;",
+                              "cp.async.ca.shared.global [%r1], [%p1], 4;",
+                              "cvta.to.global.u32 %r1, %r2;",
+                              "cvta.to.global.u32 %r1, 123;",
+                              "cvta.shared.u32 %r1, %r2;",
+                              "mov.pred %p1, {85};",
+                              "mov.pred %p1, {%r1};",
+                              "mov.pred {%r1}, %p1;",
+                              "ld.global.u32 %r1, [%p1];",
+                              "st.global.u32 [%p1], %r1;",
+                              "atom.global.add.u32 %r1, [%p1], 1;",
+                              "setp.eq.u32 %p1|%rd1, %r1, %r2;",
+                              "add.pred %p1, %p1, %p1;",
+                              "mov.pred %p1, %tid.x;",
+                              "mov.b128 %q1, {%r1,%r1,%r1,%r1};"}) {
+        CAPTURE(wrong);
+        module m(one_kernel(".param .u64 at",
+                            std::string(".reg .b32 %r<4>; .reg .b64 %rd<4>; .reg .pred %p<4>; "
+                                        ".reg .b128 %q<2>;\n") +
+                                wrong + "\nret;"),
+                 0);
+        CHECK(run(m, "k", {1, 1, 1}, {32, 1, 1}, 0, std::uint64_t{0}).error == 801);
+        CHECK(only_finding().kind == finding_kind::unsupported);
+    }
+}
+
+TEST_CASE("loads from constant memory are for constant memory")
+{
+    module m(".version 8.0\n.target sm_80\n.address_size 64\n"
+             ".const .align 4 .b8 fixed[4] = {1};\n"
+             ".visible .entry k(.param .u64 at)\n{ .reg .b64 %rd<3>; .reg .b32 %r<3>;\n"
+             "ld.param.u64 %rd1, [at]; ld.const.u32 %r1, [fixed]; ld.const.u32 %r2, [%rd1];\n"
+             "ret;\n}\n",
+             0);
+    CHECK(run(m, "k", {1, 1, 1}, {32, 1, 1}, 0, m.find_variable("fixed")->start).error == 0);
+    CHECK(findings::instance().empty());
+    buffer<int> global(std::vector<int>(32, 1));
+    CHECK(run(m, "k", {1, 1, 1}, {32, 1, 1}, 0, global).error == 700);
+    CHECK(only_finding().kind == finding_kind::out_of_bounds);
+}
+
+TEST_CASE("cp.async of fewer bytes than it writes reads those that it says")
+{
+    const std::string text = one_kernel(
+        ".param .u64 from", ".reg .b32 %r<4>; .reg .b64 %d<4>; .shared .align 16 .b8 s[512];\n"
+                            "ld.param.u64 %d1, [from]; mov.u32 %r1, %tid.x; mov.u32 %r2, s;\n"
+                            "mad.lo.u32 %r2, %r1, 16, %r2; mul.wide.u32 %d2, %r1, 16;\n"
+                            "add.u64 %d1, %d1, %d2;\n"
+                            "cp.async.ca.shared.global [%r2], [%d1], 16, 8;\n"
+                            "cp.async.wait_all; ret;");
+    module m(text, 0);
+    buffer<int> from(std::vector<int>(256, 1));
+    CHECK(run(m, "k", {1, 1, 1}, {32, 1, 1}, 0, from).error == 0);
+    CHECK(findings::instance().empty());
+    const auto loads = counters::instance().kernels.at(0).total.global_load;
+    CHECK(loads.requests == 1);
+    CHECK(loads.bytes == 32 * 8);
+    CHECK(loads.sectors == 16);
+    CHECK(loads.ideal_sectors == 8);
+    CHECK(run(m, "k", {1, 1, 1}, {32, 1, 1}, 0, from.at + 8).error == 716);
+    CHECK(only_finding().kind == finding_kind::misaligned);
+}
+
+TEST_CASE("cp.async of fewer bytes than it writes is in a race over those")
+{
+    const auto racing = [](const char *reads, int write_at) {
+        module m(
+            one_kernel(".param .u64 from",
+                       ".reg .b32 %r<4>; .reg .b64 %d<4>; .reg .pred %p; .shared .align 16 .b8 "
+                       "s[512];\n"
+                       "ld.param.u64 %d1, [from]; mov.u32 %r1, %tid.x; mov.u32 %r2, s;\n"
+                       "setp.eq.u32 %p, %r1, 32; @%p st.global.u32 [%d1+" +
+                           std::to_string(write_at) +
+                           "], 5;\n"
+                           "setp.ne.u32 %p, %r1, 0; @%p ret;\n"
+                           "cp.async.ca.shared.global [%r2], [%d1], 16, " +
+                           reads + "; cp.async.wait_all; ret;"),
+            0);
+        buffer<int> from(std::vector<int>(8, 1));
+        CHECK(run(m, "k", {1, 1, 1}, {64, 1, 1}, 0, from).error == 0);
+        return !findings::instance().empty();
+    };
+    CHECK(racing("16", 4));
+    CHECK(racing("8", 4));
+    CHECK(!racing("8", 8)); // what it does not read
+    CHECK(!racing("0", 0));
+}
+
 TEST_CASE(
     "a warp instruction whose mask does not name the caller, or waits for lanes that never come")
 {

@@ -196,6 +196,8 @@ TEST_CASE("broken texts are refused with line and cause")
           std::string::npos);
     CHECK(error_of(head + ".entry k() {\nbra nowhere;\n}") == "PTX line 5: no label nowhere");
     CHECK(error_of(head + ".entry k() {\n@%p1 ret;\n}") == "PTX line 5: unknown predicate %p1");
+    CHECK(error_of(head + ".entry k() {\n.reg .b32 %r1;\n@%r1 ret;\n}") ==
+          "PTX line 6: unknown predicate %r1");
     CHECK(error_of(head + ".entry k() {\n.reg .q32 %r1;\n}").find("PTX line 5") == 0);
     CHECK(error_of(head + ".global .u32 x = {1;").find("PTX line 4") == 0);
     CHECK(error_of(head + "nonsense;").find("PTX line 4") == 0);

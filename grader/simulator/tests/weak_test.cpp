@@ -14,6 +14,7 @@ struct block_message {
                 tell = "st.volatile.global.u32 [%d2], 1;",
                 look = "ld.volatile.global.u32 %r2, [%d2];", acquire = "membar.gl;",
                 load = "ld.volatile.global.u32";
+    std::string by_warp; // what all threads of block 0 do, where one alone does not tell
 };
 
 // What block 1 finds in place of 42: 7 is the older value. The grid has 32 threads a block, of
@@ -26,8 +27,9 @@ int value_received(const block_message &m)
              "ld.param.u64 %d1, [value]; ld.param.u64 %d2, [flag]; ld.param.u64 %d3, [out];\n"
              "mov.u32 %r1, %ctaid.x; mov.u32 %r3, %tid.x; setp.ne.u32 %p2, %r3, 0;\n"
              "setp.ne.u32 %p1, %r1, 0; @%p1 bra taker;\n"
-             "@%p2 bra end;\n" +
-                 m.store + " [%d1], 42;\n" + m.fence + "\n" + m.tell +
+             "@%p2 bra end_of_store;\n" +
+                 m.store + " [%d1], 42;\n" + m.fence + "\nend_of_store:\n" +
+                 (m.by_warp.empty() ? "@%p2 bra end;\n" + m.tell : m.by_warp) +
                  "\nbra end;\n"
                  "taker:\n@%p2 bra met;\n"
                  "again:\n" +
@@ -42,7 +44,7 @@ int value_received(const block_message &m)
     settings().random_schedule = true;
     int found = 42;
     for (settings().seed = 1; settings().seed <= 4 && found == 42; ++settings().seed) {
-        buffer<int> value(std::vector<int>{7}), flag(std::vector<int>{0}), out(std::size_t(1));
+        buffer<int> value(std::vector<int>{7, 0}), flag(std::vector<int>(32)), out(std::size_t(1));
         CHECK(run(k, "k", {2, 1, 1}, {32, 1, 1}, 0, value, flag, out).error == 0);
         found = out.values()[0];
     }
@@ -126,6 +128,53 @@ TEST_CASE("without a fence after the flag, the value may have been read before i
     m.acquire = "membar.gl;";
     m.look = "ld.volatile.global.u32 %r2, [%d2];";
     CHECK(value_received(m) == 42);
+}
+
+TEST_CASE("a value and its flag are told apart by their bytes, however they are accessed")
+{
+    block_message m;
+    m.fence = "";
+    m.store = "st.volatile.global.u64"; // of which the load takes the lower half
+    CHECK(value_received(m) == 7);
+    m.fence = "membar.gl;";
+    CHECK(value_received(m) == 42);
+    m.fence = "";
+    m.store = "st.volatile.global.u8"; // into a word of 7
+    CHECK(value_received(m) == 7);
+    m = {};
+    m.fence = "";
+    m.load = "ld.volatile.global.u8";
+    CHECK(value_received(m) == 7);
+    m = {};
+    m.fence = "";
+    m.load = "ld.volatile.global.u8 %r4, [%d1+4]; ld.volatile.global.u32";
+    CHECK(value_received(m) == 7);
+}
+
+TEST_CASE("an atomic of many lanes may tell of a value, too")
+{
+    for (const char *lanes : {"4", "0"}) { // one address a lane, or one for all
+        block_message m;
+        m.fence = "";
+        m.by_warp = std::string("mul.wide.u32 %d1, %r3, ") + lanes +
+                    "; add.u64 %d2, %d2, %d1; atom.global.exch.b32 %r5, [%d2], 1; bra end;";
+        CAPTURE(lanes);
+        CHECK(value_received(m) == 7);
+        m.fence = "membar.gl;";
+        CHECK(value_received(m) == 42);
+    }
+}
+
+TEST_CASE("who has read a value gets no older one afterwards")
+{
+    block_message m;
+    m.fence = m.acquire = "";
+    m.tell = "st.volatile.global.u32 [%d2+4], 1; st.volatile.global.u32 [%d2], 1;";
+    m.look = "ld.volatile.global.u32 %r4, [%d1]; setp.eq.u32 %p3, %r4, 42; mov.u32 %r2, 1;"
+             "@!%p3 bra again; more: ld.volatile.global.u32 %r2, [%d2+4]; "
+             "setp.eq.u32 %p3, %r2, 0; @%p3 bra more;";
+    CHECK(value_received(m) == 42);
+    CHECK(findings::instance().empty());
 }
 
 TEST_CASE("a plain value without a fence on either side is a race")
