@@ -118,22 +118,25 @@ lane_mask weak_memory::load(context &c, const instruction &i, lane_mask mask, co
     each_lane(mask, [&](int lane) {
         const u64 from = address[lane] + offset;
         std::memcpy(older[lane], c.data + (from - c.base), i.bytes);
-        const lane_mask before = changed;
+        bool got_older = false;
         each_word(from, i.bytes, [&](u64 at, u32 first, u32 end) {
             const auto found = words_.find(at);
             if (found == words_.end()) return;
             word &w = found->second;
-            const lane_mask others = changed;
+            bool of_word = false;
             for (u32 b = first; b < end; ++b) {
                 const made *later = told_of(c, seen, at, w, b);
                 if (later == nullptr) continue;
-                if (changed == before) tell(c, i, lane, from, w.last[b], *later);
+                if (!got_older) tell(c, i, lane, from, w.last[b], *later);
                 older[lane][at + b - from] = w.last[b].older;
-                changed |= lane_mask{1} << lane;
+                got_older = of_word = true;
             }
-            if (changed != others) w.served.push_back(me);
+            if (of_word) w.served.push_back(me);
         });
-        if (changed != before) return;
+        if (got_older) {
+            changed |= lane_mask{1} << lane;
+            return;
+        }
         each_word(from, i.bytes, [&](u64 at, u32 first, u32 end) {
             if (words_.contains(at)) see(seen, at, first, end);
         });

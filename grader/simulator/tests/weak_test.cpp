@@ -151,6 +151,19 @@ TEST_CASE("a value and its flag are told apart by their bytes, however they are 
     CHECK(value_received(m) == 7);
 }
 
+TEST_CASE("a value of two words comes whole, older or not")
+{
+    block_message m;
+    m.fence = "";
+    m.store = "{ .reg .b64 %w; mov.b64 %w, 0x2a0000002a; st.volatile.global.u64 [%d1], %w; }"
+              "bra end_of_store; st.global.u32";
+    m.load = "{ .reg .b64 %w; ld.volatile.global.u64 %w, [%d1]; ld.volatile.global.u64 %w, [%d1];"
+             "mov.b64 {%r4, %r5}, %w; } setp.eq.u32 %p3, %r4, %r5; @%p3 bra whole;"
+             "mov.u32 %r4, 1; whole: st.global.u32 [%d3], %r4; bra end; ld.volatile.global.u32";
+    CHECK(value_received(m) == 42);
+    CHECK(found_only(finding_kind::older_value)); // of the first load
+}
+
 TEST_CASE("an atomic of many lanes may tell of a value, too")
 {
     for (const char *lanes : {"4", "0"}) { // one address a lane, or one for all
