@@ -14,7 +14,7 @@ namespace {
 
 constexpr int margin = 4;
 
-std::optional<double> number_at(const json *o, std::initializer_list<const char *> path)
+std::optional<double> number_within(const json *o, std::initializer_list<const char *> path)
 {
     for (const char *key : path) {
         if (!o || !o->is_object()) return {};
@@ -25,7 +25,7 @@ std::optional<double> number_at(const json *o, std::initializer_list<const char 
     return o->get<double>();
 }
 
-std::string text_at(const json &o, const char *outer, const char *inner)
+std::string text_within(const json &o, const char *outer, const char *inner)
 {
     auto at = o.find(outer);
     if (at == o.end() || !at->is_object()) return {};
@@ -103,11 +103,11 @@ std::string timed_case(const std::vector<rung_row> &rows, const std::string &nam
     double most = 0;
     for (const rung_row &r : rows) {
         const case_view *c = r.speed(name);
-        auto ms = c ? number_at(c->whole, {"measured", "ms"}) : std::nullopt;
+        auto ms = c ? number_within(c->whole, {"measured", "ms"}) : std::nullopt;
         if (!ms) continue;
-        auto ratio = number_at(c->whole, {"speedup", "median"});
-        auto share = number_at(c->whole, {"fraction", "value"});
-        if (share) of = text_at(*c->whole, "fraction", "of");
+        auto ratio = number_within(c->whole, {"speedup", "median"});
+        auto share = number_within(c->whole, {"fraction", "value"});
+        if (share) of = text_within(*c->whole, "fraction", "of");
         std::string head = fmt::format("{}{}  {:>9} ms {:>7} {:>6}  ", std::string(margin, ' '),
                                        shown_name(r, width), fmt::format("{:.3f}", *ms),
                                        ratio ? fmt::format("{:.2f}x", *ratio) : "",
@@ -152,7 +152,7 @@ std::vector<measured_row> values_of(const std::vector<rung_row> &rows, const std
     std::vector<measured_row> values;
     for (const rung_row &r : rows) {
         const case_view *c = r.speed(name);
-        auto value = c ? number_at(c->whole, {"counters", measure.c_str()}) : std::nullopt;
+        auto value = c ? number_within(c->whole, {"counters", measure.c_str()}) : std::nullopt;
         if (value) values.push_back({&r, *value});
     }
     return values;
@@ -181,7 +181,7 @@ std::string gate_word(const std::vector<rung_row> &rows, const std::string &name
     for (const rung_row &r : rows) {
         const case_view *c = r.speed(name);
         if (!c || !c->whole->contains("counted_gates")) continue;
-        std::string word = text_at(c->whole->at("counted_gates"), measure.c_str(), key);
+        std::string word = text_within(c->whole->at("counted_gates"), measure.c_str(), key);
         if (!word.empty()) return word;
     }
     return {};
@@ -246,7 +246,7 @@ std::string where(const ladder &l)
 {
     if (l.backend == "sim") return "simulated: counted, not timed";
     for (const rung &r : l.rungs)
-        if (std::string gpu = text_at(r.document, "env", "gpu"); !gpu.empty())
+        if (std::string gpu = text_within(r.document, "env", "gpu"); !gpu.empty())
             return "measured on " + gpu;
     return "measured";
 }

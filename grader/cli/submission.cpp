@@ -268,7 +268,7 @@ refusal missing_function(const job &j, const std::string &said)
 }
 
 // The number of at most six digits at the start of a text; -1: there is none.
-int number_at(std::string_view text)
+int leading_number(std::string_view text)
 {
     std::size_t digits = 0;
     while (digits < text.size() && std::isdigit(static_cast<unsigned char>(text[digits]))) ++digits;
@@ -281,7 +281,7 @@ int signal_in(std::string_view line)
 {
     auto number_after = [&](std::string_view words) {
         const std::size_t at = line.find(words);
-        return at == line.npos ? 0 : std::max(0, number_at(line.substr(at + words.size())));
+        return at == line.npos ? 0 : std::max(0, leading_number(line.substr(at + words.size())));
     };
     if (line.starts_with("nvcc ")) return number_after("' died due to signal ");
     if (line.starts_with("collect2: fatal error: ld "))
@@ -960,7 +960,8 @@ std::vector<std::string> telling_warnings(const std::string &diagnostics)
         const std::size_t open = at == line.npos ? at : line.rfind('(', at);
         if (result.size() == most || open == line.npos) continue;
         const std::string_view rest = std::string_view(line).substr(at + marker.size());
-        const int number = number_at(rest), where = number_at(line.substr(open + 1, at - open - 1));
+        const int number = leading_number(rest),
+                  where = leading_number(line.substr(open + 1, at - open - 1));
         const std::size_t said = rest.find(end);
         if (number < 0 || where < 0 || said == rest.npos) continue;
         std::string words = fmt::format("line {}: {}", where, rest.substr(said + end.size()));

@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
 # Tests that each C++ source compiles by itself, without a warning, with both compilers and both versions of the libraries.
-"""usage: plain_build_test.py TOOLCHAIN [plainly | crosswise]
+"""usage: plain_build_test.py TOOLCHAIN [backwards | plainly crosswise]
 
 The workbook builds with its sources joined; a plain `meson setup build` compiles them one by one, and joined sources
 hide an include or a `using` that one of them lacks. Each compiler here configures such a build, and its commands are
 made with -fsyntax-only -Werror. That sees all but what only the optimiser warns of (maybe-uninitialized, stringop-*):
 for these, build plainly by hand.
 
-Set-up takes the libraries from the distribution or from the wheels that grader/wheels/headers.txt pins. In every run
-clang compiles each source with the wheels' headers: that sees what a source lacks, and the build itself, of the same
-sources joined, is by g++ with what set-up found. `crosswise`, in the slow suite, compiles each source by g++ with what
-this build has, and what reaches one of the libraries by g++ with the wheels', as a user has them who may install
-nothing.
+Set-up takes the libraries from the distribution or from the wheels that grader/wheels/headers.txt pins. The slow suite
+compiles each source by clang with the wheels' headers (`plainly`), by g++ with what this build has, and what reaches one
+of the libraries by g++ with the wheels', as a user has them who may install nothing (`crosswise`).
+
+In every run (`backwards`) clang compiles the sources joined as in the build, but the last one first: a source that needs
+what only an earlier one includes or declares does not compile. That takes a quarter of the time and sees most of it, but
+not a header that a later source includes, too.
 """
 
 import hashlib
@@ -68,15 +70,15 @@ def wheel_headers():
 
 
 @cache
-def configured(compiler):
-    """A plain build folder's compile commands, one per source of ours: {source: (folder, arguments)}."""
-    build = Path(BUILD["build_root"]) / "plain" / Path(compiler).name
+def configured(compiler, *options):
+    """What a build folder compiles by itself: [(its folder, the arguments, [sources of ours])]."""
+    build = Path(BUILD["build_root"]) / "plain" / "-".join([Path(compiler).name, *options])
     shutil.rmtree(build, ignore_errors=True)
-    made = subprocess.run(["meson", "setup", build, TOP, f"-Dnvcc={BUILD['nvcc']}"], capture_output=True, text=True,
-                          env={**os.environ, "CXX": compiler})
+    made = subprocess.run(["meson", "setup", build, TOP, f"-Dnvcc={BUILD['nvcc']}", *options], capture_output=True,
+                          text=True, env={**os.environ, "CXX": compiler})
     if made.returncode != 0:
         raise AssertionError(f"meson setup with {compiler} fails:\n{made.stdout[-3000:]}{made.stderr[-3000:]}")
-    commands = {}
+    compiled = []
     for entry in json.loads((build / "compile_commands.json").read_text()):
         source = (build / entry["file"]).resolve()
         arguments = shlex.split(entry["command"])
@@ -85,12 +87,20 @@ def configured(compiler):
             place = arguments.index(option)
             del arguments[place:place + 2]
         arguments = [a for a in arguments if a != "-MD" and not a.startswith(("-O", "-fcolor", "-fdiagnostics-color"))]
-        # Tests are always joined; the file that joins them names them.
+        # The file that joins sources names them; tests are always joined.
         joined = INCLUDE.findall(source.read_text()) if source.name.endswith("-unity0.cpp") else [('"', str(source))]
-        for _, name in joined:
-            path = (build / name).resolve()
-            if TOP in path.parents and Path(BUILD["build_root"]) not in path.parents:
-                commands.setdefault(path, (build, arguments))
+        paths = [(build / name).resolve() for _, name in joined]
+        ours = [path for path in paths if TOP in path.parents and Path(BUILD["build_root"]) not in path.parents]
+        compiled.append((build, arguments, ours))
+    return compiled
+
+
+def one_by_one(compiler):
+    """{source: (folder, arguments)} of a plain build folder."""
+    commands = {}
+    for build, arguments, sources in configured(compiler):
+        for source in sources:
+            commands.setdefault(source, (build, arguments))
     return commands
 
 
@@ -135,7 +145,7 @@ class compiling(unittest.TestCase):
         """Compiles our sources, or those that include one of `reaching`."""
         more = ["-isystem", str(wheel_headers()), "-DFMT_HEADER_ONLY"] if wheels else []
         jobs, groups = [], defaultdict(list)
-        for source, (build, arguments) in sorted(configured(compiler).items()):
+        for source, (build, arguments) in sorted(one_by_one(compiler).items()):
             includes = reached(source, [build / a[2:] for a in arguments if a.startswith("-I")])
             if reaching and not any(name.startswith(reaching) for name in includes):
                 continue
@@ -178,6 +188,23 @@ class compiling(unittest.TestCase):
         except subprocess.CalledProcessError as error:
             self.assertNotIn("DO NOT MATCH THE HASHES", error.output)  # no network is no fault of ours, but this is
             return None
+
+
+class backwards(compiling):
+    def test_joined_with_the_last_source_first(self):
+        compiler = clang() or self.need(gcc(), "g++ 12 or newer")
+        jobs = []
+        for build, arguments, sources in configured(compiler, "-Dunity=on", "-Dunity_size=100"):
+            if len(sources) > 4:  # few hide little
+                joined = build / f"backwards-{len(jobs)}.cpp"
+                joined.write_text("".join(f'#include "{source}"\n' for source in reversed(sources)))
+                jobs.append([*arguments, "-Werror", "-fsyntax-only", str(joined)])
+        self.assertGreater(len(jobs), 7, "the build joins next to none of our sources")
+        with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+            made = list(pool.map(lambda job: subprocess.run(job, cwd=build, capture_output=True, text=True), jobs))
+        failed = [run.stderr[:2000] for run in made if run.returncode or run.stderr]
+        self.assertFalse(failed, f"{len(failed)} of {len(jobs)} joins do not compile with the last source first, by {compiler}; "
+                                 "the first source that is named lacks an include or a declaration:\n" + "\n".join(failed[:4]))
 
 
 class plainly(compiling):

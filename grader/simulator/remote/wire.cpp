@@ -12,7 +12,7 @@ bool channel::read_all(void *to, std::size_t bytes) const
 {
     auto *at = static_cast<std::byte *>(to);
     while (bytes > 0) {
-        const ssize_t got = read(fd_, at, bytes);
+        const ssize_t got = ::read(fd_, at, bytes);
         if (got < 0 && errno == EINTR) continue;
         if (got <= 0) return false;
         at += got;
