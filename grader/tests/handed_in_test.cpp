@@ -105,6 +105,17 @@ TEST_CASE("no link is followed")
           grading::verdict::SUBMISSION_INVALID);
 }
 
+TEST_CASE("a link in a class's folder that leads to itself ends nothing but its own row")
+{
+    project p;
+    p.put("class/ada_02_scaling.cu", "");
+    std::filesystem::create_symlink("bob_02_scaling.cu", p.root + "/class/bob_02_scaling.cu");
+    std::filesystem::create_symlink("eve", p.root + "/class/eve");
+    class_files all = read_class(p.root + "/class", {"02_scaling"});
+    REQUIRE(all.students.size() == 1);
+    CHECK(find_file(all.students[0], "02_scaling", true, {"02_scaling"}).problem.empty());
+}
+
 TEST_CASE("of a whole edition only the lab's file is read")
 {
     project p;

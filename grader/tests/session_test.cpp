@@ -3,11 +3,14 @@
 #include "../session.hpp"
 
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <memory>
+#include <pthread.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <utility>
@@ -71,6 +74,38 @@ constexpr std::size_t held_by_file = 48 << 20;
     _exit(0);
 }
 
+// A child whose main thread ends before another, which holds memory.
+void *hold_without_main(void *there)
+{
+    void *pages = std::malloc(held_by_grader);
+    std::memset(pages, 1, held_by_grader);
+    static_cast<signal_pipe *>(there)->give();
+    pause();
+    std::free(pages);
+    return nullptr;
+}
+
+[[noreturn]] void end_main_thread(signal_pipe &begun, signal_pipe &there)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (fork() == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        execl("/bin/sleep", "sleep", "infinity", nullptr);
+        _exit(127);
+    }
+    begun.only_takes();
+    begun.take(); // nothing: its end is closed as the program begins
+    if (fork() == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        pthread_t other;
+        if (pthread_create(&other, nullptr, hold_without_main, &there) != 0) _exit(127);
+        syscall(SYS_exit, 0); // of this thread alone, through no handler
+    }
+    there.only_takes();
+    pause();
+    _exit(0);
+}
+
 } // namespace
 
 TEST_CASE("a worker that has not begun holds nothing; what it leaves behind does")
@@ -110,6 +145,22 @@ TEST_CASE("an open file of memory counts, mapped or not, but for the regions")
     CHECK_FALSE(there.take());
     CHECK(grading::used_from(keeper, {}).bytes >= held_by_file);
     CHECK(grading::used_from(keeper, {given.descriptor()}).bytes < held_by_file);
+
+    kill(keeper, SIGKILL);
+    waitpid(keeper, nullptr, 0);
+}
+
+TEST_CASE("what a process holds counts when its main thread has ended")
+{
+    signal_pipe begun, there;
+    pid_t keeper = fork();
+    if (keeper == 0) end_main_thread(begun, there);
+    REQUIRE(keeper > 0);
+    begun.only_takes();
+    there.only_takes();
+
+    CHECK(there.take());
+    CHECK(grading::used_from(keeper, {}).bytes >= held_by_grader);
 
     kill(keeper, SIGKILL);
     waitpid(keeper, nullptr, 0);

@@ -440,6 +440,18 @@ TEST_CASE("a compiler or a linker that somebody killed is no fault of the submis
     CHECK(contains(b.message, "#error"));
 }
 
+TEST_CASE("an object file that no tool gets through is the submission's fault")
+{
+    built_project p;
+    built_submission b =
+        p.build("asm(\".section .dynamic,\\\"aw\\\",@6\\n.quad 5,-1,4,-1,0,0\\n\"\n"
+                "    \".section .dynsym,\\\"a\\\",@11\\n.quad -1,-1,-1\\n\"\n"
+                "    \".section .hash,\\\"a\\\",@5\\n.quad -1\\n.text\");\n" +
+                std::string(right));
+    CHECK(b.verdict == verdict::BUILD_REJECTED);
+    CHECK_MESSAGE(contains(b.message, "its object file is none that objdump can read"), b.message);
+}
+
 TEST_CASE("a disk, a limit or a permission that stops the compiler is no fault of the submission")
 {
     built_project p;
