@@ -440,6 +440,8 @@ void close_peers(const std::vector<std::pair<int, int>> &pairs)
         current_case().closed_peers |= std::uint64_t{1} << (8 * device + peer);
 }
 
+void limit_multiprocessors(int count) { current_case().multiprocessors = count; }
+
 void limit_launches(int places, bool others_launch)
 {
     current_case().launch_places = places;

@@ -161,6 +161,10 @@ std::span<const std::uint64_t> returned_by_ranks();
 // memory, whose copies go by way of the host. Elsewhere the machine has what it has.
 void close_peers(const std::vector<std::pair<int, int>> &pairs);
 
+// On the simulator, in the case's next calls: how many multiprocessors the device has, so that as
+// many blocks as it runs at a time are few and each sees much. 0: as many as usual.
+void limit_multiprocessors(int count);
+
 // How many launches by kernels may wait to begin in the case's next calls, beyond which they are
 // refused: cudaLimitDevRuntimePendingLaunchCount. 0: as many as usual. A GPU may allow more.
 // `others_launch`: in runs in another order, others hold places for a moment, so that a launch may

@@ -43,6 +43,7 @@ struct case_record {
     int ranks = 0;                  // that make its calls, of Open MPI; 0: one process without
     std::uint64_t closed_peers = 0; // pairs of devices, as in simulator_close_peers
     int launch_places = 0;          // for launches by kernels; 0: as many as usual
+    int multiprocessors = 0;        // of a simulated device; 0: as many as usual
     bool others_launch = false;     // and take some of these places for a moment
     struct {
         std::string hint, array;
