@@ -416,7 +416,8 @@ std::string why_unwritten(const argument &a, const std::vector<std::uint64_t> &m
                            "division leaves over?",
                            missing.front());
     const auto &left_out = current_case().left_out;
-    if (!left_out.hint.empty() && missing == left_out.elements) return left_out.hint;
+    if (std::find(left_out.lists.begin(), left_out.lists.end(), missing) != left_out.lists.end())
+        return left_out.hint;
     if (const std::int64_t way = moved_by(a, missing)) {
         const std::uint64_t k = missing.size();
         return fmt::format("Beyond the other end {} {} written that nobody asked for: is "

@@ -114,8 +114,9 @@ void hint_one_place(const std::string &hint);
 // written.
 void hint_unwritten(const std::string &hint);
 
-// The same where just these elements, in ascending order, were never written.
-void hint_left_out(std::vector<std::size_t> elements, const std::string &hint);
+// The same where just these elements, in ascending order, were never written, or just those of
+// another of these lists.
+void hint_left_out(const std::vector<std::vector<std::size_t>> &lists, const std::string &hint);
 
 // The same where a call of the case's next does not end.
 void hint_without_end(const std::string &hint);

@@ -52,9 +52,9 @@ struct case_record {
     std::string another_order; // where all is there, elsewhere
     std::string one_place;     // where two threads of a kernel write one
     struct {
-        std::vector<std::uint64_t> elements;
+        std::vector<std::vector<std::uint64_t>> lists;
         std::string hint;
-    } left_out;              // of an output, just these
+    } left_out;              // of an output, just the elements of one of these
     std::string unwritten;   // where scratch is read that nobody wrote
     bool copied = false;     // its calls bring their results by copies, not by kernels
     std::string without_end; // where it does not end
