@@ -416,7 +416,8 @@ std::string why_unwritten(const argument &a, const std::vector<std::uint64_t> &m
                            "division leaves over?",
                            missing.front());
     const auto &left_out = current_case().left_out;
-    if (!left_out.hint.empty() && missing == left_out.elements) return left_out.hint;
+    if (std::find(left_out.lists.begin(), left_out.lists.end(), missing) != left_out.lists.end())
+        return left_out.hint;
     if (const std::int64_t way = moved_by(a, missing)) {
         const std::uint64_t k = missing.size();
         return fmt::format("Beyond the other end {} {} written that nobody asked for: is "
@@ -1117,16 +1118,20 @@ void check_refused_early(const answer &ran, const std::string &function)
 bool once(std::vector<argument> &arguments, call_images &images, const char *function, void *result,
           std::size_t result_bytes)
 {
-    // A submission may remember which access it has enabled: other pairs, another process.
-    static std::uint64_t closed = 0;
-    if (std::exchange(closed, current_case().closed_peers) != current_case().closed_peers)
-        restart_workers();
+    // A submission may remember which access it has enabled, or how many multiprocessors there are:
+    // where that is changed, another process.
+    static std::pair<std::uint64_t, int> told;
+    const std::pair tell(current_case().closed_peers, current_case().multiprocessors);
+    if (std::exchange(told, tell) != tell) restart_workers();
     last_counters.clear();
     images.fill(current_case().repeating);
     request load = load_request(arguments, function), run = run_request(function);
     // What depends on the order of blocks and warps should show.
     if (current_case().repeating || options().random_schedule) run.flags |= another_order;
-    if (options().simulated) run.closed_peers = current_case().closed_peers;
+    if (options().simulated) {
+        run.closed_peers = current_case().closed_peers;
+        run.multiprocessors = current_case().multiprocessors;
+    }
     if (streams_of_case() == stream_work::late) run.flags |= late_streams;
     if (streams_of_case() == stream_work::shuffled) run.flags |= shuffled_streams;
     if (options().simulated && current_case().any_blocks_first)

@@ -392,7 +392,8 @@ std::string late_streams_hint(verdict v)
     if (std::string idle = idle_wait_hint(); !idle.empty()) return idle;
     if (when == stream_work::shuffled)
         return "Here the work of different streams runs in any order that your events and waits "
-               "allow: is an event missing, or does one stream use what another still needs?";
+               "allow: is an event missing, is it recorded in front of the work that it should "
+               "stand for, and not behind it, or does one stream use what another still needs?";
     return "Here the work in streams runs as late as your waits allow: is an event or a "
            "synchronisation missing? An event stands for what its own stream was given before it "
            "was recorded: is it recorded behind the work that it stands for, and in that stream?";

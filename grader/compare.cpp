@@ -423,9 +423,11 @@ void hint_one_place(const std::string &hint) { current_case().one_place = hint; 
 
 void hint_unwritten(const std::string &hint) { current_case().unwritten = hint; }
 
-void hint_left_out(std::vector<std::size_t> elements, const std::string &hint)
+void hint_left_out(const std::vector<std::vector<std::size_t>> &lists, const std::string &hint)
 {
-    current_case().left_out = {{elements.begin(), elements.end()}, hint};
+    current_case().left_out = {{}, hint};
+    for (const auto &elements : lists)
+        current_case().left_out.lists.emplace_back(elements.begin(), elements.end());
 }
 
 void hint_without_end(const std::string &hint) { current_case().without_end = hint; }
@@ -439,6 +441,8 @@ void close_peers(const std::vector<std::pair<int, int>> &pairs)
     for (auto [device, peer] : pairs)
         current_case().closed_peers |= std::uint64_t{1} << (8 * device + peer);
 }
+
+void limit_multiprocessors(int count) { current_case().multiprocessors = count; }
 
 void limit_launches(int places, bool others_launch)
 {

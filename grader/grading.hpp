@@ -114,8 +114,9 @@ void hint_one_place(const std::string &hint);
 // written.
 void hint_unwritten(const std::string &hint);
 
-// The same where just these elements, in ascending order, were never written.
-void hint_left_out(std::vector<std::size_t> elements, const std::string &hint);
+// The same where just these elements, in ascending order, were never written, or just those of
+// another of these lists.
+void hint_left_out(const std::vector<std::vector<std::size_t>> &lists, const std::string &hint);
 
 // The same where a call of the case's next does not end.
 void hint_without_end(const std::string &hint);
@@ -160,6 +161,10 @@ std::span<const std::uint64_t> returned_by_ranks();
 // On the simulator, in the case's next calls: pairs (device, peer) without access to each other's
 // memory, whose copies go by way of the host. Elsewhere the machine has what it has.
 void close_peers(const std::vector<std::pair<int, int>> &pairs);
+
+// On the simulator, in the case's next calls: how many multiprocessors the device has, so that as
+// many blocks as it runs at a time are few and each sees much. 0: as many as usual.
+void limit_multiprocessors(int count);
 
 // How many launches by kernels may wait to begin in the case's next calls, beyond which they are
 // refused: cudaLimitDevRuntimePendingLaunchCount. 0: as many as usual. A GPU may allow more.

@@ -118,8 +118,9 @@ struct request {
     std::uint64_t closed_peers = 0; // run, simulator only: as in simulator_close_peers
     char function[64] = {};
     std::uint32_t slots = 0, calls = 0;
-    std::uint32_t limit_ms = 0;      // ranks: after which those that have not answered are named
-    std::uint32_t launch_places = 0; // run: for launches by kernels; 0: as many as usual
+    std::uint32_t limit_ms = 0;       // ranks: after which those that have not answered are named
+    std::uint32_t launch_places = 0;  // run: for launches by kernels; 0: as many as usual
+    std::int32_t multiprocessors = 0; // run, simulator only: of each device; 0: as many as usual
     std::uint32_t sets[max_calls] = {};
     slot arguments[max_slots];
     std::uint64_t scratch_bytes = 0; // load, where the devices are another process

@@ -43,6 +43,7 @@ struct case_record {
     int ranks = 0;                  // that make its calls, of Open MPI; 0: one process without
     std::uint64_t closed_peers = 0; // pairs of devices, as in simulator_close_peers
     int launch_places = 0;          // for launches by kernels; 0: as many as usual
+    int multiprocessors = 0;        // of a simulated device; 0: as many as usual
     bool others_launch = false;     // and take some of these places for a moment
     struct {
         std::string hint, array;
@@ -51,9 +52,9 @@ struct case_record {
     std::string another_order; // where all is there, elsewhere
     std::string one_place;     // where two threads of a kernel write one
     struct {
-        std::vector<std::uint64_t> elements;
+        std::vector<std::vector<std::uint64_t>> lists;
         std::string hint;
-    } left_out;              // of an output, just these
+    } left_out;              // of an output, just the elements of one of these
     std::string unwritten;   // where scratch is read that nobody wrote
     bool copied = false;     // its calls bring their results by copies, not by kernels
     std::string without_end; // where it does not end

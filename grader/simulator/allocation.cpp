@@ -156,6 +156,16 @@ cudaError_t unregister_host(void *p)
 
 bool is_registered(const void *p) { return registration_of(p) != nullptr; }
 
+// What was asked for, when there was no memory; a negative number has become a huge one.
+static std::string words_for_size(std::size_t bytes)
+{
+    std::string words = "it was asked for " + std::to_string(bytes) + " bytes";
+    if (const auto as_signed = static_cast<std::ptrdiff_t>(bytes); as_signed < 0)
+        words += ", which is what a negative size, " + std::to_string(as_signed) +
+                 ", becomes as a size_t";
+    return words;
+}
+
 cudaError_t allocate(void **out, std::size_t bytes, memory_kind kind, int device)
 {
     if (!out) return cudaErrorInvalidValue;
@@ -163,7 +173,7 @@ cudaError_t allocate(void **out, std::size_t bytes, memory_kind kind, int device
     if (bytes == 0) return cudaSuccess;
     if (device_count() == 0) return cudaErrorNoDevice;
     const auto start = memory::instance().allocate(bytes, kind, device);
-    if (!start) return cudaErrorMemoryAllocation;
+    if (!start) return fail_because(cudaErrorMemoryAllocation, words_for_size(bytes));
     owned().starts.insert(*start);
     *out = reinterpret_cast<void *>(*start);
     return cudaSuccess;

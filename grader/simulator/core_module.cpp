@@ -430,7 +430,7 @@ outcome module::state::run_grid(program &p, const launch &how, core::device_runt
     const std::uint32_t specials[] = {how.block.x, how.block.y, how.block.z, 0, 0,          0,
                                       how.grid.x,  how.grid.y,  how.grid.z,  0, padded / 32};
     std::copy(std::begin(specials), std::end(specials), c.specials);
-    c.specials[12] = static_cast<std::uint32_t>(profile().multiprocessors); // special::nsmid
+    c.specials[12] = static_cast<std::uint32_t>(multiprocessors()); // special::nsmid
     c.specials[13] = how.dynamic_shared;
     c.specials[14] = g.shared_bytes;
     c.specials[15] = static_cast<std::uint32_t>(how.grid_workspace >> 32);

@@ -68,7 +68,7 @@ cudaDeviceProp properties(int device)
     out.textureAlignment = 512;
     out.texturePitchAlignment = 32;
     out.surfaceAlignment = 512;
-    out.multiProcessorCount = p.multiprocessors;
+    out.multiProcessorCount = multiprocessors();
     out.maxThreadsPerMultiProcessor = p.threads_per_multiprocessor;
     out.maxBlocksPerMultiProcessor = p.blocks_per_multiprocessor;
     out.l2CacheSize = static_cast<int>(p.l2_bytes);

@@ -99,6 +99,8 @@ void simulator_schedule(int how, uint64_t seed)
 
 void simulator_close_peers(uint64_t pairs) { runtime::close_peers(pairs); }
 
+void simulator_multiprocessors(int count) { settings().multiprocessors = count; }
+
 void simulator_streams(int order)
 {
     settings().streams = order == 1   ? stream_order::late

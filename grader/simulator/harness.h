@@ -37,6 +37,8 @@ __attribute__((weak)) void simulator_streams(int order);
 // Pairs of devices without access to each other's memory, until told otherwise: bit 8 * device +
 // peer. Those of which access is enabled lose it. Copies between them go by way of the host.
 __attribute__((weak)) void simulator_close_peers(uint64_t pairs);
+// Multiprocessors that each device has from now on; 0: as many as at the start.
+__attribute__((weak)) void simulator_multiprocessors(int count);
 // Warp instructions after which a kernel counts as endless: a finding of kind step_budget.
 __attribute__((weak)) void simulator_step_budget(uint64_t warp_instructions);
 // Whether races are looked for (1 at the start): not where only counts are wanted.

@@ -35,6 +35,7 @@ struct device_profile {
                   instructions_a_tick = 4;
 };
 const device_profile &profile();
+int multiprocessors(); // as settings() have it, else the profile
 
 struct parameter {
     std::uint32_t offset, bytes;
@@ -115,6 +116,7 @@ struct options {
     std::uint32_t host_patience_ms = 10'000;
     std::uint64_t heap_bytes = 8 << 20;    // a device: what malloc in kernels can give
     std::uint32_t pending_launches = 2048; // by kernels, that have not begun
+    int multiprocessors = 0;               // that a device has; 0: those of its profile
     // Hardware lets a barrier pass when the threads that miss it have ended; the rule of the
     // language is that all threads of the block come to it.
     bool ended_threads_miss_barriers = true;

@@ -15,4 +15,9 @@ options &settings()
     return o;
 }
 
+int multiprocessors()
+{
+    return settings().multiprocessors > 0 ? settings().multiprocessors : profile().multiprocessors;
+}
+
 } // namespace simulator

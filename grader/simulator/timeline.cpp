@@ -42,8 +42,7 @@ struct unit {
 
 struct device_units {
     unit in, out; // the copy engines
-    std::vector<unit> processors =
-        std::vector<unit>(static_cast<std::size_t>(profile().multiprocessors));
+    std::vector<unit> processors = std::vector<unit>(static_cast<std::size_t>(multiprocessors()));
 };
 
 class scheduler {
@@ -335,7 +334,7 @@ void timeline::ran_kernel(const std::string &name, std::uint64_t blocks,
     if (!s) return;
     const device_profile &p = profile();
     const auto used =
-        std::clamp<std::uint64_t>(blocks, 1, static_cast<std::uint64_t>(p.multiprocessors));
+        std::clamp<std::uint64_t>(blocks, 1, static_cast<std::uint64_t>(multiprocessors()));
     s->name = name;
     s->blocks = blocks;
     s->work += std::max({std::uint64_t{1}, ticks(warp_instructions, used * p.instructions_a_tick),

@@ -437,6 +437,7 @@ void server::begin(const request &r, reply &a)
     if (!find(r.sets[0], a)) return;
     check(synchronise_devices(), run_step::before);
     simulator_close_peers(r.closed_peers);
+    simulator_multiprocessors(r.multiprocessors);
     if (r.flags & begin_counting) simulator_begin();
     simulator_schedule((r.flags & another_order ? schedule_random : 0) |
                            (r.flags & any_blocks_first ? schedule_any_blocks_first : 0) |

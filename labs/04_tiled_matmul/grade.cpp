@@ -50,6 +50,10 @@ static void try_square(int width, bool whole = true, const places &at = {})
     floats M = inputs_for(area(width, width), whole), N = inputs_for(area(width, width), whole);
     output<float> P(area(width, width));
     P.row = std::size_t(width);
+    hint_past_the_end("P has `width` rows and `width` columns: are both the row and the column of "
+                      "each element that a thread stores compared with width? Beyond the last "
+                      "column, row * width + column lies in the next row.",
+                      "P");
     CALL(matmul_square, misaligned(M, at.first), misaligned(N, at.second), misaligned(P, at.result),
          width);
     judge_product(P, M, N, s);
@@ -318,12 +322,22 @@ static double multiply_adds(enum function what)
 
 static counted_gate sectors_a_multiply_add(enum function what)
 {
-    return at_most(
-        "sectors a multiply-add", {0.02}, "",
-        "Every element is loaded from global memory for each sum that it is part of. Let "
-        "the threads of a block bring a tile to shared memory together, and take their "
-        "terms from there.",
-        [=](const counted &c) { return moved_sectors(c) / multiply_adds(what); });
+    counted_gate gate =
+        at_most("sectors a multiply-add", {0.02}, "",
+                "Every element is loaded from global memory for each sum that it is part of. Let "
+                "the threads of a block bring a tile to shared memory together, and take their "
+                "terms from there.",
+                [=](const counted &c) { return moved_sectors(c) / multiply_adds(what); });
+    // Loads that would do if lanes had neighbours.
+    gate.cause = [=](const counted &c) -> std::string {
+        const double needed = double(c.load_ideal_sectors + c.store_sectors);
+        const bool tiled = needed / multiply_adds(what) <= 0.03 && c.shared_wavefronts > 0;
+        if (!tiled || c.load_sectors < 2 * c.load_ideal_sectors) return {};
+        return "The loads ask for few floats, but each lane's lies in a sector of its own: do "
+               "neighbouring lanes, whose threadIdx.x differs by one, load from neighbouring "
+               "columns of one row?";
+    };
+    return gate;
 }
 
 static counted_gate wavefronts_a_multiply_add(enum function what)

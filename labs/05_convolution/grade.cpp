@@ -384,7 +384,8 @@ static counted_gate multiplications_a_pixel(enum function what, double most)
     return at_most(
         "multiplications a pixel", {most}, "",
         "A filter that is a product need not be multiplied out: filter along the rows, and then "
-        "the result down the columns.",
+        "the result down the columns. If it does: is each row's sum taken once and kept, or anew "
+        "for every element of the column filter?",
         // to divide by a reciprocal is to multiply
         [=](const counted &c) {
             return double(c.multiplications + c.divisions) / double(raced(what).pixels());

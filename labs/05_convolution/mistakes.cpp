@@ -76,7 +76,9 @@ public:
         known.push_back({"All sums are 0.",
                          "Constant memory is 0 until something is copied to it. Does each "
                          "function copy its own filter, and is the number of bytes that of all "
-                         "its elements: not their count, nor sizeof of a pointer?",
+                         "its elements: not their count, nor sizeof of a pointer? Or is a small "
+                         "filter put into the corner of a table for a larger radius, and not into "
+                         "its middle?",
                          each([](int, int) { return 0; })});
         // The bytes of the first elements, and of what comes after them zeros.
         struct too_few {
@@ -140,6 +142,16 @@ public:
                  long i = long(r) * me.s_.cols + c;
                  return i < 0 || i >= long(me.image_.size()) ? 0.0 : double(me.image_[i]);
              })});
+        if (!zero)
+            known.push_back(
+                {"Beyond the image the place r * cols + c was cut to the first and the last pixel.",
+                 "The nearest pixel is in the nearest row and the nearest column: cut r and c, "
+                 "each "
+                 "to its own bounds, before they become an index.",
+                 pixels([me = *this](int, int, int r, int c) {
+                     const long last = long(me.image_.size()) - 1;
+                     return double(me.image_[std::clamp(long(r) * me.s_.cols + c, 0L, last)]);
+                 })});
         known.push_back({"The pixels near the edges were left out: they are 0.",
                          "Each pixel has a sum, also where the filter hangs over the edge.",
                          each([me = *this](int row, int col) {
@@ -180,6 +192,26 @@ public:
                          pixels([by, me = *this](int, int, int r, int c) {
                              return me.pixel(r + by.rows, c + by.cols);
                          })});
+    }
+
+    // Of a table of taps for a larger radius than the filter has, into whose first place it was
+    // put.
+    void add_of_tables(misconceptions &known) const
+    {
+        for (int table : {2, 4, 8, 16}) {
+            const int far = table - radius_;
+            const bool told_by_places = far == radius_ || far == 4 || far == 8 || far == 16;
+            if (far <= 0 || told_by_places) continue;
+            known.push_back(
+                {"Each sum is the one that belongs " + place({-far, -far}) +
+                     ", as if the filter lay in the first rows and columns of a table for radius " +
+                     std::to_string(table) + ".",
+                 "Its middle belongs in the table's middle, with as many rows and columns of zeros "
+                 "on every side.",
+                 pixels([far, me = *this](int, int, int r, int c) {
+                     return me.pixel(r - far, c - far);
+                 })});
+        }
     }
 
     // Blocks of rows x cols pixels that do not see all of what lies around them. An image of few
@@ -262,6 +294,7 @@ misconceptions wrong_filterings(const floats &image, const shape &s, const float
     m.add_of_edges(known);
     m.add_of_halos(known);
     m.add_of_places(known);
+    m.add_of_tables(known);
     for (auto &k : known) k.everywhere = true;
     return known;
 }
@@ -301,6 +334,7 @@ misconceptions wrong_products(const floats &image, const shape &s, const floats 
     m.add_of_edges(known);
     m.add_of_halos(known);
     m.add_of_places(known);
+    m.add_of_tables(known);
     for (auto &k : known) k.everywhere = true;
     return known;
 }

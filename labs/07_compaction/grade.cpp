@@ -171,8 +171,8 @@ static void try_unpack(const mark_list &keep, int packed_at = 0, int keep_at = 0
     std::vector<std::size_t> not_kept;
     for (std::size_t i = 0; i < keep.size(); ++i)
         if (keep[i] == 0) not_kept.push_back(i);
-    hint_left_out(std::move(not_kept), "These are the elements whose keep[i] is 0: out[i] is 0 "
-                                       "there, and must be written, too.");
+    hint_left_out({std::move(not_kept)}, "These are the elements whose keep[i] is 0: out[i] is 0 "
+                                         "there, and must be written, too.");
     hint_past_the_end(
         "`packed` has only as many elements as are kept: does a lane look there where "
         "keep[i] is 0, or at i instead of the place among those that are kept?",
@@ -601,11 +601,26 @@ CORRECTNESS_CASE("partition: sizes around a warp, a block and a tile", 2)
     for (int n : awkward_sizes) try_partition(mixed(std::size_t(n), 0.5));
 }
 
+// Where NaN belongs, which is neither greater than 0 nor not greater by a comparison of its own:
+// places that stay empty where those that follow have theirs, or else as many at the end.
+static void hint_nan_left_out(const floats &partitioned)
+{
+    std::vector<std::size_t> own, last;
+    for (std::size_t i = 0; i < partitioned.size(); ++i)
+        if (std::isnan(partitioned[i])) own.push_back(i);
+    for (std::size_t i = partitioned.size() - own.size(); i < partitioned.size(); ++i)
+        last.push_back(i);
+    hint_left_out({own, last}, "As many elements of `in` are NaN: x > 0 is not true of it, nor is "
+                               "x <= 0, but what is not kept goes behind the others, NaN as well. "
+                               "Ask !(x > 0) instead.");
+}
+
 CORRECTNESS_CASE("partition: what is positive", 1)
 {
     floats in = special_values();
     output<float> out(in.size());
     output<int> count(1);
+    hint_nan_left_out(oracle::partition(in));
     CALL(partition, in, out, count, int(in.size()), scratch);
     expect_equal(count, {int(oracle::compact(in).size())}, {}, wrong_counts(in, count[0]));
     expect_bits(out, oracle::partition(in));

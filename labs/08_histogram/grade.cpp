@@ -94,6 +94,36 @@ template <class F> static void add_same_in_every_block(std::vector<misconception
                      [&got] { return got; }});
 }
 
+// Of counters with fewer bits than a count needs: what is missing are as many times all that they
+// hold, and each time a neighbour in the same word may have got one more.
+static void add_overflow(std::vector<misconception<unsigned>> &known, const counts &got,
+                         const counts &want)
+{
+    if (std::count(want.begin(), want.end(), 0u) + 1 >= std::ptrdiff_t(want.size()))
+        return; // whatever is left out of equal bytes is missing in one bin
+    for (int bits : {16, 8}) {
+        std::size_t lost = 0, carried = 0, bin = want.size();
+        bool whole = true;
+        for (std::size_t b = 0; b < want.size(); ++b) {
+            if (got[b] > want[b]) carried += got[b] - want[b];
+            if (got[b] >= want[b]) continue;
+            bin = std::min(bin, b);
+            whole &= (want[b] - got[b]) % (1u << bits) == 0;
+            lost += (want[b] - got[b]) >> bits;
+        }
+        if (!whole || lost == 0 || carried > lost) continue;
+        const std::string full = std::to_string(1 << bits);
+        known.push_back(
+            {"Bin " + std::to_string(bin) + " is short by " +
+                 std::to_string((want[bin] - got[bin]) >> bits) + " times " + full +
+                 ", at which a counter of " + std::to_string(bits) + " bits begins anew.",
+             "How many equal bytes can come to one counter of a thread, a warp or a block before "
+             "its count is added to the bins, and how many bits does it have?",
+             [&got] { return got; }});
+        return;
+    }
+}
+
 static std::vector<misconception<unsigned>> wrong_bytes(const bytes &in, int at, const counts &got)
 {
     std::size_t counted = std::accumulate(got.begin(), got.end(), std::size_t{0});
@@ -366,6 +396,48 @@ static void try_range(const floats &in, const bin_range &r, int in_at = 0, int b
 static const int awkward_sizes[] = {1,   2,   15,  16,  17,   31,   32,   33,   255,
                                     256, 257, 511, 513, 1023, 1025, 8191, 8193, 16501};
 
+struct bytes_and_counts {
+    bytes in;
+    counts want;
+};
+
+// n bytes: `piece` over and over.
+static bytes_and_counts repeated(const bytes &piece, std::size_t n)
+{
+    bytes_and_counts all{bytes(n), oracle::histogram(piece)};
+    for_all(n, [&](std::size_t i) {
+        all.in[i] = piece[i % piece.size()];
+        return true;
+    });
+    const auto times = static_cast<unsigned>(n / piece.size());
+    const counts left =
+        oracle::histogram(bytes(piece.begin(), piece.begin() + std::ptrdiff_t(n % piece.size())));
+    for (std::size_t v = 0; v < all.want.size(); ++v) all.want[v] = times * all.want[v] + left[v];
+    return all;
+}
+
+// Nearly all bytes are equal, and so many that each warp comes to more of them than 16 bits count.
+// A device of one multiprocessor needs the fewest: there it is enough for 16 warps, as many bytes
+// as are raced, so that a thread that looks at more than its own still ends in time.
+static void try_more_than_16_bits()
+{
+    limit_multiprocessors(1);
+    constexpr std::size_t one_other_in = 64;
+    constexpr double most_warps = 64, equal = 1 - 1.1 / one_other_in;
+    const double warps = simulated() ? 16.5 : most_warps * device().multiprocessors;
+    const double room = double(device().memory_bytes) / 32;
+    bytes piece = spread_bytes(70003, spread::one_bin, random_source());
+    for (std::size_t i = 0; i < piece.size(); i += one_other_in)
+        piece[i] = static_cast<unsigned char>(random_between(0, 255));
+    const bytes_and_counts all =
+        repeated(piece, std::size_t(std::min(warps * 0x10000 / equal, room)));
+    output<unsigned> bins(256);
+    CALL(histogram, all.in, all.in.size(), bins);
+    std::vector<misconception<unsigned>> known;
+    add_overflow(known, bins.values, all.want);
+    expect_equal(bins, all.want, {}, known);
+}
+
 // More bytes than 32 bits can count. Where there is no room for so many, that much is seen: told of
 // them, the function goes on behind those that are there.
 static void try_beyond_32_bits()
@@ -377,15 +449,8 @@ static void try_beyond_32_bits()
     bool room = !simulated() && host >> 30 >= 48 && device().memory_bytes >> 30 >= 8;
     output<unsigned> bins(256);
     if (room) {
-        bytes piece = random_bytes((1 << 20) + 9), in(beyond + rest);
-        for_all(in.size(), [&](std::size_t i) {
-            in[i] = piece[i % piece.size()];
-            return true;
-        });
-        auto times = static_cast<unsigned>(in.size() / piece.size());
-        bytes left(piece.begin(), piece.begin() + std::ptrdiff_t(in.size() % piece.size()));
-        counts want = oracle::histogram(piece), of_left = oracle::histogram(left);
-        for (std::size_t v = 0; v < 256; ++v) want[v] = times * want[v] + of_left[v];
+        const bytes_and_counts all = repeated(random_bytes((1 << 20) + 9), beyond + rest);
+        const bytes &in = all.in;
         CALL(histogram, in, in.size(), bins);
         auto of_first = [&](std::size_t count) {
             auto end = in.begin() + std::ptrdiff_t(std::min(count, in.size()));
@@ -393,7 +458,7 @@ static void try_beyond_32_bits()
         };
         std::string counted = std::to_string(sum_of(bins));
         return expect_equal(
-            bins, want, {},
+            bins, all.want, {},
             {{"n was taken as if it had 32 bits.", next, of_first(rest)},
              {"Only the first " + counted + " were counted.", next, of_first(sum_of(bins))}});
     }
@@ -647,6 +712,7 @@ CORRECTNESS_CASE("histogram: skewed, one bin, an image", 2)
 {
     for (spread how : {spread::skewed, spread::one_bin, spread::image})
         try_bytes(spread_bytes(70003, how, random_source()));
+    try_more_than_16_bits();
 }
 
 CORRECTNESS_CASE("histogram: many blocks", 1)

@@ -177,7 +177,10 @@ static void try_sort(const keys &in, int at = 0)
 {
     output<unsigned> data = changed_in_place(in);
     hint_without_end(
-        "Look for a loop that cannot end, or a pivot that splits off a few keys only.");
+        "A loop cannot end, or a pivot splits off no key, or few. Of each part, look at how many "
+        "keys it has, its pivot, its smallest and its largest key: is the pivot always one of its "
+        "keys, or can it lie outside of them, as where a sum of keys is more than 32 bits hold? If "
+        "each part is much shorter than the one that it came from, it is a loop in a kernel.");
     hint_past_the_end("Keys from n on are none: does a step compare with the key at n, or a thread "
                       "go on to it?",
                       "keys in shared memory", in.size() <= 2048 ? 4 * in.size() : 0);

@@ -14,6 +14,7 @@ void simulator_begin(void) { tell(call_number::begin); }
 void simulator_schedule(int random, uint64_t seed) { tell(call_number::schedule, random, seed); }
 void simulator_streams(int order) { tell(call_number::streams, order); }
 void simulator_close_peers(uint64_t pairs) { tell(call_number::close_peers, pairs); }
+void simulator_multiprocessors(int count) { tell(call_number::multiprocessors, count); }
 void simulator_step_budget(uint64_t n) { tell(call_number::step_budget, n); }
 void simulator_check_races(int wanted) { tell(call_number::check_races, wanted); }
 

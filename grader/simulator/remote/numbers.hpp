@@ -39,6 +39,7 @@ enum class call_number : std::uint32_t {
     schedule,
     streams,
     close_peers,
+    multiprocessors,
     step_budget,
     check_races,
     findings,

@@ -401,6 +401,8 @@ void host_server::make_of_harness(call_number what, reader &from, writer &to) co
         return simulator_streams(from.take<int>());
     case call_number::close_peers:
         return simulator_close_peers(from.take<std::uint64_t>());
+    case call_number::multiprocessors:
+        return simulator_multiprocessors(from.take<int>());
     case call_number::step_budget:
         return simulator_step_budget(from.take<std::uint64_t>());
     case call_number::check_races:

@@ -4,6 +4,7 @@
 #include "../counters.hpp"
 #include "../finding.hpp"
 #include "../harness.h"
+#include "../runtime.hpp"
 #include "../timeline.hpp"
 #include "images.hpp"
 #include "mock_module.hpp"
@@ -257,7 +258,11 @@ TEST_CASE("allocation and release check what they are given")
     CHECK(cudaMalloc(&p, 0) == cudaSuccess);
     CHECK(p == nullptr);
     CHECK(cudaMalloc(&p, ~std::size_t{0}) == cudaErrorMemoryAllocation);
+    CHECK(runtime::take_failure_words().why ==
+          "it was asked for 18446744073709551615 bytes, which is what a negative size, -1, becomes "
+          "as a size_t");
     CHECK(cudaMalloc(&p, std::size_t{9} << 30) == cudaErrorMemoryAllocation);
+    CHECK(runtime::take_failure_words().why == "it was asked for 9663676416 bytes");
     std::size_t before = 0, after = 0, total = 0;
     CHECK(cudaMemGetInfo(&before, &total) == cudaSuccess);
     char *d = device(1000);
@@ -564,6 +569,10 @@ TEST_CASE("properties, attributes and limits tell of the same device")
     CHECK(cudaDeviceGetAttribute(&value, cudaDevAttrMultiProcessorCount, 0) == cudaSuccess);
     CHECK(value == p.multiProcessorCount);
     CHECK(value == profile().multiprocessors);
+    settings().multiprocessors = 1;
+    CHECK(cudaDeviceGetAttribute(&value, cudaDevAttrMultiProcessorCount, 0) == cudaSuccess);
+    CHECK(value == 1);
+    settings().multiprocessors = 0;
     CHECK(cudaDeviceGetAttribute(&value, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0) ==
           cudaSuccess);
     CHECK(static_cast<std::size_t>(value) == p.sharedMemPerBlockOptin);

@@ -22,8 +22,26 @@ int main()
     bounded<<<1, 64>>>(p);
     touch<<<1, 1>>>(p);
     CHECK_CUDA(cudaDeviceSynchronize());
+    // As many blocks as there is room for have it at a time, or the grid is refused.
+    int multiprocessors = 0, size = 64;
+    void *arguments[] = {&p};
+    auto cooperative = [&](int blocks) {
+        return cudaLaunchCooperativeKernel((const void *)bounded, blocks, size, arguments, 0,
+                                           nullptr);
+    };
+    simulator_multiprocessors(1);
+    CHECK_CUDA(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0));
+    CHECK(multiprocessors == 1);
+    CHECK_CUDA(cooperative(32));
+    CHECK_ERROR(cudaErrorCooperativeLaunchTooLarge, cooperative(33));
+    cudaGetLastError();
+    simulator_multiprocessors(0);
+    CHECK_CUDA(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0));
+    CHECK(multiprocessors > 1);
+    CHECK_CUDA(cooperative(33));
+    CHECK_CUDA(cudaDeviceSynchronize());
     const auto got = download(p, 64);
-    CHECK(got[0] == 1);
+    CHECK(got[0] == 2);
     CHECK(got[63] == 2);
     return done();
 }
