@@ -725,6 +725,11 @@ std::string race_hint(const simulator_finding &f)
                "a block begin where the one before it ends, at blockIdx times all that a block "
                "owns, and is a row as long as the whole array's? If they are: no barrier "
                "reaches across blocks, but atomicAdd does it in one go, or another kernel.";
+    // By CUDA's own rules, too, a vote or a shuffle is no barrier for memory.
+    if (f.write && one_reads(f) && std::strstr(f.detail, "no __syncwarp()"))
+        return "Two lanes of one warp: does __syncwarp() stand between the read and the write, for "
+               "all of its lanes? A shuffle or a vote does not do: they exchange registers, and "
+               "order no memory. If the two should not meet in this element, print both indices.";
     if (one_reads(f) && !std::string_view(f.where).starts_with("shared memory"))
         return "Something must order the two accesses: which barrier stands between them? Where "
                "other blocks use or change these elements, too, none helps: read from one array "
