@@ -485,6 +485,18 @@ std::string missing_lines(const argument &a, const std::vector<std::uint64_t> &m
     return fmt::format(" That is all of {} of {}.", span_of("column", column, last_column), a.row);
 }
 
+// Of kernels that ran and stored nothing: what to try; to `message` that is added.
+std::string none_stored(const counted &c, std::string &message)
+{
+    message += c.threads == 1 ? " One thread ran, and stored nothing in device memory."
+                              : fmt::format(" {} threads ran, and none of them stored anything in "
+                                            "device memory.",
+                                            c.threads);
+    return "The launch worked, so look into the kernel: is there a store, and which condition or "
+           "early return stands before it? With these numbers no thread came to it: print the two "
+           "sides of that condition in thread 0.";
+}
+
 // What to try where no output was written; to `message` what the simulator knows of it is added.
 std::string why_nothing_written(const std::vector<argument> &arguments, std::string &message)
 {
@@ -502,6 +514,7 @@ std::string why_nothing_written(const std::vector<argument> &arguments, std::str
         return "Does a kernel run at all, and does it write its result? Check cudaGetLastError() "
                "after the launch.";
     const counted c = counts_of_last_call();
+    if (c.launches > 0 && !kernels_stored()) return none_stored(c, message);
     if (c.host_commands == 0) {
         message += " It launched no kernel, and filled or copied nothing.";
         return "Which line should launch the kernel, or fill the output, and does the function "
@@ -1284,6 +1297,16 @@ bool kernels_stored()
 {
     const counted c = counts_of_last_call();
     return c.store_requests + c.global_atomic_requests > 0;
+}
+
+void expect_changed_in_place(bool changed, std::string message, const std::string &otherwise)
+{
+    if (changed) return;
+    const bool known = options().simulated && !last_counters.empty();
+    const counted c = known ? counts_of_last_call() : counted();
+    const std::string next =
+        c.launches > 0 && !kernels_stored() ? none_stored(c, message) : otherwise;
+    end_case(verdict::NOT_WRITTEN, message, next);
 }
 
 bool may_count_by_atomics()

@@ -199,6 +199,10 @@ void expect_work_of_kernels(double bytes, double multiplications = 0);
 // was there before.
 bool kernels_stored();
 
+// Ends the case as not written unless `changed`: what the last CALL changes in place. `otherwise` is
+// the hint where nobody knows that kernels ran and stored nothing.
+void expect_changed_in_place(bool changed, std::string message, const std::string &otherwise);
+
 // Anything else: ends the case unless `right`.
 void expect(bool right, verdict otherwise, const std::string &message,
             const std::string &hint = {});

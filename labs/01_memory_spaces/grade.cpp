@@ -206,8 +206,8 @@ static void expect_changed(const char *function, const output<float> &got, const
     expect(!kernels_stored(), verdict::WRONG_ANSWER, message + ", though a kernel stored elements.",
            "It stored what was there before: is everything moved twice, or stored where it was "
            "loaded?");
-    expect(false, verdict::NOT_WRITTEN, message + ".",
-           "Does a kernel run at all, and does it write its result?");
+    expect_changed_in_place(false, message + ".",
+                            "Does a kernel run at all, and does it write its result?");
 }
 
 static void expect_scaled(const output<float> &got, const floats &before, float factor, int rounds)
