@@ -488,9 +488,9 @@ std::string missing_lines(const argument &a, const std::vector<std::uint64_t> &m
 // Of kernels that ran and stored nothing: what to try; to `message` that is added.
 std::string none_stored(const counted &c, std::string &message)
 {
-    message += c.threads == 1 ? " One thread ran, and stored nothing in device memory."
-                              : fmt::format(" {} threads ran, and none of them stored anything in "
-                                            "device memory.",
+    message += c.threads == 1 ? " A kernel of 1 thread ran, and stored nothing in device memory."
+                              : fmt::format(" A kernel of {} threads ran, and none of them stored "
+                                            "anything in device memory.",
                                             c.threads);
     return "The launch worked, so look into the kernel: is there a store, and which condition or "
            "early return stands before it? With these numbers no thread came to it: print the two "
