@@ -486,6 +486,18 @@ std::string missing_lines(const argument &a, const std::vector<std::uint64_t> &m
     return fmt::format(" That is all of {} of {}.", span_of("column", column, last_column), a.row);
 }
 
+// Of kernels that ran and stored nothing: what to try; to `message` that is added.
+std::string none_stored(const counted &c, std::string &message)
+{
+    message += c.threads == 1 ? " A kernel of 1 thread ran, and stored nothing in device memory."
+                              : fmt::format(" A kernel of {} threads ran, and none of them stored "
+                                            "anything in device memory.",
+                                            c.threads);
+    return "The launch worked, so look into the kernel: is there a store, and which condition or "
+           "early return stands before it? With these numbers no thread came to it: print the two "
+           "sides of that condition in thread 0.";
+}
+
 // What to try where no output was written; to `message` what the simulator knows of it is added.
 std::string why_nothing_written(const std::vector<argument> &arguments, std::string &message)
 {
@@ -503,6 +515,7 @@ std::string why_nothing_written(const std::vector<argument> &arguments, std::str
         return "Does a kernel run at all, and does it write its result? Check cudaGetLastError() "
                "after the launch.";
     const counted c = counts_of_last_call();
+    if (c.launches > 0 && !kernels_stored()) return none_stored(c, message);
     if (c.host_commands == 0) {
         message += " It launched no kernel, and filled or copied nothing.";
         return "Which line should launch the kernel, or fill the output, and does the function "
@@ -726,6 +739,11 @@ std::string race_hint(const simulator_finding &f)
                "a block begin where the one before it ends, at blockIdx times all that a block "
                "owns, and is a row as long as the whole array's? If they are: no barrier "
                "reaches across blocks, but atomicAdd does it in one go, or another kernel.";
+    // By CUDA's own rules, too, a vote or a shuffle is no barrier for memory.
+    if (f.write && one_reads(f) && std::strstr(f.detail, "no __syncwarp()"))
+        return "Two lanes of one warp: does __syncwarp() stand between the read and the write, for "
+               "all of its lanes? A shuffle or a vote does not do: they exchange registers, and "
+               "order no memory. If the two should not meet in this element, print both indices.";
     if (one_reads(f) && !std::string_view(f.where).starts_with("shared memory"))
         return "Something must order the two accesses: which barrier stands between them? Where "
                "other blocks use or change these elements, too, none helps: read from one array "
@@ -1284,6 +1302,16 @@ bool kernels_stored()
 {
     const counted c = counts_of_last_call();
     return c.store_requests + c.global_atomic_requests > 0;
+}
+
+void expect_changed_in_place(bool changed, std::string message, const std::string &otherwise)
+{
+    if (changed) return;
+    const bool known = options().simulated && !last_counters.empty();
+    const counted c = known ? counts_of_last_call() : counted();
+    const std::string next =
+        c.launches > 0 && !kernels_stored() ? none_stored(c, message) : otherwise;
+    end_case(verdict::NOT_WRITTEN, message, next);
 }
 
 bool may_count_by_atomics()

@@ -2,12 +2,14 @@
 #include "case_run.hpp"
 #include "grading.hpp"
 #include "report.hpp"
+#include "simulator/nobodys_value.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <future>
 #include <limits>
 #include <optional>
@@ -160,19 +162,95 @@ template <class T> std::optional<recognised> reordered(const mistake<T> &m)
     return recognised{"The right elements are there, but in another order.", next};
 }
 
+// Of a histogram: whether values were lost, counted twice or put into another bin.
+template <class T> std::optional<recognised> miscounted(const mistake<T> &m)
+{
+    if (!current_case().counting || !std::is_integral_v<T>) return {};
+    double more = 0; // exact: counts are small
+    for (std::size_t i : m.wrong)
+        more += static_cast<double>(m.got[i]) - static_cast<double>(m.want[i]);
+    const std::size_t bin = m.wrong.front();
+    if (more < 0)
+        return recognised{
+            fmt::format("All counts together are {:.0f} too few.", -more),
+            fmt::format("Take the values that belong into bin {}, those next to its bounds first: "
+                        "which of them is counted nowhere, and which test leaves it out?",
+                        bin)};
+    if (more > 0)
+        return recognised{fmt::format("All counts together are {:.0f} too many.", more),
+                          "Is a value counted by two threads, or one that should be left out? Or "
+                          "is a count of before in there, or added twice?"};
+    return recognised{
+        "All counts together are as many as they should be.",
+        fmt::format("Values are in a bin that is not theirs. Take those next to the bounds of bin "
+                    "{}, and print what is computed for them on the way to their bin.",
+                    bin)};
+}
+
+// Whether all from `from` on may be a block or vector that the array's end cuts off.
+template <class T> bool may_be_cut_off(const mistake<T> &m, std::size_t from)
+{
+    const std::size_t rest = m.first + m.count - from, unit = from & (~from + 1);
+    const std::size_t vector = 16 / sizeof(T); // which may begin anywhere in the array
+    return rest < unit || rest < vector;
+}
+
 template <class T> std::optional<recognised> one_end(const mistake<T> &m)
 {
-    std::size_t n = m.wrong.size(), from = m.wrong.front(), to = m.wrong.back();
-    if (to - from + 1 != n || 2 * n > m.count) return {}; // most of it wrong is no end
-    if (to + 1 == m.first + m.count)
+    const std::size_t n = m.wrong.size(), from = m.wrong.front(), to = m.wrong.back();
+    const std::size_t end = m.first + m.count;
+    constexpr std::size_t no_chance = 8;
+    // Behind a place where something begins, a few may be right by chance.
+    const bool begins = from % 32 == 0 && from > m.first && n >= no_chance;
+    const bool nearly = begins && 4 * n >= 3 * (end - from);
+    if (to - from + 1 != n && !nearly) return {};
+    if (2 * n > m.count && (from - m.first < no_chance || !nearly)) return {};
+    if (to + 1 == end || nearly) {
+        const bool all = to + 1 == end && to - from + 1 == n;
+        const std::string cause =
+            all ? fmt::format("Everything from element {} on is wrong, the rest is right.", from)
+                : fmt::format("Everything before element {} is right, and nearly all behind it "
+                              "wrong.",
+                              from);
+        if (may_be_cut_off(m, from))
+            return recognised{cause, "How is the last, partial block or vector handled?"};
         return recognised{
-            fmt::format("Everything from element {} on is wrong, the rest is right.", from),
-            "How is the last, partial block or vector handled?"};
+            cause,
+            fmt::format("Who computes element {}? If a thread that computed another before it: "
+                        "what is worked out once that must be worked out anew for each element? "
+                        "If the first thread of another block: what does that lack?",
+                        from)};
+    }
     if (from == m.first)
         return recognised{
             fmt::format("Everything up to element {} is wrong, the rest is right.", to),
             "How is the beginning, before the first aligned element, handled?"};
     return {};
+}
+
+// The first element of each warp, block or tile but the first one, and no other.
+template <class T> std::optional<recognised> first_of_each(const mistake<T> &m)
+{
+    const std::size_t step = m.wrong.front(), end = m.first + m.count;
+    if (m.first != 0 || step == 0 || step % 32 != 0 || m.wrong.size() < 2) return {};
+    if (m.wrong.size() != (end - 1) / step) return {};
+    bool again = true; // in sums: what lies between two such places
+    for (std::size_t k = 0; k < m.wrong.size(); ++k) {
+        const std::size_t i = m.wrong[k];
+        if (i != (k + 1) * step) return {};
+        const double want = static_cast<double>(m.want[i]), got = static_cast<double>(m.got[i]);
+        const double since = want - static_cast<double>(m.want[i - step]);
+        again &= std::abs(got - want - since) <= 1e-5 * (std::abs(want) + std::abs(since));
+    }
+    std::string cause = fmt::format("They are the first of each {} elements, but for those at the "
+                                    "beginning",
+                                    step);
+    cause += again ? ", and what was added since the last such place is in them twice." : ".";
+    return recognised{
+        cause, fmt::format("Print element {0} after each store to it. Which thread stores it: the "
+                           "last one before that place, or the first one behind it? Is the same "
+                           "{1} once more afterwards?",
+                           step, again ? "sum added to it" : "done to it")};
 }
 
 template <class T> std::optional<recognised> numbers_in_float(const mistake<T> &m)
@@ -271,13 +349,32 @@ template <class T> std::optional<recognised> recognise_read_output(const mistake
     return recognised{r.output_read.cause, r.output_read.next};
 }
 
+// What a shuffle gets from a lane that takes no part, where nothing is done with it but sums and
+// products.
+template <class T> std::optional<recognised> recognise_nobodys_value(const mistake<T> &m)
+{
+    if (!options().simulated || sizeof(T) < 4) return {};
+    for (std::size_t i : m.wrong) {
+        std::uint32_t words[2];
+        std::memcpy(words, &m.got[i], 4);
+        std::memcpy(words + 1, reinterpret_cast<const char *>(&m.got[i]) + sizeof(T) - 4, 4);
+        if (words[0] != nobodys_value || words[1] != nobodys_value) return {};
+    }
+    return recognised{"It is what the simulator gives for a shuffle from a lane that takes no part "
+                      "in it.",
+                      "From which lane does __shfl_sync read there, and had that lane returned, or "
+                      "does it not come to this line? A lane without an element of its own must "
+                      "still shuffle: guard its load and its store, not the shuffle."};
+}
+
 template <class T> std::optional<recognised> recognise_general(const mistake<T> &m)
 {
     using general = std::optional<recognised> (*)(const mistake<T> &);
-    for (general look : {general(transposed<T>), general(reordered<T>), general(shifted<T>),
-                         general(all_zero<T>), general(constant_factor<T>),
-                         general(mostly_less_precise<T>), general(numbers_in_float<T>),
-                         general(every_nth<T>), general(one_end<T>), general(less_precise<T>)})
+    for (general look :
+         {general(transposed<T>), general(reordered<T>), general(shifted<T>), general(all_zero<T>),
+          general(first_of_each<T>), general(constant_factor<T>), general(mostly_less_precise<T>),
+          general(numbers_in_float<T>), general(every_nth<T>), general(miscounted<T>),
+          general(one_end<T>), general(less_precise<T>)})
         if (auto r = look(m)) return r;
     return {};
 }
@@ -297,6 +394,7 @@ template <class T> [[noreturn]] void end_wrong(const mistake<T> &m, const std::s
     std::optional<recognised> why = recognise_read_output(m);
     // Right the first time: not the same mistake each time, even if by chance it looks like one.
     if (!why && v == verdict::NONDETERMINISTIC && !nan) why = reordered(m);
+    if (!why) why = recognise_nobodys_value(m);
     const bool said = why.has_value();
     if (!why) why = recognise_known(m, known);
     if (!why && !nan) why = recognise_general(m);
@@ -304,8 +402,12 @@ template <class T> [[noreturn]] void end_wrong(const mistake<T> &m, const std::s
         message += " " + why->cause;
         next = why->next;
     } else if (nan) {
-        next = "Where does the NaN come from? An output or scratch value read before it was "
-               "written is one.";
+        next = options().simulated
+                   ? "Print the values on the way to it: which is NaN first? One that a shuffle "
+                     "took from a lane that had returned, or did not come to that line, is; so is "
+                     "an output read before it was written, 0 / 0, or a root of less than 0."
+                   : "Where does the NaN come from? An output or scratch value read before it was "
+                     "written is one.";
     }
     if (v == verdict::NONDETERMINISTIC && !said)
         next = "Which of these can differ between two calls: a static or __device__ variable, or "
@@ -405,6 +507,8 @@ void hint_past_the_end(const std::string &hint, const std::string &array, std::s
 {
     current_case().past_the_end = {hint, array, in_use};
 }
+
+void results_are_counts() { current_case().counting = true; }
 
 void results_are_copied() { current_case().copied = true; }
 

@@ -449,11 +449,20 @@ counted_gate makespan(const steps &most)
 
 counted_gate kernels_side_by_side(double pass)
 {
-    return at_least(
-        "kernel time in which two kernels run", {pass}, "%",
-        "One kernel follows the other, or one does the work of two. Launch kernels "
-        "that need not wait for each other in streams of their own.",
-        [](const counted &c) { return share_of(c.side_by_side_ticks, c.kernel_ticks); });
+    counted_gate gate =
+        at_least("kernel time in which two kernels run", {pass}, "%",
+                 "One kernel follows the other, or one does the work of two. Launch kernels "
+                 "that need not wait for each other in streams of their own.",
+                 [](const counted &c) { return share_of(c.side_by_side_ticks, c.kernel_ticks); });
+    gate.cause = [](const counted &c) -> std::string {
+        if (c.streams < 2 || c.holding_waits > 0) return {};
+        return fmt::format("There is work in {} streams, and still one kernel follows the other. "
+                           "For which event does the second one's stream wait, and what had been "
+                           "queued before cudaEventRecord in the stream that records it? The event "
+                           "stands for all of that.",
+                           c.streams);
+    };
+    return gate;
 }
 
 counted_gate streams_at_work(double pass)

@@ -99,6 +99,9 @@ void reading_an_output_means(const std::string &cause, const std::string &next,
 void hint_past_the_end(const std::string &hint, const std::string &array = {},
                        std::size_t in_use = 0);
 
+// The elements of the case's results are counts of values in bins: hints are about these.
+void results_are_counts();
+
 // The case's next calls bring their results by copies: hints are about these, not about threads.
 void results_are_copied();
 
@@ -203,6 +206,10 @@ void expect_work_of_kernels(double bytes, double multiplications = 0);
 // On the simulator: whether kernels of the last CALL stored anything to device memory, be it what
 // was there before.
 bool kernels_stored();
+
+// Ends the case as not written unless `changed`: what the last CALL changes in place. `otherwise`
+// is the hint where nobody knows that kernels ran and stored nothing.
+void expect_changed_in_place(bool changed, std::string message, const std::string &otherwise);
 
 // Anything else: ends the case unless `right`.
 void expect(bool right, verdict otherwise, const std::string &message,

@@ -217,6 +217,20 @@ std::string notes_on_open_cases()
     return text;
 }
 
+// Of a function's first failure that is not shown whole: where it is and what happened.
+std::string in_short(const case_record &r)
+{
+    constexpr std::size_t most = 200; // three lines
+    std::string text = r.message.substr(0, r.message.find(". "));
+    if (text.size() > most) {
+        const std::size_t end = text.rfind(' ', most - 4);
+        text = text.substr(0, end == text.npos ? most - 4 : end) + " ...";
+    } else if (!text.empty() && text.back() != '.') {
+        text += '.';
+    }
+    return text;
+}
+
 struct tally {
     int cases = 0, passed = 0, points = 0, max_points = 0, not_written = 0, skipped = 0, faults = 0,
         open = 0; // points
@@ -393,9 +407,13 @@ std::string human_report(bool colour)
     if (first && !to_write) text += failure(*first, paint);
     if (!others.empty()) {
         text += to_write ? "\nNot passed, and for later:\n" : "\nAlso not passed:\n";
-        for (const case_record *r : others)
+        std::set<std::string> shown{function_of(first->name)};
+        for (const case_record *r : others) {
             text += wrapped(r->name + (r->tried ? "" : " (not tried)"), 23,
                             fmt::format("    {:<18} ", name(r->result)));
+            if (shown.insert(function_of(r->name)).second && !r->message.empty())
+                text += wrapped(in_short(*r), 23);
+        }
     }
     text += "\n";
     int points = 0, max_points = 0, open = 0;

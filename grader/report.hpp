@@ -56,6 +56,7 @@ struct case_record {
         std::string hint;
     } left_out;              // of an output, just the elements of one of these
     std::string unwritten;   // where scratch is read that nobody wrote
+    bool counting = false;   // its calls count values into bins
     bool copied = false;     // its calls bring their results by copies, not by kernels
     std::string without_end; // where it does not end
     struct {

@@ -6,6 +6,7 @@
 #include "core_levels.hpp"
 #include "core_races.hpp"
 #include "core_specials.hpp"
+#include "nobodys_value.hpp"
 
 #include <cstring>
 
@@ -117,9 +118,6 @@ void is_space(context &c, const instruction &i, lane_mask mask)
     });
     set_predicate(c, i.d, mask, in);
 }
-
-// What a lane gets from one that does not take part: undefined, so better of no use as a number.
-constexpr u32 nobodys_value = 0x7ff8dead; // as f32, and twice as f64: not a number
 
 enum class shuffle { up, down, bfly, idx };
 template <shuffle mode> void shuffle_lanes(context &c, const instruction &i, lane_mask mask)

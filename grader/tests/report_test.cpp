@@ -59,6 +59,7 @@ TEST_CASE("the report begins with what is first to mend, and names its TODO by t
         r.started = r.ended = true;
         r.result = result;
         r.hint = "mend it.";
+        r.message = std::string(name) + " failed at line 6. More is known.";
         r.line = line;
         r.max_points = 1;
         records().push_back(r);
@@ -66,19 +67,28 @@ TEST_CASE("the report begins with what is first to mend, and names its TODO by t
     add("scale: speed", kind::speed, verdict::TOO_SLOW, 0);
     add("shift: one", kind::correctness, verdict::NOT_WRITTEN, 0);
     add("scale: two", kind::correctness, verdict::RACE, 6);
+    add("turn: one", kind::correctness, verdict::CRASH, 0);
+    add("turn: two", kind::correctness, verdict::CRASH, 0);
     options().warnings = {"line 8: \"factor\" cannot be read in a host function"};
     auto holds = [&](const std::string &part) {
         return human_report(false).find(part) != std::string::npos;
     };
     CHECK(holds("\nRACE  scale: two\n"));
     CHECK(holds("Try: mend it. (TODO 2)"));
+    // A function that is not shown yet gets one sentence of its first failure.
+    const std::string turn = "    CRASH              turn: ";
+    const std::string indent(23, ' ');
+    CHECK(holds(turn + "one\n" + indent + "turn: one failed at line 6.\n" + turn + "two\n"));
+    CHECK(holds("    TOO_SLOW           scale: speed\n"));
+    CHECK_FALSE(holds("scale: speed failed"));
+    records().resize(3);
     CHECK(holds("Also not passed:\n    TOO_SLOW           scale: speed\n"));
     nlohmann::json lab = nlohmann::json::parse(result_json())["labs"][0];
     CHECK(lab["cases"][2]["line"] == 6);
     CHECK(lab["warnings"] == options().warnings);
     CHECK(holds("    nvcc warned: line 8: \"factor\" cannot be read in a host function\n"));
     records()[2].result = verdict::PASS;
-    CHECK(holds("Not passed, and for later:\n    TOO_SLOW           scale: speed\n"));
+    CHECK(holds("Not passed, and for later:\n    TOO_SLOW           scale: speed\n" + indent));
     CHECK(holds(std::string("write TODO 3 (") + path + ":9), then"));
     records().clear();
     options().source.clear();

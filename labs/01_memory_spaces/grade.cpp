@@ -73,6 +73,10 @@ static std::vector<misconception<float>> wrong_polynomials(const floats &x, cons
         {"The coefficient of x^degree is missing.",
          "There are degree + 1 coefficients: how many bytes is that?",
          with(c.size() < 2 ? c : floats(c.begin(), c.end() - 1))},
+        {"Only the first two coefficients, 8 bytes, have arrived; the others are 0.",
+         "A size of 8 bytes is often that of a pointer: of what is sizeof taken? It is "
+         "(degree + 1) * sizeof(float) that must be copied.",
+         with(c.size() < 4 ? c : floats(c.begin(), c.begin() + 2))},
         {"Only the first coefficient has arrived.",
          "cudaMemcpyToSymbol counts bytes, not elements.", with({c[0]})},
     };
@@ -202,8 +206,8 @@ static void expect_changed(const char *function, const output<float> &got, const
     expect(!kernels_stored(), verdict::WRONG_ANSWER, message + ", though a kernel stored elements.",
            "It stored what was there before: is everything moved twice, or stored where it was "
            "loaded?");
-    expect(false, verdict::NOT_WRITTEN, message + ".",
-           "Does a kernel run at all, and does it write its result?");
+    expect_changed_in_place(false, message + ".",
+                            "Does a kernel run at all, and does it write its result?");
 }
 
 static void expect_scaled(const output<float> &got, const floats &before, float factor, int rounds)

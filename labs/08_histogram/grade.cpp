@@ -321,6 +321,7 @@ static std::vector<misconception<unsigned>> wrong_ranges(const floats &in, const
 
 static void bins_are_overwritten(const char *function)
 {
+    results_are_counts();
     reading_an_output_means("The counts were added to what `bins` held.",
                             "`bins` hold anything: set all of them to 0 in every call, before the "
                             "first kernel adds to them. cudaMemset counts bytes, 4 for each.",

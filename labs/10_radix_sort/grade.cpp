@@ -385,9 +385,10 @@ template <class T> static void expect_changed(const char *function, const output
                                               const std::vector<T> &before,
                                               const std::vector<T> &want)
 {
-    expect(want == before || got.values != before, verdict::NOT_WRITTEN,
-           std::string(function) + " returned, and every key is where it was.",
-           "Does a kernel run at all, and does it write its result? Is it left in scratch?");
+    expect_changed_in_place(
+        want == before || got.values != before,
+        std::string(function) + " returned, and every key is where it was.",
+        "Does a kernel run at all, and does it write its result? Is it left in scratch?");
 }
 
 // Of a sort in passes.
