@@ -85,10 +85,11 @@ public:
             std::size_t elements;
             const char *why;
         };
+        constexpr std::size_t pointer_bytes = sizeof(float *);
         const std::size_t all = filter_.size(), of_count = all / sizeof(float);
         for (too_few f : {too_few{of_count, "As many bytes were copied as it has elements: times "
                                             "sizeof(float)."},
-                          too_few{sizeof(float *) / sizeof(float),
+                          too_few{pointer_bytes / sizeof(float),
                                   "So many bytes has a pointer: sizeof of one is not that of what "
                                   "it points to."}})
             if (f.elements < all)
