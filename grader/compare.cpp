@@ -402,12 +402,12 @@ template <class T> [[noreturn]] void end_wrong(const mistake<T> &m, const std::s
         message += " " + why->cause;
         next = why->next;
     } else if (nan) {
-        next = options().simulated
-                   ? "Print the values on the way to it: which is NaN first? One that a shuffle "
-                     "took from a lane that had returned, or did not come to that line, is; so is "
-                     "an output read before it was written, 0 / 0, or a root of less than 0."
-                   : "Where does the NaN come from? An output or scratch value read before it was "
-                     "written is one.";
+        next = "Where does the NaN come from? An output or scratch value read before it was "
+               "written is one";
+        next += options().simulated
+                    ? ", and so is what a shuffle takes from a lane that has returned, or does not "
+                      "come to that line; 0 / 0, and the root of less than 0."
+                    : ".";
     }
     if (v == verdict::NONDETERMINISTIC && !said)
         next = "Which of these can differ between two calls: a static or __device__ variable, or "

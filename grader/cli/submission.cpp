@@ -665,9 +665,10 @@ std::vector<std::string> link_command(const job &j, const std::string &object,
 {
     const toolchain &t = j.tools;
     std::vector<std::string> c = t.cxx;
-    // What has no bound in words stays as it is: see in_words.
-    c.insert(c.end(),
-             {object, "-Wl,--no-demangle", "-Wl,--whole-archive", j.request.of->worker_library});
+    // What has no bound in words stays as it is: see in_words. And no plugin reads sections that an
+    // object may have for it.
+    c.insert(c.end(), {"-fno-use-linker-plugin", object, "-Wl,--no-demangle", "-Wl,--whole-archive",
+                       j.request.of->worker_library});
     if (backend == "sim") c.push_back(t.simulator_library);
     c.push_back("-Wl,--no-whole-archive");
     if (backend == "gpu") c.push_back(t.cudart_static);

@@ -321,10 +321,8 @@ cudaError_t cudaMemGetInfo(std::size_t *free, std::size_t *total)
     return call([&] {
         if (!free || !total) return cudaErrorInvalidValue;
         const memory &m = memory::instance();
-        // The kernels' heap has its size from the start, on a real device too.
-        const int device = current_device();
-        *total = m.capacity(device);
-        *free = *total - (m.used(device) - m.heap_used(device));
+        *total = m.capacity(current_device());
+        *free = *total - m.used(current_device());
         return cudaSuccess;
     });
 }
