@@ -816,7 +816,6 @@ private:
     void decode_cvta(const statement &s)
     {
         type t = last_type(s);
-        if (ptx::size_of(t) != 8) throw unknown{}; // addresses have 64 bits
         bool to = has_part(s, "to");
         std::uint64_t window = has_part(s, "shared") || has_part(s, "shared::cta") ? shared_window
                                : has_part(s, "local")                              ? local_window
@@ -1094,7 +1093,6 @@ private:
             d.ins.extra = add_list(regs);
             d.list = store ? draft::list_role::reads : draft::list_role::writes;
         } else {
-            if (p.count != 1) throw unknown{};
             (store ? d.ins.b : d.ins.d) = one(data);
         }
         d.ins.count = static_cast<std::uint8_t>(p.count);
