@@ -486,6 +486,8 @@ std::string missing_lines(const argument &a, const std::vector<std::uint64_t> &m
     return fmt::format(" That is all of {} of {}.", span_of("column", column, last_column), a.row);
 }
 
+bool stored(const counted &c) { return c.store_requests + c.global_atomic_requests > 0; }
+
 // Of kernels that ran and stored nothing: what to try; to `message` that is added.
 std::string none_stored(const counted &c, std::string &message)
 {
@@ -511,11 +513,9 @@ std::string why_nothing_written(const std::vector<argument> &arguments, std::str
         return "Is the result copied at all, and in this direction? Where it goes is what a copy "
                "is told first.";
     if (!on_device(arguments)) return "Does it store its results?";
-    if (!options().simulated || last_counters.empty())
-        return "Does a kernel run at all, and does it write its result? Check cudaGetLastError() "
-               "after the launch.";
+    if (!options().simulated || last_counters.empty()) return does_a_kernel_write;
     const counted c = counts_of_last_call();
-    if (c.launches > 0 && !kernels_stored()) return none_stored(c, message);
+    if (c.launches > 0 && !stored(c)) return none_stored(c, message);
     if (c.host_commands == 0) {
         message += " It launched no kernel, and filled or copied nothing.";
         return "Which line should launch the kernel, or fill the output, and does the function "
@@ -1298,19 +1298,14 @@ std::string default_stream_hint()
            "nor it for them: is the stream named in every launch, fourth between <<< and >>>?";
 }
 
-bool kernels_stored()
-{
-    const counted c = counts_of_last_call();
-    return c.store_requests + c.global_atomic_requests > 0;
-}
+bool kernels_stored() { return stored(counts_of_last_call()); }
 
 void expect_changed_in_place(bool changed, std::string message, const std::string &otherwise)
 {
     if (changed) return;
     const bool known = options().simulated && !last_counters.empty();
     const counted c = known ? counts_of_last_call() : counted();
-    const std::string next =
-        c.launches > 0 && !kernels_stored() ? none_stored(c, message) : otherwise;
+    const std::string next = c.launches > 0 && !stored(c) ? none_stored(c, message) : otherwise;
     end_case(verdict::NOT_WRITTEN, message, next);
 }
 

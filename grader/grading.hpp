@@ -207,9 +207,15 @@ void expect_work_of_kernels(double bytes, double multiplications = 0);
 // was there before.
 bool kernels_stored();
 
+// What to try where no result is seen, and nobody knows what kernels did.
+inline constexpr const char *does_a_kernel_write =
+    "Does a kernel run at all, and does it write its result? Check cudaGetLastError() after the "
+    "launch.";
+
 // Ends the case as not written unless `changed`: what the last CALL changes in place. `otherwise`
 // is the hint where nobody knows that kernels ran and stored nothing.
-void expect_changed_in_place(bool changed, std::string message, const std::string &otherwise);
+void expect_changed_in_place(bool changed, std::string message,
+                             const std::string &otherwise = does_a_kernel_write);
 
 // Anything else: ends the case unless `right`.
 void expect(bool right, verdict otherwise, const std::string &message,

@@ -277,8 +277,7 @@ void race_set::take(const region &out, std::uint32_t word) const
         end_case(verdict::NOT_WRITTEN,
                  fmt::format("{} returned, and no element of its output was written.",
                              work_->function()),
-                 "Does a kernel run at all, and does it write its result? Check cudaGetLastError() "
-                 "after the launch.");
+                 does_a_kernel_write);
 }
 
 } // namespace grading
