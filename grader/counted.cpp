@@ -457,11 +457,10 @@ counted_gate kernels_side_by_side(double pass)
     gate.cause = [](const counted &c) -> std::string {
         if (c.streams < 2 || c.holding_waits > 0) return {};
         return fmt::format(
-            "There is work in {} streams, and still one kernel follows the other, or "
-            "one does the work of two. Where there are two: for which event does "
-            "the second one's stream wait, and what had been queued before "
-            "cudaEventRecord in the stream that records it? The event stands for "
-            "all of that.",
+            "There is work in {} streams, and still one kernel follows the other, or one does the "
+            "work of two. Where there are two: for which event does the second one's stream wait, "
+            "and what had been queued before cudaEventRecord in the stream that records it? The "
+            "event stands for all of that.",
             c.streams);
     };
     return gate;

@@ -198,10 +198,10 @@ class backwards(compiling):
             if len(sources) > 4:  # few hide little
                 joined = build / f"backwards-{len(jobs)}.cpp"
                 joined.write_text("".join(f'#include "{source}"\n' for source in reversed(sources)))
-                jobs.append([*arguments, "-Werror", "-fsyntax-only", str(joined)])
+                jobs.append((build, [*arguments, "-Werror", "-fsyntax-only", str(joined)]))
         self.assertGreater(len(jobs), 7, "the build joins next to none of our sources")
         with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-            made = list(pool.map(lambda job: subprocess.run(job, cwd=build, capture_output=True, text=True), jobs))
+            made = list(pool.map(lambda job: subprocess.run(job[1], cwd=job[0], capture_output=True, text=True), jobs))
         failed = [run.stderr[:2000] for run in made if run.returncode or run.stderr]
         self.assertFalse(failed, f"{len(failed)} of {len(jobs)} joins do not compile with the last source first, by {compiler}; "
                                  "the first source that is named lacks an include or a declaration:\n" + "\n".join(failed[:4]))
