@@ -848,7 +848,7 @@ std::string hint_of(const simulator_finding &f, bool order)
 std::string as_sentence(std::string text)
 {
     text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
-    return text.back() == '.' ? text : text + ".";
+    return text.back() == '.' || text.back() == '?' ? text : text + ".";
 }
 
 // No kernel, line or thread: a call of the runtime's.
@@ -956,6 +956,21 @@ bool lacks_order(const simulator_finding &f, const std::vector<argument> &argume
     });
 }
 
+// An address is often wrong because it is made of what nobody wrote, which the same kernel read
+// before: then that is the cause. Of findings in the order in which they were made.
+using finding_in = std::vector<simulator_finding>::iterator;
+finding_in cause_of(finding_in last, std::vector<simulator_finding> &found)
+{
+    using enum simulator::finding_kind;
+    const auto kind = static_cast<simulator::finding_kind>(last->kind);
+    if (kind != out_of_bounds && kind != host_pointer && kind != null_pointer && kind != misaligned)
+        return last;
+    return std::find_if(found.begin(), last, [&](const simulator_finding &f) {
+        return verdict_of(f) == verdict::UNINITIALISED &&
+               std::string_view(f.kernel) == last->kernel;
+    });
+}
+
 struct read_on {}; // thrown where that happened
 
 // Ends the case with the gravest of what the simulator saw. `rank`: of several whose report it is.
@@ -993,6 +1008,7 @@ void check_report(const std::byte *from, const std::vector<argument> &arguments,
     auto worst = std::min_element(found.begin(), found.end(), [&](const auto &x, const auto &y) {
         return gravity(x) < gravity(y);
     });
+    worst = cause_of(worst, found);
     case_record &r = current_case();
     if (reads_behind(*worst, r.may_read_on)) throw read_on{};
     r.unsupported = verdict_of(*worst) == verdict::SKIPPED;

@@ -38,6 +38,14 @@ no* | *code=sm_*) ;;
 *) set -- "$@" -gencode=arch=compute_80,code=sm_80 ;;
 esac
 
+# Without a target nm has binutils' plugins, LLVM's among them, look at the object first: for tens of
+# milliseconds, and nobody knows what they make of a stranger's.
+case $(uname -m) in
+aarch64) target=elf64-littleaarch64 ;;
+*) target=elf64-x86-64 ;;
+esac
+defined() { nm --target=$target --defined-only "$@"; }
+
 raw=$work/raw.o
 # Its statuses are its own (4: more errors than it lists); 3 and 4 are ours.
 build() {
@@ -49,9 +57,9 @@ build() {
 build -c -MD -MF "$work/d" -MT "$out" "$@" "$in" -o "$raw"
 
 # Each contract function that the object does not define, with what it has under that name.
-missing=$(nm -g --defined-only "$raw" | awk '{ print $NF }' | grep -vxFf - "$keep" || true)
+missing=$(defined -g "$raw" | awk '{ print $NF }' | grep -vxFf - "$keep" || true)
 if [ -n "$missing" ]; then
-    found=$(nm -C --defined-only "$raw" | cut -c20- | sed 's/ \[clone .*//' | sort -u) # clones are no functions
+    found=$(defined -C "$raw" | cut -c20- | sed 's/ \[clone .*//' | sort -u) # clones are no functions
     c++filt <"$keep" | sed 's/(.*//' >"$work/names"
     if [ "$(wc -l <"$keep")" -gt 1 ] && ! echo "$found" | sed 's/(.*//' | grep -qxFf "$work/names"; then
         echo "$in defines none of lab.hpp's functions" >&2
@@ -95,7 +103,7 @@ fi
 objcopy --remove-section='.gnu.lto_*' --remove-section='.gnu.debuglto_*' --remove-section='.llvm*' \
     --keep-global-symbols="$keep" --redefine-sym syscall=wait_or_wake "$work/o"
 # What assembly declared in a way that objcopy leaves global would stand in for names of ours.
-global=$(nm -g --defined-only "$work/o" | awk '{ print $NF }' | grep -vxFf "$keep" || true)
+global=$(defined -g "$work/o" | awk '{ print $NF }' | grep -vxFf "$keep" || true)
 if [ -n "$global" ]; then
     echo "$in: defines global names that no contract has:" $global >&2
     exit 4

@@ -565,7 +565,7 @@ ending inspected(const job &j, child &c)
 std::string symbols(const job &j, const std::string &object)
 {
     child c;
-    c.arguments = {"nm", object};
+    c.arguments = nm({}, object);
     c.keep = 4 << 20;
     ending e = inspected(j, c);
     if (!e.ok()) refuse_unreadable(j, "nm", e);
@@ -971,6 +971,18 @@ std::vector<std::string> telling_warnings(const std::string &diagnostics)
             result.push_back(words);
     }
     return result;
+}
+
+std::vector<std::string> nm(std::vector<std::string> options, const std::string &object)
+{
+#if defined __aarch64__
+    constexpr const char *target = "--target=elf64-littleaarch64";
+#else
+    constexpr const char *target = "--target=elf64-x86-64";
+#endif
+    options.insert(options.begin(), {"nm", target});
+    options.push_back(object);
+    return options;
 }
 
 // Prefixes stand before the name: "rex.W syscall". Of operands none is such a name by itself.

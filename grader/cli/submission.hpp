@@ -61,6 +61,10 @@ built_submission build_submission(const toolchain &t, const submission_request &
 // By line alone: the words may have been kept from an equal file elsewhere.
 std::vector<std::string> telling_warnings(const std::string &diagnostics);
 
+// The words of a command that lists an object's names. With the target named, nm does not ask
+// binutils' plugins first, LLVM's among them: 50 ms each time, and the object is a stranger's.
+std::vector<std::string> nm(std::vector<std::string> options, const std::string &object);
+
 // Whether a line of objdump's is the instruction of a system call. Exposed for tests.
 bool is_system_call(std::string_view line);
 

@@ -83,7 +83,7 @@ std::string demangled(const std::string &symbol)
 std::map<std::string, std::string> global_names(const std::string &object, double &cpu_seconds)
 {
     std::map<std::string, std::string> result;
-    ending e = run_tool({"nm", "-gj", "--defined-only", object}, cpu_seconds);
+    ending e = run_tool(nm({"-gj", "--defined-only"}, object), cpu_seconds);
     if (!e.ok()) throw machine_error(fmt::format("nm {}. It is part of binutils", e.words()));
     for (const std::string &symbol : lines(e.text)) result[demangled(symbol)] = symbol;
     return result;

@@ -1,4 +1,5 @@
-// Fails: scan_inclusive: a small array | CUDA_ERROR |
+// Fails: scan_inclusive: a small array | UNINITIALISED | an atomic of 4 bytes, byte 8 of `scratch`
+// On gpu: scan_inclusive: a small array | CUDA_ERROR |
 // The board still holds what somebody left there.
 #include "lab.hpp"
 

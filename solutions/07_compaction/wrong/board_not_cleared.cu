@@ -1,4 +1,5 @@
-// Fails: compact: a small array | CUDA_ERROR |
+// Fails: compact: a small array | UNINITIALISED | an atomic of 4 bytes, byte 8 of `scratch`
+// On gpu: compact: a small array | CUDA_ERROR |
 #include "lab.hpp"
 
 #include <cuda_runtime.h>
