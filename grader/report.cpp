@@ -8,6 +8,7 @@
 #include "whole_file.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -133,6 +134,13 @@ std::string more_points(const case_record &r)
             step == 1 ? "what is required" : r.speed->needs.at(std::size_t(step - 1)));
     }
     return text;
+}
+
+std::string printable_lines(const std::string &untrusted)
+{
+    std::vector<std::string> all = lines(untrusted);
+    for (std::string &line : all) line = printable(line);
+    return fmt::format("{}", fmt::join(all, "\n"));
 }
 
 // The submission's own words in the case's last call.
@@ -487,7 +495,7 @@ std::string result_json()
                          {"duration_ms", std::round(r.duration_ms * 100) / 100}};
         if (!r.about.empty()) c["about"] = r.about;
         if (r.line > 0) c["line"] = r.line;
-        if (!r.text.empty()) c["printed"] = printable(r.text.substr(0, 4096));
+        if (!r.text.empty()) c["printed"] = printable_lines(r.text.substr(0, 4096));
         if (r.unsupported) c["unsupported"] = true;
         if (!r.replay.empty()) c["replay"] = r.replay;
         if (!r.unwatched.empty()) c["races_partly_unwatched"] = r.unwatched;

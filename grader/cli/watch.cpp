@@ -26,6 +26,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
@@ -173,6 +174,9 @@ public:
             for (char key : *typed)
                 if (!press(key)) return passed;
             if (running_) hear();
+            if (running_)
+                state_.waited =
+                    std::floor(std::chrono::duration<double>(steady::now() - started_).count());
             if (steady::now() < next_look) continue;
             if (saves_.look(look_at(files_))) begin();
             next_look = steady::now() + between_looks;
@@ -199,9 +203,10 @@ private:
         started_ = steady::now();
         if (saved) state_.saved = local_time("%H:%M:%S");
         state_.helped.reset();
-        state_.document = nullptr;
+        state_.waited = 0;
         if (!saves_.known().at(files_[0])) {
             state_.now = watch_state::what::missing;
+            state_.document = nullptr;
             return;
         }
         todos_ = todos_of(tools_, lab_);
@@ -245,6 +250,7 @@ private:
             return;
         }
         state_.now = watch_state::what::fault;
+        state_.document = nullptr;
         state_.trouble.clear();
         for (const std::string &line : lines(printable(end.text, 4000)))
             if (line.rfind("grading ", 0) != 0) state_.trouble += line + "\n";
@@ -264,6 +270,9 @@ private:
         bool reached = state_.max_points > 0 && state_.now == watch_state::what::graded &&
                        labs_of(state_.document)[0].all_but_open();
         state_.hints_for = reached ? 0 : todo_at_hand(tools_, lab_, record);
+        state_.all_hints_seen =
+            state_.hints_for != 0 &&
+            hints_seen(record, state_.hints_for) >= hints_of(tools_, lab_, state_.hints_for).size();
         if (reached) state_.next = what_next(record);
     }
 
@@ -306,23 +315,34 @@ private:
         }
     }
 
-    // One hint more; after the last, the last again and where to read on.
+    // One hint more; after the last, where to read on, and then all of them again.
     void help()
     {
         int todo = state_.hints_for;
         if (!todo) return;
         std::vector<hint> hints = hints_of(tools_, lab_, todo);
         if (hints.empty()) return;
-        int shown = std::max(read_progress(tools_).hints[{lab_.name, todo}], unkept_hints_[todo]);
-        std::size_t number = static_cast<std::size_t>(shown);
-        bool more = number < hints.size();
-        state_.helped = hints[more ? number : hints.size() - 1];
-        state_.hint_number = more ? number + 1 : hints.size();
+        const std::size_t seen = hints_seen(read_progress(tools_), todo);
+        const bool more = seen < hints.size();
+        const bool again = !more && state_.helped && state_.helped->todo == todo;
+        std::size_t number = more ? seen : again ? state_.hint_number % hints.size() : 0;
+        state_.helped = hints[number];
+        state_.hint_number = number + 1;
         state_.hints = hints.size();
         if (state_.hint_number == hints.size())
             state_.helped->text += "\nThat was the last. " + read_on(tools_, lab_, todo);
-        if (more) keep_count_of_hints(todo, shown + 1);
+        if (more) keep_count_of_hints(todo, static_cast<int>(seen) + 1);
         refresh_progress();
+    }
+
+    std::size_t hints_seen(const progress_record &record, int todo) const
+    {
+        int seen = 0;
+        if (auto at = record.hints.find({lab_.name, todo}); at != record.hints.end())
+            seen = at->second;
+        if (auto at = unkept_hints_.find(todo); at != unkept_hints_.end())
+            seen = std::max(seen, at->second);
+        return static_cast<std::size_t>(seen);
     }
 
     // Where the count cannot be kept for later, this loop still has it.

@@ -78,17 +78,41 @@ void draw_head(screen &to, const watch_state &s, const lab_view &l, const termin
 }
 
 // The student's own printf of a case.
-void draw_printed(screen &to, const case_view &c, const terminal &out)
+void draw_lines(screen &to, const case_view &c, const terminal &out)
 {
     constexpr std::size_t most = 6;
-    std::string said = c.whole ? c.whole->value("printed", std::string()) : "";
-    if (said.empty()) return;
-    std::vector<std::string> all = lines(printable(said, 2000));
-    to.push_back("  It printed:");
+    std::vector<std::string> all = lines(printable(c.whole->value("printed", ""), 2000));
     for (std::size_t i = 0; i < std::min(all.size(), most); ++i)
         to.push_back("  | " + no_wider(all[i], out.width - 4));
     if (all.size() > most)
         to.push_back(fmt::format("  | ({} more)", plural(all.size() - most, "line")));
+}
+
+void draw_printed(screen &to, const case_view &c, const terminal &out)
+{
+    if (!c.whole || !c.whole->contains("printed")) return;
+    to.push_back("  It printed:");
+    draw_lines(to, c, out);
+}
+
+// Of the cases that passed: what one printed, or where to read it.
+void draw_printed_in_passing(screen &to, const lab_view &l, const std::string &grade,
+                             const terminal &out)
+{
+    std::vector<const case_view *> printed;
+    for (const case_view &c : l.cases)
+        if (c.passed() && c.whole && c.whole->contains("printed")) printed.push_back(&c);
+    if (printed.empty()) return;
+    add(to,
+        fmt::format("{} passed, and printed{}", printed[0]->name,
+                    printed.size() == 1
+                        ? ":"
+                        : fmt::format(", as {} did:", plural(printed.size() - 1, "other case"))),
+        out, 2);
+    draw_lines(to, *printed[0], out);
+    if (printed.size() > 1)
+        add(to, fmt::format("All of it, a case at a time: ./workbook {} --case NAME", grade), out,
+            2);
 }
 
 // What is still to be written for the case to be judged at all; empty: nothing, or it was judged.
@@ -109,7 +133,9 @@ void draw_case(screen &to, const case_view &c, const todo_list &todos, const std
 {
     std::size_t at = to.size();
     add(to, c.verdict + "  " + c.name, out, 0);
-    to[at].replace(0, std::min(to[at].size(), c.verdict.size()), bad(out, c.verdict));
+    const bool to_do = c.verdict == "NOT_WRITTEN";
+    to[at].replace(0, std::min(to[at].size(), c.verdict.size()),
+                   to_do ? bold(out, c.verdict) : bad(out, c.verdict));
     std::string open = still_to_write(c, todos, file);
     if (!open.empty()) {
         if (c.verdict != "NOT_WRITTEN") add(to, c.message, out, 2);
@@ -155,23 +181,39 @@ std::vector<function_tally> tallies(const lab_view &l)
     return all;
 }
 
+// A row a function; its columns are as wide as their widest word, as far as there is room.
 screen table(const lab_view &l, const todo_list &todos, const terminal &out)
 {
-    screen to;
+    struct row {
+        std::string status, function, what, points;
+    };
+    std::vector<row> rows;
+    int functions = 18, whats = 22, points = 0;
     for (const function_tally &t : tallies(l)) {
         bool all = t.passed == t.cases, none = t.not_written == t.cases;
         std::string todo = todos.words(t.function);
         std::string what = !none          ? fmt::format("{} of {} cases", t.passed, t.cases)
                            : todo.empty() ? "not written"
                                           : "not written: " + todo;
-        std::string row =
-            fmt::format("{} {} {}", padded(no_wider(t.function, 18), 18), padded(what, 22),
-                        points_words(t.points, t.max_points, t.open));
-        to.push_back((all             ? good(out, "ok    ")
-                      : none          ? "todo  "
-                      : t.rest_open() ? "open  "
-                                      : bad(out, "FAIL  ")) +
-                     no_wider(row, out.width - 6));
+        rows.push_back({all             ? good(out, "ok    ")
+                        : none          ? "todo  "
+                        : t.rest_open() ? "open  "
+                                        : bad(out, "FAIL  "),
+                        t.function, what, points_words(t.points, t.max_points, t.open)});
+        functions = std::max(functions, columns(t.function));
+        whats = std::max(whats, columns(what));
+        points = std::max(points, columns(rows.back().points));
+    }
+    constexpr int status = 6, gaps = 2;
+    const int over = std::max(status + functions + whats + points + gaps - out.width, 0);
+    functions = std::max(functions - over, 18);
+    whats = std::max(std::min(whats, out.width - status - functions - points - gaps), 0);
+    screen to;
+    for (const row &r : rows) {
+        std::string words =
+            fmt::format("{} {} {}", padded(no_wider(r.function, functions), functions),
+                        padded(no_wider(r.what, whats), whats), r.points);
+        to.push_back(r.status + no_wider(words, out.width - status));
     }
     return to;
 }
@@ -224,7 +266,9 @@ void draw_hint(screen &to, const watch_state &s, const terminal &out)
 std::string keys_line(const watch_state &s, const terminal &out)
 {
     std::string keys;
-    if (s.hints_for) keys = fmt::format("h hint for TODO {}   ", s.hints_for);
+    if (s.hints_for)
+        keys = fmt::format("h {} for TODO {}   ", s.all_hints_seen ? "hints again" : "hint",
+                           s.hints_for);
     keys += "r run again   q quit";
     if (columns(keys) + 5 > out.width)
         keys = s.hints_for ? "h hint  r run  q quit" : "r run  q quit";
@@ -258,6 +302,8 @@ screen verdict_screen(const watch_state &s, const lab_view &l, const todo_list &
     else
         draw_missing_points(body, l, todos, out);
     draw_open(body, l, out);
+    if (!first || !first->whole || !first->whole->contains("printed"))
+        draw_printed_in_passing(body, l, grade, out);
     if (l.all_but_open())
         for (const std::string &line : s.next) add(body, line, out, 2);
     bool built = !(first && first->name == "build");
@@ -299,7 +345,15 @@ std::vector<std::string> draw(const watch_state &s, const todo_list &todos, cons
     screen body;
     switch (s.now) {
     case watch_state::what::grading:
-        add(body, s.step, out, 0);
+        add(body, s.step + (s.waited >= 1 ? fmt::format(" {:.0f} s", s.waited) : ""), out, 0);
+        // What was said of the text before, so that it can still be read.
+        if (!s.document.is_null() && room > body.size() + 2) {
+            terminal grey = out;
+            grey.colour = false;
+            body.push_back("");
+            for (const std::string &line : verdict_screen(s, l, todos, grey, room - body.size()))
+                body.push_back(dim(out, line));
+        }
         break;
     case watch_state::what::missing:
         add(body, s.file + " is not there. As soon as it is saved, it is graded.", out, 0);

@@ -20,11 +20,13 @@ struct watch_state {
     std::string trouble; // fault: what the grade said
     double seconds = 0;  // from the save, or the key, to the verdict
     double best = 0, max_points = 0;
-    json document; // of the last grade that has one; null: none yet
+    double waited = 0; // seconds that the grade has taken so far
+    json document;     // of the last grade that has one; null: none yet
     // The hint asked for; its number of how many there are; where to read on after the last.
     std::optional<hint> helped;
     std::size_t hint_number = 0, hints = 0;
     int hints_for = 0;             // the TODO that h would help with; 0: none
+    bool all_hints_seen = false;   // of that TODO: h shows them from the first again
     std::vector<std::string> next; // when everything passes: what to do next, a line each
 };
 

@@ -213,7 +213,7 @@ class on_ranks(unittest.TestCase):
         for words in ([], ["--no-sandbox"]):
             _, case = self.grade(worker, *self.mpirun, *words)
             self.assertEqual(case["verdict"], "WRONG_ANSWER", case)
-            lines = case["printed"].split("\\x0a")
+            lines = case["printed"].split("\n")
             self.assertLess(len(case["printed"]), 10000)
             self.assertIn("rank 1: line 0 of rank 1, one of many", lines)
             self.assertTrue(all(line.startswith("rank 1: ") for line in lines[:-1]), lines)

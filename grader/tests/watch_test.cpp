@@ -297,7 +297,10 @@ TEST_CASE("the screen fits, however small and whatever it holds")
     watch_state fault = s;
     fault.now = watch_state::what::fault;
     fault.trouble = words;
-    for (const watch_state &state : {s, helped, fault})
+    watch_state again = s;
+    again.now = watch_state::what::grading;
+    again.step = words;
+    for (const watch_state &state : {s, helped, fault, again})
         for (int width : {40, 59, 80})
             for (int rows : {4, 6, 8, 12, 24, 50}) {
                 CAPTURE(width);
@@ -320,6 +323,57 @@ TEST_CASE("a hint stands below the verdict, whole; the verdict gives way")
     CHECK(contains(text, "Hint 1 of 3 for TODO 1: who?\nAsk the neighbour."));
     CHECK_FALSE(contains(text, "FAIL  scale"));
     CHECK(contains(text_of(draw(s, todo_list(""), plain(80), 7)), "Ask the neighbour."));
+}
+
+TEST_CASE("what was printed is shown line by line, of a case that passed too")
+{
+    json passed = a_case("scale: one", "PASS", 5), failed = a_case("shift: one", "WRONG_ANSWER");
+    passed["printed"] = "i = 0\ni = 1";
+    std::string text =
+        text_of(draw(showing(result({passed, failed}, 5)), todo_list(""), plain(80), 24));
+    CHECK(contains(text, "  scale: one passed, and printed:\n  | i = 0\n  | i = 1\n"));
+    json other = passed;
+    other["name"] = "scale: two";
+    text = text_of(draw(showing(result({passed, other, failed}, 5)), todo_list(""), plain(80), 24));
+    CHECK(contains(text, "scale: one passed, and printed, as 1 other case did:\n  | i = 0\n"));
+    CHECK(contains(text, "./workbook grade 02 --case NAME"));
+    failed["printed"] = "i = 7"; // what fails comes first
+    text = text_of(draw(showing(result({passed, failed}, 5)), todo_list(""), plain(80), 24));
+    CHECK(contains(text, "  It printed:\n  | i = 7\n"));
+    CHECK_FALSE(contains(text, "i = 0"));
+}
+
+TEST_CASE("while a save is graded, the last verdict stays to be read, and the seconds go by")
+{
+    watch_state s = showing(result({a_case("scale: one", "WRONG_ANSWER")}, 5));
+    s.now = watch_state::what::grading;
+    s.step = "Grading what was saved at 10:20:31 ...";
+    s.waited = 3;
+    terminal colours = plain(80);
+    colours.colour = true;
+    std::string text = text_of(draw(s, todo_list(""), colours, 24));
+    CHECK(contains(text, "Grading what was saved at 10:20:31 ... 3 s\n\n"));
+    CHECK(contains(text, "\033[2mWRONG_ANSWER  scale: one\033[0m\n"));
+    CHECK(contains(text, "\033[2m  data[3] is 7, expected 8.\033[0m\n"));
+    CHECK_FALSE(contains(text, "graded in"));
+}
+
+TEST_CASE("the columns of the table stand below each other")
+{
+    json document = result({a_case("scale_each_column_of_many: one", "PASS", 5)}, 5);
+    document["labs"][0]["cases"].push_back(a_case("shift: one", "NOT_WRITTEN"));
+    todo_list todos("// TODO 1 (shift): A.\n// TODO 2 (shift): B.\n// TODO 3 (shift): C.\n");
+    for (int width : {72, 80, 120}) {
+        CAPTURE(width);
+        std::vector<std::string> screen = draw(showing(document), todos, plain(width), 24);
+        std::vector<std::size_t> at;
+        for (const std::string &line : screen)
+            if (line.starts_with("ok ") || line.starts_with("todo "))
+                at.push_back(line.find(" / 5"));
+        REQUIRE(at.size() == 2);
+        CHECK(at[0] == at[1]);
+        CHECK(at[0] != std::string::npos);
+    }
 }
 
 TEST_CASE("all points: what is next; points left: where")
@@ -377,11 +431,30 @@ TEST_CASE("the loop: grades at once, after a save by any means, and by r; q ends
     CHECK(s.sees("WRONG_ANSWER  scale: one"));
     s.type("r");
     CHECK(s.sees("Grading what was saved"));
+    CHECK(s.sees("graded in")); // until then the verdict before it is still there
     CHECK(s.sees("WRONG_ANSWER  scale: one"));
     s.type("q");
     CHECK(s.ends() == passed);
     CHECK(s.terminal_is_as_before());
     CHECK(read_text(p.root + "/runs") == "// wrong\n// right\n// wrong again\n// wrong again\n");
+}
+
+TEST_CASE("the loop: h shows each hint, and after the last all of them again")
+{
+    project p;
+    p.put("labs/02_scaling/stub.cu", "// TODO 1 (scale): A. wrong\n");
+    p.put("labs/02_scaling/hints.md", "## TODO 1: first\n\nLook.\n\n## TODO 1: second\n\nThink.\n");
+    session s(p, grading_script(p));
+    CHECK(s.sees("keys: h hint for TODO 1 "));
+    CHECK(s.sees("graded in"));
+    for (int round = 0; round < 2; ++round) {
+        s.type("h");
+        CHECK(s.sees("Hint 1 of 2 for TODO 1: first"));
+        s.type("h");
+        CHECK(s.sees("Hint 2 of 2 for TODO 1: second"));
+        CHECK(s.sees("That was the last."));
+        CHECK(s.sees("keys: h hints again for TODO 1 "));
+    }
 }
 
 TEST_CASE("the loop: a save ends the grade that is running")
