@@ -123,10 +123,11 @@ std::string case_command(const explanation &e, const explained_case &c)
 
 std::string case_text(const explanation &e, const explained_case &c, const terminal &out)
 {
-    std::string text =
-        fmt::format("{}: {}\n", bold(out, c.name),
-                    c.verdict == "PASS" ? good(out, c.verdict) : bad(out, c.verdict));
-    bool empty = c.verdict == "NOT_WRITTEN" && c.lines.empty();
+    const bool to_do = c.verdict == "NOT_WRITTEN", empty = to_do && c.lines.empty();
+    const std::string verdict = c.verdict == "PASS" ? good(out, c.verdict)
+                                : to_do             ? bold(out, c.verdict)
+                                                    : bad(out, c.verdict);
+    std::string text = fmt::format("{}: {}\n", bold(out, c.name), verdict);
     if (c.tells_more() && !empty) {
         text += "  " + wrapped(c.message, out.width - 2, 2) + "\n";
         if (!c.hint.empty()) text += "  " + wrapped(c.hint, out.width - 2, 2) + "\n";

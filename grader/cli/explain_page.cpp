@@ -14,6 +14,8 @@ namespace cli {
 
 namespace {
 
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
 constexpr const char *style = R"(
 :root { color-scheme: light dark; --paper: #fdfdfb; --ink: #1d1f23; --faint: #676b73;
   --rule: #d9dad6; --panel: #f3f3ef; --hot: #b3400a; --hot-paper: #fdeee2; --cool: #1f6cab;
@@ -28,6 +30,7 @@ h2 { font-size: 1.2rem; margin: 2.5rem 0 0.5rem; padding-top: 1rem; border-top: 
 h3 { font-size: 1rem; margin: 1.5rem 0 0.25rem; }
 p { margin: 0.25rem 0; }
 a { color: var(--cool); }
+h1, code { overflow-wrap: anywhere; }
 code, pre, .source, td, th { font-family: ui-monospace, "DejaVu Sans Mono", monospace; }
 .verdict { font-weight: 600; color: var(--hot); }
 .verdict.passed { color: var(--cool); }
@@ -40,9 +43,10 @@ th, td { text-align: right; padding: 0.15rem 0.7rem; border-bottom: 1px solid va
 th { color: var(--faint); font-weight: normal; }
 th.words, td.words { text-align: left; }
 th:first-child, td:first-child { text-align: left; padding-left: 0; }
-figure { margin: 0.5rem 0 1rem; padding: 0.4rem; background: var(--panel); border-radius: 6px; }
+figure { margin: 0.5rem 0 1rem; padding: 0.4rem; background: var(--panel); border-radius: 6px;
+  overflow-x: auto; }
 figcaption { font-size: 0.9rem; }
-svg { display: block; width: 100%; height: auto; max-width: 54rem; margin: 0.5rem auto; }
+svg { display: block; width: 100%; height: auto; min-width: 38rem; max-width: 54rem; margin: 0.5rem auto; }
 svg text { font: 11px system-ui, sans-serif; fill: var(--ink); }
 svg .mid { text-anchor: middle; }
 svg .end { text-anchor: end; }
@@ -78,6 +82,26 @@ svg .asks { stroke: var(--cool); stroke-width: 0.8; opacity: 0.8; }
 summary { font-weight: 600; margin: 1.5rem 0 0.25rem; cursor: pointer; }
 .skip { padding-left: 3.2rem; color: var(--faint); }
 )";
+
+// A sentence: what stands between backticks is code, and no number is torn apart.
+std::string prose(std::string_view sentence)
+{
+    std::string text = escaped(sentence), result;
+    bool code = false;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const bool pair = text[i] == '`' && (code || text.find('`', i + 1) != text.npos);
+        const bool inside = text[i] == ' ' && i > 0 && i + 1 < text.size() &&
+                            is_digit(text[i - 1]) && is_digit(text[i + 1]);
+        if (pair) code = !code;
+        if (pair)
+            result += code ? "<code>" : "</code>";
+        else if (inside)
+            result += "&#8239;";
+        else
+            result += text[i];
+    }
+    return result;
+}
 
 std::string kernels(const explained_case &c)
 {
@@ -137,11 +161,11 @@ std::string figure(const pictured &p, bool shared)
     const worst_request &w = *p.sum->worst;
     std::string of =
         w.memory().empty() ? "" : fmt::format(" of <code>{}</code>", escaped(w.memory()));
-    return fmt::format("<h3>{} memory: {}</h3>\n<figure>\n<figcaption>A {}{} at {}: {} {}, ideal "
+    return fmt::format("<h3>{} memory: {}</h3>\n<figure>\n<figcaption>A {}{} at {}: {}, ideal "
                        "{}.</figcaption>\n{}</figure>\n",
                        shared ? "Shared" : "Global",
                        is_off(*p.sum) ? "the worst access" : "no access wastes much", p.what, of,
-                       escaped(place_of(*p.line)), w.cost, shared ? "wavefronts" : "sectors",
+                       escaped(place_of(*p.line)), plural(w.cost, shared ? "wavefront" : "sector"),
                        w.ideal, shared ? banks_picture(w) : sectors_picture(w));
 }
 
@@ -171,7 +195,7 @@ std::string streams(const explained_case &c)
     if (std::string picture = timeline_picture(t); !picture.empty())
         text += "<figure>\n" + picture + "</figure>\n";
     text += "<ul>\n";
-    for (const std::string &s : sentences_of(t)) text += "<li>" + escaped(s) + "</li>\n";
+    for (const std::string &s : sentences_of(t)) text += "<li>" + prose(s) + "</li>\n";
     text += "</ul>\n";
     if (t.left_out > 0) return text;
     return text +
@@ -183,9 +207,9 @@ std::string streams(const explained_case &c)
 
 std::string note(const access_note &n)
 {
-    std::string sentence = n.sentence.empty() ? "" : fmt::format("<p>{}</p>", escaped(n.sentence));
+    std::string sentence = n.sentence.empty() ? "" : fmt::format("<p>{}</p>", prose(n.sentence));
     return fmt::format("<div class=\"note{}\">{}: {}{}</div>\n", sentence.empty() ? "" : " off",
-                       n.what, escaped(n.figures), sentence);
+                       n.what, prose(n.figures), sentence);
 }
 
 std::string row(int line, const std::string &text, bool off)
@@ -230,7 +254,7 @@ std::string remarks(const explained_case &c)
     std::string text = "<ol>\n";
     for (const remark &r : all)
         text += fmt::format("<li>{}{}: {}</li>\n", escaped(r.place),
-                            r.what.empty() ? "" : ", " + escaped(r.what), escaped(r.sentence));
+                            r.what.empty() ? "" : ", " + escaped(r.what), prose(r.sentence));
     return text + "</ol>\n";
 }
 
@@ -240,7 +264,7 @@ std::string section(const explanation &e, const explained_case &c)
         fmt::format("<h2>{}</h2>\n<p><span class=\"verdict{}\">{}</span></p>\n", escaped(c.name),
                     c.verdict == "PASS" ? " passed" : "", escaped(c.verdict));
     if (c.tells_more())
-        text += fmt::format("<p>{}</p>\n<p>{}</p>\n", escaped(c.message), escaped(c.hint));
+        text += fmt::format("<p>{}</p>\n<p>{}</p>\n", prose(c.message), prose(c.hint));
     if (c.counts.kernels.empty())
         return text + "<p>No kernel ran, so there is nothing to explain.</p>\n" + streams(c);
     if (c.lines.empty())
@@ -290,7 +314,14 @@ std::string explanation_page(const explanation &e)
         "request is one warp's memory instruction, a sector 32 bytes of global memory, a wavefront "
         "one pass over the 32 banks of shared memory.</p>\n",
         title, style, escaped(e.lab), escaped(e.path));
-    for (const explained_case &c : e.cases) text += section(e, c);
+    std::string to_write;
+    for (const explained_case &c : e.cases)
+        if (c.verdict == "NOT_WRITTEN" && c.counts.kernels.empty())
+            to_write += fmt::format("<li>{}</li>\n", escaped(c.name));
+        else
+            text += section(e, c);
+    if (!to_write.empty())
+        text += fmt::format("<h2>Not written yet</h2>\n<ul class=\"faint\">\n{}</ul>\n", to_write);
     return text + "</body>\n</html>\n";
 }
 

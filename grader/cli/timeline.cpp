@@ -252,15 +252,16 @@ double x_of(const stream_timeline &t, std::uint64_t at)
 std::string axis(const stream_timeline &t, double bottom)
 {
     std::string text;
-    for (std::uint64_t i = 0; i <= 4; ++i) {
-        std::uint64_t at = t.ticks * i / 4;
+    const std::uint64_t parts = std::clamp<std::uint64_t>(t.ticks, 1, 4); // no number twice
+    for (std::uint64_t i = 0; i <= parts; ++i) {
+        std::uint64_t at = t.ticks * i / parts;
         double x = x_of(t, at);
         text += svg_segment(x, axis_height - 4, x, bottom, "grid");
         text += svg_words(x, axis_height - 10,
-                          i == 4 ? "end faint"
-                          : i    ? "mid faint"
-                                 : "faint",
-                          thousands(at) + (i == 4 ? " ticks" : ""));
+                          i == parts ? "end faint"
+                          : i        ? "mid faint"
+                                     : "faint",
+                          thousands(at) + (i == parts ? " ticks" : ""));
     }
     return text;
 }

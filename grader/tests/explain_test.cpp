@@ -147,6 +147,18 @@ TEST_CASE("a case that went wrong says so, and what ran")
     CHECK(contains(explanation_page(none), "No kernel ran"));
 }
 
+TEST_CASE("a page marks code in sentences, tears no number and lists what is to be written")
+{
+    explanation e = usual("WRONG_ANSWER");
+    e.cases[0].message = "`out` <b> has 65 536 elements; a ` alone stays";
+    explanation to_do = explain("02_lab", "stub.cu", small_source, result_of("NOT_WRITTEN"), "{}");
+    e.cases.push_back(to_do.cases[0]);
+    std::string page = explanation_page(e);
+    CHECK(contains(page, "<code>out</code> &lt;b&gt; has 65&#8239;536 elements; a ` alone stays"));
+    CHECK(contains(page, "<h2>Not written yet</h2>\n<ul class=\"faint\">\n<li>"));
+    CHECK(!contains(page, "No kernel ran"));
+}
+
 TEST_CASE("streams stand before sectors where several are at work")
 {
     explanation e = usual();
