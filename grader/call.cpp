@@ -491,10 +491,13 @@ bool stored(const counted &c) { return c.store_requests + c.global_atomic_reques
 // Of kernels that ran and stored nothing: what to try; to `message` that is added.
 std::string none_stored(const counted &c, std::string &message)
 {
-    message += c.threads == 1 ? " A kernel of 1 thread ran, and stored nothing in device memory."
-                              : fmt::format(" A kernel of {} threads ran, and none of them stored "
-                                            "anything in device memory.",
-                                            c.threads);
+    const std::string ran = c.launches == 1 ? "A kernel" : fmt::format("{} kernels", c.launches);
+    message +=
+        c.threads == 1
+            ? " A kernel of 1 thread ran, and stored nothing in device memory."
+            : fmt::format(" {} of {} threads{} ran, and none of them stored anything in device "
+                          "memory.",
+                          ran, c.threads, c.launches == 1 ? "" : " in all");
     return "The launch worked, so look into the kernel: is there a store, and which condition or "
            "early return stands before it? With these numbers no thread came to it: print the two "
            "sides of that condition in thread 0.";
