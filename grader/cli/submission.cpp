@@ -135,6 +135,9 @@ struct workplace {
     std::string killed_before = killed_for_memory();
 };
 
+// What the compile makes, as its tools see it.
+std::string object_in(const workplace &w) { return w.visible + "/.made/object.o"; }
+
 void lay_out(const job &j, const std::string &scratch, workplace &w)
 {
     w.tree = w.visible = scratch + "/tree";
@@ -151,6 +154,21 @@ void lay_out(const job &j, const std::string &scratch, workplace &w)
     fs::create_directories(w.tree + "/.made");
 }
 
+// The compilers' own files, and the linker's.
+void show_tools(const toolchain &t, grading::sandbox &s)
+{
+    s.show_system();
+    for (const char *path : {"/usr", "/bin", "/sbin", "/lib32"}) s.show(path);
+    // A toolkit installed by pip lies inside the project.
+    s.show(t.source_root + "/.venv");
+    s.show(fs::path(t.nvcc).parent_path().parent_path());
+    s.show(fs::canonical(t.nvcc).parent_path().parent_path());
+    if (!t.cuda_include.empty()) s.show(t.cuda_include);
+    std::string compiler =
+        t.cxx[0].find('/') == std::string::npos ? find_program(t.cxx[0]) : t.cxx[0];
+    if (!compiler.empty()) s.show(fs::canonical(compiler).parent_path().parent_path());
+}
+
 // Lets the compiler see its own files, wherever they were installed, and the tree. Where namespaces
 // can be had the tree stands where the project does, so that names in messages and line tables are
 // the student's own; the project itself is absent.
@@ -160,45 +178,32 @@ void close_off(const job &j, workplace &w)
     if (how == grading::confinement::none) return;
     grading::sandbox &s = w.closed.emplace(how, grading::sandbox_options{.processes = true});
     if (how == grading::confinement::namespaces) w.visible = j.tools.source_root;
-    s.show_system();
-    for (const char *path : {"/usr", "/bin", "/sbin", "/lib32"}) s.show(path);
     s.show(w.tree, w.visible, true);
-    // A toolkit installed by pip lies inside the project.
-    s.show(j.tools.source_root + "/.venv");
-    s.show(fs::path(j.tools.nvcc).parent_path().parent_path());
-    s.show(fs::canonical(j.tools.nvcc).parent_path().parent_path());
-    if (!j.tools.cuda_include.empty()) s.show(j.tools.cuda_include);
-    std::string compiler = j.tools.cxx[0].find('/') == std::string::npos
-                               ? find_program(j.tools.cxx[0])
-                               : j.tools.cxx[0];
-    if (!compiler.empty()) s.show(fs::canonical(compiler).parent_path().parent_path());
+    show_tools(j.tools, s);
 }
 
-std::vector<std::string> minimal_environment(const job &j, const workplace &w)
+// `scratch`: for temporary files.
+std::vector<std::string> minimal_environment(const job &j, const std::string &scratch)
 {
     std::string path = fs::path(j.tools.nvcc).parent_path().string();
     std::string compiler = fs::path(j.tools.cxx[0]).parent_path().string();
     if (!compiler.empty()) path += ":" + compiler;
     return {"PATH=" + path + ":/usr/local/bin:/usr/bin:/bin", "LC_ALL=C", "HOME=/nonexistent",
-            "TMPDIR=" + w.visible + "/.made"};
+            "TMPDIR=" + scratch};
 }
 
 ending compile(const job &j, const workplace &w)
 {
     child c;
     std::string made = w.visible + "/.made/";
-    c.arguments = {"/bin/sh",
-                   w.visible + "/.tools/compile.sh",
-                   j.tools.nvcc,
-                   j.tree_name,
-                   made + "object.o",
-                   made + "depends",
-                   w.visible + "/.tools/keep"};
+    c.arguments = {
+        "/bin/sh",        w.visible + "/.tools/compile.sh", j.tools.nvcc, j.tree_name, object_in(w),
+        made + "depends", w.visible + "/.tools/keep"};
     for (const std::string &flag : flags_for(j.tools, *j.request.of, j.request.backends))
         c.arguments.push_back(flag);
     c.arguments.push_back("-I" + j.contract_folder());
     c.folder = w.visible;
-    c.environment = minimal_environment(j, w);
+    c.environment = minimal_environment(j, w.visible + "/.made");
     c.keep = j.limits.diagnostics * 4; // cut again once it is made safe
     c.wall = j.limits.wall;
     c.limits = {{RLIMIT_CPU, j.limits.cpu_seconds},
@@ -535,10 +540,14 @@ void check_size(const job &j, const std::string &object)
                                        j.limits.checked_bytes >> 20));
 }
 
-// What a tool that looks at an object does in the time that it has.
-ending inspected(const job &j, child &c)
+// What a tool that looks at an object does, where the compiler did its work, in the time that it
+// has.
+ending inspected(const job &j, const workplace &w, child &c)
 {
     c.wall = j.limits.check;
+    c.folder = w.visible;
+    c.environment = minimal_environment(j, w.visible + "/.made");
+    if (w.closed) c.within = &*w.closed;
     ending e = run(c);
     if (e.what == ending::timed_out)
         throw too_large(
@@ -548,13 +557,14 @@ ending inspected(const job &j, child &c)
 
 // A tool that does not get through an object file although it runs: the compiler writes none such,
 // so that inline assembly has.
-[[noreturn]] void refuse_unreadable(const job &j, const std::string &tool, const ending &e)
+[[noreturn]] void refuse_unreadable(const job &j, const workplace &w, const std::string &tool,
+                                    const ending &e)
 {
     child alone;
     alone.arguments = {tool, "--version"};
     alone.keep = 0;
     const bool ran = e.what == ending::exited && e.status <= 128;
-    if (!ran || !inspected(j, alone).ok())
+    if (!ran || !inspected(j, w, alone).ok())
         throw machine_error(fmt::format("{} {}. It is part of binutils", tool, e.words()));
     throw refusal{verdict::BUILD_REJECTED,
                   fmt::format("its object file is none that {} can read", tool),
@@ -562,13 +572,13 @@ ending inspected(const job &j, child &c)
                   {}};
 }
 
-std::string symbols(const job &j, const std::string &object)
+std::string symbols(const job &j, const workplace &w)
 {
     child c;
-    c.arguments = nm({}, object);
+    c.arguments = nm({}, object_in(w));
     c.keep = 4 << 20;
-    ending e = inspected(j, c);
-    if (!e.ok()) refuse_unreadable(j, "nm", e);
+    ending e = inspected(j, w, c);
+    if (!e.ok()) refuse_unreadable(j, w, "nm", e);
     if (e.cut)
         throw refusal{verdict::BUILD_REJECTED,
                       "the file defines or uses too many names to check",
@@ -578,15 +588,15 @@ std::string symbols(const job &j, const std::string &object)
 }
 
 // Whether host code has the instruction of a system call, for which it needs no function.
-bool enters_the_system(const job &j, const std::string &object)
+bool enters_the_system(const job &j, const workplace &w)
 {
     bool found = false;
     child c;
-    c.arguments = {"objdump", "-d", "--no-show-raw-insn", object};
+    c.arguments = {"objdump", "-d", "--no-show-raw-insn", object_in(w)};
     c.keep = 0;
     c.each_line = [&](std::string_view line) { found = found || is_system_call(line); };
-    ending e = inspected(j, c);
-    if (!e.ok()) refuse_unreadable(j, "objdump", e);
+    ending e = inspected(j, w, c);
+    if (!e.ok()) refuse_unreadable(j, w, "objdump", e);
     return found;
 }
 
@@ -626,8 +636,8 @@ std::string compiled(const job &j, const std::string &made_at, double &cpu_secon
     std::string object = w.tree + "/.made/object.o";
     const bool system_calls = j.request.of->system_calls;
     check_size(j, object);
-    std::string wrong = lint_symbols(symbols(j, object), j.shown, system_calls);
-    if (wrong.empty() && !system_calls && enters_the_system(j, object))
+    std::string wrong = lint_symbols(symbols(j, w), j.shown, system_calls);
+    if (wrong.empty() && !system_calls && enters_the_system(j, w))
         wrong = j.shown + " makes a system call in assembly; no lab needs that";
     if (!wrong.empty())
         throw refusal{verdict::BUILD_REJECTED,
@@ -677,16 +687,55 @@ std::vector<std::string> link_command(const job &j, const std::string &object,
     return c;
 }
 
-// Whether a file that is right, the naive reference, links in the submission's place.
-bool naive_links(const job &j, const std::string &backend, const std::string &folder)
+// What the linker reads, and the program's folder, to which it writes. The libraries that meson
+// makes hold names of objects, which lie in folders beside them.
+void close_off_link(const job &j, const std::string &object, const std::string &folder,
+                    grading::sandbox &s)
 {
-    std::string object = j.tools.build_root + "/" + j.request.of->name + ".naive.o";
-    if (!fs::exists(object)) return false;
+    const toolchain &t = j.tools;
+    for (const fs::directory_entry &e : fs::directory_iterator(t.build_root))
+        if (e.path().string().ends_with(".a.p")) s.show(e.path());
+    for (const std::string &file : {j.request.of->worker_library, t.simulator_library,
+                                    t.cudart_static, t.build_root + "/yardstick.o", object})
+        s.show(file);
+    for (const std::string &word : j.request.of->link)
+        if (word.starts_with("-L")) s.show(word.substr(2));
+    s.show(folder, folder, true);
+    show_tools(t, s);
+}
+
+// Makes the worker `program` of an object. Not `closed`: with all that this machine has in reach.
+ending link(const job &j, const std::string &object, const std::string &backend,
+            const std::string &program, bool closed)
+{
+    const std::string folder = fs::path(program).parent_path();
     child c;
     c.arguments = link_command(j, object, backend);
-    c.arguments.insert(c.arguments.end(), {"-o", folder + "/naive"});
+    c.arguments.insert(c.arguments.end(), {"-o", program});
+    c.environment = minimal_environment(j, folder);
     c.wall = std::chrono::seconds(120);
-    return run(c).ok();
+    c.limits = {{RLIMIT_AS, j.limits.memory}, {RLIMIT_FSIZE, j.limits.object_bytes}};
+    std::optional<grading::sandbox> within;
+    const grading::confinement how = grading::available_confinement(false);
+    if (closed && how != grading::confinement::none) {
+        within.emplace(how, grading::sandbox_options{.processes = true});
+        close_off_link(j, object, folder, *within);
+        c.within = &*within;
+    }
+    ending e = run(c);
+    if (e.what == ending::not_started)
+        throw machine_error(fmt::format("{} {}", c.arguments[0], e.words()));
+    return e;
+}
+
+// Whether a file that is right, the naive reference, links in the submission's place.
+bool naive_links(const job &j, const std::string &backend, const std::string &folder, bool closed)
+{
+    std::string object = j.tools.build_root + "/" + j.request.of->name + ".naive.o";
+    const std::string program = folder + "/naive";
+    const bool links = fs::exists(object) && link(j, object, backend, program, closed).ok();
+    fs::remove(program);
+    return links;
 }
 
 // "scale(float*, int)" of a linker's name. c++filt says so, with limits of its own: few characters
@@ -706,7 +755,7 @@ std::string in_words(const std::string &symbol)
 
 // A worker that does not link: a name that only the grader or nothing has.
 refusal link_refusal(const job &j, const std::string &backend, const ending &e,
-                     const std::string &folder)
+                     const std::string &folder, bool closed)
 {
     std::string said = printable(e.text, j.limits.diagnostics);
     static const std::string marker = "undefined reference to `";
@@ -715,7 +764,7 @@ refusal link_refusal(const job &j, const std::string &backend, const ending &e,
         at += marker.size();
         names.insert(said.substr(at, said.find('\'', at) - at));
     }
-    if (names.empty() && naive_links(j, backend, folder))
+    if (names.empty() && naive_links(j, backend, folder, closed))
         return {verdict::BUILD_FAILED,
                 fmt::format("{} compiled but does not link: {}", j.shown,
                             lines(e.text).empty() ? "the linker " + e.words()
@@ -742,9 +791,9 @@ std::string linked(const job &j, const std::string &object_folder, const std::st
 {
     object_cache workers(j.tools.build_root + "/submissions/" + j.request.of->name + "/workers");
     std::string runtime = backend == "sim" ? j.tools.simulator_library : j.tools.cudart_static;
-    std::vector<std::string> command = link_command(j, object_folder + "/object.o", backend);
+    const std::string object = object_folder + "/object.o";
     std::string key = backend + "\n" + read_text(object_folder + "/key") + "\n";
-    for (const std::string &word : command) key += word + " ";
+    for (const std::string &word : link_command(j, object, backend)) key += word + " ";
     key += "\n" + stamp(j.request.of->worker_library) + stamp(runtime);
     std::string name =
         "/" + j.request.of->name + "." + fs::path(j.file).stem().string() + "." + backend;
@@ -753,30 +802,29 @@ std::string linked(const job &j, const std::string &object_folder, const std::st
     if (found) return at + name;
     result.from_cache = false;
     std::string fresh = workers.prepare(key);
-    child c;
-    c.arguments = command;
-    c.arguments.insert(c.arguments.end(), {"-o", fresh + name});
-    c.wall = std::chrono::seconds(120);
-    c.limits = {{RLIMIT_AS, j.limits.memory}, {RLIMIT_FSIZE, j.limits.object_bytes}};
-    auto link = [&] {
-        ending e = run(c);
+    bool closed = true;
+    auto make = [&] {
+        ending e = link(j, object, backend, fresh + name, closed);
         result.cpu_seconds += e.cpu_seconds;
-        if (e.what == ending::not_started)
-            throw machine_error(fmt::format("{} {}", command[0], e.words()));
         return e;
     };
     try {
         const std::string killed_before = killed_for_memory();
-        ending e = link();
+        ending e = make();
+        if (!e.ok() && !j.request.require_sandbox && !naive_links(j, backend, fresh, true) &&
+            naive_links(j, backend, fresh, false)) {
+            closed = false; // the linker lacks something in the sandbox
+            e = make();
+        }
         if (!e.ok()) require_room_to_build(fresh);
-        if (!e.ok() && speaks_of_machine(e.text)) e = link(); // there is room again
+        if (!e.ok() && speaks_of_machine(e.text)) e = make(); // there is room again
         // A submission can have the linker say that it was killed; the kernel says whom it killed.
         const bool by_words = e.what == ending::exited && e.status <= 128;
         if (const int signal = ended_by(e, e.text);
-            signal != 0 &&
-            !(by_words && killed_for_memory() == killed_before && naive_links(j, backend, fresh)))
+            signal != 0 && !(by_words && killed_for_memory() == killed_before &&
+                             naive_links(j, backend, fresh, closed)))
             require_not_killed(j, signal);
-        if (!e.ok()) throw link_refusal(j, backend, e, fresh);
+        if (!e.ok()) throw link_refusal(j, backend, e, fresh, closed);
     } catch (...) {
         fs::remove_all(fresh);
         throw;
