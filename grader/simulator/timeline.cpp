@@ -342,6 +342,15 @@ void timeline::ran_kernel(const std::string &name, std::uint64_t blocks,
                          ticks(peer_bytes, p.peer_bytes_a_tick)});
 }
 
+double timeline::between(step_id first, step_id second) const
+{
+    auto kept = [&](step_id id) { return id > before_ && id - before_ <= steps_.size(); };
+    if (!kept(first) || !kept(second)) return 0;
+    const std::vector<timeline_step> steps = scheduled().steps;
+    return static_cast<double>(steps[second - before_ - 1].end) -
+           static_cast<double>(steps[first - before_ - 1].end);
+}
+
 timeline_report timeline::scheduled() const
 {
     timeline_report r;

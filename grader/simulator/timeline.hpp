@@ -88,6 +88,8 @@ public:
                     std::uint64_t sectors, std::uint64_t peer_bytes);
 
     timeline_report scheduled() const;
+    // Ticks from one step's end to another's; 0 where one was not kept.
+    double between(step_id first, step_id second) const;
 
 private:
     timeline_step *running();
