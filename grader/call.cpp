@@ -595,6 +595,9 @@ bool holds_blocks_back(const simulator_finding &f)
     return std::strstr(f.detail, "may begin in any order");
 }
 
+// Of a kernel that ran on to the limit; one that waits for ever is found out at once.
+bool takes_too_long(const simulator_finding &f) { return std::strstr(f.detail, "without ending"); }
+
 const char *name_of(const simulator_finding &f)
 {
     using enum simulator::finding_kind;
@@ -618,8 +621,7 @@ const char *name_of(const simulator_finding &f)
     case barrier:
         return "misused";
     case step_budget:
-        return holds_blocks_back(f) ? "waits for ever"
-                                    : "ran longer than the simulator allows; does its loop end?";
+        return holds_blocks_back(f) ? "waits for ever" : "was still at work";
     case trap:
         return "stopped itself (trap or assert)";
     case unsupported:
@@ -838,7 +840,7 @@ std::string hint_of(const simulator_finding &f, bool order)
         return "Every thread that a barrier, vote or shuffle names must come to it: none may "
                "return, break or branch around it before.";
     case step_budget:
-        return endless_hint();
+        return endless_hint(true);
     case host_pointer:
         return "Copy the data to the device, or pass it by value.";
     case null_pointer:
@@ -974,6 +976,10 @@ finding_in cause_of(finding_in last, std::vector<simulator_finding> &found)
     });
 }
 
+// A function that once did not end is not waited for again in this run; nor is any, once a worker
+// did not even take its arguments, or all together have taken too long.
+std::map<std::string, std::string> endless; // by function, "" for any: the case
+
 struct read_on {}; // thrown where that happened
 
 // Ends the case with the gravest of what the simulator saw. `rank`: of several whose report it is.
@@ -1015,6 +1021,7 @@ void check_report(const std::byte *from, const std::vector<argument> &arguments,
     case_record &r = current_case();
     if (reads_behind(*worst, r.may_read_on)) throw read_on{};
     r.unsupported = verdict_of(*worst) == verdict::SKIPPED;
+    if (takes_too_long(*worst)) endless.emplace(r.function, r.name);
     if (!r.output_read.cause.empty() && reads_an_output(*worst, arguments)) {
         r.about = r.output_read.function;
         end_case(verdict_of(*worst), printable(sentence(*worst)) + " " + r.output_read.cause,
@@ -1091,10 +1098,7 @@ std::string loading(const std::vector<argument> &arguments, const char *function
     return sized ? fmt::format("calling {}_scratch", function) : "handing over the arguments";
 }
 
-// A function that once did not end is not waited for again in this run; nor is any, once a worker
-// did not even take its arguments, or all together have taken too long.
-std::map<std::string, std::string> endless; // by function, "" for any: the case
-constexpr double most_waited_ms = 300e3;    // for the submission, in all correctness cases together
+constexpr double most_waited_ms = 300e3; // for the submission, in all correctness cases together
 double waited_ms = 0;
 
 answer ask_submission(const request &r, std::chrono::seconds limit, const std::string &function)

@@ -540,10 +540,9 @@ std::string whose(const answer &a)
 
 } // namespace
 
-std::string endless_hint()
+std::string endless_hint(bool in_kernel)
 {
-    const std::string &hint = current_case().without_end;
-    if (streams_of_case() == stream_work::late)
+    if (streams_of_case() == stream_work::late && !in_kernel)
         return "Here the work in streams runs only while the program waits for it in a call of the "
                "runtime, such as cudaStreamSynchronize. Does the host wait in another way, for a "
                "flag or a latch that a function in a stream sets? Make such a call first.";
@@ -551,10 +550,17 @@ std::string endless_hint()
         return "Does a block that takes its place from blockIdx wait for one that has not begun? "
                "Let each take a ticket as it begins, by atomicAdd on a counter, and that be its "
                "place: then all blocks before it have begun.";
-    return hint.empty() ? "Look for a loop that cannot end, or threads that wait for each other. "
-                          "Or is there more to do than need be: how often does one thread go round "
-                          "its loops in this call?"
-                        : hint;
+    if (!current_case().without_end.empty()) return current_case().without_end;
+    if (in_kernel)
+        return "Which number of that loop's condition should change each time round, and who "
+               "changes it? Print it for this thread. Or is there more to do than need be: how "
+               "often does one thread go round its loops in this call?";
+    return std::string(options().simulated
+                           ? "A kernel that goes on for ever would be named, so begin with the "
+                             "host's code: look"
+                           : "Look") +
+           " for a loop that cannot end, or threads that wait for each other. Or is there more to "
+           "do than need be: how often does one thread go round its loops in this call?";
 }
 
 void require_answer(const answer &a, const std::string &doing)
@@ -587,9 +593,14 @@ void require_answer(const answer &a, const std::string &doing)
                  "A contract function returns to its caller; it must not call exit.");
     case ending::timed_out:
         if (a.value.waiting) end_for_waiting(a, doing);
-        end_case(verdict::TIMEOUT,
-                 fmt::format("No result after {:.0f} s while {}.", a.parent_ms / 1e3, doing),
-                 endless_hint());
+        end_case(
+            verdict::TIMEOUT,
+            fmt::format("No result after {:.0f} s while {}{}.", a.parent_ms / 1e3, doing,
+                        a.stands_still ? ", and neither host code nor a kernel is at work" : ""),
+            a.stands_still && streams_of_case() != stream_work::late
+                ? "What does the host wait for there: a lock that is taken already, a thread, "
+                  "a latch? Who should end that wait, and does it come to do so?"
+                : endless_hint(false));
     case ending::flooded:
         end_case(verdict::OUTPUT_LIMIT, fmt::format("It printed more than 8 MiB while {}.", doing),
                  "Print from one thread, or not at all.");

@@ -103,8 +103,8 @@ void require_answer(const answer &a, const std::string &doing);
 // taken the device's memory.
 void require_trusted(const answer &a, const std::string &doing);
 
-// What to try where a call does not end.
-std::string endless_hint();
+// What to try where a call does not end: in a kernel, that is known, or anywhere.
+std::string endless_hint(bool in_kernel);
 extern const char *const out_of_order_hint; // of what two blocks do
 
 // Whether the device had no memory for the arguments. Where it has in a fresh process, the

@@ -340,13 +340,59 @@ worker::worker(const worker_options &options, const region &input)
     state_->start(input);
 }
 
+// When a request has taken too long. On a clock on the wall; where devices are simulated, once the
+// host's code has had so much time of a core, or all have stood still: kernels have a limit of
+// their own, and a machine that others use is no fault of the submission.
+class request_limit {
+public:
+    request_limit(std::chrono::milliseconds limit, bool by_cores)
+        : limit_(limit), by_cores_(by_cores)
+    {
+    }
+
+    // What host code and devices have used is asked for now and then, if at all.
+    template <class F> bool over(F used)
+    {
+        const auto now = steady::now();
+        if (!by_cores_) return now - start_ >= limit_;
+        if (now - start_ < at_first_) return false;
+        const auto [host, all] = used();
+        if (host_before_ < 0) host_before_ = host;
+        if (all > all_before_ + least) all_before_ = all, moved_ = now;
+        const std::chrono::duration<double> of_core(host - host_before_);
+        stands_still_ = now - start_ >= limit_ && now - moved_ >= standstill;
+        return stands_still_ || of_core >= limit_ - at_first_ || now - start_ >= patience * limit_;
+    }
+    // Nothing of it has been at work for some time.
+    bool stands_still() const { return stands_still_; }
+
+private:
+    static constexpr double least = 0.05; // seconds of a core that count as work
+    static constexpr std::chrono::seconds standstill{2};
+    static constexpr int patience = 3;
+
+    std::chrono::milliseconds limit_;
+    bool by_cores_, stands_still_ = false;
+    std::chrono::milliseconds at_first_ = std::min(limit_, std::chrono::milliseconds(1000));
+    steady::time_point start_ = steady::now(), moved_ = start_;
+    double host_before_ = -1, all_before_ = 0;
+};
+
 answer worker::state::ask(worker_process &whom, request what, std::chrono::milliseconds limit)
 {
     answer a;
     if (getrandom(what.nonce, sizeof what.nonce, 0) != sizeof what.nonce) throw_errno("getrandom");
-    auto start = steady::now(), deadline = start + limit;
+    const auto start = steady::now();
     what.limit_ms = static_cast<std::uint32_t>(limit.count());
-    if (options.ranks) deadline += std::chrono::seconds(3); // the leader says which ranks wait
+    if (options.ranks) limit += std::chrono::seconds(3); // the leader says which ranks wait
+    request_limit allowed(limit, &whom == &host && !devices.empty() && !options.ranks);
+    auto used = [&] {
+        const double by_host = used_from(host.process.keeper(), {}).cpu_seconds;
+        double by_all = by_host;
+        for (const worker_process &d : devices)
+            by_all += used_from(d.process.keeper(), {}).cpu_seconds;
+        return std::pair(by_host, by_all);
+    };
     if (send(whom.socket.get(), &what, sizeof what, MSG_NOSIGNAL) < 0) {
         // The process ended between two requests; its status says how.
         pollfd wait{whom.process.ended_descriptor(), POLLIN, 0};
@@ -357,19 +403,18 @@ answer worker::state::ask(worker_process &whom, request what, std::chrono::milli
     }
     int socket = whom.socket.get(), text_end = text.get(); // -1: it has closed its end
     while (true) {
-        auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - steady::now()).count();
-        if (left <= 0) {
+        if (allowed.over(used)) {
             a.how = ending::timed_out;
-            a.parent_ms = std::chrono::duration<double, std::milli>(limit).count();
+            a.stands_still = allowed.stands_still();
+            a.parent_ms = std::chrono::duration<double, std::milli>(steady::now() - start).count();
             return finish(a);
         }
         std::vector<pollfd> wait = {{socket, POLLIN, 0},
                                     {text_end, POLLIN, 0},
                                     {whom.process.ended_descriptor(), POLLIN, 0}};
         for (worker_process &d : devices) wait.push_back({d.process.ended_descriptor(), POLLIN, 0});
-        int most = static_cast<int>(
-            std::min<long long>(left, 100)); // to look at what it takes now and then
-        poll(wait.data(), wait.size(), most);
+        constexpr int now_and_then = 100; // ms
+        poll(wait.data(), wait.size(), std::min<int>(now_and_then, int(limit.count()) + 1));
         if (wait[0].revents & POLLIN) {
             reply r;
             ssize_t got = recv(whom.socket.get(), &r, sizeof r, MSG_DONTWAIT | MSG_TRUNC);

@@ -52,10 +52,11 @@ enum class ending : std::uint8_t {
 struct answer {
     ending how{};
     int status = 0;
-    reply value;   // when answered
-    int rank = -1; // of several, which one it is about
-    double parent_ms =
-        0; // from sending the request to reading the reply, or giving up, on the parent's clock
+    reply value;               // when answered
+    int rank = -1;             // of several, which one it is about
+    bool stands_still = false; // timed out: none of its processes has been at work for some time
+    // From sending the request to reading the reply, or giving up, on the parent's clock.
+    double parent_ms = 0;
 };
 
 struct worker_options {

@@ -2,8 +2,10 @@
 #include "usage.hpp"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -25,6 +27,7 @@ std::size_t held_by(const struct stat &s) { return static_cast<std::size_t>(s.st
 struct held_memory {
     std::size_t anonymous = 0, shared = 0; // bytes that are mapped; shared ones once a process
     int threads = 0;
+    std::uint64_t ticks = 0; // of processor time
     std::map<std::pair<dev_t, ino_t>, std::size_t> files;
 
     std::size_t bytes() const
@@ -48,6 +51,27 @@ std::string alive_in_proc(pid_t pid)
             if (line.starts_with("RssAnon:")) return at->path();
     }
     return tasks + "/" + std::to_string(pid);
+}
+
+// What stands behind a process's name in /proc/PID/stat, from its state on: all of it, or nothing
+// where the process ends meanwhile.
+std::istringstream stat_of(const std::string &process)
+{
+    std::ifstream file(process + "/stat");
+    std::string text;
+    std::getline(file, text, '\0');
+    return std::istringstream(text.substr(std::min(text.size(), text.rfind(')') + 1)));
+}
+
+// Of all its threads, those that have ended too, and of children that it waited for.
+std::uint64_t ticks_of(pid_t pid)
+{
+    std::istringstream stat = stat_of("/proc/" + std::to_string(pid));
+    std::string before;
+    for (int field = 0; field < 11; ++field) stat >> before;
+    std::uint64_t sum = 0, one = 0;
+    for (int field = 0; field < 4 && stat >> one; ++field) sum += one;
+    return sum;
 }
 
 // But for the pages of files that are not its own.
@@ -96,6 +120,7 @@ void add_below(pid_t pid, std::size_t given, held_memory &to)
     for (pid_t child : children_of(pid)) {
         const std::string process = alive_in_proc(child);
         add_mapped(process, given, to);
+        to.ticks += ticks_of(child);
         add_open_files(process, to);
         add_below(child, given, to);
     }
@@ -105,10 +130,7 @@ void add_below(pid_t pid, std::size_t given, held_memory &to)
 bool only_forked(pid_t pid)
 {
     constexpr unsigned long forked_without_exec = 0x40; // PF_FORKNOEXEC, of the kernel's sched.h
-    std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-    std::string text;
-    std::getline(file, text, '\0'); // all of it, or nothing where the process ends meanwhile
-    std::istringstream after_name(text.substr(std::min(text.size(), text.rfind(')') + 1)));
+    std::istringstream after_name = stat_of("/proc/" + std::to_string(pid));
     std::string state;
     long parent, group, session, terminal, foreground;
     unsigned long flags = 0;
@@ -132,7 +154,8 @@ usage used_from(pid_t keeper, std::initializer_list<int> files)
     held_memory held;
     add_below(keeper, given, held);
     for (auto s = stats.begin(); s != next; ++s) held.files.erase({s->st_dev, s->st_ino});
-    return {held.bytes(), held.threads};
+    return {held.bytes(), held.threads,
+            static_cast<double>(held.ticks) / static_cast<double>(sysconf(_SC_CLK_TCK))};
 }
 
 } // namespace grading

@@ -11,6 +11,7 @@ namespace grading {
 struct usage {
     std::size_t bytes = 0; // of host memory
     int threads = 0;
+    double cpu_seconds = 0; // of what still runs, and of what that waited for
 };
 
 // Pages of `files`, which are others' memory, count for nobody. A child that has not begun its

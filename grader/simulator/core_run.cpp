@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <ctime>
 #include <numeric>
 #include <set>
 #include <thread>
@@ -171,6 +172,28 @@ void stop_endless(grid &g, const std::string &why)
     g.result = {702, why};
 }
 
+// The time that this thread has spent on a grid; looked at now and then.
+class grid_clock {
+public:
+    // Whether it is more than a grid may take.
+    bool run_out()
+    {
+        constexpr unsigned seldom = 64;
+        return settings().grid_seconds > 0 && ++turns_ % seldom == 0 &&
+               now() - began_ > settings().grid_seconds;
+    }
+
+private:
+    static double now()
+    {
+        timespec t{};
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+        return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
+    }
+    double began_ = settings().grid_seconds > 0 ? now() : 0;
+    unsigned turns_ = 0;
+};
+
 // `held_back`: blocks have not begun, and none can.
 std::string why_all_wait(const grid &g, bool held_back)
 {
@@ -217,6 +240,7 @@ void run_blocks(grid &g)
     int busy = 0, still = 0;
     std::chrono::steady_clock::time_point quiet_since = {}; // zero: not quiet
     standstill loops;
+    grid_clock clock;
     shuffle_beginnings(g);
     if (g.team != nullptr) g.team->watch(g);
     admit(g, g.shuffled ? few_blocks : 1);
@@ -227,7 +251,7 @@ void run_blocks(grid &g)
         for (auto &b : g.resident) {
             run_block(g, *b, r);
             if (g.seen.stop) return;
-            if (g.steps >= g.budget)
+            if (g.steps >= g.budget || clock.run_out())
                 return stop_endless(
                     g, "the kernel ran " + std::to_string(g.steps) +
                            " warp instructions without ending: is there an endless loop?");

@@ -108,6 +108,7 @@ void simulator_streams(int order)
                                       : stream_order::at_once;
 }
 
+void simulator_grid_seconds(double seconds) { settings().grid_seconds = seconds; }
 void simulator_step_budget(uint64_t warp_instructions)
 {
     settings().step_budget = warp_instructions;

@@ -41,6 +41,8 @@ __attribute__((weak)) void simulator_close_peers(uint64_t pairs);
 __attribute__((weak)) void simulator_multiprocessors(int count);
 // Warp instructions after which a kernel counts as endless: a finding of kind step_budget.
 __attribute__((weak)) void simulator_step_budget(uint64_t warp_instructions);
+// And seconds of one core, after which it does as well; 0, at the start: never.
+__attribute__((weak)) void simulator_grid_seconds(double seconds);
 // Whether races are looked for (1 at the start): not where only counts are wanted.
 __attribute__((weak)) void simulator_check_races(int wanted);
 

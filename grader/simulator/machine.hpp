@@ -112,6 +112,8 @@ struct options {
     bool check_memory = true, check_initialised = true, check_races = true, count = true;
     bool tell_devices_apart = false;           // memory bears the bit of its device
     std::uint64_t step_budget = 4'000'000'000; // warp instructions a grid
+    // Of one core, after which a grid whose blocks go on and on counts as endless too; 0: never.
+    double grid_seconds = 0;
     // How long a kernel may wait for host code to write memory that both see.
     std::uint32_t host_patience_ms = 10'000;
     std::uint64_t heap_bytes = 8 << 20;    // a device: what malloc in kernels can give
