@@ -137,6 +137,9 @@ struct small_image {
     shape s;
     int radius;
 };
+// The last pixel that a block of 8, 16, 32 or 64 rows or columns, or 128 columns, needs is the
+// first beyond the edge, for one block within.
+static const small_image one_beyond = {{131, 259}, 4};
 static const small_image smaller_than_the_filter[] = {{{1, 1}, 1},   {{1, 1}, 16}, {{3, 2}, 4},
                                                       {{5, 20}, 8},  {{20, 5}, 8}, {{9, 16}, 16},
                                                       {{16, 40}, 16}};
@@ -447,6 +450,7 @@ CORRECTNESS_CASE("convolve: images around blocks and tiles", 3)
 {
     for (const shape &s : around_tiles) try_filter(border::zero, s, 2);
     for (const shape &s : thin) try_filter(border::zero, s, 3);
+    try_filter(border::zero, one_beyond.s, one_beyond.radius);
     try_filter(border::zero, simulated() ? shape{70, 90} : shape{1201, 1499}, 8);
     if (!simulated()) try_filter(border::zero, {499999, 1}, 3); // too long for the simulator
 }
@@ -500,6 +504,7 @@ CORRECTNESS_CASE("convolve_clamped: any size and any beginning", 1)
 {
     for (const shape &s : around_tiles) try_filter(border::clamped, s, 2);
     for (const shape &s : thin) try_filter(border::clamped, s, 3);
+    try_filter(border::clamped, one_beyond.s, one_beyond.radius);
     for (const places &at : odd_places) try_filter(border::clamped, {19, 52}, 3, true, at);
     for (const shape &s : {shape{0, 7}, {7, 0}, {0, 0}}) try_filter(border::clamped, s, 2);
 }
@@ -525,6 +530,7 @@ CORRECTNESS_CASE("convolve_separable: images around blocks and tiles", 2)
 {
     for (const shape &s : around_tiles) try_separable(s, 2);
     for (const shape &s : thin) try_separable(s, 3);
+    try_separable(one_beyond.s, one_beyond.radius);
     try_separable(simulated() ? shape{70, 90} : shape{1201, 1499}, 8);
     // More rows than a grid has blocks in y. On the simulator only here: a filter that is no
     // product takes too long.
