@@ -34,7 +34,9 @@ struct work {
 // Names of folders and files are the students'.
 std::string csv_word(std::string word)
 {
-    if (!word.empty() && std::string("=+-@").find(word[0]) != std::string::npos) word = "'" + word;
+    const std::string begins = word.substr(std::min(word.find_first_not_of(' '), word.size()));
+    for (const char *sign : {"=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20"})
+        if (begins.starts_with(sign)) return csv_quoted("'" + word);
     return csv_quoted(word);
 }
 

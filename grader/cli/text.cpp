@@ -246,7 +246,7 @@ std::vector<std::string> words_between_blanks(const std::string &text)
 
 std::string csv_quoted(std::string word)
 {
-    if (word.find_first_of(",\"\n\r") == word.npos) return word;
+    if (word.find_first_of(",;\t\"\n\r") == word.npos) return word;
     for (std::size_t at = 0; (at = word.find('"', at)) != word.npos; at += 2) word.insert(at, "\"");
     return "\"" + word + "\"";
 }
