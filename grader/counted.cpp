@@ -390,6 +390,18 @@ counted_gate bank_conflicts(double most, std::string meaning)
     return gate;
 }
 
+counted_gate conflicts_an_element(std::function<double()> elements, double most)
+{
+    return at_most("bank conflicts an element", {most}, "",
+                   "Lanes of a warp that ask for different words of one bank wait for each other, "
+                   "however many other requests are without a conflict.",
+                   [elements = std::move(elements)](const counted &c) {
+                       return (static_cast<double>(c.shared_wavefronts) -
+                               static_cast<double>(c.shared_ideal_wavefronts)) /
+                              elements();
+                   });
+}
+
 counted_gate blocks_share(double pass)
 {
     counted_gate gate =

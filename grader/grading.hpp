@@ -166,7 +166,8 @@ std::span<const std::uint64_t> returned_by_ranks();
 void close_peers(const std::vector<std::pair<int, int>> &pairs);
 
 // On the simulator, in the case's next calls: how many multiprocessors the device has, so that as
-// many blocks as it runs at a time are few and each sees much. 0: as many as usual.
+// many blocks as it runs at a time are few and each sees much. Without a call: 2 in a
+// CORRECTNESS_CASE, and in a SPEED_CASE as many as device() says; so they are for 0.
 void limit_multiprocessors(int count);
 
 // How many launches by kernels may wait to begin in the case's next calls, beyond which they are
@@ -275,6 +276,9 @@ counted_gate used_by_stores(double pass);
 // At most so many wavefronts in shared memory, of those that hold all words asked for. `meaning` is
 // said where the lanes' distance does not tell the cause.
 counted_gate bank_conflicts(double most, std::string meaning);
+// The same beside any number of requests without conflicts: at most so many wavefronts an element
+// beyond those.
+counted_gate conflicts_an_element(std::function<double()> elements, double most);
 counted_gate blocks_share(double pass); // at least so many blocks' worth of work at a time
 // At least so many lanes of a warp take part in an instruction, of 32, on the average of all that
 // kernels execute. Of what we know to be sound the fewest are 22, in CUB's histogram.

@@ -64,6 +64,7 @@ struct instruction {
     std::uint32_t statement = 0; // index into code::statements
     // bit 0: registers moved are 8 bytes a lane; bit 1: so is the address; bit 2: volatile
     std::uint8_t wide = 0;
+    bool begins = false;               // the first of its statement's
     std::uint8_t bytes = 0, count = 0; // one element, elements
     std::uint8_t flags = 0;
 };

@@ -303,10 +303,18 @@ inline void keep_worst(context &c, const instruction &i, lane_mask mask, const u
     copy_request(w, i, mask, address, how);
 }
 
-// Pinned memory: what is moved goes over the link.
-bool on_the_host(const context &c, u64 address)
+// Pinned memory: what is moved goes over the link. Of these lanes the sectors that do, of
+// `sectors` in all.
+u32 sectors_on_the_host(const context &c, const u64 *address, lane_mask mask, u32 sectors)
 {
-    return (c.shadow[address - c.base] & on_host) != 0;
+    lane_mask there = 0;
+    active(mask, [&](int l) {
+        if ((c.shadow[address[l] - c.base] & on_host) != 0) there |= bit_of[l];
+    });
+    if (there == 0 || there == mask) return there == 0 ? 0 : sectors;
+    u64 sector[32];
+    for (int l = 0; l < 32; ++l) sector[l] = address[l] >> 5;
+    return distinct(sector, there);
 }
 
 // An aligned access of at most 32 bytes lies in one sector.
@@ -322,7 +330,7 @@ void count_device(context &c, const instruction &i, lane_mask mask, const u64 *a
         add_access(a, mask, how.bytes, sectors, how.bytes);
         keep_worst(c, i, mask, address, how, sectors, how.bytes);
         set.add_range(first >> 5, last >> 5);
-        if (on_the_host(c, address[0])) s.host_sectors += sectors;
+        s.host_sectors += sectors_on_the_host(c, address, mask, sectors);
         return;
     }
     site_memo &m = c.memos[i.site];
@@ -337,7 +345,7 @@ void count_device(context &c, const instruction &i, lane_mask mask, const u64 *a
     }
     add_access(a, mask, how.bytes, m.sectors, m.ideal);
     mark_sectors(c, address, mask, set);
-    if (on_the_host(c, address[__builtin_ctz(mask)])) s.host_sectors += m.sectors;
+    s.host_sectors += sectors_on_the_host(c, address, mask, m.sectors);
 }
 
 // The most different words that one bank must serve for the lanes of `mask`.
@@ -1033,7 +1041,7 @@ void count_atomic(context &c, const instruction &i, lane_mask mask, const u64 *a
     n.global_atomic_requests += 1;
     const u32 sectors = distinct(sector, mask);
     n.global_atomic_sectors += sectors;
-    if (on_the_host(c, address[__builtin_ctz(mask)])) n.host_sectors += sectors;
+    n.host_sectors += sectors_on_the_host(c, address, mask, sectors);
     mark_sectors(c, address, mask, *c.read);
     mark_sectors(c, address, mask, *c.written);
 }

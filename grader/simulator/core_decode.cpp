@@ -557,6 +557,7 @@ private:
             decode_known(s);
             finish_destinations();
             check_operands(before);
+            if (drafts_.size() > before) drafts_[before].ins.begins = true;
         } catch (const unknown &) {
             drafts_.resize(before);
             pending_resize_.clear();

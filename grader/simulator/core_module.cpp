@@ -3,6 +3,7 @@
 #include "core_parallel.hpp"
 #include "core_weak.hpp"
 #include "device_runtime.hpp"
+#include "host.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -92,8 +93,8 @@ struct module::state {
     outcome run(program &, const launch &);
     outcome run_grid(program &, const launch &, core::device_runtime &, core::launch_node &);
     static program &transfer(bool fill, bool words);
-    void add_counts(program &, const core::grid &, bool by_kernel, const core::sector_set &read,
-                    const core::sector_set &written);
+    void add_counts(program &, const core::grid &, bool by_kernel, bool beside_host,
+                    const core::sector_set &read, const core::sector_set &written);
 };
 
 namespace {
@@ -438,13 +439,16 @@ outcome module::state::run_grid(program &p, const launch &how, core::device_runt
     g.spare = std::move(spare);
     races.begin(self, g);
     weak.begin();
+    // Other threads of the host may see and change managed memory while the kernel runs, and end
+    // with it.
+    const bool beside_host = c.count && device_memory.has_managed() && host().has_other_threads();
     core::run_blocks(g);
     if (c.guard != nullptr) team.stop_watching(g);
     races.end(self);
     runtime.count_steps(g.steps);
     spare = std::move(g.spare);
     if (spare.size() > 4) spare.resize(4); // enough to start the next grid without allocating
-    if (c.count) add_counts(p, g, self.parent != nullptr, read, written);
+    if (c.count) add_counts(p, g, self.parent != nullptr, beside_host, read, written);
     read.clear();
     written.clear();
     return g.result;
@@ -581,6 +585,12 @@ static std::uint64_t managed_sectors(const core::sector_set &touched)
     return sectors;
 }
 
+// Moved by each access, again where others had moved them.
+static std::uint64_t sectors_of(const site_counts &c)
+{
+    return c.global_load.sectors + c.global_store.sectors + c.global_atomic_sectors;
+}
+
 // What a launch on `device` moved over the links between devices: what it read of a peer's memory
 // the peer has sent, what it wrote there it has sent itself. Managed memory lies on the host.
 static void add_peer_traffic(int device, const core::sector_set &touched, bool written)
@@ -602,7 +612,7 @@ static void add_peer_traffic(int device, const core::sector_set &touched, bool w
     });
 }
 
-void module::state::add_counts(program &p, const core::grid &g, bool by_kernel,
+void module::state::add_counts(program &p, const core::grid &g, bool by_kernel, bool beside_host,
                                const core::sector_set &read, const core::sector_set &written)
 {
     const launch &how = *g.how;
@@ -625,13 +635,15 @@ void module::state::add_counts(program &p, const core::grid &g, bool by_kernel,
     it->sectors_read += read.count();
     it->sectors_written += written.count();
     it->managed_pages += pages_on_demand(read) + pages_on_demand(written);
-    it->managed_sectors += managed_sectors(read) + managed_sectors(written);
     add_peer_traffic(how.device, read, false);
     add_peer_traffic(how.device, written, true);
     const std::uint64_t instructions = it->total.warp_instructions,
-                        multiplications = it->total.multiplications;
+                        multiplications = it->total.multiplications, moved = sectors_of(it->total);
     for (auto &f : p.functions)
         if (f) take_counts(*f, *it);
+    // Beside other threads of the host a sector may have held anything at each access.
+    const std::uint64_t shared = managed_sectors(read) + managed_sectors(written);
+    it->managed_sectors += shared != 0 && beside_host ? sectors_of(it->total) - moved : shared;
     if (by_kernel) it->instructions_by_kernels += it->total.warp_instructions - instructions;
     it->multiplications_of[static_cast<std::size_t>(how.device)] +=
         it->total.multiplications - multiplications;

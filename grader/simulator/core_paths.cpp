@@ -522,7 +522,7 @@ inline void run_one(context &c, const instruction &i, lane_mask mask, std::uint6
         i.run(c, i, mask);
     } else {
         lane_mask m = condition(c, i, mask);
-        lanes_off[i.statement] += static_cast<std::uint64_t>(count(mask & ~m));
+        if (i.begins) lanes_off[i.statement] += static_cast<std::uint64_t>(count(mask & ~m));
         if (m != 0) i.run(c, i, m);
     }
 }

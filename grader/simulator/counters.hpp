@@ -79,7 +79,8 @@ struct kernel_counts {
     std::uint64_t busiest_block_instructions = 0;
     // Of 4096 bytes, that were not on the device when the kernel asked for them.
     std::uint64_t managed_pages = 0;
-    // Of each launch the distinct sectors of managed memory, read and written, wherever they lay.
+    // Of each launch the distinct sectors of managed memory, read and written, wherever they lay;
+    // all that it moved, where it touched any beside other threads of the host.
     std::uint64_t managed_sectors = 0;
     std::array<std::uint64_t, 16> multiplications_of{}; // by device: of total.multiplications
     site_counts total;

@@ -160,7 +160,12 @@ fat_binary images_of_wrapper(const void *wrapper)
 
 std::vector<std::string> ptx_of(const fat_binary &binary, int architecture)
 {
-    if (!binary.linked) return {ptx_of_image(binary.images.at(0), architecture)};
+    if (!binary.linked) {
+        std::string text = ptx_of_image(binary.images.at(0), architecture);
+        if (text.find("__cudaCDP2") != text.npos)
+            fail("its kernels call the runtime of kernels, which takes a device link: -rdc=true");
+        return {std::move(text)};
+    }
     std::vector<std::string> texts;
     std::string why_not = "no linked part has PTX";
     for (const auto image : binary.images) {

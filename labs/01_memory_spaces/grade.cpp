@@ -682,6 +682,7 @@ static double share(double part, double whole) { return whole > 0 ? part / whole
 
 CORRECTNESS_CASE("device_facts: what the runtime says", 3)
 {
+    limit_multiprocessors(0);
     output<device_facts_t> out(1);
     grading::call<decltype(::device_facts)>("device_facts", host(out));
     const device_facts_t &got = out.values[0];
@@ -930,6 +931,7 @@ SPEED_CASE("transpose: speed", 3)
         bank_conflicts(1.1, "Which word of the tile does each lane of a warp ask for at that line? "
                             "Take these numbers modulo 32: lanes that agree, but ask for different "
                             "words, wait for each other."),
+        conflicts_an_element([] { return double(raced_rows()) * raced_cols(); }, 0.03),
         lanes_at_work(),
         blocks_share(1.5)}; // tiles of 64 x 128 have three blocks
     gates.too_slow = "Read rows and write rows: a tile in shared memory turns them. And look which "

@@ -566,7 +566,8 @@ SPEED_CASE("scan_block_exclusive: shared memory", 4)
                 "A request serves up to 32 lanes, but most of them have nothing to do. Let every "
                 "thread of the block take its elements.",
                 [](const counted &c) { return memory_requests(c) / raced_in_a_block; }),
-        conflicts, lanes_at_work()};
+        conflicts, conflicts_an_element([] { return double(raced_in_a_block); }, 0.15),
+        lanes_at_work()};
     race(SCAN_BY(int, scan_block_exclusive, true), gates);
 }
 

@@ -65,6 +65,20 @@ TEST_CASE("coalesced loads and stores move four sectors a request")
     CHECK(k.sites.begin()->first.first == "kernels.cu");
 }
 
+TEST_CASE(
+    "lanes that a guard leaves out are taken off once, into however many steps a statement falls")
+{
+    module m(".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n"
+             ".reg .b32 %r<2>; .reg .b64 %rd<3>; .reg .f32 %f<2>; .reg .pred %p<2>;\n"
+             "mov.u32 %r1, %tid.x; mov.u64 %rd1, 1; mov.u64 %rd2, 1; mov.f32 %f1, 0f00000000;\n"
+             "setp.lt.s32 %p1, %r1, 20;\n"
+             "@%p1 fma.rn.f32 %f1, %rd1, %rd2, %f1;\n" // operands that are resized first
+             "@!%p1 fma.rn.f32 %f1, %rd1, %rd2, %f1;\nret;\n}\n",
+             0);
+    CHECK(run(m, "k", {1, 1, 1}, {32, 1, 1}, 0).error == 0);
+    CHECK(counted().total.multiplications == 32);
+}
+
 TEST_CASE("an offset costs a fifth sector, and a partial warp is counted by its lanes")
 {
     buffer<float> a(std::vector<float>(128, 1)), c(std::size_t(128));

@@ -1,0 +1,51 @@
+// Fails: transpose: speed | TOO_SLOW | bank conflicts an element
+// On gpu: transpose: speed | TOO_SLOW | times
+// A tile without padding, and a thousand loads for nothing that have no conflicts.
+#include "lab.hpp"
+
+#include <cuda_runtime.h>
+
+constexpr int block_size = 256;
+
+static int pieces(int n, int of) { return (n + of - 1) / of; }
+
+constexpr int tile = 32;
+
+static __global__ void transpose_tiles(const float *in, float *out, int rows, int cols, int across)
+{
+    __shared__ float turned[tile][tile];
+    int row = blockIdx.x / across * tile, col = blockIdx.x % across * tile;
+    int x = threadIdx.x % tile, y = threadIdx.x / tile;
+    for (int k = y; k < tile; k += block_size / tile)
+        turned[k][x] = row + k < rows && col + x < cols ? in[(row + k) * cols + col + x] : 0;
+    __syncthreads();
+    for (int k = 0; k < 1500; ++k) { // loads for nothing, each of them without a conflict
+        int nothing;
+        asm volatile("ld.shared.u32 %0, [%1];"
+                     : "=r"(nothing)
+                     : "r"((unsigned)__cvta_generic_to_shared(&turned[0][x])));
+    }
+    for (int k = y; k < tile; k += block_size / tile)
+        if (col + k < cols && row + x < rows) out[(col + k) * rows + row + x] = turned[x][k];
+}
+
+void transpose(const float *in, float *out, int rows, int cols)
+{
+    if (rows == 0 || cols == 0) return;
+    int across = pieces(cols, tile);
+    transpose_tiles<<<across * pieces(rows, tile), block_size>>>(in, out, rows, cols, across);
+}
+
+void device_facts(device_facts_t *) {}
+void add_to_global(float, float *) {}
+void polynomial(const float *, float *, int, const float *, int) {}
+void follow(const unsigned char *, const unsigned char *, unsigned char *, int, int) {}
+void small_sort(const float *, float *, int) {}
+void reverse_blocks(float *, int, int) {}
+void sample_bilinear(const unsigned char *, int, int, const float2 *, float *, int) {}
+float *acquire(size_t) { return nullptr; }
+void upload(const float *, float *, size_t) {}
+void release(float *) {}
+size_t sum_mapped_scratch(int) { return 0; }
+void sum_mapped(const float *, int, int, double *, void *) {}
+void scale_managed(float *, int, float, int) {}
