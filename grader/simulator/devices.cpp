@@ -68,6 +68,12 @@ cudaDeviceProp properties(int device)
     out.textureAlignment = 512;
     out.texturePitchAlignment = 32;
     out.surfaceAlignment = 512;
+    // As CUDA's guide says of compute capability 8 and 9.
+    out.maxTexture1D = out.maxTexture2D[0] = out.maxTexture2DLinear[0] = 131072;
+    out.maxTexture2D[1] = 65536;
+    out.maxTexture2DLinear[1] = 65000;
+    out.maxTexture2DLinear[2] = 2097120;
+    std::fill(std::begin(out.maxTexture3D), std::end(out.maxTexture3D), 16384);
     out.multiProcessorCount = multiprocessors();
     out.maxThreadsPerMultiProcessor = p.threads_per_multiprocessor;
     out.maxBlocksPerMultiProcessor = p.blocks_per_multiprocessor;
@@ -90,6 +96,15 @@ struct property_attribute {
 
 const property_attribute property_attributes[] = {
     {cudaDevAttrMaxTexture1DLinearWidth, [](const auto &) { return texels_of_linear_memory; }},
+    {cudaDevAttrMaxTexture1DWidth, [](const auto &p) { return p.maxTexture1D; }},
+    {cudaDevAttrMaxTexture2DWidth, [](const auto &p) { return p.maxTexture2D[0]; }},
+    {cudaDevAttrMaxTexture2DHeight, [](const auto &p) { return p.maxTexture2D[1]; }},
+    {cudaDevAttrMaxTexture2DLinearWidth, [](const auto &p) { return p.maxTexture2DLinear[0]; }},
+    {cudaDevAttrMaxTexture2DLinearHeight, [](const auto &p) { return p.maxTexture2DLinear[1]; }},
+    {cudaDevAttrMaxTexture2DLinearPitch, [](const auto &p) { return p.maxTexture2DLinear[2]; }},
+    {cudaDevAttrMaxTexture3DWidth, [](const auto &p) { return p.maxTexture3D[0]; }},
+    {cudaDevAttrMaxTexture3DHeight, [](const auto &p) { return p.maxTexture3D[1]; }},
+    {cudaDevAttrMaxTexture3DDepth, [](const auto &p) { return p.maxTexture3D[2]; }},
     {cudaDevAttrMaxThreadsPerBlock, [](const auto &p) { return p.maxThreadsPerBlock; }},
     {cudaDevAttrMaxBlockDimX, [](const auto &p) { return p.maxThreadsDim[0]; }},
     {cudaDevAttrMaxBlockDimY, [](const auto &p) { return p.maxThreadsDim[1]; }},

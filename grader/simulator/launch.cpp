@@ -293,9 +293,12 @@ cudaError_t check_limits(const resolved &k, dim3 grid, dim3 block, std::size_t d
     if (k.info->max_threads && threads > k.info->max_threads) return cudaErrorInvalidValue;
     if (dynamic_shared > dynamic_shared_limit(k)) return cudaErrorInvalidValue;
     if (!cooperative) return cudaSuccess;
-    const auto resident = static_cast<std::uint64_t>(multiprocessors()) *
-                          static_cast<std::uint64_t>(blocks_per_multiprocessor(
-                              *k.info, static_cast<int>(threads), dynamic_shared));
+    // Where a device is told to have few multiprocessors, a grid that each usual one has room for
+    // still fits.
+    const int most = std::max(multiprocessors(), profile().multiprocessors);
+    const auto resident =
+        static_cast<std::uint64_t>(most) * static_cast<std::uint64_t>(blocks_per_multiprocessor(
+                                               *k.info, static_cast<int>(threads), dynamic_shared));
     return std::uint64_t{grid.x} * grid.y * grid.z > resident ? cudaErrorCooperativeLaunchTooLarge
                                                               : cudaSuccess;
 }

@@ -49,8 +49,10 @@ def grade(build, lab, path, seed, schedule):
             sys.exit(f"{' '.join(map(str, command))}\nwrote no result (status {done.returncode}):\n"
                      f"{done.stdout[-2000:]}{done.stderr[-2000:]}")
         graded = json.loads(result.read_text())["labs"][0]
-    failed = [f"{c['name']}: {c['verdict']}" for c in graded["cases"] if c["verdict"] not in ("PASS", "SKIPPED")]
-    return graded["status"], graded["points"], "; ".join(failed)
+    # What is right in another way may leave other functions out, as `check` allows it.
+    fine = ["PASS", "SKIPPED"] + ["NOT_WRITTEN"] * (path.parent.name == "right")
+    failed = [f"{c['name']}: {c['verdict']}" for c in graded["cases"] if c["verdict"] not in fine]
+    return graded["status"] if failed else "pass", graded["points"], "; ".join(failed)
 
 
 def main():

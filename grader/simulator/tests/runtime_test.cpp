@@ -576,6 +576,8 @@ TEST_CASE("properties, attributes and limits tell of the same device")
     CHECK(cudaDeviceGetAttribute(&value, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0) ==
           cudaSuccess);
     CHECK(static_cast<std::size_t>(value) == p.sharedMemPerBlockOptin);
+    CHECK(cudaDeviceGetAttribute(&value, cudaDevAttrMaxTexture2DHeight, 0) == cudaSuccess);
+    CHECK(value == 65536);
     CHECK(cudaDeviceGetAttribute(&value, cudaDevAttrClockRate, 0) == cudaSuccess);
     CHECK(value == 0);
     CHECK(cudaGetDeviceProperties(&p, 16) == cudaErrorInvalidDevice);

@@ -1,5 +1,4 @@
-// Fails: twice: coalesced | IMPLAUSIBLE | was called before twice
-// On gpu: twice: coalesced | TOO_SLOW |
+// Fails: twice: coalesced | TOO_SLOW |
 // Threat F18: A thread that the first call leaves behind does naive's work once the inputs are
 // there, before the call is counted.
 #include "lab.hpp"
