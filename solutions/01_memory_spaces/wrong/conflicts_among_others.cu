@@ -1,5 +1,5 @@
 // Fails: transpose: speed | TOO_SLOW | bank conflicts an element
-// On gpu: transpose: speed | TOO_SLOW | times
+// On gpu: may pass - how slow it is there is not known yet
 // A tile without padding, and a thousand loads for nothing that have no conflicts.
 #include "lab.hpp"
 
