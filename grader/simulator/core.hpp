@@ -62,7 +62,8 @@ struct instruction {
         0; // index into code::lists (vector elements, call arguments), or a selector
     std::uint32_t site = 0;      // index into code::sites for memory instructions
     std::uint32_t statement = 0; // index into code::statements
-    // bit 0: registers moved are 8 bytes a lane; bit 1: so is the address; bit 2: volatile
+    // bit 0: registers moved are 8 bytes a lane; bit 1: so is the address; bit 2: volatile; bit 3:
+    // a strong access, or an acquire, whose scope is the block
     std::uint8_t wide = 0;
     bool begins = false;               // the first of its statement's
     std::uint8_t bytes = 0, count = 0; // one element, elements

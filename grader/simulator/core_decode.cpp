@@ -969,6 +969,7 @@ private:
         ptx::type type = ptx::type::none;
         std::string operation;
         bool strong = false, is_volatile = false, releases = false, acquires = false;
+        bool for_the_block_alone = false;
     };
 
     static const char *fence_of(const statement &s)
@@ -982,6 +983,7 @@ private:
         for (std::size_t k = 1; k < s.op.size(); ++k) {
             auto part = s.op[k];
             p.is_volatile |= part == "volatile";
+            p.for_the_block_alone |= part == "cta";
             p.releases |= part == "release" || part == "acq_rel";
             p.acquires |= part == "acquire" || part == "acq_rel";
             p.strong |=
@@ -1123,9 +1125,10 @@ private:
         if (p.strong) d.ins.flags |= strong;
         if (guesses_[current_] != 0) d.ins.flags |= guess;
         if (p.is_volatile) d.ins.wide |= 4;
+        if (p.for_the_block_alone) d.ins.wide |= 8;
         if (p.releases) emit(need(fence_of(s)));
         keep(d, name.c_str());
-        if (p.acquires) emit(need("core.acquire"));
+        if (p.acquires) emit(need("core.acquire")).ins.wide = p.for_the_block_alone ? 8 : 0;
     }
 
     static std::int64_t place_within(const draft &d, const room &all, const ptx::operand &place)
@@ -1373,10 +1376,11 @@ private:
         d.ins.bytes = static_cast<std::uint8_t>(ptx::size_of(t));
         d.ins.count = 1;
         d.ins.flags |= strong;
+        if (p.for_the_block_alone) d.ins.wide |= 8;
         if (p.releases) emit(need(fence_of(s)));
         keep(d, (std::string("atomic.") + space_name(p.space) + "." + p.operation + "." + type_name)
                     .c_str());
-        if (p.acquires) emit(need("core.acquire"));
+        if (p.acquires) emit(need("core.acquire")).ins.wide = p.for_the_block_alone ? 8 : 0;
     }
 
     // ---- instructions that end a block ----

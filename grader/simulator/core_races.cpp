@@ -23,8 +23,10 @@ namespace {
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 
-// Of access_mark::owner: of strong accesses, and of guesses; below it block << 5 | warp.
-constexpr u32 strong_bit = 1u << 31;
+// Of access_mark::owner: of strong accesses, and of guesses; of those of them whose scope is their
+// block; below it block << 5 | warp.
+constexpr u32 strong_bit = 1u << 31, narrow_bit = 1u << 30;
+constexpr u32 who = narrow_bit - 1;
 constexpr u32 line_bytes = 128, line_words = 32;
 constexpr std::size_t log_size = std::size_t{1} << 20;
 constexpr std::size_t kept_releases = 64;
@@ -32,11 +34,11 @@ constexpr u32 page_shift = 14, leaf_shift = 12;
 
 u32 owner_of(const thread_block &b, const warp &w)
 {
-    return (static_cast<u32>(b.number) << 5 | w.index) & ~strong_bit;
+    return (static_cast<u32>(b.number) << 5 | w.index) & who;
 }
 
-bool same_block(u32 a, u32 b) { return ((a ^ b) & ~strong_bit & ~31u) == 0; }
-bool same_warp(u32 a, u32 b) { return ((a ^ b) & ~strong_bit) == 0; }
+bool same_block(u32 a, u32 b) { return ((a ^ b) & who & ~31u) == 0; }
+bool same_warp(u32 a, u32 b) { return ((a ^ b) & who) == 0; }
 
 // How the lanes of a warp lie in a line: its first lane, and the bytes of each.
 u32 shape_of(u32 first_lane, u32 bytes) { return first_lane | bytes << 8; }
@@ -155,17 +157,17 @@ void race_checker::pass_barrier(thread_block &b, std::uint32_t barrier, std::uin
 
 void race_checker::fence(context &c, bool for_the_block_alone)
 {
-    acquire(*c.w);
+    acquire(*c.w, for_the_block_alone);
     c.b->order->warps[c.w->index].releases.fence(clock_ + 1);
     if (!for_the_block_alone) blocks_[static_cast<u32>(c.b->number)].fence(clock_ + 1);
 }
 
-void race_checker::acquire(warp &w)
+void race_checker::acquire(warp &w, bool for_the_block_alone)
 {
     block_order &block = *w.block->order;
     warp_order &own = block.warps[w.index];
     own.looked_at = own.seen_at;
-    block.looked_at = std::max(block.looked_at, own.seen_at);
+    if (!for_the_block_alone) block.looked_at = std::max(block.looked_at, own.seen_at);
 }
 
 bool race_checker::released_to(const thread_block &b, std::uint32_t by, record done) const
@@ -216,11 +218,18 @@ struct race_checker::access {
         if (!same_block(m.owner, owner)) return false;
         return m.at < block_at || (m.at < warp_at && same_warp(m.owner, owner));
     }
-    // Both atomic, volatile or with an order of their own. Lanes of one warp may not rely on
-    // volatile shared memory alone: that they run in step is not promised.
+    // Atomics of different blocks, of which one is only that for its own block.
+    bool too_narrow(const access_mark &m) const
+    {
+        return (m.owner & owner & strong_bit) != 0 && ((m.owner | owner) & narrow_bit) != 0 &&
+               !of_this_block(m);
+    }
+    // Both atomic, volatile or with an order of their own, for each other. Lanes of one warp may
+    // not rely on volatile shared memory alone: that they run in step is not promised.
     bool both_strong(const access_mark &m) const
     {
         if ((m.owner & owner & strong_bit) == 0) return false;
+        if (too_narrow(m)) return false;
         return !(is_volatile && space == ptx::space::shared && same_warp(m.owner, owner));
     }
     // Whether they may meet, as above. A guess (cas_loops.hpp) agrees with atomics of its size:
@@ -341,7 +350,7 @@ launch_knowledge race_checker::launching(context &c, const instruction &i, int l
 bool launch_knowledge::covers(const access_mark &m, int by, const release_histories &blocks) const
 {
     if (m.at >= at) return false;
-    const auto told = blocks.find((m.owner & ~strong_bit) >> 5);
+    const auto told = blocks.find((m.owner & who) >> 5);
     if (told != blocks.end() && told->second.covers(m.at, looked_at)) return true;
     if (!same_block(m.owner, owner)) return false;
     if (m.at < block_at) return true;
@@ -413,7 +422,7 @@ bool race_checker::precedes(const access_mark &m)
 // The same of an access by an earlier grid.
 int race_checker::racing_lane(const access &a, const access_mark &m, const launch_node &of)
 {
-    const auto told = of.past->blocks.find((m.owner & ~strong_bit) >> 5);
+    const auto told = of.past->blocks.find((m.owner & who) >> 5);
     if (told != of.past->blocks.end() && told->second.covers(m.at, a.block.looked_at)) return -1;
     const auto launches = relation_to(of).launches;
     for (lane_mask left = m.lanes; left != 0; left &= left - 1) {
@@ -502,7 +511,8 @@ void race_checker::check(context &c, const instruction &i, lane_mask mask, const
              bytes,
              use,
              clock_,
-             owner_of(*c.b, *c.w) | (strong || guesses ? strong_bit : 0),
+             owner_of(*c.b, *c.w) | (strong || guesses ? strong_bit : 0) |
+                 (strong && (i.wide & 8) != 0 ? narrow_bit : 0),
              shared ? block.full_at : now_->past->horizon,
              began_,
              block.full_at,
@@ -862,10 +872,12 @@ int race_checker::racing_lane(const access &a, const access_mark &m, int lane, b
 {
     if (!a.of_this_grid(m)) return racing_lane(a, m, grid_of(m));
     if (!same_block(m.owner, a.owner)) {
-        u32 block = (m.owner & ~strong_bit) >> 5;
+        u32 block = (m.owner & who) >> 5;
+        // An atomic that comes after what it depends on needs no fence in between.
+        const record seen = a.too_narrow(m) ? a.block.seen_at : a.block.looked_at;
         auto known = [&](const auto &histories) {
             auto b = histories.find(block);
-            return b != histories.end() && b->second.covers(m.at, a.block.looked_at);
+            return b != histories.end() && b->second.covers(m.at, seen);
         };
         return known(blocks_) || (!wrote && known(reads_)) ? -1 : __builtin_ctz(m.lanes);
     }
@@ -907,7 +919,7 @@ std::string race_checker::earlier_text(const access &a, const access_mark &m, in
                             static_cast<u32>(n / in.x / in.y)});
     };
     std::string s = "thread " + place(32 * (m.owner & 31) + static_cast<u32>(lane), of.block);
-    if (!a.of_this_block(m)) s += " of block " + place((m.owner & ~strong_bit) >> 5, of.grid);
+    if (!a.of_this_block(m)) s += " of block " + place((m.owner & who) >> 5, of.grid);
     if (!a.of_this_grid(m)) s += " of " + of.of->shown;
     s += wrote ? " wrote" : " read";
     if (a.at - m.at >= log_size) return s + " long before"; // the log has forgotten where
@@ -926,7 +938,9 @@ std::string race_checker::why_unordered(const access &a, const access_mark &m, b
         if (m.at == a.at || one_place) return "; which value stays is left to chance";
         if (a.of_this_warp(m)) return " and no __syncwarp() or __syncthreads() comes between";
         if (a.of_this_block(m)) return " and no __syncthreads() comes between";
-        const std::uint32_t theirs = (m.owner & ~strong_bit) >> 5;
+        if (a.too_narrow(m))
+            return ": an atomic whose scope is the block (_block) is none for other blocks";
+        const std::uint32_t theirs = (m.owner & who) >> 5;
         return wrote && released_before_seen(*a.c.b, theirs, m.at)
                    ? "; its block has read the flag that tells of it, but no __threadfence() comes "
                      "between that read and this access"

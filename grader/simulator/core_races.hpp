@@ -30,8 +30,9 @@ using record = std::uint32_t; // a value of the clock; 0: never
 
 struct access_mark {
     record at = 0;
-    std::uint32_t owner = 0; // block and warp, and whether the access was strong
-    lane_mask lanes = 0;     // of a whole line: its shape instead, see shape_of
+    std::uint32_t owner =
+        0;               // block and warp, whether the access was strong, and for its block alone
+    lane_mask lanes = 0; // of a whole line: its shape instead, see shape_of
 };
 
 struct race_cell { // a word, a byte, or a whole line
@@ -150,7 +151,8 @@ public:
     void pass_barrier(thread_block &);
     void pass_barrier(thread_block &, std::uint32_t barrier, std::uint32_t waiting);
     void fence(context &, bool for_the_block_alone);
-    void acquire(warp &); // what it has seen of others' writes orders what follows
+    // What it has seen of others' writes, or of those of its block, orders what follows.
+    void acquire(warp &, bool for_the_block_alone = false);
 
     record now() const { return clock_; }
     // Whether what a block of this grid did at `done` is ordered before what `b` does next; and

@@ -229,9 +229,9 @@ template <bool for_the_block_alone> void fence(context &c, const instruction &, 
 {
     if (c.races != nullptr) c.races->fence(c, for_the_block_alone);
 }
-void acquire(context &c, const instruction &, lane_mask)
+void acquire(context &c, const instruction &i, lane_mask)
 {
-    if (c.races != nullptr) c.races->acquire(*c.w);
+    if (c.races != nullptr) c.races->acquire(*c.w, (i.wide & 8) != 0);
 }
 
 } // namespace

@@ -298,6 +298,43 @@ template <bool fenced> __global__ void flag_between_blocks(int *data, int *flag)
     }
 }
 
+// The same, where the reader's fence is for its block alone.
+template <bool wide_enough> __global__ void read_behind_a_narrow_fence(int *data, int *flag)
+{
+    if (threadIdx.x != 0) return;
+    if (blockIdx.x == 0) {
+        data[0] = 1;
+        __threadfence();
+        atomicExch(flag, 1);
+    } else {
+        await(flag);
+        if (wide_enough)
+            __threadfence();
+        else
+            __threadfence_block();
+        data[1] = data[0]; // not yet announced
+    }
+}
+
+// Two warps of a block may add like that, two blocks may not.
+template <bool in_one_block> __global__ void added_for_the_block(int *sums)
+{
+    atomicAdd_block(&sums[in_one_block ? blockIdx.x : 0], 1); // for one block
+}
+
+// Blocks take turns: what one has done is released before the other begins.
+__global__ void added_in_turn(int *sum, int *turn)
+{
+    if (threadIdx.x == 0)
+        while (atomicAdd(turn, 0) != static_cast<int>(blockIdx.x)) {
+        }
+    __syncthreads();
+    atomicAdd_block(sum, 1);
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) atomicAdd(turn, 1);
+}
+
 // Sums that a plain addition and an atomic one meet in.
 template <bool all_atomic> __global__ void mixed_additions(int *sum)
 {
@@ -570,6 +607,25 @@ static std::vector<planted> races()
              int *data = numbers(2), *flag = numbers(1);
              f ? flag_between_blocks<false><<<2, 32>>>(data, flag)
                : flag_between_blocks<true><<<2, 32>>>(data, flag);
+         }},
+        {"a flag between blocks with a fence for the block",
+         "// not yet announced",
+         race,
+         {"no __threadfence() comes"},
+         [](bool f) {
+             int *data = numbers(2), *flag = numbers(1);
+             f ? read_behind_a_narrow_fence<false><<<2, 32>>>(data, flag)
+               : read_behind_a_narrow_fence<true><<<2, 32>>>(data, flag);
+         }},
+        {"atomics for one block in two of them",
+         "// for one block",
+         race,
+         {"of block (", "_block"},
+         [](bool f) {
+             int *sums = numbers(4);
+             if (f) return added_for_the_block<false><<<4, 64>>>(sums);
+             added_for_the_block<true><<<4, 64>>>(sums);
+             added_in_turn<<<4, 64>>>(sums, numbers(1));
          }},
         {"the last block's sum without a fence",
          "atomicAdd(out, part",
