@@ -832,8 +832,12 @@ std::string hint_of(const simulator_finding &f, bool order)
         return "Is that address kept from an earlier call, in a static variable? Each call gets "
                "arrays of its own, scratch too. Or is memory freed before the last use has ended?";
     case misaligned:
-        return "A float4 access needs an address that is a multiple of 16: check the pointer, or "
-               "peel.";
+        return f.bytes == 16 ? "A float4 access needs an address that is a multiple of 16: check "
+                               "the pointer, or peel."
+                             : fmt::format("An access of {0} bytes at once needs an address that "
+                                           "is a multiple of {0}, and an array of smaller elements "
+                                           "may begin anywhere: check the pointer, or peel.",
+                                           f.bytes);
     case race:
         return race_hint(f);
     case barrier:

@@ -165,7 +165,7 @@ void sandbox::make_parents(const std::string &to)
 void sandbox::show(const std::string &from, const std::string &to, bool writable)
 {
     for (const part &p : parts_) {
-        const bool below = p.folder && (base + to + "/").starts_with(p.to + "/");
+        const bool below = p.folder ? (base + to + "/").starts_with(p.to + "/") : base + to == p.to;
         if (below && (p.writable || !writable) && p.from + (base + to).substr(p.to.size()) == from)
             return;
     }

@@ -302,9 +302,13 @@ static const char *why_wrong(const output<float> &got, const std::vector<double>
     }
     if (inside > 0) return "";
     if (aside > 0 && above == 0)
-        return "All that are wrong lie to the left or right of the image: addressMode[0] is for x.";
+        return "All that are wrong lie to the left or right of the image, where the pixels at its "
+               "edge go on: addressMode[0] is for x, and the edge is that of the texture's array, "
+               "which must be as wide as the image.";
     if (above > 0 && aside == 0)
-        return "All that are wrong lie above or below the image: addressMode[1] is for y.";
+        return "All that are wrong lie above or below the image, where the pixels at its edge go "
+               "on: addressMode[1] is for y, and the edge is that of the texture's array, which "
+               "must be as high as the image.";
     return "All that are wrong lie outside the image, where the pixels at the edge go on for ever: "
            "cudaAddressModeClamp, in x and in y.";
 }

@@ -278,11 +278,15 @@ static std::vector<misconception<unsigned>> wrong_ranges(const floats &in, const
     auto inside = [r](float x) { return x >= r.low && x < r.high(); };
     auto rounded = [r](float x) { return (x - r.low) / r.width; };
     auto last = float(r.bins - 1);
+    const char *const rounded_up = "The difference x - low was rounded up to the next bound.";
+    const char *const compare = "Compare with the bound, which is exact: where x < low + b * "
+                                "width, x is in the bin before. That goes for each of them.";
     std::vector<misconception<unsigned>> known = {
-        {"The difference x - low was rounded up to the next bound.",
-         "Compare with the bound, which is exact: where x < low + b * width, x is in the bin "
-         "before.",
+        {rounded_up, compare,
          counted_in([=](float x) { return inside(x) ? std::floor(rounded(x)) : -1; })},
+        {rounded_up, compare, counted_in([=](float x) {
+             return inside(x) ? std::min(std::floor(rounded(x)), last) : -1;
+         })},
         {"What lies below low by less than a bin was counted in bin 0.",
          "A conversion to int cuts towards 0, -0.5 as well: compare x with low first.",
          counted_in([=](float x) { return x < r.high() ? std::trunc(rounded(x)) : -1; })},
