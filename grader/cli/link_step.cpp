@@ -42,6 +42,7 @@ void close_off_link(const job &j, const std::string &object, const std::string &
                     grading::sandbox &s)
 {
     const toolchain &t = j.tools;
+    show_tools(t, s);
     for (const fs::directory_entry &e : fs::directory_iterator(t.build_root))
         if (e.path().string().ends_with(".a.p")) s.show(e.path());
     for (const std::string &file : {j.request.of->worker_library, t.simulator_library,
@@ -49,8 +50,7 @@ void close_off_link(const job &j, const std::string &object, const std::string &
         s.show(file);
     for (const std::string &word : j.request.of->link)
         if (word.starts_with("-L")) s.show(word.substr(2));
-    s.show(folder, folder, true);
-    show_tools(t, s);
+    s.show(folder, folder, true); // last: it may lie in what is seen already, and not to be written
 }
 
 // Makes the worker `program` of an object. Not `closed`: with all that this machine has in reach.
