@@ -29,16 +29,20 @@ int main()
         return cudaLaunchCooperativeKernel((const void *)bounded, blocks, size, arguments, 0,
                                            nullptr);
     };
+    CHECK_CUDA(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0));
+    CHECK(multiprocessors > 1);
+    const int room = 32 * multiprocessors;
+    CHECK_CUDA(cooperative(room));
+    CHECK_ERROR(cudaErrorCooperativeLaunchTooLarge, cooperative(room + 1));
+    cudaGetLastError();
+    // Where a device is told to have few, what as many as usual have room for still fits.
     simulator_multiprocessors(1);
     CHECK_CUDA(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0));
     CHECK(multiprocessors == 1);
-    CHECK_CUDA(cooperative(32));
-    CHECK_ERROR(cudaErrorCooperativeLaunchTooLarge, cooperative(33));
+    CHECK_CUDA(cooperative(33));
+    CHECK_ERROR(cudaErrorCooperativeLaunchTooLarge, cooperative(room + 1));
     cudaGetLastError();
     simulator_multiprocessors(0);
-    CHECK_CUDA(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0));
-    CHECK(multiprocessors > 1);
-    CHECK_CUDA(cooperative(33));
     CHECK_CUDA(cudaDeviceSynchronize());
     const auto got = download(p, 64);
     CHECK(got[0] == 2);
