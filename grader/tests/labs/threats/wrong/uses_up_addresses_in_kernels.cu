@@ -1,5 +1,5 @@
-// Fails: twice: 1000 elements | CUDA_ERROR | addresses are left for what
-// On gpu: build | BUILD_FAILED |
+// Fails: build | BUILD_REJECTED | the runtime of kernels
+// On gpu: build | BUILD_REJECTED | the runtime of kernels
 // Threat F49: Leaves no addresses for what a kernel asks of the runtime.
 #include "lab.hpp"
 
