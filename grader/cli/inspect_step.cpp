@@ -125,12 +125,14 @@ void check_size(const job &j, const std::string &object)
 
 namespace {
 
-// What a tool that looks at an object does in the time that it has. Not in the sandbox, which costs
-// more than the look.
+// What a tool that looks at an object does, where the compiler did its work, in the time that it
+// has.
 ending inspected(const job &j, const workplace &w, child &c)
 {
     c.wall = j.limits.check;
-    c.environment = minimal_environment(j, w.tree + "/.made");
+    c.folder = w.visible;
+    c.environment = minimal_environment(j, w.visible + "/.made");
+    if (w.closed) c.within = &*w.closed;
     ending e = run(c);
     if (e.what == ending::timed_out)
         throw too_large(
@@ -160,7 +162,7 @@ ending inspected(const job &j, const workplace &w, child &c)
 std::string symbols(const job &j, const workplace &w)
 {
     child c;
-    c.arguments = nm({}, w.tree + "/.made/object.o");
+    c.arguments = nm({}, object_in(w));
     c.keep = 4 << 20;
     ending e = inspected(j, w, c);
     if (!e.ok()) refuse_unreadable(j, w, "nm", e);
@@ -176,7 +178,7 @@ bool enters_the_system(const job &j, const workplace &w)
 {
     bool found = false;
     child c;
-    c.arguments = {"objdump", "-d", "--no-show-raw-insn", w.tree + "/.made/object.o"};
+    c.arguments = {"objdump", "-d", "--no-show-raw-insn", object_in(w)};
     c.keep = 0;
     c.each_line = [&](std::string_view line) { found = found || is_system_call(line); };
     ending e = inspected(j, w, c);

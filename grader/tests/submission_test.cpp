@@ -2,6 +2,7 @@
 // reach.
 #include "../cli/errors.hpp"
 #include "../cli/submission.hpp"
+#include "../process/sandbox.hpp"
 #include "cli_project.hpp"
 
 #include <fmt/format.h>
@@ -438,6 +439,21 @@ TEST_CASE("a compiler or a linker that somebody killed is no fault of the submis
     built_project q;
     b = q.build("#error gcc: fatal error: Killed signal terminated program cc1plus\n" + right);
     CHECK(contains(b.message, "#error"));
+}
+
+TEST_CASE("the linker sees none of the machine's other files")
+{
+    if (grading::available_confinement(false) == grading::confinement::none) return;
+    built_project p;
+    // A compiler that is not in the project, beside a file that it must not see.
+    const std::string secret = temporary.path + "/secret", bin = temporary.path + "/tools/bin";
+    write_atomically(secret, "known to nobody");
+    std::filesystem::create_directories(bin);
+    std::filesystem::rename(p.script("bin/c++", "[ ! -e " + secret + " ] && exec g++ \"$@\""),
+                            bin + "/c++");
+    p.tools.cxx = {bin + "/c++"};
+    built_submission b = p.build(right);
+    CHECK_MESSAGE(b.built(), b.message << b.diagnostics);
 }
 
 TEST_CASE("an object file that no tool gets through is the submission's fault")
