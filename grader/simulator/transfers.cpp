@@ -129,10 +129,14 @@ bool extent_of(const box &b, const layout &l, std::uint64_t &bytes)
            !__builtin_add_overflow(bytes, b.width, &bytes);
 }
 
+// Slices that share some rows are let pass, since bounds say better that a box has one row too
+// many; where most of them are shared, a copy of little memory could take for ever.
 bool rows_overlap(const box &b, const layout &l)
 {
+    std::uint64_t slice = 0;
     return (b.height > 1 && b.width > l.pitch) ||
-           (b.depth > 1 && b.height > 1 && l.slice < l.pitch);
+           (b.depth > 1 &&
+            (!extent_of({b.width, b.height, 1}, l, slice) || l.slice < slice - slice / 2));
 }
 
 template <typename function> void each_row(const box &b, function body)
@@ -369,8 +373,12 @@ cudaError_t place_of(cudaArray_t array, const cudaPitchedPtr &p, const cudaPos &
                      const box &size, std::byte *&at, layout &rows)
 {
     if (!array == !p.ptr) return cudaErrorInvalidValue; // one of them
-    return array ? place_in(array, {from.x * element_bytes(array), from.y, from.z}, size, at, rows)
-                 : place_of(p, from, at, rows);
+    if (!array) return place_of(p, from, at, rows);
+    if (!is_array(array)) return cudaErrorInvalidResourceHandle;
+    cudaPos in_bytes = from;
+    if (__builtin_mul_overflow(from.x, element_bytes(array), &in_bytes.x))
+        return cudaErrorInvalidValue;
+    return place_in(array, in_bytes, size, at, rows);
 }
 
 cudaError_t request_of(const char *function, const cudaMemcpy3DParms &p, copy_request &out)

@@ -208,6 +208,9 @@ static cudaArray_t volume(unsigned flags)
     p.extent = make_cudaExtent(4, 2, 3);
     p.kind = cudaMemcpyHostToDevice;
     CHECK_CUDA(cudaMemcpy3D(&p));
+    p.srcPtr = {};
+    p.srcArray = reinterpret_cast<cudaArray_t>(&p); // nobody made it
+    CHECK_ERROR(cudaErrorInvalidResourceHandle, cudaMemcpy3D(&p));
     return a;
 }
 

@@ -61,6 +61,9 @@ int main()
     CHECK(download(flat + 8, 4)[3] == -1);
     CHECK(done() == 0);
 
+    part.srcPtr.ysize = 0; // all slices lie at one place
+    CHECK_ERROR(cudaErrorInvalidPitchValue, cudaMemcpy3D(&part));
+    part.srcPtr = device;
     part.extent.height = 6; // one row too many
     part.srcPos = make_cudaPos(0, 0, 2);
     CHECK_ERROR(cudaErrorInvalidValue, cudaMemcpy3D(&part));
