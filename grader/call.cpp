@@ -746,8 +746,10 @@ std::string race_hint(const simulator_finding &f)
                "reaches across blocks, but atomicAdd does it in one go, or another kernel.";
     // By CUDA's own rules, too, a vote or a shuffle is no barrier for memory.
     if (f.write && one_reads(f) && std::strstr(f.detail, "no __syncwarp()"))
-        return "Two lanes of one warp: does __syncwarp() stand between the read and the write, for "
-               "all of its lanes? A shuffle or a vote does not do: they exchange registers, and "
+        return "Which barrier stands between the read and the write? Where all warps of a block "
+               "share these elements, as they do a tile, it is __syncthreads(), also before a "
+               "loop's next turn writes them again; where each warp has its own, __syncwarp(), for "
+               "all of its lanes. A shuffle or a vote does not do: they exchange registers, and "
                "order no memory. If the two should not meet in this element, print both indices.";
     if (one_reads(f) && !std::string_view(f.where).starts_with("shared memory"))
         return "Something must order the two accesses: which barrier stands between them? Where "
@@ -1042,6 +1044,18 @@ void check_report(const std::byte *from, const std::vector<argument> &arguments,
     end_case(verdict_of(*worst), on_rank + printable(sentence(*worst)), hint);
 }
 
+constexpr double most_waited_ms = 300e3; // for the submission, in all correctness cases together
+double waited_ms = 0;
+
+answer ask_submission(const request &r, std::chrono::seconds limit, const std::string &function)
+{
+    answer a = submission_worker().ask(r, limit);
+    waited_ms += a.waited_ms;
+    if (a.how == ending::timed_out) endless.emplace(function, current_case().name);
+    if (waited_ms > most_waited_ms * options().patience) endless.emplace("", current_case().name);
+    return a;
+}
+
 // Asks the simulator what it saw, on every rank.
 void check_findings(std::uint64_t report_at, const std::vector<argument> &arguments)
 {
@@ -1049,7 +1063,7 @@ void check_findings(std::uint64_t report_at, const std::vector<argument> &argume
     ask.what = command::report;
     ask.offset = report_at;
     ask.bytes = report_bytes;
-    answer a = submission_worker().ask(ask, std::chrono::seconds(10));
+    answer a = ask_submission(ask, std::chrono::seconds(10), "");
     require_answer(a, "reading the simulator's report");
     const std::byte *from = submission_worker().output().data() + report_at;
     int ranks = current_case().ranks;
@@ -1100,18 +1114,6 @@ std::string loading(const std::vector<argument> &arguments, const char *function
     bool sized = std::any_of(arguments.begin(), arguments.end(),
                              [](const argument &a) { return a.wire.scratch; });
     return sized ? fmt::format("calling {}_scratch", function) : "handing over the arguments";
-}
-
-constexpr double most_waited_ms = 300e3; // for the submission, in all correctness cases together
-double waited_ms = 0;
-
-answer ask_submission(const request &r, std::chrono::seconds limit, const std::string &function)
-{
-    answer a = submission_worker().ask(r, limit);
-    waited_ms += a.parent_ms;
-    if (a.how == ending::timed_out) endless.emplace(function, current_case().name);
-    if (waited_ms > most_waited_ms * options().patience) endless.emplace("", current_case().name);
-    return a;
 }
 
 // Ends the case where waiting is known to be in vain.
@@ -1242,7 +1244,7 @@ void check_late_writes(const std::vector<argument> &arguments, bool threads_left
     do {
         request store;
         store.what = command::store;
-        const answer stored = submission_worker().ask(store, std::chrono::seconds(30));
+        const answer stored = ask_submission(store, std::chrono::seconds(30), function);
         require_answer(stored, "reading the results again");
         check_refused_late(stored, function);
         for (std::size_t j = 0; j < arguments.size(); ++j) {

@@ -396,7 +396,8 @@ std::string late_streams_hint(verdict v)
                "stand for, and not behind it, or does one stream use what another still needs?";
     return "Here the work in streams runs as late as your waits allow: is an event or a "
            "synchronisation missing? An event stands for what its own stream was given before it "
-           "was recorded: is it recorded behind the work that it stands for, and in that stream?";
+           "was recorded: is it recorded behind the work that it stands for, and in that stream? "
+           "And is memory that is used again, a slot for instance, waited for as well?";
 }
 
 // A launch by a kernel was refused, and no kernel made up for it.

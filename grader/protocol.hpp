@@ -166,7 +166,9 @@ struct reply {
     reply_status status{};
     std::int32_t error = 0; // a cudaError_t
     run_step step{};
-    std::int32_t threads_left = 0; // of the worker's process after a run, beyond those before it
+    // The submission's that ran after a run, or before it as well; where devices are simulated,
+    // those beyond the ones that ran before it.
+    std::int32_t threads_left = 0;
     // Run with late_streams: the argument in host memory that still changed when the call had
     // returned, plus 1; 0: none. The first store after a run that counted: the argument that is not
     // as it was when counting ended.

@@ -122,12 +122,12 @@ private:
         rates_.push_back(before.fma_rate);
         rates_.push_back(after.fma_rate);
         highest_mhz_ = std::fmax(highest_mhz_, std::fmax(before.sm_mhz, after.sm_mhz));
-        if (before.throttled || after.throttled)
+        if (submission.threads_left)
+            ++discarded_.threads_left; // whose work may be what slowed the device
+        else if (before.throttled || after.throttled)
             ++discarded_.throttled;
         else if (slowed(before, after))
             ++discarded_.slowed;
-        else if (submission.threads_left)
-            ++discarded_.threads_left;
         else if (clocks_differ(naive))
             ++discarded_.naive_clocks;
         else if (clocks_differ(submission))

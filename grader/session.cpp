@@ -158,6 +158,7 @@ struct worker::state {
     answer ask_devices(const request &what, std::chrono::milliseconds limit);
     answer ask_both(const request &what, std::chrono::milliseconds limit);
     answer meet(std::chrono::milliseconds limit);
+    answer ask_all(const request &what, std::chrono::milliseconds limit);
     answer load(request what, std::chrono::milliseconds limit);
     answer run(const request &what, std::chrono::milliseconds limit);
     answer store(const request &what, std::chrono::milliseconds limit);
@@ -602,13 +603,20 @@ answer worker::state::meet(std::chrono::milliseconds limit)
     return finish(a);
 }
 
+answer worker::state::ask_all(const request &what, std::chrono::milliseconds limit)
+{
+    said_in_all = 0;
+    if (!std::exchange(met, true))
+        if (const answer a = meet(limit); !well(a)) return a;
+    return !devices.empty() ? ask_both(what, limit) : ask(host, what, limit);
+}
+
 answer worker::ask(request what, std::chrono::milliseconds limit)
 {
-    state_->said_in_all = 0;
-    if (!std::exchange(state_->met, true))
-        if (const answer a = state_->meet(limit); !well(a)) return a;
-    return !state_->devices.empty() ? state_->ask_both(what, limit)
-                                    : state_->ask(state_->host, what, limit);
+    const auto start = steady::now();
+    answer a = state_->ask_all(what, limit);
+    a.waited_ms = std::chrono::duration<double, std::milli>(steady::now() - start).count();
+    return a;
 }
 
 bool worker::started() const { return state_ != nullptr; }

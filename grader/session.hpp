@@ -57,6 +57,9 @@ struct answer {
     bool stands_still = false; // timed out: none of its processes has been at work for some time
     // From sending the request to reading the reply, or giving up, on the parent's clock.
     double parent_ms = 0;
+    // The same with all that had to be asked first: a new worker's constructors run before its
+    // first answer, and it is asked how much scratch memory it needs.
+    double waited_ms = 0;
 };
 
 struct worker_options {

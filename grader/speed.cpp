@@ -457,10 +457,16 @@ private:
         for (std::deque<race_set> *form : {&sets_, &for_naive_})
             for (std::size_t i = from; i < std::min(to, form->size()); ++i)
                 (*form)[i].store_at(each ? i % (room / each) * each : 0);
-        // Each worker on its own; what they answer is judged here, in order.
+        // Ours side by side, and the submission when they are done, so that memory which it takes
+        // while it says how much scratch it needs is its own loss. Answers are judged in order.
         std::vector<contestant> all = contestants();
         std::vector<answer> last(all.size());
-        in_parallel(all.size(), [&](std::size_t k) { last[k] = load(all[k], from, to); });
+        const auto submission = static_cast<std::size_t>(
+            std::find(all.begin(), all.end(), contestant::submission) - all.begin());
+        in_parallel(all.size(), [&](std::size_t k) {
+            if (k != submission) last[k] = load(all[k], from, to);
+        });
+        if (submission < all.size()) last[submission] = load(all[submission], from, to);
         for (std::size_t k = 0; k < all.size() && from < to; ++k) {
             if (all[k] == contestant::submission && lacks_device_memory(last[k])) {
                 submission_worker() = worker();
@@ -472,13 +478,20 @@ private:
             require(all[k], last[k], "handing over the arguments");
         }
     }
-    // The last answer, or that which says what was wrong.
+    // The last answer, or that which says what was wrong. All sets together have as long as one.
     answer load(contestant who, std::size_t from, std::size_t to)
     {
+        constexpr seconds limit{60};
+        double waited_ms = 0;
         answer a;
         for (std::size_t i = from; i < to; ++i) {
-            a = ask(who, sets_of(who)[i].load());
+            a = ask(who, sets_of(who)[i].load(), limit);
             if (a.how != ending::answered || a.value.status != reply_status::done) break;
+            waited_ms += a.waited_ms;
+            if (who != contestant::submission || waited_ms <= 1e3 * limit.count()) continue;
+            a.how = ending::timed_out;
+            a.parent_ms = waited_ms;
+            break;
         }
         return a;
     }

@@ -124,7 +124,8 @@ bool acts_on_processes(const std::string &symbol)
         "closefrom", "fdopen", "read", "pread", "readv", "preadv", "preadv2", "write", "pwrite",
         "writev", "pwritev", "pwritev2", "sendfile", "splice", "vmsplice", "tee", "copy_file_range",
         "socket", "socketpair", "connect", "bind", "listen", "accept", "accept4", "recv",
-        "recvfrom", "recvmsg", "recvmmsg", "send", "sendto", "sendmsg", "sendmmsg",
+        "recvfrom", "recvmsg", "recvmmsg", "send", "sendto", "sendmsg", "sendmmsg", "dprintf",
+        "vdprintf",
         // faults
         "signal", "ssignal", "bsd_signal", "sysv_signal", "sigaction", "sigset", "sigvec"};
     return names.count(plain_c_name(symbol)) || symbol.starts_with("_dl_") ||
@@ -138,6 +139,10 @@ std::string wrong_use(const std::string &symbol, bool system_calls)
     for (const char *part : {"7grading", "7doctest", "9simulator", "simulator_", "yardstick_"})
         if (symbol.find(part) != symbol.npos)
             return fmt::format("uses {}, which belongs to the grader", in_words(symbol));
+    if (symbol.starts_with("cudaGetDriverEntryPoint") || symbol == "cudaGetExportTable")
+        return fmt::format("uses {}, which leads past the CUDA runtime to the driver, where no "
+                           "clock of the grader's sees what is done",
+                           symbol);
     if (!system_calls && acts_on_processes(symbol))
         return fmt::format("uses {}, by which a program acts on its process or on others; no lab "
                            "needs that",

@@ -271,6 +271,9 @@ TEST_CASE("names that are not the student's are refused in words")
             "uses simulator_begin, which belongs to the grader");
     refused("#include <sys/mman.h>\nvoid f(float *p) { mprotect(p, 4096, PROT_READ); }\n",
             "stub.cu uses mprotect, by which a program acts on its process or on others");
+    refused("void f(void **p) { cudaGetDriverEntryPointByVersion(\"cuCtxCreate\", p, 12000, 0, "
+            "nullptr); }\n",
+            "uses cudaGetDriverEntryPointByVersion, which leads past the CUDA runtime");
     refused("long f() { long n; asm volatile(\"syscall\" : \"=a\"(n) : \"0\"(39)); return n; }\n",
             "stub.cu makes a system call in assembly");
 }

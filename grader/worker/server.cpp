@@ -2,6 +2,7 @@
 #include "server.hpp"
 
 #include "escapes.hpp"
+#include "left_threads.hpp"
 #include "signal_gate.hpp"
 #include "yardstick.hpp"
 
@@ -152,6 +153,7 @@ reply server::handle(const request &r)
     reply a;
     a.what = r.what;
     std::copy(r.nonce, r.nonce + 2, a.nonce);
+    if (is_ == part::all && usual_threads_ < 0) usual_threads_ = left_threads();
     try {
         perform(r, a);
     } catch (const cuda_failure &f) {
@@ -488,7 +490,7 @@ void server::run(const request &r, reply &a)
     }
     launch_pool pool(r.launch_places);
     a.returned_bytes = e->result_bytes;
-    int threads = simulator::own_threads();
+    const int had = timed ? left_threads(usual_threads_) : simulator::own_threads();
     signals().open();
     auto start = steady::now();
     if (timed) check(cudaEventRecord(begin_));
@@ -509,7 +511,9 @@ void server::run(const request &r, reply &a)
     cudaError_t sync = synchronise_devices();
     a.host_ms = std::chrono::duration<double, std::milli>(steady::now() - start).count();
     signals().forget();
-    a.threads_left = simulator::own_threads() - threads;
+    // On a device that runs on, a thread that was there before can have done the work, too.
+    a.threads_left =
+        timed ? std::max(had, left_threads(usual_threads_)) : simulator::own_threads() - had;
     if (a.status == reply_status::exception) return;
     if (r.flags & late_streams) {
         const host_bytes now = seen_by_host(*sets[0]);

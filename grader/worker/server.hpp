@@ -70,6 +70,7 @@ private:
     part is_;
     host_gate *gate_;
     std::uint64_t pinned_ = 0;
+    int usual_threads_ = -1; // before anything of the submission's was called: MPI's, for instance
     std::map<std::uint32_t, argument_set> sets_;
     std::uint64_t l2_bytes_ = 0;
     void *flush_ = nullptr;

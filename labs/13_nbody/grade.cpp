@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <random>
 #include <span>
@@ -302,6 +303,15 @@ static std::vector<look_alike> wrong_pulls(const points &all, double softening)
          "One over the root, three times: (d * d + softening * softening)^(3/2).",
          law([=, &all](auto, std::size_t j, double square) {
              return all[j].mass / std::sqrt(square + e * e);
+         })},
+        {"Bodies that are far apart do not pull at each other.",
+         "Does something on the way become larger than the largest float, some 3.4e38? The sixth "
+         "power of their distance does. The reciprocal root, three times, stays small.",
+         law([=, &all](auto, std::size_t j, double square) {
+             const double sixth = std::pow(square + e * e, 3);
+             return sixth > std::numeric_limits<float>::max()
+                        ? 0
+                        : all[j].mass / cube_of_root(square + e * e);
          })},
         {"Nothing is softened but a body's pull on itself.",
          "softening is in the distance of every two bodies.",
@@ -969,6 +979,14 @@ CORRECTNESS_CASE("accelerations: near, far, and at the same place", 3)
     }
     bodies[40].mass = bodies[70].mass = 0;
     for (float softening : {1e-4f, 1.0f, 1e3f}) try_accelerations(bodies, softening);
+    // Two that are near each other, and one as far from them as the contract allows.
+    body_list corners = random_bodies(3);
+    for (std::size_t i = 0; i < corners.size(); ++i) {
+        const float at = i == 2 ? -1e6f : 1e6f - 100 * float(i);
+        corners[i].x = corners[i].y = corners[i].z = at;
+        corners[i].mass *= 1e5f;
+    }
+    try_accelerations(corners, 1);
 }
 
 CORRECTNESS_CASE("accelerations: a cluster far from the origin", 2)
