@@ -20,29 +20,52 @@ import random
 import re
 import resource
 import shutil
+import signal
 import struct
 import subprocess
 import sys
+import tempfile
+import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 LIST = HERE / "foreign_suites.csv"
 COLUMNS = ["suite", "revision", "path", "expected", "our result", "why"]
 NVCC = os.environ.get("NVCC", "nvcc")
-FLAGS = ["-lineinfo", "-no-compress", "-cudart", "none", "-w", "-gencode=arch=compute_80,code=compute_80"]
-SECONDS = 120  # of one core, that a program may take
+FLAGS = ["-lineinfo", "-no-compress", "-cudart", "none", "-w", "-O2", "-gencode=arch=compute_80,code=compute_80"]
+SECONDS = 60  # of one core, that a program may take
+MOST_MEMORY = 4 << 30  # that it may hold
+MOST_OUTPUT = 4 << 20  # that it may print; the simulator's own files are larger than any limit of the system's
+
+
+def resident_bytes(pid):
+    try:
+        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, IndexError):  # it has ended
+        return 0
 
 
 def limited(command, seconds=SECONDS, **options):
-    """Its exit status, or None when it ran past its time; and all that it printed."""
+    """Its exit status, or None when it ran past its time or its memory; and what it printed first.
+
+    Programs with a planted bug may print without end: what they print goes to a file, and they end when it is large.
+    """
     def limit():
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
-    try:
-        done = subprocess.run(command, capture_output=True, preexec_fn=limit, timeout=20 * seconds, errors="replace",
-                              stdin=subprocess.DEVNULL, **options)
-    except subprocess.TimeoutExpired:
-        return None, ""
-    return None if done.returncode in (-24, -9) else done.returncode, done.stdout + done.stderr
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    with tempfile.TemporaryFile() as out:
+        child = subprocess.Popen(command, stdout=out, stderr=out, stdin=subprocess.DEVNULL, preexec_fn=limit, **options)
+        end = time.monotonic() + 20 * seconds
+        while child.poll() is None:
+            if (time.monotonic() > end or resident_bytes(child.pid) > MOST_MEMORY
+                    or os.fstat(out.fileno()).st_size > MOST_OUTPUT):
+                child.kill()
+                child.wait()
+            time.sleep(0.02)
+        out.seek(0)
+        text = out.read(MOST_OUTPUT).decode(errors="replace")
+    ended_by_limit = child.returncode in (-signal.SIGXCPU, -signal.SIGKILL)
+    return None if ended_by_limit else child.returncode, text
 
 
 def shortened(text, most=160):
@@ -221,7 +244,76 @@ def scor(checkout, build):
             yield f"microbenchmarks/src/{source.name} {form}", "race" if racy else "none", run
 
 
-SUITES = {"ZLUDA": zluda, "ScoR": scor}
+# ---- Indigo3: graph algorithms with planted bugs ----
+
+def indigo(checkout, build):
+    """60 of the codes that the suite's generator makes, with one bug or none, drawn by a fixed seed."""
+    made = build.at / "indigo"
+    if not (made / "generatedCodes").exists():
+        shutil.copytree(checkout, made, ignore=shutil.ignore_patterns(".git"), dirs_exist_ok=True)
+        settings = made / "codeGen/configure.txt"
+        settings.write_text(re.sub(r"\{nobug\}\s*$", "{all}", settings.read_text(), flags=re.M))
+        for header in (made / "lib").glob("*_cuda.h"):  # CUDA 13 no longer has the clocks that they print
+            header.write_text(re.sub(r"\.(memoryClockRate|clockRate)\b", ".multiProcessorCount", header.read_text()))
+        subprocess.run([sys.executable, "generate_all_codes.py", "cuda"], cwd=made, check=True, capture_output=True)
+
+    def bugs(name):
+        return [part for part in name.split("_") if re.fullmatch(r"(?!No)\w*Bug\d*", part)]
+    sources = sorted((made / "generatedCodes").rglob("*.cu"), key=lambda source: source.name)
+    drawn = random.Random(1).sample([source for source in sources if len(bugs(source.stem)) < 2], 60)
+    for source in sorted(drawn, key=lambda source: source.name):
+
+        def run(source=source):
+            program, said = build.program(f"indigo-programs/{source.stem}", [source], ["-I" + str(made / "lib")])
+            if program is None:
+                return "not built", shortened(said)
+            status, said = limited([program, made / "inputs/undirect_power_law_250n_2200e.egr", "1", "0"])
+            if found := findings(said):
+                return "found", shortened(found[0])
+            if status is None:
+                return "timeout", ""
+            return ("none", "") if status == 0 else ("failed", shortened(said))
+        planted = bugs(source.stem)
+        yield source.name, "none" if not planted else "timeout" if planted == ["LivelockBug"] else "found", run
+
+
+# ---- cuda-samples: NVIDIA's, those that need nothing but the runtime ----
+
+BEYOND_THE_RUNTIME = re.compile(r"CUDA::|OpenGL|GLUT|Vulkan|D3D|EGL|find_package\(MPI")
+
+
+def samples(checkout, build):
+    arguments = json.loads((checkout / "test_args.json").read_text())
+    for folder in sorted((checkout / "Samples").glob("[02356]_*/*")):
+        lists = folder / "CMakeLists.txt"
+        text = lists.read_text() if lists.exists() else ""
+        named = re.search(r"add_executable\(\S+\s+([^)]*)\)", text)
+        if named is None or BEYOND_THE_RUNTIME.search(text):
+            continue
+
+        def run(folder=folder, names=named[1].split()):
+            work = build.at / "samples" / folder.name
+            if not work.exists():
+                shutil.copytree(folder, work)
+            sources = [next(p for p in (work / n, folder / n, checkout / "Common" / Path(n).name) if p.exists())
+                       for n in names if n.endswith((".cu", ".cpp", ".c"))]
+            flags = ["-std=c++17", "--extended-lambda", "-I" + str(checkout / "Common"), "-I" + str(work)]
+            program, said = build.program(f"samples-programs/{folder.name}", sources, flags, "cdp" in folder.name)
+            if program is None:
+                return "not built", shortened(said[said.find("error"):])
+            status, said = limited([program, *arguments.get(folder.name, {}).get("args", [])], cwd=work)
+            found = findings(said)
+            if refusals := [line for line in found if line.startswith("unsupported")]:
+                return "refused", shortened(refusals[0])
+            if found:
+                return "finding", shortened(found[0])
+            if status is None:
+                return "timeout", ""
+            return {0: "ran", 2: "waived"}.get(status, "failed"), shortened(said[-160:])
+        yield folder.relative_to(checkout).as_posix(), "ran", run
+
+
+SUITES = {"ZLUDA": zluda, "ScoR": scor, "Indigo3Suite": indigo, "cuda-samples": samples}
 
 
 # ---- the list ----
