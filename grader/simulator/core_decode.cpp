@@ -1003,6 +1003,7 @@ private:
     // add.sat.s32 and sub.sat.s32, which saturate as no other integers' do.
     void decode_saturated(const statement &s)
     {
+        if (s.operands.size() != 3) throw unknown{};
         operand wide[2];
         for (std::size_t k = 0; k < 2; ++k)
             wide[k] = computed("cvt.s64.s32", type::s64, {source(operand_at(s, k + 1), type::s32)});
@@ -1676,7 +1677,8 @@ private:
         operand mask = no_operand;
         // Before compute_70 there was no mask: those lanes take part that come together.
         const bool masked = has_part(s, "sync") || op == "bar" || op == "barrier";
-        if (!masked && op != "shfl" && op != "vote") throw unknown{};
+        const std::size_t unmasked = op == "vote" ? 2 : op == "shfl" ? 4 + s.paired : 0;
+        if (!masked && s.operands.size() != unmasked) throw unknown{};
         if (!masked) mask = computed("core.activemask", type::u32, {});
         std::string name = "core." + std::string(op);
         if (op == "shfl") {

@@ -421,7 +421,7 @@ private:
         for (const auto *list : {&function_.parameters, &function_.results})
             for (const variable &v : *list) {
                 if (!v.in_register) continue;
-                if (v.bytes == 0 || v.bytes / size_of(v.type) > 4)
+                if (v.bytes == 0 || v.bytes / size_of(v.type) > 4 || size_of(v.type) > 8)
                     refuse(v.text_line, "a register parameter of that size");
                 declare(v.name, v.type, static_cast<int>(v.bytes / size_of(v.type)));
                 if (list == &function_.parameters) move_parameter(statement{}, v.name, false, {});
@@ -532,11 +532,13 @@ private:
     {
         for (const operand &part : e.elements)
             if (part.what != operand::kind::reg) fail(in_.line(), "a vector of no registers");
-        const operand &first = vector ? e.elements.at(0) : e;
+        if (vector && e.elements.empty()) fail(in_.line(), "a vector of nothing");
+        const operand &first = vector ? e.elements[0] : e;
         if (first.bits != 0) fail(in_.line(), "a sum as an operand of a call");
         variable v;
         v.space = space::param;
         v.type = out_.registers[static_cast<std::size_t>(first.id)];
+        if (size_of(v.type) > 8) fail(in_.line(), "an operand of a call larger than 8 bytes");
         v.bytes = size_of(v.type) * (vector ? e.elements.size() : 1);
         v.align = static_cast<std::uint32_t>(v.bytes);
         v.text_line = in_.line();

@@ -172,6 +172,8 @@ TEST_CASE("votes and shuffles without a mask are of the lanes that come together
     gives("setp.lt.u32 %p, %t, 36; vote.all.pred %q, %p; selp.u32 %d, 1, 2, %q;",
           [](u32, u32, u32, u32 t) { return t < 32 ? 1 : 2; });
     gives("shfl.bfly.b32 %d, %t, 1, 31;", [](u32, u32, u32, u32 t) { return t ^ 1; });
+    CHECK_FALSE(refusal_of("vote.ballot.b32 %r2, %p1, 15;").empty()); // a mask, and no .sync
+    CHECK_FALSE(refusal_of("shfl.bfly.b32 %r2, %r1, 1, 31, -1;").empty());
 }
 
 TEST_CASE("saturating sums, packs, and modifiers in another order")
