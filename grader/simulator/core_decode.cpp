@@ -435,8 +435,19 @@ private:
         return constants_[key] = o;
     }
 
+    // Which constants ptxas takes for a type: reals for reals, integers for integers, and for
+    // untyped bits integers and the real of that size.
+    static bool is_constant_of(const ptx::operand &o, type t)
+    {
+        if (t == type::f32 || t == type::f64) return o.real != 0;
+        if (t == type::b32 && o.real == 'f') return true;
+        if (t == type::b64 && o.real == 'd') return true;
+        return o.real == 0 && !is_half(t);
+    }
+
     std::uint64_t immediate_bits(const ptx::operand &o, type t) const
     {
+        if (!is_constant_of(o, t)) throw unknown{};
         std::uint64_t bits = o.bits;
         if (t == type::f32 && o.real == 'd') {
             double d;
@@ -444,6 +455,11 @@ private:
             float f = static_cast<float>(d);
             bits = 0;
             std::memcpy(&bits, &f, 4);
+        } else if (t == type::f64 && o.real == 'f') {
+            float f;
+            std::memcpy(&f, &bits, 4);
+            const double d = f;
+            std::memcpy(&bits, &d, 8);
         }
         std::uint32_t size = ptx::size_of(t);
         if (size < 8) bits &= (std::uint64_t{1} << (8 * size)) - 1;
@@ -453,11 +469,12 @@ private:
     // The operand as a register or constant of the class that `t` needs.
     operand source(const ptx::operand &o, type t)
     {
+        if (o.negated && t != type::pred) throw unknown{};
         switch (o.what) {
         case kind::reg:
             return o.bits == 0 ? source_register(o, t) : source_sum(o, t);
         case kind::immediate:
-            if (t == type::pred)
+            if (t == type::pred && o.real == 0)
                 return constant(o.bits != 0 ? all_lanes : 0, register_class::predicate);
             return constant(immediate_bits(o, t), class_of(t));
         case kind::special:
@@ -489,8 +506,9 @@ private:
         const std::uint32_t size = ptx::size_of(t);
         if (t == type::pred || t == type::f32 || t == type::f64 || is_half(t) || size < 2)
             throw unknown{};
-        const operand a = source_register(o, t), b = constant(immediate_bits(o, t), class_of(t)),
-                      r = new_register(t);
+        ptx::operand plus = o;
+        plus.what = kind::immediate;
+        const operand a = source_register(o, t), b = source(plus, t), r = new_register(t);
         draft &d = emit(need("add.u" + std::to_string(8 * size)));
         d.ins.d = r;
         d.ins.a = a;
@@ -1223,7 +1241,8 @@ private:
 
     operand address_source(const ptx::operand &o, std::int64_t &offset)
     {
-        if (o.what != kind::address || !o.elements.empty()) throw unknown{};
+        if (o.what != kind::address || !o.elements.empty() || o.negated || o.real != 0)
+            throw unknown{};
         if (!o.name.empty()) {
             ptx::operand symbol;
             symbol.what = kind::symbol;

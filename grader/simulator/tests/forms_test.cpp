@@ -96,6 +96,38 @@ TEST_CASE("a register plus a constant is a sum, wherever a value may stand")
     CHECK(refusal_of("mov.u32 %r2, %tid.x+1;").find("mov.u32") != std::string::npos);
 }
 
+// Each as ptxas has it, which nvcc asks only when it makes machine code.
+TEST_CASE("constants are of the instruction's type")
+{
+    const auto bits_of = [](auto v) {
+        u64 bits = 0;
+        std::memcpy(&bits, &v, sizeof v);
+        return bits;
+    };
+    gives(".reg .f64 %x; mov.f64 %x, 0f3FC00000; mov.b64 {%e, %d}, %x;",
+          [&](u32, u32, u32, u32) { return bits_of(1.5) >> 32; });
+    gives(".reg .f64 %x; mov.f64 %x, 2.5; add.f64 %x, %x, 0f3F800000; mov.b64 {%e, %d}, %x;",
+          [&](u32, u32, u32, u32) { return bits_of(3.5) >> 32; });
+    gives(".reg .f32 %x; mov.f32 %x, 1.5; add.f32 %x, %x, 0d3FF0000000000000; mov.b32 %d, %x;",
+          [&](u32, u32, u32, u32) { return bits_of(2.5f); });
+    gives("mov.b32 %d, 0f3F800000;", [&](u32, u32, u32, u32) { return bits_of(1.0f); });
+    gives("mov.b64 %w, 1.0; shr.u64 %w, %w, 32; cvt.u32.u64 %d, %w;",
+          [&](u32, u32, u32, u32) { return bits_of(1.0) >> 32; });
+    gives("st.global.f32 [%to], 1.5; ld.global.u32 %d, [%to];",
+          [&](u32, u32, u32, u32) { return bits_of(1.5f); });
+    gives("setp.lt.u32 %p, %t, 9; selp.u32 %d, 1, 2, !%p;",
+          [](u32, u32, u32, u32 t) { return t < 9 ? 2 : 1; });
+    for (const char *text :
+         {"add.f32 %f2, %f1, 1;", "mov.f32 %f2, 0x3F800000;", "fma.rn.f32 %f2, %f1, 2, %f1;",
+          "setp.lt.f32 %p1, %f1, 1;", "st.global.f32 [%l1], 1;", "st.global.u32 [%l1], 1.5;",
+          "st.global.v2.f32 [%l1], {1, 2};", "atom.global.add.f32 %f2, [%l1], 1;",
+          "add.u32 %r2, %r1, 1.5;", "mov.u32 %r2, 0f3F800000;", "mov.b32 %r2, 1.5;",
+          "mov.b64 %l2, 0f3F800000;", "mov.b16 %h1, 1.0;", "add.f16 %h1, %h1, 0x3c00;",
+          "mov.pred %p1, 1.5;", "add.u32 %r2, !%r1, %r1;", "mov.u32 %r2, !%r1;",
+          "st.global.u32 [%l1], !%r1;", "selp.f32 %f2, 1, 2, %p1;"})
+        CHECK_MESSAGE(!refusal_of(text).empty(), text);
+}
+
 TEST_CASE("parameters and results of functions may be registers")
 {
     const std::string two = ".func (.reg .u32 sum, .reg .pred less) both(.reg .u32 x, .reg .u32 y)"
