@@ -32,7 +32,7 @@ HERE = Path(__file__).resolve().parent
 LIST = HERE / "foreign_suites.csv"
 COLUMNS = ["suite", "revision", "path", "expected", "our result", "why"]
 NVCC = os.environ.get("NVCC", "nvcc")
-FLAGS = ["-lineinfo", "-no-compress", "-cudart", "none", "-w", "-O2", "-gencode=arch=compute_80,code=compute_80"]
+FLAGS = ["-lineinfo", "-no-compress", "-w", "-O2", "-gencode=arch=compute_80,code=compute_80"]
 SECONDS = 60  # of one core, that a program may take
 MOST_MEMORY = 4 << 30  # that it may hold
 MOST_OUTPUT = 4 << 20  # that it may print; the simulator's own files are larger than any limit of the system's
@@ -298,9 +298,10 @@ def samples(checkout, build):
             sources = [next(p for p in (work / n, folder / n, checkout / "Common" / Path(n).name) if p.exists())
                        for n in names if n.endswith((".cu", ".cpp", ".c"))]
             flags = ["-std=c++17", "--extended-lambda", "-I" + str(checkout / "Common"), "-I" + str(work)]
+            flags += [f"-I{work / 'inc'}"] if (work / "inc").is_dir() else []
             program, said = build.program(f"samples-programs/{folder.name}", sources, flags, "cdp" in folder.name)
             if program is None:
-                return "not built", shortened(said[said.find("error"):])
+                return "not built", shortened(said[max(said.find("error"), 0):])
             status, said = limited([program, *arguments.get(folder.name, {}).get("args", [])], cwd=work)
             found = findings(said)
             if refusals := [line for line in found if line.startswith("unsupported")]:
