@@ -110,7 +110,7 @@ private:
         if (op == "nanosleep") return ending::pause;
         if (op == "bar" || op == "barrier")
             return s.op.size() > 1 && s.op[1] == "warp" ? ending::warp_sync : ending::barrier;
-        if ((op == "shfl" || op == "vote" || op == "match" || op == "redux") && has_part(s, "sync"))
+        if (op == "shfl" || op == "vote" || op == "match" || op == "redux")
             return ending::warp_sync;
         return ending::fall;
     }
@@ -435,8 +435,19 @@ private:
         return constants_[key] = o;
     }
 
+    // Which constants ptxas takes for a type: reals for reals, integers for integers, and for
+    // untyped bits integers and the real of that size.
+    static bool is_constant_of(const ptx::operand &o, type t)
+    {
+        if (t == type::f32 || t == type::f64) return o.real != 0;
+        if (t == type::b32 && o.real == 'f') return true;
+        if (t == type::b64 && o.real == 'd') return true;
+        return o.real == 0 && !is_half(t);
+    }
+
     std::uint64_t immediate_bits(const ptx::operand &o, type t) const
     {
+        if (!is_constant_of(o, t)) throw unknown{};
         std::uint64_t bits = o.bits;
         if (t == type::f32 && o.real == 'd') {
             double d;
@@ -444,6 +455,11 @@ private:
             float f = static_cast<float>(d);
             bits = 0;
             std::memcpy(&bits, &f, 4);
+        } else if (t == type::f64 && o.real == 'f') {
+            float f;
+            std::memcpy(&f, &bits, 4);
+            const double d = f;
+            std::memcpy(&bits, &d, 8);
         }
         std::uint32_t size = ptx::size_of(t);
         if (size < 8) bits &= (std::uint64_t{1} << (8 * size)) - 1;
@@ -453,11 +469,12 @@ private:
     // The operand as a register or constant of the class that `t` needs.
     operand source(const ptx::operand &o, type t)
     {
+        if (o.negated && t != type::pred) throw unknown{};
         switch (o.what) {
         case kind::reg:
-            return source_register(o, t);
+            return o.bits == 0 ? source_register(o, t) : source_sum(o, t);
         case kind::immediate:
-            if (t == type::pred)
+            if (t == type::pred && o.real == 0)
                 return constant(o.bits != 0 ? all_lanes : 0, register_class::predicate);
             return constant(immediate_bits(o, t), class_of(t));
         case kind::special:
@@ -483,10 +500,26 @@ private:
         return r;
     }
 
+    // `r + 4` as a value: people write it, and ptxas takes it.
+    operand source_sum(const ptx::operand &o, type t)
+    {
+        const std::uint32_t size = ptx::size_of(t);
+        if (t == type::pred || t == type::f32 || t == type::f64 || is_half(t) || size < 2)
+            throw unknown{};
+        ptx::operand plus = o;
+        plus.what = kind::immediate;
+        const operand a = source_register(o, t), b = source(plus, t), r = new_register(t);
+        draft &d = emit(need("add.u" + std::to_string(8 * size)));
+        d.ins.d = r;
+        d.ins.a = a;
+        d.ins.b = b;
+        return r;
+    }
+
     operand source_special(const ptx::operand &o, type t)
     {
         special s = special_named(o.name);
-        if (s == special::unknown) throw unknown{};
+        if (s == special::unknown || o.bits != 0) throw unknown{};
         type natural = core::is_wide(s) ? type::u64 : type::u32;
         operand r = new_register(natural);
         draft &d = emit(need("core.special"));
@@ -525,7 +558,7 @@ private:
     operand destination(const ptx::operand &o, type t)
     {
         if (o.what == kind::discard) return new_register(t);
-        if (o.what != kind::reg) throw unknown{};
+        if (o.what != kind::reg || o.bits != 0) throw unknown{};
         auto id = static_cast<operand>(o.id);
         if (classes_[id] == class_of(t)) return id;
         if (classes_[id] == register_class::predicate || t == type::pred) throw unknown{};
@@ -610,7 +643,59 @@ private:
         }
         if (type t = last_type(s); is_half(t)) return decode_half(s, t);
         if (op == "createpolicy") return decode_policy(s);
+        const std::string name = s.opcode();
+        if (name == "add.sat.s32" || name == "sub.sat.s32") return decode_saturated(s);
+        if (s.op[0].starts_with("v") && s.op[0] != "vabsdiff4") return decode_video(s);
         decode_plain(s);
+    }
+
+    // vadd.u32.s32.s32.sat.max d, a, b, c: of whole words, computed in 64 bits, then made to fit,
+    // then combined with c.
+    void decode_video(const statement &s)
+    {
+        static const std::map<std::string_view, const char *> known = {
+            {"vadd", "add.s64"}, {"vsub", "sub.s64"}, {"vabsdiff", "sub.s64"}, {"vmin", "min.s64"},
+            {"vmax", "max.s64"}, {"vshl", "shl.b64"}, {"vshr", "shr.s64"}};
+        const auto op = known.find(s.op[0]);
+        if (op == known.end()) throw unknown{};
+        for (std::size_t k = 1; k < 4; ++k)
+            if (part(s, k) != "u32" && part(s, k) != "s32") throw unknown{};
+        const bool shifts = s.op[0] == "vshl" || s.op[0] == "vshr";
+        std::string combine;
+        std::uint32_t saturate = 0;
+        bool wraps = false, clamps = false;
+        for (std::size_t k = 4; k < s.op.size(); ++k) {
+            const auto p = s.op[k];
+            wraps |= shifts && p == "wrap";
+            clamps |= shifts && p == "clamp";
+            if (p == "sat")
+                saturate = convert_saturate;
+            else if (p == "add" || p == "min" || p == "max")
+                combine = p;
+            else if (!wraps && !clamps)
+                throw unknown{};
+        }
+        if (s.operands.size() != (combine.empty() ? 3u : 4u) || (shifts && wraps == clamps))
+            throw unknown{};
+        if (s.op[0] == "vshl" && saturate != 0) throw unknown{}; // may need more than 64 bits
+        const std::string to(s.op[1]);
+        const auto word = [&](std::size_t k) { return source(s.operands[k], type::u32); };
+        const auto wide = [&](std::size_t k) {
+            return computed("cvt.s64." + std::string(s.op[k + 1]), type::s64, {word(k)});
+        };
+        const auto number = [&](std::uint64_t n) { return constant(n, register_class::narrow); };
+        const operand a = wide(1);
+        operand b = no_operand;
+        if (shifts)
+            b = computed(wraps ? "and.b32" : "min.u32", type::u32,
+                         {word(2), number(wraps ? 31 : 32)});
+        else
+            b = wide(2);
+        operand d = computed(op->second, type::s64, {a, b});
+        if (s.op[0] == "vabsdiff") d = computed("abs.s64", type::s64, {d});
+        d = computed("cvt." + to + ".s64", type::u32, {d}, saturate);
+        if (!combine.empty()) d = computed(combine + "." + to, type::u32, {d, word(3)});
+        move_to(s.operands[0], type::u32, d);
     }
 
     // A hint for caches, of which there are none; the value only goes to other instructions.
@@ -680,7 +765,8 @@ private:
             name = "prmt.b32";
             t = type::b32;
         }
-        handler h = need(name);
+        handler h = find_handler(name);
+        if (h == nullptr) h = need(with_rounding_first(s));
         if (t == type::none) throw unknown{};
         operand in[4] = {no_operand, no_operand, no_operand, no_operand};
         std::uint8_t flags = 0;
@@ -702,6 +788,23 @@ private:
             x.ins.extra = in[3];
             x.extra_reads = (in[3] & constant_bit) == 0;
         }
+    }
+
+    // div.rn.ftz.f32 of div.ftz.rn.f32, which ptxas takes as well.
+    static std::string with_rounding_first(const statement &s)
+    {
+        std::string name(s.op[0]);
+        const auto add = [&](bool rounding) {
+            for (std::size_t k = 1; k < s.op.size(); ++k) {
+                const auto part = s.op[k];
+                const bool is = part == "rn" || part == "rz" || part == "rm" || part == "rp" ||
+                                part == "approx" || part == "full";
+                if (is == rounding) name += "." + std::string(part);
+            }
+        };
+        add(true);
+        add(false);
+        return name;
     }
 
     static bool is_half(type t)
@@ -754,7 +857,9 @@ private:
     {
         const auto &to = operand_at(s, 0), &from = operand_at(s, 1);
         type t = last_type(s);
-        if (to.what == kind::vector) {
+        if (s.op.size() == 3) {
+            move_vector(s, t);
+        } else if (to.what == kind::vector) {
             draft parts = vector_move(to, t, true);
             parts.ins.a = source(from, t);
             keep(parts, "core.unpack");
@@ -771,6 +876,31 @@ private:
             std::size_t me = drafts_.size() - 1;
             operand dest = destination(to, t);
             drafts_[me].ins.d = dest;
+        }
+    }
+
+    // mov.v2.u32 {a, b}, {b, a}: all is read before any is written.
+    void move_vector(const statement &s, type t)
+    {
+        const auto &to = operand_at(s, 0), &from = operand_at(s, 1);
+        const std::size_t count = part(s, 1) == "v2" ? 2 : part(s, 1) == "v4" ? 4 : 0;
+        if (count == 0 || to.what != kind::vector || from.what != kind::vector ||
+            to.elements.size() != count || from.elements.size() != count)
+            throw unknown{};
+        const handler h = need("mov." + std::string(s.op.back()));
+        std::vector<operand> read;
+        for (const auto &e : from.elements) {
+            const operand a = source(e, t), r = new_register(t);
+            draft &d = emit(h);
+            d.ins.d = r;
+            d.ins.a = a;
+            read.push_back(r);
+        }
+        for (std::size_t k = 0; k < count; ++k) {
+            const operand d = destination(to.elements[k], t);
+            draft &x = emit(h);
+            x.ins.d = d;
+            x.ins.a = read[k];
         }
     }
 
@@ -843,8 +973,66 @@ private:
         d.ins.d = destination(operand_at(s, 0), type::pred);
     }
 
+    // An instruction of one result and up to three sources, all of them registers or constants.
+    operand computed(const std::string &opcode, type t, std::initializer_list<operand> from,
+                     std::uint32_t extra = 0)
+    {
+        const handler h = need(opcode);
+        const operand r = new_register(t);
+        draft &d = emit(h);
+        d.ins.d = r;
+        operand *in[] = {&d.ins.a, &d.ins.b, &d.ins.c};
+        std::size_t k = 0;
+        for (const operand o : from) *in[k++] = o;
+        d.ins.extra = extra;
+        return r;
+    }
+
+    void move_to(const ptx::operand &to, type t, operand from)
+    {
+        const operand d = destination(to, t);
+        draft &x = emit(need(is_wide(t) ? "mov.b64" : "mov.b32"));
+        x.ins.d = d;
+        x.ins.a = from;
+    }
+
+    // cvt.pack.sat.u8.s32.b32 d, a, b, c: c's lower half above a above b, both made to fit.
+    void decode_pack(const statement &s)
+    {
+        if (s.op.size() < 5 || s.op[2] != "sat" || s.op[4] != "s32") throw unknown{};
+        const std::uint32_t size = ptx::size_of(ptx::type_named(s.op[3]));
+        const bool has_c = s.op.size() == 6 && s.op[5] == "b32";
+        if ((size != 2 || s.op.size() != 5) && (size != 1 || !has_c)) throw unknown{};
+        if (s.operands.size() != (has_c ? 4u : 3u)) throw unknown{};
+        const auto fit = [&](std::size_t k) {
+            return computed("cvt." + std::string(s.op[3]) + ".s32", type::b32,
+                            {source(s.operands[k], type::s32)}, convert_saturate);
+        };
+        const operand a = fit(1), b = fit(2);
+        const auto bytes = [&](operand low, operand high, std::uint64_t chosen) {
+            return computed("prmt.b32", type::b32,
+                            {low, high, constant(chosen, register_class::narrow)});
+        };
+        operand d = bytes(b, a, has_c ? 0x40 : 0x5410);
+        if (has_c) d = bytes(d, source(s.operands[3], type::b32), 0x5410);
+        move_to(s.operands[0], type::b32, d);
+    }
+
+    // add.sat.s32 and sub.sat.s32, which saturate as no other integers' do.
+    void decode_saturated(const statement &s)
+    {
+        if (s.operands.size() != 3) throw unknown{};
+        operand wide[2];
+        for (std::size_t k = 0; k < 2; ++k)
+            wide[k] = computed("cvt.s64.s32", type::s64, {source(operand_at(s, k + 1), type::s32)});
+        const operand r = computed(std::string(s.op[0]) + ".s64", type::s64, {wide[0], wide[1]});
+        move_to(operand_at(s, 0), type::s32,
+                computed("cvt.s32.s64", type::s32, {r}, convert_saturate));
+    }
+
     void decode_cvt(const statement &s)
     {
+        if (has_part(s, "pack")) return decode_pack(s);
         type from = last_type(s), to = ptx::type_named(part(s, s.op.size() - 2));
         std::uint32_t extra = 0;
         for (std::size_t k = 1; k + 2 < s.op.size(); ++k)
@@ -1053,7 +1241,8 @@ private:
 
     operand address_source(const ptx::operand &o, std::int64_t &offset)
     {
-        if (o.what != kind::address || !o.elements.empty()) throw unknown{};
+        if (o.what != kind::address || !o.elements.empty() || o.negated || o.real != 0)
+            throw unknown{};
         if (!o.name.empty()) {
             ptx::operand symbol;
             symbol.what = kind::symbol;
@@ -1104,11 +1293,24 @@ private:
         if (is_signed(p.type)) d.ins.flags |= signed_value;
     }
 
+    // Where an access names no space but a variable, it is in the variable's.
+    void infer_space(move_parts &p, const ptx::operand &place) const
+    {
+        if (p.space != ptx::space::generic || place.name.empty()) return;
+        if (locals_.count(place.name) != 0) {
+            p.space = ptx::space::local;
+        } else if (const auto s = in_.find(place.name)) {
+            if (s->what == symbol::kind::shared) p.space = ptx::space::shared;
+            if (s->what == symbol::kind::constant) p.space = ptx::space::constant;
+        }
+    }
+
     void decode_move(const statement &s)
     {
         move_parts p = parts_of(s);
         bool store = s.op[0] == "st";
         const auto &place = operand_at(s, store ? 0 : 1), &data = operand_at(s, store ? 1 : 0);
+        infer_space(p, place);
         draft d;
         d.ins.site = out_.sites++;
         set_data(d, data, p, store);
@@ -1177,7 +1379,7 @@ private:
         const auto &place = operand_at(s, 1);
         const auto &to = operand_at(s, 0);
         if (ptx::size_of(value) != 4 || ptx::size_of(at) != 4 || place.id < 0 ||
-            place.what != kind::address || place.elements.size() != 1 ||
+            place.what != kind::address || place.elements.size() != 1 || place.bits != 0 ||
             place.elements[0].what != kind::vector || to.what != kind::vector ||
             to.elements.size() != 4 ||
             classes_[static_cast<std::size_t>(place.id)] != register_class::wide)
@@ -1211,6 +1413,7 @@ private:
         if (what == "mbarrier") return decode_copy_arrival(s);
         if (what == "ca" || what == "cg") return decode_copy_start(s);
         if (what != "commit_group" && what != "wait_all" && what != "wait_group") throw unknown{};
+        if (what == "wait_group" && operand_at(s, 0).what != kind::immediate) throw unknown{};
         std::uint64_t left = what == "wait_group" ? operand_at(s, 0).bits : 0;
         draft &d = emit(need("core.wait_for_copies"));
         d.ins.extra = static_cast<std::uint32_t>(what == "commit_group" ? copy_wait::commit
@@ -1365,6 +1568,7 @@ private:
         bool bitwise = p.operation == "and" || p.operation == "or" || p.operation == "xor" ||
                        p.operation == "exch" || p.operation == "cas";
         if (bitwise) type_name = "b" + std::to_string(8 * ptx::size_of(t));
+        infer_space(p, operand_at(s, at));
         draft d;
         d.ins.site = out_.sites++;
         std::int64_t offset = 0;
@@ -1489,10 +1693,15 @@ private:
     {
         auto op = s.op[0];
         draft d;
-        operand mask;
+        operand mask = no_operand;
+        // Before compute_70 there was no mask: those lanes take part that come together.
+        const bool masked = has_part(s, "sync") || op == "bar" || op == "barrier";
+        const std::size_t unmasked = op == "vote" ? 2 : op == "shfl" ? 4 + s.paired : 0;
+        if (!masked && s.operands.size() != unmasked) throw unknown{};
+        if (!masked) mask = computed("core.activemask", type::u32, {});
         std::string name = "core." + std::string(op);
         if (op == "shfl") {
-            mask = source(s.operands.back(), type::u32);
+            if (masked) mask = source(s.operands.back(), type::u32);
             std::size_t first = s.paired ? 2 : 1;
             d.ins.a = source(operand_at(s, first), type::b32);
             d.ins.b = source(operand_at(s, first + 1), type::u32);
@@ -1506,7 +1715,7 @@ private:
             }
             name += "." + mode_of(s, {"up", "down", "bfly", "idx"});
         } else if (op == "vote") {
-            mask = source(operand_at(s, 2), type::u32);
+            if (masked) mask = source(operand_at(s, 2), type::u32);
             d.ins.a = source(operand_at(s, 1), type::pred);
             if (s.operands[1].negated) d.ins.flags = negate_a;
             std::string mode = mode_of(s, {"ballot", "any", "all", "uni"});

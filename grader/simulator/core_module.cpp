@@ -81,7 +81,9 @@ struct module::state {
     std::vector<std::unique_ptr<core::thread_block>> spare;
     core::block_team team;
 
+    std::map<std::string, int> inner_of; // variables declared inside a function, and its index
     void place_variables(module::variables *managed);
+    void place_inner(const ptx::variable &, int function);
     void place(const ptx::variable &, variable at);
     void fill(const ptx::variable &, address at);
     std::uint64_t value_of(const ptx::initial_value &, const ptx::variable &);
@@ -187,6 +189,21 @@ void module::state::place_variables(module::variables *managed)
     for (const auto *v : filled) fill(*v, variables[v->name].start);
 }
 
+void module::state::place_inner(const ptx::variable &v, int function)
+{
+    const auto [known, fresh] = inner_of.try_emplace(v.name, function);
+    if (!fresh && known->second == function) return;
+    if (symbols.count(v.name) != 0)
+        fail(v.text_line, "the simulator does not offer two variables of the name " + v.name);
+    const auto kind =
+        v.space == ptx::space::constant ? memory_kind::constant : memory_kind::variable;
+    const auto at = memory::instance().allocate(v.bytes, kind, device);
+    if (!at) fail(v.text_line, "no device memory left for " + v.name);
+    memory::instance().label(*at, v.bytes, v.name);
+    place(v, {*at, v.bytes});
+    fill(v, *at);
+}
+
 std::uint64_t module::state::value_of(const ptx::initial_value &i, const ptx::variable &v)
 {
     if (i.symbol.empty()) return i.bits;
@@ -248,8 +265,11 @@ std::unique_ptr<program> module::state::prepare(const ptx::function &entry)
     };
     auto visit = [&](int index) {
         auto &b = bodies[index] = ptx::parse_body(text.functions[index]);
-        for (const auto &v : b.variables)
+        for (const auto &v : b.variables) {
             if (v.space == ptx::space::shared) add_shared(v);
+            if (v.space == ptx::space::global || v.space == ptx::space::constant)
+                place_inner(v, index);
+        }
         for (const auto &name : names_in(b)) {
             if (auto s = shared.find(name); s != shared.end()) {
                 add_shared(*s->second);

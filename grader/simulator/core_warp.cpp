@@ -84,6 +84,21 @@ void local_address(context &c, const instruction &i, lane_mask mask)
         every(lanes_of<u32>(c, i.d), mask, [=](int) { return static_cast<u32>(v); });
 }
 
+// Why an instruction is not there, where that is more than an oversight.
+const char *reason_for(const ptx::statement &s)
+{
+    const auto op = s.op[0];
+    for (const auto *tensor : {"mma", "wmma", "ldmatrix", "stmatrix", "wgmma", "tcgen05"})
+        if (op == tensor) return ": it does not offer tensor cores";
+    for (const auto part : s.op) {
+        if (part.starts_with("e4m3") || part.starts_with("e5m2"))
+            return ": it does not offer what compute_80 lacks, such as numbers of 8 bits";
+        if (part == "v8" || part == "b128" || part == "bulk" || part.starts_with("tensor"))
+            return ": it does not offer what compute_80 lacks";
+    }
+    return "";
+}
+
 void unsupported(context &c, const instruction &i, lane_mask mask)
 {
     const auto &s = c.running->body.statements[i.statement];
@@ -92,7 +107,7 @@ void unsupported(context &c, const instruction &i, lane_mask mask)
         if (s.op[0] == "call" && o.what == ptx::operand::kind::symbol) text += " " + o.name;
     stop_grid(c, i, finding_kind::unsupported, 801, __builtin_ctz(mask),
               "the simulator does not know the instruction `" + text + "` (PTX line " +
-                  std::to_string(s.text_line) + ")");
+                  std::to_string(s.text_line) + ")" + reason_for(s));
 }
 
 void trap(context &c, const instruction &i, lane_mask mask)

@@ -1,6 +1,7 @@
-// Calls of the runtime that need no device, wherever the devices are.
+// Calls of the runtime that need no device, or only other calls, wherever the devices are.
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -17,6 +18,29 @@ struct launch_configuration {
     cudaStream_t stream;
 };
 thread_local std::vector<launch_configuration> pushed;
+
+// The bytes of an array from byte x of row y on, row after row, as planes:
+// copy(x, y, offset in memory, bytes a row, rows).
+template <class function> cudaError_t by_planes(cudaArray_const_t array, std::size_t x,
+                                                std::size_t y, std::size_t count, function copy)
+{
+    cudaExtent size{};
+    cudaChannelFormatDesc format{};
+    cudaError_t e = cudaArrayGetInfo(&format, &size, nullptr, const_cast<cudaArray_t>(array));
+    const int bits = format.x + format.y + format.z + format.w;
+    const std::size_t row = size.width * static_cast<std::size_t>(bits / 8);
+    if (e == cudaSuccess && x >= row) e = simulator::runtime::record(cudaErrorInvalidValue);
+    for (std::size_t done = 0; e == cudaSuccess && done < count; x = 0) {
+        const std::size_t left = count - done;
+        const bool whole = x == 0 && left >= row;
+        const std::size_t width = whole ? row : std::min(row - x, left);
+        const std::size_t height = whole ? left / row : 1;
+        e = copy(x, y, done, width, height);
+        done += width * height;
+        y += height;
+    }
+    return e;
+}
 
 } // namespace
 
@@ -55,6 +79,26 @@ cudaError_t __cudaLaunchKernel(cudaKernel_t function, dim3 grid, dim3 block, voi
 cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, cudaChannelFormatKind f)
 {
     return {x, y, z, w, f};
+}
+
+// Both are deprecated, and still taught.
+
+cudaError_t cudaMemcpyToArray(cudaArray_t to, std::size_t x, std::size_t y, const void *from,
+                              std::size_t count, cudaMemcpyKind kind)
+{
+    return by_planes(to, x, y, count, [&](auto at, auto row, auto done, auto width, auto height) {
+        return cudaMemcpy2DToArray(to, at, row, static_cast<const std::byte *>(from) + done, width,
+                                   width, height, kind);
+    });
+}
+
+cudaError_t cudaMemcpyFromArray(void *to, cudaArray_const_t from, std::size_t x, std::size_t y,
+                                std::size_t count, cudaMemcpyKind kind)
+{
+    return by_planes(from, x, y, count, [&](auto at, auto row, auto done, auto width, auto height) {
+        return cudaMemcpy2DFromArray(static_cast<std::byte *>(to) + done, width, from, at, row,
+                                     width, height, kind);
+    });
 }
 
 } // extern "C"

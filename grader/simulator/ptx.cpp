@@ -58,7 +58,7 @@ variable take_kind(lexer &in, ptx::space where)
     v.text_line = in.line();
     std::uint32_t count = 1;
     while (in.token().starts_with(".")) {
-        auto t = in.take();
+        auto t = in.take_directive();
         if (t == ".align") {
             v.align = take_alignment(in);
         } else if (t == ".v2" || t == ".v4") {
@@ -138,10 +138,11 @@ std::vector<variable> take_parameters(lexer &in)
     std::vector<variable> list;
     in.expect("(");
     while (!in.accept(")")) {
-        auto t = in.take();
+        auto t = in.take_directive();
         if (t != ".param" && t != ".reg")
             fail(in.line(), "expected .param, found " + std::string(t));
         list.push_back(take_variable(in, space::param));
+        list.back().in_register = t == ".reg";
         in.accept(",");
     }
     return list;
@@ -195,7 +196,7 @@ void take_linkage(lexer &in, module_text &m)
             break;
     }
     int line = in.line();
-    auto t = in.take();
+    auto t = in.take_directive();
     if (t == ".entry" || t == ".func") {
         m.functions.push_back(take_function(in, t == ".entry"));
         return;
@@ -297,12 +298,17 @@ namespace {
 // Reads one function's body: scopes of registers and labels, statements, the line table.
 class body_reader {
 public:
-    explicit body_reader(const function &f) : in_(f.text, f.text_line) { scopes_.push_back({}); }
+    explicit body_reader(const function &f) : in_(f.text, f.text_line), function_(f)
+    {
+        scopes_.push_back({});
+    }
 
     body read()
     {
+        read_register_parameters();
         while (!in_.done()) read_item();
         if (stack_ != 0) fail(in_.line(), "a brace is never closed");
+        store_register_results(statement{});
         for (auto &t : pending_) resolve(t);
         return std::move(out_);
     }
@@ -314,7 +320,7 @@ private:
     };
     struct scope {
         int parent = -1;
-        std::unordered_map<std::string_view, register_range> plain, ranges;
+        std::unordered_map<std::string_view, register_range> plain, ranges, vectors;
         std::unordered_map<std::string_view, int> labels;
         std::unordered_map<std::string_view, std::vector<std::string_view>> tables;
     };
@@ -327,7 +333,8 @@ private:
     void read_item()
     {
         if (in_.accept("{")) {
-            scopes_.push_back({stack_, {}, {}, {}, {}});
+            scopes_.push_back({});
+            scopes_.back().parent = stack_;
             stack_ = static_cast<int>(scopes_.size()) - 1;
         } else if (in_.accept("}")) {
             if (stack_ == 0) fail(in_.line(), "`}` closes nothing");
@@ -342,11 +349,9 @@ private:
 
     void read_directive()
     {
-        auto t = in_.take();
+        auto t = in_.take_directive();
         if (t == ".reg") {
-            read_registers(in_.take());
-        } else if (t.starts_with(".reg.")) { // without a space, as people write in asm
-            read_registers(t.substr(4));
+            read_registers();
         } else if (t == ".loc") {
             read_place();
         } else if (t == ".local" || t == ".shared" || t == ".param" || t == ".global" ||
@@ -354,6 +359,7 @@ private:
             const variable kind = take_kind(in_, space_named(t));
             do {
                 out_.variables.push_back(take_named(in_, kind));
+                if (in_.accept("=")) take_initialisers(in_, out_.variables.back());
             } while (in_.accept(","));
             in_.expect(";");
         } else if (t == ".pragma") {
@@ -365,14 +371,20 @@ private:
         }
     }
 
-    void read_registers(std::string_view t)
+    void read_registers()
     {
-        if (t == ".v2" || t == ".v4") fail(in_.line(), "vector registers are not supported");
+        auto t = in_.take_directive();
+        const int elements = t == ".v2" ? 2 : t == ".v4" ? 4 : 1;
+        if (elements > 1) t = in_.take_directive();
         auto kind = type_named(t.substr(1));
         if (kind == type::none) fail(in_.line(), "`" + std::string(t) + "` is not a register type");
         do {
             auto name = in_.take();
             register_range range{static_cast<int>(out_.registers.size()), -1, kind};
+            if (elements > 1) {
+                declare(name, kind, elements);
+                continue;
+            }
             if (in_.accept("<")) {
                 range.count = static_cast<int>(take_count(in_));
                 in_.expect(">");
@@ -387,6 +399,162 @@ private:
             if (out_.registers.size() > most_registers) refuse(in_.line(), "too many registers");
         } while (in_.accept(","));
         in_.expect(";");
+    }
+
+    // One register, or a vector of them: `foo` of `.reg .v2 .u32 foo`.
+    register_range declare(std::string_view name, ptx::type kind, int elements)
+    {
+        register_range range{static_cast<int>(out_.registers.size()), elements, kind};
+        out_.registers.resize(out_.registers.size() + static_cast<std::size_t>(elements), kind);
+        if (out_.registers.size() > most_registers) refuse(in_.line(), "too many registers");
+        auto &known = scopes_[stack_];
+        (elements > 1 ? known.vectors : known.plain)[name] = range;
+        return range;
+    }
+
+    // ---- parameters, results and operands of calls that are registers ----
+
+    // They travel as those of `.param` do: registers are stored there and loaded again.
+
+    void read_register_parameters()
+    {
+        for (const auto *list : {&function_.parameters, &function_.results})
+            for (const variable &v : *list) {
+                if (!v.in_register) continue;
+                if (v.bytes == 0 || v.bytes / size_of(v.type) > 4 || size_of(v.type) > 8)
+                    refuse(v.text_line, "a register parameter of that size");
+                declare(v.name, v.type, static_cast<int>(v.bytes / size_of(v.type)));
+                if (list == &function_.parameters) move_parameter(statement{}, v.name, false, {});
+            }
+    }
+
+    // Before `like`, a `ret`, or at the end of the text.
+    void store_register_results(const statement &like)
+    {
+        for (const variable &v : function_.results)
+            if (v.in_register) move_parameter(like, v.name, true, {});
+    }
+
+    // Adds a statement, guarded as `like` is.
+    void add(const statement &like, std::vector<std::string_view> op, std::vector<operand> operands)
+    {
+        statement s;
+        s.op = std::move(op);
+        s.operands = std::move(operands);
+        s.guard = like.guard;
+        s.guard_negated = like.guard_negated;
+        s.place = place_;
+        s.text_line = like.text_line != 0 ? like.text_line : function_.text_line;
+        out_.statements.push_back(std::move(s));
+    }
+
+    static operand register_operand(int id)
+    {
+        operand o;
+        o.what = operand::kind::reg;
+        o.id = id;
+        return o;
+    }
+    static operand number_operand(std::uint64_t bits)
+    {
+        operand o;
+        o.what = operand::kind::immediate;
+        o.bits = bits;
+        return o;
+    }
+
+    // Stores registers to the `.param` variable of that name, or loads them: those in `data`, or
+    // the function's own of the same name.
+    void move_parameter(const statement &like, const std::string &name, bool store, operand data)
+    {
+        if (data.what == operand::kind::none) {
+            const scope &own = scopes_[0];
+            const auto v = own.vectors.find(name), p = own.plain.find(name);
+            if (v != own.vectors.end())
+                data = vector_operand(v->second);
+            else
+                data = register_operand(p->second.first);
+        }
+        operand at;
+        at.what = operand::kind::address;
+        at.name = name;
+        const bool vector = data.what == operand::kind::vector;
+        const int first = vector ? data.elements[0].id : data.id;
+        const ptx::type kind = out_.registers[static_cast<std::size_t>(first)];
+        if (kind == type::pred && !vector) {
+            const operand byte = register_operand(static_cast<int>(out_.registers.size()));
+            out_.registers.push_back(type::u32);
+            if (store) {
+                add(like, {"selp", "u32"}, {byte, number_operand(1), number_operand(0), data});
+                add(like, {"st", "param", "u8"}, {at, byte});
+            } else {
+                add(like, {"ld", "param", "u8"}, {byte, at});
+                add(like, {"setp", "ne", "u32"}, {data, byte, number_operand(0)});
+            }
+            return;
+        }
+        static constexpr std::string_view bits[] = {"b8", "b16", "b32", "b64"};
+        std::vector<std::string_view> op = {store ? "st" : "ld", "param"};
+        if (vector) op.push_back(data.elements.size() == 2 ? "v2" : "v4");
+        op.push_back(bits[__builtin_ctz(size_of(kind))]);
+        if (store)
+            add(like, std::move(op), {at, data});
+        else
+            add(like, std::move(op), {data, at});
+    }
+
+    // Registers among a call's operands become `.param` variables of their size.
+    void add_call(statement s)
+    {
+        std::vector<std::pair<std::string, operand>> loads;
+        for (std::size_t k = 0; k < s.operands.size(); ++k) {
+            if (s.operands[k].what != operand::kind::list) continue;
+            for (operand &e : s.operands[k].elements) {
+                const bool vector = e.what == operand::kind::vector;
+                if (e.what != operand::kind::reg && !vector) continue;
+                const std::string name = passed(e, vector, k == 0, &e - &s.operands[k].elements[0]);
+                if (k == 0)
+                    loads.emplace_back(name, e);
+                else
+                    move_parameter(s, name, true, e);
+                e = operand{};
+                e.what = operand::kind::symbol;
+                e.name = name;
+            }
+        }
+        const statement like = s;
+        out_.statements.push_back(std::move(s));
+        for (const auto &[name, data] : loads) move_parameter(like, name, false, data);
+    }
+
+    // The name of a `.param` variable for the registers.
+    std::string passed(const operand &e, bool vector, bool result, std::ptrdiff_t index)
+    {
+        for (const operand &part : e.elements)
+            if (part.what != operand::kind::reg) fail(in_.line(), "a vector of no registers");
+        if (vector && e.elements.empty()) fail(in_.line(), "a vector of nothing");
+        const operand &first = vector ? e.elements[0] : e;
+        if (first.bits != 0) fail(in_.line(), "a sum as an operand of a call");
+        variable v;
+        v.space = space::param;
+        v.type = out_.registers[static_cast<std::size_t>(first.id)];
+        if (size_of(v.type) > 8) fail(in_.line(), "an operand of a call larger than 8 bytes");
+        v.bytes = size_of(v.type) * (vector ? e.elements.size() : 1);
+        v.align = static_cast<std::uint32_t>(v.bytes);
+        v.text_line = in_.line();
+        v.name = (result ? "result " : "argument ") + std::to_string(index) + " of " +
+                 std::to_string(v.bytes) + " bytes";
+        out_.variables.push_back(v);
+        return v.name;
+    }
+
+    static operand vector_operand(const register_range &range)
+    {
+        operand o;
+        o.what = operand::kind::vector;
+        for (int k = 0; k < range.count; ++k)
+            o.elements.push_back(register_operand(range.first + k));
+        return o;
     }
 
     void read_place()
@@ -444,6 +612,8 @@ private:
             fail(s.text_line, "`" + std::string(t) + "` where an instruction should be");
         split(t, s.op);
         read_operands(s);
+        if (s.op[0] == "call") return add_call(std::move(s));
+        if (s.op[0] == "ret") store_register_results(s);
         out_.statements.push_back(std::move(s));
     }
 
@@ -541,6 +711,9 @@ private:
         } else if (int id = find_register(name); id >= 0) {
             o.what = operand::kind::reg;
             o.id = id;
+        } else if (const register_range *v = find_vector(name)) {
+            o = vector_operand(*v);
+            return;
         } else if (name[0] == '%') {
             o.what = operand::kind::special;
             o.name = name.substr(1);
@@ -568,6 +741,26 @@ private:
             auto r = c.ranges.find(name.substr(0, digits));
             if (r != c.ranges.end() && index < r->second.count) return r->second.first + index;
         }
+        return find_element(name);
+    }
+
+    const register_range *find_vector(std::string_view name) const
+    {
+        for (int s = stack_; s >= 0; s = scopes_[s].parent)
+            if (auto v = scopes_[s].vectors.find(name); v != scopes_[s].vectors.end())
+                return &v->second;
+        return nullptr;
+    }
+
+    // `foo.x` of a vector register.
+    int find_element(std::string_view name) const
+    {
+        if (name.size() < 3 || name[name.size() - 2] != '.') return -1;
+        const register_range *v = find_vector(name.substr(0, name.size() - 2));
+        if (v == nullptr) return -1;
+        for (const std::string_view letters : {"xyzw", "rgba"})
+            if (auto k = letters.find(name.back()); k < static_cast<std::size_t>(v->count))
+                return v->first + static_cast<int>(k);
         return -1;
     }
 
@@ -598,6 +791,7 @@ private:
     }
 
     lexer in_;
+    const function &function_;
     body out_;
     std::vector<scope> scopes_;
     int stack_ = 0, place_ = -1, nested_ = 0;

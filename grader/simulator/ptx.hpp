@@ -64,6 +64,7 @@ struct variable {
     std::uint64_t bytes = 0; // 0 for an extern array
     bool external = false;
     bool managed = false;              // host code reads and writes it too
+    bool in_register = false;          // a parameter or result declared as `.reg`
     std::vector<initial_value> values; // element by element; the rest is zero
     int text_line = 0;
 };
@@ -110,7 +111,7 @@ bool has_part(const statement &, std::string_view part); // of the opcode: "glob
 
 struct body {
     std::vector<ptx::type> registers; // by id
-    std::vector<variable> variables;  // .shared, .local and call-site .param declared inside
+    std::vector<variable> variables;  // declared inside, and what register operands of calls need
     std::vector<statement> statements;
     std::vector<source_place> places;
 };

@@ -45,6 +45,15 @@ public:
         advance();
         return t;
     }
+    // `.param` of `.param.u64`: people leave the space out.
+    std::string_view take_directive()
+    {
+        const auto dot = token_.find('.', 1);
+        if (dot == token_.npos) return take();
+        const auto first = token_.substr(0, dot);
+        token_.remove_prefix(dot);
+        return first;
+    }
     bool accept(std::string_view t)
     {
         if (!at(t)) return false;

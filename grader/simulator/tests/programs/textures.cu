@@ -95,6 +95,29 @@ static float expected(const std::vector<float> &in, float x, float y, cudaTextur
            (1 - a) * b * texel(in, i, j + 1, m) + a * b * texel(in, i + 1, j + 1, m);
 }
 
+// They go on from row to row.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+#pragma nv_diag_suppress 1444
+static void deprecated_copies(cudaArray_t a, const std::vector<float> &in)
+{
+    std::vector<float> line(2 * w + 3);
+    std::iota(line.begin(), line.end(), 500.0f);
+    CHECK_CUDA(
+        cudaMemcpyToArray(a, 2 * 4, 1, line.data(), line.size() * 4, cudaMemcpyHostToDevice));
+    std::vector<float> all(w * h);
+    CHECK_CUDA(cudaMemcpyFromArray(all.data(), a, 0, 0, all.size() * 4, cudaMemcpyDeviceToHost));
+    for (int i = 0; i < w * h; ++i) {
+        const int k = i - (w + 2);
+        CHECK(all[i] == (k >= 0 && k < 2 * w + 3 ? line[k] : in[i]));
+    }
+    CHECK_ERROR(cudaErrorInvalidValue,
+                cudaMemcpyToArray(a, 4, 0, in.data(), w * h * 4, cudaMemcpyHostToDevice));
+    cudaGetLastError();
+}
+#pragma nv_diag_default 1444
+#pragma GCC diagnostic pop
+
 static void planes(float *out)
 {
     std::vector<float> in(w * h);
@@ -133,6 +156,7 @@ static void planes(float *out)
     CHECK_ERROR(cudaErrorInvalidValue,
                 cudaMemcpy2DToArray(a, 4, 0, in.data(), w * 4, w * 4, h, cudaMemcpyHostToDevice));
     cudaGetLastError();
+    deprecated_copies(a, in);
     cudaExtent size;
     CHECK_CUDA(cudaArrayGetInfo(nullptr, &size, nullptr, a));
     CHECK(size.width == w && size.height == h && size.depth == 0);

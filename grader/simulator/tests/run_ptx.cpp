@@ -1,0 +1,71 @@
+// Runs one kernel of a PTX file as a suite of bare PTX does: a pointer to inputs, a pointer to
+// outputs.
+//
+//   run_ptx FILE KERNEL THREADS INPUT OUTPUT_BYTES
+//
+// INPUT is in hexadecimal digits; `-` gives the outputs' pointer twice. One block runs, with 1024
+// bytes of dynamic shared memory. Prints the outputs in hexadecimal digits, then a line for how the
+// kernel ended, unless well, and a line for each finding.
+#include "fixture.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace {
+
+using namespace simulator;
+
+std::string contents(const char *path)
+{
+    std::ifstream in(path, std::ios::binary);
+    if (!in) throw std::runtime_error(std::string("cannot read ") + path);
+    return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::vector<unsigned char> bytes_of(const std::string &digits)
+{
+    std::vector<unsigned char> bytes;
+    for (std::size_t k = 0; k + 1 < digits.size(); k += 2)
+        bytes.push_back(static_cast<unsigned char>(std::stoi(digits.substr(k, 2), nullptr, 16)));
+    return bytes;
+}
+
+void run(char **argv)
+{
+    tests::buffer<unsigned char> output(std::vector<unsigned char>(std::stoul(argv[5])));
+    const bool has_input = std::string(argv[4]) != "-";
+    const tests::buffer<unsigned char> input(bytes_of(has_input ? argv[4] : "00"));
+    const address pointers[] = {has_input ? input.at : output.at, output.at};
+
+    module m(contents(argv[1]), 0);
+    const kernel_info *k = m.find_kernel(argv[2]);
+    if (k == nullptr) throw std::runtime_error(std::string("no kernel ") + argv[2]);
+    launch how;
+    how.grid = {1, 1, 1};
+    how.block = {static_cast<std::uint32_t>(std::stoul(argv[3])), 1, 1};
+    how.dynamic_shared = 1024;
+    how.parameters = std::as_bytes(std::span(pointers)).first(k->parameter_bytes);
+    const outcome end = m.run(*k, how);
+
+    for (unsigned char b : output.values()) std::printf("%02x", b);
+    std::puts("");
+    if (end.error != 0) std::printf("ended: %d %s\n", end.error, end.message.c_str());
+    for (const finding &f : findings::instance().all())
+        std::printf("found: %s %s\n", f.detail.c_str(), f.where.c_str());
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    if (argc != 6) {
+        std::fprintf(stderr, "usage: run_ptx FILE KERNEL THREADS INPUT OUTPUT_BYTES\n");
+        return 2;
+    }
+    try {
+        run(argv);
+    } catch (const std::exception &e) {
+        std::printf("\nended: %s\n", e.what());
+    }
+    return 0;
+}
