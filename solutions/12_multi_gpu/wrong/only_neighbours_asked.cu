@@ -5,8 +5,11 @@
 
 static int device_of(int member)
 {
-    int devices = 0;
-    cudaGetDeviceCount(&devices);
+    static const int devices = [] {
+        int count = 0;
+        cudaGetDeviceCount(&count);
+        return count;
+    }();
     return member % devices;
 }
 
