@@ -196,11 +196,12 @@ std::string elements(std::uint64_t n) { return fmt::format("{} element{}", n, n 
 std::string negative_index_hint(bool just_before, bool copied)
 {
     if (copied) return "Where does the copy begin: which element is the first of this piece?";
-    return just_before ? "An index is -1 here: is everything one place too early, or does the "
-                         "first thread, "
-                         "warp or neighbour begin before the array, with no test that says so?"
-                       : "Look for an index that can be negative: a difference, or a product that "
-                         "does not fit an int.";
+    return just_before
+               ? "An index is -1 here: is everything one place too early, or does the "
+                 "first thread, warp or neighbour begin before the array, with no test that says "
+                 "so?"
+               : "Look for an index that can be negative: a difference, a product that does "
+                 "not fit an int, or a number kept in a type that is too small for it.";
 }
 
 // Whether hint_past_the_end has words for what is said to be there.
@@ -221,8 +222,12 @@ bool index_is_computed(const simulator_finding &f)
     if (f.bytes == 0 || size == where.npos || where.find("past the end") == where.npos)
         return false;
     const bool first_block = f.block[0] + f.block[1] + f.block[2] == 0;
-    const std::uint64_t bytes = std::strtoull(f.where + size + 3, nullptr, 10);
-    return first_block && f.thread[1] + f.thread[2] == 0 && f.thread[0] < bytes / f.bytes;
+    std::uint64_t own = std::strtoull(f.where + size + 3, nullptr, 10) / f.bytes;
+    // An array can have more elements than there is work: columns, or all from an offset on.
+    const std::string &numbers = current_case().numbers;
+    if (const std::size_t n = numbers.find("n = "); n != numbers.npos)
+        own = std::min<std::uint64_t>(own, std::strtoull(numbers.c_str() + n + 4, nullptr, 10));
+    return first_block && f.thread[1] + f.thread[2] == 0 && f.thread[0] < own;
 }
 
 std::string large_index_hint(bool one_element, bool write, std::string_view where, bool copied)
@@ -744,17 +749,23 @@ std::string race_hint(const simulator_finding &f)
                "a block begin where the one before it ends, at blockIdx times all that a block "
                "owns, and is a row as long as the whole array's? If they are: no barrier "
                "reaches across blocks, but atomicAdd does it in one go, or another kernel.";
+    if (one_reads(f) && !std::string_view(f.where).starts_with("shared memory"))
+        return "Something must order the two accesses: which barrier stands between them? Where "
+               "other blocks use or change these elements, too, none helps: read from one array "
+               "and write to another, or let a kernel of its own do the second part.";
     // By CUDA's own rules, too, a vote or a shuffle is no barrier for memory.
+    const bool on_one_line = std::strstr(f.detail, fmt::format(":{} ", f.line).c_str());
+    if (f.write && one_reads(f) && on_one_line && std::strstr(f.detail, "no __syncwarp()"))
+        return "Does this line load, change and store what others do, too, as ++ and += do? No "
+               "barrier helps there, but atomicAdd does it in one go. Does it store what others "
+               "load? Load first, keep the value, and store behind a barrier. If the two should "
+               "not meet in this element, print both indices.";
     if (f.write && one_reads(f) && std::strstr(f.detail, "no __syncwarp()"))
         return "Which barrier stands between the read and the write? Where all warps of a block "
                "share these elements, as they do a tile, it is __syncthreads(), also before a "
                "loop's next turn writes them again; where each warp has its own, __syncwarp(), for "
                "all of its lanes. A shuffle or a vote does not do: they exchange registers, and "
                "order no memory. If the two should not meet in this element, print both indices.";
-    if (one_reads(f) && !std::string_view(f.where).starts_with("shared memory"))
-        return "Something must order the two accesses: which barrier stands between them? Where "
-               "other blocks use or change these elements, too, none helps: read from one array "
-               "and write to another, or let a kernel of its own do the second part.";
     if (both_wrote(f))
         return "Does each of these two threads have an element of its own to store? Then one of "
                "their indices is wrong: print both. If they have one in common, let one thread "
@@ -787,8 +798,8 @@ std::string hint_of(const simulator_finding &f, bool order)
     case out_of_bounds: {
         if (in_closed_memory(f))
             return "Is the device current that is meant? If so, give it access to the other's "
-                   "memory first, where cudaDeviceCanAccessPeer says that it can have it; copies "
-                   "work without.";
+                   "memory first, where cudaDeviceCanAccessPeer says that it can have it: asked "
+                   "for each pair that the kernel needs. Copies work without.";
         if (std::strstr(f.where, "2^32 elements"))
             return "A number below 0 was kept as unsigned, and came out 2^32 too large: which "
                    "difference can be negative? Keep it in an int, or compare before subtracting.";

@@ -462,7 +462,11 @@ void end_case(verdict v, std::string message, std::string hint)
     say_older_value(v, message, hint);
     if (const std::string &numbers = current_case().numbers; of_a_call(v) && !numbers.empty())
         message += fmt::format(" In the call with {}.", numbers);
-    if (std::string late = late_streams_hint(v); !late.empty()) hint = late;
+    if (std::string late = late_streams_hint(v); !late.empty()) {
+        hint = late;
+        if (v == verdict::PARTIALLY_WRITTEN)
+            hint += " Or does what was not written belong to no piece, as the rest of a division?";
+    }
     if (waits_may_lack(v))
         if (std::string alone = default_stream_hint(); !alone.empty()) hint = alone;
     if (std::string refused = refused_launch_hint(v); !refused.empty()) hint = refused;

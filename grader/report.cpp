@@ -382,10 +382,12 @@ std::string human_report(bool colour)
     std::map<std::string, tally> by_function;
     const case_record *first = nullptr;
     std::vector<const case_record *> others;
-    int out_of_reach = 0; // points that no change of the file brings here
+    int out_of_reach = 0;                // points that no change of the file brings here
+    std::map<std::string, int> cases_of; // by function, also those that were not asked for
     for (const case_record &r : records()) {
-        if (!r.started) continue;
         std::string f = function_of(r.name);
+        ++cases_of[f];
+        if (!r.started) continue;
         if (!by_function.count(f)) order.push_back(f);
         tally &t = by_function[f];
         ++t.cases;
@@ -400,10 +402,11 @@ std::string human_report(bool colour)
         if (r.speed) t.speed.push_back(&r);
     }
     // A function that writes nothing anywhere is not written yet: one line for it, not one a case.
-    auto unwritten = [&](const case_record &r) {
-        const tally &t = by_function[function_of(r.name)];
-        return t.not_written == t.cases;
+    // Of one that was asked for some of its cases alone nobody knows.
+    auto nothing_written = [&](const std::string &function) {
+        return by_function[function].not_written == cases_of[function];
     };
+    auto unwritten = [&](const case_record &r) { return nothing_written(function_of(r.name)); };
     std::vector<outcome> outcomes;
     for (const case_record &r : records())
         outcomes.push_back({r.name, r.started && !passed(r) && !skipped(r),
@@ -434,7 +437,7 @@ std::string human_report(bool colour)
         points += t.points;
         max_points += t.max_points;
         open += t.open;
-        bool all = t.passed == t.cases, none = t.not_written == t.cases;
+        bool all = t.passed == t.cases, none = nothing_written(f);
         bool rest_open = t.passed + t.skipped == t.cases;
         std::string mark = all         ? paint("32", "ok  ")
                            : none      ? "todo"

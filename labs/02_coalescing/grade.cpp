@@ -291,11 +291,12 @@ static counted_gate sectors_an_element(bool stores, int offset, double most)
 {
     return at_most(
         stores ? "sectors stored an element" : "sectors loaded an element", {most}, "",
-        stores ? "A store of a warp that begins within a sector touches five for four. Let every "
-                 "warp begin its stores at a sector boundary, and handle both ends one by one."
-               : "A load of a warp that begins within a sector touches five for four. Load from "
-                 "the boundary before, pass the floats on between lanes, and handle both ends one "
-                 "by one.",
+        stores ? "Is each element stored once? Then a store of a warp that begins within a sector "
+                 "touches five for four: let every warp begin its stores at a sector boundary, and "
+                 "handle both ends one by one."
+               : "Is each element loaded once? Twice, by two warps, is twice as much. A load of a "
+                 "warp that begins within a sector touches five for four: load from the boundary "
+                 "before, pass the floats on between lanes, and handle both ends one by one.",
         [=](const counted &c) {
             return double(stores ? c.store_sectors : c.load_sectors) / (summing::size() - offset);
         });

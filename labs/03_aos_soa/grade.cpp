@@ -562,7 +562,7 @@ template <class F> static void race_in_layouts(task what, F in, const speed_gate
 
 static const char *const whole_sectors =
     "Memory moves in sectors of 32 bytes. Which fields share a sector with those you need, and are "
-    "they needed, too?";
+    "they needed, too? A particle by itself takes a sector of each column, and of a struct one.";
 
 static counted_gate bytes_a_particle(double most)
 {

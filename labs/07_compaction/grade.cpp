@@ -175,7 +175,8 @@ static void try_unpack(const mark_list &keep, int packed_at = 0, int keep_at = 0
                                          "there, and must be written, too.");
     hint_past_the_end(
         "`packed` has only as many elements as are kept: does a lane look there where "
-        "keep[i] is 0, or at i instead of the place among those that are kept?",
+        "keep[i] is 0, at i instead of the place among those that are kept, or one place further, "
+        "where its own element was counted, too?",
         "packed");
     CALL(unpack, misaligned(packed, packed_at), misaligned(keep, keep_at), misaligned(out, out_at),
          int(keep.size()), scratch);

@@ -640,7 +640,8 @@ static counted_gate elements_loaded_once(std::size_t elements)
     return at_most(
         "requests to load 32 elements", {2}, "",
         "Every element is loaded many times. Let each thread count elements of its own, each of "
-        "them once.",
+        "them once. Or are there other loads? An array of a thread's own, with an index that is "
+        "computed, lies in memory, too: in local memory.",
         [=](const counted &c) { return 32 * memory_requests(c) / double(elements); });
 }
 

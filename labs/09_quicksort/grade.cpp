@@ -158,7 +158,8 @@ static void expect_order(const output<unsigned> &got, const keys &in, const keys
             ? "So few keys are a leaf, which one block sorts by itself: which two keys does the "
               "first step that goes wrong compare, and should these two be compared?"
             : "Is every part sorted in the end, by a kernel that was launched or else by the one "
-              "that could not launch it, and is it the same part that was split off?");
+              "that could not launch it, and is it the same part that was split off? Are tiles "
+              "and blocks rounded up?");
 }
 
 static void expect_sorted(const output<unsigned> &got, const keys &in)
