@@ -1,4 +1,4 @@
-// Fails: scan_inclusive: sizes around a warp, a block and a tile | NONDETERMINISTIC | sums must be scanned, too
+// Fails: scan_inclusive: sizes around a warp, a block and a tile | NONDETERMINISTIC | scanned, too
 // On gpu: scan_inclusive: many blocks | WRONG_ANSWER |
 // Whatever the tile before has told is taken for the sum of all.
 #include "lab.hpp"
