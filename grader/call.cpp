@@ -225,7 +225,7 @@ bool index_is_computed(const simulator_finding &f)
     std::uint64_t own = std::strtoull(f.where + size + 3, nullptr, 10) / f.bytes;
     // An array can have more elements than there is work: columns, or all from an offset on.
     const std::string &numbers = current_case().numbers;
-    if (const std::size_t n = numbers.find("n = "); n != numbers.npos)
+    if (const std::size_t n = (", " + numbers).find(", n = "); n != numbers.npos)
         own = std::min<std::uint64_t>(own, std::strtoull(numbers.c_str() + n + 4, nullptr, 10));
     return first_block && f.thread[1] + f.thread[2] == 0 && f.thread[0] < own;
 }
@@ -754,18 +754,19 @@ std::string race_hint(const simulator_finding &f)
                "other blocks use or change these elements, too, none helps: read from one array "
                "and write to another, or let a kernel of its own do the second part.";
     // By CUDA's own rules, too, a vote or a shuffle is no barrier for memory.
-    const bool on_one_line = std::strstr(f.detail, fmt::format(":{} ", f.line).c_str());
-    if (f.write && one_reads(f) && on_one_line && std::strstr(f.detail, "no __syncwarp()"))
-        return "Does this line load, change and store what others do, too, as ++ and += do? No "
-               "barrier helps there, but atomicAdd does it in one go. Does it store what others "
-               "load? Load first, keep the value, and store behind a barrier. If the two should "
-               "not meet in this element, print both indices.";
-    if (f.write && one_reads(f) && std::strstr(f.detail, "no __syncwarp()"))
+    if (f.write && one_reads(f) && std::strstr(f.detail, "no __syncwarp()")) {
+        const bool on_one_line = std::strstr(f.detail, fmt::format(":{} ", f.line).c_str());
+        if (on_one_line)
+            return "Does this line load, change and store what others do, too, as ++ and += do? No "
+                   "barrier helps there, but atomicAdd does it in one go. Does it store what "
+                   "others load? Load first, keep the value, and store behind a barrier. If the "
+                   "two should not meet in this element, print both indices.";
         return "Which barrier stands between the read and the write? Where all warps of a block "
                "share these elements, as they do a tile, it is __syncthreads(), also before a "
                "loop's next turn writes them again; where each warp has its own, __syncwarp(), for "
                "all of its lanes. A shuffle or a vote does not do: they exchange registers, and "
                "order no memory. If the two should not meet in this element, print both indices.";
+    }
     if (both_wrote(f))
         return "Does each of these two threads have an element of its own to store? Then one of "
                "their indices is wrong: print both. If they have one in common, let one thread "

@@ -396,7 +396,8 @@ template <class T> [[noreturn]] void end_wrong(const mistake<T> &m, const std::s
     if (!why && v == verdict::NONDETERMINISTIC && !nan) why = reordered(m);
     if (!why) why = recognise_nobodys_value(m);
     const bool said = why.has_value();
-    const bool general = !why && !(why = recognise_known(m, known));
+    if (!why) why = recognise_known(m, known);
+    const bool by_lab = !said && why.has_value(); // which says what to do about it
     if (!why && !nan) why = recognise_general(m);
     if (why) {
         message += " " + why->cause;
@@ -410,7 +411,7 @@ template <class T> [[noreturn]] void end_wrong(const mistake<T> &m, const std::s
                     : ".";
     }
     if (v == verdict::NONDETERMINISTIC && !said)
-        next = (general || next.empty() ? "" : next + " ") +
+        next = (by_lab && !next.empty() ? next + " " : "") +
                "Which of these can differ between two calls: a static or __device__ variable, or "
                "scratch, that still holds what the first call left; or the order in which threads "
                "and blocks come to something?";

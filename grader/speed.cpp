@@ -461,13 +461,11 @@ private:
         // while it says how much scratch it needs is its own loss. Answers are judged in order.
         std::vector<contestant> all = contestants();
         std::vector<answer> last(all.size());
-        const auto submission = static_cast<std::size_t>(
-            std::find(all.begin(), all.end(), contestant::submission) - all.begin());
         in_parallel(all.size(), [&](std::size_t k) {
-            if (k != submission) last[k] = load(all[k], from, to);
+            if (all[k] != contestant::submission) last[k] = load(all[k], from, to);
         });
-        if (submission < all.size()) last[submission] = load(all[submission], from, to);
         for (std::size_t k = 0; k < all.size() && from < to; ++k) {
+            if (all[k] == contestant::submission) last[k] = load(all[k], from, to);
             if (all[k] == contestant::submission && lacks_device_memory(last[k])) {
                 submission_worker() = worker();
                 if (!lacks_device_memory(load(all[k], 0, to))) end_for_leak(function());

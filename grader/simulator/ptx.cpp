@@ -315,7 +315,7 @@ public:
 
 private:
     struct register_range {
-        int first, count; // count < 0: the plain name
+        int first, count;
         ptx::type type;
     };
     struct scope {
@@ -374,42 +374,37 @@ private:
     void read_registers()
     {
         auto t = in_.take_directive();
-        const int elements = t == ".v2" ? 2 : t == ".v4" ? 4 : 1;
+        const std::uint64_t elements = t == ".v2" ? 2 : t == ".v4" ? 4 : 1;
         if (elements > 1) t = in_.take_directive();
         auto kind = type_named(t.substr(1));
         if (kind == type::none) fail(in_.line(), "`" + std::string(t) + "` is not a register type");
         do {
             auto name = in_.take();
-            register_range range{static_cast<int>(out_.registers.size()), -1, kind};
-            if (elements > 1) {
-                declare(name, kind, elements);
-                continue;
-            }
-            if (in_.accept("<")) {
-                range.count = static_cast<int>(take_count(in_));
+            auto &known = scopes_[stack_];
+            if (elements == 1 && in_.accept("<")) {
+                known.ranges[name] = add_registers(kind, take_count(in_));
                 in_.expect(">");
-                if (range.count < 0 || static_cast<std::size_t>(range.count) > most_registers)
-                    refuse(in_.line(), "too many registers");
-                scopes_[stack_].ranges[name] = range;
             } else {
-                scopes_[stack_].plain[name] = range;
+                declare(name, kind, elements);
             }
-            out_.registers.resize(out_.registers.size() + (range.count < 0 ? 1 : range.count),
-                                  kind);
-            if (out_.registers.size() > most_registers) refuse(in_.line(), "too many registers");
         } while (in_.accept(","));
         in_.expect(";");
     }
 
     // One register, or a vector of them: `foo` of `.reg .v2 .u32 foo`.
-    register_range declare(std::string_view name, ptx::type kind, int elements)
+    void declare(std::string_view name, ptx::type kind, std::uint64_t elements)
     {
-        register_range range{static_cast<int>(out_.registers.size()), elements, kind};
-        out_.registers.resize(out_.registers.size() + static_cast<std::size_t>(elements), kind);
-        if (out_.registers.size() > most_registers) refuse(in_.line(), "too many registers");
         auto &known = scopes_[stack_];
-        (elements > 1 ? known.vectors : known.plain)[name] = range;
-        return range;
+        (elements > 1 ? known.vectors : known.plain)[name] = add_registers(kind, elements);
+    }
+
+    register_range add_registers(ptx::type kind, std::uint64_t count)
+    {
+        const std::size_t first = out_.registers.size();
+        if (first > most_registers || count > most_registers - first)
+            refuse(in_.line(), "too many registers");
+        out_.registers.resize(first + count, kind);
+        return {static_cast<int>(first), static_cast<int>(count), kind};
     }
 
     // ---- parameters, results and operands of calls that are registers ----
@@ -423,7 +418,7 @@ private:
                 if (!v.in_register) continue;
                 if (v.bytes == 0 || v.bytes / size_of(v.type) > 4 || size_of(v.type) > 8)
                     refuse(v.text_line, "a register parameter of that size");
-                declare(v.name, v.type, static_cast<int>(v.bytes / size_of(v.type)));
+                declare(v.name, v.type, v.bytes / size_of(v.type));
                 if (list == &function_.parameters) move_parameter(statement{}, v.name, false, {});
             }
     }
