@@ -199,7 +199,9 @@ static void try_drift(const floats &aos, float dt)
            "drift returned, and every particle is where it was, though a kernel stored floats.",
            "It stored what was there before, as if the step were 0: is vx * dt computed in float, "
            "with dt a float all the way, and is it added to what is stored?");
-    expect_changed_in_place(!same || !moves, "drift returned, and every particle is where it was.");
+    expect_changed_in_place(!same || !moves, "drift returned, and every particle is where it was.",
+                            "Does a kernel run at all, and does it write its result? If it does, "
+                            "is dt a float all the way to it?");
     // Of what does not move, the bound is its last bit.
     oracle::moved moved = oracle::drift(aos, dt);
     std::vector<double> want(given.begin(), given.end()), magnitude(given.size());

@@ -4,7 +4,7 @@
 
 #include <cuda_runtime.h>
 
-static __device__ float coefficients[most_coefficients];
+alignas(512) static __device__ float coefficients[most_coefficients];
 
 static __global__ void evaluate(const float *x, float *y, int n, cudaTextureObject_t c, int degree)
 {

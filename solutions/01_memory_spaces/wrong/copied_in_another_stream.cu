@@ -1,4 +1,5 @@
 // Fails: sum_mapped: several passes | UNINITIALISED | Here the work in streams runs as late
+// On gpu: may pass - the copy is mostly over in time
 // The kernels are in another stream than the copy, and no event is between them.
 #include "lab.hpp"
 

@@ -1,4 +1,5 @@
 // Fails: sample_bilinear: on the pixels | CUDA_ERROR | do not fit the array
+// On gpu: sample_bilinear: on the pixels | CRASH | cudaMemcpy2DToArray: invalid argument
 // The copy has as many bytes a row as the image has rows.
 #include "lab.hpp"
 

@@ -1,4 +1,5 @@
 // Fails: sum_mapped: one pass | NOT_WRITTEN | It launched no kernel
+// On gpu: sum_mapped: one pass | NOT_WRITTEN |
 // Without elements there is nothing to add, and nothing is written.
 #include "lab.hpp"
 

@@ -1,4 +1,5 @@
 // Fails: reverse_blocks: pieces of any size | LAUNCH_FAILED | 65535 blocks in y
+// On gpu: reverse_blocks: pieces of any size | LAUNCH_FAILED | 65535
 // The pieces are the rows of the grid.
 #include "lab.hpp"
 

@@ -1,4 +1,5 @@
 // Fails: drift: sizes around a warp and a block | RACE | does a block begin where
+// On gpu: may pass - most loads of both come before either stores
 // A block begins in the middle of the one before it.
 #include "lab.hpp"
 

@@ -1,4 +1,5 @@
 // Fails: distance_all: a few particles | OUT_OF_BOUNDS | is none of those to spare
+// On gpu: distance_all: a few particles | OUT_OF_BOUNDS |
 // The result is indexed as the particles are.
 #include "lab.hpp"
 

@@ -1,4 +1,5 @@
 // Fails: to_soa: a few particles | CUDA_ERROR | asks for 0 bytes
+// On gpu: to_soa: a few particles | CUDA_ERROR |
 // The launch does not say how large the tile is.
 #include "lab.hpp"
 

@@ -1,4 +1,5 @@
 // Fails: to_soa: sizes around a warp and a block | CUDA_ERROR | of the dynamic shared
+// On gpu: to_soa: sizes around a warp and a block | CUDA_ERROR |
 // The launch gives the size of the tile in floats.
 #include "lab.hpp"
 

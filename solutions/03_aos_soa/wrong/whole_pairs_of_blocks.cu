@@ -1,4 +1,5 @@
 // Fails: drift: a few particles | NOT_WRITTEN | none of them stored
+// On gpu: drift: a few particles | NOT_WRITTEN |
 // A block moves two blocks' worth of particles, or none where there are not so many.
 #include "lab.hpp"
 

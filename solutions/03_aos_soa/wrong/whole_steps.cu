@@ -1,4 +1,5 @@
 // Fails: drift: a few particles | WRONG_ANSWER | as if the step were 0
+// On gpu: drift: a few particles | NOT_WRITTEN | dt a float
 // The time goes to the kernel in a whole number.
 #include "lab.hpp"
 

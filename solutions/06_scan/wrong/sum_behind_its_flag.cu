@@ -1,5 +1,5 @@
-// Fails: scan_inclusive: sizes around a warp, a block and a tile | NONDETERMINISTIC | no
-// __threadfence() comes between the two stores On gpu: may pass - the two words seldom travel apart
+// Fails: scan_inclusive: sizes around a warp, a block and a tile | NONDETERMINISTIC | no __threadfence() comes between the two stores
+// On gpu: may pass - the two words seldom travel apart
 // Sum and kind are both volatile, in two words, with no fence between their stores.
 #include "lab.hpp"
 

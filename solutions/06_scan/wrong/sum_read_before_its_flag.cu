@@ -1,6 +1,7 @@
-// Fails: scan_inclusive: sizes around a warp, a block and a tile | NONDETERMINISTIC | between its
-// read of that and this read On gpu: may pass - loads seldom overtake each other The sum is fenced
-// before its kind is told, but who has seen the kind reads the sum without a fence.
+// Fails: scan_inclusive: sizes around a warp, a block and a tile | NONDETERMINISTIC | between its read of that and this read
+// On gpu: may pass - loads seldom overtake each other
+// The sum is fenced before its kind is told, but who has seen the kind reads the sum without a
+// fence.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>

@@ -1,6 +1,5 @@
-// Fails: histogram: sizes around 16 bytes, a warp and a block | WRONG_ANSWER | Only the first 16384
-// bytes On gpu: histogram: sizes around 16 bytes, a warp and a block | WRONG_ANSWER | Only the
-// first 16384 bytes The grid has a fixed size, and no thread goes on.
+// Fails: histogram: sizes around 16 bytes, a warp and a block | WRONG_ANSWER | Only the first 16384 bytes
+// The grid has a fixed size, and no thread goes on.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>

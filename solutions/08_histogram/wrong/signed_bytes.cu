@@ -1,5 +1,5 @@
 // Fails: histogram: any bytes | CUDA_ERROR | byte -
-// On gpu: histogram: any bytes | CUDA_ERROR |
+// On gpu: histogram: any bytes | WRONG_ANSWER |
 // A char is signed: from 128 on it is a number below 0.
 #include "lab.hpp"
 

@@ -1,6 +1,6 @@
-// Fails: diamond: sizes, rounds and places | RESOURCE_LIMIT | streams and events more than before
-// it On gpu: diamond: sizes, rounds and places | RESOURCE_LIMIT | Each call makes two events, and
-// leaves them.
+// Fails: diamond: sizes, rounds and places | RESOURCE_LIMIT | streams and events more than before it
+// On gpu: diamond: sizes, rounds and places | RESOURCE_LIMIT |
+// Each call makes two events, and leaves them.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>

@@ -1,4 +1,5 @@
 // Fails: step: one step of a few bodies | UNINITIALISED | kept from call to call
+// On gpu: step: one step of a few bodies | NONDETERMINISTIC |
 // The pull after a step is that before the next; but the next call has scratch of its own.
 #include "lab.hpp"
 
