@@ -121,8 +121,7 @@ std::string launch_hint(int error)
     if (std::string hint = shape_hint(current_case().refused); !hint.empty()) return hint;
     if (error == 9 || error == 1)
         return "A grid has at least one block: n / block_size is 0 for a small n, so round up, and "
-               "launch nothing where there is nothing to do. A block has at most 1024 threads, and "
-               "a "
+               "launch nothing where there is nothing to do. A block has at most 1024 threads, a "
                "grid at most 65535 blocks in y and in z.";
     if (error == 701) return "The block asks for more registers or shared memory than there are.";
     return "Check cudaGetLastError() after each launch.";

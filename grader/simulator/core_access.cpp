@@ -1195,7 +1195,7 @@ void copy_async(context &c, const instruction &i, lane_mask mask)
     second.site += 1;
     count_window(c, second, mask, to, write, false);
     std::byte bytes[32][16] = {};
-    active(mask, [&](int l) {
+    active(whole | part, [&](int l) {
         __builtin_memcpy(bytes[l], device.data + (from[l] - device.base), wanted[l]);
     });
     start_copies(c, i, mask, to, bytes);

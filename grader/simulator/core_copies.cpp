@@ -11,57 +11,82 @@ warp::warp() = default;
 warp::warp(warp &&) noexcept = default;
 warp::~warp() = default;
 
-void start_copies(context &c, const instruction &i, lane_mask mask, const std::uint64_t *to,
-                  const std::byte (*bytes)[16])
-{
-    // From here on the bytes may arrive at any time: who still reads the old ones is in a race.
-    if (c.races != nullptr)
-        check_races(c, i, mask, to, ptx::space::shared, i.bytes, access_use::copy, false, bytes);
-    if (!c.w->copies) c.w->copies = std::make_unique<copies_in_flight>();
-    auto &state = *c.w->copies;
-    for (; mask != 0; mask &= mask - 1) {
-        int lane = __builtin_ctz(mask);
-        auto at = static_cast<std::uint32_t>(to[lane]);
-        auto &n = state.waiting.emplace_back();
-        n = {c.running, &i, at, state.committed[lane], lane, {}};
-        std::memcpy(n.bytes, bytes[lane], i.bytes);
-        for (std::uint32_t k = 0; k < i.bytes; ++k)
-            c.shared_shadow[at + k] =
-                static_cast<std::uint8_t>((c.shared_shadow[at + k] & ~initialised) | in_flight);
-    }
-}
-
 namespace {
 
 using copy = copies_in_flight::copy;
 
-// Copies of one instruction by lanes in ascending order arrive together.
-void arrive(context &c, const copy *first, const copy *last)
+// All lanes, side by side.
+bool is_contiguous(lane_mask mask, const std::uint64_t *to, std::uint32_t bytes)
 {
-    std::uint64_t to[32];
-    std::byte bytes[32][16];
-    lane_mask mask = 0;
-    for (const copy *k = first; k != last; ++k) {
-        to[k->lane] = k->to;
-        std::memcpy(bytes[k->lane], k->bytes, sizeof k->bytes);
-        mask |= lane_mask{1} << k->lane;
-    }
-    const instruction &i = *first->from;
-    if (c.races != nullptr) {
-        code *here = c.running;
-        c.running = const_cast<code *>(first->of);
-        check_races(c, i, mask, to, ptx::space::shared, i.bytes, access_use::copy, false, bytes);
-        c.running = here;
-    }
-    for (const copy *k = first; k != last; ++k) {
-        std::memcpy(c.shared + k->to, k->bytes, i.bytes);
-        for (std::uint32_t b = 0; b < i.bytes; ++b)
-            c.shared_shadow[k->to + b] =
-                static_cast<std::uint8_t>((c.shared_shadow[k->to + b] | initialised) & ~in_flight);
+    bool all = mask == ~lane_mask{0};
+    for (std::uint32_t l = 0; l < 32; ++l) all &= to[l] == to[0] + l * bytes;
+    return all;
+}
+
+void mark(context &c, lane_mask lanes, const std::uint64_t *to, std::uint32_t bytes,
+          bool contiguous, std::uint8_t set, std::uint8_t clear)
+{
+    auto range = [&](std::uint64_t at, std::uint32_t n) {
+        std::uint8_t *const shadow = c.shared_shadow + at;
+        for (std::uint32_t k = 0; k < n; ++k)
+            shadow[k] = static_cast<std::uint8_t>((shadow[k] | set) & ~clear);
+    };
+    if (contiguous) return range(to[0], 32 * bytes);
+    for (; lanes != 0; lanes &= lanes - 1) range(to[__builtin_ctz(lanes)], bytes);
+}
+
+void note_write(context &c, const instruction &i, lane_mask lanes, const std::uint64_t *to,
+                const std::byte (*bytes)[16], bool contiguous)
+{
+    if (c.races != nullptr)
+        check_races(c, i, lanes, to, ptx::space::shared, i.bytes, access_use::copy, contiguous,
+                    bytes);
+}
+
+template <std::size_t bytes> void place(std::byte *shared, const copy &k, lane_mask lanes)
+{
+    for (; lanes != 0; lanes &= lanes - 1) {
+        const int lane = __builtin_ctz(lanes);
+        std::memcpy(shared + k.to[lane], k.bytes[lane], bytes);
     }
 }
 
+void arrive(context &c, const copy &k, lane_mask lanes)
+{
+    code *here = c.running;
+    c.running = const_cast<code *>(k.of);
+    const std::uint32_t bytes = k.from->bytes;
+    const bool contiguous = is_contiguous(lanes, k.to, bytes);
+    note_write(c, *k.from, lanes, k.to, k.bytes, contiguous);
+    c.running = here;
+    (bytes == 4 ? place<4> : bytes == 8 ? place<8> : place<16>)(c.shared, k, lanes);
+    mark(c, lanes, k.to, bytes, contiguous, initialised, in_flight);
+}
+
 } // namespace
+
+void start_copies(context &c, const instruction &i, lane_mask mask, const std::uint64_t *to,
+                  const std::byte (*bytes)[16])
+{
+    if (!c.w->copies) c.w->copies = std::make_unique<copies_in_flight>();
+    auto &state = *c.w->copies;
+    for (lane_mask left = mask; left != 0;) {
+        const std::uint32_t group = state.committed[__builtin_ctz(left)];
+        lane_mask lanes = 0;
+        for (int l = 0; l < 32; ++l)
+            lanes |= static_cast<lane_mask>(state.committed[l] == group) << l;
+        lanes &= left;
+        left &= ~lanes;
+        // From here on the bytes may arrive at any time: who still reads the old ones is in a race.
+        const bool contiguous = is_contiguous(lanes, to, i.bytes);
+        note_write(c, i, lanes, to, bytes, contiguous);
+        mark(c, lanes, to, i.bytes, contiguous, in_flight, initialised);
+        copy &k = state.waiting.emplace_back();
+        k.of = c.running, k.from = &i, k.lanes = lanes, k.group = group;
+        std::memcpy(k.to, to, sizeof k.to);
+        std::memcpy(k.bytes, bytes, sizeof k.bytes);
+    }
+}
 
 void wait_for_copies(context &c, const instruction &i, lane_mask mask)
 {
@@ -75,22 +100,22 @@ void wait_for_copies(context &c, const instruction &i, lane_mask mask)
         for (lane_mask m = mask; m != 0; m &= m - 1) ++state.committed[__builtin_ctz(m)];
         return;
     }
-    auto stays = [&](const copy &k) {
-        if ((mask >> k.lane & 1) == 0) return true;
-        if (how == copy_wait::all) return false;
-        return std::uint64_t{k.group} + static_cast<std::uint64_t>(i.offset) >=
-               state.committed[k.lane];
-    };
-    auto left = std::stable_partition(state.waiting.begin(), state.waiting.end(), stays);
-    auto first = left;
-    for (auto k = left; k != state.waiting.end(); ++k) {
-        auto next = k + 1;
-        bool more = next != state.waiting.end() && next->from == k->from && next->lane > k->lane;
-        if (more) continue;
-        arrive(c, &*first, &*k + 1);
-        first = next;
+    const std::uint64_t may_stay = how == copy_wait::all ? 0 : static_cast<std::uint64_t>(i.offset);
+    const std::uint64_t most =
+        *std::max_element(std::begin(state.committed), std::end(state.committed));
+    for (copy &k : state.waiting) {
+        if (how == copy_wait::group && k.group + may_stay >= most) continue; // all of it stays
+        lane_mask done = 0;
+        for (int l = 0; l < 32; ++l)
+            done |= static_cast<lane_mask>(how == copy_wait::all ||
+                                           k.group + may_stay < state.committed[l])
+                    << l;
+        done &= mask & k.lanes;
+        if (done == 0) continue;
+        arrive(c, k, done);
+        k.lanes &= ~done;
     }
-    state.waiting.erase(left, state.waiting.end());
+    while (!state.waiting.empty() && state.waiting.front().lanes == 0) state.waiting.pop_front();
 }
 
 bool copied_bytes(const warp &w, int lane, std::uint64_t at, std::uint32_t n, std::byte *to)
@@ -98,10 +123,11 @@ bool copied_bytes(const warp &w, int lane, std::uint64_t at, std::uint32_t n, st
     if (!w.copies) return false;
     const auto &all = w.copies->waiting;
     auto last = std::find_if(all.rbegin(), all.rend(), [=](const copy &k) {
-        return k.lane == lane && k.to <= at && at + n <= k.to + k.from->bytes;
+        return (k.lanes >> lane & 1) != 0 && k.to[lane] <= at &&
+               at + n <= k.to[lane] + k.from->bytes;
     });
     if (last == all.rend()) return false;
-    std::memcpy(to, last->bytes + (at - last->to), n);
+    std::memcpy(to, last->bytes[lane] + (at - last->to[lane]), n);
     return true;
 }
 
@@ -110,7 +136,9 @@ std::string copy_to(const thread_block &b, std::uint64_t at)
     for (const warp &w : b.warps) {
         if (!w.copies) continue;
         for (const copy &k : w.copies->waiting)
-            if (at - k.to < k.from->bytes) return place_text(*k.of, k.from->statement);
+            for (lane_mask m = k.lanes; m != 0; m &= m - 1)
+                if (at - k.to[__builtin_ctz(m)] < k.from->bytes)
+                    return place_text(*k.of, k.from->statement);
     }
     return {};
 }

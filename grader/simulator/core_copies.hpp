@@ -6,18 +6,20 @@
 
 #include "core_grid.hpp"
 
+#include <deque>
+
 namespace simulator::core {
 
 struct copies_in_flight { // of one warp
-    struct copy {
+    struct copy {         // of one instruction, by lanes that are in groups of the same number
         const code *of;
         const instruction *from;
-        std::uint32_t to;    // byte of shared memory
-        std::uint32_t group; // of its thread
-        int lane;
-        std::byte bytes[16];
+        lane_mask lanes; // whose bytes have not arrived
+        std::uint32_t group;
+        std::uint64_t to[32]; // bytes of shared memory
+        std::byte bytes[32][16];
     };
-    std::vector<copy> waiting; // in order of their start
+    std::deque<copy> waiting; // in order of their start
     std::uint32_t committed[32] = {};
 };
 
