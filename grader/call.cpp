@@ -469,6 +469,41 @@ std::string why_unwritten(const argument &a, const std::vector<std::uint64_t> &m
     return "Which threads should write these elements, and what stops them?";
 }
 
+// Where whole rows or columns are missing at the end: whether that is what comes of a grid with as
+// many blocks as are needed, of any shape, whose two dimensions have changed places. `lines`,
+// `across`: how many rows there are and how long, or columns; `there`: how many of them.
+bool grid_turned(std::uint64_t lines, std::uint64_t across, std::uint64_t there)
+{
+    const counted c = counts_of_last_call();
+    if (c.launches != 1 || c.blocks == 0) return false;
+    auto blocks_for = [](std::uint64_t n, std::uint64_t each) { return (n + each - 1) / each; };
+    const std::uint64_t threads = c.threads / c.blocks;
+    for (std::uint64_t b = 1; b <= threads; b *= 2)
+        if (threads % b == 0 && there == b * blocks_for(across, threads / b) &&
+            c.blocks == blocks_for(lines, b) * blocks_for(across, threads / b))
+            return true;
+    return false;
+}
+
+// What to try where whole rows or columns are missing.
+std::string why_lines_missing(const argument &a, const std::vector<std::uint64_t> &missing)
+{
+    const std::uint64_t rows = a.written_count / a.row, first = missing.front();
+    const bool columns = missing.size() % a.row != 0 || first % a.row != 0;
+    const bool turned =
+        columns ? first < a.row && missing.back() % a.row + 1 == a.row &&
+                      grid_turned(a.row, rows, first)
+                : missing.back() + 1 == a.written_count && grid_turned(rows, a.row, first / a.row);
+    if (turned)
+        return fmt::format("As many blocks ran as are needed, and there are none for these {}: "
+                           "have x and y of the grid changed places? What the kernel takes from "
+                           "blockIdx.x is counted by the grid's first number, what it takes from "
+                           "blockIdx.y by the second.",
+                           columns ? "columns" : "rows");
+    return "Which index of the store runs over them, by what is it bounded, and which blocks are "
+           "there for them?";
+}
+
 // "row 3", "rows 3 to 5"
 std::string span_of(const char *what, std::uint64_t first, std::uint64_t last)
 {
@@ -563,9 +598,25 @@ void check_written(const std::vector<argument> &arguments, const unwritten_lists
                              lists[j].size(), elements(a.written_count), ordinal_parts(a, 0),
                              lists[j].size() == 1 ? "was" : "were", lists[j].front(), lines),
                  lines.empty() ? why_unwritten(a, lists[j], arguments)
-                               : "Which index of the store runs over them, by what is it bounded, "
-                                 "and which blocks are there for them?");
+                               : why_lines_missing(a, lists[j]));
     }
+}
+
+// Of an output with more elements written than asked for: which of the case's mistakes gives just
+// these.
+std::optional<misconception<float>> known_too_many(const argument &a)
+{
+    if (a.wire.element != sizeof(float)) return {};
+    const std::byte *before = given(a), *after = returned(a);
+    for (const misconception<float> &k : current_case().too_many) {
+        const std::vector<float> values = k.looks_like();
+        const std::size_t bytes = values.size() * sizeof(float);
+        if (values.size() > a.written_first + a.written_count && bytes <= a.wire.bytes &&
+            std::memcmp(after, values.data(), bytes) == 0 &&
+            std::memcmp(before + bytes, after + bytes, a.wire.bytes - bytes) == 0)
+            return k;
+    }
+    return {};
 }
 
 // Elements that nobody asked for must keep what they held.
@@ -581,15 +632,19 @@ void check_untouched(const std::vector<argument> &arguments)
             if (std::memcmp(before + i * a.wire.element, after + i * a.wire.element,
                             a.wire.element) == 0)
                 continue;
-            end_case(
-                verdict::WRONG_ANSWER,
-                fmt::format(
-                    "{}[{}] was overwritten with {}; the contract asks for elements {} to {} and "
-                    "leaves the rest as it was.",
-                    ordinal_parts(a, 0), i, a.show(after + i * a.wire.element), a.written_first,
-                    static_cast<std::int64_t>(a.written_first + a.written_count) - 1),
-                "Is an element stored that should not be, or one at a place too far on? Or does a "
-                "guard let more through than the range that lab.hpp states?");
+            const std::string asked = a.written_count == 0
+                                          ? "none of its elements"
+                                          : fmt::format("elements {} to {}", a.written_first,
+                                                        a.written_first + a.written_count - 1);
+            const std::string message = fmt::format(
+                "{}[{}] was overwritten with {}; the contract asks for {} and leaves the rest as "
+                "it was.",
+                ordinal_parts(a, 0), i, a.show(after + i * a.wire.element), asked);
+            if (const auto known = known_too_many(a))
+                end_case(verdict::WRONG_ANSWER, message + " " + known->cause, known->next);
+            end_case(verdict::WRONG_ANSWER, message,
+                     "Is an element stored that should not be, or one at a place too far on? Or "
+                     "does a guard let more through than the range that lab.hpp states?");
         }
     }
 }
@@ -846,6 +901,7 @@ std::string hint_of(const simulator_finding &f, bool order)
         return "Is that address kept from an earlier call, in a static variable? Each call gets "
                "arrays of its own, scratch too. Or is memory freed before the last use has ended?";
     case misaligned:
+        if (!current_case().misaligned.empty()) return current_case().misaligned;
         return f.bytes == 16 ? "A float4 access needs an address that is a multiple of 16: check "
                                "the pointer, or peel."
                              : fmt::format("An access of {0} bytes at once needs an address that "

@@ -470,7 +470,13 @@ void end_case(verdict v, std::string message, std::string hint)
     }
     if (waits_may_lack(v))
         if (std::string alone = default_stream_hint(); !alone.empty()) hint = alone;
-    if (std::string refused = refused_launch_hint(v); !refused.empty()) hint = refused;
+    if (std::string refused = refused_launch_hint(v); !refused.empty()) {
+        if (v == verdict::NONDETERMINISTIC) // other launches are refused each time
+            hint = "If you do, try that way alone, as if every launch were refused.";
+        else if (!hint.empty())
+            hint = "If you do: " + hint;
+        hint = refused + (hint.empty() ? "" : " ") + hint;
+    }
     static std::mutex one_at_a_time;
     std::unique_lock lock(one_at_a_time);
     case_record &r = current_case();

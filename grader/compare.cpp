@@ -536,6 +536,13 @@ void hint_left_out(const std::vector<std::vector<std::size_t>> &lists, const std
         current_case().left_out.lists.emplace_back(elements.begin(), elements.end());
 }
 
+void hint_too_many(std::vector<misconception<float>> known)
+{
+    current_case().too_many = std::move(known);
+}
+
+void hint_misaligned(const std::string &hint) { current_case().misaligned = hint; }
+
 void hint_without_end(const std::string &hint) { current_case().without_end = hint; }
 
 void run_streams(stream_work when) { current_case().streams = when; }

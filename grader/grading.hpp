@@ -121,6 +121,13 @@ void hint_unwritten(const std::string &hint);
 // another of these lists.
 void hint_left_out(const std::vector<std::vector<std::size_t>> &lists, const std::string &hint);
 
+// The same where an output of floats begins with just the values that one of these gives, more than
+// were asked for, and is untouched behind them.
+void hint_too_many(std::vector<misconception<float>> known);
+
+// The same where a kernel's access is misaligned.
+void hint_misaligned(const std::string &hint);
+
 // The same where a call of the case's next does not end.
 void hint_without_end(const std::string &hint);
 

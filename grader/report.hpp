@@ -54,9 +54,11 @@ struct case_record {
     struct {
         std::vector<std::vector<std::uint64_t>> lists;
         std::string hint;
-    } left_out;              // of an output, just the elements of one of these
-    std::string unwritten;   // where scratch is read that nobody wrote
-    bool counting = false;   // its calls count values into bins
+    } left_out;                                 // of an output, just the elements of one of these
+    std::vector<misconception<float>> too_many; // elements written that nobody asked for
+    std::string misaligned;                     // where an access is
+    std::string unwritten;                      // where scratch is read that nobody wrote
+    bool counting = false;                      // its calls count values into bins
     bool copied = false;     // its calls bring their results by copies, not by kernels
     std::string without_end; // where it does not end
     struct {

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <numeric>
@@ -50,6 +51,9 @@ static std::size_t kept_of(const mark_list &keep)
 
 // What wrong answers look like.
 
+static const char *const ask_greater =
+    "Of NaN, x > 0 and x <= 0 are both false, so !(x <= 0) is true: ask x > 0 itself.";
+
 static std::vector<misconception<int>> wrong_counts(const floats &in, int counted)
 {
     // How many of the first 2^k are kept, which is what a thread, warp or tile may have counted.
@@ -69,11 +73,48 @@ static std::vector<misconception<int>> wrong_counts(const floats &in, int counte
          exactly(kept - last)},
         {"Elements that are 0 were counted as well.", "0 is not greater than 0.",
          exactly(not_negative)},
+        {"NaN was counted as well.", ask_greater,
+         exactly(std::count_if(in.begin(), in.end(), [](float x) { return !(x <= 0); }))},
+        {"Elements that are 0, and NaN, were counted as well.", ask_greater,
+         exactly(std::count_if(in.begin(), in.end(), [](float x) { return !(x < 0); }))},
         {"This is how many are not kept.", "Count those that are greater than 0.",
          exactly(std::ptrdiff_t(in.size()) - kept)},
         {"This is how many of the first " + std::to_string(part) + " elements are kept.",
          "Whose sum was written? The last thread of those that add up the counts knows them all.",
          exactly(part > 0 ? counted : -1)},
+    };
+}
+
+// By compact, where more comes to lie in `out` than is kept.
+static std::vector<misconception<float>> too_many_kept(const floats &in)
+{
+    auto all = std::make_shared<floats>(in); // it is asked for after `in` may be gone
+    auto those = [all](auto kept) {
+        return [all, kept] {
+            floats out;
+            std::copy_if(all->begin(), all->end(), std::back_inserter(out), kept);
+            return out;
+        };
+    };
+    return {
+        {"Elements that are 0 were kept as well.", "0 is not greater than 0.",
+         those([](float x) { return x >= 0; })},
+        {"NaN was kept as well.", ask_greater, those([](float x) { return !(x <= 0); })},
+        {"Elements that are 0, and NaN, were kept as well.", ask_greater,
+         those([](float x) { return !(x < 0); })},
+        {"All that is not 0 was kept.", "An element below 0 is not greater than 0.",
+         those([](float x) { return x != 0; })},
+        {"Every element was kept, each in its own place.",
+         "Does a test stand before the store, and is it the place that was computed at which the "
+         "element is stored?",
+         [all] { return *all; }},
+        {"Behind the kept elements there are zeros, to the end of the array.",
+         "Clear nothing: what lies behind the kept elements stays as it was.",
+         [all] {
+             floats out = oracle::compact(*all);
+             out.resize(all->size());
+             return out;
+         }},
     };
 }
 
@@ -158,6 +199,7 @@ static void try_compact(const floats &in, int in_at = 0, int out_at = 0)
     output<float> out(in.size(), 0, want.size());
     output<int> count(1);
     hint_places();
+    hint_too_many(too_many_kept(in));
     CALL(compact, misaligned(in, in_at), misaligned(out, out_at), count, int(in.size()), scratch);
     expect_equal(count, {int(want.size())}, {}, wrong_counts(in, count[0]));
     want.resize(in.size());
@@ -496,6 +538,7 @@ CORRECTNESS_CASE("compact: what is positive", 1)
     floats in = special_values(), want = oracle::compact(in);
     output<float> out(in.size(), 0, want.size());
     output<int> count(1);
+    hint_too_many(too_many_kept(in));
     CALL(compact, in, out, count, int(in.size()), scratch);
     expect_equal(count, {int(want.size())}, {}, wrong_counts(in, count[0]));
     expect_bits(out, want);

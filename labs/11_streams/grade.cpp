@@ -388,6 +388,32 @@ static counted_gate several_streams()
     return gate;
 }
 
+// Where pieces overlap as well as so many of them can, and that is not enough.
+static std::string too_few_pieces(const counted &c)
+{
+    if (c.launches < 2 || c.launches > 64 || c.streams < 2) return {};
+    const double pieces = double(c.launches), all = double(c.serial_ticks);
+    const double kernels = double(c.kernel_ticks);
+    const double copies_in =
+        (all - kernels) * share(c.copied_in_bytes, double(c.copied_in_bytes + c.copied_out_bytes));
+    const double best = all / pieces + (1 - 1 / pieces) * std::max(copies_in, kernels);
+    constexpr double no_more = 1.03; // what launches cost
+    if (double(c.ticks) > no_more * best) return {};
+    return "The " + std::to_string(c.launches) +
+           " pieces overlap as well as so few can: while the first comes in and while the last "
+           "goes out, nothing runs beside them. With more pieces, and smaller ones, that is less.";
+}
+
+static counted_gate makespan_of_pieces(const steps &most)
+{
+    counted_gate gate = makespan(most);
+    gate.cause = [usual = gate.cause](const counted &c) {
+        const std::string known = usual(c);
+        return known.empty() ? too_few_pieces(c) : known;
+    };
+    return gate;
+}
+
 // `in`, `out`: bytes that must be copied to the device and back. `multiplications`: by kernels.
 static std::vector<counted_gate> overlap_gates(double in, double out, double multiplications,
                                                const steps &most)
@@ -422,7 +448,7 @@ static std::vector<counted_gate> overlap_gates(double in, double out, double mul
                          {1.0, share(c.copied_in_bytes, in), share(c.copied_out_bytes, out)});
                  }),
         several_streams(),
-        makespan(most)};
+        makespan_of_pieces(most)};
 }
 
 // Other kernels may compute what nobody asked for, too: that is not seen here.

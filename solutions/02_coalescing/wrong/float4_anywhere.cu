@@ -1,4 +1,5 @@
-// Fails: add_unrolled: arrays that begin anywhere | CUDA_ERROR | isaligned
+// Fails: add_unrolled: arrays that begin anywhere | CUDA_ERROR | check the pointer, or peel
+// On gpu: add_unrolled: arrays that begin anywhere | CUDA_ERROR | isaligned
 // A float4 is loaded wherever an array begins.
 #include "lab.hpp"
 

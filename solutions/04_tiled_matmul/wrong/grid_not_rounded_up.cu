@@ -1,4 +1,4 @@
-// Fails: matmul: sizes around a tile | PARTIALLY_WRITTEN | never written
+// Fails: matmul: sizes around a tile | PARTIALLY_WRITTEN | by what is it bounded
 // One block at least, but the last, partial one is cut off.
 #include "lab.hpp"
 

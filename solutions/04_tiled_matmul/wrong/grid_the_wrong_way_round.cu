@@ -1,4 +1,5 @@
-// Fails: matmul: sizes around a tile | PARTIALLY_WRITTEN | never written
+// Fails: matmul: sizes around a tile | PARTIALLY_WRITTEN | x and y of the grid changed places
+// On gpu: matmul: sizes around a tile | PARTIALLY_WRITTEN | never written
 // x runs along the l columns and y down the j rows; the grid has it the other way round.
 #include "lab.hpp"
 

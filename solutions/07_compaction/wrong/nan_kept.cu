@@ -1,4 +1,4 @@
-// Fails: compact: what is positive | WRONG_ANSWER | was overwritten with
+// Fails: compact: what is positive | WRONG_ANSWER | NaN was kept as well
 #include "lab.hpp"
 
 #include <cuda_runtime.h>

@@ -1,4 +1,4 @@
-// Fails: compact: a small array | WRONG_ANSWER | was overwritten with 0
+// Fails: compact: a small array | WRONG_ANSWER | there are zeros, to the end
 #include "lab.hpp"
 
 #include <cuda_runtime.h>

@@ -1,4 +1,4 @@
-// Fails: all_reduce: speed | TOO_SLOW | as soon as one's own neighbour has done the last
+// Fails: all_reduce: speed | TOO_SLOW | was recorded again since
 // On gpu: may pass - the ring is slow then, and naive is slower
 // A ring in which everyone but the first waits for what its neighbour does in the same step.
 #include "lab.hpp"
