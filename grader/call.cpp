@@ -215,7 +215,7 @@ bool has_own_hint(std::string_view where)
 
 // Whether the finding says, of a thread that would have an element of its own, that it reaches past
 // an array's end: what was asked for is not its number.
-bool index_is_computed(const simulator_finding &f)
+bool index_is_computed(const simulator_finding &f, const std::vector<argument> &arguments)
 {
     const std::string_view where = f.where;
     const std::size_t size = where.rfind("` (");
@@ -224,9 +224,12 @@ bool index_is_computed(const simulator_finding &f)
     const bool first_block = f.block[0] + f.block[1] + f.block[2] == 0;
     std::uint64_t own = std::strtoull(f.where + size + 3, nullptr, 10) / f.bytes;
     // An array can have more elements than there is work: columns, or all from an offset on.
-    const std::string &numbers = current_case().numbers;
-    if (const std::size_t n = (", " + numbers).find(", n = "); n != numbers.npos)
-        own = std::min<std::uint64_t>(own, std::strtoull(numbers.c_str() + n + 4, nullptr, 10));
+    for (const argument &a : arguments) {
+        if (a.wire.where != place::value || a.wire.name != std::string_view("n")) continue;
+        std::uint64_t n = 0; // an int or a size_t
+        std::memcpy(&n, a.value, std::min<std::size_t>(a.wire.bytes, sizeof n));
+        own = std::min(own, n);
+    }
     return first_block && f.thread[1] + f.thread[2] == 0 && f.thread[0] < own;
 }
 
@@ -839,7 +842,7 @@ std::string race_hint(const simulator_finding &f)
 }
 
 // `order`: what lacks_order says of it.
-std::string hint_of(const simulator_finding &f, bool order)
+std::string hint_of(const simulator_finding &f, const std::vector<argument> &arguments, bool order)
 {
     using enum simulator::finding_kind;
     if (static_cast<simulator::finding_kind>(f.kind) == unsupported)
@@ -878,7 +881,7 @@ std::string hint_of(const simulator_finding &f, bool order)
                    "count, a shift, a value that was never set?";
         const bool one_element =
             f.threads == 1 && std::string_view(f.where).starts_with("just past");
-        if (!one_element && !has_own_hint(f.where) && index_is_computed(f))
+        if (!one_element && !has_own_hint(f.where) && index_is_computed(f, arguments))
             return fmt::format("Thread {} is none of those to spare at the end: how is the index "
                                "computed that it uses here, and is that index itself compared "
                                "with the number of elements of this array?",
@@ -1108,7 +1111,7 @@ void check_report(const std::byte *from, const std::vector<argument> &arguments,
     if (of_submission && !order) r.line = worst->line;
     std::string hint = scratch_hint(*worst, arguments);
     if (hint.empty()) hint = second_call_hint(*worst);
-    if (hint.empty()) hint = hint_of(*worst, order);
+    if (hint.empty()) hint = hint_of(*worst, arguments, order);
     end_case(verdict_of(*worst), on_rank + printable(sentence(*worst)), hint);
 }
 

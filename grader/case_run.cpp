@@ -390,15 +390,20 @@ std::string late_streams_hint(verdict v)
     const bool differed = v == verdict::NONDETERMINISTIC && current_case().was_late;
     const stream_work when = differed ? stream_work::late : streams_of_case();
     if (when == stream_work::as_queued || !waits_may_lack(v)) return {};
-    if (std::string idle = idle_wait_hint(); !idle.empty()) return idle;
-    if (when == stream_work::shuffled)
-        return "Here the work of different streams runs in any order that your events and waits "
+    std::string hint = idle_wait_hint();
+    if (hint.empty() && when == stream_work::shuffled)
+        hint = "Here the work of different streams runs in any order that your events and waits "
                "allow: is an event missing, is it recorded in front of the work that it should "
                "stand for, and not behind it, or does one stream use what another still needs?";
-    return "Here the work in streams runs as late as your waits allow: is an event or a "
-           "synchronisation missing? An event stands for what its own stream was given before it "
-           "was recorded: is it recorded behind the work that it stands for, and in that stream? "
-           "And is memory that is used again, a slot for instance, waited for as well?";
+    else if (hint.empty())
+        hint =
+            "Here the work in streams runs as late as your waits allow: is an event or a "
+            "synchronisation missing? An event stands for what its own stream was given before it "
+            "was recorded: is it recorded behind the work that it stands for, and in that stream? "
+            "And is memory that is used again, a slot for instance, waited for as well?";
+    if (v == verdict::PARTIALLY_WRITTEN)
+        hint += " Or does what was not written belong to no piece, as the rest of a division?";
+    return hint;
 }
 
 // A launch by a kernel was refused, and no kernel made up for it.
@@ -463,11 +468,7 @@ void end_case(verdict v, std::string message, std::string hint)
     say_older_value(v, message, hint);
     if (const std::string &numbers = current_case().numbers; of_a_call(v) && !numbers.empty())
         message += fmt::format(" In the call with {}.", numbers);
-    if (std::string late = late_streams_hint(v); !late.empty()) {
-        hint = late;
-        if (v == verdict::PARTIALLY_WRITTEN)
-            hint += " Or does what was not written belong to no piece, as the rest of a division?";
-    }
+    if (std::string late = late_streams_hint(v); !late.empty()) hint = late;
     if (waits_may_lack(v))
         if (std::string alone = default_stream_hint(); !alone.empty()) hint = alone;
     if (std::string refused = refused_launch_hint(v); !refused.empty()) {
