@@ -1059,21 +1059,14 @@ std::map<std::string, std::string> endless; // by function, "" for any: the case
 
 struct read_on {}; // thrown where that happened
 
-// Ends the case with the gravest of what the simulator saw. `rank`: of several whose report it is.
-void check_report(const std::byte *from, const std::vector<argument> &arguments, int rank)
+// What the simulator saw that is at fault, in the order in which it saw it. The case's record gets
+// the rest.
+std::vector<simulator_finding> faults_in(const std::byte *from)
 {
-    if (options().keep_counts && rank <= 0) keep_counts({from, report_bytes});
     std::uint64_t count = 0;
     std::memcpy(&count, from, 8);
     std::vector<simulator_finding> found(std::min<std::uint64_t>(count, 64));
     std::memcpy(found.data(), from + 8, found.size() * sizeof(simulator_finding));
-    if (found.empty()) return;
-    auto gravity = [](const simulator_finding &f) {
-        static const verdict order[] = {
-            verdict::SKIPPED,    verdict::TIMEOUT, verdict::BARRIER_MISUSE, verdict::OUT_OF_BOUNDS,
-            verdict::CUDA_ERROR, verdict::RACE,    verdict::UNINITIALISED};
-        return std::find(std::begin(order), std::end(order), verdict_of(f)) - std::begin(order);
-    };
     for (simulator_finding &f : found) terminate_strings(f);
     // What was refused or failed is the student's to handle; it counts once its error stays
     // unchecked.
@@ -1090,29 +1083,69 @@ void check_report(const std::byte *from, const std::vector<argument> &arguments,
             current_case().failed = {printable(f.kernel), printable(f.where), printable(f.detail)};
         return !is_fault(kind);
     });
+    return found;
+}
+
+simulator_finding gravest(std::vector<simulator_finding> &found)
+{
+    auto gravity = [](const simulator_finding &f) {
+        static const verdict order[] = {
+            verdict::SKIPPED,    verdict::TIMEOUT, verdict::BARRIER_MISUSE, verdict::OUT_OF_BOUNDS,
+            verdict::CUDA_ERROR, verdict::RACE,    verdict::UNINITIALISED};
+        return std::find(std::begin(order), std::end(order), verdict_of(f)) - std::begin(order);
+    };
+    const auto worst =
+        std::min_element(found.begin(), found.end(),
+                         [&](const auto &x, const auto &y) { return gravity(x) < gravity(y); });
+    return *cause_of(worst, found);
+}
+
+std::string hint_for(const simulator_finding &f, const std::vector<argument> &arguments)
+{
+    std::string hint = scratch_hint(f, arguments);
+    if (hint.empty()) hint = second_call_hint(f);
+    if (hint.empty()) hint = hint_of(f, arguments, lacks_order(f, arguments));
+    return hint;
+}
+
+// Ends the case with the gravest of what the simulator saw. `rank`: of several whose report it is.
+void check_report(const std::byte *from, const std::vector<argument> &arguments, int rank)
+{
+    if (options().keep_counts && rank <= 0) keep_counts({from, report_bytes});
+    std::vector<simulator_finding> found = faults_in(from);
     if (found.empty()) return;
-    auto worst = std::min_element(found.begin(), found.end(), [&](const auto &x, const auto &y) {
-        return gravity(x) < gravity(y);
-    });
-    worst = cause_of(worst, found);
+    const simulator_finding worst = gravest(found);
     case_record &r = current_case();
-    if (reads_behind(*worst, r.may_read_on)) throw read_on{};
-    r.unsupported = verdict_of(*worst) == verdict::SKIPPED;
-    if (takes_too_long(*worst)) endless.emplace(r.function, r.name);
-    if (!r.output_read.cause.empty() && reads_an_output(*worst, arguments)) {
+    if (reads_behind(worst, r.may_read_on)) throw read_on{};
+    r.unsupported = verdict_of(worst) == verdict::SKIPPED;
+    if (takes_too_long(worst)) endless.emplace(r.function, r.name);
+    if (!r.output_read.cause.empty() && reads_an_output(worst, arguments)) {
         r.about = r.output_read.function;
-        end_case(verdict_of(*worst), printable(sentence(*worst)) + " " + r.output_read.cause,
+        end_case(verdict_of(worst), printable(sentence(worst)) + " " + r.output_read.cause,
                  r.output_read.next);
     }
     using path = std::filesystem::path;
     std::string on_rank = rank < 0 ? std::string() : fmt::format("Rank {}: ", rank);
-    const bool of_submission = path(worst->file).filename() == path(options().source).filename();
-    const bool order = lacks_order(*worst, arguments);
-    if (of_submission && !order) r.line = worst->line;
-    std::string hint = scratch_hint(*worst, arguments);
-    if (hint.empty()) hint = second_call_hint(*worst);
-    if (hint.empty()) hint = hint_of(*worst, arguments, order);
-    end_case(verdict_of(*worst), on_rank + printable(sentence(*worst)), hint);
+    const bool of_submission = path(worst.file).filename() == path(options().source).filename();
+    if (of_submission && !lacks_order(worst, arguments)) r.line = worst.line;
+    end_case(verdict_of(worst), on_rank + printable(sentence(worst)), hint_for(worst, arguments));
+}
+
+// What devices had found when the host's code crashed, which may be why: after a kernel's fault
+// calls fail, and what they should have given stays as it was.
+void keep_before_crash(const answer &ran, const std::vector<argument> &arguments)
+{
+    current_case().before_crash = {};
+    if (ran.report.size() < report_bytes) return;
+    std::vector<simulator_finding> found = faults_in(ran.report.data());
+    if (found.empty()) return;
+    const simulator_finding worst = gravest(found);
+    const bool goes_on =
+        verdict_of(worst) == verdict::RACE || verdict_of(worst) == verdict::UNINITIALISED;
+    current_case().before_crash = {
+        " Before that: " + printable(sentence(worst)),
+        (goes_on ? "" : "Begin with the kernel: after its fault every call fails. ") +
+            hint_for(worst, arguments)};
 }
 
 constexpr double most_waited_ms = 300e3; // for the submission, in all correctness cases together
@@ -1272,10 +1305,15 @@ bool once(std::vector<argument> &arguments, call_images &images, const char *fun
     }
     require_answer(loaded, loading(arguments, function));
     for (argument &a : arguments) a.scratch_bytes = loaded.value.bytes;
+    if (options().simulated) { // where devices tell what they saw, if the host's code crashes
+        run.offset = images.report_at();
+        run.bytes = report_bytes;
+    }
     answer ran = ask_submission(run, std::chrono::seconds(10) * options().patience, function);
     if (ran.how == ending::answered) check_refused_early(ran, function);
     if (options().simulated && ran.how == ending::answered)
         check_findings(images.report_at(), arguments);
+    keep_before_crash(ran, arguments);
     require_answer(ran, fmt::format("calling {}", function));
     for (int k = 0; k < current_case().ranks; ++k) {
         auto at = static_cast<std::size_t>(k);

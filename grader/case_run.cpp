@@ -583,11 +583,12 @@ void require_answer(const answer &a, const std::string &doing)
         break;
     case ending::crashed:
         end_case(verdict::CRASH,
-                 fmt::format("{} was ended by {} ({}) while {}.", whose(a),
+                 fmt::format("{} was ended by {} ({}) while {}.{}", whose(a),
                              sigabbrev_np(a.status) ? "SIG" + std::string(sigabbrev_np(a.status))
                                                     : "signal " + std::to_string(a.status),
-                             strsignal(a.status), doing),
-                 a.status != SIGSEGV ? ""
+                             strsignal(a.status), doing, current_case().before_crash.words),
+                 !current_case().before_crash.words.empty() ? current_case().before_crash.hint
+                 : a.status != SIGSEGV                      ? ""
                  : current_case().ranks
                      ? "Does host code follow a device pointer, or a null one? MPI is host code, "
                        "too: what it sends from, and receives into, is memory of the host, unless "

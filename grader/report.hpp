@@ -24,13 +24,16 @@ struct case_record {
     bool unsupported = false; // the submission used what the simulator lacks: open by its doing
     verdict result = verdict::PASS;
     std::string message, hint;
-    std::string about;     // the function whose TODO the failure is; empty: the case's own
-    bool lacking = false;  // the machine lacks what it needs, and the lab can do without it
-    int line = 0;          // of the submission's file, that the message names; 0: none
-    std::string function;  // the contract function last called
-    std::string numbers;   // of its call: "n = 10, offset = 3"
-    std::string refused;   // of its call: the launches the simulator refused, in a sentence
-    failed_call failed;    // of its call: the first one of the runtime that did
+    std::string about;    // the function whose TODO the failure is; empty: the case's own
+    bool lacking = false; // the machine lacks what it needs, and the lab can do without it
+    int line = 0;         // of the submission's file, that the message names; 0: none
+    std::string function; // the contract function last called
+    std::string numbers;  // of its call: "n = 10, offset = 3"
+    std::string refused;  // of its call: the launches the simulator refused, in a sentence
+    failed_call failed;   // of its call: the first one of the runtime that did
+    struct {
+        std::string words, hint;
+    } before_crash;        // of its call: what devices had found; empty: nothing
     std::string older;     // of its call: a block that saw two stores of another out of order
     std::string unwatched; // a kernel too large for the simulator to look for all its races
     std::string text;      // what the submission printed

@@ -145,7 +145,8 @@ struct worker::state {
     std::vector<worker_process> devices;
     std::unique_ptr<region> host_input, host_output;
     std::map<std::uint32_t, std::vector<slot>> sets;
-    bool met = false;    // it has answered
+    bool met = false;                  // it has answered
+    std::optional<request> last_words; // what devices are asked once the host's code has crashed
     std::string scratch; // a folder for Open MPI's files, where /tmp is not the worker's own
     std::string said;
     std::size_t said_in_all = 0;
@@ -277,6 +278,12 @@ answer worker::state::finish(answer a)
                     ? ending::confused
                     : ending::device_lost;
         break;
+    }
+    if (const auto report = std::exchange(last_words, {}); report && a.how == ending::crashed) {
+        const answer told = ask(devices[0], *report, std::chrono::seconds(5));
+        if (told.how != ending::answered) return a; // which has stopped all
+        const std::byte *from = output->data() + report->offset;
+        if (told.value.status == reply_status::done) a.report.assign(from, from + report->bytes);
     }
     stop();
     return a;
@@ -517,7 +524,12 @@ answer worker::state::run(const request &what, std::chrono::milliseconds limit)
     part.what = command::begin;
     const answer begun = ask_devices(part, limit);
     if (!well(begun)) return begun;
+    if (what.bytes > 0 && devices.size() == 1) {
+        last_words = what;
+        last_words->what = command::report;
+    }
     answer a = ask(host, what, limit);
+    last_words.reset();
     if (a.how != ending::answered) return a;
     part.what = command::end;
     answer ended = ask_devices(part, limit);

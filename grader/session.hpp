@@ -55,6 +55,8 @@ struct answer {
     reply value;               // when answered
     int rank = -1;             // of several, which one it is about
     bool stands_still = false; // timed out: none of its processes has been at work for some time
+    // Crashed: what simulated devices, a process of their own, tell of the run until then.
+    std::vector<std::byte> report;
     // From sending the request to reading the reply, or giving up, on the parent's clock.
     double parent_ms = 0;
     // The same with all that had to be asked first: a new worker's constructors run before its
