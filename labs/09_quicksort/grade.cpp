@@ -184,7 +184,7 @@ static void try_sort(const keys &in, int at = 0)
         "keys, or can it lie outside of them, as where a sum of keys is more than 32 bits hold? If "
         "each part is much shorter than the one that it came from, it is a loop in a kernel.");
     hint_past_the_end("Keys from n on are none: does a step compare with the key at n, or a thread "
-                      "go on to it?",
+                      "go on to it? Or does a part come here that is longer than the array?",
                       "keys in shared memory", in.size() <= 2048 ? 4 * in.size() : 0);
     hint_one_place("Each key needs a place of its own. In a row of 32 it is told by the votes of "
                    "lower lanes alone, for larger keys counted downwards; the next row begins "
@@ -319,8 +319,8 @@ static void race_sorting(order o)
     // By parts, a block each, 19 to 32 on an H200; level by level 900, less on a smaller GPU, for
     // naive waits for launches only.
     gates.speedup = 60;
-    gates.counted = {lanes_at_work_on_parts(), share_of_launches(), launches(),
-                     launches_by_the_host(), work_of_launched()};
+    gates.counted = {lanes_at_work_on_parts(), share_of_launches(), launches_by_the_host(),
+                     launches(), work_of_launched()};
     gates.too_slow = "What works on the largest parts, at the beginning: a thread, a block, or the "
                      "whole device?";
     gates.copy = {0.004, 0.02, 0};

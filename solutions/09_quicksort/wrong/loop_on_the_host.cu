@@ -1,4 +1,4 @@
-// Fails: quicksort: speed | TOO_SLOW | launches by the host
+// Fails: quicksort: speed | TOO_SLOW | let kernels launch what follows
 // On gpu: may pass - where the keys are many a launch by the host costs little
 // A step of a network is a launch by the host.
 #include "lab.hpp"
