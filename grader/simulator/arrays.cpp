@@ -1,6 +1,6 @@
-// Arrays and texture objects.
+// Arrays, texture objects and surface objects.
 //
-// An array is pitched device memory that only copies and textures reach.
+// An array is pitched device memory that only copies, textures and surfaces reach.
 #include "transfers.hpp"
 
 #include "counters.hpp"
@@ -209,6 +209,28 @@ cudaError_t create(cudaTextureObject_t *out, const cudaResourceDesc *r, const cu
     return cudaSuccess;
 }
 
+std::map<cudaSurfaceObject_t, cudaResourceDesc> &surfaces()
+{
+    static auto *const one = new std::map<cudaSurfaceObject_t, cudaResourceDesc>;
+    return *one;
+}
+
+cudaError_t create_surface(cudaSurfaceObject_t *out, const cudaResourceDesc *r)
+{
+    if (!out || !r) return cudaErrorInvalidValue;
+    if (r->resType != cudaResourceTypeArray) return cudaErrorInvalidChannelDescriptor;
+    texture t;
+    if (cudaError_t e = take_array(r->res.array.array, t); e != cudaSuccess) return e;
+    if (!(r->res.array.array->flags & cudaArraySurfaceLoadStore))
+        return fail_because(cudaErrorInvalidValue,
+                            "the array was made without cudaArraySurfaceLoadStore");
+    t.surface = true;
+    *out = add_texture(t);
+    ++counters::instance().transfers.commands;
+    surfaces()[*out] = *r;
+    return cudaSuccess;
+}
+
 // "3 rows of 5 bytes"
 std::string rows_text(std::uint64_t bytes, std::uint64_t rows)
 {
@@ -369,6 +391,30 @@ cudaError_t cudaGetTextureObjectResourceDesc(cudaResourceDesc *out, cudaTextureO
         auto it = objects().find(t);
         if (!out || it == objects().end()) return cudaErrorInvalidValue;
         *out = it->second.resource;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *out, const cudaResourceDesc *resource)
+{
+    return call([&] { return create_surface(out, resource); });
+}
+
+cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t s)
+{
+    return call([&] {
+        if (s == 0) return cudaSuccess;
+        for (int d = 0; d < device_count(); ++d) finish_streams("cudaDestroySurfaceObject", d);
+        return surfaces().erase(s) && remove_texture(s) ? cudaSuccess : cudaErrorInvalidValue;
+    });
+}
+
+cudaError_t cudaGetSurfaceObjectResourceDesc(cudaResourceDesc *out, cudaSurfaceObject_t s)
+{
+    return call([&] {
+        auto it = surfaces().find(s);
+        if (!out || it == surfaces().end()) return cudaErrorInvalidValue;
+        *out = it->second;
         return cudaSuccess;
     });
 }

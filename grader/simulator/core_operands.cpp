@@ -94,6 +94,12 @@ operand_needs of_our_own(const parts &name)
                 .b = need::narrow,
                 .c = need::narrow,
                 .list = need::narrow_or_none};
+    if (op == "surface_address")
+        return {.d = need::wide,
+                .a = need::wide,
+                .b = need::narrow,
+                .c = need::narrow,
+                .extra = need::narrow};
     operand_needs warp{.d = need::narrow, .a = need::narrow, .extra = need::narrow};
     if (op == "shfl") warp.b = warp.c = need::narrow;
     if (op == "vote") warp.a = need::predicate;

@@ -1,4 +1,4 @@
-// Fetches from textures.
+// Fetches from textures, and where in memory accesses to surfaces go.
 #include "core_textures.hpp"
 #include "core_grid.hpp"
 #include "core_lanes.hpp"
@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
 
 namespace simulator::core {
 namespace {
@@ -17,7 +18,8 @@ using namespace baseline;
 const char *misuse(const texture *t, std::int64_t how)
 {
     const int dimensions = static_cast<int>(how & texture_dimensions);
-    if (t == nullptr) return "a fetch from what is no texture object, or was destroyed";
+    if (t == nullptr || t->surface)
+        return "a fetch from what is no texture object, or was destroyed";
     if (t->dimensions != dimensions || (t->layers != 0) != ((how & texture_layered) != 0))
         return "a fetch whose dimensions are not those of the texture";
     if (t->buffer && (how & texture_by_index) == 0)
@@ -148,8 +150,88 @@ void fetch(context &c, const instruction &i, lane_mask mask)
     if (linked) c.counted[i.statement].host_sectors += distinct;
 }
 
+// An index, moved inside where that is asked for; false: it stays outside. `last`: where the last
+// access begins that is inside.
+bool bring_inside(std::int64_t &i, std::int64_t last, outside_surface how)
+{
+    if (how == outside_surface::clamp)
+        i = std::clamp<std::int64_t>(i, 0, std::max<std::int64_t>(last, 0));
+    return i >= 0 && i <= last;
+}
+
+// What a lane asks of a surface: a layer, bytes along a row, a row, a slice.
+struct surface_place {
+    std::int64_t at[3] = {}, layer = 0;
+};
+
+surface_place surface_place_of(context &c, const instruction &i, int lane)
+{
+    const u32 in[3] = {lanes_of<u32>(c, i.b)[lane], lanes_of<u32>(c, i.c)[lane],
+                       lanes_of<u32>(c, i.extra)[lane]};
+    const bool layered = (i.count & texture_layered) != 0;
+    surface_place p;
+    if (layered) p.layer = in[0];
+    for (int d = 0; d + layered < 3; ++d) p.at[d] = static_cast<std::int32_t>(in[d + layered]);
+    return p;
+}
+
+std::string outside_text(const texture &t, const surface_place &p, u32 bytes)
+{
+    static const char *const names[] = {"byte ", ", row ", ", slice "};
+    std::string text = "an access to a surface outside of it: " + std::to_string(bytes) +
+                       (bytes == 1 ? " byte at " : " bytes at ");
+    for (int d = 0; d < t.dimensions; ++d) text += names[d] + std::to_string(p.at[d]);
+    if (t.layers != 0) text += ", layer " + std::to_string(p.layer);
+    text += ", where a row has " + std::to_string(t.size[0] * t.texel_bytes()) + " bytes";
+    if (t.dimensions > 1) text += ", a slice " + std::to_string(t.size[1]) + " rows";
+    if (t.dimensions > 2) text += ", and there are " + std::to_string(t.size[2]) + " slices";
+    if (t.layers != 0) text += ", and there are " + std::to_string(t.layers) + " layers";
+    return text + "; x counts bytes, not elements";
+}
+
+// a: the surface object. b, c and extra: up to three coordinates, a layer first, then bytes.
+// d: where in device memory the access goes, for the load or store that follows; offset: a
+// predicate, the lanes that have such a place.
+void surface_address(context &c, const instruction &i, lane_mask mask)
+{
+    if (c.guard != nullptr && !may_depend_on_order(c)) return;
+    const auto how = static_cast<outside_surface>(i.flags);
+    lane_mask inside = 0;
+    for (lane_mask left = mask; left != 0; left &= left - 1) {
+        const int l = __builtin_ctz(left);
+        const texture *t = find_texture(lanes_of<u64>(c, i.a)[l]);
+        if (t == nullptr || !t->surface)
+            return stop_grid(c, i, finding_kind::trap, 719, l,
+                             "an access to what is no surface object, or was destroyed");
+        if (t->dimensions != (i.count & texture_dimensions) ||
+            (t->layers != 0) != ((i.count & texture_layered) != 0))
+            return stop_grid(c, i, finding_kind::trap, 719, l,
+                             "an access whose dimensions are not those of the surface");
+        const surface_place asked = surface_place_of(c, i, l);
+        surface_place p = asked;
+        bool there =
+            t->layers == 0 || bring_inside(p.layer, static_cast<std::int64_t>(t->layers) - 1, how);
+        const std::uint64_t row = t->size[0] * t->texel_bytes();
+        there &= bring_inside(p.at[0], static_cast<std::int64_t>(row) - i.bytes, how);
+        for (int d = 1; d < t->dimensions; ++d)
+            there &= bring_inside(p.at[d], static_cast<std::int64_t>(t->size[d]) - 1, how);
+        if (!there && how != outside_surface::zero)
+            return stop_grid(c, i, finding_kind::trap, 719, l, outside_text(*t, asked, i.bytes));
+        if (!there) continue;
+        inside |= bit_of[l];
+        lanes_of<u64>(c, i.d)[l] = t->start + static_cast<u64>(p.at[0]) +
+                                   static_cast<u64>(p.at[1]) * t->pitch +
+                                   static_cast<u64>(p.at[2] + p.layer) * t->slice;
+    }
+    set_predicate(c, static_cast<operand>(i.offset), mask, inside);
+}
+
 } // namespace
 
-void list_texture_handlers(handler_sink &out) { out.add("core", "texture", fetch); }
+void list_texture_handlers(handler_sink &out)
+{
+    out.add("core", "texture", fetch);
+    out.add("core", "surface_address", surface_address);
+}
 
 } // namespace simulator::core

@@ -17,7 +17,8 @@ struct texture {
     std::uint64_t size[3] = {1, 1, 1};  // texels
     std::uint64_t layers = 0;           // 0: not layered
     int dimensions = 1;
-    bool buffer = false; // linear memory, fetched by index only
+    bool buffer = false;  // linear memory, fetched by index only
+    bool surface = false; // no texture: read and written by the byte, never filtered
     int channels = 1;
     std::uint32_t channel_bytes = 4;
     channel_kind kind = channel_kind::real;

@@ -116,6 +116,10 @@ const char *const instruction_probes[] = {
     "red.global.add.f32 [%l2], %f2;",
     "red.gpu.global.max.s64 [%l2], %l1;",
     "tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%l2, {%f1, %f2}];",
+    "suld.b.2d.b32.trap %r1, [%l2, {%r2, %r3}];",
+    "suld.b.a1d.v2.b32.zero {%r1, %r2}, [%l2, {%r2, %r3}];",
+    "sust.b.2d.b32.trap [%l2, {%r2, %r3}], %r1;",
+    "sust.b.3d.v4.b8.clamp [%l2, {%r2, %r3, %r1, %r1}], {%h1, %h2, %h3, %h4};",
     "shfl.sync.bfly.b32 %r1, %r2, 1, 31, -1;",
     "vote.sync.ballot.b32 %r1, %p1, -1;",
     "match.any.sync.b32 %r1, %r2, -1;",
@@ -150,8 +154,6 @@ const char *const not_offered[] = {
     "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, [%s];",
     "stmatrix.sync.aligned.m8n8.x1.shared.b16 [%s], {%r1};",
     "tld4.r.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%l2, {%f1, %f2}];",
-    "suld.b.2d.b32.trap %r1, [%l2, {%r2, %r3}];",
-    "sust.b.2d.b32.trap [%l2, {%r2, %r3}], %r1;",
     "alloca.u64 %l3, %l1;",
 };
 
