@@ -184,6 +184,7 @@ struct frame { // one activation of a function by some lanes of a warp
     std::vector<cache_line> own;      // registers of a called function
     std::vector<std::byte> arguments; // lane-major: lane * argument_bytes + offset
     std::uint32_t local_base = 0;
+    std::uint32_t taken = 0; // bytes of local memory by alloca, behind the function's own
     std::uint32_t depth = 0; // calls from the kernel to here
     int users = 0;           // lanes
 };

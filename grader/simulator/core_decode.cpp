@@ -619,6 +619,7 @@ private:
         if (op == "atom" || op == "red") return decode_atomic(s);
         if (op == "cp") return decode_copy(s);
         if (op == "mbarrier") return decode_mbarrier(s);
+        if (op == "alloca") return decode_alloca(s);
         if (op == "tex") return decode_texture(s);
         if (op == "suld" || op == "sust") return decode_surface(s);
         if (op == "mov") return decode_mov(s);
@@ -1360,6 +1361,26 @@ private:
         } else {
             throw unknown{};
         }
+    }
+
+    // alloca.u64 pointer, bytes, alignment
+    void decode_alloca(const statement &s)
+    {
+        if (s.op.size() != 2 || s.op[1] != "u64") throw unknown{};
+        std::uint64_t align = 8;
+        if (s.operands.size() > 2) {
+            const auto &given = operand_at(s, 2);
+            if (given.what != kind::immediate || given.real != 0) throw unknown{};
+            align = given.bits;
+        }
+        const bool power = align != 0 && (align & (align - 1)) == 0;
+        if (!power || align > most_local_bytes) throw unknown{};
+        const operand bytes = source(operand_at(s, 1), type::u64);
+        const operand to = destination(operand_at(s, 0), type::u64);
+        draft &d = emit(need("core.alloca"));
+        d.ins.d = to;
+        d.ins.a = bytes;
+        d.ins.offset = static_cast<std::int64_t>(align);
     }
 
     // The dimensions of a texture or surface, and whether it has layers.

@@ -85,6 +85,7 @@ operand_needs of_our_own(const parts &name)
     if (op == "pack") return {.d = need::data, .list = need::narrow};
     if (op == "unpack") return {.a = need::data, .list = need::narrow_or_none};
     if (op == "special" || op == "local_address") return {.d = need::data};
+    if (op == "alloca") return {.d = need::wide, .a = need::wide};
     if (op == "activemask") return {.d = need::narrow};
     if (op == "isspacep") return {.d = need::predicate, .a = need::wide};
     if (op == "copy_async") return {.a = need::address, .b = need::wide, .c = need::amount};

@@ -176,7 +176,8 @@ void part(warp &w, int p, int meets, const way *ways, std::size_t n)
 
 int new_frame(warp &w, code &callee, const frame &caller, int lanes)
 {
-    std::uint32_t local_base = caller.local_base + caller.of->local_bytes, depth = caller.depth + 1;
+    std::uint32_t local_base = caller.local_base + caller.of->local_bytes + caller.taken;
+    std::uint32_t depth = caller.depth + 1;
     std::size_t k = 1;
     while (k < w.frames.size() && w.frames[k].of != nullptr) ++k;
     if (k == w.frames.size()) w.frames.emplace_back();
@@ -187,6 +188,7 @@ int new_frame(warp &w, code &callee, const frame &caller, int lanes)
     if (w.undefined) w.undefined->forget_frame(f.registers);
     f.arguments.resize(std::size_t{32} * callee.argument_bytes);
     f.local_base = local_base;
+    f.taken = 0;
     f.depth = depth;
     f.users = lanes;
     return static_cast<int>(k);
@@ -590,6 +592,7 @@ void start_warp(grid &g, warp &w)
     f.of = &k;
     f.users = count(w.live);
     f.local_base = 0;
+    f.taken = 0;
     f.arguments.resize(std::size_t{32} * k.argument_bytes);
     std::size_t bytes = std::size_t{k.local_bytes} * 32;
     w.local.resize(bytes);

@@ -8,7 +8,9 @@
 #include "core_specials.hpp"
 #include "nobodys_value.hpp"
 
+#include <algorithm>
 #include <cstring>
+#include <string>
 
 namespace simulator::core {
 namespace {
@@ -82,6 +84,36 @@ void local_address(context &c, const instruction &i, lane_mask mask)
         every(lanes_of<u64>(c, i.d), mask, [=](int) { return v; });
     else
         every(lanes_of<u32>(c, i.d), mask, [=](int) { return static_cast<u32>(v); });
+}
+
+// alloca: room behind what the function has, the same for all lanes, as much as the one needs that
+// asks for most. a: bytes; offset: their alignment. It is given back when the function returns.
+void take_local(context &c, const instruction &i, lane_mask mask)
+{
+    warp &w = *c.w;
+    frame &f = w.frames[static_cast<std::size_t>(w.paths[static_cast<std::size_t>(w.current)].in)];
+    u64 bytes = 0;
+    active(mask, [&](int l) { bytes = std::max(bytes, lanes_of<u64>(c, i.a)[l]); });
+    const u64 align = std::max<u64>(static_cast<u64>(i.offset), 8);
+    const u64 begin = (u64{f.local_base} + f.of->local_bytes + f.taken + align - 1) / align * align;
+    if (bytes > most_local_bytes || begin + bytes > most_local_bytes)
+        return stop_grid(c, i, finding_kind::trap, 719, __builtin_ctz(mask),
+                         "alloca of " + std::to_string(bytes) +
+                             " bytes: that is more local memory than a thread can have");
+    const u64 end = (begin + bytes + 15) / 16 * 16;
+    f.taken = static_cast<u32>(end - f.local_base - f.of->local_bytes);
+    if (w.local.size() < end * 32) {
+        w.local.resize(end * 32);
+        w.local_shadow.resize(end * 32);
+    }
+    for (u64 word = begin / 4; word < end / 4; ++word)
+        active(mask, [&](int l) {
+            std::memset(w.local_shadow.data() + local_position(4 * word, l), 0, 4);
+        });
+    c.local = w.local.data();
+    c.local_shadow = w.local_shadow.data();
+    c.local_bytes = static_cast<u32>(w.local.size() / 32);
+    every(lanes_of<u64>(c, i.d), mask, [=](int) { return begin; });
 }
 
 // Why an instruction is not there, where that is more than an oversight.
@@ -255,6 +287,7 @@ void list_warp_handlers(handler_sink &out)
 {
     out.add("core", "special", read_special);
     out.add("core", "local_address", local_address);
+    out.add("core", "alloca", take_local);
     out.add("core", "unsupported", unsupported);
     out.add("core", "trap", trap);
     out.add("core", "brkpt", nothing);

@@ -418,7 +418,7 @@ TEST_CASE("a trap, and instructions nobody knows")
           ".param .b32 x; st.param.b64 [x], %rd1;",
           ".param .b32 x; ld.param.b32 %r1, [x+1];",
           "tld4.r.2d.v4.f32.f32 {%r1,%r1,%r1,%r1}, [%rd1, {%r1,%r2}];",
-          "alloca.u64 %rd1, %rd2;"}) {
+          "stacksave.u64 %rd1;"}) {
         CAPTURE(unknown);
         module m(one_kernel("", std::string(".reg .b32 %r<4>; .reg .b64 %rd<4>;\n") + unknown +
                                     "\nret;"),

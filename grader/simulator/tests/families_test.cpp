@@ -115,6 +115,8 @@ const char *const instruction_probes[] = {
     "atom.shared.cas.b32 %r1, [%s], %r2, %r3;",
     "red.global.add.f32 [%l2], %f2;",
     "red.gpu.global.max.s64 [%l2], %l1;",
+    "alloca.u64 %l3, %l1;",
+    "alloca.u64 %l3, 20, 16;",
     "tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%l2, {%f1, %f2}];",
     "suld.b.2d.b32.trap %r1, [%l2, {%r2, %r3}];",
     "suld.b.a1d.v2.b32.zero {%r1, %r2}, [%l2, {%r2, %r3}];",
@@ -154,7 +156,8 @@ const char *const not_offered[] = {
     "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, [%s];",
     "stmatrix.sync.aligned.m8n8.x1.shared.b16 [%s], {%r1};",
     "tld4.r.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%l2, {%f1, %f2}];",
-    "alloca.u64 %l3, %l1;",
+    "stacksave.u64 %l3;",
+    "stackrestore.u64 %l3;",
 };
 
 std::string kernel_with(const std::string &statement)
