@@ -658,12 +658,14 @@ void race_checker::take_lanes(const access &a)
 {
     if (a.use == access_use::read && a.bytes == 4 && a.space == ptx::space::shared)
         return read_words(a);
-    // Neighbouring lanes that read the same address go together.
+    // Neighbouring lanes go together that read the same address, or change it by atomics: of these
+    // the first meets what was there before, and the others agree with it.
+    const bool agree = a.use == access_use::atomic && (a.owner & strong_bit) != 0 && !a.is_volatile;
     for (lane_mask left = a.mask; left != 0;) {
         int l = __builtin_ctz(left);
         lane_mask together = 1u << l;
         left &= left - 1;
-        if (a.use == access_use::read)
+        if (a.use == access_use::read || agree)
             while (left != 0 && a.address[__builtin_ctz(left)] == a.address[l]) {
                 together |= left & -left;
                 left &= left - 1;
@@ -789,6 +791,9 @@ void race_checker::take_cells(const access &a, int lane, lane_mask lanes)
             read_cell(a, line.cells[first + k], lanes, k * size);
         else
             write_cell(a, line.cells[first + k], lane, k * size, size);
+        // Of atomics that go together the last one's mark stays.
+        if (a.use == access_use::atomic)
+            line.cells[first + k].write.lanes = 1u << (31 - __builtin_clz(lanes));
     }
 }
 
