@@ -455,7 +455,7 @@ std::string why_unwritten(const argument &a, const std::vector<std::uint64_t> &m
     // At most a block's worth, and not most of it: else the rounding is not to blame.
     if (to_the_end && missing.size() <= 1024 && 2 * missing.size() <= a.written_count)
         return "The end is missing, so the last block is probably cut off: is the grid size "
-               "rounded up?";
+               "rounded up? If it is: does each block begin where the one before it ends?";
     if (to_the_end && missing.front() > a.written_first)
         return fmt::format("Only the first {} were written: are there threads for the rest, or "
                            "should each go on to its next element?",

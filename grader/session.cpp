@@ -377,7 +377,7 @@ public:
 private:
     static constexpr double least = 0.05; // seconds of a core that count as work
     static constexpr std::chrono::seconds standstill{2};
-    static constexpr int patience = 3;
+    static constexpr int patience = 6;
 
     std::chrono::milliseconds limit_;
     bool by_cores_, stands_still_ = false;

@@ -11,7 +11,8 @@ struct check_options {
     bool whole = false;             // all cases of the wrong submissions, too
     bool record = false;            // new rows, and listed changes, go into the table of verdicts
     std::chrono::seconds budget{0}; // for check_within; 0: everything, however long it takes
-    std::string tables; // for check_within: the folder of its tables; empty: the project's
+    bool only_due = false; // for check_within: nothing whose rows are there for these very files
+    std::string tables;    // for check_within: the folder of its tables; empty: the project's
 };
 constexpr const char *table_seed = "1"; // the table of verdicts is about its inputs
 

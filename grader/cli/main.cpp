@@ -280,6 +280,8 @@ void describe(commands &c, command_options &o, const shelf &here)
     c.check->add_option("--tables", o.check.tables, "with --budget: the folder of its tables")
         ->check(not_empty)
         ->needs(budget);
+    c.check->add_flag("--due", o.check.only_due, "with --budget: only what is new or changed")
+        ->needs(budget);
 
     c.release = c.app.add_subcommand("release", "instructors: write the student edition");
     c.release->footer(about_release);

@@ -1,4 +1,5 @@
 // Fails: write_offset: a small array | WRONG_ANSWER | a lane that takes no part
+// On gpu: write_offset: a small array | WRONG_ANSWER |
 // Each lane lends its elements to the one before it, but those without a sum have left.
 #include "lab.hpp"
 

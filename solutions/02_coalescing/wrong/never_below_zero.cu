@@ -1,4 +1,5 @@
 // Fails: write_offset: a small array | CUDA_ERROR | came out 2^32 too large
+// On gpu: write_offset: a small array | CUDA_ERROR |
 // Of an unsigned number it is asked whether it is at least 0.
 #include "lab.hpp"
 

@@ -1,4 +1,5 @@
 // Fails: add_unrolled: a small array | NOT_WRITTEN | A kernel of 256 threads ran
+// On gpu: add_unrolled: a small array | NOT_WRITTEN |
 // A warp adds all that it owns, or nothing.
 #include "lab.hpp"
 

@@ -1,5 +1,5 @@
 // Fails: matmul: a small product | UNINITIALISED | is beta 0 in that call
-// On gpu: matmul: a small product | WRONG_ANSWER | C was read although beta is 0
+// On gpu: matmul: a small product | WRONG_ANSWER | is beta 0 in that call
 // The sum is kept in C, which is scaled by beta first: NaN stays NaN, in matmul's result as well.
 #include "lab.hpp"
 

@@ -1,6 +1,6 @@
-// Fails: convolve_separable: images around blocks and tiles | LAUNCH_FAILED | A grid has at most
-// 65535 blocks in y Right, with as many rows of blocks as there are rows: but for an eighth of them
-// nobody needs them.
+// Fails: convolve_separable: images around blocks and tiles | LAUNCH_FAILED | at most 65535 blocks in y
+// Right, with as many rows of blocks as there are rows: but for an eighth of them nobody needs
+// them.
 #include "lab.hpp"
 
 #include <cuda_runtime.h>

@@ -1,4 +1,5 @@
 // Fails: convolve_separable: a small image | OUT_OF_BOUNDS | _scratch asked for 35 bytes
+// On gpu: convolve_separable: a small image | OUT_OF_BOUNDS | convolve_separable_scratch asked for
 // As many bytes as there are pixels.
 #include "lab.hpp"
 

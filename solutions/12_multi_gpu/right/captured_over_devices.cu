@@ -76,13 +76,13 @@ public:
         check(cudaStreamWaitEvent(stream_, other.mark_, 0), "cudaStreamWaitEvent");
     }
     void wait() const { check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize"); }
-    // The receiver pulls: this is its queue.
-    template <class T> void pull(T *to, const T *from, int sender, std::size_t n) const
+    // The receiver pulls: this is its queue. Addresses say whose memory it is; cudaMemcpyPeerAsync
+    // was refused in a capture.
+    template <class T> void pull(T *to, const T *from, std::size_t n) const
     {
         if (n > 0)
-            check(cudaMemcpyPeerAsync(to, device_of(member_), from, device_of(sender),
-                                      n * sizeof(T), stream_),
-                  "cudaMemcpyPeerAsync");
+            check(cudaMemcpyAsync(to, from, n * sizeof(T), cudaMemcpyDefault, stream_),
+                  "cudaMemcpyAsync");
     }
 
 private:
@@ -269,7 +269,7 @@ void broadcast(float *const *buffers, int n, int devices)
             for (int k = 1; k < devices; ++k) {
                 const int first = cut(n, p, pieces), count = cut(n, p + 1, pieces) - first;
                 if (k > 1) q[k].after(q[k - 1]);
-                q[k].pull(buffers[k] + first, buffers[k - 1] + first, k - 1, count);
+                q[k].pull(buffers[k] + first, buffers[k - 1] + first, count);
                 q[k].mark();
             }
     });
@@ -295,13 +295,13 @@ void all_reduce(float *const *buffers, int n, int devices)
                 float *here = buffers[k] + first;
                 const float *there = buffers[before] + first;
                 if (step < devices - 1 && count > 0) {
-                    q[k].pull(incoming[k].get(), there, before, count);
+                    q[k].pull(incoming[k].get(), there, count);
                     use(k);
                     add<<<std::min((count + 255) / 256, 512), 256, 0, q[k]>>>(
                         here, incoming[k].get(), count);
                     check_launch("add");
                 } else {
-                    q[k].pull(here, there, before, count);
+                    q[k].pull(here, there, count);
                 }
                 q[k].mark();
             }
@@ -348,7 +348,7 @@ int eliminate(const double *augmented_host, int n, double *x_host, int devices)
         for (int m = 0; m < devices; ++m) {
             if (m == owner) continue;
             q[m].after(q[owner]); // its mark is behind message k
-            q[m].pull(message(m, k), message(owner, k), owner, n + 1);
+            q[m].pull(message(m, k), message(owner, k), n + 1);
         }
         const int ahead = hands[next].held_before(k + 1);
         update_from(next, k, ahead, ahead + 1);
