@@ -216,7 +216,7 @@ void surface_address(context &c, const instruction &i, lane_mask mask)
         for (int d = 1; d < t->dimensions; ++d)
             there &= bring_inside(p.at[d], static_cast<std::int64_t>(t->size[d]) - 1, how);
         if (!there && how != outside_surface::zero)
-            return stop_grid(c, i, finding_kind::trap, 719, l, outside_text(*t, asked, i.bytes));
+            return stop_grid(c, i, finding_kind::trap, 700, l, outside_text(*t, asked, i.bytes));
         if (!there) continue;
         inside |= bit_of[l];
         lanes_of<u64>(c, i.d)[l] = t->start + static_cast<u64>(p.at[0]) +

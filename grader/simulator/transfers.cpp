@@ -544,6 +544,8 @@ cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int f
 {
     return in(stream, [&] {
         if (!valid_device(to_device) || !valid_device(from_device)) return cudaErrorInvalidDevice;
+        // As an H200's driver does (580.159.04); cudaMemcpyAsync between devices may be captured.
+        if (cudaError_t e = refuse_if_capturing(state_of(stream)); e != cudaSuccess) return e;
         return copy(linear("cudaMemcpyPeerAsync", to, from, bytes, cudaMemcpyDeviceToDevice),
                     stream, until::queued);
     });

@@ -381,7 +381,7 @@ CORRECTNESS_CASE("matmul_square: several tiles", 2)
     try_square(96, false);
     try_square(160);
     // Where blocks take tile after tile: more tiles of 128 rows and columns than few blocks.
-    try_square(simulated() ? 288 : 2048);
+    try_square(simulated() ? 288 : 576);
     try_square(0);
 }
 

@@ -175,6 +175,11 @@ static void not_captured()
     CHECK_ERROR(cudaErrorStreamCaptureInvalidated, cudaStreamEndCapture(one, &graph));
 
     CHECK_CUDA(cudaStreamBeginCapture(one, cudaStreamCaptureModeRelaxed));
+    CHECK_ERROR(cudaErrorStreamCaptureUnsupported,
+                cudaMemcpyPeerAsync(a, 0, a + 1, 0, sizeof *a, one));
+    CHECK_ERROR(cudaErrorStreamCaptureInvalidated, cudaStreamEndCapture(one, &graph));
+
+    CHECK_CUDA(cudaStreamBeginCapture(one, cudaStreamCaptureModeRelaxed));
     CHECK_CUDA(cudaEventRecord(event, one));
     CHECK_CUDA(cudaStreamWaitEvent(two, event));
     add<<<1, 32, 0, two>>>(a, 1, 1);

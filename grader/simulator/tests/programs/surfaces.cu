@@ -198,7 +198,7 @@ int main()
     simulator_begin();
     const auto plane = surface(array<float>(w, h, 0, cudaArraySurfaceLoadStore));
     one_too_far<<<1, 32>>>(plane);
-    CHECK_ERROR(cudaErrorLaunchFailure, cudaDeviceSynchronize());
+    CHECK_ERROR(cudaErrorIllegalAddress, cudaDeviceSynchronize());
     all = found();
     CHECK(all.size() == 1 && is(all[0], simulator::finding_kind::trap));
     CHECK(all.size() == 1 && all[0].line == line_with(__FILE__, "// no such row"));
