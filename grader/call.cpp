@@ -213,6 +213,19 @@ bool has_own_hint(std::string_view where)
     return shared || where.find(fmt::format("`{}`", own.array)) != where.npos;
 }
 
+// The int or size_t that the call has under this name.
+std::uint64_t number_given(const std::vector<argument> &arguments, std::string_view name,
+                           std::uint64_t otherwise)
+{
+    for (const argument &a : arguments) {
+        if (a.wire.where != place::value || a.wire.name != name) continue;
+        std::uint64_t value = 0;
+        std::memcpy(&value, a.value, std::min<std::size_t>(a.wire.bytes, sizeof value));
+        return value;
+    }
+    return otherwise;
+}
+
 // Whether the finding says, of a thread that would have an element of its own, that it reaches past
 // an array's end: what was asked for is not its number.
 bool index_is_computed(const simulator_finding &f, const std::vector<argument> &arguments)
@@ -224,12 +237,8 @@ bool index_is_computed(const simulator_finding &f, const std::vector<argument> &
     const bool first_block = f.block[0] + f.block[1] + f.block[2] == 0;
     std::uint64_t own = std::strtoull(f.where + size + 3, nullptr, 10) / f.bytes;
     // An array can have more elements than there is work: columns, or all from an offset on.
-    for (const argument &a : arguments) {
-        if (a.wire.where != place::value || a.wire.name != std::string_view("n")) continue;
-        std::uint64_t n = 0; // an int or a size_t
-        std::memcpy(&n, a.value, std::min<std::size_t>(a.wire.bytes, sizeof n));
-        own = std::min(own, n);
-    }
+    const std::uint64_t n = number_given(arguments, "n", own);
+    own = std::min(own, n - std::min(n, number_given(arguments, "offset", 0)));
     return first_block && f.thread[1] + f.thread[2] == 0 && f.thread[0] < own;
 }
 
@@ -886,6 +895,10 @@ std::string hint_of(const simulator_finding &f, const std::vector<argument> &arg
                                "computed that it uses here, and is that index itself compared "
                                "with the number of elements of this array?",
                                f.thread[0]);
+        if (f.write && !one_element && !has_own_hint(f.where) &&
+            number_given(arguments, "offset", 0) > 0)
+            return "Guard the write: is it the index of the store itself, with the offset, that is "
+                   "compared with the number of elements?";
         return large_index_hint(one_element, f.write, f.where, false);
     }
     case uninitialised:
