@@ -215,10 +215,14 @@ static void try_unpack(const mark_list &keep, int packed_at = 0, int keep_at = 0
         if (keep[i] == 0) not_kept.push_back(i);
     hint_left_out({std::move(not_kept)}, "These are the elements whose keep[i] is 0: out[i] is 0 "
                                          "there, and must be written, too.");
+    const bool large = std::any_of(keep.begin(), keep.end(), [](auto k) { return k > 1; });
     hint_past_the_end(
-        "`packed` has only as many elements as are kept: does a lane look there where "
-        "keep[i] is 0, at i instead of the place among those that are kept, or one place further, "
-        "where its own element was counted, too?",
+        std::string(large ? "A mark counts as one, whatever its value: are the marks themselves "
+                            "added up, in place of keep[i] != 0? If not: "
+                          : "") +
+            "`packed` has only as many elements as are kept: does a lane look there where "
+            "keep[i] is 0, at i instead of the place among those that are kept, or one place "
+            "further, where its own element was counted, too?",
         "packed");
     CALL(unpack, misaligned(packed, packed_at), misaligned(keep, keep_at), misaligned(out, out_at),
          int(keep.size()), scratch);
