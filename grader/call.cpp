@@ -890,13 +890,13 @@ std::string hint_of(const simulator_finding &f, const std::vector<argument> &arg
                    "count, a shift, a value that was never set?";
         const bool one_element =
             f.threads == 1 && std::string_view(f.where).starts_with("just past");
-        if (!one_element && !has_own_hint(f.where) && index_is_computed(f, arguments))
+        const bool nothing_known = !one_element && !has_own_hint(f.where);
+        if (nothing_known && index_is_computed(f, arguments))
             return fmt::format("Thread {} is none of those to spare at the end: how is the index "
                                "computed that it uses here, and is that index itself compared "
                                "with the number of elements of this array?",
                                f.thread[0]);
-        if (f.write && !one_element && !has_own_hint(f.where) &&
-            number_given(arguments, "offset", 0) > 0)
+        if (nothing_known && f.write && number_given(arguments, "offset", 0) > 0)
             return "Guard the write: is it the index of the store itself, with the offset, that is "
                    "compared with the number of elements?";
         return large_index_hint(one_element, f.write, f.where, false);

@@ -51,8 +51,17 @@ static std::size_t kept_of(const mark_list &keep)
 
 // What wrong answers look like.
 
-static const char *const ask_greater =
+// Tests that let more through than x > 0.
+struct loose_test {
+    std::string what, next;
+    bool (*keeps)(float);
+};
+static const std::string ask_greater =
     "Of NaN, x > 0 and x <= 0 are both false, so !(x <= 0) is true: ask x > 0 itself.";
+static const loose_test loose_tests[] = {
+    {"Elements that are 0 were", "0 is not greater than 0.", [](float x) { return x >= 0; }},
+    {"NaN was", ask_greater, [](float x) { return !(x <= 0); }},
+    {"Elements that are 0, and NaN, were", ask_greater, [](float x) { return !(x < 0); }}};
 
 static std::vector<misconception<int>> wrong_counts(const floats &in, int counted)
 {
@@ -65,24 +74,21 @@ static std::vector<misconception<int>> wrong_counts(const floats &in, int counte
     auto exactly = [](auto count) { return [=] { return std::vector<int>{int(count)}; }; };
     auto kept = std::count_if(in.begin(), in.end(), [](float x) { return x > 0; });
     bool last = !in.empty() && in.back() > 0;
-    auto not_negative = std::count_if(in.begin(), in.end(), [](float x) { return x >= 0; });
-    return {
+    std::vector<misconception<int>> known = {
         {"The last element was not counted.",
          "An exclusive sum tells how many are kept before an element; of the last element, it "
          "leaves out itself.",
-         exactly(kept - last)},
-        {"Elements that are 0 were counted as well.", "0 is not greater than 0.",
-         exactly(not_negative)},
-        {"NaN was counted as well.", ask_greater,
-         exactly(std::count_if(in.begin(), in.end(), [](float x) { return !(x <= 0); }))},
-        {"Elements that are 0, and NaN, were counted as well.", ask_greater,
-         exactly(std::count_if(in.begin(), in.end(), [](float x) { return !(x < 0); }))},
-        {"This is how many are not kept.", "Count those that are greater than 0.",
-         exactly(std::ptrdiff_t(in.size()) - kept)},
+         exactly(kept - last)}};
+    for (const loose_test &l : loose_tests)
+        known.push_back({l.what + " counted as well.", l.next,
+                         exactly(std::count_if(in.begin(), in.end(), l.keeps))});
+    known.push_back({"This is how many are not kept.", "Count those that are greater than 0.",
+                     exactly(std::ptrdiff_t(in.size()) - kept)});
+    known.push_back(
         {"This is how many of the first " + std::to_string(part) + " elements are kept.",
          "Whose sum was written? The last thread of those that add up the counts knows them all.",
-         exactly(part > 0 ? counted : -1)},
-    };
+         exactly(part > 0 ? counted : -1)});
+    return known;
 }
 
 // By compact, where more comes to lie in `out` than is kept.
@@ -96,26 +102,22 @@ static std::vector<misconception<float>> too_many_kept(const floats &in)
             return out;
         };
     };
-    return {
-        {"Elements that are 0 were kept as well.", "0 is not greater than 0.",
-         those([](float x) { return x >= 0; })},
-        {"NaN was kept as well.", ask_greater, those([](float x) { return !(x <= 0); })},
-        {"Elements that are 0, and NaN, were kept as well.", ask_greater,
-         those([](float x) { return !(x < 0); })},
-        {"All that is not 0 was kept.", "An element below 0 is not greater than 0.",
-         those([](float x) { return x != 0; })},
-        {"Every element was kept, each in its own place.",
-         "Does a test stand before the store, and is it the place that was computed at which the "
-         "element is stored?",
-         [all] { return *all; }},
-        {"Behind the kept elements there are zeros, to the end of the array.",
-         "Clear nothing: what lies behind the kept elements stays as it was.",
-         [all] {
-             floats out = oracle::compact(*all);
-             out.resize(all->size());
-             return out;
-         }},
-    };
+    std::vector<misconception<float>> known;
+    for (const loose_test &l : loose_tests)
+        known.push_back({l.what + " kept as well.", l.next, those(l.keeps)});
+    known.push_back({"All that is not 0 was kept.", "An element below 0 is not greater than 0.",
+                     those([](float x) { return x != 0; })});
+    known.push_back({"Every element was kept, each in its own place.",
+                     "Does a test stand before the store, and is it the place that was computed "
+                     "at which the element is stored?",
+                     [all] { return *all; }});
+    known.push_back({"Behind the kept elements there are zeros, to the end of the array.",
+                     "Clear nothing: what lies behind the kept elements stays as it was.", [all] {
+                         floats out = oracle::compact(*all);
+                         out.resize(all->size());
+                         return out;
+                     }});
+    return known;
 }
 
 static std::vector<misconception<float>> wrong_unpacks(const floats &packed, const mark_list &keep)
