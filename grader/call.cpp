@@ -16,7 +16,6 @@
 #include <bit>
 #include <cstring>
 #include <filesystem>
-#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -1066,10 +1065,6 @@ finding_in cause_of(finding_in last, std::vector<simulator_finding> &found)
     });
 }
 
-// A function that once did not end is not waited for again in this run; nor is any, once a worker
-// did not even take its arguments, or all together have taken too long.
-std::map<std::string, std::string> endless; // by function, "" for any: the case
-
 struct read_on {}; // thrown where that happened
 
 // What the simulator saw that is at fault, in the order in which it saw it. The case's record gets
@@ -1131,7 +1126,7 @@ void check_report(const std::byte *from, const std::vector<argument> &arguments,
     case_record &r = current_case();
     if (reads_behind(worst, r.may_read_on)) throw read_on{};
     r.unsupported = verdict_of(worst) == verdict::SKIPPED;
-    if (takes_too_long(worst)) endless.emplace(r.function, r.name);
+    if (takes_too_long(worst)) r.endless = r.function;
     if (!r.output_read.cause.empty() && reads_an_output(worst, arguments)) {
         r.about = r.output_read.function;
         end_case(verdict_of(worst), printable(sentence(worst)) + " " + r.output_read.cause,
@@ -1168,8 +1163,8 @@ answer ask_submission(const request &r, std::chrono::seconds limit, const std::s
 {
     answer a = submission_worker().ask(r, limit);
     waited_ms += a.waited_ms;
-    if (a.how == ending::timed_out) endless.emplace(function, current_case().name);
-    if (waited_ms > most_waited_ms * options().patience) endless.emplace("", current_case().name);
+    if (a.how == ending::timed_out) current_case().endless = function;
+    if (waited_ms > most_waited_ms * options().patience) current_case().endless = "";
     return a;
 }
 
@@ -1236,15 +1231,10 @@ std::string loading(const std::vector<argument> &arguments, const char *function
 // Ends the case where waiting is known to be in vain.
 void check_worth_trying(const std::string &function)
 {
-    for (const std::string &name : {function, std::string()}) {
-        auto at = endless.find(name);
-        if (at == endless.end()) continue;
-        current_case().tried = false;
-        std::string what = name.empty() ? "the submission" : name;
-        end_case(
-            verdict::TIMEOUT,
-            fmt::format("Not tried: {} did not end in time in the case \"{}\".", what, at->second));
-    }
+    const case_result *earlier = endless_before(current_case(), function);
+    if (!earlier) return;
+    current_case().tried = false;
+    end_case(verdict::TIMEOUT, not_tried(function, *earlier));
 }
 
 [[noreturn]] void end_for_late_write(const argument &a)

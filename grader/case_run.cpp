@@ -252,6 +252,12 @@ void restart_workers()
     }
 }
 
+void end_workers()
+{
+    restart_workers();
+    for (processes &p : of_backend) p.inputs.reset();
+}
+
 void take_submission_text(case_record &r)
 {
     worker &w = r.ranks ? all().ranks : all().submission;

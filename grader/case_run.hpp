@@ -66,6 +66,7 @@ bool can_count(); // whether the run has workers linked with the simulator
 struct case_record;
 void take_submission_text(case_record &r); // what it has printed since the last case
 void restart_workers();                    // the next request goes to fresh processes
+void end_workers();                        // and the inputs go, of which a fork would share both
 
 // Gives each argument the contract's name for it, which messages use.
 void name_arguments(const std::string &function, std::vector<argument> &arguments);

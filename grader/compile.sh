@@ -32,10 +32,11 @@ case " $* " in
 *" -rdc=true "* | *" -dc "* | *" --relocatable-device-code=true "*) relocatable=yes ;;
 *) relocatable=no ;;
 esac
-# A device link keeps PTX, which the simulator runs, only beside machine code.
+# A device link keeps PTX, which the simulator runs, only beside machine code, which nobody runs: ptxas
+# need not make it well.
 case "$relocatable $* " in
 no* | *code=sm_*) ;;
-*) set -- "$@" -gencode=arch=compute_80,code=sm_80 ;;
+*) set -- "$@" -gencode=arch=compute_80,code=sm_80 -Xptxas=-O0 ;;
 esac
 
 # Without a target nm has binutils' plugins, LLVM's among them, look at the object first: for tens of

@@ -1,6 +1,7 @@
 // The grader of one lab: doctest runs the cases of its grade.cpp, our own records make the grade.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include "case_run.hpp"
+#include "parallel_cases.hpp"
 #include "report.hpp"
 #include "unwritable.hpp"
 #include "whole_file.hpp"
@@ -8,6 +9,7 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <sys/prctl.h>
@@ -21,21 +23,38 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <sstream>
+#include <string>
 #include <system_error>
+#include <vector>
 
 namespace {
 
 using namespace grading;
 
 // doctest's filters treat commas and backslashes as their own.
-std::string as_filter(const std::string &text, bool whole)
+std::string as_filter(const std::string &name)
 {
     std::string result;
-    for (char c : text) {
+    for (char c : name) {
         if (c == ',' || c == '\\') result += '\\';
         result += c;
     }
-    return whole ? result : "*" + result + "*";
+    return result;
+}
+
+void run_cases(const case_group &group)
+{
+    if (options().simulated) restart_workers();
+    std::vector<std::string> names;
+    for (std::size_t i : group) names.push_back(as_filter(records()[i].name));
+    doctest::Context context;
+    context.setOption("reporters", "records");
+    context.setOption("order-by", "file");
+    context.setOption("test-case", fmt::format("{}", fmt::join(names, ",")).c_str());
+    std::ostringstream discarded;
+    context.setCout(&discarded);
+    context.run(); // its status is 0 when nothing matched: the records decide
 }
 
 int list_cases()
@@ -81,6 +100,7 @@ int grade(int count, char **arguments)
     run_options &o = options();
     std::string backend, filter, seed, json, only, counters, schedule = "index";
     bool list = false, quiet = false, no_color = false, probe = false;
+    int side_by_side = 1;
     app.add_option("--backend", backend, "sim or gpu")->check(CLI::IsMember({"sim", "gpu"}));
     app.add_option("--worker", o.worker, "the worker to grade")->check(check_program);
     app.add_option("--naive", o.naive, "the worker of the naive reference")->check(check_program);
@@ -115,6 +135,9 @@ int grade(int count, char **arguments)
     app.add_option("--patience", o.patience,
                    "a call may take so many times as long: for machines that do much else")
         ->check(CLI::Range(1, 100));
+    app.add_option("--side-by-side", side_by_side,
+                   "sim: so many processes grade cases at a time; results are the same")
+        ->check(CLI::Range(1, 64));
     app.add_flag("--require-isolation", o.isolate, "gives every case fresh workers");
     app.add_flag("!--no-sandbox", o.sandbox, "starts workers under resource limits alone");
     app.add_flag("--require-sandbox", o.require_sandbox,
@@ -188,14 +211,13 @@ int grade(int count, char **arguments)
         return 99;
     }
 
-    doctest::Context context;
-    context.setOption("reporters", "records");
-    context.setOption("order-by", "file");
-    if (!filter.empty()) context.setOption("test-case", as_filter(filter, whole_name).c_str());
-    if (!only.empty()) context.setOption("test-suite", only.c_str());
-    std::ostringstream discarded;
-    context.setCout(&discarded);
-    context.run(); // its status is 0 when nothing matched: the records decide
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < records().size(); ++i)
+        if (chosen(records()[i])) places.push_back(i);
+    const std::vector<case_group> groups = groups_of(places);
+    const int others = o.simulated ? std::min(side_by_side, int(groups.size())) - 1 : 0;
+    if (others > 0) end_workers();
+    run_groups(groups, others, run_cases, end_workers);
 
     if (!quiet)
         std::cout << human_report(!no_color && isatty(1) && !getenv("NO_COLOR")) << std::flush;

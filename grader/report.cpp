@@ -306,6 +306,24 @@ case_record &current_case()
     return current < records().size() ? records()[current] : none;
 }
 
+const case_result *endless_before(const case_record &r, const std::string &function)
+{
+    const auto end = std::find_if(records().begin(), records().end(),
+                                  [&](const case_record &other) { return other.name == r.name; });
+    for (const std::string &name : {function, std::string()}) {
+        const auto at = std::find_if(records().begin(), end,
+                                     [&](const case_record &c) { return c.endless == name; });
+        if (at != end) return &*at;
+    }
+    return nullptr;
+}
+
+std::string not_tried(const std::string &function, const case_result &earlier)
+{
+    return fmt::format("Not tried: {} did not end in time in the case \"{}\".",
+                       earlier.endless->empty() ? "the submission" : function, earlier.name);
+}
+
 const std::string &lab_name() { return lab; }
 void set_lab_name(std::string name) { lab = std::move(name); }
 

@@ -15,7 +15,8 @@
 
 namespace grading {
 
-struct case_record {
+// What became of a case: all that reports and result.json are made of.
+struct case_result {
     std::string name;
     kind what = kind::correctness;
     int points = 0, max_points = 0;
@@ -24,20 +25,31 @@ struct case_record {
     bool unsupported = false; // the submission used what the simulator lacks: open by its doing
     verdict result = verdict::PASS;
     std::string message, hint;
-    std::string about;    // the function whose TODO the failure is; empty: the case's own
-    bool lacking = false; // the machine lacks what it needs, and the lab can do without it
-    int line = 0;         // of the submission's file, that the message names; 0: none
-    std::string function; // the contract function last called
-    std::string numbers;  // of its call: "n = 10, offset = 3"
-    std::string refused;  // of its call: the launches the simulator refused, in a sentence
-    failed_call failed;   // of its call: the first one of the runtime that did
-    struct {
-        std::string words, hint;
-    } before_crash;        // of its call: what devices had found; empty: nothing
-    std::string older;     // of its call: a block that saw two stores of another out of order
+    std::string about;     // the function whose TODO the failure is; empty: the case's own
+    bool lacking = false;  // the machine lacks what it needs, and the lab can do without it
+    int line = 0;          // of the submission's file, that the message names; 0: none
+    std::string function;  // the contract function last called
     std::string unwatched; // a kernel too large for the simulator to look for all its races
     std::string text;      // what the submission printed
     bool text_cut = false;
+    std::string counts; // the simulator's counters of its largest call, where asked for
+    std::string replay; // the file that repeats the case's last call
+    double duration_ms = 0;
+    std::optional<speed_result> speed;
+    // It did not end in time, and is waited for in no later case: the function that was called, or
+    // "", where waiting has taken too long in all.
+    std::optional<std::string> endless;
+};
+
+// And what is known of one that is being graded.
+struct case_record : case_result {
+    std::string numbers; // of its call: "n = 10, offset = 3"
+    std::string refused; // of its call: the launches the simulator refused, in a sentence
+    failed_call failed;  // of its call: the first one of the runtime that did
+    struct {
+        std::string words, hint;
+    } before_crash;    // of its call: what devices had found; empty: nothing
+    std::string older; // of its call: a block that saw two stores of another out of order
     struct {
         std::string cause, next, function;
     } output_read; // what it means when an output is read; empty: nothing in particular
@@ -75,10 +87,6 @@ struct case_record {
     bool repeating = false;     // the second of two equal calls is running
     // Which runs streams' work late, since the first one had streams; and whether the last one did.
     bool late_again = false, was_late = false;
-    std::string counts; // the simulator's counters of its largest call, where asked for
-    std::string replay; // the file that repeats the case's last call
-    double duration_ms = 0;
-    std::optional<speed_result> speed;
     // The last call's outputs, so that comparisons can name them: the caller's elements, the name,
     // and of how many elements each is one of several buffers; 0: there is one.
     struct named_output {
@@ -91,6 +99,10 @@ struct case_record {
 
 std::vector<case_record> &records(); // every case of this program, in the order of the file
 case_record &current_case();
+// An earlier case in which `function` did not end, or none was waited for any more; null: none.
+const case_result *endless_before(const case_record &, const std::string &function);
+// Why a case was not tried, in a sentence.
+std::string not_tried(const std::string &function, const case_result &earlier);
 const std::string &lab_name();
 void set_lab_name(std::string name);
 

@@ -21,6 +21,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <thread>
 
 namespace cli {
 
@@ -80,6 +81,7 @@ std::vector<std::string> grader_command(const toolchain &t, const lab &l, const 
     if (!options.only.empty()) add({"--only", options.only});
     if (!options.counters_file.empty()) add({"--counters", options.counters_file});
     if (options.patience > 1) add({"--patience", std::to_string(options.patience)});
+    if (options.side_by_side > 1) add({"--side-by-side", std::to_string(options.side_by_side)});
     // The vendor's libraries lie where no submission needs to look.
     if (what.ours && what.name == "library") c.push_back("--no-sandbox");
     if (options.require_sandbox) c.push_back("--require-sandbox");
@@ -482,6 +484,9 @@ int grade_command(const toolchain &t, const std::vector<std::string> &words, gra
         options.picture_folder = folder_for_pictures(options.picture_folder);
     options.seed = choose_seed(options.seed);
     options.replays = true;
+    constexpr unsigned most_side_by_side = 4; // the simulator has threads of its own
+    options.side_by_side =
+        static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, most_side_by_side));
     progress_line progress;
     backend_choice choice = choose_backend(t, *all[0].of, options, progress);
     options.backend = choice.backend;
