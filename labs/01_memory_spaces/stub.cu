@@ -8,8 +8,6 @@
 
 #include <cuda_runtime.h>
 
-#include <algorithm>
-
 constexpr int block_size = 256;
 
 static int pieces(size_t n, size_t of) { return static_cast<int>((n + of - 1) / of); }

@@ -9,8 +9,6 @@
 
 #include <cuda_runtime.h>
 
-#include <algorithm>
-
 constexpr int block_size = 256, stream_count = 4;
 
 [[maybe_unused]] static int blocks_for(int threads)

@@ -12,7 +12,6 @@
 #include <mpi.h>
 #endif
 
-#include <algorithm>
 #include <exception>
 #include <thread>
 #include <utility>
@@ -135,7 +134,7 @@ void broadcast(float *const *buffers, int n, int devices)
 {
     enable_peers(devices);
     std::vector<stream> streams = stream_each(devices);
-    [[maybe_unused]] int pieces = std::clamp(n / 4096, 1, 32);
+    [[maybe_unused]] int pieces = min(max(n / 4096, 1), 32);
     // TODO 3 (broadcast): For each piece, for each member but the last, in this
     // member's stream: wait until the piece has arrived there; send it on;
     // record that it arrives. Piece p is what lies between n * p / pieces and
@@ -338,7 +337,8 @@ int eliminate(const double *augmented_host, int n, double *x_host, int devices)
     check(cudaMemcpy2D(pivots.data(), sizeof(double), messages[0].at, sizeof(double) * (n + 1),
                        sizeof(double), n, cudaMemcpyDeviceToHost),
           "cudaMemcpy2D");
-    if (std::find(pivots.begin(), pivots.end(), -1.0) != pivots.end()) return 1;
+    for (double pivot : pivots)
+        if (pivot == -1) return 1;
     check(cudaMemcpy(x_host, y[0].at, sizeof(double) * n, cudaMemcpyDeviceToHost), "cudaMemcpy");
     return 0;
 }

@@ -8,7 +8,6 @@
 
 #include <cuda_runtime.h>
 
-#include <algorithm>
 #include <cstring>
 
 constexpr int block_size = 256;
@@ -126,7 +125,7 @@ void follow(const unsigned char *start, const unsigned char *next_host, unsigned
     check(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, current_device()),
           "asking for the SMs");
     check(cudaMemcpyToSymbol(next_state, next_host, 256), "cudaMemcpyToSymbol");
-    walk<<<std::min(pieces(n, walkers * walks), 4 * sms), walkers>>>(start, out, n, steps);
+    walk<<<min(pieces(n, walkers * walks), 4 * sms), walkers>>>(start, out, n, steps);
     check_launch("walk");
 }
 
@@ -312,7 +311,7 @@ void sum_mapped(const float *mapped, int n, int passes, double *out, void *)
 {
     check(cudaMemsetAsync(out, 0, sizeof(double) * passes), "cudaMemsetAsync");
     if (n == 0) return;
-    add_powers<<<std::min(pieces(n, block_size), 1024), block_size>>>(mapped, n, passes, out);
+    add_powers<<<min(pieces(n, block_size), 1024), block_size>>>(mapped, n, passes, out);
     check_launch("add_powers");
 }
 

@@ -18,8 +18,8 @@
 #include <cuda_pipeline_primitives.h>
 #include <cuda_runtime.h>
 
-#include <algorithm>
 #include <cstdint>
+#include <cstring>
 
 constexpr int block_size = 128;
 constexpr int own = 4;                 // pixels side by side that a thread brings, and computes
@@ -162,7 +162,7 @@ template <int R, class F> static void launch(job j, const F &filter)
     check(
         cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, filter_strip<R, F>, block_size, 0),
         "asking for the occupancy");
-    int pieces = std::clamp(sms * resident / strips, 1, (j.rows + 8 * R - 1) / (8 * R));
+    int pieces = min(max(sms * resident / strips, 1), (j.rows + 8 * R - 1) / (8 * R));
     j.rows_a_block = (j.rows + pieces - 1) / pieces;
     dim3 grid(strips, (j.rows + j.rows_a_block - 1) / j.rows_a_block);
     filter_strip<R, F><<<grid, block_size>>>(j, filter);
@@ -181,7 +181,8 @@ template <int R> static void launch_table(const job &j, const float *filter_host
 {
     table<R> filter{};
     for (int y = 0, d = 2 * radius + 1; y < d; ++y)
-        std::copy_n(filter_host + y * d, d, &filter.tap[y + R - radius][R - radius]);
+        std::memcpy(&filter.tap[y + R - radius][R - radius], filter_host + y * d,
+                    d * sizeof(float));
     launch<R>(j, filter);
 }
 
@@ -189,8 +190,8 @@ template <int R> static void launch_product(const job &j, const float *row_filte
                                             const float *column_filter_host, int radius)
 {
     product<R> filter{};
-    std::copy_n(row_filter_host, 2 * radius + 1, &filter.row[R - radius]);
-    std::copy_n(column_filter_host, 2 * radius + 1, &filter.column[R - radius]);
+    std::memcpy(&filter.row[R - radius], row_filter_host, (2 * radius + 1) * sizeof(float));
+    std::memcpy(&filter.column[R - radius], column_filter_host, (2 * radius + 1) * sizeof(float));
     launch<R>(j, filter);
 }
 
@@ -233,7 +234,7 @@ static void launch_tile(const job &j, const float *filter_host, int radius)
 {
     int d = 2 * radius + 1;
     float framed[sizeof taps / sizeof(float)] = {};
-    std::copy_n(filter_host, d * d, framed);
+    std::memcpy(framed, filter_host, d * d * sizeof(float));
     check(cudaMemcpyToSymbolAsync(taps, framed, sizeof framed), "copying the filter");
     dim3 grid((j.cols + side - 1) / side, (j.rows + side - 1) / side);
     filter_tile<<<grid, dim3(side, side / tall)>>>(j, radius);

@@ -4,7 +4,6 @@
 
 #include <cuda_runtime.h>
 
-#include <algorithm>
 #include <cstdint>
 
 constexpr int row_bytes = 512; // what a warp loads at once: 16 bytes a lane
@@ -22,7 +21,7 @@ template <class K> static int resident_blocks(K kernel, int block_size)
     int blocks = 0;
     check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, block_size, 0),
           "asking for the occupancy");
-    return multiprocessors() * std::max(blocks, 1);
+    return multiprocessors() * max(blocks, 1);
 }
 
 // An array as warps load it: elements up to the first 16-byte boundary, whole rows, the rest.
@@ -31,7 +30,7 @@ struct rows_of {
     template <class T> rows_of(const T *in, size_t n)
     {
         size_t to_boundary = (16 - reinterpret_cast<uintptr_t>(in) % 16) % 16;
-        head = std::min(n, to_boundary / sizeof(T));
+        head = min(n, to_boundary / sizeof(T));
         rows = (n - head) / (row_bytes / sizeof(T));
     }
 };
@@ -118,7 +117,7 @@ void histogram(const unsigned char *in, size_t n, unsigned *bins)
     if (n == 0) return;
     rows_of r(in, n);
     size_t useful = r.rows / (block_size / 32) + 1;
-    int blocks = std::min<size_t>(resident_blocks(count_rows, block_size), useful);
+    int blocks = min(size_t(resident_blocks(count_rows, block_size)), useful);
     count_rows<<<blocks, block_size>>>(in, n, r, bins);
     check_launch("count_rows");
 }
@@ -168,7 +167,7 @@ void histogram_tiles(const unsigned char *image, int width, int height, int tile
     if (width == 0 || height == 0) return;
     int across = (width - 1) / tile + 1, tiles = ((height - 1) / tile + 1) * across;
     int blocks_wanted = 16 * multiprocessors();
-    int shares = std::clamp(blocks_wanted / tiles, 1, std::min(tile, height));
+    int shares = min(max(blocks_wanted / tiles, 1), min(tile, height));
     if (shares > 1)
         check(cudaMemsetAsync(bins, 0, sizeof(unsigned) * 256 * tiles), "clearing the bins");
     count_tiles<<<dim3(tiles, shares), tile_threads>>>(image, width, height, tile, across, bins);
@@ -214,7 +213,7 @@ void histogram_range(const float *in, int n, float low, float high, int bin_coun
     int columns = 32;
     while (columns * bin_count > most_counters) columns /= 2;
     size_t useful = r.rows / (block_size / 32) + 1;
-    int blocks = std::min<size_t>(resident_blocks(count_range, block_size), useful);
+    int blocks = min(size_t(resident_blocks(count_range, block_size)), useful);
     range all{low, high, (high - low) / bin_count};
     count_range<<<blocks, block_size>>>(in, n, r, all, bin_count, columns, bins);
     check_launch("count_range");

@@ -9,8 +9,6 @@
 
 #include <cuda_runtime.h>
 
-#include <algorithm>
-
 constexpr int block_size = 256, slot_count = 4, pieces = 32;
 constexpr size_t least = 1 << 11, most = 1 << 22; // elements of a piece
 
@@ -58,14 +56,14 @@ static size_t rounded(size_t n) { return (n + 255) / 256 * 256; }
 
 // Elements of a piece: enough pieces to hide all but the first way in and the last way out, and
 // none so small that queueing it takes longer than copying it.
-static size_t piece_of(size_t n) { return std::clamp(rounded(n / pieces), least, most); }
+static size_t piece_of(size_t n) { return min(max(rounded(n / pieces), least), most); }
 
 // Elements of the next piece. Nothing hides what comes after the last copy in, so the last pieces
 // are smaller and smaller.
 static size_t next_piece(size_t left, size_t piece)
 {
-    size_t smallest = std::max(rounded(piece / 8), least);
-    return std::min(left, std::clamp(rounded(left / 4), smallest, piece));
+    size_t smallest = max(rounded(piece / 8), least);
+    return min(left, min(max(rounded(left / 4), smallest), piece));
 }
 
 template <class T> static size_t ring_bytes(size_t n)

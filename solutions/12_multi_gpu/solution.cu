@@ -12,7 +12,6 @@
 #include <mpi.h>
 #endif
 
-#include <algorithm>
 #include <exception>
 #include <thread>
 #include <utility>
@@ -78,7 +77,7 @@ template <class T> struct array {
     T *at = nullptr;
     explicit array(size_t n)
     {
-        check(cudaMalloc(&at, sizeof(T) * std::max<size_t>(n, 1)), "cudaMalloc");
+        check(cudaMalloc(&at, sizeof(T) * max(n, size_t(1))), "cudaMalloc");
     }
     ~array() { cudaFree(at); }
     array(array &&other) noexcept : at(std::exchange(other.at, nullptr)) {}
@@ -151,7 +150,7 @@ void broadcast(float *const *buffers, int n, int devices)
 {
     enable_peers(devices);
     std::vector<stream> streams = stream_each(devices);
-    int pieces = devices > 2 ? std::clamp(n / 4096, 1, 32) : 1;
+    int pieces = devices > 2 ? min(max(n / 4096, 1), 32) : 1;
     for (int p = 0; p < pieces; ++p) {
         size_t first = size_t(n) * p / pieces, last = size_t(n) * (p + 1) / pieces;
         for (int k = 0; k + 1 < devices; ++k) {
@@ -227,7 +226,7 @@ void all_reduce(float *const *buffers, int n, int devices)
     if (n == 0) return;
     if (!enable_peers(devices)) return reduce_by_copies(buffers, n, devices);
     pointers p;
-    std::copy_n(buffers, devices, p.at);
+    for (int k = 0; k < devices; ++k) p.at[k] = buffers[k];
     for (int k = 0; k < devices; ++k) {
         int whole = n / 4, first = (long long)whole * k / devices,
             last = (long long)whole * (k + 1) / devices, per_block = reduce_block * in_flight;
@@ -528,7 +527,8 @@ int eliminate(const double *augmented_host, int n, double *x_host, int devices)
                        sizeof(double) * message_size(n), sizeof(double) * width, panels,
                        cudaMemcpyDeviceToHost),
           "cudaMemcpy2D");
-    if (std::find(pivots.begin(), pivots.begin() + n, -1.0) != pivots.begin() + n) return 1;
+    for (int k = 0; k < n; ++k)
+        if (pivots[k] == -1) return 1;
     check(cudaMemcpy(x_host, y[0].at, sizeof(double) * n, cudaMemcpyDeviceToHost), "cudaMemcpy");
     return 0;
 }

@@ -10,8 +10,6 @@
 
 #include <cuda_runtime.h>
 
-#include <algorithm>
-
 constexpr int block_size = 256, per_thread = 4, per_block = block_size * per_thread; // bodies
 // Some thirty for each multiprocessor of a large GPU: whether one of them has one more or less
 // hardly matters. A segment is long enough for its sum to be worth a trip through memory.
@@ -21,8 +19,8 @@ static int blocks_for(int n, int each) { return (n + each - 1) / each; }
 
 static int segments_for(int n)
 {
-    int rows = std::max(1, blocks_for(n, per_block));
-    return std::max(1, std::min(wanted_blocks / rows, n / least_segment));
+    int rows = max(1, blocks_for(n, per_block));
+    return max(1, min(wanted_blocks / rows, n / least_segment));
 }
 
 // Places and masses, 16 bytes a body. Seven floats are read once, not n times.
