@@ -405,8 +405,12 @@ std::string why_end_missing(const argument &a, std::uint64_t there, std::uint64_
     const bool last_alone = there + 1 == a.written_count;
     const std::string observe =
         fmt::format("Which thread should write element {}? If it is not there, the grid is too "
-                    "small; if it is: where does its block begin, and what stops it{}?",
-                    first_missing, last_alone ? ", or does it write one place too early" : "");
+                    "small; if it is: {}, and what stops it{}?",
+                    first_missing,
+                    c.blocks > 1 ? "does its block begin where the one before it ends, at "
+                                   "blockIdx times all that a block owns"
+                                 : "where does its block begin",
+                    last_alone ? ", or does it write one place too early" : "");
     if (c.launches == 0) return observe;
     if (c.launches == 1 && there == c.threads)
         return fmt::format("There were {} threads, and each wrote one element: is the grid's size "
@@ -511,8 +515,9 @@ std::string why_lines_missing(const argument &a, const std::vector<std::uint64_t
                            "blockIdx.x is counted by the grid's first number, what it takes from "
                            "blockIdx.y by the second.",
                            columns ? "columns" : "rows");
-    return "Which index of the store runs over them, by what is it bounded, and which blocks are "
-           "there for them?";
+    return fmt::format("Which index of the store runs over the {}: where does it begin, where does "
+                       "it end, and which blocks are there for these?",
+                       columns ? "columns" : "rows");
 }
 
 // "row 3", "rows 3 to 5"
@@ -823,10 +828,11 @@ std::string race_hint(const simulator_finding &f)
     if (f.write && one_reads(f) && std::strstr(f.detail, "no __syncwarp()")) {
         const bool on_one_line = std::strstr(f.detail, fmt::format(":{} ", f.line).c_str());
         if (on_one_line)
-            return "Does this line load, change and store what others do, too, as ++ and += do? No "
-                   "barrier helps there, but atomicAdd does it in one go. Does it store what "
-                   "others load? Load first, keep the value, and store behind a barrier. If the "
-                   "two should not meet in this element, print both indices.";
+            return "Does one thread store here what another loads, as in a scan? Load first, keep "
+                   "the value, and store behind a barrier. Does each of them load, change and "
+                   "store this same element, as ++ and += do? No barrier helps there, but "
+                   "atomicAdd does it in one go. If the two should not meet in this element, print "
+                   "both indices.";
         return "Which barrier stands between the read and the write? Where all warps of a block "
                "share these elements, as they do a tile, it is __syncthreads(), also before a "
                "loop's next turn writes them again; where each warp has its own, __syncwarp(), for "
@@ -834,9 +840,12 @@ std::string race_hint(const simulator_finding &f)
                "order no memory. If the two should not meet in this element, print both indices.";
     }
     if (both_wrote(f))
-        return "Does each of these two threads have an element of its own to store? Then one of "
-               "their indices is wrong: print both. If they have one in common, let one thread "
-               "store it; if both add to it, atomicAdd does it in one go.";
+        return fmt::format(
+            "Does each of these two threads have an element of its own to store? "
+            "Then one of their indices is wrong: print both.{} If they have one in "
+            "common, let one thread store it; if both add to it, atomicAdd does it "
+            "in one go.",
+            f.thread[1] > 0 ? " Is a row's number multiplied by the number of columns?" : "");
     std::string hint = "Should one of these threads use what the other one has here? If not, an "
                        "index is wrong, or where a loop begins or ends. If it should, something "
                        "must order the two accesses: which barrier stands between them? If both "

@@ -11,8 +11,10 @@
 #include <cstring>
 #include <memory>
 #include <random>
+#include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace grading;
@@ -59,6 +61,34 @@ static std::vector<misconception<float>> wrong_scales(const floats &in, int rows
         {"Every element was scaled by factor[0].", "Which column is element i in? i % cols.",
          scaled(here, [](int, int) { return 0; })},
     };
+}
+
+// What each element that is wrong is, where that is its own times another column's factor.
+static std::vector<misconception<float>> wrong_factors(const floats &in, const floats &factor,
+                                                       const output<float> &got)
+{
+    constexpr std::size_t held_by_float = 1 << 24; // beyond, an index in floats is to blame
+    const std::size_t cols = factor.size();
+    auto column_taken = [&in, &factor, &got](std::size_t i) {
+        auto fits = [&](float f) { return got[i] == in[i] * f; };
+        return std::size_t(std::find_if(factor.begin(), factor.end(), fits) - factor.begin());
+    };
+    std::size_t first = 0;
+    while (first < in.size() && got[first] == in[first] * factor[first % cols]) ++first;
+    if (first == in.size() || in.size() > held_by_float) return {};
+    const std::string i = std::to_string(first);
+    return {{"Each of them was scaled by the factor of another column: out[" + i + "], in column " +
+                 std::to_string(first % cols) + ", by factor[" +
+                 std::to_string(column_taken(first)) + "].",
+             "Which column does its thread compute for element " + i +
+                 "? Where a thread has several elements, each has a column of its own, worked out "
+                 "anew: of neighbours, too, since a row may end between two of them.",
+             [&in, &factor, &got, cols, column_taken] {
+                 floats out = got.values;
+                 for (std::size_t k = 0; k < out.size(); ++k)
+                     if (column_taken(k) == cols) out[k] = in[k] * factor[k % cols];
+                 return out;
+             }}};
 }
 
 static std::vector<misconception<float>> wrong_reads(const floats &a, const floats &b, int offset)
@@ -115,8 +145,10 @@ static void try_scale(int rows, int cols, int in_at = 0, int out_at = 0, int fac
     output<float> out(in.size());
     CALL(scale_columns, misaligned(in, in_at), misaligned(out, out_at), rows, cols,
          misaligned(factor, factor_at));
+    auto known = wrong_scales(in, rows, cols, factor);
+    for (auto &other : wrong_factors(in, factor, out)) known.push_back(std::move(other));
     expect_equal(out, oracle::scale_columns(in, rows, cols, factor),
-                 {std::size_t(rows), std::size_t(cols)}, wrong_scales(in, rows, cols, factor));
+                 {std::size_t(rows), std::size_t(cols)}, known);
 }
 
 struct places {
@@ -406,6 +438,20 @@ static std::string unit_taken(pattern_kind kind, const std::vector<access_patter
     return only;
 }
 
+// Whether a kind has one answer for every p above 0, where more than one would be right.
+static bool one_for_all(pattern_kind kind, const std::vector<access_pattern> &patterns,
+                        const output<prediction> &answers)
+{
+    std::set<std::pair<int, int>> given, right;
+    for (std::size_t i = 0; i < patterns.size(); ++i) {
+        if (patterns[i].kind != kind || patterns[i].parameter == 0) continue;
+        prediction of_p = oracle::predict(patterns[i]);
+        given.insert({answers[i].sectors, answers[i].lines});
+        right.insert({of_p.sectors, of_p.lines});
+    }
+    return given.size() == 1 && right.size() > 1;
+}
+
 static void quiz(const std::vector<access_pattern> &patterns)
 {
     output<prediction> answers(patterns.size());
@@ -415,14 +461,18 @@ static void quiz(const std::vector<access_pattern> &patterns)
         prediction got = answers[i], right = oracle::predict(pattern);
         if (got.sectors == right.sectors && got.lines == right.lines) continue;
         std::string unit = unit_taken(pattern.kind, patterns, answers);
+        const bool same = one_for_all(pattern.kind, patterns, answers);
         expect(false, verdict::WRONG_ANSWER,
                std::string("predict says that ") + name_of(pattern.kind) + " with p = " +
                    std::to_string(pattern.parameter) + " touches " + std::to_string(got.sectors) +
                    " sectors and " + std::to_string(got.lines) + " lines; it touches " +
                    std::to_string(right.sectors) + " and " + std::to_string(right.lines) + "." +
-                   (unit.empty() ? "" : " It would, if p counted " + unit + "."),
-               unit.empty() ? hint_for(pattern.kind)
-                            : "lab.hpp says beside each kind in which unit its p counts.");
+                   (unit.empty() ? "" : " It would, if p counted " + unit + ".") +
+                   (same ? " It says the same for every p above 0." : ""),
+               unit.empty()
+                   ? (same ? "Does your rule use p itself, or only whether it is 0? " : "") +
+                         std::string(hint_for(pattern.kind))
+                   : "lab.hpp says beside each kind in which unit its p counts.");
     }
 }
 

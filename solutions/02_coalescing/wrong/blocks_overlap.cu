@@ -1,5 +1,4 @@
-// Fails: scale_columns: sizes around a warp and a block | PARTIALLY_WRITTEN | where does its
-// On gpu: scale_columns: sizes around a warp and a block | PARTIALLY_WRITTEN | where the one before it ends
+// Fails: scale_columns: sizes around a warp and a block | PARTIALLY_WRITTEN | where the one before it ends
 // A block owns four times as many elements as the next one goes on by.
 #include "lab.hpp"
 

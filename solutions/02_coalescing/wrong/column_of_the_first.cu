@@ -1,4 +1,4 @@
-// Fails: scale_columns: sizes around a warp and a block | WRONG_ANSWER | what is worked out once
+// Fails: scale_columns: sizes around a warp and a block | WRONG_ANSWER | the factor of another column
 // Threads go on by a whole grid, with the factor of their first element's column.
 #include "lab.hpp"
 

@@ -1,4 +1,4 @@
-// Fails: scale_columns: sizes around a warp and a block | WRONG_ANSWER | (row 1, column 0)
+// Fails: scale_columns: sizes around a warp and a block | WRONG_ANSWER | the factor of another column
 // Four elements that straddle two rows are scaled as if they stood in one.
 #include "lab.hpp"
 

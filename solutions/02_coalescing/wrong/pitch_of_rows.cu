@@ -1,4 +1,4 @@
-// Fails: scale_columns: more columns than rows | RACE | of `out`
+// Fails: scale_columns: more columns than rows | RACE | multiplied by the number of columns
 // On gpu: scale_columns: more columns than rows | PARTIALLY_WRITTEN | never written
 // A row is taken to be `rows` long, which is right for square matrices only.
 #include "lab.hpp"

@@ -1,4 +1,4 @@
-// Fails: predict: neighbours | WRONG_ANSWER | predict says that
+// Fails: predict: neighbours | WRONG_ANSWER | the same for every p above 0
 // Numbers seen in an earlier run, where a rule is asked for.
 #include "lab.hpp"
 
