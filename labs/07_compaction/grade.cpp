@@ -152,6 +152,34 @@ static std::vector<misconception<float>> wrong_unpacks(const floats &packed, con
     };
 }
 
+// Where each place that is wrong got another element of `packed`, which one.
+static std::vector<misconception<float>> wrong_places(const floats &packed, const mark_list &keep,
+                                                      const output<float> &out)
+{
+    const floats &got = out.again.empty() ? out.values : out.again;
+    floats looks = oracle::unpack(packed, keep), want = looks;
+    std::size_t rank = 0, first = 0, belongs = 0, found = packed.size();
+    for (std::size_t i = 0; i < keep.size(); ++i) {
+        if (got[i] != want[i] && keep[i] != 0) {
+            auto at = std::find(packed.begin(), packed.end(), got[i]);
+            if (at == packed.end()) return {};
+            if (found == packed.size())
+                first = i, belongs = rank, found = std::size_t(at - packed.begin());
+            looks[i] = got[i];
+        }
+        rank += keep[i] != 0;
+    }
+    if (found == packed.size()) return {};
+    return {{"out[" + std::to_string(first) + "] got packed[" + std::to_string(found) +
+                 "], where packed[" + std::to_string(belongs) + "] belongs: " +
+                 std::to_string(found < belongs ? belongs - found : found - belongs) +
+                 (found < belongs ? " too few" : " too many") + " were counted before it.",
+             "Which counts are added up before that element's place: of lanes, rows, warps, tiles? "
+             "Where tiles of one kernel look back: is what a tile has told its own count, or the "
+             "sum of all up to it, and can the reader tell which?",
+             [looks] { return looks; }}};
+}
+
 static std::vector<misconception<float>> wrong_partitions(const floats &in)
 {
     auto middle = [](floats &out) {
@@ -186,7 +214,8 @@ static void hint_places()
     hint_one_place("Two elements got one place: print what is kept before each of the two, in the "
                    "lanes below, in the rows and warps before, and in the tiles before. Have the "
                    "counts of all tiles been added up, however many there are, and do elements "
-                   "that are not kept begin behind all that are?");
+                   "that are not kept begin behind all that are? Where tiles of one kernel look "
+                   "back: is what a tile has told its own count, or the sum of all up to it?");
     hint_past_the_end("An element's place is how many are kept before it: in the lanes below, in "
                       "the rows and warps before, and in the tiles before. Which of these counts "
                       "its own, too, or something twice?",
@@ -228,7 +257,9 @@ static void try_unpack(const mark_list &keep, int packed_at = 0, int keep_at = 0
         "packed");
     CALL(unpack, misaligned(packed, packed_at), misaligned(keep, keep_at), misaligned(out, out_at),
          int(keep.size()), scratch);
-    expect_equal(out, oracle::unpack(packed, keep), {}, wrong_unpacks(packed, keep));
+    auto known = wrong_unpacks(packed, keep);
+    for (auto &other : wrong_places(packed, keep, out)) known.push_back(std::move(other));
+    expect_equal(out, oracle::unpack(packed, keep), {}, known);
 }
 
 static void try_partition(const floats &in, int in_at = 0, int out_at = 0)

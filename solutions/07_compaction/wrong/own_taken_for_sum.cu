@@ -1,4 +1,4 @@
-// Fails: unpack: few, nearly all, none or all kept | NONDETERMINISTIC | A first call was right
+// Fails: unpack: few, nearly all, none or all kept | NONDETERMINISTIC | too few were counted before it
 // On gpu: unpack: few, nearly all, none or all kept | WRONG_ANSWER |
 #include "lab.hpp"
 

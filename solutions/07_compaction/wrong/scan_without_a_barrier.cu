@@ -1,4 +1,4 @@
-// Fails: compact: a small array | RACE | `sums`
+// Fails: compact: a small array | RACE | store behind a barrier
 // On gpu: may pass - warps that run side by side seldom meet in it
 #include "lab.hpp"
 
