@@ -194,8 +194,10 @@ static void try_sort(const keys &in, int at = 0)
         "What was split lies in `to`, or wherever yours goes: smaller keys and larger "
         "ones. Nobody has written keys that equal the pivot, and nobody what lies beyond "
         "a part: whose place is it that is read?");
-    hint_another_order("Which step hangs on the order in which warps and blocks run? Where a part "
-                       "begins may not, nor what is compared with what.");
+    hint_another_order("Which step hangs on the order in which threads and blocks run? A place "
+                       "that atomicAdd gives does: that is right in a part that is still to be "
+                       "sorted, and wrong where a key comes to lie at last. Where a part begins "
+                       "may not hang on it, nor what is compared with what.");
     host_may_steer(0.5); // by the sizes of parts; a gate counts what it launches
     CALL(quicksort, misaligned(data, at), int(in.size()), scratch);
     expect_sorted(data, in);

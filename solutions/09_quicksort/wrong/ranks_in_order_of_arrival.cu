@@ -1,4 +1,4 @@
-// Fails: quicksort: a small array | NONDETERMINISTIC | Which step hangs on the order
+// Fails: quicksort: a small array | NONDETERMINISTIC | A place that atomicAdd gives
 // On gpu: may pass - lanes mostly come to an atomic in their order
 // Thread r finds the key of rank r, and stores it where a counter says.
 #include "lab.hpp"
