@@ -452,6 +452,12 @@ std::string why_unwritten(const argument &a, const std::vector<std::uint64_t> &m
     if (current_case().copied) {
         std::uint64_t e = a.wire.element, there = missing.front() - a.written_first;
         std::uint64_t piece = period > 0 ? period : to_the_end ? a.written_count : 0;
+        if (const std::uint64_t came = counts_of_last_call().copied_out_bytes;
+            missing.size() < a.written_count && came >= e * a.written_count)
+            return fmt::format(
+                "Copies brought {} bytes to the host, enough for all of it: did some "
+                "come over others? To which address does each piece's copy go?",
+                came);
         return e > 1 && there == (piece + e - 1) / e
                    ? "Only as many bytes came as there are elements: copies count bytes."
                    : "Which copy should bring these elements, to which address, and how many bytes "

@@ -400,7 +400,8 @@ std::string late_streams_hint(verdict v)
     if (hint.empty() && when == stream_work::shuffled)
         hint = "Here the work of different streams runs in any order that your events and waits "
                "allow: is an event missing, is it recorded in front of the work that it should "
-               "stand for, and not behind it, or does one stream use what another still needs?";
+               "stand for, and not behind it, or does one stream use what another still needs, a "
+               "slot of scratch for instance?";
     else if (hint.empty())
         hint =
             "Here the work in streams runs as late as your waits allow: is an event or a "

@@ -185,6 +185,8 @@ void add_kernels_at_a_time(counted &c, const json &steps)
         if (step.at("kind") == "kernel" && step.contains("start")) {
             ++changes[number(step, "start")];
             --changes[number(step, "end")];
+            c.longest_kernel_ticks =
+                std::max(c.longest_kernel_ticks, number(step, "end") - number(step, "start"));
         }
     std::uint64_t before = 0;
     int running = 0;
@@ -221,6 +223,48 @@ bool default_stream_alone(const json &steps)
     return false;
 }
 
+// Kernels there that had to wait for what other streams had been given.
+std::uint64_t kernels_behind_streams(const json &steps)
+{
+    std::set<std::uint64_t> of_others;
+    std::uint64_t kernels = 0;
+    for (const json &step : steps) {
+        const bool there = step.at("lane").get<std::string>().starts_with(default_stream);
+        if (!there && step.contains("id")) of_others.insert(number(step, "id"));
+        if (!there || step.at("kind") != "kernel" || !step.contains("after")) continue;
+        kernels += std::any_of(step["after"].begin(), step["after"].end(), [&](const json &id) {
+            return of_others.contains(id.get<std::uint64_t>());
+        });
+    }
+    return kernels;
+}
+
+// A wait costs what lies between its end and the end of all else that the work behind it waited
+// for.
+std::uint64_t holding_waits(const json &steps, std::uint64_t ticks)
+{
+    constexpr std::uint64_t next_to_nothing = 50; // one part in so many
+    std::map<std::uint64_t, std::uint64_t> ends, costs;
+    std::uint64_t held_until = 0, cost = 0;
+    for (const json &step : steps) {
+        if (step.contains("id") && step.contains("end"))
+            ends[number(step, "id")] = number(step, "end");
+        const json &kind = step.at("kind");
+        if (kind != "copy" && kind != "fill" && kind != "kernel") continue;
+        if (step.value("why", "") != "host") continue;
+        const auto [wait, first] = costs.try_emplace(number(step, "waited_for"), 0);
+        const std::uint64_t start = number(step, "start");
+        std::uint64_t else_at = first ? held_until : start;
+        for (const json &id : step.at("after"))
+            if (const auto at = ends.find(id.get<std::uint64_t>()); at != ends.end())
+                else_at = std::max(else_at, at->second);
+        if (start > else_at) wait->second = start - else_at;
+        held_until = std::max(held_until, start);
+    }
+    for (const auto &[wait, ticks_of_wait] : costs) cost += ticks_of_wait;
+    return next_to_nothing * cost < ticks ? 0 : costs.size();
+}
+
 // Where the timeline was too long to keep, nothing counts as overlapped, and what was left out
 // takes as long a step as what was kept.
 void add_timeline(counted &c, const json &t)
@@ -238,18 +282,17 @@ void add_timeline(counted &c, const json &t)
     c.host_waits = number(t, "host_waits");
     c.idle_waits = number(t, "idle_waits");
     std::set<std::string> working;
-    std::set<std::uint64_t> waits;
     for (const json &step : t.at("steps")) {
         const json &kind = step.at("kind");
         if (kind != "copy" && kind != "fill" && kind != "kernel") continue;
         working.insert(step.at("lane").get<std::string>());
-        if (step.value("why", "") == "host") waits.insert(number(step, "waited_for"));
     }
     c.streams = working.size();
     c.own_streams = std::any_of(working.begin(), working.end(), [](const std::string &lane) {
         return !lane.starts_with(default_stream);
     });
-    c.holding_waits = waits.size();
+    c.holding_waits = holding_waits(t.at("steps"), c.ticks);
+    c.kernels_behind_streams = kernels_behind_streams(t.at("steps"));
     add_kernels_at_a_time(c, t.at("steps"));
     c.default_stream_alone = default_stream_alone(t.at("steps"));
 }
@@ -358,6 +401,14 @@ counted_gate moved_bytes(const std::string &element, std::function<double()> ele
                 });
     gate.cause = [](const counted &c) -> std::string {
         const double local = static_cast<double>(c.local_sectors) / moved_sectors(c);
+        const double textures = static_cast<double>(c.texture_sectors) / moved_sectors(c);
+        const double used_there = used(c.texture_bytes, c.texture_sectors);
+        if (textures > 0.5 && used_there < 0.5)
+            return fmt::format("{:.0f} % of that is fetched through textures, and {:.0f} % of what "
+                               "they fetch is used: a texture, too, moves every sector that a lane "
+                               "of the warp asks for. Let neighbouring lanes fetch neighbouring "
+                               "elements.",
+                               100 * textures, 100 * used_there);
         if (!(local >= 0.1)) return {};
         return fmt::format("{:.0f} % of that is local memory: there a thread's array lies whose "
                            "index is not known when the kernel is compiled (unroll the loops over "
@@ -445,6 +496,11 @@ counted_gate makespan(const steps &most)
                 "and who waits without need? ./workbook explain draws it.",
                 [](const counted &c) { return share_of(c.ticks, c.naive_serial_ticks); });
     gate.cause = [](const counted &c) -> std::string {
+        if (c.kernels_behind_streams > 1)
+            return fmt::format("{} kernels are in the default stream: they waited for what other "
+                               "streams had been given, and those for them. Name the stream in "
+                               "each launch, fourth between <<< and >>>.",
+                               c.kernels_behind_streams);
         if (c.holding_waits)
             return fmt::format("The host waited {} before it queued what comes next, so the device "
                                "had nothing to do: queue everything, and wait once, at the end.",
@@ -466,13 +522,19 @@ counted_gate kernels_side_by_side(double pass)
                  "One kernel follows the other, or one does the work of two. Launch kernels "
                  "that need not wait for each other in streams of their own.",
                  [](const counted &c) { return share_of(c.side_by_side_ticks, c.kernel_ticks); });
-    gate.cause = [](const counted &c) -> std::string {
+    gate.cause = [pass](const counted &c) -> std::string {
+        const double longest = static_cast<double>(c.longest_kernel_ticks);
+        if (longest > 0 && static_cast<double>(c.kernel_ticks) - longest < pass * longest)
+            return fmt::format(
+                "One kernel takes {:.0f} % of the time in which kernels run: too little is left to "
+                "run beside it. Does it do the work of two? Give each part that need not wait for "
+                "the other a kernel and a stream of its own.",
+                100 * longest / static_cast<double>(c.kernel_ticks));
         if (c.streams < 2 || c.holding_waits > 0) return {};
         return fmt::format(
-            "There is work in {} streams, and still one kernel follows the other, or one does the "
-            "work of two. Where there are two: for which event does the second one's stream wait, "
-            "and what had been queued before cudaEventRecord in the stream that records it? The "
-            "event stands for all of that.",
+            "There is work in {} streams, and still one kernel follows the other: for which event "
+            "does the second one's stream wait, and what had been queued before cudaEventRecord in "
+            "the stream that records it? The event stands for all of that.",
             c.streams);
     };
     return gate;
@@ -533,12 +595,15 @@ std::string missed_message(const counted_gate &gate, const counted &submission,
                                   "where {} would do.",
                                   place_of(s), s.kernel, s.store ? "stores" : "loads", s.wavefronts,
                                   s.ideal);
-    if (gate.name.find("sector") == std::string::npos) return text;
+    const bool all_moved = gate.name.starts_with("bytes moved");
+    if (gate.name.find("sector") == std::string::npos && !all_moved) return text;
     direction about = gate.name == loads_name    ? direction::loads
                       : gate.name == stores_name ? direction::stores
                                                  : direction::both;
     const counted::site *s = worst_of(submission, about), *most = busiest_of(submission, about);
-    if (about == direction::both && most && (!s || wasted(*s) < most->sectors / 2))
+    if (all_moved && s && static_cast<double>(wasted(*s)) < moved_sectors(submission) / 8)
+        return text;
+    if (!all_moved && about == direction::both && most && (!s || wasted(*s) < most->sectors / 2))
         return text + fmt::format(" {:.0f} % of the sectors are moved at {}, in {}.",
                                   100 * share_of(most->sectors, submission.load_sectors +
                                                                     submission.store_sectors),

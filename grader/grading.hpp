@@ -358,7 +358,11 @@ struct counted { // totals over every kernel of one call, and the source lines b
     std::uint64_t naive_serial_ticks = 0;                   // the same of naive's call
     std::uint64_t streams = 0;                              // that had work to do
     std::uint64_t kernel_ticks = 0, side_by_side_ticks = 0; // with a kernel; with two at a time
-    std::uint64_t holding_waits = 0; // waits of the host that kept work from beginning earlier
+    std::uint64_t longest_kernel_ticks = 0;
+    // Waits of the host that kept work from beginning earlier; 0 where all that was next to
+    // nothing.
+    std::uint64_t holding_waits = 0;
+    std::uint64_t kernels_behind_streams = 0; // in the default stream, and others' work before
     // A kernel in the default stream waited for none of the streams that had work before it.
     bool default_stream_alone = false;
     bool own_streams = false; // something was put into another stream than the default one

@@ -296,6 +296,8 @@ TEST_CASE("kernels run side by side while two of them do")
                  "," + kernel_step(3, "stream 3", 30, 30));
     CHECK(gate.value(c) == 0);
     CHECK(gate.value(of_steps("")) == 0);
+    c = of_steps(kernel_step(1, "stream 1", 0, 60) + "," + kernel_step(2, "stream 2", 60, 70));
+    CHECK(gate.cause(c).find("work of two") != std::string::npos);
 }
 
 TEST_CASE("why it takes long: the host waited, or there is too much of it")
@@ -311,6 +313,16 @@ TEST_CASE("why it takes long: the host waited, or there is too much of it")
     c.holding_waits = 5;
     CHECK(gate.cause(c).starts_with("The host waited 5 times"));
     c.holding_waits = 0;
+    // The wait ended when the work behind it had to wait for another, or nearly.
+    const std::string held = R"(,"waited_for":2,"why":"host")";
+    CHECK(of_steps(kernel_step(1, "stream 1", 0, 50) + "," +
+                   kernel_step(3, "stream 1", 51, 90, "1", held))
+              .holding_waits == 0);
+    const counted behind = of_steps(
+        kernel_step(1, "stream 1", 0, 10) + "," + kernel_step(2, "NULL stream", 10, 20, "1") + "," +
+        kernel_step(3, "stream 1", 20, 30, "2") + "," + kernel_step(4, "NULL stream", 30, 90, "3"));
+    CHECK(behind.kernels_behind_streams == 2);
+    CHECK(gate.cause(behind).find("default stream") != std::string::npos);
     c.naive_serial_ticks = 100;
     CHECK(gate.cause(c).empty());
     c.naive_serial_ticks = 89;

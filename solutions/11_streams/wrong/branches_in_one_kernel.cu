@@ -1,4 +1,4 @@
-// Fails: diamond: two branches at once | TOO_SLOW | one does the work of two
+// Fails: diamond: two branches at once | TOO_SLOW | Does it do the work of two
 // On gpu: may pass - so few blocks run at once in one grid, too
 // Both branches are one kernel, in one stream. Another stream has something to do as well.
 #include "lab.hpp"

@@ -1,4 +1,4 @@
-// Fails: add_pipelined: speed | TOO_SLOW | time on the timeline
+// Fails: add_pipelined: speed | TOO_SLOW | overlap as well as so few can
 // On gpu: may pass - half of both ways is hidden there too, and 1.43 times is what that can bring
 // Threat F63: Has two halves in graphs within a graph, as if they needed no engine there.
 #include "lab.hpp"

@@ -1,4 +1,4 @@
-// Fails: add_pipelined: speed | TOO_SLOW | with its launch
+// Fails: add_pipelined: speed | TOO_SLOW | are in the default stream
 // On gpu: add_pipelined: speed | TOO_SLOW | times
 // The copies go to streams, the launch names none: the default stream waits for the others, and
 // they for it.

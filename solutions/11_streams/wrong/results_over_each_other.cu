@@ -1,4 +1,4 @@
-// Fails: merge_images: a small batch | PARTIALLY_WRITTEN | Which copy should bring
+// Fails: merge_images: a small batch | PARTIALLY_WRITTEN | did some come over others
 // Each result is copied over the one before it.
 #include "lab.hpp"
 

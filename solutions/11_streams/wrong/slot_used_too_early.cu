@@ -1,4 +1,4 @@
-// Fails: add_pipelined: streams in any order | WRONG_ANSWER | still needs
+// Fails: add_pipelined: streams in any order | WRONG_ANSWER | a slot of scratch
 // On gpu: may pass - where kernels keep up with copies, a slot happens to be free in time
 // Four streams share two slots: a piece comes in while the one before it is worked on.
 #include "lab.hpp"
