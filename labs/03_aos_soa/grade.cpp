@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -186,12 +187,23 @@ static std::vector<misconception<float>> wrong_conversions(const floats &given)
 
 // One call each. The places say how many floats past a 256-byte boundary an array begins.
 
+// In columns, which are as long as there are particles.
+static void hint_columns(layout form)
+{
+    if (form == layout::soa)
+        hint_past_the_end("Is each thread stopped that has no particle of its own? If it is: field "
+                          "f of particle i is float n * f + i, where n is the number of particles, "
+                          "not that of threads. By what is f multiplied here?",
+                          "particles");
+}
+
 static void try_drift(const floats &aos, float dt)
 {
     layout form = layout_for(task::drift);
     floats given = arranged(aos, form);
     output<float> particles = changed_in_place(given);
     std::size_t n = aos.size() / fields;
+    hint_columns(form);
     CALL(drift, particles, int(n), dt);
     bool same = std::memcmp(given.data(), particles.values.data(), 4 * given.size()) == 0;
     const bool moves = n > 0 && dt != 0;
@@ -236,6 +248,7 @@ static void try_distance_all(const floats &aos, float3 centre, int out_at = 0)
     floats given = arranged(aos, form);
     std::size_t n = aos.size() / fields;
     output<float> out(n);
+    hint_columns(form);
     CALL(distance_all, given, int(n), centre, misaligned(out, out_at));
     numbers all = all_of(n);
     expect_distances(out, oracle::distances(aos, centre),
@@ -756,15 +769,23 @@ SPEED_CASE("distance_some: speed", 4)
     race_in_layouts(task::distance_some, distances_in(task::distance_some), gates);
 }
 
+// Of NaN, which looks alike whatever its bits.
+static std::string shown_bits(float x)
+{
+    char bits[16];
+    std::snprintf(bits, sizeof bits, " (0x%08x)", std::bit_cast<std::uint32_t>(x));
+    return show_element(x) + bits;
+}
+
 // NaN equals nothing, so these are compared by their bits.
 static void expect_bits(const output<float> &got, const floats &want)
 {
     for (std::size_t i = 0; i < want.size(); ++i)
         expect(std::bit_cast<std::uint32_t>(got[i]) == std::bit_cast<std::uint32_t>(want[i]),
                verdict::WRONG_ANSWER,
-               "Element " + std::to_string(i) + " is " + show_element(got[i]) + ", and should be " +
-                   show_element(want[i]) + ", bit by bit.",
-               "Copy the floats, do not compute with them.");
+               "Element " + std::to_string(i) + " is " + shown_bits(got[i]) + ", and should be " +
+                   shown_bits(want[i]) + ", bit by bit.",
+               "Copy the floats, do not compute with them: load and store them as they are.");
 }
 
 // All bits that a float may have, also those of no number.

@@ -1,4 +1,4 @@
-// Fails: to_soa: sectors and banks | TOO_SLOW | bytes moved a particle
+// Fails: to_soa: sectors and banks | TOO_SLOW | fetched through textures
 // What lies apart is fetched through a texture, and stored where it belongs, side by side.
 #include "lab.hpp"
 
