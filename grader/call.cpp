@@ -521,8 +521,8 @@ std::string why_lines_missing(const argument &a, const std::vector<std::uint64_t
                            "blockIdx.x is counted by the grid's first number, what it takes from "
                            "blockIdx.y by the second.",
                            columns ? "columns" : "rows");
-    return fmt::format("Which index of the store runs over the {}: where does it begin, where does "
-                       "it end, and which blocks are there for these?",
+    return fmt::format("Which index of the store runs over the {}: where does it begin, by what is "
+                       "it bounded, and which blocks are there for these?",
                        columns ? "columns" : "rows");
 }
 
