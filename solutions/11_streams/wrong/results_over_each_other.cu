@@ -1,4 +1,5 @@
 // Fails: merge_images: a small batch | PARTIALLY_WRITTEN | did some come over others
+// On gpu: merge_images: a small batch | PARTIALLY_WRITTEN | Which copy should bring these elements
 // Each result is copied over the one before it.
 #include "lab.hpp"
 
