@@ -1,3 +1,4 @@
+// Forks processes that take groups of cases, and brings their results together.
 #include "parallel_cases.hpp"
 
 #include "process/descriptor.hpp"

@@ -25,7 +25,7 @@ struct grade_options {
     std::string counters_file; // where the grader writes what the simulator counted; empty: nowhere
     bool require_sandbox = false; // nothing runs where it cannot be shut off from the machine
     int patience = 1;             // calls may take so many times as long
-    int side_by_side = 1; // processes that grade cases of one submission on the simulator
+    int side_by_side = 1;         // processes that grade cases of one submission on the simulator
     bool replays = false; // failed calls are kept in .workbook/replays, to be repeated alone
 };
 
