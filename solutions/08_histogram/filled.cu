@@ -5,8 +5,6 @@
 
 #include <cuda_runtime.h>
 
-#include <algorithm>
-
 constexpr int block_size = 256;
 constexpr int blocks_an_sm = 8;
 
@@ -15,7 +13,7 @@ static int blocks_for(size_t elements)
 {
     int sms = 0;
     check(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0), "asking for the SMs");
-    return std::min<size_t>(sms * blocks_an_sm, (elements + block_size - 1) / block_size);
+    return min(size_t(sms * blocks_an_sm), (elements + block_size - 1) / block_size);
 }
 
 static __global__ void count_bytes(const unsigned char *in, size_t n, unsigned *bins)

@@ -133,7 +133,7 @@ void broadcast(float *const *buffers, int n, int devices)
 {
     enable_peers(devices);
     std::vector<stream> streams = stream_each(devices);
-    [[maybe_unused]] int pieces = std::clamp(n / 4096, 1, 32);
+    [[maybe_unused]] int pieces = min(max(n / 4096, 1), 32);
     for (int p = 0; p < pieces; ++p) {
         size_t first = size_t(n) * p / pieces, last = size_t(n) * (p + 1) / pieces;
         for (int k = 0; k + 1 < devices; ++k) {
@@ -348,7 +348,8 @@ int eliminate(const double *augmented_host, int n, double *x_host, int devices)
     check(cudaMemcpy2D(pivots.data(), sizeof(double), messages[0].at, sizeof(double) * (n + 1),
                        sizeof(double), n, cudaMemcpyDeviceToHost),
           "cudaMemcpy2D");
-    if (std::find(pivots.begin(), pivots.end(), -1.0) != pivots.end()) return 1;
+    for (double pivot : pivots)
+        if (pivot == -1) return 1;
     check(cudaMemcpy(x_host, y[0].at, sizeof(double) * n, cudaMemcpyDeviceToHost), "cudaMemcpy");
     return 0;
 }
