@@ -116,7 +116,7 @@ public:
     }
 
 private:
-    std::vector<case_group> groups_;
+    const std::vector<case_group> &groups_;
     shared_number next_;
 };
 
