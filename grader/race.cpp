@@ -48,6 +48,7 @@ public:
             again_ = attempt > 0;
             kept_ = {};
             discarded_ = {};
+            slowed_ratios_.clear();
             rates_.clear();
             attempted_ = 0;
             track_.prepare();
@@ -121,14 +122,19 @@ private:
     {
         rates_.push_back(before.fma_rate);
         rates_.push_back(after.fma_rate);
+        lowest_mhz_ = std::fmin(lowest_mhz_, std::fmin(before.sm_mhz, after.sm_mhz));
         highest_mhz_ = std::fmax(highest_mhz_, std::fmax(before.sm_mhz, after.sm_mhz));
         if (submission.threads_left)
             ++discarded_.threads_left; // whose work may be what slowed the device
         else if (before.throttled || after.throttled)
             ++discarded_.throttled;
-        else if (slowed(before, after))
+        else if (slowed(before, after)) {
             ++discarded_.slowed;
-        else if (clocks_differ(naive))
+            slowed_ratios_.push_back(
+                std::fmax(naive.own_per_call() / submission.own_per_call(),
+                          naive.parent_per_call() / submission.parent_per_call()) /
+                gates_.naive_share);
+        } else if (clocks_differ(naive))
             ++discarded_.naive_clocks;
         else if (clocks_differ(submission))
             ++discarded_.submission_clocks;
@@ -178,6 +184,7 @@ private:
         if (discarded_.all() < discards_to_give_up ||
             discarded_.all() < static_cast<int>(kept_.size()))
             return std::nullopt;
+        if (std::optional<judgement> j = slow_at_any_clock()) return j;
         judgement j = with_result(verdict::INFRA_ERROR);
         const auto &d = discarded_;
         j.message = fmt::format(
@@ -187,6 +194,24 @@ private:
             d.all(), attempted_, d.throttled, d.slowed, d.naive_clocks + d.submission_clocks,
             d.threads_left, track_.function());
         j.hint = "Grade again when the machine is cool and nobody else uses its GPU.";
+        return j;
+    }
+
+    // A call of seconds makes the clock move in every pair; where even that leaves no doubt, it is
+    // no fault of the machine's. Between two looks the clock may have fallen further than they saw.
+    std::optional<judgement> slow_at_any_clock() const
+    {
+        if (2 * discarded_.slowed <= attempted_) return std::nullopt;
+        auto [lowest, highest] = std::minmax_element(rates_.begin(), rates_.end());
+        double moved = std::fmax(*highest / *lowest, highest_mhz_ / lowest_mhz_);
+        double most = *std::max_element(slowed_ratios_.begin(), slowed_ratios_.end());
+        if (!(most * moved * beyond_looks < gates_.speedup)) return std::nullopt;
+        judgement j = with_result(verdict::TOO_SLOW);
+        j.message = fmt::format(
+            "{}: at most {:.2g} times naive's speed in {} runs; at least {:.3g} times is required. "
+            "The device's clock moved by {:.0f} % meanwhile, which does not explain it.",
+            track_.function(), most, discarded_.slowed, gates_.speedup, 100 * (moved - 1));
+        j.hint = gates_.too_slow;
         return j;
     }
 
@@ -411,7 +436,9 @@ private:
     const speed_gates &gates_;
     series kept_;
     discarded_pairs discarded_;
-    std::vector<double> rates_; // of multiply-adds, all looks of this attempt
+    std::vector<double> rates_;         // of multiply-adds, all looks of this attempt
+    std::vector<double> slowed_ratios_; // naive's time over the submission's, where the clock moved
+    double lowest_mhz_ = std::numeric_limits<double>::quiet_NaN();
     double highest_mhz_ = std::numeric_limits<double>::quiet_NaN();
     int attempted_ = 0;
     double spent_ms_ = 0; // by the submission, in timed runs

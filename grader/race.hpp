@@ -93,6 +93,7 @@ constexpr double clocks_apart_ms = 0.5;   // this much a RUN
 constexpr double beyond_device = 1.05;    // of the measured copy or multiply-add rate
 constexpr double clock_fell = 0.90;       // within a pair
 constexpr double clock_low = 0.75;        // of the race's usual clock
+constexpr double beyond_looks = 2;        // as much further may a clock fall as two looks saw
 constexpr double restless_naive = 0.10;   // relative spread at which the machine is to blame
 constexpr double most_spent_ms = 60e3;    // by the submission, in one race
 constexpr double naive_is_slow = 0.1;   // of a limit: who exceeds that may be no slower than naive

@@ -265,6 +265,26 @@ TEST_CASE("a throttled or shared machine is an infrastructure error, not a fail"
     CHECK(contains(j.hint, "Grade again"));
 }
 
+TEST_CASE("what no clock explains is too slow though the clock moved in every pair")
+{
+    simulated_track t;
+    t.now = [](int look) { return condition{look % 2 ? 1500.0 : 1980.0, false, 3e10}; };
+    t.submission_ms = 3 / 0.5;
+    judgement j = judge(t, at_least(2)); // 1.32 * 2 * 0.5 falls short of 2
+    CHECK(j.what == verdict::TOO_SLOW);
+    CHECK(contains(j.message, "at most 0.5 times naive's speed in 15 runs; at least 2 times"));
+    CHECK(contains(j.message, "moved by 32 %"));
+    CHECK(j.hint == "try harder");
+    CHECK(j.result.reached == 0);
+
+    t.submission_ms = 3 / 0.8; // the clock may have moved by more than two looks saw
+    CHECK(judge(t, at_least(2)).what == verdict::INFRA_ERROR);
+
+    t.submission_ms = 3 / 0.5;
+    t.now = [](int look) { return condition{std::nan(""), false, look % 2 ? 1e10 : 3e10}; };
+    CHECK(judge(t, at_least(2)).what == verdict::INFRA_ERROR); // a third of the rate could
+}
+
 TEST_CASE("a worker whose events lie is a clock mismatch")
 {
     simulated_track t;

@@ -1,4 +1,5 @@
 // Fails: diamond: two branches at once | TOO_SLOW | before cudaEventRecord in the stream
+// On gpu: diamond: two branches at once | TOO_SLOW | need not wait for each other
 // The left branch waits for an event that is recorded behind the right one.
 #include "lab.hpp"
 

@@ -1,4 +1,5 @@
 // Fails: add_pipelined: speed | TOO_SLOW | time on the timeline
+// On gpu: add_pipelined: speed | TOO_SLOW | wait for one before it queues the next
 // Lab 11: one piece after the other, in streams that take turns. Another thread of the host's waits
 // for each before the next is queued.
 #include "../check.hpp"

@@ -1,4 +1,5 @@
 // Fails: accelerations: speed | TOO_SLOW | operations in double an interaction
+// On gpu: accelerations: speed | TOO_SLOW | no exact root
 // Right, and as precise as nobody asked for.
 #include "lab.hpp"
 
