@@ -201,6 +201,14 @@ std::string unchecked_hint(int error)
         end_case(verdict::RESOURCE_LIMIT,
                  fmt::format("Device memory ran out while {}: {}.", doing, error),
                  "Is memory freed that the call allocates?");
+    constexpr int first_of_captures = 900, last_of_captures = 908; // of cudaError_t
+    if (r.step == run_step::synchronise && r.error >= first_of_captures &&
+        r.error <= last_of_captures)
+        end_case(verdict::CUDA_ERROR,
+                 fmt::format("A stream was still capturing when the call returned, {}: {}.", doing,
+                             error),
+                 "Between cudaStreamBeginCapture and cudaStreamEndCapture nothing is done, only "
+                 "recorded: end the capture on every way through the function.");
     const char *when =
         r.step == run_step::synchronise ? "A kernel failed while it ran" : "A CUDA call failed";
     end_case(verdict::CUDA_ERROR, fmt::format("{}, {}: {}.", when, doing, error),

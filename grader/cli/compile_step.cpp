@@ -93,14 +93,31 @@ ending compile(const job &j, const workplace &w)
     return run(c);
 }
 
+namespace {
+
+// Of "ptxas FILE.ptx, line 27; error   : Unknown modifier" the file is one that nobody sees.
+std::string without_ptx_file(const std::string &line)
+{
+    const std::size_t at = line.find(".ptx, line "), error = line.find("; error");
+    const std::size_t text = line.find(": ", error);
+    if (!line.starts_with("ptxas ") || at == line.npos || error == line.npos || text == line.npos)
+        return line;
+    const std::size_t number = at + std::string_view(".ptx, line ").size();
+    return fmt::format("ptxas: error: {} (line {} of the PTX made of your file)",
+                       line.substr(text + 2), line.substr(number, error - number));
+}
+
+} // namespace
+
 std::string diagnostics(const job &j, const workplace &w, const ending &e)
 {
     std::string text = e.text;
     for (const std::string &root : {w.tree, w.visible}) replace_all(text, root + "/", "");
     if (j.tree_name != j.shown) replace_all(text, j.tree_name, j.shown);
     std::string kept;
-    for (const std::string &line : lines(text))
-        if (line.find(".tools/") == line.npos && line.find(".made/") == line.npos)
+    for (const std::string &said : lines(text))
+        if (const std::string line = without_ptx_file(said);
+            line.find(".tools/") == line.npos && line.find(".made/") == line.npos)
             kept += line + "\n";
     std::string safe = printable(kept, j.limits.diagnostics);
     return e.cut ? safe + "\n[the compiler said more]" : safe;

@@ -150,6 +150,17 @@ TEST_CASE("a warning that speaks of errors is not the first error")
     CHECK_MESSAGE(contains(b.message, "no_such_name"), b.message);
 }
 
+TEST_CASE("what ptxas says about inline assembly is the first error")
+{
+    built_project p;
+    p.tools.nvcc_flags.push_back("-gencode=arch=compute_90,code=sm_90");
+    built_submission b = p.build(right + "__global__ void one_more(int *p)\n{\n"
+                                         "    asm(\"add.s33 %0, %0, 1;\" : \"+r\"(*p));\n}\n");
+    CHECK(b.verdict == verdict::BUILD_FAILED);
+    CHECK_MESSAGE(contains(b.message, "ptxas: error: Unknown modifier '.s33' (line "), b.message);
+    CHECK_FALSE(contains(b.diagnostics, "/tmp/"));
+}
+
 TEST_CASE("a missing contract function is named")
 {
     built_project p;

@@ -1,4 +1,5 @@
 // Fails: twice: 1000 elements | CUDA_ERROR | cudaEventRecord
+// On gpu: twice: 1000 elements | CUDA_ERROR | still capturing
 // Threat F58: Asks how long it is between events that a capture kept from being recorded.
 #include "lab.hpp"
 

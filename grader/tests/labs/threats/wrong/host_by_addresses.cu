@@ -1,5 +1,5 @@
 // Fails: twice: 1000 elements | IMPLAUSIBLE | the host worked on them
-// On gpu: passes - nothing there counts what the host works on
+// On gpu: twice: coalesced | TIMEOUT |
 // Threat F44: Says the answer by the addresses that copies on the device read: a kernel has made a
 // table of all values of two bytes.
 #include "lab.hpp"

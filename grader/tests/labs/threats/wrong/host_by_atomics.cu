@@ -1,5 +1,5 @@
 // Fails: twice: 1000 elements | IMPLAUSIBLE | the host worked on them
-// On gpu: passes - nothing there counts what the host works on
+// On gpu: twice: coalesced | TOO_SLOW |
 // Threat F44: Has atomics carry what the host works on to pinned memory, and back.
 #include "lab.hpp"
 

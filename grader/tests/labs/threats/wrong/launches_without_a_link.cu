@@ -1,5 +1,5 @@
 // Fails: build | BUILD_REJECTED | the runtime of kernels
-// On gpu: build | BUILD_REJECTED | the runtime of kernels
+// On gpu: build | BUILD_FAILED | __cudaCDP2GetLastError
 // Threat F73: Kernels call what launches and copies for them, in a lab without a device link.
 #include "lab.hpp"
 

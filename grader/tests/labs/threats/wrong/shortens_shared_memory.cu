@@ -1,4 +1,5 @@
 // Passes: nobody can make the memory shorter that host and simulated devices share
+// On gpu: twice: coalesced | TOO_SLOW |
 // Threat F45: Cuts off the memory that a device writes to.
 #include "lab.hpp"
 

@@ -1,4 +1,5 @@
 // Fails: twice: coalesced | TOO_SLOW |
+// On gpu: twice: coalesced | LATE_WRITE | left threads behind
 // Threat F18: A thread that the first call leaves behind does naive's work once the inputs are
 // there, before the call is counted.
 #include "lab.hpp"

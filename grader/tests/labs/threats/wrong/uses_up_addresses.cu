@@ -1,5 +1,5 @@
 // Fails: twice: 1000 elements | CUDA_ERROR | cudaErrorLaunchFailure
-// On gpu: passes - addresses are used again there
+// On gpu: twice: 1000 elements | TIMEOUT | No result after 10 s
 // Threat F45: Leaves no addresses for what a cooperative launch needs.
 #include "lab.hpp"
 

@@ -1,5 +1,5 @@
 // Fails: build | BUILD_REJECTED | the runtime of kernels
-// On gpu: build | BUILD_REJECTED | the runtime of kernels
+// On gpu: build | BUILD_FAILED | __cudaCDP2GetErrorString
 // Threat F49: Leaves no addresses for what a kernel asks of the runtime.
 #include "lab.hpp"
 

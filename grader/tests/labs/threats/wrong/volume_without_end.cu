@@ -1,4 +1,5 @@
 // Fails: twice: 1000 elements | CUDA_ERROR | cudaMemcpy3D
+// On gpu: twice: 1000 elements | CUDA_ERROR | cudaErrorInvalidPitchValue
 // Threat F45: Has more bytes copied than a number can count.
 #include "lab.hpp"
 

@@ -1,4 +1,5 @@
 // Fails: twice: 1000 elements | RESOURCE_LIMIT | simulated device needed more than 4 GiB
+// On gpu: twice: coalesced | RESOURCE_LIMIT | simulated device needed more than 4 GiB
 #include "lab.hpp"
 
 #include <cstddef>
