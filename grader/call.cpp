@@ -250,7 +250,9 @@ std::string large_index_hint(bool one_element, bool write, std::string_view wher
     if (one_element)
         return "It is one element only: is everything one place too late, or does a test let one "
                "index too many through?";
-    return write ? "Guard the write with the size: the last block usually has threads to spare."
+    return write ? "Compare the index with the number of elements of this array before the write: "
+                   "the last block usually has threads to spare, and another array's size or a "
+                   "rounded one is too large."
                  : "Guard the read with the size, or peel the ends.";
 }
 
@@ -769,12 +771,12 @@ std::string scratch_hint(const simulator_finding &f, const std::vector<argument>
 {
     if (verdict_of(f) != verdict::OUT_OF_BOUNDS || !std::strstr(f.where, "the end of")) return {};
     const std::string otherwise =
-        has_own_hint(f.where) ? current_case().past_the_end.hint : "An index is too large here.";
+        has_own_hint(f.where) ? current_case().past_the_end.hint : "an index is too large here.";
     for (const argument &a : arguments)
         if (a.wire.scratch && std::strstr(f.where, ordinal_parts(a, 0).c_str()))
             return fmt::format("{}_scratch asked for {} bytes in this call: are they enough for "
-                               "all that is kept there, elements times sizeof of one? If they "
-                               "are: {}",
+                               "all that is kept there, elements times sizeof of one, and is "
+                               "a number of blocks rounded up? If they are: {}",
                                current_case().function, a.scratch_bytes, otherwise);
     return {};
 }

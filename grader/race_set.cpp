@@ -262,8 +262,8 @@ void race_set::take(const region &out, std::uint32_t word) const
                          fmt::format("{} wrote outside `{}`, which has {} elements, while its "
                                      "speed was measured.",
                                      work_->function(), s.name, each / s.element),
-                         "Guard the write with the size: the last block usually has threads to "
-                         "spare.");
+                         "Compare the index with the number of elements before the write: the last "
+                         "block usually has threads to spare.");
             copy_bytes(static_cast<std::byte *>(a.data) + k * each, after + s.guard, each);
             before += each + 2 * s.guard;
             after += each + 2 * s.guard;

@@ -19,6 +19,7 @@
 #include <iterator>
 #include <map>
 #include <set>
+#include <span>
 #include <sstream>
 
 namespace grading {
@@ -438,10 +439,17 @@ std::string human_report(bool colour)
     }
     bool to_write = first && unwritten(*first);
     if (first && !to_write) text += failure(*first, paint);
-    if (!others.empty()) {
-        text += to_write ? "\nNot passed, and for later:\n" : "\nAlso not passed:\n";
-        std::set<std::string> shown{function_of(first->name)};
-        for (const case_record *r : others) {
+    // Where the next step is to write a function, the first failure of one that is written is still
+    // told in full.
+    std::span<const case_record *const> in_short_only = others;
+    if (to_write && !others.empty()) {
+        text += "\nNot passed, and for later:" + failure(*others[0], paint);
+        in_short_only = in_short_only.subspan(1);
+    }
+    if (!in_short_only.empty()) {
+        text += "\nAlso not passed:\n";
+        std::set<std::string> shown{function_of((to_write ? others[0] : first)->name)};
+        for (const case_record *r : in_short_only) {
             text += wrapped(r->name + (r->tried ? "" : " (not tried)"), 23,
                             fmt::format("    {:<18} ", name(r->result)));
             if (shown.insert(function_of(r->name)).second && !r->message.empty())

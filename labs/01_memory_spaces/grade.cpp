@@ -360,8 +360,10 @@ static void expect_sums(const output<double> &got, const floats &mapped)
     for (std::size_t p = 0; p < want.size(); ++p) {
         bool in_float = std::abs(got[p] - want[p]) <= 1e-5 * magnitudes[p];
         expect(std::abs(got[p] - want[p]) <= 1e-10 * magnitudes[p], verdict::WRONG_ANSWER,
-               "out[" + std::to_string(p) + "] is " + show_element(got[p]) + ", and the powers " +
-                   std::to_string(p + 1) + " add up to " + show_element(want[p]) + "." +
+               "out[" + std::to_string(p) + "] is " + show_element(got[p]) +
+                   ", and the elements to the power of " + std::to_string(p + 1) + " add up to " +
+                   show_element(want[p]) + ": it is off by " +
+                   show_element(std::abs(got[p] - want[p])) + "." +
                    (in_float ? " That is as far as float goes." : ""),
                in_float ? "Multiply and add as double."
                         : "out[p] is the sum of all mapped[i] to the power of p + 1. Does every "

@@ -785,7 +785,8 @@ static void expect_bits(const output<float> &got, const floats &want)
                verdict::WRONG_ANSWER,
                "Element " + std::to_string(i) + " is " + shown_bits(got[i]) + ", and should be " +
                    shown_bits(want[i]) + ", bit by bit.",
-               "Copy the floats, do not compute with them: load and store them as they are.");
+               "Copy the floats, do not compute with them: load and store them as they are. A "
+               "texture, too, alters the bits of a NaN.");
 }
 
 // All bits that a float may have, also those of no number.
