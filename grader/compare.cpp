@@ -358,7 +358,7 @@ template <class T> std::optional<recognised> recognise_nobodys_value(const mista
         std::uint32_t words[2];
         std::memcpy(words, &m.got[i], 4);
         std::memcpy(words + 1, reinterpret_cast<const char *>(&m.got[i]) + sizeof(T) - 4, 4);
-        if (words[0] != nobodys_value || words[1] != nobodys_value) return {};
+        if (words[0] != inactive_lane_value || words[1] != inactive_lane_value) return {};
     }
     return recognised{"It is what the simulator gives for a shuffle from a lane that takes no part "
                       "in it.",

@@ -35,13 +35,13 @@ inline constexpr std::uint64_t code_window = std::uint64_t{4}
 inline constexpr std::uint64_t window_bytes = std::uint64_t{1} << 32;
 
 // As much as hardware and nvcc allow: of local memory a thread, of parameters a kernel.
-inline constexpr std::uint32_t most_local_bytes = 512 << 10, most_parameters = 32764;
+inline constexpr std::uint32_t max_local_bytes = 512 << 10, max_parameters = 32764;
 
 struct context;
 struct instruction;
 using handler = void (*)(context &, const instruction &, lane_mask);
 
-enum class ending : std::uint8_t { // what closes a basic block
+enum class block_terminator : std::uint8_t { // what closes a basic block
     fall,
     branch,
     table,
@@ -100,12 +100,12 @@ struct instruction_role {
 
 struct basic_block {
     std::uint32_t first = 0, last = 0; // straight instructions [first, last)
-    ending end = ending::fall;
-    std::uint32_t closer = 0;   // the closing instruction, at index `last`; unused for fall
-    int next = -1, target = -1; // -1: the end of the function
-    int meets = -1;             // where a divergence here meets again
-    bool spins = false;         // its backward branch closes a loop that only waits
-    std::vector<int> targets;   // of a table
+    block_terminator end = block_terminator::fall;
+    std::uint32_t terminator = 0; // the closing instruction, at index `last`; unused for fall
+    int next = -1, target = -1;   // -1: the end of the function
+    int reconvergence_block = -1; // where a divergence here meets again
+    bool spins = false;           // its backward branch closes a loop that only waits
+    std::vector<int> targets;     // of a table
     std::uint32_t first_statement = 0, last_statement = 0; // [first, last)
 };
 
@@ -270,7 +270,7 @@ public:
     }
     std::uint64_t count() const { return count_; }
     // The stretches of 4096 bytes that any sector lies in, by their first sector, in no order.
-    std::vector<std::uint64_t> stretches() const;
+    std::vector<std::uint64_t> touched_ranges() const;
     template <typename function> void each(function body) const // in no order
     {
         for (const std::uint64_t number : touched_)
@@ -325,7 +325,7 @@ struct context {
     weak_memory *weak = nullptr;  // null: all blocks see stores in their order
     touch_guard *guard = nullptr; // notes what is touched, for blocks on several cores
     bool stop = false;            // a fault ended the grid
-    bool attend = false;          // it did, or some registers of the warp hold undefined values
+    bool slow_path = false;       // it did, or some registers of the warp hold undefined values
     bool changed = false;         // a store or atomic ran
     lane_mask live = 0;
     std::byte *arguments; // of the frame
@@ -339,7 +339,7 @@ struct context {
     const std::uint32_t *thread_ids[3]; // 32 lanes of this warp
     std::uint32_t specials[18];         // see special_index
 
-    void halt() { stop = attend = true; }
+    void halt() { stop = slow_path = true; }
 };
 
 enum class access_problem : std::uint8_t { outside, misaligned, uninitialised, read_only };

@@ -1000,7 +1000,7 @@ struct mbarrier_drop {
 };
 
 // Most lanes that meet at one address.
-u32 most_on_one(const u64 *address, lane_mask mask)
+u32 max_on_one(const u64 *address, lane_mask mask)
 {
     u32 most = 0;
     while (mask != 0) {
@@ -1032,7 +1032,7 @@ void count_atomic(context &c, const instruction &i, lane_mask mask, const u64 *a
     u32 lanes = static_cast<u32>(__builtin_popcount(mask));
     (s == space::shared ? n.shared_atomics : n.global_atomics) += lanes;
     n.atomic_requests += 1;
-    u32 most = most_on_one(address, mask);
+    u32 most = max_on_one(address, mask);
     n.atomic_same_address += most;
     keep_atomic(c, i, mask, address, s, bytes, most);
     if (s == space::shared) return;

@@ -21,7 +21,7 @@ using ptx::statement;
 using ptx::type;
 using kind = ptx::operand::kind;
 
-constexpr std::uint64_t most_arguments = 64 << 10; // bytes of a function's parameters and calls
+constexpr std::uint64_t max_arguments = 64 << 10; // bytes of a function's parameters and calls
 
 bool is_signed(type t)
 {
@@ -69,11 +69,11 @@ private:
         const std::string name = demangled_name(in_.source->name);
         const bool entry = in_.source->entry;
         area calls("Function " + name + " has more parameters and arguments of calls than fit",
-                   most_arguments);
+                   max_arguments);
         area launch("Kernel " + name + " has more parameters than a launch can take",
-                    most_parameters);
+                    max_parameters);
         area local("Function " + name + " has more local memory than a thread can have",
-                   most_local_bytes);
+                   max_local_bytes);
         auto place = [&](const ptx::variable &v) { return calls.place(v); };
         for (const auto &v : in_.source->parameters) {
             out_.parameter_offsets.push_back((entry ? launch : calls).place(v));
@@ -100,19 +100,20 @@ private:
 
     // ---- blocks ----
 
-    static ending ending_of(const statement &s)
+    static block_terminator terminator_of(const statement &s)
     {
         auto op = s.op[0];
-        if (op == "bra") return ending::branch;
-        if (op == "brx") return ending::table;
-        if (op == "call") return ending::call;
-        if (op == "ret" || op == "exit") return ending::leave;
-        if (op == "nanosleep") return ending::pause;
+        if (op == "bra") return block_terminator::branch;
+        if (op == "brx") return block_terminator::table;
+        if (op == "call") return block_terminator::call;
+        if (op == "ret" || op == "exit") return block_terminator::leave;
+        if (op == "nanosleep") return block_terminator::pause;
         if (op == "bar" || op == "barrier")
-            return s.op.size() > 1 && s.op[1] == "warp" ? ending::warp_sync : ending::barrier;
+            return s.op.size() > 1 && s.op[1] == "warp" ? block_terminator::warp_sync
+                                                        : block_terminator::barrier;
         if (op == "shfl" || op == "vote" || op == "match" || op == "redux")
-            return ending::warp_sync;
-        return ending::fall;
+            return block_terminator::warp_sync;
+        return block_terminator::fall;
     }
 
     void find_leaders()
@@ -121,7 +122,8 @@ private:
         leaders_[0] = 1;
         for (std::size_t s = 0; s < out_.body.statements.size(); ++s) {
             for (int t : out_.body.statements[s].targets) leaders_[t] = 1;
-            if (ending_of(out_.body.statements[s]) != ending::fall) leaders_[s + 1] = 1;
+            if (terminator_of(out_.body.statements[s]) != block_terminator::fall)
+                leaders_[s + 1] = 1;
         }
         leaders_.back() = 1;
         block_of_.assign(leaders_.size(), -1);
@@ -131,7 +133,7 @@ private:
 
     void open_block(std::size_t s)
     {
-        if (!out_.blocks.empty() && !closed_) close(ending::fall, s);
+        if (!out_.blocks.empty() && !closed_) close(block_terminator::fall, s);
         basic_block b;
         b.first = static_cast<std::uint32_t>(drafts_.size());
         b.first_statement = b.last_statement = static_cast<std::uint32_t>(s);
@@ -140,11 +142,14 @@ private:
     }
 
     // Closes the open block; `next` and `target` are statements until link_blocks.
-    void close(ending end, std::size_t next, int target = -1)
+    void close(block_terminator end, std::size_t next, int target = -1)
     {
         block().end = end;
-        block().last = static_cast<std::uint32_t>(drafts_.size()) - (end == ending::fall ? 0 : 1);
-        block().next = end == ending::leave || end == ending::table ? -1 : static_cast<int>(next);
+        block().last =
+            static_cast<std::uint32_t>(drafts_.size()) - (end == block_terminator::fall ? 0 : 1);
+        block().next = end == block_terminator::leave || end == block_terminator::table
+                           ? -1
+                           : static_cast<int>(next);
         block().target = target;
         closed_ = true;
     }
@@ -159,17 +164,18 @@ private:
         if (s == out_.body.statements.size()) { // the end without `ret`
             drafts_.push_back({});
             drafts_.back().ins.statement = s == 0 ? 0 : current_ - 1;
-            close(ending::leave, s);
+            close(block_terminator::leave, s);
             return;
         }
         const statement &st = out_.body.statements[s];
-        ending end = ending_of(st);
-        if (st.guard >= 0 && end != ending::branch && end != ending::leave && end != ending::fall)
+        block_terminator end = terminator_of(st);
+        if (st.guard >= 0 && end != block_terminator::branch && end != block_terminator::leave &&
+            end != block_terminator::fall)
             skip_by_branch(st, s);
-        if (end == ending::fall) {
+        if (end == block_terminator::fall) {
             decode_straight(st);
         } else {
-            decode_closer(st, end);
+            decode_terminator(st, end);
             close_with(st, end, s);
         }
         block().last_statement = static_cast<std::uint32_t>(s + 1);
@@ -183,28 +189,28 @@ private:
         d.ins.guard_flip = st.guard_negated ? 0 : all_lanes;
         d.ins.statement = current_;
         drafts_.push_back(d);
-        close(ending::branch, s, static_cast<int>(s + 1));
+        close(block_terminator::branch, s, static_cast<int>(s + 1));
         block().next = -2; // the block that follows
         open_block(s);
     }
 
-    void close_with(const statement &st, ending end, std::size_t s)
+    void close_with(const statement &st, block_terminator end, std::size_t s)
     {
         int target = -1;
-        if (end == ending::branch) {
+        if (end == block_terminator::branch) {
             if (st.targets.empty())
                 throw std::runtime_error("PTX line " + std::to_string(st.text_line) +
                                          ": a branch to nowhere");
             target = st.targets[0];
             if (st.guard < 0) { // an unconditional branch only names the next block
                 drafts_.pop_back();
-                close(ending::fall, static_cast<std::size_t>(target));
+                close(block_terminator::fall, static_cast<std::size_t>(target));
                 return;
             }
         }
         close(end, s + 1, target);
-        if (end == ending::table) block().targets = st.targets;
-        if (end == ending::leave && st.guard >= 0) block().next = static_cast<int>(s + 1);
+        if (end == block_terminator::table) block().targets = st.targets;
+        if (end == block_terminator::leave && st.guard >= 0) block().next = static_cast<int>(s + 1);
     }
 
     void link_blocks()
@@ -223,11 +229,12 @@ private:
             if (k.target >= 0 && k.target != k.next) to.push_back(k.target);
             for (int t : k.targets)
                 if (std::find(to.begin(), to.end(), t) == to.end()) to.push_back(t);
-            bool only_ends = k.end == ending::leave && k.next < 0 && k.first == k.last;
+            bool only_ends = k.end == block_terminator::leave && k.next < 0 && k.first == k.last;
             g.leaves.push_back(only_ends);
         }
-        auto meets = meeting_points(g);
-        for (std::size_t b = 0; b < out_.blocks.size(); ++b) out_.blocks[b].meets = meets[b];
+        auto reconvergence = immediate_post_dominators(g);
+        for (std::size_t b = 0; b < out_.blocks.size(); ++b)
+            out_.blocks[b].reconvergence_block = reconvergence[b];
         mark_spinning(g);
     }
 
@@ -264,8 +271,8 @@ private:
         std::set<operand> fresh; // written in the header's own straight part before being read
         for (int b : inside) {
             const auto &k = out_.blocks[b];
-            if (k.end == ending::call || k.end == ending::barrier) return false;
-            std::uint32_t end = k.last + (k.end == ending::fall ? 0 : 1);
+            if (k.end == block_terminator::call || k.end == block_terminator::barrier) return false;
+            std::uint32_t end = k.last + (k.end == block_terminator::fall ? 0 : 1);
             for (std::uint32_t i = k.first; i < end; ++i) {
                 const draft &d = drafts_[i];
                 const auto &s = out_.body.statements[d.ins.statement];
@@ -364,7 +371,7 @@ private:
         out_.instructions.reserve(drafts_.size());
         for (auto &d : drafts_) out_.instructions.push_back(d.ins);
         for (auto &list : out_.lists) out_.list_pointers.push_back(list.data());
-        for (auto &b : out_.blocks) b.closer = b.last;
+        for (auto &b : out_.blocks) b.terminator = b.last;
         name_places();
         std::size_t n = out_.body.statements.size() + 1;
         out_.own.lanes_off.assign(n, 0);
@@ -1159,7 +1166,7 @@ private:
         ptx::type type = ptx::type::none;
         std::string operation;
         bool strong = false, is_volatile = false, releases = false, acquires = false;
-        bool for_the_block_alone = false;
+        bool block_scope = false;
     };
 
     static const char *fence_of(const statement &s)
@@ -1173,7 +1180,7 @@ private:
         for (std::size_t k = 1; k < s.op.size(); ++k) {
             auto part = s.op[k];
             p.is_volatile |= part == "volatile";
-            p.for_the_block_alone |= part == "cta";
+            p.block_scope |= part == "cta";
             p.releases |= part == "release" || part == "acq_rel";
             p.acquires |= part == "acquire" || part == "acq_rel";
             p.strong |=
@@ -1329,10 +1336,10 @@ private:
         if (p.strong) d.ins.flags |= strong;
         if (guesses_[current_] != 0) d.ins.flags |= guess;
         if (p.is_volatile) d.ins.wide |= 4;
-        if (p.for_the_block_alone) d.ins.wide |= 8;
+        if (p.block_scope) d.ins.wide |= 8;
         if (p.releases) emit(need(fence_of(s)));
         keep(d, name.c_str());
-        if (p.acquires) emit(need("core.acquire")).ins.wide = p.for_the_block_alone ? 8 : 0;
+        if (p.acquires) emit(need("core.acquire")).ins.wide = p.block_scope ? 8 : 0;
     }
 
     static std::int64_t place_within(const draft &d, const room &all, const ptx::operand &place)
@@ -1374,7 +1381,7 @@ private:
             align = given.bits;
         }
         const bool power = align != 0 && (align & (align - 1)) == 0;
-        if (!power || align > most_local_bytes) throw unknown{};
+        if (!power || align > max_local_bytes) throw unknown{};
         const operand bytes = source(operand_at(s, 1), type::u64);
         const operand to = destination(operand_at(s, 0), type::u64);
         draft &d = emit(need("core.alloca"));
@@ -1692,40 +1699,41 @@ private:
         d.ins.bytes = static_cast<std::uint8_t>(ptx::size_of(t));
         d.ins.count = 1;
         d.ins.flags |= strong;
-        if (p.for_the_block_alone) d.ins.wide |= 8;
+        if (p.block_scope) d.ins.wide |= 8;
         if (p.releases) emit(need(fence_of(s)));
         keep(d, (std::string("atomic.") + space_name(p.space) + "." + p.operation + "." + type_name)
                     .c_str());
-        if (p.acquires) emit(need("core.acquire")).ins.wide = p.for_the_block_alone ? 8 : 0;
+        if (p.acquires) emit(need("core.acquire")).ins.wide = p.block_scope ? 8 : 0;
     }
 
     // ---- instructions that end a block ----
 
-    void decode_closer(const statement &s, ending end)
+    void decode_terminator(const statement &s, block_terminator end)
     {
         std::size_t before = drafts_.size();
         try {
-            check_closer_parts(s);
-            if (s.operands.empty() && end != ending::branch && end != ending::leave)
+            check_terminator_parts(s);
+            if (s.operands.empty() && end != block_terminator::branch &&
+                end != block_terminator::leave)
                 throw unknown{};
             switch (end) {
-            case ending::branch:
-                closer_branch(s);
+            case block_terminator::branch:
+                decode_branch(s);
                 break;
-            case ending::table:
-                closer_table(s);
+            case block_terminator::table:
+                decode_branch_table(s);
                 break;
-            case ending::call:
-                closer_call(s);
+            case block_terminator::call:
+                decode_call(s);
                 break;
-            case ending::leave:
-                closer_leave(s);
+            case block_terminator::leave:
+                decode_leave(s);
                 break;
-            case ending::barrier:
-                closer_barrier(s);
+            case block_terminator::barrier:
+                decode_barrier(s);
                 break;
-            case ending::warp_sync:
-                closer_warp_sync(s);
+            case block_terminator::warp_sync:
+                decode_warp_sync(s);
                 break;
             default:
                 emit(nullptr);
@@ -1740,7 +1748,7 @@ private:
         pending_resize_.clear();
     }
 
-    static void check_closer_parts(const statement &s)
+    static void check_terminator_parts(const statement &s)
     {
         static const std::set<std::string_view> known = {
             "uni", "idx", "sync",   "cta", "warp", "arrive", "red", "aligned", "popc",
@@ -1750,7 +1758,7 @@ private:
             if (known.count(s.op[k]) == 0) throw unknown{};
     }
 
-    void closer_branch(const statement &s)
+    void decode_branch(const statement &s)
     {
         draft &d = emit(nullptr);
         if (s.guard >= 0) {
@@ -1759,13 +1767,13 @@ private:
         }
     }
 
-    void closer_table(const statement &s)
+    void decode_branch_table(const statement &s)
     {
         operand a = source(operand_at(s, 0), type::u32);
         emit(nullptr).ins.a = a;
     }
 
-    void closer_leave(const statement &s)
+    void decode_leave(const statement &s)
     {
         draft &d = emit(nullptr);
         if (s.op[0] == "exit") d.ins.flags = leaves_kernel;
@@ -1775,7 +1783,7 @@ private:
         }
     }
 
-    void closer_barrier(const statement &s)
+    void decode_barrier(const statement &s)
     {
         bool arrive = has_part(s, "arrive"), reduce = has_part(s, "red");
         std::size_t at = reduce ? 1 : 0, left = s.operands.size() - at;
@@ -1801,7 +1809,7 @@ private:
         x.ins.flags = flags;
     }
 
-    void closer_warp_sync(const statement &s)
+    void decode_warp_sync(const statement &s)
     {
         auto op = s.op[0];
         draft d;
@@ -1871,7 +1879,7 @@ private:
         throw unknown{};
     }
 
-    void closer_call(const statement &s)
+    void decode_call(const statement &s)
     {
         call_site site;
         std::size_t k = 0;
@@ -1934,9 +1942,9 @@ std::uint32_t area::place(const ptx::variable &v)
 {
     align(v.align);
     const std::uint64_t at = end_;
-    if (v.bytes > most_ || at > most_ - v.bytes)
+    if (v.bytes > max_ || at > max_ - v.bytes)
         throw ptx::refused(what_ + ": " + std::to_string(at + v.bytes) + " bytes, and " +
-                           std::to_string(most_) + " is the most (PTX line " +
+                           std::to_string(max_) + " is the most (PTX line " +
                            std::to_string(v.text_line) + ")");
     end_ += v.bytes;
     return static_cast<std::uint32_t>(at);

@@ -21,14 +21,14 @@ struct symbol {
 class area {
 public:
     // `what` says of whom and of what: "Function f has more local memory than a thread can have".
-    area(std::string what, std::uint64_t most) : what_(std::move(what)), most_(most) {}
+    area(std::string what, std::uint64_t most) : what_(std::move(what)), max_(most) {}
     std::uint32_t place(const ptx::variable &); // its offset; throws ptx::refused beyond `most`
     void align(std::uint32_t to);
     std::uint32_t bytes() const { return static_cast<std::uint32_t>(end_); }
 
 private:
     std::string what_;
-    std::uint64_t most_, end_ = 0;
+    std::uint64_t max_, end_ = 0;
 };
 
 struct decode_input {

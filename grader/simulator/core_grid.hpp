@@ -85,7 +85,7 @@ void describe_shared(const context &, finding &, std::uint64_t address);
 
 std::string place_text(const code &, std::uint32_t statement); // "a.cu:12"
 // What threads meet at: "barrier", "warp barrier", "shuffle", "vote", "match", "warp reduction".
-std::string meeting_name(const code &, std::uint32_t statement);
+std::string sync_name(const code &, std::uint32_t statement);
 dim thread_of(const grid &, const warp &, int lane);
 
 } // namespace simulator::core

@@ -45,7 +45,7 @@ void sector_set::add(const sector_set &o)
     }
 }
 
-std::vector<std::uint64_t> sector_set::stretches() const
+std::vector<std::uint64_t> sector_set::touched_ranges() const
 {
     constexpr std::uint64_t words = 4096 / 32 / 64;
     std::vector<std::uint64_t> all;
@@ -101,7 +101,7 @@ struct module::state {
 
 namespace {
 
-constexpr std::uint64_t most_addresses = std::uint64_t{1} << 31; // of shared or constant memory
+constexpr std::uint64_t max_addresses = std::uint64_t{1} << 31; // of shared or constant memory
 
 // Findings hold 240 bytes, so the figures come first.
 [[noreturn]] void refuse_shared(const std::string &kernel, std::uint64_t bytes)
@@ -161,7 +161,7 @@ void module::state::place_variables(module::variables *managed)
         symbols[text.functions[f].name] = {core::symbol::kind::function,
                                            core::code_window + 16 * f};
     std::vector<const ptx::variable *> filled;
-    core::area constants("The file's __constant__ variables take too much", most_addresses);
+    core::area constants("The file's __constant__ variables take too much", max_addresses);
     for (const auto &v : text.variables)
         if (v.space == ptx::space::constant && !v.external) constants.place(v);
     check_constants(constants.bytes());
@@ -247,7 +247,7 @@ std::unique_ptr<program> module::state::prepare(const ptx::function &entry)
     p->functions.resize(text.functions.size());
     std::map<int, ptx::body> bodies;
     std::vector<int> work{p->entry_index};
-    core::area shared_memory("Kernel " + p->shown + " uses too much shared memory", most_addresses);
+    core::area shared_memory("Kernel " + p->shown + " uses too much shared memory", max_addresses);
     std::uint32_t dynamic_align = 16;
     auto add_shared = [&](const ptx::variable &v) {
         if (v.bytes == 0) {
@@ -586,7 +586,7 @@ static std::uint64_t pages_on_demand(const core::sector_set &touched)
     auto &all = memory::instance();
     if (!all.has_managed()) return 0;
     std::uint64_t pages = 0;
-    for (auto sector : touched.stretches()) pages += all.bring(all.base() + 32 * sector);
+    for (auto sector : touched.touched_ranges()) pages += all.bring(all.base() + 32 * sector);
     return pages;
 }
 

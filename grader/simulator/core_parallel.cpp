@@ -28,9 +28,9 @@ using u64 = std::uint64_t;
 
 constexpr u64 page_groups = u64{1} << touch_table::page_shift;
 constexpr u64 group_bytes = 256;
-constexpr u64 least_threads = 2048;           // of a grid that is watched
-constexpr u64 least_steps = 1 << 14;          // warp instructions that pay for starting a thread
-constexpr std::size_t most_saved = 64u << 20; // words, by all cores
+constexpr u64 min_threads = 2048;            // of a grid that is watched
+constexpr u64 min_steps_per_core = 1 << 14;  // warp instructions that pay for starting a thread
+constexpr std::size_t max_saved = 64u << 20; // words, by all cores
 
 // Zeros that take memory only where they are used.
 template <class T> T *zeros(u64 n)
@@ -87,13 +87,13 @@ touch_guard::~touch_guard() { std::free(pages_); }
 void touch_guard::begin(std::atomic<bool> *failed, unsigned cores)
 {
     failed_ = failed;
-    fit_ = true;
-    most_saved_ = most_saved / cores;
+    independent_ = true;
+    max_saved_ = max_saved / cores;
 }
 
-bool touch_guard::unfit()
+bool touch_guard::mark_dependent()
 {
-    fit_ = false;
+    independent_ = false;
     if (watches_only()) return true;
     *failed_ = true;
     return false;
@@ -116,7 +116,7 @@ bool touch_guard::touch(u64 offset, u64 bytes, bool write)
     const u64 first = offset / 4, last = (offset + bytes - 1) / 4;
     for (u64 g = first / 64; g <= last / 64; ++g) {
         const u64 from = std::max(first, 64 * g), to = std::min(last, 64 * g + 63);
-        if (!take(g, low_bits(to - from + 1) << (from & 63), write)) return false;
+        if (!touch_group(g, low_bits(to - from + 1) << (from & 63), write)) return false;
     }
     return true;
 }
@@ -136,16 +136,16 @@ bool touch_guard::touch(const context &c, lane_mask mask, const u64 *address, u3
             continue;
         }
         if (first / 64 != group) {
-            if (words != 0 && !take(group, words, write)) return false;
+            if (words != 0 && !touch_group(group, words, write)) return false;
             group = first / 64;
             words = 0;
         }
         words |= low_bits(n) << (first & 63);
     }
-    return words == 0 || take(group, words, write);
+    return words == 0 || touch_group(group, words, write);
 }
 
-bool touch_guard::take(u64 number, u64 words, bool writes)
+bool touch_guard::touch_group(u64 number, u64 words, bool writes)
 {
     if (number >> touch_table::page_shift != last_) turn_to(number >> touch_table::page_shift);
     group &mine = mine_->groups[number & (page_groups - 1)];
@@ -178,7 +178,7 @@ bool touch_guard::write(u64 number, touch_table::group &all, group &mine, u64 fr
 void touch_guard::save(u64 number, u64 words)
 {
     memory &m = memory::instance();
-    if (values_.size() >= most_saved_) unfit();
+    if (values_.size() >= max_saved_) mark_dependent();
     saved_.push_back({number, words});
     for (; words != 0; words &= words - 1) {
         const u64 at = number * group_bytes + 4 * static_cast<u64>(__builtin_ctzll(words));
@@ -190,7 +190,7 @@ void touch_guard::save(u64 number, u64 words)
     }
 }
 
-void touch_guard::take_back()
+void touch_guard::roll_back()
 {
     memory &m = memory::instance();
     std::size_t k = 0;
@@ -217,14 +217,14 @@ void touch_guard::clear()
 
 bool may_depend_on_order(context &c)
 {
-    if (c.guard->unfit()) return true;
+    if (c.guard->mark_dependent()) return true;
     c.halt();
     return false;
 }
 
 bool may_touch(context &c, lane_mask mask, const u64 *address, u32 bytes, bool write)
 {
-    if (c.guard->touch(c, mask, address, bytes, write) || c.guard->unfit()) return true;
+    if (c.guard->touch(c, mask, address, bytes, write) || c.guard->mark_dependent()) return true;
     c.halt();
     return false;
 }
@@ -237,7 +237,7 @@ void block_team::watch(grid &g)
     const u64 threads = g.blocks * g.how->block.x * g.how->block.y * g.how->block.z;
     const bool alone = g.shuffled || g.self->parent != nullptr || g.how->grid_workspace != 0;
     if (alone || g.running->in_order || !g.seen.check_memory || g.blocks < 3 ||
-        threads < least_threads || cores_to_use() < 2)
+        threads < min_threads || cores_to_use() < 2)
         return;
     if (!table_) {
         table_ = std::make_unique<touch_table>();
@@ -258,13 +258,13 @@ unsigned block_team::cores_worth(const grid &g) const
 {
     if (g.next_block != 1) return 1;
     const u64 left = g.blocks - 1, most = std::min<u64>(cores_to_use(), left);
-    return static_cast<unsigned>(std::min(most, g.steps * left / least_steps));
+    return static_cast<unsigned>(std::min(most, g.steps * left / min_steps_per_core));
 }
 
 bool block_team::finish(grid &g)
 {
     g.seen.guard = nullptr;
-    if (!first_->fit() || has_children(*g.self)) g.running->in_order = true;
+    if (!first_->independent() || has_children(*g.self)) g.running->in_order = true;
     const unsigned cores = g.running->in_order ? 1 : cores_worth(g);
     const bool tried = cores > 1, done = tried && run_all(g, cores);
     grids_on_cores().tried += tried;
@@ -324,8 +324,8 @@ void block_team::run(block_runner &r, unsigned cores)
     try {
         if (races) r.races.begin(*r.node, *r.part, (cores + 1) / 2);
         while (!failed_) {
-            const u64 first = next_.fetch_add(stretch_);
-            const u64 last = std::min(first + stretch_, end_);
+            const u64 first = next_.fetch_add(chunk_);
+            const u64 last = std::min(first + chunk_, end_);
             for (u64 b = first; b < last && !failed_; ++b)
                 if (!run_alone(*r.part, b)) failed_ = true;
             if (first >= end_) break;
@@ -343,7 +343,7 @@ bool block_team::run_all(grid &g, unsigned cores)
     failed_ = false;
     next_ = g.next_block;
     end_ = g.blocks;
-    stretch_ = std::clamp<u64>((end_ - next_) / (u64{8} * cores), 1, 64);
+    chunk_ = std::clamp<u64>((end_ - next_) / (u64{8} * cores), 1, 64);
     for (unsigned k = 0; k < cores; ++k) prepare(*runners_[k], g, cores);
     std::vector<std::jthread> others;
     try {
@@ -354,10 +354,10 @@ bool block_team::run_all(grid &g, unsigned cores)
     }
     run(*runners_[0], cores);
     others.clear(); // joins
-    const bool done = !failed_ && add_up(g, cores);
+    const bool done = !failed_ && merge_results(g, cores);
     for (unsigned k = 0; k < cores; ++k) {
         block_runner &r = *runners_[k];
-        if (!done) r.guard.take_back();
+        if (!done) r.guard.roll_back();
         r.guard.clear();
         r.read.clear();
         r.written.clear();
@@ -403,19 +403,19 @@ void add(tally &to, const tally &from)
 } // namespace
 
 // False: together the blocks went beyond what a grid may.
-bool block_team::add_up(grid &g, unsigned cores)
+bool block_team::merge_results(grid &g, unsigned cores)
 {
     u64 steps = g.steps;
     for (unsigned k = 0; k < cores; ++k) steps += runners_[k]->part->steps;
     if (steps >= g.budget) return false;
     if (g.seen.races != nullptr) {
-        race_checker::burden all;
+        race_checker::usage all;
         for (unsigned k = 0; k < cores; ++k) {
-            const race_checker::burden one = runners_[k]->races.carried();
+            const race_checker::usage one = runners_[k]->races.current_usage();
             all.accesses += one.accesses;
             all.bytes += one.bytes;
         }
-        if (!g.seen.races->take_over(all)) return false;
+        if (!g.seen.races->add_usage(all)) return false;
     }
     g.steps = steps;
     for (unsigned k = 0; k < cores; ++k) {

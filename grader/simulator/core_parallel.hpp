@@ -65,15 +65,15 @@ public:
     // `failed`: of the try; null: the blocks run on one core and are only watched.
     void begin(std::atomic<bool> *failed, unsigned cores);
     bool watches_only() const { return failed_ == nullptr; }
-    bool fit() const { return fit_; }
+    bool independent() const { return independent_; }
     // These blocks are not to run beside others. True: then they go on by themselves.
-    bool unfit();
+    bool mark_dependent();
     // False: a block of another core has to do with these bytes. `offset`: from the start of
     // memory.
     bool touch(const context &, lane_mask, const std::uint64_t *address, std::uint32_t bytes,
                bool write); // a lane
     bool touch(std::uint64_t offset, std::uint64_t bytes, bool write);
-    void take_back(); // what was written
+    void roll_back(); // what was written
     void clear();     // notes, here and in the table
 
 private:
@@ -88,21 +88,21 @@ private:
         std::uint64_t group, words;
     };
     void turn_to(std::uint64_t number);
-    bool take(std::uint64_t group, std::uint64_t words, bool write);
+    bool touch_group(std::uint64_t group, std::uint64_t words, bool write);
     bool read(touch_table::group &, group &, std::uint64_t fresh);
     bool write(std::uint64_t number, touch_table::group &, group &, std::uint64_t fresh);
     void save(std::uint64_t number, std::uint64_t words);
 
     touch_table &table_;
     std::atomic<bool> *failed_ = nullptr;
-    bool fit_ = true;
+    bool independent_ = true;
     page **pages_; // by number; a null for those never touched
     std::vector<std::unique_ptr<page>> made_;
     std::vector<std::uint64_t> used_;
     std::uint64_t last_ = ~std::uint64_t{0};
     page *mine_ = nullptr;
     touch_table::page *all_ = nullptr;
-    std::size_t most_saved_ = 0; // words
+    std::size_t max_saved_ = 0; // words
     std::vector<saved> saved_;
     std::vector<std::uint32_t> values_, shadows_; // of the words saved, in order
 };
@@ -136,13 +136,13 @@ private:
     void prepare(block_runner &, const grid &, unsigned cores);
     void run(block_runner &, unsigned cores);
     bool run_all(grid &, unsigned cores);
-    bool add_up(grid &, unsigned cores);
+    bool merge_results(grid &, unsigned cores);
 
     std::unique_ptr<touch_table> table_;
     std::unique_ptr<touch_guard> first_;
     std::vector<std::unique_ptr<block_runner>> runners_;
     std::atomic<std::uint64_t> next_ = 0;
-    std::uint64_t end_ = 0, stretch_ = 1;
+    std::uint64_t end_ = 0, chunk_ = 1;
     std::atomic<bool> failed_ = false;
 };
 

@@ -17,9 +17,8 @@ namespace {
 
 using state = path::state;
 
-constexpr std::uint32_t patience = 64; // spinning turns before lanes may leave a join
-constexpr std::uint32_t most_calls = 1
-                                     << 13; // a thread: with the least that hardware keeps of each
+constexpr std::uint32_t spin_limit = 64;     // spinning turns before lanes may leave a join
+constexpr std::uint32_t max_calls = 1 << 13; // a thread: with the least that hardware keeps of each
 
 template <class T> T *lanes_of(context &c, operand o)
 {
@@ -106,7 +105,7 @@ int calling_join(const warp &w, int p)
 const call_site &call_of(const warp &w, const path &join)
 {
     const code &k = *w.frames[join.in].of;
-    return k.calls[k.instructions[k.blocks[join.waits].closer].extra];
+    return k.calls[k.instructions[k.blocks[join.waits].terminator].extra];
 }
 
 // The lanes `some` of path `p` return to where their function was called, with its results.
@@ -136,16 +135,16 @@ struct way {
     lane_mask mask;
 };
 
-void part(warp &w, int p, int meets, const way *ways, std::size_t n)
+void diverge(warp &w, int p, int reconvergence_block, const way *ways, std::size_t n)
 {
     path before = w.paths[p];
-    if (meets < 0) meets = before.join;
+    if (reconvergence_block < 0) reconvergence_block = before.join;
     int parent = before.parent;
-    if (meets != before.join) { // this path becomes the join
+    if (reconvergence_block != before.join) { // this path becomes the join
         path &j = w.paths[p];
         j.now = state::joining;
         j.mask = 0;
-        j.block = meets;
+        j.block = reconvergence_block;
         j.children = 1; // held while children are made
         parent = p;
     } else {
@@ -154,7 +153,7 @@ void part(warp &w, int p, int meets, const way *ways, std::size_t n)
     int first = -1;
     for (std::size_t k = 0; k < n; ++k) {
         if (ways[k].mask == 0) continue;
-        if (ways[k].block == meets && meets >= 0 && parent >= 0) {
+        if (ways[k].block == reconvergence_block && reconvergence_block >= 0 && parent >= 0) {
             w.paths[parent].mask |= ways[k].mask;
             continue;
         }
@@ -162,7 +161,7 @@ void part(warp &w, int p, int meets, const way *ways, std::size_t n)
         c.now = state::ready;
         c.mask = ways[k].mask;
         c.block = ways[k].block;
-        c.join = meets;
+        c.join = reconvergence_block;
         c.parent = parent;
         c.children = 0;
         c.spun = 0;
@@ -197,7 +196,7 @@ int new_frame(warp &w, code &callee, const frame &caller, int lanes)
 bool make_local(grid &g, warp &w, const frame &f, lane_mask mask)
 {
     std::size_t end = std::size_t{f.local_base} + f.of->local_bytes;
-    if (end > most_local_bytes || f.depth > most_calls) return false;
+    if (end > max_local_bytes || f.depth > max_calls) return false;
     if (w.local.size() < end * 32) {
         w.local.resize(end * 32);
         w.local_shadow.resize(end * 32);
@@ -306,14 +305,14 @@ bool pass_sync(grid &g, warp &w, int p)
 {
     path &n = w.paths[p];
     code &k = *w.frames[n.in].of;
-    const instruction &i = k.instructions[k.blocks[n.block].closer];
+    const instruction &i = k.instructions[k.blocks[n.block].terminator];
     bool plain = (i.flags & orders_memory) != 0;
     lane_mask named = n.waits & w.live, here = 0;
     auto joins_in = [&](const path &o) {
         if (o.now != state::at_sync || o.waits != n.waits) return false;
         if (o.in == n.in && o.block == n.block) return true;
         const code &c = *w.frames[o.in].of;
-        const instruction &x = c.instructions[c.blocks[o.block].closer];
+        const instruction &x = c.instructions[c.blocks[o.block].terminator];
         return plain && (x.flags & orders_memory) != 0;
     };
     for (const path &o : w.paths)
@@ -382,7 +381,7 @@ void branch(grid &g, warp &w, int p, const basic_block &b, const instruction &i)
         if (c.count) ++c.counted[i.statement].divergent_branches;
         way ways[2] = {{b.next, rest}, {b.target, taken}};
         if (g.shuffled && g.random() % 2 == 0) std::swap(ways[0], ways[1]);
-        part(w, p, b.meets, ways, 2);
+        diverge(w, p, b.reconvergence_block, ways, 2);
     }
 }
 
@@ -409,7 +408,7 @@ void branch_table(grid &g, warp &w, int p, const basic_block &b, const instructi
         return;
     }
     if (g.seen.count) ++g.seen.counted[i.statement].divergent_branches;
-    part(w, p, b.meets, ways.data(), ways.size());
+    diverge(w, p, b.reconvergence_block, ways.data(), ways.size());
 }
 
 void leave(grid &g, warp &w, int p, const basic_block &b, const instruction &i)
@@ -509,7 +508,7 @@ void synchronise(grid &g, warp &w, int p, const basic_block &b, const instructio
     }
     std::uint32_t named[32];
     std::memcpy(named, members, sizeof named);
-    if (n > 1) part(w, p, -1, sets, n);
+    if (n > 1) diverge(w, p, -1, sets, n);
     for (path &o : w.paths)
         if (o.now == state::ready && (o.mask & mask) != 0) {
             o.now = state::at_sync;
@@ -534,15 +533,15 @@ const instruction *follow_values(context &c, const code &k, const instruction *i
                                  const instruction *end, lane_mask mask, std::uint64_t *lanes_off)
 {
     undefined_values &values = *c.w->undefined;
-    for (; i != end && c.attend && !c.stop; ++i) {
+    for (; i != end && c.slow_path && !c.stop; ++i) {
         if (i->guard != no_operand) values.decide(c, *i, mask);
         const lane_mask m = condition(c, *i, mask);
         if (m != 0)
             values.run(c, *i, k.roles[static_cast<std::size_t>(i - k.instructions.data())], m);
-        c.attend = c.stop;
+        c.slow_path = c.stop;
         run_one(c, *i, mask, lanes_off);
         values.after(c, *i);
-        c.attend |= !values.empty();
+        c.slow_path |= !values.empty();
     }
     return i;
 }
@@ -551,12 +550,12 @@ void run_straight(context &c, const code &k, const basic_block &b, lane_mask mas
                   std::uint64_t *lanes_off)
 {
     const instruction *i = k.instructions.data() + b.first, *end = k.instructions.data() + b.last;
-    if (c.attend) [[unlikely]]
+    if (c.slow_path) [[unlikely]]
         i = follow_values(c, k, i, end, mask, lanes_off);
     while (i != end) {
         run_one(c, *i, mask, lanes_off);
         ++i;
-        if (c.attend) [[unlikely]] {
+        if (c.slow_path) [[unlikely]] {
             if (c.stop) return;
             i = follow_values(c, k, i, end, mask, lanes_off);
         }
@@ -564,16 +563,16 @@ void run_straight(context &c, const code &k, const basic_block &b, lane_mask mas
 }
 
 // The instruction that closes a basic block uses what it reads.
-void follow_to_closer(context &c, const code &k, const basic_block &b, lane_mask mask)
+void follow_to_terminator(context &c, const code &k, const basic_block &b, lane_mask mask)
 {
     undefined_values &values = *c.w->undefined;
-    if (b.end != ending::fall) {
-        const instruction &i = k.instructions[b.closer];
+    if (b.end != block_terminator::fall) {
+        const instruction &i = k.instructions[b.terminator];
         if (i.guard != no_operand) values.decide(c, i, mask);
-        values.run(c, i, k.roles[b.closer], mask);
+        values.run(c, i, k.roles[b.terminator], mask);
     }
     values.forget_lanes(~c.w->live);
-    c.attend = c.stop || !values.empty();
+    c.slow_path = c.stop || !values.empty();
 }
 
 } // namespace
@@ -623,7 +622,7 @@ void enter(grid &g, warp &w, const path &p)
     c.local = w.local.data();
     c.local_shadow = w.local_shadow.data();
     c.local_bytes = static_cast<std::uint32_t>(w.local.size() / 32);
-    c.attend = c.stop || (w.undefined && !w.undefined->empty());
+    c.slow_path = c.stop || (w.undefined && !w.undefined->empty());
 }
 
 turn run_warp(grid &g, warp &w, std::uint64_t quantum)
@@ -661,41 +660,41 @@ turn run_warp(grid &g, warp &w, std::uint64_t quantum)
             g.steps += b.last_statement - b.first_statement;
             run_straight(c, k, b, n.mask, t.lanes_off.data());
             if (c.stop) return turn::stopped;
-            if (c.attend) [[unlikely]]
-                follow_to_closer(c, k, b, n.mask);
+            if (c.slow_path) [[unlikely]]
+                follow_to_terminator(c, k, b, n.mask);
             bool spins = false;
             switch (b.end) {
-            case ending::fall:
+            case block_terminator::fall:
                 n.block = b.next;
                 break;
-            case ending::branch:
-                branch(g, w, p, b, k.instructions[b.closer]);
+            case block_terminator::branch:
+                branch(g, w, p, b, k.instructions[b.terminator]);
                 break;
-            case ending::table:
-                branch_table(g, w, p, b, k.instructions[b.closer]);
+            case block_terminator::table:
+                branch_table(g, w, p, b, k.instructions[b.terminator]);
                 break;
-            case ending::call:
-                call(g, w, p, b, k.instructions[b.closer]);
+            case block_terminator::call:
+                call(g, w, p, b, k.instructions[b.terminator]);
                 break;
-            case ending::leave:
-                leave(g, w, p, b, k.instructions[b.closer]);
+            case block_terminator::leave:
+                leave(g, w, p, b, k.instructions[b.terminator]);
                 break;
-            case ending::barrier:
-                barrier(g, w, p, b, k.instructions[b.closer]);
+            case block_terminator::barrier:
+                barrier(g, w, p, b, k.instructions[b.terminator]);
                 break;
-            case ending::warp_sync:
-                synchronise(g, w, p, b, k.instructions[b.closer]);
+            case block_terminator::warp_sync:
+                synchronise(g, w, p, b, k.instructions[b.terminator]);
                 break;
-            case ending::pause:
+            case block_terminator::pause:
                 n.block = b.next;
                 break;
             }
             if (c.stop) return turn::stopped;
             spins = b.spins && w.paths[p].now == state::ready && w.paths[p].block <= here;
             same = w.current == p && w.paths[p].now == state::ready;
-            if (spins || b.end == ending::pause) {
+            if (spins || b.end == block_terminator::pause) {
                 path &s = w.paths[p];
-                if (++s.spun % patience == 0)
+                if (++s.spun % spin_limit == 0)
                     release_join(w);
                 else
                     w.current = (p + 1) % static_cast<int>(w.paths.size());
@@ -704,7 +703,7 @@ turn run_warp(grid &g, warp &w, std::uint64_t quantum)
             if (g.steps >= limit) {
                 if (w.live == 0) break;
                 path &s = w.paths[p];
-                if (s.now == state::ready && ++s.spun % patience == 0) release_join(w);
+                if (s.now == state::ready && ++s.spun % spin_limit == 0) release_join(w);
                 return turn::used_up;
             }
         }

@@ -25,8 +25,8 @@ using u64 = std::uint64_t;
 
 // Of access_mark::owner: of strong accesses, and of guesses; of those of them whose scope is their
 // block; below it block << 5 | warp.
-constexpr u32 strong_bit = 1u << 31, narrow_bit = 1u << 30;
-constexpr u32 who = narrow_bit - 1;
+constexpr u32 strong_bit = 1u << 31, block_scope_bit = 1u << 30;
+constexpr u32 owner_mask = block_scope_bit - 1;
 constexpr u32 line_bytes = 128, line_words = 32;
 constexpr std::size_t log_size = std::size_t{1} << 20;
 constexpr std::size_t kept_releases = 64;
@@ -34,11 +34,11 @@ constexpr u32 page_shift = 14, leaf_shift = 12;
 
 u32 owner_of(const thread_block &b, const warp &w)
 {
-    return (static_cast<u32>(b.number) << 5 | w.index) & who;
+    return (static_cast<u32>(b.number) << 5 | w.index) & owner_mask;
 }
 
-bool same_block(u32 a, u32 b) { return ((a ^ b) & who & ~31u) == 0; }
-bool same_warp(u32 a, u32 b) { return ((a ^ b) & who) == 0; }
+bool same_block(u32 a, u32 b) { return ((a ^ b) & owner_mask & ~31u) == 0; }
+bool same_warp(u32 a, u32 b) { return ((a ^ b) & owner_mask) == 0; }
 
 // How the lanes of a warp lie in a line: its first lane, and the bytes of each.
 u32 shape_of(u32 first_lane, u32 bytes) { return first_lane | bytes << 8; }
@@ -52,16 +52,16 @@ template <class F> void each(lane_mask mask, F f)
     for (; mask != 0; mask &= mask - 1) f(__builtin_ctz(mask));
 }
 
-std::size_t bytes_of(race_line::split s) // cells of a line
+std::size_t bytes_of(shadow_line::split s) // cells of a line
 {
-    using split = race_line::split;
+    using split = shadow_line::split;
     return s == split::whole ? 0
-                             : sizeof(race_cell) * (s == split::words ? line_words : line_bytes);
+                             : sizeof(shadow_cell) * (s == split::words ? line_words : line_bytes);
 }
 
 } // namespace
 
-void release_history::strong_write(record at)
+void release_history::strong_write(epoch at)
 {
     if (fence_ == 0 || (!entries_.empty() && entries_.back().fence == fence_)) return;
     if (entries_.size() == kept_releases) {
@@ -71,7 +71,7 @@ void release_history::strong_write(record at)
     entries_.push_back({fence_, at});
 }
 
-bool release_history::covers(record done, record seen) const
+bool release_history::covers(epoch done, epoch seen) const
 {
     auto first = std::find_if(entries_.begin(), entries_.end(),
                               [=](const entry &e) { return e.fence > done; });
@@ -90,9 +90,9 @@ void race_checker::start(thread_block &b, std::uint32_t shared_bytes)
     if (!b.order || b.order->era != era_) b.order = std::make_unique<block_order>();
     block_order &o = *b.order;
     o.era = era_;
-    o.full_at = clock_ + 1;
-    o.seen_at = o.looked_at = o.reads_told = 0;
-    o.between.reset();
+    o.synchronised_at = clock_ + 1;
+    o.strong_read_at = o.acquired_at = o.reads_released_at = 0;
+    o.warp_matrix.reset();
     o.barriers = {};
     o.warps.clear();
     o.warps.resize(b.warps.size());
@@ -106,12 +106,12 @@ void race_checker::synchronise_lanes(warp &w, lane_mask mask)
     mask &= w.live;
     acquire(w);
     if (mask == w.live) {
-        o.full_at = clock_ + 1;
+        o.synchronised_at = clock_ + 1;
         return;
     }
     if (!o.lanes) o.lanes = std::make_unique<order_matrix<32>>();
     auto &known = *o.lanes;
-    std::array<record, 32> joined{};
+    std::array<epoch, 32> joined{};
     each(mask, [&](int l) {
         for (int k = 0; k < 32; ++k) joined[k] = std::max(joined[k], known[l][k]);
     });
@@ -125,12 +125,12 @@ void race_checker::arrive(warp &w, std::uint32_t barrier)
     auto &a = w.block->order->barriers[barrier];
     a.warps |= 1u << w.index;
     a.at[w.index] = clock_ + 1;
-    a.looked_at = std::max(a.looked_at, w.block->order->warps[w.index].looked_at);
+    a.acquired_at = std::max(a.acquired_at, w.block->order->warps[w.index].acquired_at);
 }
 
 void race_checker::pass_barrier(thread_block &b)
 {
-    b.order->full_at = clock_ + 1;
+    b.order->synchronised_at = clock_ + 1;
     b.order->barriers = {};
 }
 
@@ -139,47 +139,47 @@ void race_checker::pass_barrier(thread_block &b)
 void race_checker::pass_barrier(thread_block &b, std::uint32_t barrier, std::uint32_t waiting)
 {
     block_order &o = *b.order;
-    if (!o.between) o.between = std::make_unique<order_matrix<32>>();
-    auto &known = *o.between;
+    if (!o.warp_matrix) o.warp_matrix = std::make_unique<order_matrix<32>>();
+    auto &known = *o.warp_matrix;
     auto &came = o.barriers[barrier];
-    std::array<record, 32> joined{};
+    std::array<epoch, 32> joined{};
     each(came.warps, [&](int w) {
         for (int k = 0; k < 32; ++k) joined[k] = std::max(joined[k], known[w][k]);
     });
     each(came.warps, [&](int w) { joined[w] = std::max(joined[w], came.at[w]); });
     each(waiting, [&](int w) {
         known[w] = joined;
-        o.warps[w].full_at = clock_ + 1;
-        o.warps[w].looked_at = std::max(o.warps[w].looked_at, came.looked_at);
+        o.warps[w].synchronised_at = clock_ + 1;
+        o.warps[w].acquired_at = std::max(o.warps[w].acquired_at, came.acquired_at);
     });
     came = {};
 }
 
-void race_checker::fence(context &c, bool for_the_block_alone)
+void race_checker::fence(context &c, bool block_scope)
 {
-    acquire(*c.w, for_the_block_alone);
+    acquire(*c.w, block_scope);
     c.b->order->warps[c.w->index].releases.fence(clock_ + 1);
-    if (!for_the_block_alone) blocks_[static_cast<u32>(c.b->number)].fence(clock_ + 1);
+    if (!block_scope) blocks_[static_cast<u32>(c.b->number)].fence(clock_ + 1);
 }
 
-void race_checker::acquire(warp &w, bool for_the_block_alone)
+void race_checker::acquire(warp &w, bool block_scope)
 {
     block_order &block = *w.block->order;
     warp_order &own = block.warps[w.index];
-    own.looked_at = own.seen_at;
-    if (!for_the_block_alone) block.looked_at = std::max(block.looked_at, own.seen_at);
+    own.acquired_at = own.strong_read_at;
+    if (!block_scope) block.acquired_at = std::max(block.acquired_at, own.strong_read_at);
 }
 
-bool race_checker::released_to(const thread_block &b, std::uint32_t by, record done) const
+bool race_checker::released_to(const thread_block &b, std::uint32_t by, epoch done) const
 {
     const auto history = blocks_.find(by);
-    return history != blocks_.end() && history->second.covers(done, b.order->looked_at);
+    return history != blocks_.end() && history->second.covers(done, b.order->acquired_at);
 }
 
-bool race_checker::released_before_seen(const thread_block &b, std::uint32_t by, record done) const
+bool race_checker::released_before_seen(const thread_block &b, std::uint32_t by, epoch done) const
 {
     const auto history = blocks_.find(by);
-    return history != blocks_.end() && history->second.covers(done, b.order->seen_at);
+    return history != blocks_.end() && history->second.covers(done, b.order->strong_read_at);
 }
 
 struct race_checker::access {
@@ -191,27 +191,27 @@ struct race_checker::access {
     ptx::space space;
     u32 bytes;
     access_use use;
-    record at;
+    epoch at;
     u32 owner;
-    record live_from;         // earlier marks say nothing
-    record grid_from;         // earlier marks are of other grids
-    record block_at, warp_at; // earlier marks of the block, of the warp are ordered
+    epoch live_from;         // earlier marks say nothing
+    epoch grid_from;         // earlier marks are of other grids
+    epoch block_at, warp_at; // earlier marks of the block, of the warp are ordered
     block_order &block;
     warp_order &warp;
     bool is_volatile, is_guess;
     const std::byte (*copied)[16]; // of a copy, by lane
 
-    bool of_this_grid(const access_mark &m) const { return m.at >= grid_from; }
-    bool of_this_warp(const access_mark &m) const
+    bool of_this_grid(const access_record &m) const { return m.at >= grid_from; }
+    bool of_this_warp(const access_record &m) const
     {
         return same_warp(m.owner, owner) && of_this_grid(m);
     }
-    bool of_this_block(const access_mark &m) const
+    bool of_this_block(const access_record &m) const
     {
         return same_block(m.owner, owner) && of_this_grid(m);
     }
     // Ordered by a barrier of the block or the warp or by a launch, or too old to matter.
-    bool settled(const access_mark &m) const
+    bool known_ordered(const access_record &m) const
     {
         if (m.at < live_from) return true;
         if (!of_this_grid(m)) return c.races->precedes(m);
@@ -219,28 +219,28 @@ struct race_checker::access {
         return m.at < block_at || (m.at < warp_at && same_warp(m.owner, owner));
     }
     // Atomics of different blocks, of which one is only that for its own block.
-    bool too_narrow(const access_mark &m) const
+    bool scope_too_narrow(const access_record &m) const
     {
-        return (m.owner & owner & strong_bit) != 0 && ((m.owner | owner) & narrow_bit) != 0 &&
+        return (m.owner & owner & strong_bit) != 0 && ((m.owner | owner) & block_scope_bit) != 0 &&
                !of_this_block(m);
     }
     // Both atomic, volatile or with an order of their own, for each other. Lanes of one warp may
     // not rely on volatile shared memory alone: that they run in step is not promised.
-    bool both_strong(const access_mark &m) const
+    bool both_strong(const access_record &m) const
     {
         if ((m.owner & owner & strong_bit) == 0) return false;
-        if (too_narrow(m)) return false;
+        if (scope_too_narrow(m)) return false;
         return !(is_volatile && space == ptx::space::shared && same_warp(m.owner, owner));
     }
     // Whether they may meet, as above. A guess (cas_loops.hpp) agrees with atomics of its size:
     // they are at its address, and a swap follows that fails where they came between. It orders
     // nothing, so what is read by its value races as ever.
-    bool agree(const access_mark &m) const
+    bool compatible(const access_record &m) const
     {
         if (!both_strong(m)) return false;
         const bool reads = use == access_use::read;
         const bool of_log = at - m.at < log_size; // else long ago, and nobody can say
-        const statement_of_record &other = c.races->log_[m.at % log_size];
+        const logged_access &other = c.races->log_[m.at % log_size];
         if (reads ? !is_guess : !of_log || !other.guess) return true;
         return !of_log ||
                ((reads ? other.atomic : use == access_use::atomic) && other.bytes == bytes);
@@ -249,7 +249,7 @@ struct race_checker::access {
 
 struct race_checker::page {
     u64 number = 0;
-    race_line lines[(1u << page_shift) / line_bytes];
+    shadow_line lines[(1u << page_shift) / line_bytes];
 };
 struct race_checker::leaf {
     page *pages[1u << leaf_shift] = {};
@@ -291,14 +291,13 @@ const std::vector<const launch_knowledge *> &launches_before(const launch_node &
 void race_checker::begin(launch_node &n, const grid &g, unsigned share)
 {
     if (!log_) { // takes memory only where it is used
-        log_.reset(
-            static_cast<statement_of_record *>(std::calloc(log_size, sizeof(statement_of_record))));
+        log_.reset(static_cast<logged_access *>(std::calloc(log_size, sizeof(logged_access))));
         if (!log_) throw std::bad_alloc();
     }
-    most_accesses_ = settings().race_accesses;
-    most_bytes_ = settings().race_bytes / share;
-    if (!n.parent && (tired_ || clock_ > most_accesses_ / 2)) rest();
-    if (!n.parent && kept_ > most_bytes_) forget_marks();
+    max_accesses_ = settings().race_accesses;
+    max_bytes_ = settings().race_bytes / share;
+    if (!n.parent && (tracking_stopped_ || clock_ > max_accesses_ / 2)) reset();
+    if (!n.parent && allocated_bytes_ > max_bytes_) free_shadow_memory();
     began_ = ++clock_;
     if (!n.parent) {
         bytes_ = 0;
@@ -313,7 +312,7 @@ void race_checker::begin(launch_node &n, const grid &g, unsigned share)
     p.grid = g.how->grid;
     p.block = g.how->block;
     if (n.parent) launches_before(n);
-    now_ = &n;
+    current_grid_ = &n;
     grids_.push_back(&n);
     relations_.clear();
     blocks_.clear();
@@ -334,12 +333,12 @@ launch_knowledge race_checker::launching(context &c, const instruction &i, int l
     k.at = ++clock_;
     k.owner = owner_of(*c.b, *c.w);
     k.lane = lane;
-    k.block_at = block.full_at;
-    k.warp_at = warp.full_at;
-    k.looked_at = block.seen_at;
+    k.block_at = block.synchronised_at;
+    k.warp_at = warp.synchronised_at;
+    k.acquired_at = block.strong_read_at;
     if (warp.lanes) k.lanes.assign((*warp.lanes)[lane].begin(), (*warp.lanes)[lane].end());
-    if (block.between) {
-        const auto &row = (*block.between)[c.w->index];
+    if (block.warp_matrix) {
+        const auto &row = (*block.warp_matrix)[c.w->index];
         k.warps.assign(row.begin(), row.end());
     }
     k.of = c.running;
@@ -347,11 +346,11 @@ launch_knowledge race_checker::launching(context &c, const instruction &i, int l
     return k;
 }
 
-bool launch_knowledge::covers(const access_mark &m, int by, const release_histories &blocks) const
+bool launch_knowledge::covers(const access_record &m, int by, const release_histories &blocks) const
 {
     if (m.at >= at) return false;
-    const auto told = blocks.find((m.owner & who) >> 5);
-    if (told != blocks.end() && told->second.covers(m.at, looked_at)) return true;
+    const auto releases = blocks.find((m.owner & owner_mask) >> 5);
+    if (releases != blocks.end() && releases->second.covers(m.at, acquired_at)) return true;
     if (!same_block(m.owner, owner)) return false;
     if (m.at < block_at) return true;
     if (!same_warp(m.owner, owner)) return !warps.empty() && m.at < warps[m.owner & 31];
@@ -359,11 +358,11 @@ bool launch_knowledge::covers(const access_mark &m, int by, const release_histor
     return by >= 0 && !lanes.empty() && m.at < lanes[static_cast<std::size_t>(by)];
 }
 
-const launch_node &race_checker::grid_of(const access_mark &m) const
+const launch_node &race_checker::grid_of(const access_record &m) const
 {
     const auto after =
         std::upper_bound(grids_.begin(), grids_.end(), m.at,
-                         [](record at, const launch_node *n) { return at < n->past->began; });
+                         [](epoch at, const launch_node *n) { return at < n->past->began; });
     return **std::prev(after);
 }
 
@@ -391,7 +390,7 @@ const race_checker::relation &race_checker::relation_to(const launch_node &earli
     auto [known, fresh] = relations_.try_emplace(&earlier);
     relation &r = known->second;
     if (!fresh) return r;
-    const launch_node *e = &earlier, *c = now_, *below_e = nullptr, *below_c = nullptr;
+    const launch_node *e = &earlier, *c = current_grid_, *below_e = nullptr, *below_c = nullptr;
     while (e != c) { // up to the grid that both come from
         if (earlier.past->ended <= c->past->horizon) {
             r.before = true;
@@ -410,7 +409,7 @@ const race_checker::relation &race_checker::relation_to(const launch_node &earli
     return r;
 }
 
-bool race_checker::precedes(const access_mark &m)
+bool race_checker::precedes(const access_record &m)
 {
     const launch_node &of = grid_of(m);
     const relation &r = relation_to(of);
@@ -420,10 +419,11 @@ bool race_checker::precedes(const access_mark &m)
 }
 
 // The same of an access by an earlier grid.
-int race_checker::racing_lane(const access &a, const access_mark &m, const launch_node &of)
+int race_checker::racing_lane(const access &a, const access_record &m, const launch_node &of)
 {
-    const auto told = of.past->blocks.find((m.owner & who) >> 5);
-    if (told != of.past->blocks.end() && told->second.covers(m.at, a.block.looked_at)) return -1;
+    const auto releases = of.past->blocks.find((m.owner & owner_mask) >> 5);
+    if (releases != of.past->blocks.end() && releases->second.covers(m.at, a.block.acquired_at))
+        return -1;
     const auto launches = relation_to(of).launches;
     for (lane_mask left = m.lanes; left != 0; left &= left - 1) {
         const int l = __builtin_ctz(left);
@@ -435,37 +435,37 @@ int race_checker::racing_lane(const access &a, const access_mark &m, const launc
 }
 
 // Between trees: no page is in use.
-void race_checker::forget_marks()
+void race_checker::free_shadow_memory()
 {
     for (auto &p : pages_)
         for (auto &l : p->lines) delete[] l.cells;
     pages_.clear();
     free_pages_.clear();
-    kept_ = 0;
+    allocated_bytes_ = 0;
 }
 
 // Forgets everything and begins to count anew, so that the next tree is watched again.
-void race_checker::rest()
+void race_checker::reset()
 {
-    forget_marks();
+    free_shadow_memory();
     clock_ = 1;
     ++era_;
-    tired_ = false;
+    tracking_stopped_ = false;
 }
 
-bool race_checker::take_over(burden of_others)
+bool race_checker::add_usage(usage of_others)
 {
-    if (tired_ || clock_ + of_others.accesses >= most_accesses_ ||
-        bytes_ + of_others.bytes > most_bytes_)
+    if (tracking_stopped_ || clock_ + of_others.accesses >= max_accesses_ ||
+        bytes_ + of_others.bytes > max_bytes_)
         return false;
-    clock_ += static_cast<record>(of_others.accesses);
+    clock_ += static_cast<epoch>(of_others.accesses);
     bytes_ += of_others.bytes;
     return true;
 }
 
-void race_checker::tire(const context &c)
+void race_checker::stop_tracking(const context &c)
 {
-    tired_ = true;
+    tracking_stopped_ = true;
     finding f;
     f.kind = finding_kind::unwatched;
     f.kernel = c.g->running->shown;
@@ -493,8 +493,8 @@ void race_checker::check(context &c, const instruction &i, lane_mask mask, const
                          ptx::space s, std::uint32_t bytes, access_use use, bool contiguous,
                          const std::byte (*copied)[16])
 {
-    if (tired_ || s == ptx::space::constant) return;
-    if (++clock_ >= most_accesses_ || bytes_ > most_bytes_) return tire(c);
+    if (tracking_stopped_ || s == ptx::space::constant) return;
+    if (++clock_ >= max_accesses_ || bytes_ > max_bytes_) return stop_tracking(c);
     block_order &block = *c.b->order;
     warp_order &warp = block.warps[c.w->index];
     bool shared = s == ptx::space::shared, strong = (i.flags & core::strong) != 0;
@@ -512,11 +512,11 @@ void race_checker::check(context &c, const instruction &i, lane_mask mask, const
              use,
              clock_,
              owner_of(*c.b, *c.w) | (strong || guesses ? strong_bit : 0) |
-                 (strong && (i.wide & 8) != 0 ? narrow_bit : 0),
-             shared ? block.full_at : now_->past->horizon,
+                 (strong && (i.wide & 8) != 0 ? block_scope_bit : 0),
+             shared ? block.synchronised_at : current_grid_->past->horizon,
              began_,
-             block.full_at,
-             std::max(block.full_at, warp.full_at),
+             block.synchronised_at,
+             std::max(block.synchronised_at, warp.synchronised_at),
              block,
              warp,
              (i.wide & 4) != 0,
@@ -527,29 +527,32 @@ void race_checker::check(context &c, const instruction &i, lane_mask mask, const
     bool whole = contiguous && use != access_use::atomic && bytes >= 4 &&
                  (address[0] - window) % line_bytes == 0;
     if (!whole) {
-        take_lanes(a);
+        record_lanes(a);
     } else {
         u32 lanes = line_bytes / bytes;
         for (u32 first = 0; first < 32; first += lanes) {
-            race_line &line = line_at(a, address[first] - window);
-            if (line.latest < a.live_from) freshen(a, line);
+            shadow_line &line = line_at(a, address[first] - window);
+            if (line.latest < a.live_from) unsplit_line(a, line);
             line.latest = a.at;
-            if (line.now == race_line::split::whole && take_whole(a, line, shape_of(first, bytes)))
+            if (line.split_into == shadow_line::split::whole &&
+                record_whole_line(a, line, shape_of(first, bytes)))
                 continue;
-            for (u32 l = first; l < first + lanes; ++l) take_cells(a, static_cast<int>(l), 1u << l);
+            for (u32 l = first; l < first + lanes; ++l)
+                record_cells(a, static_cast<int>(l), 1u << l);
         }
     }
-    if (strong) look_and_release(a);
+    if (strong) note_strong_access(a);
 }
 
-void race_checker::look_and_release(const access &a)
+void race_checker::note_strong_access(const access &a)
 {
     bool looks = a.use == access_use::read || (a.use == access_use::atomic && a.i.d != no_operand);
-    if (looks) a.block.seen_at = a.warp.seen_at = a.at;
+    if (looks) a.block.strong_read_at = a.warp.strong_read_at = a.at;
     if (a.use == access_use::read) return;
     a.warp.releases.strong_write(a.at);
-    if (a.block.reads_told < a.block_at) { // once after each barrier: more would say the same
-        a.block.reads_told = a.block_at;
+    if (a.block.reads_released_at <
+        a.block_at) { // once after each barrier: more would say the same
+        a.block.reads_released_at = a.block_at;
         release_history &reads = reads_[static_cast<u32>(a.c.b->number)];
         reads.fence(a.block_at);
         reads.strong_write(a.at);
@@ -558,13 +561,13 @@ void race_checker::look_and_release(const access &a)
         b->second.strong_write(a.at);
 }
 
-race_line &race_checker::line_at(const access &a, u64 offset)
+shadow_line &race_checker::line_at(const access &a, u64 offset)
 {
     if (a.space == ptx::space::shared) return a.block.shared[offset / line_bytes];
     return device_line(offset);
 }
 
-race_line &race_checker::device_line(u64 offset)
+shadow_line &race_checker::device_line(u64 offset)
 {
     u64 number = offset >> page_shift, high = number >> leaf_shift;
     if (high >= table_.size()) table_.resize(high + 1);
@@ -579,7 +582,7 @@ race_checker::page *race_checker::new_page(u64 number)
     if (free_pages_.empty()) {
         pages_.push_back(std::make_unique<page>());
         free_pages_.push_back(pages_.back().get());
-        kept_ += sizeof(page);
+        allocated_bytes_ += sizeof(page);
     }
     page *p = free_pages_.back();
     free_pages_.pop_back();
@@ -590,23 +593,23 @@ race_checker::page *race_checker::new_page(u64 number)
 }
 
 // A line that nobody touched since everything was ordered is whole again.
-void race_checker::freshen(const access &a, race_line &l)
+void race_checker::unsplit_line(const access &a, shadow_line &l)
 {
-    if (a.space != ptx::space::shared && l.latest >= tree_began_) bytes_ -= bytes_of(l.now);
-    l.now = race_line::split::whole;
+    if (a.space != ptx::space::shared && l.latest >= tree_began_) bytes_ -= bytes_of(l.split_into);
+    l.split_into = shadow_line::split::whole;
 }
 
 // False: the line must be split to say more.
-bool race_checker::take_whole(const access &a, race_line &l, u32 shape)
+bool race_checker::record_whole_line(const access &a, shadow_line &l, u32 shape)
 {
-    auto mine = [&](const access_mark &m) { return a.of_this_warp(m) && m.lanes == shape; };
-    auto fine = [&](const access_mark &m) {
-        return a.settled(m) || mine(m) || (a.agree(m) && !a.of_this_warp(m));
+    auto mine = [&](const access_record &m) { return a.of_this_warp(m) && m.lanes == shape; };
+    auto fine = [&](const access_record &m) {
+        return a.known_ordered(m) || mine(m) || (a.compatible(m) && !a.of_this_warp(m));
     };
-    race_cell &w = l.whole;
+    shadow_cell &w = l.whole;
     if (!fine(w.write)) return false;
     if (a.use == access_use::read) {
-        if (!a.settled(w.read) && !mine(w.read)) {
+        if (!a.known_ordered(w.read) && !mine(w.read)) {
             if (a.of_this_warp(w.read)) return false;
             w.other = w.read;
         }
@@ -619,64 +622,67 @@ bool race_checker::take_whole(const access &a, race_line &l, u32 shape)
     return true;
 }
 
-void race_checker::split_line(const access &a, race_line &l, race_line::split into)
+void race_checker::split_line(const access &a, shadow_line &l, shadow_line::split into)
 {
-    using split = race_line::split;
-    if (l.now == into || l.now == split::bytes) return;
-    if (a.space != ptx::space::shared) bytes_ += bytes_of(into) - bytes_of(l.now);
+    using split = shadow_line::split;
+    if (l.split_into == into || l.split_into == split::bytes) return;
+    if (a.space != ptx::space::shared) bytes_ += bytes_of(into) - bytes_of(l.split_into);
     u32 wanted = into == split::words ? line_words : line_bytes;
-    if (l.room < wanted) { // cells stay with the line
-        race_cell *larger = new race_cell[wanted];
-        if (a.space != ptx::space::shared) kept_ += (wanted - l.room) * sizeof(race_cell);
-        if (l.now == split::words) std::copy_n(l.cells, line_words, larger);
+    if (l.capacity < wanted) { // cells stay with the line
+        shadow_cell *larger = new shadow_cell[wanted];
+        if (a.space != ptx::space::shared)
+            allocated_bytes_ += (wanted - l.capacity) * sizeof(shadow_cell);
+        if (l.split_into == split::words) std::copy_n(l.cells, line_words, larger);
         delete[] l.cells;
         l.cells = larger;
-        l.room = static_cast<std::uint8_t>(wanted);
+        l.capacity = static_cast<std::uint8_t>(wanted);
     }
-    if (l.now == split::words)
+    if (l.split_into == split::words)
         for (u32 k = line_bytes; k-- > 0;) l.cells[k] = l.cells[k / 4];
     // What older cells hold is as old as the line was when it became whole: it says nothing.
     bool live = std::max({l.whole.write.at, l.whole.read.at, l.whole.other.at}) >= a.live_from;
-    if (l.now == split::whole && live) {
+    if (l.split_into == split::whole && live) {
         u32 each_word = into == split::words ? 1 : 4;
-        auto spread = [&](access_mark m, u32 word) {
-            if (m.at < a.live_from) return access_mark{};
+        auto spread = [&](access_record m, u32 word) {
+            if (m.at < a.live_from) return access_record{};
             m.lanes = lane_of_word(m.lanes, word);
             return m;
         };
         for (u32 word = 0; word < line_words; ++word) {
-            race_cell x{spread(l.whole.write, word), spread(l.whole.read, word),
-                        spread(l.whole.other, word)};
+            shadow_cell x{spread(l.whole.write, word), spread(l.whole.read, word),
+                          spread(l.whole.other, word)};
             for (u32 k = 0; k < each_word; ++k) l.cells[word * each_word + k] = x;
         }
         l.whole = {};
     }
-    l.now = into;
+    l.split_into = into;
 }
 
-void race_checker::take_lanes(const access &a)
+void race_checker::record_lanes(const access &a)
 {
     if (a.use == access_use::read && a.bytes == 4 && a.space == ptx::space::shared)
         return read_words(a);
     // Neighbouring lanes go together that read the same address, or change it by atomics: of these
     // the first meets what was there before, and the others agree with it.
-    const bool agree = a.use == access_use::atomic && (a.owner & strong_bit) != 0 && !a.is_volatile;
+    const bool compatible =
+        a.use == access_use::atomic && (a.owner & strong_bit) != 0 && !a.is_volatile;
     for (lane_mask left = a.mask; left != 0;) {
         int l = __builtin_ctz(left);
         lane_mask together = 1u << l;
         left &= left - 1;
-        if (a.use == access_use::read || agree)
+        if (a.use == access_use::read || compatible)
             while (left != 0 && a.address[__builtin_ctz(left)] == a.address[l]) {
                 together |= left & -left;
                 left &= left - 1;
             }
-        take_cells(a, l, together);
+        record_cells(a, l, together);
     }
 }
 
 // The lanes of an earlier read of this warp that must be remembered beside those that read now:
 // not those that one of them has met since, for what comes after it comes after them too.
-lane_mask race_checker::still_open(const access &a, const access_mark &earlier, lane_mask now) const
+lane_mask race_checker::still_unordered(const access &a, const access_record &earlier,
+                                        lane_mask now) const
 {
     if (!a.warp.lanes) return earlier.lanes;
     lane_mask open = earlier.lanes & ~now;
@@ -691,10 +697,10 @@ lane_mask race_checker::still_open(const access &a, const access_mark &earlier, 
 // The warp that read last reads again. The lanes of its earlier read that stay open are remembered
 // with the new time, unless another lane has met one of them since: to that one the earlier read is
 // no danger, and a later one would be.
-void race_checker::read_again(const access &a, race_cell &x, lane_mask lanes) const
+void race_checker::read_again(const access &a, shadow_cell &x, lane_mask lanes) const
 {
-    const access_mark earlier = x.read;
-    const lane_mask open = still_open(a, earlier, lanes);
+    const access_record earlier = x.read;
+    const lane_mask open = still_unordered(a, earlier, lanes);
     x.read = {a.at, a.owner, lanes};
     if (open == 0) return;
     bool met = false;
@@ -704,7 +710,7 @@ void race_checker::read_again(const access &a, race_cell &x, lane_mask lanes) co
         });
     if (!met) {
         x.read.lanes |= open;
-    } else if (a.settled(x.other)) {
+    } else if (a.known_ordered(x.other)) {
         x.other = {earlier.at, earlier.owner, open};
     } else { // no room for both times: rather too little is found than too much
         x.read.lanes |= open;
@@ -721,11 +727,11 @@ bool race_checker::read_halves(const access &a)
     u64 differs = a.mask ^ all_lanes;
     for (int l = 0; l < 16; ++l) differs |= address[l] ^ address[l + 16];
     if (differs != 0) return false;
-    race_cell *cells[16];
+    shadow_cell *cells[16];
     for (int l = 0; l < 16; ++l) {
         const u64 offset = address[l] - a.base;
-        race_line &line = a.block.shared[offset / line_bytes];
-        if (line.latest < a.live_from || line.now != race_line::split::words) return false;
+        shadow_line &line = a.block.shared[offset / line_bytes];
+        if (line.latest < a.live_from || line.split_into != shadow_line::split::words) return false;
         cells[l] = &line.cells[offset % line_bytes / 4];
         if (cells[l]->write.at >= a.live_from) return false;
     }
@@ -736,7 +742,7 @@ bool race_checker::read_halves(const access &a)
     return true;
 }
 
-void race_checker::read_word(const access &a, race_cell &x, lane_mask lanes) const
+void race_checker::read_word(const access &a, shadow_cell &x, lane_mask lanes) const
 {
     if (x.read.owner == a.owner && x.read.at >= a.warp_at) return read_again(a, x, lanes);
     if (x.read.at >= a.live_from && !same_warp(x.read.owner, a.owner)) x.other = x.read;
@@ -747,8 +753,8 @@ void race_checker::read_word(const access &a, race_cell &x, lane_mask lanes) con
 void race_checker::read_words(const access &a)
 {
     if (read_halves(a)) return;
-    const record live_from = a.live_from;
-    race_line *const lines = a.block.shared.data();
+    const epoch live_from = a.live_from;
+    shadow_line *const lines = a.block.shared.data();
     const u64 *const address = a.address;
     const u64 base = a.base;
     for (lane_mask left = a.mask; left != 0;) {
@@ -761,14 +767,14 @@ void race_checker::read_words(const access &a)
             left &= left - 1;
         }
         const u64 offset = here - base;
-        race_line &line = lines[offset / line_bytes];
-        if (line.latest < live_from || line.now != race_line::split::words) {
-            take_cells(a, l, together);
+        shadow_line &line = lines[offset / line_bytes];
+        if (line.latest < live_from || line.split_into != shadow_line::split::words) {
+            record_cells(a, l, together);
             continue;
         }
-        race_cell &x = line.cells[offset % line_bytes / 4];
+        shadow_cell &x = line.cells[offset % line_bytes / 4];
         if (x.write.at >= live_from) {
-            take_cells(a, l, together);
+            record_cells(a, l, together);
             continue;
         }
         line.latest = a.at;
@@ -776,15 +782,15 @@ void race_checker::read_words(const access &a)
     }
 }
 
-void race_checker::take_cells(const access &a, int lane, lane_mask lanes)
+void race_checker::record_cells(const access &a, int lane, lane_mask lanes)
 {
-    using split = race_line::split;
+    using split = shadow_line::split;
     u64 offset = a.address[lane] - a.base;
-    race_line &line = line_at(a, offset);
-    if (line.latest < a.live_from) freshen(a, line);
+    shadow_line &line = line_at(a, offset);
+    if (line.latest < a.live_from) unsplit_line(a, line);
     line.latest = a.at;
     split_line(a, line, a.bytes < 4 ? split::bytes : split::words);
-    u32 size = line.now == split::words ? 4 : 1;
+    u32 size = line.split_into == split::words ? 4 : 1;
     u32 first = static_cast<u32>(offset % line_bytes) / size, n = a.bytes / size;
     for (u32 k = 0; k < n; ++k) {
         if (a.use == access_use::read)
@@ -797,18 +803,19 @@ void race_checker::take_cells(const access &a, int lane, lane_mask lanes)
     }
 }
 
-void race_checker::read_cell(const access &a, race_cell &x, lane_mask lanes, u32 offset)
+void race_checker::read_cell(const access &a, shadow_cell &x, lane_mask lanes, u32 offset)
 {
-    const access_mark &w = x.write;
-    if (!a.settled(w) && !a.agree(w)) {
+    const access_record &w = x.write;
+    if (!a.known_ordered(w) && !a.compatible(w)) {
         const bool mine = a.of_this_warp(w);
         lane_mask others = mine ? lanes & ~w.lanes : lanes;
         if (!mine || !a.warp.lanes) others &= -others; // all are alike
-        each(others, [&](int l) { against(a, w, l, offset, true); });
+        each(others, [&](int l) { check_against(a, w, l, offset, true); });
     }
-    access_mark &r = x.read;
-    if (r.owner == a.owner && a.of_this_grid(r) && !a.settled(r)) return read_again(a, x, lanes);
-    if (!a.settled(r)) x.other = r;
+    access_record &r = x.read;
+    if (r.owner == a.owner && a.of_this_grid(r) && !a.known_ordered(r))
+        return read_again(a, x, lanes);
+    if (!a.known_ordered(r)) x.other = r;
     r = {a.at, a.owner, lanes};
 }
 
@@ -827,8 +834,8 @@ void race_checker::new_bytes(const access &a, int lane, u32 offset, u32 n, std::
 }
 
 // Those that an earlier write of the block left there, or will leave there once its copy arrives.
-void race_checker::written_bytes(const access &a, const access_mark &w, int lane, u32 offset, u32 n,
-                                 std::byte *to)
+void race_checker::written_bytes(const access &a, const access_record &w, int lane, u32 offset,
+                                 u32 n, std::byte *to)
 {
     int writer = __builtin_ctz(w.lanes);
     if (w.at == a.at) return new_bytes(a, writer, offset, n, to); // of this very instruction
@@ -839,12 +846,12 @@ void race_checker::written_bytes(const access &a, const access_mark &w, int lane
 }
 
 // Two threads that write the same value do no harm: the bytes are the same in any order.
-void race_checker::write_cell(const access &a, race_cell &x, int lane, u32 offset, u32 bytes)
+void race_checker::write_cell(const access &a, shadow_cell &x, int lane, u32 offset, u32 bytes)
 {
     lane_mask me = 1u << lane;
-    auto mine = [&](const access_mark &m) { return a.of_this_warp(m) && m.lanes == me; };
-    const access_mark w = x.write;
-    if (!a.settled(w) && !mine(w) && !a.both_strong(w)) {
+    auto mine = [&](const access_record &m) { return a.of_this_warp(m) && m.lanes == me; };
+    const access_record w = x.write;
+    if (!a.known_ordered(w) && !mine(w) && !a.both_strong(w)) {
         bool same = false;
         if (a.use != access_use::atomic) {
             std::byte now[8], next[8];
@@ -852,34 +859,36 @@ void race_checker::write_cell(const access &a, race_cell &x, int lane, u32 offse
             written_bytes(a, w, lane, offset, bytes, now);
             same = std::memcmp(now, next, bytes) == 0;
         }
-        if (!same) against(a, w, lane, offset, true);
+        if (!same) check_against(a, w, lane, offset, true);
     }
-    for (const access_mark &r : {x.read, x.other})
-        if (!a.settled(r) && !mine(r) && !a.agree(r)) against(a, r, lane, offset, false);
+    for (const access_record &r : {x.read, x.other})
+        if (!a.known_ordered(r) && !mine(r) && !a.compatible(r))
+            check_against(a, r, lane, offset, false);
     x.write = {a.at, a.owner, me};
     x.read = x.other = {};
 }
 
 // Whether a release that this warp has seen came after the earlier access, by the warp that made it
 // or by one that had met that warp at a barrier.
-bool race_checker::told(const access &a, const access_mark &m, u32 theirs) const
+bool race_checker::ordered_by_release(const access &a, const access_record &m, u32 theirs) const
 {
     const auto &warps = a.block.warps;
     for (u32 w = 0; w < warps.size(); ++w) {
-        bool knows = w == theirs || (a.block.between && m.at < (*a.block.between)[w][theirs]);
-        if (knows && warps[w].releases.covers(m.at, a.warp.looked_at)) return true;
+        bool knows =
+            w == theirs || (a.block.warp_matrix && m.at < (*a.block.warp_matrix)[w][theirs]);
+        if (knows && warps[w].releases.covers(m.at, a.warp.acquired_at)) return true;
     }
     return false;
 }
 
 // The lane of the earlier access that nothing orders before this one; -1: none.
-int race_checker::racing_lane(const access &a, const access_mark &m, int lane, bool wrote)
+int race_checker::racing_lane(const access &a, const access_record &m, int lane, bool wrote)
 {
     if (!a.of_this_grid(m)) return racing_lane(a, m, grid_of(m));
     if (!same_block(m.owner, a.owner)) {
-        u32 block = (m.owner & who) >> 5;
+        u32 block = (m.owner & owner_mask) >> 5;
         // An atomic that comes after what it depends on needs no fence in between.
-        const record seen = a.too_narrow(m) ? a.block.seen_at : a.block.looked_at;
+        const epoch seen = a.scope_too_narrow(m) ? a.block.strong_read_at : a.block.acquired_at;
         auto known = [&](const auto &histories) {
             auto b = histories.find(block);
             return b != histories.end() && b->second.covers(m.at, seen);
@@ -887,9 +896,9 @@ int race_checker::racing_lane(const access &a, const access_mark &m, int lane, b
         return known(blocks_) || (!wrote && known(reads_)) ? -1 : __builtin_ctz(m.lanes);
     }
     u32 theirs = m.owner & 31;
-    if (told(a, m, theirs)) return -1;
+    if (ordered_by_release(a, m, theirs)) return -1;
     if (theirs != a.c.w->index) {
-        bool met = a.block.between && m.at < (*a.block.between)[a.c.w->index][theirs];
+        bool met = a.block.warp_matrix && m.at < (*a.block.warp_matrix)[a.c.w->index][theirs];
         return met ? -1 : __builtin_ctz(m.lanes);
     }
     for (lane_mask left = m.lanes & ~(1u << lane); left != 0; left &= left - 1) {
@@ -899,10 +908,11 @@ int race_checker::racing_lane(const access &a, const access_mark &m, int lane, b
     return -1;
 }
 
-void race_checker::against(const access &a, const access_mark &m, int lane, u32 offset, bool wrote)
+void race_checker::check_against(const access &a, const access_record &m, int lane, u32 offset,
+                                 bool wrote)
 {
     int earlier = racing_lane(a, m, lane, wrote);
-    if (earlier >= 0) found(a, m, earlier, lane, offset, wrote);
+    if (earlier >= 0) report_race(a, m, earlier, lane, offset, wrote);
 }
 
 namespace {
@@ -916,15 +926,16 @@ std::string thread_text(const dim &t)
 } // namespace
 
 // "thread (3, 0, 0) wrote at a.cu:12"
-std::string race_checker::earlier_text(const access &a, const access_mark &m, int lane, bool wrote)
+std::string race_checker::earlier_text(const access &a, const access_record &m, int lane,
+                                       bool wrote)
 {
-    const grid_past &of = a.of_this_grid(m) ? *now_->past : *grid_of(m).past;
+    const grid_past &of = a.of_this_grid(m) ? *current_grid_->past : *grid_of(m).past;
     const auto place = [](u64 n, const dim &in) {
         return thread_text({static_cast<u32>(n % in.x), static_cast<u32>(n / in.x % in.y),
                             static_cast<u32>(n / in.x / in.y)});
     };
     std::string s = "thread " + place(32 * (m.owner & 31) + static_cast<u32>(lane), of.block);
-    if (!a.of_this_block(m)) s += " of block " + place((m.owner & who) >> 5, of.grid);
+    if (!a.of_this_block(m)) s += " of block " + place((m.owner & owner_mask) >> 5, of.grid);
     if (!a.of_this_grid(m)) s += " of " + of.of->shown;
     s += wrote ? " wrote" : " read";
     if (a.at - m.at >= log_size) return s + " long before"; // the log has forgotten where
@@ -933,7 +944,7 @@ std::string race_checker::earlier_text(const access &a, const access_mark &m, in
 }
 
 // Why nothing orders the earlier access, which may be another grid's, before this one.
-std::string race_checker::why_unordered(const access &a, const access_mark &m, bool wrote)
+std::string race_checker::why_unordered(const access &a, const access_record &m, bool wrote)
 {
     if (a.of_this_grid(m)) {
         // Between a block's stores to shared memory a barrier is missing; elsewhere two elements
@@ -943,9 +954,9 @@ std::string race_checker::why_unordered(const access &a, const access_mark &m, b
         if (m.at == a.at || one_place) return "; which value stays is left to chance";
         if (a.of_this_warp(m)) return " and no __syncwarp() or __syncthreads() comes between";
         if (a.of_this_block(m)) return " and no __syncthreads() comes between";
-        if (a.too_narrow(m))
+        if (a.scope_too_narrow(m))
             return ": an atomic whose scope is the block (_block) is none for other blocks";
-        const std::uint32_t theirs = (m.owner & who) >> 5;
+        const std::uint32_t theirs = (m.owner & owner_mask) >> 5;
         return wrote && released_before_seen(*a.c.b, theirs, m.at)
                    ? "; its block has read the flag that tells of it, but no __threadfence() comes "
                      "between that read and this access"
@@ -965,8 +976,8 @@ std::string race_checker::why_unordered(const access &a, const access_mark &m, b
                   : ": only a grid in cudaStreamTailLaunch sees what children do");
 }
 
-void race_checker::found(const access &a, const access_mark &m, int earlier_lane, int lane,
-                         u32 offset, bool wrote)
+void race_checker::report_race(const access &a, const access_record &m, int earlier_lane, int lane,
+                               u32 offset, bool wrote)
 {
     auto [known, fresh] = found_.try_emplace(&a.i);
     finding &f = known->second;
@@ -992,12 +1003,12 @@ void race_checker::found(const access &a, const access_mark &m, int earlier_lane
     findings::instance().add(f);
     f.threads = 0;
     const bool may_be_early = shared || !a.of_this_grid(m);
-    if (may_be_early && f.write && !wrote && a.at - m.at < log_size) excuse_early_read(a, m, at);
+    if (may_be_early && f.write && !wrote && a.at - m.at < log_size) note_early_read(a, m, at);
 }
 
 // A thread that read before the write that it should have waited for may have found nothing there.
 // The race says so better than "nobody has written this".
-void race_checker::excuse_early_read(const access &a, const access_mark &m, u64 at)
+void race_checker::note_early_read(const access &a, const access_record &m, u64 at)
 {
     const std::uint8_t *const shadow =
         a.space == ptx::space::shared ? a.c.shared_shadow : a.c.shadow;

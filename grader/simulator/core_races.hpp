@@ -26,70 +26,71 @@
 
 namespace simulator::core {
 
-using record = std::uint32_t; // a value of the clock; 0: never
+using epoch = std::uint32_t; // a value of the clock; 0: never
 
-struct access_mark {
-    record at = 0;
+struct access_record {
+    epoch at = 0;
     std::uint32_t owner =
         0;               // block and warp, whether the access was strong, and for its block alone
     lane_mask lanes = 0; // of a whole line: its shape instead, see shape_of
 };
 
-struct race_cell { // a word, a byte, or a whole line
-    access_mark write, read;
-    access_mark other; // the latest read by another warp than `read`
+struct shadow_cell { // a word, a byte, or a whole line
+    access_record write, read;
+    access_record other; // the latest read by another warp than `read`
 };
 
-struct race_line {
+struct shadow_line {
     enum class split : std::uint8_t { whole, words, bytes };
-    race_cell whole;
-    race_cell *cells = nullptr; // when split
-    record latest = 0;
-    split now = split::whole;
-    std::uint8_t room = 0; // cells
+    shadow_cell whole;
+    shadow_cell *cells = nullptr; // when split
+    epoch latest = 0;
+    split split_into = split::whole;
+    std::uint8_t capacity = 0; // cells
 };
 
 // The writes of a warp or block that others may wait for: a fence, then an atomic, volatile or
 // releasing write.
 class release_history {
 public:
-    void fence(record at) { fence_ = at; }
-    void strong_write(record at);
+    void fence(epoch at) { fence_ = at; }
+    void strong_write(epoch at);
     // Whether what was done at `done` had been released when somebody looked at `seen`.
-    bool covers(record done, record seen) const;
+    bool covers(epoch done, epoch seen) const;
 
 private:
     struct entry {
-        record fence, at;
+        epoch fence, at;
     };
-    record fence_ = 0;
+    epoch fence_ = 0;
     std::vector<entry> entries_; // in order of time
     bool dropped_ = false;       // entries older than the first existed
 };
 
-template <std::size_t n> using order_matrix = std::array<std::array<record, n>, n>;
+template <std::size_t n> using order_matrix = std::array<std::array<epoch, n>, n>;
 
 struct warp_order {
-    record full_at = 1; // all earlier accesses of the warp's lanes are ordered before what follows
+    epoch synchronised_at =
+        1; // all earlier accesses of the warp's lanes are ordered before what follows
     // The last strong read; and the last that a fence or a barrier has come after, since a thread
     // knows no more of others' memory than it knew then.
-    record seen_at = 0, looked_at = 0;
+    epoch strong_read_at = 0, acquired_at = 0;
     std::unique_ptr<order_matrix<32>> lanes; // [later][earlier], once some lanes synchronised
     release_history releases;
 };
 
 struct block_order {
-    record full_at = 1; // the same for the block
-    record seen_at = 0, looked_at = 0, reads_told = 0;
+    epoch synchronised_at = 1; // the same for the block
+    epoch strong_read_at = 0, acquired_at = 0, reads_released_at = 0;
     std::vector<warp_order> warps;
-    std::unique_ptr<order_matrix<32>> between; // warps, once some of them met at a barrier
+    std::unique_ptr<order_matrix<32>> warp_matrix; // warps, once some of them met at a barrier
     struct arrivals {
         std::uint32_t warps = 0;
-        std::array<record, 32> at{};
-        record looked_at = 0; // the last strong read of any of them
+        std::array<epoch, 32> at{};
+        epoch acquired_at = 0; // the last strong read of any of them
     };
     std::array<arrivals, 16> barriers;
-    std::vector<race_line> shared;
+    std::vector<shadow_line> shared;
     std::uint32_t era = 0; // of the clock
     ~block_order();
 };
@@ -98,22 +99,22 @@ using release_histories = std::unordered_map<std::uint32_t, release_history>; //
 
 // What a thread knew when it launched a grid: accesses before these times were ordered before it.
 struct launch_knowledge {
-    record at = 0; // the launch; 0: the host's
+    epoch at = 0; // the launch; 0: the host's
     std::uint32_t owner = 0;
     int lane = 0;
-    record block_at = 0, warp_at = 0, looked_at = 0;
-    std::vector<record> lanes, warps; // of its warp, of its block; empty: none met by themselves
-    const code *of = nullptr;         // where
+    epoch block_at = 0, warp_at = 0, acquired_at = 0;
+    std::vector<epoch> lanes, warps; // of its warp, of its block; empty: none met by themselves
+    const code *of = nullptr;        // where
     std::uint32_t statement = 0;
 
     // Whether an access of the launching grid by this lane was; of a lane below 0: by any lane.
-    bool covers(const access_mark &, int by, const release_histories &) const;
+    bool covers(const access_record &, int by, const release_histories &) const;
 };
 
 // A grid of a tree of launches, as later ones need to know it.
 struct grid_past {
-    record began = 0, ended = 0;
-    record horizon = 0; // what was done before, by whatever grid, is ordered before it
+    epoch began = 0, ended = 0;
+    epoch horizon = 0; // what was done before, by whatever grid, is ordered before it
     const program *of = nullptr;
     dim grid, block;
     launch_knowledge knew;
@@ -135,12 +136,12 @@ public:
     void end();              // of a tree: adds what was found to the findings
     // What it remembers of the running grid; and counts what others, that watched other blocks and
     // found nothing, remember as remembered here. False: that is more than may be.
-    struct burden {
+    struct usage {
         std::uint64_t accesses = 0;
         std::size_t bytes = 0;
     };
-    burden carried() const { return {clock_ - began_, bytes_}; }
-    bool take_over(burden);
+    usage current_usage() const { return {clock_ - began_, bytes_}; }
+    bool add_usage(usage);
     // What the thread that runs knows as it launches a grid.
     launch_knowledge launching(context &, const instruction &, int lane);
 
@@ -150,15 +151,15 @@ public:
     // All threads of the block, or only those whose warps are in `waiting`, pass a barrier.
     void pass_barrier(thread_block &);
     void pass_barrier(thread_block &, std::uint32_t barrier, std::uint32_t waiting);
-    void fence(context &, bool for_the_block_alone);
+    void fence(context &, bool block_scope);
     // What it has seen of others' writes, or of those of its block, orders what follows.
-    void acquire(warp &, bool for_the_block_alone = false);
+    void acquire(warp &, bool block_scope = false);
 
-    record now() const { return clock_; }
+    epoch now() const { return clock_; }
     // Whether what a block of this grid did at `done` is ordered before what `b` does next; and
     // whether it would be, had `b` but made sure of what it has seen.
-    bool released_to(const thread_block &b, std::uint32_t by, record done) const;
-    bool released_before_seen(const thread_block &b, std::uint32_t by, record done) const;
+    bool released_to(const thread_block &b, std::uint32_t by, epoch done) const;
+    bool released_before_seen(const thread_block &b, std::uint32_t by, epoch done) const;
 
     void check(context &, const instruction &, lane_mask, const std::uint64_t *address, ptx::space,
                std::uint32_t bytes, access_use, bool contiguous, const std::byte (*copied)[16]);
@@ -167,40 +168,40 @@ private:
     struct access;
     struct page;
     struct leaf;
-    struct statement_of_record {
+    struct logged_access {
         const code *of;
         std::uint32_t statement;
         std::uint8_t bytes;
         bool atomic, guess;
     };
 
-    race_line &line_at(const access &, std::uint64_t offset);
-    race_line &device_line(std::uint64_t offset);
+    shadow_line &line_at(const access &, std::uint64_t offset);
+    shadow_line &device_line(std::uint64_t offset);
     page *new_page(std::uint64_t number);
-    void freshen(const access &, race_line &);
-    bool take_whole(const access &, race_line &, std::uint32_t shape);
-    void split_line(const access &, race_line &, race_line::split);
-    void tire(const context &);
-    void rest();
-    void forget_marks();
-    void take_lanes(const access &);
-    lane_mask still_open(const access &, const access_mark &earlier, lane_mask now) const;
-    void read_again(const access &, race_cell &, lane_mask lanes) const;
+    void unsplit_line(const access &, shadow_line &);
+    bool record_whole_line(const access &, shadow_line &, std::uint32_t shape);
+    void split_line(const access &, shadow_line &, shadow_line::split);
+    void stop_tracking(const context &);
+    void reset();
+    void free_shadow_memory();
+    void record_lanes(const access &);
+    lane_mask still_unordered(const access &, const access_record &earlier, lane_mask now) const;
+    void read_again(const access &, shadow_cell &, lane_mask lanes) const;
     void read_words(const access &);
     bool read_halves(const access &);
-    void read_word(const access &, race_cell &, lane_mask lanes) const;
-    void take_cells(const access &, int lane, lane_mask lanes);
-    void read_cell(const access &, race_cell &, lane_mask lanes, std::uint32_t offset);
+    void read_word(const access &, shadow_cell &, lane_mask lanes) const;
+    void record_cells(const access &, int lane, lane_mask lanes);
+    void read_cell(const access &, shadow_cell &, lane_mask lanes, std::uint32_t offset);
     static void new_bytes(const access &, int lane, std::uint32_t offset, std::uint32_t n,
                           std::byte *to);
-    static void written_bytes(const access &, const access_mark &, int lane, std::uint32_t offset,
+    static void written_bytes(const access &, const access_record &, int lane, std::uint32_t offset,
                               std::uint32_t n, std::byte *to);
-    void write_cell(const access &, race_cell &, int lane, std::uint32_t offset,
+    void write_cell(const access &, shadow_cell &, int lane, std::uint32_t offset,
                     std::uint32_t bytes);
-    void look_and_release(const access &);
-    bool told(const access &, const access_mark &, std::uint32_t theirs) const;
-    int racing_lane(const access &, const access_mark &, int lane, bool wrote);
-    int racing_lane(const access &, const access_mark &, const launch_node &of);
+    void note_strong_access(const access &);
+    bool ordered_by_release(const access &, const access_record &, std::uint32_t theirs) const;
+    int racing_lane(const access &, const access_record &, int lane, bool wrote);
+    int racing_lane(const access &, const access_record &, const launch_node &of);
 
     // How what an earlier grid did stands to the one that runs.
     struct relation {
@@ -208,31 +209,32 @@ private:
         // Else, of an ancestor: the launches of its that led here, the direct one first.
         std::span<const launch_knowledge *const> launches;
     };
-    const launch_node &grid_of(const access_mark &) const;
+    const launch_node &grid_of(const access_record &) const;
     const relation &relation_to(const launch_node &);
-    bool precedes(const access_mark &); // of an earlier grid: whoever of its warp made it
-    std::string why_unordered(const access &, const access_mark &, bool wrote);
-    void against(const access &, const access_mark &, int lane, std::uint32_t offset, bool wrote);
-    void found(const access &, const access_mark &, int earlier_lane, int lane,
-               std::uint32_t offset, bool wrote);
-    void excuse_early_read(const access &, const access_mark &, std::uint64_t at);
-    std::string earlier_text(const access &, const access_mark &, int lane, bool wrote);
+    bool precedes(const access_record &); // of an earlier grid: whoever of its warp made it
+    std::string why_unordered(const access &, const access_record &, bool wrote);
+    void check_against(const access &, const access_record &, int lane, std::uint32_t offset,
+                       bool wrote);
+    void report_race(const access &, const access_record &, int earlier_lane, int lane,
+                     std::uint32_t offset, bool wrote);
+    void note_early_read(const access &, const access_record &, std::uint64_t at);
+    std::string earlier_text(const access &, const access_record &, int lane, bool wrote);
 
-    record clock_ = 1, began_ = 1;
-    launch_node *now_ = nullptr;
+    epoch clock_ = 1, began_ = 1;
+    launch_node *current_grid_ = nullptr;
     std::vector<const launch_node *> grids_; // of the tree that have begun
     std::unordered_map<const launch_node *, relation> relations_;
-    bool tired_ = false;    // what it may remember is used up: the tree is watched no more
-    std::uint32_t era_ = 0; // the clock began anew so many times
-    std::size_t bytes_ = 0; // of marks of device memory, of the tree
-    std::size_t kept_ = 0;  // the same with what earlier trees left, to be used again
-    record tree_began_ = 1;
-    std::uint32_t most_accesses_ = 0;
-    std::size_t most_bytes_ = 0;
+    bool tracking_stopped_ = false; // what it may remember is used up: the tree is watched no more
+    std::uint32_t era_ = 0;         // the clock began anew so many times
+    std::size_t bytes_ = 0;         // of marks of device memory, of the tree
+    std::size_t allocated_bytes_ = 0; // the same with what earlier trees left, to be used again
+    epoch tree_began_ = 1;
+    std::uint32_t max_accesses_ = 0;
+    std::size_t max_bytes_ = 0;
     struct release {
         void operator()(void *p) const { std::free(p); }
     };
-    std::unique_ptr<statement_of_record[], release> log_; // a ring, by record
+    std::unique_ptr<logged_access[], release> log_; // a ring, by record
     std::vector<std::unique_ptr<leaf>> table_;
     std::vector<page *> used_pages_, free_pages_;
     std::vector<std::unique_ptr<page>> pages_;

@@ -13,7 +13,10 @@ bool has(const bits &b, std::uint32_t r) { return b[r >> 6] >> (r & 63) & 1; }
 void put(bits &b, std::uint32_t r) { b[r >> 6] |= std::uint64_t{1} << (r & 63); }
 void drop(bits &b, std::uint32_t r) { b[r >> 6] &= ~(std::uint64_t{1} << (r & 63)); }
 
-std::uint32_t end_of(const basic_block &b) { return b.last + (b.end == ending::fall ? 0 : 1); }
+std::uint32_t end_of(const basic_block &b)
+{
+    return b.last + (b.end == block_terminator::fall ? 0 : 1);
+}
 
 template <class F> void each_successor(const basic_block &b, F f)
 {
@@ -98,8 +101,8 @@ public:
     std::uint32_t count() const { return count_; }
 
 private:
-    using ending = std::pair<std::uint32_t, std::uint32_t>;
-    std::priority_queue<ending, std::vector<ending>, std::greater<>> busy_;
+    using busy_until = std::pair<std::uint32_t, std::uint32_t>;
+    std::priority_queue<busy_until, std::vector<busy_until>, std::greater<>> busy_;
     std::vector<std::uint32_t> free_;
     std::uint32_t count_ = 0;
 };

@@ -154,7 +154,7 @@ dim thread_of(const grid &g, const warp &w, int lane)
     return {g.thread_ids[0][t], g.thread_ids[1][t], g.thread_ids[2][t]};
 }
 
-std::string meeting_name(const code &k, std::uint32_t statement)
+std::string sync_name(const code &k, std::uint32_t statement)
 {
     const auto &op = k.body.statements[statement].op;
     if (op[0] == "bar" || op[0] == "barrier")
@@ -248,7 +248,7 @@ void stop_grid(context &c, const instruction &i, finding_kind kind, int error, i
     finding f = at_lane(c, i, lane);
     f.kind = kind;
     f.detail = std::move(detail);
-    if (kind == finding_kind::barrier) f.where = "a " + meeting_name(*c.running, i.statement);
+    if (kind == finding_kind::barrier) f.where = "a " + sync_name(*c.running, i.statement);
     c.halt();
     c.g->result = {error, f.kernel + ", " + place_text(*c.running, i.statement) + ": " + f.detail};
     findings::instance().add(std::move(f));

@@ -21,8 +21,8 @@ namespace {
 
 using state = path::state;
 
-constexpr std::uint64_t quantum = 1 << 14;             // instructions a turn
-constexpr std::uint64_t most_resident_bytes = 1 << 30; // of running blocks' state
+constexpr std::uint64_t quantum = 1 << 14;            // instructions a turn
+constexpr std::uint64_t max_resident_bytes = 1 << 30; // of running blocks' state
 constexpr int busy_rounds = 32;       // before more blocks start although all are busy
 constexpr std::size_t few_blocks = 8; // that begin together in a random schedule
 constexpr int still_rounds = 4;       // of pure waiting before it counts as endless
@@ -89,7 +89,7 @@ void admit(grid &g, std::uint64_t wanted)
 bool more_may_begin(const grid &g)
 {
     return g.next_block < g.blocks && (g.order.empty() || g.resident.size() < few_blocks) &&
-           block_bytes(g) * g.resident.size() < most_resident_bytes;
+           block_bytes(g) * g.resident.size() < max_resident_bytes;
 }
 
 // Not of a cooperative grid: its blocks are promised to run together.
@@ -300,10 +300,10 @@ template <class F> void each_waiting(thread_block &b, std::uint32_t id, F f)
             if (p.now == state::at_barrier && p.waits == id && p.mask != 0) f(w, p);
 }
 
-const instruction &closer_of(const warp &w, const path &p)
+const instruction &terminator_of(const warp &w, const path &p)
 {
     const code &k = *w.frames[p.in].of;
-    return k.instructions[k.blocks[p.block].closer];
+    return k.instructions[k.blocks[p.block].terminator];
 }
 
 // More threads came than the barrier was told to wait for.
@@ -311,7 +311,7 @@ void report_excess(grid &g, thread_block &b, std::uint32_t id, std::uint32_t exp
 {
     each_waiting(b, id, [&](warp &w, path &p) {
         enter(g, w, p);
-        finding f = at_lane(g.seen, closer_of(w, p), __builtin_ctz(p.mask));
+        finding f = at_lane(g.seen, terminator_of(w, p), __builtin_ctz(p.mask));
         f.kind = finding_kind::barrier;
         f.where = "barrier " + std::to_string(id);
         f.detail = std::to_string(b.barriers[id].arrived) +
@@ -366,7 +366,7 @@ bool release_barriers(grid &g, thread_block &b)
         if (bar.arrived > expected) report_excess(g, b, id, expected);
         order_by_barrier(g, b, id);
         each_waiting(b, id, [&](warp &w, path &p) {
-            write_reduction(w, p, closer_of(w, p), bar);
+            write_reduction(w, p, terminator_of(w, p), bar);
             p.block = w.frames[p.in].of->blocks[p.block].next;
             p.now = state::ready;
         });

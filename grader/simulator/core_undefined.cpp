@@ -300,7 +300,7 @@ void undefined_read(context &c, const instruction &i, const lane_mask *elements,
     }
     if (!c.w->undefined) c.w->undefined = std::make_unique<undefined_values>();
     c.w->undefined->load(c, i, elements, address, bytes, s);
-    c.attend = true;
+    c.slow_path = true;
 }
 
 } // namespace simulator::core

@@ -15,16 +15,16 @@ struct waiting_place {
     std::uint32_t threads = 0;
 
     const code &function() const { return *of->frames[lanes->in].of; }
-    const instruction &closer() const
+    const instruction &terminator() const
     {
-        return function().instructions[function().blocks[lanes->block].closer];
+        return function().instructions[function().blocks[lanes->block].terminator];
     }
-    std::string at() const { return place_text(function(), closer().statement); }
+    std::string at() const { return place_text(function(), terminator().statement); }
     std::string name(const char *article = "") const // "a vote", "barrier 3"
     {
         if (lanes->now == state::at_barrier && lanes->waits != 0)
             return "barrier " + std::to_string(lanes->waits);
-        return article + meeting_name(function(), closer().statement);
+        return article + sync_name(function(), terminator().statement);
     }
 };
 
@@ -100,7 +100,7 @@ std::string ended_text(const thread_block &b)
 finding finding_at(grid &g, const waiting_place &p, std::string detail)
 {
     enter(g, *p.of, *p.lanes);
-    finding f = at_lane(g.seen, p.closer(), __builtin_ctz(p.lanes->mask));
+    finding f = at_lane(g.seen, p.terminator(), __builtin_ctz(p.lanes->mask));
     f.kind = finding_kind::barrier;
     f.threads = p.threads;
     f.where = p.name("a ");

@@ -96,7 +96,7 @@ void take_local(context &c, const instruction &i, lane_mask mask)
     active(mask, [&](int l) { bytes = std::max(bytes, lanes_of<u64>(c, i.a)[l]); });
     const u64 align = std::max<u64>(static_cast<u64>(i.offset), 8);
     const u64 begin = (u64{f.local_base} + f.of->local_bytes + f.taken + align - 1) / align * align;
-    if (bytes > most_local_bytes || begin + bytes > most_local_bytes)
+    if (bytes > max_local_bytes || begin + bytes > max_local_bytes)
         return stop_grid(c, i, finding_kind::trap, 719, __builtin_ctz(mask),
                          "alloca of " + std::to_string(bytes) +
                              " bytes: that is more local memory than a thread can have");
@@ -195,7 +195,7 @@ template <shuffle mode> void shuffle_lanes(context &c, const instruction &i, lan
             break;
         }
         from = in ? from : lane;
-        result[lane] = (mask & bit_of[from]) != 0 ? value[from] : nobodys_value;
+        result[lane] = (mask & bit_of[from]) != 0 ? value[from] : inactive_lane_value;
         inside |= in ? bit_of[lane] : 0;
     });
     active(mask, [&](int lane) { d[lane] = result[lane]; });
@@ -272,9 +272,9 @@ void nothing(context &, const instruction &, lane_mask) {}
 
 // Memory is one and everything is in order: only the search for races and for what may be seen in
 // another order wants to know.
-template <bool for_the_block_alone> void fence(context &c, const instruction &, lane_mask)
+template <bool block_scope> void fence(context &c, const instruction &, lane_mask)
 {
-    if (c.races != nullptr) c.races->fence(c, for_the_block_alone);
+    if (c.races != nullptr) c.races->fence(c, block_scope);
 }
 void acquire(context &c, const instruction &i, lane_mask)
 {

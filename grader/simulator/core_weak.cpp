@@ -42,7 +42,7 @@ void weak_memory::begin()
 void weak_memory::store(const context &c, const instruction &i, lane_mask mask, const u64 *address)
 {
     const u32 me = block_of(c);
-    const made now{order_.now(), i.statement};
+    const store_event now{order_.now(), i.statement};
     stored_.insert(me);
     each_lane(mask, [&](int lane) {
         each_word(address[lane], u32{i.bytes} * i.count, [&](u64 at, u32 first, u32 end) {
@@ -60,34 +60,35 @@ void weak_memory::store(const context &c, const instruction &i, lane_mask mask, 
 void weak_memory::atomic(const context &c, const instruction &i, lane_mask mask, const u64 *address)
 {
     const u32 me = block_of(c);
-    const made now{order_.now(), i.statement};
+    const store_event now{order_.now(), i.statement};
     // Who has stored nothing tells of nothing: most atomics are not looked at further.
-    const bool tells = stored_.contains(me);
-    if (!tells && words_.empty()) return;
+    const bool has_stored = stored_.contains(me);
+    if (!has_stored && words_.empty()) return;
     each_lane(mask, [&](int lane) {
         each_word(address[lane], i.bytes, [&](u64 at, u32 first, u32 end) {
-            if (!tells && words_.find(at) == words_.end()) return;
+            if (!has_stored && words_.find(at) == words_.end()) return;
             word &w = words_[at];
             w.by[me] = now;
             for (u32 b = first; b < end; ++b) w.has_older[b] = false;
-            if (i.d != no_operand) see(seen_[me], at, first, end);
+            if (i.d != no_operand) note_read(seen_[me], at, first, end);
         });
     });
 }
 
-void weak_memory::see(sightings &seen, u64 at, u32 first, u32 end) const
+void weak_memory::note_read(sightings &seen, u64 at, u32 first, u32 end) const
 {
     for (u32 b = first; b < end; ++b) seen[at].of[b] = order_.now();
 }
 
-const weak_memory::made *weak_memory::seen_later(const sightings &seen, u32 by, record than) const
+const weak_memory::store_event *weak_memory::seen_later(const sightings &seen, u32 by,
+                                                        epoch than) const
 {
     for (const auto &[address, when] : seen) {
         const auto w = words_.find(address);
         if (w == words_.end()) continue;
         const auto store = w->second.by.find(by);
         if (store == w->second.by.end()) continue;
-        const record last = *std::max_element(std::begin(when.of), std::end(when.of));
+        const epoch last = *std::max_element(std::begin(when.of), std::end(when.of));
         if (store->second.at > than && store->second.at < last) return &store->second;
     }
     return nullptr;
@@ -95,8 +96,9 @@ const weak_memory::made *weak_memory::seen_later(const sightings &seen, u32 by, 
 
 // Of a byte: what the block whose store brought its value has done since, of which this block knows
 // and which nothing orders. null: the byte has its latest value.
-const weak_memory::made *weak_memory::told_of(const context &c, const sightings &seen, u64 at,
-                                              const word &w, u32 b) const
+const weak_memory::store_event *weak_memory::unordered_later_store(const context &c,
+                                                                   const sightings &seen, u64 at,
+                                                                   const word &w, u32 b) const
 {
     const u32 me = block_of(c);
     const byte_store &last = w.last[b];
@@ -125,9 +127,9 @@ lane_mask weak_memory::load(context &c, const instruction &i, lane_mask mask, co
             word &w = found->second;
             bool of_word = false;
             for (u32 b = first; b < end; ++b) {
-                const made *later = told_of(c, seen, at, w, b);
+                const store_event *later = unordered_later_store(c, seen, at, w, b);
                 if (later == nullptr) continue;
-                if (!got_older) tell(c, i, lane, from, w.last[b], *later);
+                if (!got_older) report_older_value(c, i, lane, from, w.last[b], *later);
                 older[lane][at + b - from] = w.last[b].older;
                 got_older = of_word = true;
             }
@@ -138,16 +140,16 @@ lane_mask weak_memory::load(context &c, const instruction &i, lane_mask mask, co
             return;
         }
         each_word(from, i.bytes, [&](u64 at, u32 first, u32 end) {
-            if (words_.contains(at)) see(seen, at, first, end);
+            if (words_.contains(at)) note_read(seen, at, first, end);
         });
     });
     return changed;
 }
 
-void weak_memory::tell(context &c, const instruction &i, int lane, u64 address,
-                       const byte_store &last, const made &later) const
+void weak_memory::report_older_value(context &c, const instruction &i, int lane, u64 address,
+                                     const byte_store &last, const store_event &later) const
 {
-    const made &stored = last.by;
+    const store_event &stored = last.by;
     const code &k = *c.running;
     finding f = at_lane(c, i, lane);
     f.kind = finding_kind::older_value;

@@ -34,32 +34,33 @@ public:
                    std::uint32_t offset, std::byte (*older)[8]);
 
 private:
-    struct made { // a store
-        record at = 0;
+    struct store_event { // a store
+        epoch at = 0;
         std::uint32_t statement = 0;
     };
     struct byte_store {
         std::uint32_t block = 0;
-        made by;
+        store_event by;
         std::byte older{}; // what was there before
     };
-    struct word {                                   // what was stored in 4 bytes
-        std::unordered_map<std::uint32_t, made> by; // the last of each block, into any of them
+    struct word { // what was stored in 4 bytes
+        std::unordered_map<std::uint32_t, store_event>
+            by; // the last of each block, into any of them
         byte_store last[4];
         bool has_older[4] = {};
         std::vector<std::uint32_t> served; // blocks that have had an older value
     };
     struct sighting { // when a block read each byte
-        record of[4] = {};
+        epoch of[4] = {};
     };
     using sightings = std::unordered_map<std::uint64_t, sighting>; // by address of a word
 
-    void see(sightings &, std::uint64_t word, std::uint32_t first, std::uint32_t end) const;
-    const made *seen_later(const sightings &, std::uint32_t by, record than) const;
-    const made *told_of(const context &, const sightings &, std::uint64_t at, const word &,
-                        std::uint32_t byte) const;
-    void tell(context &, const instruction &, int lane, std::uint64_t address, const byte_store &,
-              const made &later) const;
+    void note_read(sightings &, std::uint64_t word, std::uint32_t first, std::uint32_t end) const;
+    const store_event *seen_later(const sightings &, std::uint32_t by, epoch than) const;
+    const store_event *unordered_later_store(const context &, const sightings &, std::uint64_t at,
+                                             const word &, std::uint32_t byte) const;
+    void report_older_value(context &, const instruction &, int lane, std::uint64_t address,
+                            const byte_store &, const store_event &later) const;
 
     const race_checker &order_;
     std::unordered_map<std::uint64_t, word> words_;     // by address

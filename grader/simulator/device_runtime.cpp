@@ -10,10 +10,10 @@
 namespace simulator::core {
 namespace {
 
-constexpr std::uint32_t most_depth = 24;         // of launches by launched kernels; 0: the host's
-constexpr std::uint64_t chunk_bytes = 64 << 10;  // of parameters
-constexpr std::uint64_t parameter_gap = 64;      // between those of two launches
-constexpr std::uint64_t steps_a_launch = 10'000; // so that launches without end come to one
+constexpr std::uint32_t max_depth = 24;            // of launches by launched kernels; 0: the host's
+constexpr std::uint64_t chunk_bytes = 64 << 10;    // of parameters
+constexpr std::uint64_t parameter_gap = 64;        // between those of two launches
+constexpr std::uint64_t steps_per_launch = 10'000; // so that launches without end come to one
 constexpr std::uint64_t tail_stream = 3, alone_stream = 4; // as cuda_device_runtime_api.h has them
 
 dim3 as_dim3(const dim &d) { return dim3(d.x, d.y, d.z); }
@@ -270,9 +270,9 @@ cudaError_t device_runtime::add(const thread_call &c, std::uint64_t stream,
                                 std::function<outcome(launch_node &)> run)
 {
     launch_node &by = *c.in.self, *n = nullptr;
-    if (stream != tail_stream && by.depth >= most_depth) {
+    if (stream != tail_stream && by.depth >= max_depth) {
         tree_.give_back();
-        say_refused(c, "Kernels that launch kernels go " + std::to_string(most_depth) +
+        say_refused(c, "Kernels that launch kernels go " + std::to_string(max_depth) +
                            " deep and no deeper; cudaStreamTailLaunch goes on at the same depth.");
         return cudaErrorLaunchMaxDepthExceeded;
     }
@@ -289,7 +289,7 @@ cudaError_t device_runtime::add(const thread_call &c, std::uint64_t stream,
     n->run = std::move(run);
     n->past = std::make_unique<grid_past>();
     if (c.in.seen.races) n->past->knew = c.in.seen.races->launching(c.in.seen, c.at, c.lane);
-    steps_ += steps_a_launch;
+    steps_ += steps_per_launch;
     return cudaSuccess;
 }
 

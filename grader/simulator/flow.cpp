@@ -75,7 +75,7 @@ void let_everything_end(const flow_graph &g, edges &out)
 
 } // namespace
 
-std::vector<int> meeting_points(const flow_graph &g)
+std::vector<int> immediate_post_dominators(const flow_graph &g)
 {
     int n = static_cast<int>(g.successors.size());
     edges out = without_early_returns(g);

@@ -17,7 +17,7 @@ struct flow_graph {
 // It is the immediate post-dominator in a graph without early returns: a lane that ends is not
 // waited for, so a conditional edge to a block that only ends the function does not count, unless a
 // loop has no other way out.
-std::vector<int> meeting_points(const flow_graph &);
+std::vector<int> immediate_post_dominators(const flow_graph &);
 
 // Blocks whose branch back to `header` closes a loop: (from, header) pairs of a depth-first search.
 std::vector<std::pair<int, int>> back_edges(const flow_graph &);

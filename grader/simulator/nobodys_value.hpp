@@ -3,4 +3,4 @@
 
 #include <cstdint>
 
-constexpr std::uint32_t nobodys_value = 0x7ff8dead; // as f32, and twice as f64: not a number
+constexpr std::uint32_t inactive_lane_value = 0x7ff8dead; // as f32, and twice as f64: not a number

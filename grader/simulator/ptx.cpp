@@ -24,20 +24,20 @@ constexpr type_row type_rows[] = {
     {"f32", type::f32, 4},     {"f64", type::f64, 8},
 };
 
-constexpr std::uint64_t most_alignment = 1 << 16;
-constexpr std::uint64_t most_bytes = std::uint64_t{1} << 40; // of a variable
-constexpr std::size_t most_text = 64 << 20;                  // of a module
-constexpr std::size_t most_registers = 1 << 20;              // of a function
-constexpr int most_nested = 16;                              // operands within operands
+constexpr std::uint64_t max_alignment = 1 << 16;
+constexpr std::uint64_t max_variable_bytes = std::uint64_t{1} << 40; // of a variable
+constexpr std::size_t max_module_bytes = 64 << 20;                   // of a module
+constexpr std::size_t max_registers = 1 << 20;                       // of a function
+constexpr int max_nesting = 16;                                      // operands within operands
 
 std::uint32_t take_alignment(lexer &in)
 {
     const int line = in.line();
     const std::uint64_t n = take_number(in);
-    if (n == 0 || (n & (n - 1)) != 0 || n > most_alignment)
+    if (n == 0 || (n & (n - 1)) != 0 || n > max_alignment)
         refuse(line, "an alignment of " + std::to_string(n) +
                          " bytes: it must be a power of two of at most " +
-                         std::to_string(most_alignment));
+                         std::to_string(max_alignment));
     return static_cast<std::uint32_t>(n);
 }
 
@@ -85,7 +85,7 @@ variable take_named(lexer &in, variable v)
     v.name = in.take();
     while (in.accept("[")) {
         const std::uint64_t count = in.at("]") ? 0 : take_number(in);
-        if (__builtin_mul_overflow(v.bytes, count, &v.bytes) || v.bytes > most_bytes)
+        if (__builtin_mul_overflow(v.bytes, count, &v.bytes) || v.bytes > max_variable_bytes)
             refuse(v.text_line, v.name + " is larger than any memory");
         in.expect("]");
     }
@@ -261,9 +261,9 @@ module_text parse_module(std::string_view text)
 {
     module_text m;
     m.text = text.substr(0, text.find('\0'));
-    if (m.text.size() > most_text)
+    if (m.text.size() > max_module_bytes)
         refuse(1, "a text of " + std::to_string(m.text.size() >> 20) + " MiB; at most " +
-                      std::to_string(most_text >> 20) + " are read");
+                      std::to_string(max_module_bytes >> 20) + " are read");
     lexer in(m.text, 1);
     if (!in.accept(".version")) fail(in.line(), "expected .version: this is not PTX");
     in.take();
@@ -401,7 +401,7 @@ private:
     register_range add_registers(ptx::type kind, std::uint64_t count)
     {
         const std::size_t first = out_.registers.size();
-        if (first > most_registers || count > most_registers - first)
+        if (first > max_registers || count > max_registers - first)
             refuse(in_.line(), "too many registers");
         out_.registers.resize(first + count, kind);
         return {static_cast<int>(first), static_cast<int>(count), kind};
@@ -656,8 +656,8 @@ private:
 
     operand read_operand()
     {
-        if (nested_ == most_nested)
-            refuse(in_.line(), "an operand within " + std::to_string(most_nested) + " others");
+        if (nested_ == max_nesting)
+            refuse(in_.line(), "an operand within " + std::to_string(max_nesting) + " others");
         ++nested_;
         operand o = read_operand_here();
         --nested_;
