@@ -1,4 +1,4 @@
-// Finds accesses of different threads to the same bytes that nothing orders.
+// Finds data races: accesses of different threads to the same bytes that nothing orders.
 #include "core_races.hpp"
 #include "core_copies.hpp"
 
@@ -23,8 +23,8 @@ namespace {
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 
-// Of access_mark::owner: of strong accesses, and of guesses; of those of them whose scope is their
-// block; below it block << 5 | warp.
+// Bits of access_record::owner: a strong access or a guess; a strong access whose scope is the
+// block. The bits below hold block << 5 | warp.
 constexpr u32 strong_bit = 1u << 31, block_scope_bit = 1u << 30;
 constexpr u32 owner_mask = block_scope_bit - 1;
 constexpr u32 line_bytes = 128, line_words = 32;
@@ -40,7 +40,7 @@ u32 owner_of(const thread_block &b, const warp &w)
 bool same_block(u32 a, u32 b) { return ((a ^ b) & owner_mask & ~31u) == 0; }
 bool same_warp(u32 a, u32 b) { return ((a ^ b) & owner_mask) == 0; }
 
-// How the lanes of a warp lie in a line: its first lane, and the bytes of each.
+// The layout of a warp's lanes in a line: the first lane, and the bytes per lane.
 u32 shape_of(u32 first_lane, u32 bytes) { return first_lane | bytes << 8; }
 lane_mask lane_of_word(u32 shape, u32 word)
 {
@@ -52,7 +52,7 @@ template <class F> void each(lane_mask mask, F f)
     for (; mask != 0; mask &= mask - 1) f(__builtin_ctz(mask));
 }
 
-std::size_t bytes_of(shadow_line::split s) // cells of a line
+std::size_t bytes_of(shadow_line::split s) // allocated for the cells of one line
 {
     using split = shadow_line::split;
     return s == split::whole ? 0
@@ -76,7 +76,7 @@ bool release_history::covers(epoch done, epoch seen) const
     auto first = std::find_if(entries_.begin(), entries_.end(),
                               [=](const entry &e) { return e.fence > done; });
     if (first == entries_.end()) return false;
-    // An older release may have been dropped: then nobody can say.
+    // An older release may have been dropped. In doubt, report no race.
     return first->at <= seen || (dropped_ && first == entries_.begin());
 }
 
@@ -134,8 +134,8 @@ void race_checker::pass_barrier(thread_block &b)
     b.order->barriers = {};
 }
 
-// Only some warps met: each of those that waited knows what all that arrived had done, known or
-// seen.
+// Only some warps synchronised: each waiting warp learns what all arrived warps had done, known or
+// acquired.
 void race_checker::pass_barrier(thread_block &b, std::uint32_t barrier, std::uint32_t waiting)
 {
     block_order &o = *b.order;
@@ -193,13 +193,13 @@ struct race_checker::access {
     access_use use;
     epoch at;
     u32 owner;
-    epoch live_from;         // earlier marks say nothing
-    epoch grid_from;         // earlier marks are of other grids
-    epoch block_at, warp_at; // earlier marks of the block, of the warp are ordered
+    epoch live_from;         // earlier records are ordered before this access
+    epoch grid_from;         // earlier records belong to other grids
+    epoch block_at, warp_at; // earlier records of the same block or warp are ordered
     block_order &block;
     warp_order &warp;
     bool is_volatile, is_guess;
-    const std::byte (*copied)[16]; // of a copy, by lane
+    const std::byte (*copied)[16]; // bytes of a copy, by lane
 
     bool of_this_grid(const access_record &m) const { return m.at >= grid_from; }
     bool of_this_warp(const access_record &m) const
@@ -210,7 +210,7 @@ struct race_checker::access {
     {
         return same_block(m.owner, owner) && of_this_grid(m);
     }
-    // Ordered by a barrier of the block or the warp or by a launch, or too old to matter.
+    // True if ordered by a barrier of the block or warp or by a launch, or too old to matter.
     bool known_ordered(const access_record &m) const
     {
         if (m.at < live_from) return true;
@@ -218,28 +218,30 @@ struct race_checker::access {
         if (!same_block(m.owner, owner)) return false;
         return m.at < block_at || (m.at < warp_at && same_warp(m.owner, owner));
     }
-    // Atomics of different blocks, of which one is only that for its own block.
+    // True for strong accesses of different blocks of which at least one has block scope only.
     bool scope_too_narrow(const access_record &m) const
     {
         return (m.owner & owner & strong_bit) != 0 && ((m.owner | owner) & block_scope_bit) != 0 &&
                !of_this_block(m);
     }
-    // Both atomic, volatile or with an order of their own, for each other. Lanes of one warp may
-    // not rely on volatile shared memory alone: that they run in step is not promised.
+    // True if both accesses are strong (atomic, volatile or with a memory order) with sufficient
+    // scope. Lanes of one warp may not rely on volatile shared memory alone: lockstep execution is
+    // not guaranteed.
     bool both_strong(const access_record &m) const
     {
         if ((m.owner & owner & strong_bit) == 0) return false;
         if (scope_too_narrow(m)) return false;
         return !(is_volatile && space == ptx::space::shared && same_warp(m.owner, owner));
     }
-    // Whether they may meet, as above. A guess (cas_loops.hpp) agrees with atomics of its size:
-    // they are at its address, and a swap follows that fails where they came between. It orders
-    // nothing, so what is read by its value races as ever.
+    // True if the two accesses do not race with each other even when unordered. A guess
+    // (cas_loops.hpp) is compatible with atomics of its size: the following compare-and-swap at
+    // its address fails if one came between. A guess orders nothing, so accesses that depend on
+    // its value are checked as usual.
     bool compatible(const access_record &m) const
     {
         if (!both_strong(m)) return false;
         const bool reads = use == access_use::read;
-        const bool of_log = at - m.at < log_size; // else long ago, and nobody can say
+        const bool of_log = at - m.at < log_size; // otherwise too old to look up
         const logged_access &other = c.races->log_[m.at % log_size];
         if (reads ? !is_guess : !of_log || !other.guess) return true;
         return !of_log ||
@@ -264,7 +266,7 @@ race_checker::~race_checker()
 
 namespace {
 
-// Of launches by one thread the last says it all.
+// Keeps only the last launch by each thread: it covers the earlier ones.
 void add_launch(std::vector<const launch_knowledge *> &all, const launch_knowledge *k)
 {
     for (const auto *&known : all)
@@ -275,7 +277,7 @@ void add_launch(std::vector<const launch_knowledge *> &all, const launch_knowled
     all.push_back(k);
 }
 
-// The launches that a grid's start comes after: its own, and those that its stream had before.
+// The launches that happen before a grid's start: its own, and the earlier ones of its stream.
 const std::vector<const launch_knowledge *> &launches_before(const launch_node &n)
 {
     auto &all = n.past->launches;
@@ -290,7 +292,7 @@ const std::vector<const launch_knowledge *> &launches_before(const launch_node &
 
 void race_checker::begin(launch_node &n, const grid &g, unsigned share)
 {
-    if (!log_) { // takes memory only where it is used
+    if (!log_) { // allocated only where it is used
         log_.reset(static_cast<logged_access *>(std::calloc(log_size, sizeof(logged_access))));
         if (!log_) throw std::bad_alloc();
     }
@@ -368,7 +370,7 @@ const launch_node &race_checker::grid_of(const access_record &m) const
 
 namespace {
 
-// Whether a sibling is complete before another starts, by their streams.
+// True if streams order a sibling's completion before the start of another.
 bool streams_order(const launch_node &earlier, const launch_node &later)
 {
     std::unordered_set<const launch_node *> seen{&later};
@@ -391,7 +393,7 @@ const race_checker::relation &race_checker::relation_to(const launch_node &earli
     relation &r = known->second;
     if (!fresh) return r;
     const launch_node *e = &earlier, *c = current_grid_, *below_e = nullptr, *below_c = nullptr;
-    while (e != c) { // up to the grid that both come from
+    while (e != c) { // up to the common ancestor
         if (earlier.past->ended <= c->past->horizon) {
             r.before = true;
             return r;
@@ -418,7 +420,7 @@ bool race_checker::precedes(const access_record &m)
            });
 }
 
-// The same of an access by an earlier grid.
+// The same for an access by an earlier grid.
 int race_checker::racing_lane(const access &a, const access_record &m, const launch_node &of)
 {
     const auto releases = of.past->blocks.find((m.owner & owner_mask) >> 5);
@@ -434,7 +436,7 @@ int race_checker::racing_lane(const access &a, const access_record &m, const lau
     return -1;
 }
 
-// Between trees: no page is in use.
+// Called between launch trees, when no page is in use.
 void race_checker::free_shadow_memory()
 {
     for (auto &p : pages_)
@@ -444,7 +446,7 @@ void race_checker::free_shadow_memory()
     allocated_bytes_ = 0;
 }
 
-// Forgets everything and begins to count anew, so that the next tree is watched again.
+// Clears everything and restarts the clock, so that the next tree is checked again.
 void race_checker::reset()
 {
     free_shadow_memory();
@@ -550,8 +552,7 @@ void race_checker::note_strong_access(const access &a)
     if (looks) a.block.strong_read_at = a.warp.strong_read_at = a.at;
     if (a.use == access_use::read) return;
     a.warp.releases.strong_write(a.at);
-    if (a.block.reads_released_at <
-        a.block_at) { // once after each barrier: more would say the same
+    if (a.block.reads_released_at < a.block_at) { // once after each barrier is enough
         a.block.reads_released_at = a.block_at;
         release_history &reads = reads_[static_cast<u32>(a.c.b->number)];
         reads.fence(a.block_at);
@@ -592,14 +593,14 @@ race_checker::page *race_checker::new_page(u64 number)
     return p;
 }
 
-// A line that nobody touched since everything was ordered is whole again.
+// Makes a line whole again that was not accessed since everything was ordered.
 void race_checker::unsplit_line(const access &a, shadow_line &l)
 {
     if (a.space != ptx::space::shared && l.latest >= tree_began_) bytes_ -= bytes_of(l.split_into);
     l.split_into = shadow_line::split::whole;
 }
 
-// False: the line must be split to say more.
+// Returns false if the line must be split to represent this access.
 bool race_checker::record_whole_line(const access &a, shadow_line &l, u32 shape)
 {
     auto mine = [&](const access_record &m) { return a.of_this_warp(m) && m.lanes == shape; };
@@ -628,7 +629,7 @@ void race_checker::split_line(const access &a, shadow_line &l, shadow_line::spli
     if (l.split_into == into || l.split_into == split::bytes) return;
     if (a.space != ptx::space::shared) bytes_ += bytes_of(into) - bytes_of(l.split_into);
     u32 wanted = into == split::words ? line_words : line_bytes;
-    if (l.capacity < wanted) { // cells stay with the line
+    if (l.capacity < wanted) { // a line keeps its cells
         shadow_cell *larger = new shadow_cell[wanted];
         if (a.space != ptx::space::shared)
             allocated_bytes_ += (wanted - l.capacity) * sizeof(shadow_cell);
@@ -639,7 +640,7 @@ void race_checker::split_line(const access &a, shadow_line &l, shadow_line::spli
     }
     if (l.split_into == split::words)
         for (u32 k = line_bytes; k-- > 0;) l.cells[k] = l.cells[k / 4];
-    // What older cells hold is as old as the line was when it became whole: it says nothing.
+    // The cells' contents predate the time at which the line became whole: they are stale.
     bool live = std::max({l.whole.write.at, l.whole.read.at, l.whole.other.at}) >= a.live_from;
     if (l.split_into == split::whole && live) {
         u32 each_word = into == split::words ? 1 : 4;
@@ -662,8 +663,8 @@ void race_checker::record_lanes(const access &a)
 {
     if (a.use == access_use::read && a.bytes == 4 && a.space == ptx::space::shared)
         return read_words(a);
-    // Neighbouring lanes go together that read the same address, or change it by atomics: of these
-    // the first meets what was there before, and the others agree with it.
+    // Adjacent lanes that read the same address, or change it by atomics, are recorded together:
+    // the first is checked against earlier accesses, and the others are compatible with it.
     const bool compatible =
         a.use == access_use::atomic && (a.owner & strong_bit) != 0 && !a.is_volatile;
     for (lane_mask left = a.mask; left != 0;) {
@@ -679,8 +680,9 @@ void race_checker::record_lanes(const access &a)
     }
 }
 
-// The lanes of an earlier read of this warp that must be remembered beside those that read now:
-// not those that one of them has met since, for what comes after it comes after them too.
+// The lanes of an earlier read of this warp that must stay recorded beside the lanes reading now.
+// A lane that one of the latter has synchronised with since can be dropped: whatever is ordered
+// after the new read is ordered after its read too.
 lane_mask race_checker::still_unordered(const access &a, const access_record &earlier,
                                         lane_mask now) const
 {
@@ -694,9 +696,9 @@ lane_mask race_checker::still_unordered(const access &a, const access_record &ea
     return open;
 }
 
-// The warp that read last reads again. The lanes of its earlier read that stay open are remembered
-// with the new time, unless another lane has met one of them since: to that one the earlier read is
-// no danger, and a later one would be.
+// Records another read by the warp that read last. Lanes of its earlier read that are still
+// unordered get the new epoch, unless another lane has synchronised with one of them since: the
+// earlier read cannot race with that lane, and a later epoch would say it does.
 void race_checker::read_again(const access &a, shadow_cell &x, lane_mask lanes) const
 {
     const access_record earlier = x.read;
@@ -712,18 +714,19 @@ void race_checker::read_again(const access &a, shadow_cell &x, lane_mask lanes) 
         x.read.lanes |= open;
     } else if (a.known_ordered(x.other)) {
         x.other = {earlier.at, earlier.owner, open};
-    } else { // no room for both times: rather too little is found than too much
+    } else { // both epochs do not fit: prefer a missed race to a false one
         x.read.lanes |= open;
         x.read.at = earlier.at;
     }
 }
 
-// The upper half of the warp reads what the lower half reads, as with tiles 16 wide, and nobody has
-// written it since the last barrier. False: not so, and nothing is remembered.
+// Fast path for tiles 16 wide: the upper half of the warp reads the same words as the lower half,
+// and none was written since the last barrier. Returns false, recording nothing, if this is not
+// the case.
 bool race_checker::read_halves(const access &a)
 {
     const u64 *const address = a.address;
-    if (address[0] == address[1]) return false; // those go together below
+    if (address[0] == address[1]) return false; // broadcasts are grouped below
     u64 differs = a.mask ^ all_lanes;
     for (int l = 0; l < 16; ++l) differs |= address[l] ^ address[l + 16];
     if (differs != 0) return false;
@@ -749,7 +752,7 @@ void race_checker::read_word(const access &a, shadow_cell &x, lane_mask lanes) c
     x.read = {a.at, a.owner, lanes};
 }
 
-// The most frequent case: words of shared memory that nobody has written since the last barrier.
+// The most frequent case: reads of words of shared memory not written since the last barrier.
 void race_checker::read_words(const access &a)
 {
     if (read_halves(a)) return;
@@ -797,7 +800,7 @@ void race_checker::record_cells(const access &a, int lane, lane_mask lanes)
             read_cell(a, line.cells[first + k], lanes, k * size);
         else
             write_cell(a, line.cells[first + k], lane, k * size, size);
-        // Of atomics that go together the last one's mark stays.
+        // Of atomics recorded together, the last one's lane is kept.
         if (a.use == access_use::atomic)
             line.cells[first + k].write.lanes = 1u << (31 - __builtin_clz(lanes));
     }
@@ -809,7 +812,7 @@ void race_checker::read_cell(const access &a, shadow_cell &x, lane_mask lanes, u
     if (!a.known_ordered(w) && !a.compatible(w)) {
         const bool mine = a.of_this_warp(w);
         lane_mask others = mine ? lanes & ~w.lanes : lanes;
-        if (!mine || !a.warp.lanes) others &= -others; // all are alike
+        if (!mine || !a.warp.lanes) others &= -others; // all lanes would give the same result
         each(others, [&](int l) { check_against(a, w, l, offset, true); });
     }
     access_record &r = x.read;
@@ -819,7 +822,7 @@ void race_checker::read_cell(const access &a, shadow_cell &x, lane_mask lanes, u
     r = {a.at, a.owner, lanes};
 }
 
-// The bytes that a lane of a store or copy is about to write.
+// Copies the bytes that a lane of a store or copy is about to write.
 void race_checker::new_bytes(const access &a, int lane, u32 offset, u32 n, std::byte *to)
 {
     if (a.copied != nullptr) {
@@ -833,19 +836,20 @@ void race_checker::new_bytes(const access &a, int lane, u32 offset, u32 n, std::
     std::memcpy(to, lanes + static_cast<std::size_t>(lane) * size + within, n);
 }
 
-// Those that an earlier write of the block left there, or will leave there once its copy arrives.
+// Copies the bytes that an earlier write of the block left there, or will leave when its cp.async
+// arrives.
 void race_checker::written_bytes(const access &a, const access_record &w, int lane, u32 offset,
                                  u32 n, std::byte *to)
 {
     int writer = __builtin_ctz(w.lanes);
-    if (w.at == a.at) return new_bytes(a, writer, offset, n, to); // of this very instruction
+    if (w.at == a.at) return new_bytes(a, writer, offset, n, to); // by this very instruction
     u64 at = a.address[lane] - a.base + offset;
     bool shared = a.space == ptx::space::shared;
     if (shared && copied_bytes(a.c.b->warps[w.owner & 31], writer, at, n, to)) return;
     std::memcpy(to, (shared ? a.c.shared : a.c.data) + at, n);
 }
 
-// Two threads that write the same value do no harm: the bytes are the same in any order.
+// Two threads that write the same value do not race: the result is the same in any order.
 void race_checker::write_cell(const access &a, shadow_cell &x, int lane, u32 offset, u32 bytes)
 {
     lane_mask me = 1u << lane;
@@ -868,8 +872,8 @@ void race_checker::write_cell(const access &a, shadow_cell &x, int lane, u32 off
     x.read = x.other = {};
 }
 
-// Whether a release that this warp has seen came after the earlier access, by the warp that made it
-// or by one that had met that warp at a barrier.
+// True if this warp has acquired a release that came after the earlier access, made by the
+// accessing warp or by one that had synchronised with it at a barrier.
 bool race_checker::ordered_by_release(const access &a, const access_record &m, u32 theirs) const
 {
     const auto &warps = a.block.warps;
@@ -881,13 +885,13 @@ bool race_checker::ordered_by_release(const access &a, const access_record &m, u
     return false;
 }
 
-// The lane of the earlier access that nothing orders before this one; -1: none.
+// Returns the lane of the earlier access that is unordered with this one, or -1.
 int race_checker::racing_lane(const access &a, const access_record &m, int lane, bool wrote)
 {
     if (!a.of_this_grid(m)) return racing_lane(a, m, grid_of(m));
     if (!same_block(m.owner, a.owner)) {
         u32 block = (m.owner & owner_mask) >> 5;
-        // An atomic that comes after what it depends on needs no fence in between.
+        // An atomic that depends on an earlier read needs no fence in between.
         const epoch seen = a.scope_too_narrow(m) ? a.block.strong_read_at : a.block.acquired_at;
         auto known = [&](const auto &histories) {
             auto b = histories.find(block);
@@ -925,7 +929,7 @@ std::string thread_text(const dim &t)
 
 } // namespace
 
-// "thread (3, 0, 0) wrote at a.cu:12"
+// For example "thread (3, 0, 0) wrote at a.cu:12".
 std::string race_checker::earlier_text(const access &a, const access_record &m, int lane,
                                        bool wrote)
 {
@@ -938,17 +942,18 @@ std::string race_checker::earlier_text(const access &a, const access_record &m, 
     if (!a.of_this_block(m)) s += " of block " + place((m.owner & owner_mask) >> 5, of.grid);
     if (!a.of_this_grid(m)) s += " of " + of.of->shown;
     s += wrote ? " wrote" : " read";
-    if (a.at - m.at >= log_size) return s + " long before"; // the log has forgotten where
+    if (a.at - m.at >= log_size) return s + " long before"; // no longer in the log
     const auto &what = log_[m.at % log_size];
     return s + " at " + place_text(*what.of, what.statement);
 }
 
-// Why nothing orders the earlier access, which may be another grid's, before this one.
+// Explains why nothing orders the earlier access, which may belong to another grid, before this
+// one.
 std::string race_checker::why_unordered(const access &a, const access_record &m, bool wrote)
 {
     if (a.of_this_grid(m)) {
         // Between a block's stores to shared memory a barrier is missing; elsewhere two elements
-        // have one place.
+        // share an address.
         const bool one_place = wrote && a.use != access_use::read && a.of_this_block(m) &&
                                a.space != ptx::space::shared;
         if (m.at == a.at || one_place) return "; which value stays is left to chance";
@@ -981,7 +986,7 @@ void race_checker::report_race(const access &a, const access_record &m, int earl
 {
     auto [known, fresh] = found_.try_emplace(&a.i);
     finding &f = known->second;
-    if (!fresh) { // counted, and added when the grid ends
+    if (!fresh) { // only counted; added when the grid ends
         ++f.threads;
         return;
     }
@@ -1006,8 +1011,8 @@ void race_checker::report_race(const access &a, const access_record &m, int earl
     if (may_be_early && f.write && !wrote && a.at - m.at < log_size) note_early_read(a, m, at);
 }
 
-// A thread that read before the write that it should have waited for may have found nothing there.
-// The race says so better than "nobody has written this".
+// A thread that read before the write it should have waited for may also have read uninitialised
+// memory. The race is the better message, so the other finding is withdrawn.
 void race_checker::note_early_read(const access &a, const access_record &m, u64 at)
 {
     const std::uint8_t *const shadow =
