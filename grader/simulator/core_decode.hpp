@@ -1,4 +1,4 @@
-// From PTX statements to instructions that the machine runs.
+// Decodes PTX statements into instructions that the machine runs.
 #pragma once
 
 #include "core.hpp"
@@ -10,19 +10,20 @@
 
 namespace simulator::core {
 
-// What a name outside the function stands for.
+// The meaning of a name that is defined outside the function.
 struct symbol {
     enum class kind : std::uint8_t { device, constant, shared, function } what = kind::device;
-    std::uint64_t value = 0; // address; offset in shared memory; code_window address
+    std::uint64_t value = 0; // an address, an offset in shared memory, or a code_window address
 };
 
-// Variables of one memory space, one behind the other. Their sizes and alignments are whatever a
-// program says, so that sums must not wrap around.
+// Lays out the variables of one memory space one after another. Sizes and alignments come from the
+// program, so sums are guarded against overflow.
 class area {
 public:
-    // `what` says of whom and of what: "Function f has more local memory than a thread can have".
+    // `what` begins the error message: "Function f has more local memory than a thread can have".
     area(std::string what, std::uint64_t most) : what_(std::move(what)), max_(most) {}
-    std::uint32_t place(const ptx::variable &); // its offset; throws ptx::refused beyond `most`
+    // returns the offset; throws ptx::refused beyond `most`
+    std::uint32_t place(const ptx::variable &);
     void align(std::uint32_t to);
     std::uint32_t bytes() const { return static_cast<std::uint32_t>(end_); }
 
@@ -35,23 +36,23 @@ struct decode_input {
     const ptx::function *source = nullptr;
     const ptx::module_text *module = nullptr;
     std::function<std::optional<symbol>(std::string_view)> find; // module-level and shared names
-    std::function<int(std::string_view)> function_index;         // of a defined function; -1
+    std::function<int(std::string_view)> function_index;         // of a defined function; -1: none
 };
 
-// Throws std::runtime_error for a function that cannot be understood as a whole; an instruction
-// that is not known becomes one that ends the grid when it is reached.
+// Throws std::runtime_error if the function as a whole cannot be decoded. An unknown instruction
+// becomes one that ends the grid when it is reached.
 void decode(code &out, ptx::body body, const decode_input &);
 
-// What a handler does with its operands; `other` for null.
+// The role of a handler's instruction; `other` for null.
 instruction_role::kind kind_of(handler);
 
-// The opcodes that have handlers, up to their first dot; "core": those of our own.
+// The opcodes that have handlers, up to their first dot; "core" stands for the machine's own.
 std::set<std::string> handled_opcodes();
 
-// A statement's file and line for people: inlined library code counts at the line that called it.
+// A statement's file and line for messages: inlined library code has the line that called it.
 place_name place_shown(const ptx::body &, const ptx::module_text &, int place, int first_place);
 
-// One instruction before registers have places: operand fields hold register numbers.
+// An instruction before register allocation: operand fields hold register numbers.
 struct draft {
     instruction ins;
     bool extra_reads = false;   // ins.extra is an operand that is read
@@ -62,7 +63,7 @@ struct draft {
 
 inline bool is_register(operand o) { return (o & constant_bit) == 0; }
 
-// The registers that it reads, and those that it writes.
+// Call f with each register that the instruction reads, or writes.
 template <class F>
 void each_read(const draft &d, const std::vector<std::vector<operand>> &lists, F f)
 {
@@ -92,8 +93,8 @@ void each_write(const draft &d, const std::vector<std::vector<operand>> &lists, 
 enum class register_class : std::uint8_t { predicate, narrow, wide }; // 4 bytes; 32 x 4; 32 x 8
 register_class class_of(ptx::type);
 
-// Handlers take their operands as they come: another class than theirs, or none, would have them
-// read and write beyond a register.
+// The register class that a handler needs for an operand. Handlers do not check: an operand of
+// another class, or a missing one, would make them access memory beyond a register.
 enum class need : std::uint8_t {
     nothing,
     predicate,
@@ -101,30 +102,30 @@ enum class need : std::uint8_t {
     wide,
     narrow_or_none,
     wide_or_none,
-    data,     // wide with bit 0 of instruction::wide, else narrow
+    data,     // wide if bit 0 of instruction::wide is set, otherwise narrow
     address,  // the same with bit 1
-    combined, // a predicate, where a comparison is combined with it
-    amount,   // of cp.async: none, or how much to read; with instruction::extra a predicate
+    combined, // a predicate if a comparison is combined with one
+    amount,   // of cp.async: none, or bytes to read; a predicate if instruction::extra is set
 };
 struct operand_needs {
     need d = need::nothing, a = need::nothing, b = need::nothing, c = need::nothing,
          extra = need::nothing, list = need::nothing;
-    bool loads = false, stores = false; // into d or from b; with more than one element, the list's
+    // Loads into d, or stores from b; the list's registers if there is more than one element.
+    bool loads = false, stores = false;
 };
-operand_needs needs_of(std::string_view handler); // by the name of its row
+operand_needs needs_of(std::string_view handler); // by the name of its table row
 const operand_needs &needs_of(handler);
 std::size_t sources_of(std::string_view op); // of plain arithmetic
 bool fits(const draft &, const operand_needs &, const std::vector<std::vector<operand>> &lists,
           const std::function<std::optional<register_class>(operand)> &class_of);
 
-// Gives every register a place; registers whose values never live at the same time share one.
-// Rewrites the drafts' operands and the lists; returns the bytes a frame needs. Blocks hold draft
-// indices.
+// Allocates registers: those whose live ranges do not overlap share a position. Rewrites the
+// operands of drafts and lists; returns the bytes of a frame. Blocks hold draft indices.
 std::uint32_t place_registers(std::vector<draft> &, std::vector<std::vector<operand>> &lists,
                               const std::vector<basic_block> &,
                               const std::vector<register_class> &);
 
-// The carry of add.cc and its like: a predicate at the start of every frame.
+// The carry flag of add.cc and similar: a predicate at the start of every frame.
 inline constexpr operand carry_operand = 0;
 
 } // namespace simulator::core

@@ -1,4 +1,4 @@
-// One running grid: its blocks, its warps' paths, and what they share.
+// Defines one running grid: its blocks, its warps' paths, and the state they share.
 #pragma once
 
 #include "core.hpp"
@@ -11,8 +11,8 @@
 
 namespace simulator::core {
 
-// A kernel with the functions it may call, decoded for it: the place of dynamic shared memory is
-// its own.
+// A kernel with the functions it may call, decoded for it alone because the address of dynamic
+// shared memory differs between kernels.
 struct program {
     kernel_info info;
     const ptx::function *entry = nullptr;
@@ -20,33 +20,33 @@ struct program {
     std::string shown; // demangled, without parameters
     std::map<std::string, std::uint32_t, std::less<>> shared_at;
     std::uint32_t dynamic_at = 0;
-    bool dynamic = false; // whether it has an array of no size of its own there
+    bool dynamic = false;                         // true if it declares an unsized extern array
     std::vector<std::unique_ptr<code>> functions; // by index in the module; null until needed
-    bool in_order = false; // its blocks were found to be of no use on several cores
+    bool in_order = false; // its blocks turned out to be unsuitable for several cores
 };
 
-class device_runtime; // of device_runtime.hpp
-class block_team;     // of core_parallel.hpp
-struct launch_node;   // of launch_tree.hpp
+class device_runtime; // defined in device_runtime.hpp
+class block_team;     // defined in core_parallel.hpp
+struct launch_node;   // defined in launch_tree.hpp
 
 struct grid {
-    context seen; // what handlers see
+    context seen; // the state that handlers see
     device_runtime *runtime = nullptr;
-    launch_node *self = nullptr; // in the runtime's tree of launches
+    launch_node *self = nullptr; // its node in the runtime's launch tree
     program *running = nullptr;
     const launch *how = nullptr;
     std::function<code *(int)> function; // decodes at first use
     std::size_t function_count = 0;
-    std::vector<tally *> tallies; // by function; null: not of this program
+    std::vector<tally *> tallies; // by function; null: not used by this program
     block_team *team = nullptr;   // may run the blocks; null: one core only
     outcome result;
     std::uint64_t steps = 0, budget = 0;
-    std::uint64_t busiest = 0; // most warp instructions of a block
+    std::uint64_t busiest = 0; // warp instructions of the longest block
     std::uint32_t shared_bytes = 0;
-    std::vector<std::uint32_t> thread_ids[3]; // by thread of a block
+    std::vector<std::uint32_t> thread_ids[3]; // by thread index in a block
     std::vector<std::unique_ptr<thread_block>> resident, spare;
     std::uint64_t next_block = 0, blocks = 0;
-    std::vector<std::uint32_t> order; // in which blocks begin; empty: of their numbers
+    std::vector<std::uint32_t> order; // start order of blocks; empty: by number
     std::mt19937_64 random;
     bool shuffled = false;
 };
@@ -58,33 +58,35 @@ turn run_warp(grid &, warp &, std::uint64_t quantum);
 
 // Runs all blocks; the outcome is in grid::result.
 void run_blocks(grid &);
-// Runs one block to its end. False: it was stopped, or cannot end without the others, or one core
-// would by now have let others begin.
+// Runs one block to its end. Returns false if it was stopped, cannot end without other blocks, or
+// has run so long that one core would have started others by now.
 bool run_alone(grid &, std::uint64_t number);
 
-// Creates the paths and frame of a warp that starts.
+// Creates the paths and the frame of a starting warp.
 void start_warp(grid &, warp &);
-// Makes the frame of a path the one that handlers see.
+// Makes the frame of a path current for handlers.
 void enter(grid &, warp &, const path &);
 
-// A function that device code calls without defining it: those of the C library and of the device
-// runtime. Writes results into the caller's argument area.
+// Functions that device code calls without defining them, from the C library and the device
+// runtime. call_builtin writes results into the caller's argument area.
 bool is_builtin(std::string_view name);
 void call_builtin(grid &, warp &, const instruction &, const call_site &, lane_mask);
 
-// Lets waiting paths of the block pass a barrier that has all its arrivals. True: some passed.
+// Lets waiting paths of the block pass a barrier if all its threads have arrived. Returns true if
+// some passed.
 bool release_barriers(grid &, thread_block &);
-// Threads that pass one barrier should have come to the same one: says so where they have not.
+// Adds a finding if the threads that pass one barrier arrived at different bar instructions.
 void check_arrivals(grid &, thread_block &, std::uint32_t barrier);
-// Says which threads wait where, and ends the grid: nobody in the block can go on.
+// Reports where the threads of a deadlocked block wait, and ends the grid.
 void report_stuck(grid &, thread_block &);
 
-// Where an access or instruction stands, and which thread of the block it was.
+// Returns a finding with the source line of an instruction and the thread of a lane.
 finding at_lane(context &, const instruction &, int lane);
 void describe_shared(const context &, finding &, std::uint64_t address);
 
-std::string place_text(const code &, std::uint32_t statement); // "a.cu:12"
-// What threads meet at: "barrier", "warp barrier", "shuffle", "vote", "match", "warp reduction".
+std::string place_text(const code &, std::uint32_t statement); // for example "a.cu:12"
+// The name of a synchronising instruction: "barrier", "warp barrier", "shuffle", "vote", "match",
+// "warp reduction".
 std::string sync_name(const code &, std::uint32_t statement);
 dim thread_of(const grid &, const warp &, int lane);
 

@@ -1,4 +1,4 @@
-// Runs the blocks of a grid on several cores where that gives, bit for bit, what one core gives.
+// Runs the blocks of a grid on several cores, with results bit for bit equal to those of one core.
 #include "core_parallel.hpp"
 #include "launch_tree.hpp"
 
@@ -28,11 +28,11 @@ using u64 = std::uint64_t;
 
 constexpr u64 page_groups = u64{1} << touch_table::page_shift;
 constexpr u64 group_bytes = 256;
-constexpr u64 min_threads = 2048;            // of a grid that is watched
-constexpr u64 min_steps_per_core = 1 << 14;  // warp instructions that pay for starting a thread
-constexpr std::size_t max_saved = 64u << 20; // words, by all cores
+constexpr u64 min_threads = 2048;            // smallest grid that is watched
+constexpr u64 min_steps_per_core = 1 << 14;  // warp instructions worth starting a thread
+constexpr std::size_t max_saved = 64u << 20; // words, by all cores together
 
-// Zeros that take memory only where they are used.
+// Allocates zeros with calloc, which takes physical memory only where it is used.
 template <class T> T *zeros(u64 n)
 {
     void *p = std::calloc(n, sizeof(T));
@@ -121,7 +121,7 @@ bool touch_guard::touch(u64 offset, u64 bytes, bool write)
     return true;
 }
 
-// Lanes that follow each other in one group go together.
+// Consecutive lanes in the same group are recorded together.
 bool touch_guard::touch(const context &c, lane_mask mask, const u64 *address, u32 bytes, bool write)
 {
     u64 group = 0, words = 0, previous = ~u64{0};
@@ -129,7 +129,8 @@ bool touch_guard::touch(const context &c, lane_mask mask, const u64 *address, u3
         const u64 at = address[__builtin_ctz(mask)], offset = at - c.base;
         if (at == previous) continue;
         previous = at;
-        if (offset >= c.reserved || c.reserved - offset < bytes) continue; // the checks will say so
+        // reported by the access checks
+        if (offset >= c.reserved || c.reserved - offset < bytes) continue;
         const u64 first = offset / 4, n = (offset + bytes - 1) / 4 - first + 1;
         if (first % 64 + n > 64) {
             if (!touch(offset, bytes, write)) return false;
@@ -155,7 +156,7 @@ bool touch_guard::touch_group(u64 number, u64 words, bool writes)
     return writes ? write(number, all, mine, fresh) : read(all, mine, fresh);
 }
 
-// The order matters: first note, then look.
+// The order matters: record first, then check.
 bool touch_guard::read(touch_table::group &all, group &mine, u64 fresh)
 {
     mine.read |= fresh;
@@ -331,7 +332,7 @@ void block_team::run(block_runner &r, unsigned cores)
             if (first >= end_) break;
         }
         if (races) r.races.end(*r.node);
-    } catch (const std::exception &) { // one core needs less memory, or comes to the same error
+    } catch (const std::exception &) { // one core needs less memory, or meets the same error
         failed_ = true;
     }
     if (races) r.races.end();
@@ -349,7 +350,7 @@ bool block_team::run_all(grid &g, unsigned cores)
     try {
         for (unsigned k = 1; k < cores; ++k)
             others.emplace_back([this, k, cores] { run(*runners_[k], cores); });
-    } catch (const std::system_error &) { // no more threads: those that run take all blocks
+    } catch (const std::system_error &) { // no more threads: the running ones take all blocks
         cores = static_cast<unsigned>(others.size()) + 1;
     }
     run(*runners_[0], cores);
@@ -375,7 +376,7 @@ void add(std::vector<u64> &to, const std::vector<u64> &from)
     for (std::size_t k = 0; k < to.size(); ++k) to[k] += from[k];
 }
 
-// Of the requests that one core looked at, it keeps the first of the worst; so does this.
+// Keeps the first of the worst requests, as one core does.
 void add(site_worst &to, const site_worst &from)
 {
     if (from.score == 0) return;
@@ -402,7 +403,7 @@ void add(tally &to, const tally &from)
 
 } // namespace
 
-// False: together the blocks went beyond what a grid may.
+// Returns false if the blocks together exceed a grid's limits.
 bool block_team::merge_results(grid &g, unsigned cores)
 {
     u64 steps = g.steps;

@@ -1,21 +1,22 @@
-// Runs the blocks of a grid on several cores where that gives, bit for bit, what one core gives.
+// Runs the blocks of a grid on several cores, with results bit for bit equal to those of one core.
 //
-// Nobody can tell beforehand which blocks depend on each other, so it is tried. Each core runs
-// blocks one by one, and notes before each access to device memory what it touches. The try fails
-// as soon as a block
+// Dependences between blocks are not known beforehand, so the parallel run is speculative. Each
+// core runs blocks one by one and records the words of device memory that it is about to touch.
+// The run fails as soon as a block
 //   - touches a word that another core's block has written, or writes one that another's has read;
 //   - runs an atomic, a volatile or ordered access in device memory, a clock, a texture
 //     fetch, or anything that calls the runtime: printf, assert, malloc, a launch;
-//   - gives rise to any finding or fault, or cannot end without other blocks.
-// Then what was written is taken back, and one core runs the blocks in order, as if nothing had
-// been: so findings are always those of one core. If nothing of that happens, no block could see
-// another, and the order in which they ran is in no result.
+//   - causes any finding or fault, or cannot end without other blocks.
+// Then all writes are rolled back, and one core runs the blocks in order, so findings are always
+// those of one core. If the run succeeds, no block could observe another, so their order cannot
+// affect any result.
 //
-// The first block runs on one core, watched as the others are: it shows whether the kernel may be
-// tried, and whether the rest is worth it.
+// The first block runs on one core, watched in the same way: it shows whether the kernel may run
+// in parallel, and whether the remaining work is large enough.
 //
-// Two cores that touch the same word, one of them writing, note it first and look at the other's
-// notes afterwards. So at least one of them sees the other and stays away: no data race.
+// Two cores that touch the same word, one of them writing, each record the access first and then
+// check the other's records. At least one of them sees the conflict and does not access the word,
+// so the host program has no data race.
 #pragma once
 
 #include "core_grid.hpp"
@@ -28,7 +29,8 @@
 
 namespace simulator::core {
 
-// Which words of device memory the cores have read and written during one try; 64 words a group.
+// The words of device memory read and written by any core during one parallel run, in groups of
+// 64.
 class touch_table {
 public:
     touch_table();
@@ -36,7 +38,7 @@ public:
     touch_table(const touch_table &) = delete;
     touch_table &operator=(const touch_table &) = delete;
 
-    static constexpr unsigned page_shift = 9; // groups
+    static constexpr unsigned page_shift = 9; // in groups
     struct group {
         std::atomic<std::uint64_t> read = 0, read_by_many = 0, written = 0;
     };
@@ -48,13 +50,13 @@ public:
     std::uint64_t pages() const { return pages_; }
 
 private:
-    std::uint64_t pages_; // of all addresses
+    std::uint64_t pages_; // number of pages for all addresses
     std::atomic<page *> *table_;
-    std::mutex mutex_; // of what was made
+    std::mutex mutex_; // protects made_
     std::vector<std::unique_ptr<page>> made_;
 };
 
-// What the blocks of one core have touched, and what stood where they have written.
+// The words touched by the blocks of one core, and the original contents of those written.
 class touch_guard {
 public:
     explicit touch_guard(touch_table &);
@@ -62,19 +64,21 @@ public:
     touch_guard(const touch_guard &) = delete;
     touch_guard &operator=(const touch_guard &) = delete;
 
-    // `failed`: of the try; null: the blocks run on one core and are only watched.
+    // `failed`: the flag of the parallel run; null: the blocks run on one core and are only
+    // watched.
     void begin(std::atomic<bool> *failed, unsigned cores);
     bool watches_only() const { return failed_ == nullptr; }
     bool independent() const { return independent_; }
-    // These blocks are not to run beside others. True: then they go on by themselves.
+    // Notes that the blocks must not run in parallel. Returns true if they may continue, on one
+    // core.
     bool mark_dependent();
-    // False: a block of another core has to do with these bytes. `offset`: from the start of
+    // Returns false on a conflict with a block of another core. `offset`: from the start of
     // memory.
     bool touch(const context &, lane_mask, const std::uint64_t *address, std::uint32_t bytes,
-               bool write); // a lane
+               bool write); // `bytes`: per lane
     bool touch(std::uint64_t offset, std::uint64_t bytes, bool write);
-    void roll_back(); // what was written
-    void clear();     // notes, here and in the table
+    void roll_back(); // restores the words written
+    void clear();     // clears the records, here and in the table
 
 private:
     struct group {
@@ -96,18 +100,18 @@ private:
     touch_table &table_;
     std::atomic<bool> *failed_ = nullptr;
     bool independent_ = true;
-    page **pages_; // by number; a null for those never touched
+    page **pages_; // by number; null if never touched
     std::vector<std::unique_ptr<page>> made_;
     std::vector<std::uint64_t> used_;
     std::uint64_t last_ = ~std::uint64_t{0};
     page *mine_ = nullptr;
     touch_table::page *all_ = nullptr;
-    std::size_t max_saved_ = 0; // words
+    std::size_t max_saved_ = 0; // limit, in words
     std::vector<saved> saved_;
-    std::vector<std::uint32_t> values_, shadows_; // of the words saved, in order
+    std::vector<std::uint32_t> values_, shadows_; // of the saved words, in order
 };
 
-// One core's part of a try: what one core has once for all blocks.
+// The state of one core during a parallel run.
 struct block_runner {
     explicit block_runner(touch_table &t) : guard(t) {}
     touch_guard guard;
@@ -119,16 +123,17 @@ struct block_runner {
     std::unique_ptr<grid> part;
 };
 
-// Kept from launch to launch.
+// Is kept from launch to launch.
 class block_team {
 public:
     block_team();
     ~block_team();
 
-    // Watches the first block if the grid may be tried afterwards.
+    // Watches the first block if the grid may run in parallel afterwards.
     void watch(grid &);
     void stop_watching(grid &);
-    // The first block has ended: runs the others. False: one core must run them.
+    // Called when the first block has ended: runs the others in parallel. Returns false if one
+    // core must run them.
     bool finish(grid &);
 
 private:

@@ -1,10 +1,10 @@
-// Runs a warp: its lanes part at branches and meet again where the branch's ways meet.
+// Runs a warp: lanes diverge at branches and reconverge at the immediate post-dominator.
 //
-// Lanes that run together are a path. When they part, the path becomes a join at the meeting point
-// and waits for its children; normally one child runs until it arrives, then the next. When the
-// running lanes can only wait for others of the same warp (a spin lock, a warp-wide barrier in two
-// branches), other paths get their turn, and lanes that wait at a join may go ahead, so that every
-// thread makes progress.
+// Lanes that run together are a path. When they diverge, the path becomes a join at the
+// reconvergence block and waits for its children; normally one child runs until it arrives, then
+// the next. When the running lanes can only wait for others of the same warp (a spin lock, a
+// warp-wide barrier in two branches), other paths get a turn, and lanes that wait at a join may
+// continue alone, so that every thread makes progress.
 #include "core_copies.hpp"
 #include "core_races.hpp"
 #include "core_undefined.hpp"
@@ -17,8 +17,9 @@ namespace {
 
 using state = path::state;
 
-constexpr std::uint32_t spin_limit = 64;     // spinning turns before lanes may leave a join
-constexpr std::uint32_t max_calls = 1 << 13; // a thread: with the least that hardware keeps of each
+constexpr std::uint32_t spin_limit = 64; // spinning turns before lanes may leave a join
+// Call depth per thread, with the smallest frame that hardware keeps per call.
+constexpr std::uint32_t max_calls = 1 << 13;
 
 template <class T> T *lanes_of(context &c, operand o)
 {
@@ -43,7 +44,7 @@ int new_path(warp &w, const path &p)
     return static_cast<int>(w.paths.size()) - 1;
 }
 
-// A join whose last child is gone goes on with those that arrived, or is gone too.
+// A join whose last child is gone continues with the lanes that arrived, or is removed too.
 void child_gone(warp &w, int join)
 {
     while (join >= 0) {
@@ -79,7 +80,7 @@ void drop_frame_users(warp &w, int frame_index, int lanes)
     if (f.users == 0 && frame_index != 0) f.of = nullptr;
 }
 
-// The lanes `some` of path `p` end.
+// Ends the lanes `some` of path `p`.
 void end_lanes(warp &w, int p, lane_mask some)
 {
     path &n = w.paths[p];
@@ -108,7 +109,7 @@ const call_site &call_of(const warp &w, const path &join)
     return k.calls[k.instructions[k.blocks[join.waits].terminator].extra];
 }
 
-// The lanes `some` of path `p` return to where their function was called, with its results.
+// Returns the lanes `some` of path `p` to the call of their function, with its results.
 void return_lanes(warp &w, int p, lane_mask some)
 {
     int join = calling_join(w, p);
@@ -145,10 +146,10 @@ void diverge(warp &w, int p, int reconvergence_block, const way *ways, std::size
         j.now = state::joining;
         j.mask = 0;
         j.block = reconvergence_block;
-        j.children = 1; // held while children are made
+        j.children = 1; // held while children are created
         parent = p;
     } else {
-        w.paths[p].now = state::unused; // its place in the parent's count stays until the end
+        w.paths[p].now = state::unused; // the parent's child count still includes this path
     }
     int first = -1;
     for (std::size_t k = 0; k < n; ++k) {
@@ -208,8 +209,8 @@ bool make_local(grid &g, warp &w, const frame &f, lane_mask mask)
     return true;
 }
 
-// Whether a call passes and takes back what the function has: through a pointer, it may not. The
-// room of an argument is that of the largest of its name.
+// True if the arguments and results of a call fit the callee, which an indirect call does not
+// guarantee. An argument variable has the size of the largest one of its name.
 bool fits(const code &callee, const call_site &site)
 {
     auto room = [](const std::vector<ptx::variable> &has, const std::vector<std::uint32_t> &given) {
@@ -220,7 +221,7 @@ bool fits(const code &callee, const call_site &site)
            room(callee.source->results, site.out_bytes);
 }
 
-// Adds a child of the call's join that starts `callee`.
+// Adds to the call's join a child that starts `callee`.
 bool start_call(grid &g, warp &w, int join, code &callee, const call_site &site, lane_mask mask)
 {
     int at = new_frame(w, callee, w.frames[w.paths[join].in], count(mask));
@@ -268,7 +269,7 @@ void call(grid &g, warp &w, int p, const basic_block &b, const instruction &i)
     j.now = state::joining;
     j.is_call = true;
     j.mask = 0;
-    j.waits = static_cast<std::uint32_t>(j.block); // the block whose closer is the call
+    j.waits = static_cast<std::uint32_t>(j.block); // the block whose terminator is the call
     j.block = b.next;
     j.children = 0;
     while (mask != 0) {
@@ -299,8 +300,8 @@ void call(grid &g, warp &w, int p, const basic_block &b, const instruction &i)
     }
 }
 
-// Lets waiting paths pass when all living lanes they name wait at the same place (for a plain
-// barrier: at any).
+// Lets waiting paths pass when all living lanes that they name wait at the same instruction (for a
+// plain warp barrier: at any warp barrier).
 bool pass_sync(grid &g, warp &w, int p)
 {
     path &n = w.paths[p];
@@ -334,7 +335,7 @@ bool pass_sync(grid &g, warp &w, int p)
     return true;
 }
 
-// The next path that can run, after the current one; -1: none.
+// Returns the next path that can run, after the current one; -1: none.
 int next_ready(grid &g, warp &w)
 {
     int n = static_cast<int>(w.paths.size());
@@ -347,7 +348,7 @@ int next_ready(grid &g, warp &w)
     return -1;
 }
 
-// Lanes that wait at a join go ahead without their siblings. False: none wait.
+// Lanes that wait at a join continue without their siblings. Returns false if no lanes wait.
 bool release_join(warp &w)
 {
     for (std::size_t k = w.paths.size(); k-- > 0;) {
@@ -432,7 +433,7 @@ std::string counts_differ(std::uint32_t id, std::uint32_t first, std::uint32_t n
            ", but this thread comes to it for " + text(now) + ": all must name the same number";
 }
 
-// bar: 0 sync, 1 arrive, 2.. red. True: the path waits.
+// bar: 0 is sync, 1 arrive, 2 and up red. Returns true if the path waits.
 bool barrier(grid &g, warp &w, int p, const basic_block &b, const instruction &i)
 {
     path &n = w.paths[p];
@@ -469,7 +470,7 @@ bool barrier(grid &g, warp &w, int p, const basic_block &b, const instruction &i
     return i.extra != 1;
 }
 
-// The lanes of `mask` that name the same lanes as its first one does.
+// The lanes of `mask` whose member mask equals that of its first lane.
 lane_mask same_members(const std::uint32_t *members, lane_mask mask)
 {
     std::uint32_t first = members[__builtin_ctz(mask)];
@@ -479,8 +480,8 @@ lane_mask same_members(const std::uint32_t *members, lane_mask mask)
     return same;
 }
 
-// A warp-synchronous instruction. Lanes that name different sets (tiles of a warp) are served set
-// by set; when a set is not complete, each set waits by itself.
+// A warp-synchronous instruction. Lanes with different member masks (tiles of a warp) are handled
+// set by set; if some set is incomplete, each set waits on its own.
 void synchronise(grid &g, warp &w, int p, const basic_block &b, const instruction &i)
 {
     const std::uint32_t *members = lanes_of<std::uint32_t>(g.seen, i.extra);
@@ -516,7 +517,7 @@ void synchronise(grid &g, warp &w, int p, const basic_block &b, const instructio
         }
 }
 
-// Runs one instruction for those lanes whose guard holds.
+// Runs one instruction for the lanes whose guard is true.
 inline void run_one(context &c, const instruction &i, lane_mask mask, std::uint64_t *lanes_off)
 {
     if (i.guard == no_operand) {
@@ -528,7 +529,7 @@ inline void run_one(context &c, const instruction &i, lane_mask mask, std::uint6
     }
 }
 
-// The same where registers hold undefined values, until they hold none. Returns the next one.
+// The same while registers hold undefined values. Returns the next instruction.
 const instruction *follow_values(context &c, const code &k, const instruction *i,
                                  const instruction *end, lane_mask mask, std::uint64_t *lanes_off)
 {
@@ -562,7 +563,7 @@ void run_straight(context &c, const code &k, const basic_block &b, lane_mask mas
     }
 }
 
-// The instruction that closes a basic block uses what it reads.
+// Checks the operands of a block's terminator for undefined values.
 void follow_to_terminator(context &c, const code &k, const basic_block &b, lane_mask mask)
 {
     undefined_values &values = *c.w->undefined;

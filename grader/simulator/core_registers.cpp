@@ -1,4 +1,4 @@
-// Places registers: liveness over the basic blocks, then a scan over intervals.
+// Allocates registers: liveness over the basic blocks, then a linear scan over live intervals.
 #include "core_decode.hpp"
 
 #include <algorithm>
@@ -29,7 +29,7 @@ struct interval {
     std::uint32_t reg, first, last;
 };
 
-// The stretch of draft indices in which each register holds a value that is still needed.
+// The live interval of each register, in draft indices.
 std::vector<interval> live_intervals(const std::vector<draft> &drafts,
                                      const std::vector<std::vector<operand>> &lists,
                                      const std::vector<basic_block> &blocks, std::size_t registers)
@@ -45,7 +45,8 @@ std::vector<interval> live_intervals(const std::vector<draft> &drafts,
             });
             bits in = out;
             for (std::uint32_t k = end_of(blocks[b]); k-- > blocks[b].first;) {
-                // A guarded write leaves other lanes as they were, so it ends nothing.
+                // A guarded write keeps the values of other lanes, so it does not end a live
+                // range.
                 if (drafts[k].ins.guard == no_operand)
                     each_write(drafts[k], lists, [&](operand r) { drop(in, r); });
                 each_read(drafts[k], lists, [&](operand r) { put(in, r); });
@@ -79,7 +80,7 @@ std::vector<interval> live_intervals(const std::vector<draft> &drafts,
     return all;
 }
 
-// Slots of one class: an interval takes the one freed last, or a new one.
+// Positions of one register class: an interval takes the one freed last, or a new one.
 class slots {
 public:
     std::uint32_t take(const interval &i)
@@ -113,7 +114,7 @@ std::uint32_t place_registers(std::vector<draft> &drafts, std::vector<std::vecto
                               const std::vector<basic_block> &blocks,
                               const std::vector<register_class> &classes)
 {
-    // So many take less than 4 GiB, as offsets need it.
+    // This limit keeps offsets within 4 GiB.
     if (classes.size() > std::size_t{1} << 23)
         throw ptx::refused("a function of too many registers");
     auto intervals = live_intervals(drafts, lists, blocks, classes.size());
@@ -121,7 +122,8 @@ std::uint32_t place_registers(std::vector<draft> &drafts, std::vector<std::vecto
     std::vector<std::uint32_t> slot(classes.size(), 0);
     for (const auto &i : intervals)
         slot[i.reg] = by_class[static_cast<int>(classes[i.reg])].take(i);
-    // carry, predicates, narrow and wide registers, each part on a cache line
+    // The frame holds carry, predicates, narrow and wide registers; the last two start on cache
+    // lines.
     std::uint32_t narrow_at = (4 + 4 * by_class[0].count() + 63) / 64 * 64;
     std::uint32_t wide_at = narrow_at + 128 * by_class[1].count();
     auto place = [&](operand o) -> operand {

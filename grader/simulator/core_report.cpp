@@ -1,4 +1,4 @@
-// Says in words what went wrong in a kernel, where, and to whose memory.
+// Describes findings in a kernel: the problem, the source line and the memory.
 #include "core_copies.hpp"
 
 #include <cxxabi.h>
@@ -82,7 +82,7 @@ const char *reason(finding_kind k)
 
 namespace {
 
-// A function's own variable is shown without the function.
+// Shows a function's own variable without the function's name.
 std::string variable_name(const std::string &mangled)
 {
     int status = 0;
@@ -100,7 +100,7 @@ void describe_shared(const context &c, finding &f, std::uint64_t address)
     std::uint64_t at = address >= shared_window ? address - shared_window : address;
     const program &p = *c.g->running;
     f.address = at;
-    // Addresses have 32 bits: those from the half on come of an index below 0.
+    // Addresses have 32 bits: those in the upper half come from a negative index.
     const bool below = at >= (std::uint64_t{1} << 31) && at < (std::uint64_t{1} << 32);
     f.where = "shared memory, byte " +
               std::to_string(below ? static_cast<std::int64_t>(at) - (std::int64_t{1} << 32)
@@ -127,7 +127,7 @@ void describe_shared(const context &c, finding &f, std::uint64_t address)
 
 namespace {
 
-// Of an array in shared memory whose first bytes alone are written: how many those are.
+// If only the first bytes of an array in shared memory are written, adds their number.
 void say_how_much_is_written(const context &c, finding &f)
 {
     const program &p = *c.g->running;
@@ -172,7 +172,7 @@ std::string place_text(const code &k, std::uint32_t statement)
 
 namespace {
 
-// Bytes that nobody has written, but that a cp.async is bringing.
+// Turns a read of bytes that a pending cp.async will write into a race that names the copy.
 void name_copy(const context &c, finding &f)
 {
     if ((c.shared_shadow[f.address] & in_flight) == 0) return;
@@ -210,7 +210,7 @@ finding of_access(context &c, const instruction &i, access_problem p, int lane,
         f.where = "the kernel's parameters";
     else
         describe_global(f, address, bytes, p, c.closed);
-    // What is never written, a write needs only where it is an atomic's.
+    // A write to uninitialised memory can only be reported for an atomic's read-modify-write.
     const bool atomic = write && f.kind == finding_kind::uninitialised;
     f.detail = std::string(atomic  ? "an atomic"
                            : write ? "a write"

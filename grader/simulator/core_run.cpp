@@ -1,7 +1,7 @@
-// Runs a grid: which blocks are resident, whose turn it is, and when a barrier lets threads pass.
+// Runs a grid: chooses the resident blocks and whose turn it is, and releases barriers.
 //
 // All blocks of a grid count as resident. To keep memory small, blocks start in order and only as
-// many run at a time as are needed: when nobody among them can go on without others, more start.
+// many run at a time as are needed: when none of them can continue without others, more start.
 #include "core_parallel.hpp"
 #include "core_races.hpp"
 #include "core_standstill.hpp"
@@ -21,11 +21,11 @@ namespace {
 
 using state = path::state;
 
-constexpr std::uint64_t quantum = 1 << 14;            // instructions a turn
-constexpr std::uint64_t max_resident_bytes = 1 << 30; // of running blocks' state
+constexpr std::uint64_t quantum = 1 << 14;            // instructions per turn
+constexpr std::uint64_t max_resident_bytes = 1 << 30; // state of running blocks
 constexpr int busy_rounds = 32;       // before more blocks start although all are busy
-constexpr std::size_t few_blocks = 8; // that begin together in a random schedule
-constexpr int still_rounds = 4;       // of pure waiting before it counts as endless
+constexpr std::size_t few_blocks = 8; // resident at first in a random schedule
+constexpr int still_rounds = 4;       // rounds of pure waiting that count as endless
 
 void place_block(thread_block &b, std::uint64_t number, const dim &of)
 {
@@ -85,14 +85,14 @@ void admit(grid &g, std::uint64_t wanted)
     }
 }
 
-// Whether more blocks may begin though none of those that run has ended.
+// True if more blocks may start before a running one has ended.
 bool more_may_begin(const grid &g)
 {
     return g.next_block < g.blocks && (g.order.empty() || g.resident.size() < few_blocks) &&
            block_bytes(g) * g.resident.size() < max_resident_bytes;
 }
 
-// Not of a cooperative grid: its blocks are promised to run together.
+// Does nothing for a cooperative grid, whose blocks are guaranteed to run concurrently.
 void shuffle_beginnings(grid &g)
 {
     constexpr std::uint64_t most = 1 << 22;
@@ -104,20 +104,20 @@ void shuffle_beginnings(grid &g)
 }
 
 struct round_result {
-    bool moved = false;  // somebody ended, passed a barrier or was interrupted while working
-    bool passed = false; // somebody passed a barrier
+    bool moved = false;  // a warp ended, passed a barrier or used up its turn
+    bool passed = false; // a warp passed a barrier
     bool ended = false;  // a block ended
-    bool paused = false; // somebody slept: time may pass differently next time
+    bool paused = false; // a warp slept: its next turn may differ
 };
 
-// Each warp of the block gets turns until all have ended or wait.
+// Gives each warp of the block turns until all have ended or wait.
 void run_warps(grid &g, thread_block &b, round_result &r)
 {
     std::vector<std::size_t> order(b.warps.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
     for (bool again = true; again && b.live != 0;) {
         again = false;
-        bool others = false; // some warp waits for memory or was interrupted
+        bool others = false; // some warp polls memory or was interrupted
         if (g.shuffled) std::shuffle(order.begin(), order.end(), g.random);
         for (std::size_t i : order) {
             warp &w = b.warps[i];
@@ -146,7 +146,7 @@ void run_block(grid &g, thread_block &b, round_result &r)
     g.busiest = std::max(g.busiest, b.steps);
 }
 
-// Of a basic block, the first statement that the source has a line for, or else the first.
+// The first statement of a basic block that has a source line, or else the first.
 std::uint32_t first_with_line(const code &k, const basic_block &b)
 {
     for (std::uint32_t s = b.first_statement; s < b.last_statement; ++s)
@@ -172,10 +172,10 @@ void stop_endless(grid &g, const std::string &why)
     g.result = {702, why};
 }
 
-// The time that this thread has spent on a grid; looked at now and then.
+// Measures the CPU time that this thread spends on a grid; the clock is read only now and then.
 class grid_clock {
 public:
-    // Whether it is more than a grid may take.
+    // True if the grid's time limit is exceeded.
     bool run_out()
     {
         constexpr unsigned seldom = 64;
@@ -194,7 +194,7 @@ private:
     unsigned turns_ = 0;
 };
 
-// `held_back`: blocks have not begun, and none can.
+// `held_back`: some blocks have not started, and none can.
 std::string why_all_wait(const grid &g, bool held_back)
 {
     if (held_back)
@@ -206,8 +206,8 @@ std::string why_all_wait(const grid &g, bool held_back)
            (has_children(*g.self) ? ": grids that this one launched run after it" : "");
 }
 
-// Whether threads that all wait may be waiting for host code to write memory that both see: for
-// some time, while there is anyone to do so.
+// True while threads that all wait may be waiting for host code to write memory that both see: for
+// a limited time, and only if the host has other threads.
 bool host_may_help(std::chrono::steady_clock::time_point &quiet_since)
 {
     if (!memory::instance().shared_with_host()) return false;
@@ -216,7 +216,8 @@ bool host_may_help(std::chrono::steady_clock::time_point &quiet_since)
         if (!host().has_other_threads()) return false;
         quiet_since = now;
     }
-    std::this_thread::sleep_for(std::chrono::microseconds(100)); // leaves the core to them
+    // leaves the core to the host's threads
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
     return now - quiet_since < std::chrono::milliseconds(settings().host_patience_ms);
 }
 
@@ -281,7 +282,7 @@ void run_blocks(grid &g)
             continue;
         }
         still = waiting && !r.paused && !g.seen.changed ? still + 1 : 0;
-        // Blocks that wait for one that has not begun do so in loops of any kind.
+        // Blocks that wait for a block not yet started may do so in loops of any kind.
         const bool held_back = !g.order.empty() && g.next_block < g.blocks;
         const bool in_loops = held_back && loops.reached(g);
         if (still == 0 && !in_loops) quiet_since = {};
@@ -306,7 +307,7 @@ const instruction &terminator_of(const warp &w, const path &p)
     return k.instructions[k.blocks[p.block].terminator];
 }
 
-// More threads came than the barrier was told to wait for.
+// Reports that more threads arrived than the barrier expects.
 void report_excess(grid &g, thread_block &b, std::uint32_t id, std::uint32_t expected)
 {
     each_waiting(b, id, [&](warp &w, path &p) {
@@ -336,8 +337,8 @@ void write_reduction(warp &w, const path &p, const instruction &i, const barrier
     std::memcpy(at, &v, 4);
 }
 
-// What threads did before the barrier is ordered before what those that waited do next. That a
-// thread has ended orders nothing.
+// Accesses before the barrier are ordered before later accesses of the threads that waited. A
+// thread that has ended orders nothing.
 void order_by_barrier(grid &g, thread_block &b, std::uint32_t id)
 {
     if (g.seen.races == nullptr) return;

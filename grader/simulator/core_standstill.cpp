@@ -1,4 +1,4 @@
-// Compares the states of warps: where each lane is, its registers and its local memory.
+// Compares the states of warps: the position of each lane, its registers and its local memory.
 #include "core_standstill.hpp"
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 namespace simulator::core {
 namespace {
 
-// Spinning lanes let others of their warp that wait at a join go ahead every so often, and a load
-// may once get an older value. After so many rounds, and visits of a state, that is over.
+// Spinning lanes release lanes of their warp that wait at a join every so often, and a load may
+// get an older value once. Both are over after this many rounds, and visits of a state.
 constexpr int settling_rounds = 256, enough_visits = 3;
 
 void mix(std::size_t &hash, std::size_t value)

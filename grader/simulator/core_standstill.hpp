@@ -1,8 +1,9 @@
-// Tells that the warps of a grid only go round in loops, where no look at the code can: a loop may
-// carry values from one iteration to the next, as one that waits longer each time.
+// Detects that all warps of a grid run in loops without progress, also when the loop carries
+// values from one iteration to the next (a back-off that doubles, for example), which static
+// analysis cannot see.
 //
-// A warp that comes back to a state that it was in goes the same way again, while memory stays as
-// it is. Where all do, nothing will ever happen by itself.
+// A warp that returns to an earlier state repeats itself as long as memory does not change. If all
+// warps do, the grid will never end.
 #pragma once
 
 #include "core_grid.hpp"
@@ -14,15 +15,16 @@ namespace simulator::core {
 
 class standstill {
 public:
-    // Memory has changed, or a block has ended, or threads have passed a barrier.
+    // Call when memory has changed, a block has ended, or threads have passed a barrier.
     void forget();
-    // After a round of turns without that: whether no warp can do anything new.
+    // Call after a round of turns without such an event. Returns true if no warp can reach a new
+    // state.
     bool reached(const grid &);
 
 private:
     struct visits {
-        std::unordered_map<std::size_t, int> of; // a state's hash
-        int most = 0;                            // of any state
+        std::unordered_map<std::size_t, int> of; // by hash of the state
+        int most = 0;                            // largest count of any state
     };
 
     int quiet_rounds_ = 0;

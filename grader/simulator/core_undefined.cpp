@@ -1,4 +1,4 @@
-// Follows what was loaded from memory that nobody has written to where it is used.
+// Follows values loaded from uninitialised memory to where they are used.
 #include "core_undefined.hpp"
 #include "core_decode.hpp"
 #include "core_lanes.hpp"
@@ -24,7 +24,7 @@ std::uint64_t address_of(context &c, const instruction &i, int lane)
            static_cast<std::uint64_t>(i.offset);
 }
 
-// The lanes of a store that go to local memory.
+// The lanes of a store whose address is in local memory.
 lane_mask local_lanes(context &c, const instruction &i)
 {
     const ptx::statement &s = c.running->body.statements[i.statement];
@@ -32,7 +32,7 @@ lane_mask local_lanes(context &c, const instruction &i)
     return where([&](int l) { return address_of(c, i, l) >> 56 == local_window >> 56; });
 }
 
-// The lanes in which an operand of `and` is 0, or of `or` is all ones: the other does not matter.
+// The lanes in which this operand of `and` is 0, or of `or` all ones: the other cannot matter.
 lane_mask deciding_lanes(context &c, const instruction &i, operand o, bool negated)
 {
     const auto &op = c.running->body.statements[i.statement].op;
@@ -67,7 +67,7 @@ void undefined_values::load(context &c, const instruction &i, const lane_mask *e
     lane_mask held = 0, lanes = 0;
     for (const holding &h : held_)
         if (h.origin == id) held |= h.lanes;
-    o.lanes &= held; // of the others the value is lost
+    o.lanes &= held; // the values of other lanes have been lost
     for (std::uint32_t k = 0; k < i.count; ++k) {
         const operand to = i.count == 1 ? i.d : c.lists[i.extra][k];
         if (!is_register(to) || elements[k] == 0) continue;
@@ -104,7 +104,7 @@ void undefined_values::add_sources(context &c, const instruction &i, const instr
         for (operand o : c.running->lists[i.extra]) add(c, o, to, mask);
 }
 
-// and, or: what the other operand decides by itself is defined.
+// and, or: a lane that the other operand decides alone is defined.
 void undefined_values::add_absorbed(context &c, const instruction &i, parts &to,
                                     lane_mask mask) const
 {
@@ -123,7 +123,7 @@ void undefined_values::add_absorbed(context &c, const instruction &i, parts &to,
     }
 }
 
-// setp with a predicate that it is combined with, which may decide alone.
+// setp combined with a predicate: the predicate may decide alone.
 void undefined_values::add_compared(context &c, const instruction &i, parts &to,
                                     lane_mask mask) const
 {
@@ -286,7 +286,7 @@ void undefined_read(context &c, const instruction &i, const lane_mask *elements,
     const lane_mask lanes = all([](std::uint32_t) { return true; });
     const auto &code = c.running->instructions;
     const bool follows = c.running->roles[static_cast<std::size_t>(&i - code.data())].followed;
-    // What a copy is bringing may have arrived when the value is used.
+    // The bytes of a pending cp.async may have arrived by the time the value is used.
     bool arriving = false;
     if (s == ptx::space::shared)
         active(lanes, [&](int l) {

@@ -1,11 +1,11 @@
-// Follows what was loaded from memory that nobody has written, register by register, to where it
-// is used: as an address, in a condition, in what is stored or handed to another thread or
-// function. Only there a finding is made, which names the load. What a select or a branch throws
-// away is none: nvcc itself loads early where it may, and drops what the program did not ask for.
-// Nor is a structure that is copied within a thread's local memory before all of it is written.
+// Follows values loaded from uninitialised memory, register by register, to their use: as an
+// address, in a condition, in a store, or as an argument to another thread or function. Only a use
+// makes a finding, which names the load. A value that a select or a branch discards is not
+// reported, because nvcc itself hoists loads and discards values that the program did not ask for.
+// Copying a partly written structure within a thread's local memory is not reported either.
 //
-// A warp holds such values in a list that is empty as a rule: nothing is done for instructions
-// while it is, see context::attend.
+// A warp holds such values in a list that is usually empty; while it is, instructions take the
+// fast path, see context::slow_path.
 #pragma once
 
 #include "core.hpp"
@@ -16,29 +16,29 @@ class undefined_values {
 public:
     bool empty() const { return held_.empty(); }
 
-    // A load of these lanes found nothing in its elements; they have a register of their own each.
+    // A load found uninitialised elements in these lanes; each element has a register of its own.
     void load(context &, const instruction &, const lane_mask *elements,
               const std::uint64_t *address, std::uint32_t bytes, ptx::space);
-    // An instruction is about to run for these lanes, or closes their basic block. Reports what it
-    // uses, and notes what its results are made of.
+    // Call before an instruction runs for these lanes, or terminates their basic block. Reports
+    // undefined values that it uses, and tracks those its results derive from.
     void run(context &, const instruction &, const instruction_role &, lane_mask);
-    // The same instruction has run.
+    // Call after the same instruction has run.
     void after(context &, const instruction &);
-    // Whether a path runs the instruction, or where it goes, depends on what these lanes loaded.
+    // Reports that a guard of this instruction depends on undefined values of these lanes.
     void decide(context &, const instruction &, lane_mask);
     void forget_lanes(lane_mask gone);
     void forget_frame(const std::byte *registers);
 
 private:
-    struct origin { // a load that found nothing, with what its lanes read first
+    struct origin { // a load of uninitialised memory, and the first address per lane
         const instruction *by;
         ptx::space space;
         std::uint32_t bytes;
-        lane_mask lanes; // whose value is neither used nor lost
+        lane_mask lanes; // whose value is neither reported nor lost
         std::uint64_t address[32];
         std::uint32_t times[32];
     };
-    struct holding { // some lanes of a register
+    struct holding { // lanes of a register that hold such a value
         const std::byte *frame;
         operand reg;
         std::uint32_t origin;
@@ -62,7 +62,8 @@ private:
     void report(context &, const parts &);
     void drop_empty();
 
-    // A store to local memory of what was only copied from there: the bytes stay undefined.
+    // A store to local memory of a value that was only copied from there: the bytes stay
+    // undefined.
     struct copy_of_nothing {
         std::uint32_t element;
         lane_mask lanes;
@@ -71,7 +72,7 @@ private:
 
     std::vector<origin> origins_;
     std::vector<holding> held_;
-    std::vector<copy_of_nothing> copied_; // by the instruction that runs
+    std::vector<copy_of_nothing> copied_; // for the instruction that runs
 };
 
 } // namespace simulator::core

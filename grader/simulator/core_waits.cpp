@@ -1,4 +1,4 @@
-// Says which threads of a block do not meet: where each waits, and which place is to blame.
+// Reports which threads of a block wait in different places, and which place is to blame.
 #include "core_grid.hpp"
 
 #include <algorithm>
@@ -8,9 +8,9 @@ namespace {
 
 using state = path::state;
 
-// Threads that wait at one place.
+// The threads that wait at one place.
 struct waiting_place {
-    warp *of = nullptr; // the first of them
+    warp *of = nullptr; // the first warp
     path *lanes = nullptr;
     std::uint32_t threads = 0;
 
@@ -20,7 +20,7 @@ struct waiting_place {
         return function().instructions[function().blocks[lanes->block].terminator];
     }
     std::string at() const { return place_text(function(), terminator().statement); }
-    std::string name(const char *article = "") const // "a vote", "barrier 3"
+    std::string name(const char *article = "") const // for example "a vote", "barrier 3"
     {
         if (lanes->now == state::at_barrier && lanes->waits != 0)
             return "barrier " + std::to_string(lanes->waits);
@@ -46,7 +46,8 @@ template <class F> std::vector<waiting_place> waiting_places(thread_block &b, F 
     return all;
 }
 
-// Whether a way of at least one step leads from block to block, never through `avoiding`.
+// True if a path of at least one step leads from block to block without passing through
+// `avoiding`.
 bool leads(const code &k, int from, int to, int avoiding = -1)
 {
     std::vector<char> seen(k.blocks.size());
@@ -66,8 +67,8 @@ bool leads(const code &k, int from, int to, int avoiding = -1)
     return false;
 }
 
-// Whether those at `b` have gone around `a`. Where both stand in a loop: whether a round can leave
-// out `a`, and none can leave out `b`.
+// True if the threads at `b` have bypassed `a`. If both places are in a loop: an iteration can
+// skip `a`, and none can skip `b`.
 bool went_around(const waiting_place &a, const waiting_place &b)
 {
     const code &k = a.function();
@@ -77,7 +78,7 @@ bool went_around(const waiting_place &a, const waiting_place &b)
     return there != back ? there : there && leads(k, y, y, x) && !leads(k, x, x, y);
 }
 
-// The place to blame comes first; where nobody can tell, a vote or shuffle.
+// Puts the place to blame first; if undecided, a vote or shuffle.
 void sort_by_blame(std::vector<waiting_place> &places)
 {
     std::stable_partition(places.begin(), places.end(),
@@ -88,7 +89,7 @@ void sort_by_blame(std::vector<waiting_place> &places)
     std::rotate(places.begin(), blamed, blamed + 1);
 }
 
-// "3 had ended, after the test at a.cu:12,"
+// For example "3 had ended, after the test at a.cu:12,".
 std::string ended_text(const thread_block &b)
 {
     std::string s = std::to_string(b.threads - b.live) + " had ended";
@@ -108,7 +109,7 @@ finding finding_at(grid &g, const waiting_place &p, std::string detail)
     return f;
 }
 
-// "3 wait at the barrier at a.cu:12, 4 wait at the vote at a.cu:10" of all places but the first
+// All places but the first: "3 wait at the barrier at a.cu:12, 4 wait at the vote at a.cu:10".
 std::string others_text(const std::vector<waiting_place> &places)
 {
     std::string s;
@@ -126,7 +127,7 @@ void check_arrivals(grid &g, thread_block &b, std::uint32_t id)
         b, [&](const path &p) { return p.now == state::at_barrier && p.waits == id; });
     bool missed = b.live < b.threads && settings().ended_threads_miss_barriers;
     if (places.empty() || b.misused || (places.size() == 1 && !missed)) return;
-    b.misused = true; // what the same threads miss later follows from this
+    b.misused = true; // later misuse by the same threads follows from this one
     sort_by_blame(places);
     std::string detail = std::to_string(places[0].threads) + " threads of the block wait at it";
     detail += places.size() > 1 ? " while " + others_text(places)

@@ -1,5 +1,4 @@
-// What the memory of a device does not promise: that two stores of one block become visible to
-// another in the order in which they were made.
+// Simulates weakly ordered memory: two stores of one block may become visible out of order.
 #include "core_weak.hpp"
 
 #include <algorithm>
@@ -17,7 +16,7 @@ u32 block_of(const context &c) { return static_cast<u32>(c.b->number); }
 
 constexpr u32 word_bytes = 4;
 
-// f(word, first, end): bytes [first, end) of the word at an address belong to these.
+// Calls f(word, first, end) for each word that overlaps the range: its bytes [first, end) do.
 template <class F> void each_word(u64 at, u32 bytes, F f)
 {
     for (u64 word = at - at % word_bytes; word < at + bytes; word += word_bytes)
@@ -61,7 +60,7 @@ void weak_memory::atomic(const context &c, const instruction &i, lane_mask mask,
 {
     const u32 me = block_of(c);
     const store_event now{order_.now(), i.statement};
-    // Who has stored nothing tells of nothing: most atomics are not looked at further.
+    // Atomics of a block without strong stores cannot publish any: most are skipped here.
     const bool has_stored = stored_.contains(me);
     if (!has_stored && words_.empty()) return;
     each_lane(mask, [&](int lane) {
@@ -94,8 +93,8 @@ const weak_memory::store_event *weak_memory::seen_later(const sightings &seen, u
     return nullptr;
 }
 
-// Of a byte: what the block whose store brought its value has done since, of which this block knows
-// and which nothing orders. null: the byte has its latest value.
+// Returns a later store by the block that wrote this byte which the reading block has seen while
+// nothing orders the two stores; null if the byte must have its latest value.
 const weak_memory::store_event *weak_memory::unordered_later_store(const context &c,
                                                                    const sightings &seen, u64 at,
                                                                    const word &w, u32 b) const
@@ -104,7 +103,8 @@ const weak_memory::store_event *weak_memory::unordered_later_store(const context
     const byte_store &last = w.last[b];
     if (!w.has_older[b] || last.block == me) return nullptr;
     if (std::find(w.served.begin(), w.served.end(), me) != w.served.end()) return nullptr;
-    const auto before = seen.find(at); // who has read the value gets no older one afterwards
+    // a block that has read the new value never gets the old one
+    const auto before = seen.find(at);
     if (before != seen.end() && before->second.of[b] > last.by.at) return nullptr;
     if (order_.released_to(*c.b, last.block, last.by.at)) return nullptr;
     return seen_later(seen, last.block, last.by.at);

@@ -1,11 +1,11 @@
-// What the memory of a device does not promise: that two stores of one block become visible to
-// another in the order in which they were made.
+// Simulates weakly ordered memory: two stores of one block may become visible to another block out
+// of order.
 //
-// Memory here is one and in order. In runs that shuffle blocks, a strong load of a block that has
-// seen a later store of another block gets, once, the older value of an earlier strong store of it,
-// where no fences order the two: the value and the flag of a message, of which the flag came first.
-// A program that needs the order gets wrong results by that; one that does not, as where value and
-// flag are one word, goes on as ever.
+// The simulated memory itself is sequentially consistent. In runs that shuffle blocks, a strong
+// load by a block that has seen a later store of another block gets, once, the value before an
+// earlier strong store of that block, if no fences order the two: the flag of a message became
+// visible before its data. A program that needs the order then computes wrong results; one that
+// does not, because data and flag share a word for example, is unaffected.
 #pragma once
 
 #include "core_races.hpp"
@@ -21,36 +21,36 @@ class weak_memory {
 public:
     explicit weak_memory(const race_checker &order) : order_(order) {}
 
-    void begin(); // a grid: a launch orders all before it
+    void begin(); // begins a grid: its launch orders everything before it
 
-    // A strong store to device memory, before its bytes move, or an atomic, after the search for
-    // races has seen it.
+    // Call `store` before the bytes of a strong store to device memory move, and `atomic` after
+    // the race check of an atomic.
     void store(const context &, const instruction &, lane_mask, const std::uint64_t *address);
     void atomic(const context &, const instruction &, lane_mask, const std::uint64_t *address);
 
-    // Of a strong load's element, `offset` bytes from its address: the lanes that get an older
-    // value, which `older` receives.
+    // For one element of a strong load, `offset` bytes from its address: returns the lanes that
+    // get an older value, which `older` receives.
     lane_mask load(context &, const instruction &, lane_mask, const std::uint64_t *address,
                    std::uint32_t offset, std::byte (*older)[8]);
 
 private:
-    struct store_event { // a store
+    struct store_event {
         epoch at = 0;
         std::uint32_t statement = 0;
     };
     struct byte_store {
         std::uint32_t block = 0;
         store_event by;
-        std::byte older{}; // what was there before
+        std::byte older{}; // the value before the store
     };
-    struct word { // what was stored in 4 bytes
-        std::unordered_map<std::uint32_t, store_event>
-            by; // the last of each block, into any of them
+    struct word { // the stores to 4 bytes
+        // By block: its last store to any of the bytes.
+        std::unordered_map<std::uint32_t, store_event> by;
         byte_store last[4];
         bool has_older[4] = {};
-        std::vector<std::uint32_t> served; // blocks that have had an older value
+        std::vector<std::uint32_t> served; // blocks that have received an older value
     };
-    struct sighting { // when a block read each byte
+    struct sighting { // the epochs at which a block read each byte
         epoch of[4] = {};
     };
     using sightings = std::unordered_map<std::uint64_t, sighting>; // by address of a word
