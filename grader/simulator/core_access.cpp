@@ -1,7 +1,8 @@
-// Loads, stores and atomics: the checks on each lane's address, the counts, and the bytes moved.
+// Loads, stores and atomics: checks each lane's address, counts the request and moves the bytes.
 //
-// Compiled once for each instruction set, like core_arithmetic.cpp. Device memory and shared memory
-// are both a `window` of bytes with a shadow; local memory is interleaved by words, as on hardware.
+// Compiled once for each instruction set, like core_arithmetic.cpp. Device memory and shared
+// memory are both a `window` of bytes with a shadow; local memory is interleaved by words, as on
+// hardware.
 #include "core_levels.hpp"
 #include "core_values.hpp"
 
@@ -75,7 +76,7 @@ inline bool evenly_spaced(const u64 *address, u64 step)
     return differs == 0;
 }
 
-// Whether all shadow bytes of a range have the bits `need` and none of `never`.
+// True if all shadow bytes of a range have the bits `need` and none of `never`.
 inline bool all_have(const u8 *shadow, u32 bytes, u8 need, u8 never)
 {
     u8 lacks = 0;
@@ -125,15 +126,15 @@ inline void fill_initialised(u8 *shadow, u32 bytes)
 struct access {
     ptx::space space;
     bool write;
-    u32 bytes; // a lane
+    u32 bytes; // per lane
 };
 
-// Of each element of a load, the lanes that find no byte there that was written. Some bytes without
-// a value are no mistake: the padding of a structure travels with it, in elements of its own when
-// it is only moved. Then all elements count as one.
+// For each element of a load, the lanes that find no initialised byte in it. A partly initialised
+// element is no mistake, because the padding of a structure is copied with it. The padding may
+// fill whole elements, so all elements of a load that only moves data count as one.
 struct undefined_elements {
     lane_mask lanes[4] = {}, any = 0;
-    u32 bytes, element, each; // each: elements that share a fate
+    u32 bytes, element, each; // elements that are initialised together
 
     undefined_elements(const instruction &i, u32 total)
         : bytes(total),
@@ -154,14 +155,14 @@ struct undefined_elements {
     }
 };
 
-// Constant memory is what kernels cannot write, so that loads from there race with nothing.
+// Constant memory is required to be read-only for kernels, so that its loads cannot race.
 inline u8 bits_needed(const context &c, ptx::space s)
 {
     return static_cast<u8>((c.check_memory ? addressable : 0) |
                            (s == space::constant ? read_only : 0));
 }
 
-// Looks at every active lane; reports what it finds. False: the grid has been stopped.
+// Checks every active lane and reports problems. Returns false if the grid has been stopped.
 __attribute__((noinline)) bool check_lanes(context &c, const instruction &i, lane_mask mask,
                                            const u64 *address, const window &w, const access &how,
                                            bool reads)
@@ -184,24 +185,24 @@ __attribute__((noinline)) bool check_lanes(context &c, const instruction &i, lan
             undefined.look(l, [&](u32 k) { return w.shadow[at + k]; });
         }
     });
-    auto tell = [&](access_problem p, lane_mask lanes) {
+    auto report_lanes = [&](access_problem p, lane_mask lanes) {
         if (lanes == 0) return;
         int l = __builtin_ctz(lanes);
         report(c, i, p, l, address[l], how.bytes, how.space, how.write,
                static_cast<u64>(__builtin_popcount(lanes)));
     };
-    tell(access_problem::misaligned, misaligned);
-    if (!c.stop) tell(access_problem::outside, outside);
-    if (!c.stop) tell(access_problem::read_only, read_only_lanes);
+    report_lanes(access_problem::misaligned, misaligned);
+    if (!c.stop) report_lanes(access_problem::outside, outside);
+    if (!c.stop) report_lanes(access_problem::read_only, read_only_lanes);
     if (c.stop || undefined.any == 0) return !c.stop;
     if (how.write) // an atomic
-        tell(access_problem::uninitialised, undefined.any);
+        report_lanes(access_problem::uninitialised, undefined.any);
     else
         undefined_read(c, i, undefined.lanes, address, how.bytes, how.space);
     return true;
 }
 
-// How many different values the active lanes hold.
+// The number of different values in the active lanes.
 u32 distinct(const u64 *value, lane_mask mask)
 {
     u64 last = 0, first = 1;
@@ -228,14 +229,14 @@ u32 distinct(const u64 *value, lane_mask mask)
     return n;
 }
 
-// Whether the site saw the same pattern last time; else remembers it. `phase_bits` is where the
-// pattern's cost depends on the first address.
+// Returns true if the site's last request had the same pattern; otherwise stores the new one.
+// `phase_bits`: the bits of the first address on which the pattern's cost depends.
 inline bool same_pattern(site_memo &m, const u64 *address, lane_mask mask, const access &how,
                          u64 phase_bits)
 {
     u64 first = address[__builtin_ctz(mask)];
     u32 phase = static_cast<u32>(first & phase_bits);
-    // A generic instruction may meet several spaces, whose costs have nothing in common.
+    // A generic instruction may access several spaces, whose costs are unrelated.
     u32 lanes_bytes = how.bytes | static_cast<u32>(how.space) << 8;
     u32 delta[32];
     u64 far = 0;
@@ -286,8 +287,8 @@ __attribute__((noinline)) void copy_request(site_worst &w, const instruction &i,
     w.shared = how.space == space::shared;
 }
 
-// Of a memory instruction's requests the one that wastes most is kept, to be explained; among
-// equals the first with most lanes. `fair`: a cost above the ideal that is no waste yet.
+// Keeps the most wasteful request of each memory instruction for the explanation; among equals the
+// first with most lanes. `fair`: a cost above the ideal that does not count as waste yet.
 inline void keep_worst(context &c, const instruction &i, lane_mask mask, const u64 *address,
                        const access &how, u32 cost, u32 ideal, u32 fair = 0)
 {
@@ -303,8 +304,7 @@ inline void keep_worst(context &c, const instruction &i, lane_mask mask, const u
     copy_request(w, i, mask, address, how);
 }
 
-// Pinned memory: what is moved goes over the link. Of these lanes the sectors that do, of
-// `sectors` in all.
+// Returns how many of the lanes' `sectors` lie in pinned host memory and cross the link.
 u32 sectors_on_the_host(const context &c, const u64 *address, lane_mask mask, u32 sectors)
 {
     lane_mask there = 0;
@@ -339,7 +339,7 @@ void count_device(context &c, const instruction &i, lane_mask mask, const u64 *a
         for (int l = 0; l < 32; ++l) sector[l] = address[l] >> 5;
         m.sectors = distinct(sector, mask);
         m.ideal = (distinct(address, mask) * how.bytes + 31) / 32;
-        // Lanes that share bytes may each have a sector of their own and waste nothing.
+        // Lanes that share bytes may each have a sector of their own without waste.
         u32 asked = static_cast<u32>(__builtin_popcount(mask)) * how.bytes / 32;
         keep_worst(c, i, mask, address, how, m.sectors, m.ideal, asked);
     }
@@ -348,10 +348,11 @@ void count_device(context &c, const instruction &i, lane_mask mask, const u64 *a
     s.host_sectors += sectors_on_the_host(c, address, mask, m.sectors);
 }
 
-// The most different words that one bank must serve for the lanes of `mask`.
+// The largest number of different words that one bank must serve for the lanes of `mask`.
 u32 bank_passes(const u64 *address, lane_mask mask, u32 words)
 {
-    u32 word[32][8]; // by bank; further ones are searched from the start
+    // By bank; more than 8 words are counted by the slow loop below.
+    u32 word[32][8];
     u8 n[32] = {};
     u32 most = 0;
     u32 spill = 0;
@@ -370,7 +371,7 @@ u32 bank_passes(const u64 *address, lane_mask mask, u32 words)
         }
     });
     if (spill == 0) return most;
-    most = 0; // many words a bank: count each bank's exactly
+    most = 0; // many words per bank: count each bank exactly
     for (u32 bank = 0; bank < 32; ++bank) {
         u64 mine[32];
         lane_mask lanes = 0;
@@ -386,7 +387,7 @@ u32 bank_passes(const u64 *address, lane_mask mask, u32 words)
     return most;
 }
 
-// Lanes that pair up with a neighbour let two groups go together.
+// True if lanes pair up with a neighbour, so that two groups form one.
 bool paired(const u64 *address, lane_mask mask, int distance)
 {
     for (int l = 0; l < 32; ++l) {
@@ -397,8 +398,8 @@ bool paired(const u64 *address, lane_mask mask, int distance)
     return true;
 }
 
-// 4 bytes a lane go as one group of 32 lanes, 8 bytes as two of 16, 16 bytes as four of 8, or two
-// of 16 when lanes pair up. Each group takes as many passes as its busiest bank has words.
+// 4 bytes per lane are served as one group of 32 lanes, 8 bytes as two of 16, 16 bytes as four of
+// 8, or two of 16 if lanes pair up. Each group takes as many passes as its busiest bank has words.
 u32 wavefronts_of(const u64 *address, lane_mask mask, u32 bytes)
 {
     u32 words = bytes <= 4 ? 1 : bytes / 4, group = 32 / words;
@@ -472,7 +473,7 @@ inline operand element(context &c, const instruction &i, operand single, int k)
     return i.count == 1 ? single : c.lists[i.extra][k];
 }
 
-// The common case of both directions: neighbouring lanes, neighbouring addresses, nothing wrong.
+// The common case of loads and stores: consecutive lanes, consecutive addresses, no problem.
 template <int bytes> inline bool contiguous_and_clean(const instruction &i, const u64 *address,
                                                       const window &w, u8 need, u8 never)
 {
@@ -483,14 +484,14 @@ template <int bytes> inline bool contiguous_and_clean(const instruction &i, cons
     return all_have(w.shadow + at, static_cast<u32>(32 * step), need, never);
 }
 
-// Scattered lanes of 4 bytes each, when nothing is wrong and they lie less than 1 GiB to either
-// side of the first active lane: their distances from it. It stands in for the inactive ones.
+// Fast path for scattered lanes of 4 bytes each, without problems and within 1 GiB of the first
+// active lane: their distances from it. Inactive lanes use the first active lane's address.
 struct near_lanes {
     alignas(64) s32 distance[32];
     u64 first;
 };
 
-// value[lane] = the 4 bytes at from + distance[lane].
+// Sets value[lane] to the 4 bytes at from + distance[lane].
 #if defined(__AVX2__)
 inline void gather(u32 *value, const std::byte *from, const s32 *distance)
 {
@@ -516,7 +517,7 @@ inline bool near_and_clean(near_lanes &n, lane_mask mask, const u64 *address, co
     INDEPENDENT_LANES
     for (int l = 0; l < 32; ++l) {
         u64 a = (mask & bit_of[l]) != 0 ? address[l] : n.first, at = a - w.base;
-        wrong |= at | (limit - at); // the top bit of either: outside
+        wrong |= at | (limit - at); // the top bit of either is set if outside
         far |= a - n.first + (u64{1} << 30);
         low |= a;
         n.distance[l] = static_cast<s32>(a - n.first);
@@ -539,7 +540,7 @@ inline void note_access(context &c, const instruction &i, lane_mask mask, const 
                     how.write ? access_use::write : access_use::read, contiguous);
 }
 
-// See may_touch. Neighbouring lanes go as one.
+// Calls may_touch; consecutive lanes are one range.
 inline bool guarded(context &c, const instruction &i, lane_mask mask, const u64 *address, u32 bytes,
                     bool write)
 {
@@ -550,7 +551,7 @@ inline bool guarded(context &c, const instruction &i, lane_mask mask, const u64 
     return may_touch(c, mask, address, bytes, write);
 }
 
-// Whether other blocks may see this access out of order.
+// True if other blocks may see this access out of order.
 inline bool weakly_ordered(const context &c, const instruction &i, ptx::space s)
 {
     return c.weak != nullptr && (i.flags & strong) != 0 && s == space::global;
@@ -664,7 +665,7 @@ void count_local(context &c, const instruction &i, lane_mask mask, const u64 *at
     add_access(write ? s.local_store : s.local_load, mask, bytes, sectors, (n * bytes + 31) / 32);
 }
 
-// Checks a lane's local bytes; `at` counts from the start of the thread's local memory.
+// Checks a lane's local bytes; `at` is an offset into the thread's local memory.
 bool check_local(context &c, const instruction &i, lane_mask mask, const u64 *at, u32 bytes,
                  bool write)
 {
@@ -681,14 +682,14 @@ bool check_local(context &c, const instruction &i, lane_mask mask, const u64 *at
             });
         }
     });
-    auto tell = [&](access_problem p, lane_mask lanes) {
+    auto report_lanes = [&](access_problem p, lane_mask lanes) {
         if (lanes == 0 || c.stop) return;
         int l = __builtin_ctz(lanes);
         report(c, i, p, l, at[l], bytes, space::local, write,
                static_cast<u64>(__builtin_popcount(lanes)));
     };
-    tell(access_problem::misaligned, misaligned);
-    tell(access_problem::outside, outside);
+    report_lanes(access_problem::misaligned, misaligned);
+    report_lanes(access_problem::outside, outside);
     if (!c.stop && undefined.any != 0)
         undefined_read(c, i, undefined.lanes, at, bytes, space::local);
     return !c.stop;
@@ -756,7 +757,7 @@ inline void move_local(context &c, const instruction &i, lane_mask mask, const u
         load_local<bytes, R>(c, i, mask, at);
 }
 
-// Lanes of a generic access may lie in different spaces: one pass for each.
+// The lanes of a generic access may use different spaces: one pass for each.
 struct by_space {
     lane_mask device = 0, shared = 0, local = 0, param = 0;
 };
@@ -877,7 +878,7 @@ void load_parameter_bytes(context &c, const instruction &i, lane_mask mask, cons
     });
 }
 
-// A kernel's parameter at a fixed offset: the same value for all lanes.
+// Loads a kernel parameter at a fixed offset: the same value for all lanes.
 template <class R> void load_parameter(context &c, const instruction &i, lane_mask mask)
 {
     for (int k = 0; k < i.count; ++k) {
@@ -973,7 +974,8 @@ struct atomic_dec {
     template <class T> static T of(T old, T b, T) { return old == 0 || old > b ? b : old - 1; }
 };
 
-// An mbarrier: threads still to come in this phase, threads a phase, phases that have ended.
+// An mbarrier's word: threads pending in this phase, threads per phase, number of completed
+// phases.
 u64 barrier_of(u64 left, u64 all, u64 ended)
 {
     return (left & 0xfffff) | (all & 0xfffff) << 20 | ended << mbarrier_phase_bit;
@@ -999,7 +1001,7 @@ struct mbarrier_drop {
     }
 };
 
-// Most lanes that meet at one address.
+// The largest number of lanes that use the same address.
 u32 max_on_one(const u64 *address, lane_mask mask)
 {
     u32 most = 0;
@@ -1063,7 +1065,7 @@ template <class Op, class T> inline T outcome_of(T old, T b, T e, ptx::space)
 {
     return Op::of(old, b, e);
 }
-// Additions of f32 in device memory know no subnormal numbers; those in shared memory do.
+// f32 additions flush subnormal numbers in device memory, but not in shared memory.
 template <> inline float outcome_of<atomic_add, float>(float old, float b, float, ptx::space s)
 {
     return s == space::shared ? old + b : flushed(flushed(old) + flushed(b));
@@ -1131,7 +1133,7 @@ template <class Op, class T> void atomic_generic(context &c, const instruction &
                              space::shared);
 }
 
-// Lanes that read fewer bytes than they write, of any number: byte by byte.
+// Checks, byte by byte, lanes that read fewer bytes than they write.
 bool check_parts(context &c, const instruction &i, lane_mask mask, const u64 *from,
                  const u32 *wanted)
 {
@@ -1154,8 +1156,8 @@ bool check_parts(context &c, const instruction &i, lane_mask mask, const u64 *fr
     return true;
 }
 
-// a: where in shared memory, b: where in device memory, c: how many bytes to read, the rest being
-// zeros; or, with `extra`, a predicate under which nothing is read.
+// a: address in shared memory; b: address in device memory; c: bytes to read, the rest is filled
+// with zeros, or, with `extra`, a predicate under which nothing is read.
 void copy_async(context &c, const instruction &i, lane_mask mask)
 {
     u64 to[32], from[32];
@@ -1184,7 +1186,7 @@ void copy_async(context &c, const instruction &i, lane_mask mask)
         note_access(c, i, whole, from, read, false);
         count_window(c, i, whole, from, read, false);
     }
-    // Each number of bytes is a request of its own.
+    // Lanes that read different numbers of bytes are counted as separate requests.
     for (lane_mask left = part; left != 0;) {
         const u32 n = wanted[__builtin_ctz(left)];
         const lane_mask alike = where([&](int l) { return wanted[l] == n; }) & left;
@@ -1256,8 +1258,8 @@ void atomic_rows(handler_sink &out)
 
 } // namespace
 
-// Rows are "load.SPACE.BYTESxREGISTER": load.global.4x4 moves 4 bytes into registers of 4 bytes a
-// lane.
+// Table rows are "load.SPACE.BYTESxREGISTER": load.global.4x4 moves 4 bytes per lane into 4-byte
+// registers.
 void list_accesses(handler_sink &out)
 {
     move_rows<false, 1, u32>(out, "load", "1x4");

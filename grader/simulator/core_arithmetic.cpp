@@ -1,7 +1,7 @@
 // Arithmetic, logic, comparison and conversion: one handler for each PTX opcode and type.
 //
-// Compiled once for each instruction set (SIMULATOR_LEVEL names it) without contraction of a * b +
-// c. Floating point follows IEEE where PTX does; the approximate forms are computed accurately.
+// Compiled once for each instruction set (SIMULATOR_LEVEL names it), without contraction of a * b
+// + c. Floating point follows IEEE where PTX does; the approximate forms are computed accurately.
 #include "core_levels.hpp"
 #include "core_values.hpp"
 
@@ -35,7 +35,7 @@ template <class Op, class T> void ternary(context &c, const instruction &i, lane
     });
 }
 
-// Costly operations: active lanes only.
+// Costly operations run for active lanes only.
 template <class Op, class T> void unary_each(context &c, const instruction &i, lane_mask mask)
 {
     auto a = lanes_of<storage<T>>(c, i.a);
@@ -58,7 +58,7 @@ template <class Op, class T> void shift(context &c, const instruction &i, lane_m
           [=](int l) { return bits_of<T>(Op::of(value_of<T>(a[l]), b[l])); });
 }
 
-// The result is 32 bits whatever the operand is.
+// The result has 32 bits, whatever the operand's size is.
 template <class Op, class T> void to_u32(context &c, const instruction &i, lane_mask mask)
 {
     auto a = lanes_of<storage<T>>(c, i.a);
@@ -263,7 +263,7 @@ struct reversed_bits {
     }
 };
 
-// A signed field is extended by its top bit, or by the operand's where the field reaches beyond it.
+// A signed field is extended by its top bit, or by the operand's if the field reaches beyond it.
 template <class T> void bit_field_extract(context &c, const instruction &i, lane_mask mask)
 {
     auto a = lanes_of<storage<T>>(c, i.a);
@@ -286,7 +286,7 @@ template <class T> void bit_field_extract(context &c, const instruction &i, lane
     });
 }
 
-// bfi d, a, b, position, length: the last two come as a list.
+// bfi d, a, b, position, length: the last two are passed as a list.
 template <class T> void bit_field_insert(context &c, const instruction &i, lane_mask mask)
 {
     auto a = lanes_of<T>(c, i.a), b = lanes_of<T>(c, i.b), d = lanes_of<T>(c, i.d);
@@ -398,7 +398,7 @@ template <class A, class B> void dot4(context &c, const instruction &i, lane_mas
     });
 }
 
-// Two halfwords of a times the lower or the upper two bytes of b.
+// Multiplies two halfwords of a with the lower or the upper two bytes of b.
 template <class A, class B, bool high> void dot2(context &c, const instruction &i, lane_mask mask)
 {
     auto a = lanes_of<u32>(c, i.a), b = lanes_of<u32>(c, i.b), e = lanes_of<u32>(c, i.c);
@@ -418,7 +418,7 @@ template <bool high> void dot2_rows(handler_sink &out, const char *op)
     out.add_pair(op, "s32", "s32", dot2<s16, s8, high>);
 }
 
-// Of four bytes each: every difference in its byte, or their sum added to c.
+// Works on four bytes each: returns every difference in its byte, or their sum added to c.
 template <class T, bool sum>
 void absolute_difference4(context &c, const instruction &i, lane_mask mask)
 {
@@ -439,7 +439,7 @@ template <class T> void absolute_differences(handler_sink &out, const char *type
     out.add_pair("vabsdiff4.u32", type, type, "add", absolute_difference4<T, true>);
 }
 
-// Where the n-th set bit is, counted from `base` upwards, or downwards when n is negative.
+// Position of the n-th set bit, from `base` upwards, or downwards if n is negative.
 void nth_set_bit(context &c, const instruction &i, lane_mask mask)
 {
     auto a = lanes_of<u32>(c, i.a), b = lanes_of<u32>(c, i.b), e = lanes_of<u32>(c, i.c);
@@ -458,9 +458,9 @@ void nth_set_bit(context &c, const instruction &i, lane_mask mask)
     });
 }
 
-// Carry chains. CC.CF is a predicate at i.extra, one bit a lane. As on hardware a subtraction is
-// a + ~b + 1, so what it leaves behind is a carry, the opposite of a borrow: sub.cc then addc adds
-// one where nothing was borrowed.
+// Carry chains. CC.CF is a predicate at i.extra, one bit per lane. As on hardware a subtraction is
+// a + ~b + 1, so it produces a carry, the opposite of a borrow: sub.cc then addc adds one if
+// nothing was borrowed.
 enum class chain { add, sub, mad_lo, mad_hi };
 template <class T, chain kind, bool in, bool out>
 void with_carry(context &c, const instruction &i, lane_mask mask)
@@ -605,7 +605,7 @@ struct copy_sign { // of a to b
     }
 };
 
-// NaNs pass through sign operations as they are.
+// NaNs keep their bits in sign operations.
 template <class Op, class T, bool ftz>
 void float_sign(context &c, const instruction &i, lane_mask mask)
 {
@@ -673,7 +673,7 @@ void float_unary(context &c, const instruction &i, lane_mask mask)
     }
 }
 
-// Library functions: active lanes only.
+// Library functions run for active lanes only.
 template <class Op, bool ftz> void float_function(context &c, const instruction &i, lane_mask mask)
 {
     auto a = lanes_of<u32>(c, i.a), d = lanes_of<u32>(c, i.d);
@@ -770,7 +770,7 @@ inline lane_mask combined(context &c, const instruction &i, lane_mask v)
     return how == combine_and ? v & p : how == combine_or ? v | p : v ^ p;
 }
 
-// setp d|q: q, when there is one, stands in i.offset.
+// setp d|q: q, if present, is the register in i.offset.
 template <class Op, class T> void set_compare(context &c, const instruction &i, lane_mask mask)
 {
     lane_mask v = compared<Op, T>(c, i);
@@ -846,8 +846,8 @@ template <class D> constexpr D largest = is_signed<D>
 template <class D>
 constexpr D smallest = is_signed<D> ? static_cast<D>(u64{1} << (8 * sizeof(D) - 1)) : D(0);
 
-// Clamps; NaN becomes 0 up to 32 bits and the lowest bit pattern with the sign set beyond, as on
-// hardware.
+// Clamps. NaN becomes 0 up to 32 bits, and beyond that the bit pattern with only the sign set, as
+// on hardware.
 template <class D, class S> inline D float_to_integer(S v)
 {
     constexpr S high = static_cast<S>(largest<D>), low = static_cast<S>(smallest<D>);
@@ -933,7 +933,8 @@ template <class D, class S> void convert(context &c, const instruction &i, lane_
     each();
 }
 
-// Registers of different width: `wide` bit 0 is the destination, bit 1 the source.
+// Copies between registers of different width: `wide` bit 0 is the destination's, bit 1 the
+// source's.
 void resize(context &c, const instruction &i, lane_mask mask)
 {
     if (i.wide == 1) {
@@ -963,8 +964,8 @@ void extend(context &c, const instruction &i, lane_mask mask)
         every(lanes_of<u32>(c, i.d), mask, [=](int l) { return a[l] << unused >> unused; });
 }
 
-// mov d, {a, b, ...}: elements of i.bytes each, listed at i.extra; bit 0 of `wide`: d is 8 bytes a
-// lane.
+// mov d, {a, b, ...}: elements of i.bytes each, listed at i.extra; bit 0 of `wide`: d has 8 bytes
+// per lane.
 void pack(context &c, const instruction &i, lane_mask mask)
 {
     const operand *parts = c.lists[i.extra];

@@ -1,5 +1,5 @@
-// What device code may call without defining it: printf, assert, malloc and free; the rest is the
-// device runtime's.
+// Implements functions that device code calls without defining them: printf, assert, malloc and
+// free. The others belong to the device runtime.
 #include "core_builtins.hpp"
 #include "device_runtime.hpp"
 
@@ -9,7 +9,7 @@
 namespace simulator::core {
 namespace {
 
-// One conversion of a format, from its % to its letter.
+// One conversion of a format string, from its % to its letter.
 struct conversion {
     std::string spec;
     char letter = 0;
@@ -91,13 +91,13 @@ std::string convert(conversion c, const thread_memory &memory, argument_list &ar
         auto v = arguments.next<std::uint64_t>();
         return formatted(c, stars, reinterpret_cast<const void *>(v));
     }
-    return c.spec; // not a conversion: printed as it stands
+    return c.spec; // not a conversion: printed unchanged
 }
 
-// Standard output as the process had it at first: a program may have `stdout` name another file, as
+// The process's initial standard output. A program may point `stdout` at another file, for example
 // one that it reads itself.
-FILE *own_text = nullptr;
-[[gnu::constructor(101)]] void keep_own_text() { own_text = stdout; }
+FILE *original_stdout = nullptr;
+[[gnu::constructor(101)]] void keep_original_stdout() { original_stdout = stdout; }
 
 void print(const thread_call &c)
 {
@@ -112,7 +112,7 @@ void print(const thread_call &c)
         else
             out += format[at++];
     }
-    std::fwrite(out.data(), 1, out.size(), own_text);
+    std::fwrite(out.data(), 1, out.size(), original_stdout);
     if (c.in.seen.count) c.in.seen.counted[c.at.statement].printed_bytes += out.size();
     c.give(arguments.taken());
 }

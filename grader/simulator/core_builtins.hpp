@@ -1,4 +1,4 @@
-// What a function that device code calls without defining it sees of the thread that calls it.
+// Gives the implementations of built-in device functions access to the calling thread.
 #pragma once
 
 #include "core_grid.hpp"
@@ -9,12 +9,12 @@
 
 namespace simulator::core {
 
-// One thread's view of memory through generic addresses.
+// Gives access to memory through generic addresses of one thread.
 class thread_memory {
 public:
     thread_memory(context &c, int lane) : c_(c), lane_(static_cast<std::uint64_t>(lane)) {}
 
-    // The byte there, or nullptr when the thread may not read it.
+    // Returns the byte at the address, or nullptr if the thread may not read it.
     const std::byte *at(std::uint64_t address) const { return find(address).data; }
     template <class T> bool read(std::uint64_t address, T &value) const
     {
@@ -49,7 +49,7 @@ public:
     }
 
 private:
-    struct place { // empty: the thread may not go there
+    struct place { // empty: the thread may not access the address
         std::byte *data = nullptr;
         std::uint8_t *shadow = nullptr;
     };
@@ -117,9 +117,9 @@ private:
     frame &frame_;
 };
 
-// malloc and free, a device's heap. 0: it is used up.
+// malloc and free use the heap of a device. Returns 0 if it is exhausted.
 address from_heap(std::uint64_t bytes, int device);
-// False: malloc did not give this address out, or it was freed before.
+// Returns false if malloc did not return this address, or it was freed before.
 bool back_to_heap(address);
 
 } // namespace simulator::core

@@ -1,4 +1,4 @@
-// cp.async: bytes on their way from device to shared memory.
+// Implements cp.async: asynchronous copies from device to shared memory.
 #include "core_copies.hpp"
 #include "core_undefined.hpp"
 
@@ -15,7 +15,7 @@ namespace {
 
 using copy = copies_in_flight::copy;
 
-// All lanes, side by side.
+// True if all lanes are active and their bytes adjacent.
 bool is_contiguous(lane_mask mask, const std::uint64_t *to, std::uint32_t bytes)
 {
     bool all = mask == ~lane_mask{0};
@@ -77,7 +77,7 @@ void start_copies(context &c, const instruction &i, lane_mask mask, const std::u
             lanes |= static_cast<lane_mask>(state.committed[l] == group) << l;
         lanes &= left;
         left &= ~lanes;
-        // From here on the bytes may arrive at any time: who still reads the old ones is in a race.
+        // From here on the bytes may arrive at any time: reads of the old ones race with the copy.
         const bool contiguous = is_contiguous(lanes, to, i.bytes);
         note_write(c, i, lanes, to, bytes, contiguous);
         mark(c, lanes, to, i.bytes, contiguous, in_flight, initialised);
@@ -104,7 +104,8 @@ void wait_for_copies(context &c, const instruction &i, lane_mask mask)
     const std::uint64_t most =
         *std::max_element(std::begin(state.committed), std::end(state.committed));
     for (copy &k : state.waiting) {
-        if (how == copy_wait::group && k.group + may_stay >= most) continue; // all of it stays
+        // the whole copy stays pending
+        if (how == copy_wait::group && k.group + may_stay >= most) continue;
         lane_mask done = 0;
         for (int l = 0; l < 32; ++l)
             done |= static_cast<lane_mask>(how == copy_wait::all ||

@@ -1,7 +1,7 @@
-// cp.async: bytes on their way from device to shared memory.
+// Implements cp.async: asynchronous copies from device to shared memory.
 //
 // The source is read when the copy starts; the bytes arrive when the thread waits for their group.
-// Until then the destination counts as written by nobody.
+// Until then the destination counts as uninitialised.
 #pragma once
 
 #include "core_grid.hpp"
@@ -11,12 +11,12 @@
 namespace simulator::core {
 
 struct copies_in_flight { // of one warp
-    struct copy {         // of one instruction, by lanes that are in groups of the same number
+    struct copy {         // of one instruction, by lanes with the same number of committed groups
         const code *of;
         const instruction *from;
-        lane_mask lanes; // whose bytes have not arrived
+        lane_mask lanes; // lanes whose bytes have not arrived
         std::uint32_t group;
-        std::uint64_t to[32]; // bytes of shared memory
+        std::uint64_t to[32]; // addresses in shared memory
         std::byte bytes[32][16];
     };
     std::deque<copy> waiting; // in order of their start
@@ -24,14 +24,14 @@ struct copies_in_flight { // of one warp
 };
 
 enum class copy_wait : std::uint32_t { commit, all, group };
-// cp.async.commit_group, .wait_all and .wait_group: instruction::extra says which, offset how many
-// groups may stay under way.
+// cp.async.commit_group, .wait_all and .wait_group: instruction::extra selects one, offset is the
+// number of groups that may stay pending.
 void wait_for_copies(context &, const instruction &, lane_mask);
 
-// What the lane's copy that is on its way to these bytes brings them. False: none is.
+// Copies the bytes that the lane's pending copy will write there. Returns false if there is none.
 bool copied_bytes(const warp &, int lane, std::uint64_t at, std::uint32_t n, std::byte *to);
 
-// The place of the cp.async that is to reach this byte: "a.cu:12"; empty: none.
+// The source line of the pending cp.async that will write this byte: "a.cu:12"; empty: none.
 std::string copy_to(const thread_block &, std::uint64_t at);
 
 } // namespace simulator::core

@@ -1,7 +1,7 @@
-// Numbers of 16 bits, f16 and bf16, one or two in a register: computed wider, rounded once.
+// Arithmetic on f16 and bf16, one or two per register: computed in higher precision, rounded once.
 //
-// Compiled once for each instruction set, as core_arithmetic.cpp is. The modifiers of an
-// instruction come as half_flags in instruction::extra.
+// Compiled once for each instruction set, like core_arithmetic.cpp. The modifiers of an
+// instruction are half_flags in instruction::extra.
 #include "core_levels.hpp"
 #include "core_values.hpp"
 
@@ -28,7 +28,7 @@ struct bf16 {
     static u32 bits(double v)
     {
         if (v != v) return 0x7fff;
-        // 8 significant bits, fewer below the smallest normal number.
+        // 8 significant bits, fewer for subnormal numbers.
         int e;
         std::frexp(v, &e);
         double unit = std::ldexp(1.0, e - 8 < -133 ? -133 : e - 8);
@@ -37,8 +37,8 @@ struct bf16 {
     }
 };
 
-// a + b so that rounding the result again to few bits is as good as rounding once: where the sum
-// is not exact, its last bit is odd.
+// Returns a + b rounded to odd: if the sum is not exact its last bit is 1, so that rounding it
+// again to few bits gives the same result as rounding once.
 double sum_to_odd(double a, double b)
 {
     double s = a + b, part = s - a, error = (a - (s - part)) + (b - part);
@@ -87,7 +87,7 @@ struct half_tanh {
 template <class F> u32 finish(double r, u32 flags, bool nan)
 {
     if ((flags & half_nan) != 0 && nan) r = __builtin_nan("");
-    if ((flags & half_saturate) != 0) r = r > 0 ? (r < 1 ? r : 1.0) : 0.0; // NaN: 0
+    if ((flags & half_saturate) != 0) r = r > 0 ? (r < 1 ? r : 1.0) : 0.0; // NaN becomes 0
     if ((flags & half_relu) != 0 && (r < 0 || (r == 0 && std::signbit(r)))) r = 0;
     u32 bits = F::bits(r);
     return (flags & half_ftz) != 0 && F::tiny(bits) ? bits & 0x8000 : bits;
@@ -113,7 +113,7 @@ void half_operation(context &c, const instruction &i, lane_mask mask)
     });
 }
 
-// Signs are bits, also those of NaNs.
+// Sign operations change only the sign bit, also of NaNs.
 template <u32 mask_of, bool flip> void half_sign(context &c, const instruction &i, lane_mask mask)
 {
     auto a = lanes_of<u32>(c, i.a);
@@ -143,12 +143,13 @@ bool holds(u32 comparison, double a, double b)
         return ordered;
     case half_nan_test:
         return !ordered;
-    default: // the same, or true where there is a NaN
+    default: // the same, but true if an operand is NaN
         return !ordered || holds(comparison - half_equ, a, b);
     }
 }
 
-// The lanes for which the comparison of the parts at bit 16 * h holds, combined with predicate c.
+// The lanes for which the comparison of the parts at bit 16 * h is true, combined with predicate
+// c.
 template <class F> lane_mask compared(context &c, const instruction &i, lane_mask mask, int h)
 {
     auto a = lanes_of<u32>(c, i.a), b = lanes_of<u32>(c, i.b);
@@ -203,7 +204,7 @@ void from_bfloat(context &c, const instruction &i, lane_mask mask)
     every(lanes_of<u32>(c, i.d), mask, [=](int l) { return a[l] << 16; });
 }
 
-// After a conversion to f16 or bf16: cvt.rn.relu.
+// Clears negative results after a conversion to f16 or bf16: cvt.rn.relu.
 template <class F> void relu(context &c, const instruction &i, lane_mask mask)
 {
     auto a = lanes_of<u32>(c, i.a), d = lanes_of<u32>(c, i.d);

@@ -1,4 +1,4 @@
-// A module: its variables in device memory, its kernels, and the counts of what they did.
+// A module: its variables in device memory, its kernels, and their counters.
 #include "core_decode.hpp"
 #include "core_parallel.hpp"
 #include "core_weak.hpp"
@@ -20,7 +20,8 @@ namespace core {
 
 std::uint64_t *sector_set::page(std::uint64_t sector)
 {
-    constexpr std::uint64_t words = page_sectors / 64; // and one behind them: is it in touched_?
+    // One more word is allocated: nonzero if the page is listed in touched_.
+    constexpr std::uint64_t words = page_sectors / 64;
     std::uint64_t number = sector >> page_shift;
     if (number >= pages_.size()) pages_.resize(number + 1, nullptr);
     if (pages_[number] == nullptr) {
@@ -71,9 +72,9 @@ struct module::state {
     ptx::module_text text;
     int device = 0;
     module::variables variables;
-    std::map<std::string, core::symbol, std::less<>>
-        symbols; // device and constant variables, functions
-    std::map<std::string, const ptx::variable *, std::less<>> shared; // of the module
+    // Device and constant variables, and functions.
+    std::map<std::string, core::symbol, std::less<>> symbols;
+    std::map<std::string, const ptx::variable *, std::less<>> shared; // declared by the module
     std::map<std::string, std::unique_ptr<program>, std::less<>> programs;
     core::sector_set read, written;
     core::race_checker races;
@@ -81,7 +82,8 @@ struct module::state {
     std::vector<std::unique_ptr<core::thread_block>> spare;
     core::block_team team;
 
-    std::map<std::string, int> inner_of; // variables declared inside a function, and its index
+    // variables declared inside a function, and the function's index
+    std::map<std::string, int> inner_of;
     void place_variables(module::variables *managed);
     void place_inner(const ptx::variable &, int function);
     void place(const ptx::variable &, variable at);
@@ -91,7 +93,7 @@ struct module::state {
     std::unique_ptr<program> prepare(const ptx::function &);
     code *function(program &, int index);
     void decode_function(program &, int index, ptx::body body);
-    program *find(std::string_view name); // null: no kernel
+    program *find(std::string_view name); // null: no such kernel
     outcome run(program &, const launch &);
     outcome run_grid(program &, const launch &, core::device_runtime &, core::launch_node &);
     static program &transfer(bool fill, bool words);
@@ -129,7 +131,7 @@ void check_constants(std::uint64_t bytes)
     throw std::runtime_error("PTX line " + std::to_string(line) + ": " + what);
 }
 
-// Names a function's statements mention, outside registers: variables and functions.
+// The names of variables and functions that a function's statements use.
 std::set<std::string> names_in(const ptx::body &b)
 {
     std::set<std::string> names;
@@ -213,7 +215,7 @@ std::uint64_t module::state::value_of(const ptx::initial_value &i, const ptx::va
     return it->second.value + i.bits;
 }
 
-// Variables without a value start as zero, on hardware too.
+// Variables without an initialiser start as zero, on hardware too.
 void module::state::fill(const ptx::variable &v, address at)
 {
     auto &device_memory = memory::instance();
@@ -222,7 +224,7 @@ void module::state::fill(const ptx::variable &v, address at)
     std::memset(device_memory.at(at), 0, v.bytes);
     for (std::size_t k = 0; k < v.values.size(); ++k) {
         std::uint64_t value = value_of(v.values[k], v);
-        // Of 128 bits the upper ones are zero.
+        // The upper half of a 128-bit value is zero.
         std::memcpy(device_memory.at(at) + k * size, &value, std::min<std::size_t>(size, 8));
     }
     std::uint8_t bits = initialised;
@@ -259,7 +261,7 @@ std::unique_ptr<program> module::state::prepare(const ptx::function &entry)
     bool calls_pointers = false;
     std::set<std::string> dynamic;
     auto reach = [&](int index) {
-        // A kernel is no part of the one that launches it.
+        // A launched kernel is not part of the launching one.
         if (index >= 0 && !bodies.count(index) && !text.functions[index].entry)
             work.push_back(index);
     };
@@ -352,7 +354,7 @@ program *module::state::find(std::string_view name)
     return it->second.get();
 }
 
-// What copies and fills that kernels put into streams do, as the search for races needs to see it.
+// Kernels that stand for copies and fills launched by kernels, for the race detector.
 program &module::state::transfer(bool fill, bool words)
 {
     static module kernels(
@@ -459,8 +461,8 @@ outcome module::state::run_grid(program &p, const launch &how, core::device_runt
     g.spare = std::move(spare);
     races.begin(self, g);
     weak.begin();
-    // Other threads of the host may see and change managed memory while the kernel runs, and end
-    // with it.
+    // Determined before the run, because host threads that use managed memory beside the kernel
+    // may end with it.
     const bool beside_host = c.count && device_memory.has_managed() && host().has_other_threads();
     core::run_blocks(g);
     if (c.guard != nullptr) team.stop_watching(g);
@@ -482,7 +484,7 @@ bool is_multiplication(const ptx::statement &s)
     return real && (s.op[0] == "mul" || s.op[0] == "fma" || s.op[0] == "mad");
 }
 
-// What a GPU for games has a 64th of the units for.
+// True for operations in double precision: consumer GPUs have 1/64 of the units for them.
 bool is_in_double(const ptx::statement &s)
 {
     static const char *const all[] = {"add", "sub", "mul",  "fma",  "mad",
@@ -528,7 +530,7 @@ worst_request as_counted(const core::site_worst &from)
     return w;
 }
 
-// Moves each memory instruction's worst request to its place, and starts over.
+// Moves each memory instruction's worst request to the kernel's counts, and resets it.
 void take_worst(code &k, kernel_counts &total)
 {
     for (std::size_t s = 0; s < k.own.worst.size(); ++s) {
@@ -536,17 +538,18 @@ void take_worst(code &k, kernel_counts &total)
         if (from.score == 0) continue;
         const auto &name = k.places[k.statement_place[from.statement]];
         std::pair place(name.file, name.line);
-        // An atomic is looked at in any case: is its address that of the launch before?
+        // An atomic is always merged, to notice an address that differs from the earlier
+        // launches'.
         if (from.kind == access_kind::atomic ||
             !total.has_worse(place, from.shared, from.kind, from.score))
             total.keep_worst(place, as_counted(from));
         from.score = 0;
         from.elsewhere = false;
-        k.own.memos[s].mask = 0; // the next launch looks at its requests anew
+        k.own.memos[s].mask = 0; // the next launch evaluates its requests anew
     }
 }
 
-// Turns counts by basic block and statement into counts by place, and starts over.
+// Converts counts by basic block and statement into counts by source place, and resets them.
 void take_counts(code &k, kernel_counts &total)
 {
     for (std::size_t b = 0; b < k.blocks.size(); ++b) {
@@ -580,7 +583,7 @@ void take_counts(code &k, kernel_counts &total)
 
 } // namespace
 
-// The managed pages that a launch has had to wait for; they are on the device now.
+// The managed pages that a launch had to wait for. They are on the device afterwards.
 static std::uint64_t pages_on_demand(const core::sector_set &touched)
 {
     auto &all = memory::instance();
@@ -590,7 +593,7 @@ static std::uint64_t pages_on_demand(const core::sector_set &touched)
     return pages;
 }
 
-// Those of them that are managed memory, which host code reads and writes as well.
+// The touched sectors in managed memory, which host code reads and writes as well.
 static std::uint64_t managed_sectors(const core::sector_set &touched)
 {
     auto &all = memory::instance();
@@ -605,25 +608,26 @@ static std::uint64_t managed_sectors(const core::sector_set &touched)
     return sectors;
 }
 
-// Moved by each access, again where others had moved them.
+// Sectors moved by each access, counting repeated accesses again.
 static std::uint64_t sectors_of(const site_counts &c)
 {
     return c.global_load.sectors + c.global_store.sectors + c.global_atomic_sectors;
 }
 
-// What a launch on `device` moved over the links between devices: what it read of a peer's memory
-// the peer has sent, what it wrote there it has sent itself. Managed memory lies on the host.
+// Adds the traffic of a launch on `device` over links between devices: a peer sends the bytes that
+// the launch reads from it, and the launch sends those that it writes. Managed memory lies on the
+// host.
 static void add_peer_traffic(int device, const core::sector_set &touched, bool written)
 {
     if (!settings().tell_devices_apart) return;
     auto &all = memory::instance();
     transfer_counts &transfers = counters::instance().transfers;
-    const allocation *a = nullptr; // of the sector before, mostly of this one, too
+    const allocation *a = nullptr; // of the previous sector, usually of this one too
     touched.each([&](std::uint64_t sector) {
         const address at = all.base() + 32 * sector;
         if ((*all.shadow_at(at) & 0xf0) == device_bit(device)) return;
         if (!a || at - a->start >= a->bytes) a = all.find(at);
-        // The bits do not tell: a shared pool's memory has none.
+        // The bits cannot distinguish all kinds: a shared pool's memory has none.
         if (!a || a->kind == memory_kind::pinned || a->kind == memory_kind::internal) return;
         if (a->kind == memory_kind::managed)
             transfers.managed += 32;
@@ -661,7 +665,7 @@ void module::state::add_counts(program &p, const core::grid &g, bool by_kernel, 
                         multiplications = it->total.multiplications, moved = sectors_of(it->total);
     for (auto &f : p.functions)
         if (f) take_counts(*f, *it);
-    // Beside other threads of the host a sector may have held anything at each access.
+    // Beside other host threads a sector may have changed between any two accesses.
     const std::uint64_t shared = managed_sectors(read) + managed_sectors(written);
     it->managed_sectors += shared != 0 && beside_host ? sectors_of(it->total) - moved : shared;
     if (by_kernel) it->instructions_by_kernels += it->total.warp_instructions - instructions;

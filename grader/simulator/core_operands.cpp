@@ -1,4 +1,4 @@
-// What each handler takes for granted of its operands: which there are, and how large they are.
+// The number, register class and size of the operands that each handler relies on.
 #include "core_decode.hpp"
 #include "core_levels.hpp"
 
@@ -37,7 +37,7 @@ bool is(std::string_view op, std::initializer_list<std::string_view> any)
     return std::find(any.begin(), any.end(), op) != any.end();
 }
 
-// So many sources of one class, and a result of it.
+// `sources` operands and a result, all of one class.
 operand_needs uniform(std::size_t sources, need n)
 {
     const auto source = [&](std::size_t k) { return k < sources ? n : need::nothing; };
@@ -47,7 +47,8 @@ operand_needs uniform(std::size_t sources, need n)
 operand_needs of_arithmetic(const parts &name)
 {
     const auto op = name[0];
-    const need t = of_type(name.back() == "add" ? "u32" : name.back()); // vabsdiff4
+    // vabsdiff4 ends in "add".
+    const need t = of_type(name.back() == "add" ? "u32" : name.back());
     operand_needs n = uniform(sources_of(op), t);
     const bool wide = is(op, {"mul", "mad"}) && name[1] == "wide";
     if (wide)

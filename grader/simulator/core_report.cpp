@@ -128,7 +128,7 @@ void describe_shared(const context &c, finding &f, std::uint64_t address)
 namespace {
 
 // If only the first bytes of an array in shared memory are written, adds their number.
-void say_how_much_is_written(const context &c, finding &f)
+void append_written_size(const context &c, finding &f)
 {
     const program &p = *c.g->running;
     std::uint32_t start = 0, end = c.shared_bytes;
@@ -202,7 +202,7 @@ finding of_access(context &c, const instruction &i, access_problem p, int lane,
                                                : finding_kind::uninitialised;
     if (s == ptx::space::shared) {
         describe_shared(c, f, address);
-        if (p == access_problem::uninitialised) say_how_much_is_written(c, f);
+        if (p == access_problem::uninitialised) append_written_size(c, f);
     } else if (s == ptx::space::local)
         f.where = "local memory, byte " + std::to_string(address) + " of " +
                   std::to_string(c.local_bytes);

@@ -1,4 +1,4 @@
-// Fetches from textures, and where in memory accesses to surfaces go.
+// Texture fetches, and the memory addresses of surface accesses.
 #include "core_textures.hpp"
 #include "core_grid.hpp"
 #include "core_lanes.hpp"
@@ -14,7 +14,7 @@ namespace {
 
 using namespace baseline;
 
-// Says what is wrong with a lane's fetch; nullptr: nothing.
+// Describes the error in a lane's fetch; nullptr: none.
 const char *misuse(const texture *t, std::int64_t how)
 {
     const int dimensions = static_cast<int>(how & texture_dimensions);
@@ -52,7 +52,7 @@ texels texels_of(context &c, const instruction &i, const texture &t, int lane)
                                               : texels_at(t, at, layer);
 }
 
-// False: the grid was stopped.
+// Returns false if the grid was stopped.
 bool check_texel(context &c, const instruction &i, int lane, address at, u32 bytes)
 {
     const std::uint8_t need = c.check_memory ? u8{addressable} : u8{0};
@@ -74,7 +74,7 @@ struct fetched {
     u32 bytes[32];
 };
 
-// What other threads write meanwhile, a fetch may or may not see.
+// A fetch may or may not see concurrent writes of other threads.
 void check_texel_races(context &c, const instruction &i, lane_mask mask, const fetched &f)
 {
     if (c.races == nullptr) return;
@@ -93,7 +93,7 @@ void check_texel_races(context &c, const instruction &i, lane_mask mask, const f
     }
 }
 
-// The sectors that the lanes of one fetch read, each counted once: of a texel what it begins in.
+// The sectors that the lanes of one fetch read, each counted once; a texel counts where it begins.
 class fetched_sectors {
 public:
     void add(u64 sector) { all_[count_++] = sector; }
@@ -105,18 +105,18 @@ public:
     }
 
 private:
-    std::array<u64, 32 * 8> all_; // up to 8 texels a lane
+    std::array<u64, 32 * 8> all_; // up to 8 texels per lane
     std::ptrdiff_t count_ = 0;
 };
 
-// a: the texture object. b, c and d: up to three coordinates, a layer first. The list: where the
-// four channels go.
+// a: the texture object. b, c and d: up to three coordinates, a layer first. The list:
+// destinations of the four channels.
 void fetch(context &c, const instruction &i, lane_mask mask)
 {
     if (c.guard != nullptr && !may_depend_on_order(c)) return;
     fetched f;
     u64 bytes = 0;
-    bool linked = false; // to pinned memory
+    bool linked = false; // reads pinned memory
     fetched_sectors sectors;
     auto handle = lanes_of<u64>(c, i.a);
     for (lane_mask left = mask; left != 0; left &= left - 1) {
@@ -150,8 +150,8 @@ void fetch(context &c, const instruction &i, lane_mask mask)
     if (linked) c.counted[i.statement].host_sectors += distinct;
 }
 
-// An index, moved inside where that is asked for; false: it stays outside. `last`: where the last
-// access begins that is inside.
+// Applies clamping to an index; returns false if it stays outside. `last`: the largest start of an
+// access that is inside.
 bool bring_inside(std::int64_t &i, std::int64_t last, outside_surface how)
 {
     if (how == outside_surface::clamp)
@@ -159,7 +159,7 @@ bool bring_inside(std::int64_t &i, std::int64_t last, outside_surface how)
     return i >= 0 && i <= last;
 }
 
-// What a lane asks of a surface: a layer, bytes along a row, a row, a slice.
+// The coordinates of a surface access: a layer, bytes along a row, a row, a slice.
 struct surface_place {
     std::int64_t at[3] = {}, layer = 0;
 };
@@ -189,9 +189,9 @@ std::string outside_text(const texture &t, const surface_place &p, u32 bytes)
     return text + "; x counts bytes, not elements";
 }
 
-// a: the surface object. b, c and extra: up to three coordinates, a layer first, then bytes.
-// d: where in device memory the access goes, for the load or store that follows; offset: a
-// predicate, the lanes that have such a place.
+// a: the surface object. b, c and extra: up to three coordinates, a layer first, then bytes. d:
+// receives the address in device memory for the load or store that follows; offset: a predicate
+// that receives the lanes inside the surface.
 void surface_address(context &c, const instruction &i, lane_mask mask)
 {
     if (c.guard != nullptr && !may_depend_on_order(c)) return;

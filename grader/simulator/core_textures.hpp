@@ -1,4 +1,4 @@
-// The selector of texture fetches in instruction::offset; of surface accesses in `count`.
+// Defines the selectors of texture fetches (instruction::offset) and surface accesses (`count`).
 #pragma once
 
 #include "core_levels.hpp"
@@ -11,7 +11,7 @@ inline constexpr std::int64_t texture_dimensions = 3; // 1 to 3
 inline constexpr std::int64_t texture_layered = 4;
 inline constexpr std::int64_t texture_by_index = 8; // coordinates are integers
 
-// What a surface access does outside, in instruction::flags.
+// The effect of a surface access outside the surface, in instruction::flags.
 enum class outside_surface : std::uint8_t { trap, clamp, zero };
 
 void list_texture_handlers(handler_sink &);

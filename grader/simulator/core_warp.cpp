@@ -1,4 +1,4 @@
-// Instructions that look at other lanes or at the thread's place in the grid.
+// Handlers of instructions that use other lanes or the thread's position in the grid.
 #include "core_warp.hpp"
 #include "core_copies.hpp"
 #include "core_grid.hpp"
@@ -86,8 +86,8 @@ void local_address(context &c, const instruction &i, lane_mask mask)
         every(lanes_of<u32>(c, i.d), mask, [=](int) { return static_cast<u32>(v); });
 }
 
-// alloca: room behind what the function has, the same for all lanes, as much as the one needs that
-// asks for most. a: bytes; offset: their alignment. It is given back when the function returns.
+// alloca: extends the function's frame by the largest size that any lane asks for, equally for all
+// lanes. a: bytes; offset: their alignment. The space is released when the function returns.
 void take_local(context &c, const instruction &i, lane_mask mask)
 {
     warp &w = *c.w;
@@ -116,7 +116,7 @@ void take_local(context &c, const instruction &i, lane_mask mask)
     every(lanes_of<u64>(c, i.d), mask, [=](int) { return begin; });
 }
 
-// Why an instruction is not there, where that is more than an oversight.
+// Explains an instruction that is unsupported on purpose.
 const char *reason_for(const ptx::statement &s)
 {
     const auto op = s.op[0];
@@ -270,8 +270,8 @@ void reduce_lanes(context &c, const instruction &i, lane_mask mask)
 
 void nothing(context &, const instruction &, lane_mask) {}
 
-// Memory is one and everything is in order: only the search for races and for what may be seen in
-// another order wants to know.
+// Simulated memory is sequentially consistent: a fence matters only to the race detector and to
+// the simulation of weakly ordered memory.
 template <bool block_scope> void fence(context &c, const instruction &, lane_mask)
 {
     if (c.races != nullptr) c.races->fence(c, block_scope);

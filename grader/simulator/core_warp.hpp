@@ -1,4 +1,4 @@
-// The handlers that are compiled once only.
+// Declares the handlers that are compiled once only.
 #pragma once
 
 #include "core_levels.hpp"

@@ -22,7 +22,7 @@ dim3 as_dim3(const dim &d) { return dim3(d.x, d.y, d.z); }
 std::string shown_name(const thread_call &c) { return "cuda" + c.name().substr(10); }
 
 // The program got an error code for it.
-void say_refused(const thread_call &c, std::string why)
+void report_refused(const thread_call &c, std::string why)
 {
     finding f = at_lane(c.in.seen, c.at, c.lane);
     f.kind = finding_kind::refused_launch;
@@ -194,7 +194,7 @@ cudaError_t device_runtime::check(const thread_call &c, program *p, const launch
     const cudaError_t e =
         runtime::check_limits(runtime::known_as(p->info), grid, block, how.dynamic_shared, false);
     if (e != cudaSuccess) {
-        say_refused(c, runtime::refused_text(p->info, grid, block, how.dynamic_shared));
+        report_refused(c, runtime::refused_text(p->info, grid, block, how.dynamic_shared));
         // What a kernel hears on an H200, where the host hears of an invalid value.
         return e == cudaErrorInvalidValue ? cudaErrorInvalidConfiguration : e;
     }
@@ -204,7 +204,8 @@ cudaError_t device_runtime::check(const thread_call &c, program *p, const launch
 cudaError_t device_runtime::reserve(const thread_call &c, const std::string &what)
 {
     if (tree_.reserve()) return cudaSuccess;
-    say_refused(c, "No place was left to launch " + what + ": " +
+    report_refused(c,
+                   "No place was left to launch " + what + ": " +
                        std::to_string(settings().pending_launches) +
                        " launches by kernels had not begun (cudaLimitDevRuntimePendingLaunchCount)."
                        " cudaGetLastError() after the launch tells the kernel.");
@@ -272,7 +273,8 @@ cudaError_t device_runtime::add(const thread_call &c, std::uint64_t stream,
     launch_node &by = *c.in.self, *n = nullptr;
     if (stream != tail_stream && by.depth >= max_depth) {
         tree_.give_back();
-        say_refused(c, "Kernels that launch kernels go " + std::to_string(max_depth) +
+        report_refused(c,
+                       "Kernels that launch kernels go " + std::to_string(max_depth) +
                            " deep and no deeper; cudaStreamTailLaunch goes on at the same depth.");
         return cudaErrorLaunchMaxDepthExceeded;
     }

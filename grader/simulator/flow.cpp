@@ -54,7 +54,7 @@ std::vector<int> post_order(const edges &e, int start, std::vector<char> &seen)
 
 // Gives every loop that cannot end a way to the end: the early return cut before, else an invented
 // edge.
-void let_everything_end(const flow_graph &g, edges &out)
+void connect_all_to_end(const flow_graph &g, edges &out)
 {
     int n = static_cast<int>(g.successors.size());
     for (int round = 0; round < 2; ++round) {
@@ -79,7 +79,7 @@ std::vector<int> immediate_post_dominators(const flow_graph &g)
 {
     int n = static_cast<int>(g.successors.size());
     edges out = without_early_returns(g);
-    let_everything_end(g, out);
+    connect_all_to_end(g, out);
     edges in = reversed(out);
     std::vector<char> seen(n + 1, 0);
     std::vector<int> order = post_order(in, n, seen); // the end comes last
