@@ -1,4 +1,4 @@
-// Loads whose value is only a guess that a compare-and-swap then proves.
+// Finds loads whose value is only a guess that a compare-and-swap then verifies.
 #include "cas_loops.hpp"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ public:
         }
     }
 
-    // Every register that may hold a value before it is moved to this one, and this one.
+    // All registers that may hold a value before it is moved to this one, including this one.
     std::vector<char> origins(const ptx::operand &of) const
     {
         std::vector<char> seen(body_.registers.size(), 0);
@@ -53,7 +53,7 @@ public:
         bool operator==(const place &) const = default;
     };
 
-    // An address, followed back through what only moves it, or adds a number to it.
+    // Follows an address back through moves and additions of constants.
     place place_of(const ptx::operand &address) const
     {
         place p{address.id, address.name, address.bits};

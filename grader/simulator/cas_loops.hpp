@@ -1,4 +1,4 @@
-// Loads whose value is only a guess that a compare-and-swap then proves.
+// Finds loads whose value is only a guess that a compare-and-swap then verifies.
 #pragma once
 
 #include "ptx.hpp"
@@ -7,13 +7,14 @@
 
 namespace simulator::core {
 
-// For each statement: whether it is a plain load of which the value reaches the operand that an
-// `atom.cas` of the same size at the same address compares with, as in
+// Returns for each statement if it is a plain load whose value reaches the comparison operand of
+// an `atom.cas` of the same size at the same address, as in
 //
 //     old = *p;
 //     do assumed = old, old = atomicCAS(p, assumed, f(assumed)); while (old != assumed);
 //
-// Such a load may meet atomics of other threads: when they come between, the swap fails.
+// Such a load may run concurrently with atomics of other threads: if one intervenes, the swap
+// fails.
 std::vector<char> guessing_loads(const ptx::body &);
 
 } // namespace simulator::core

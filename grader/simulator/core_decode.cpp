@@ -48,7 +48,7 @@ public:
     }
 
 private:
-    struct unknown {};                                    // the instruction at hand is not known
+    struct unknown {};                                    // the current instruction is unknown
     using room = std::pair<std::uint32_t, std::uint32_t>; // offset, bytes
 
     static const ptx::operand &operand_at(const statement &s, std::size_t k)
@@ -141,7 +141,7 @@ private:
         closed_ = false;
     }
 
-    // Closes the open block; `next` and `target` are statements until link_blocks.
+    // Closes the open block. `next` and `target` are statement indices until link_blocks.
     void close(block_terminator end, std::size_t next, int target = -1)
     {
         block().end = end;
@@ -161,7 +161,7 @@ private:
             block_of_[s] = static_cast<int>(out_.blocks.size()) - 1;
         }
         current_ = static_cast<std::uint32_t>(s);
-        if (s == out_.body.statements.size()) { // the end without `ret`
+        if (s == out_.body.statements.size()) { // the end of a function without `ret`
             drafts_.push_back({});
             drafts_.back().ins.statement = s == 0 ? 0 : current_ - 1;
             close(block_terminator::leave, s);
@@ -238,8 +238,9 @@ private:
         mark_spinning(g);
     }
 
-    // A loop that changes nothing but what it reads from memory: no register carries a value from
-    // one iteration to the next, and nothing is stored. Its branch back ends the warp's turn.
+    // Marks loops that change nothing but the registers they load from memory: no register carries
+    // a value from one iteration to the next, and nothing is stored. Their backward branch ends
+    // the warp's turn.
     void mark_spinning(const flow_graph &g)
     {
         for (auto [from, header] : back_edges(g)) {
@@ -310,7 +311,7 @@ private:
         return true;
     }
 
-    // Marks loads of which every register only goes to stores: copies, also of a structure's
+    // Marks loads whose registers go only to stores: they copy data, including a structure's
     // padding.
     void mark_moves()
     {
@@ -442,8 +443,8 @@ private:
         return constants_[key] = o;
     }
 
-    // Which constants ptxas takes for a type: reals for reals, integers for integers, and for
-    // untyped bits integers and the real of that size.
+    // True if ptxas accepts the constant for a type: reals for reals, integers for integers, and
+    // for untyped bits integers and the real of that size.
     static bool is_constant_of(const ptx::operand &o, type t)
     {
         if (t == type::f32 || t == type::f64) return o.real != 0;
@@ -507,7 +508,7 @@ private:
         return r;
     }
 
-    // `r + 4` as a value: people write it, and ptxas takes it.
+    // `r + 4` as a value occurs in hand-written PTX, and ptxas accepts it.
     operand source_sum(const ptx::operand &o, type t)
     {
         const std::uint32_t size = ptx::size_of(t);
@@ -561,7 +562,7 @@ private:
 
     int at_line() const { return out_.body.statements[current_].text_line; }
 
-    // Where an instruction of type `t` may write so that register `o` holds the result afterwards.
+    // Returns the register that an instruction of type `t` writes so that `o` gets its result.
     operand destination(const ptx::operand &o, type t)
     {
         if (o.what == kind::discard) return new_register(t);
@@ -639,7 +640,7 @@ private:
         }
         if (op == "prefetch" || op == "prefetchu" || op == "discard" || op == "applypriority" ||
             op == "griddepcontrol")
-            return; // nothing to do where memory is one and everything is in order
+            return; // no effect on sequentially consistent memory without caches
         if (op == "isspacep") return decode_isspacep(s);
         if (op == "trap" || op == "brkpt") {
             emit(need("core." + std::string(op)));
@@ -658,8 +659,8 @@ private:
         decode_plain(s);
     }
 
-    // vadd.u32.s32.s32.sat.max d, a, b, c: of whole words, computed in 64 bits, then made to fit,
-    // then combined with c.
+    // vadd.u32.s32.s32.sat.max d, a, b, c, for whole words only: computed in 64 bits, then
+    // saturated, then combined with c.
     void decode_video(const statement &s)
     {
         static const std::map<std::string_view, const char *> known = {
@@ -707,7 +708,7 @@ private:
         move_to(s.operands[0], type::u32, d);
     }
 
-    // A hint for caches, of which there are none; the value only goes to other instructions.
+    // A cache hint has no effect; its value is only passed to other instructions.
     void decode_policy(const statement &s)
     {
         operand to = destination(operand_at(s, 0), type::b64);
@@ -716,7 +717,7 @@ private:
         d.ins.a = constant(0, register_class::wide);
     }
 
-    // The types of an arithmetic instruction's sources, where they are not all the same.
+    // The types of an arithmetic instruction's sources, where they differ from `t`.
     static type source_type(const statement &s, type t, std::size_t k)
     {
         auto op = s.op[0];
@@ -799,7 +800,7 @@ private:
         }
     }
 
-    // div.rn.ftz.f32 of div.ftz.rn.f32, which ptxas takes as well.
+    // Returns div.rn.ftz.f32 for div.ftz.rn.f32, which ptxas accepts as well.
     static std::string with_rounding_first(const statement &s)
     {
         std::string name(s.op[0]);
@@ -888,7 +889,7 @@ private:
         }
     }
 
-    // mov.v2.u32 {a, b}, {b, a}: all is read before any is written.
+    // mov.v2.u32 {a, b}, {b, a}: all sources are read before any destination is written.
     void move_vector(const statement &s, type t)
     {
         const auto &to = operand_at(s, 0), &from = operand_at(s, 1);
@@ -982,7 +983,7 @@ private:
         d.ins.d = destination(operand_at(s, 0), type::pred);
     }
 
-    // An instruction of one result and up to three sources, all of them registers or constants.
+    // An instruction with one result and up to three sources, all of them registers or constants.
     operand computed(const std::string &opcode, type t, std::initializer_list<operand> from,
                      std::uint32_t extra = 0)
     {
@@ -1005,7 +1006,7 @@ private:
         x.ins.a = from;
     }
 
-    // cvt.pack.sat.u8.s32.b32 d, a, b, c: c's lower half above a above b, both made to fit.
+    // cvt.pack.sat.u8.s32.b32 d, a, b, c: c's lower half above a above b, both saturated.
     void decode_pack(const statement &s)
     {
         if (s.op.size() < 5 || s.op[2] != "sat" || s.op[4] != "s32") throw unknown{};
@@ -1027,7 +1028,7 @@ private:
         move_to(s.operands[0], type::b32, d);
     }
 
-    // add.sat.s32 and sub.sat.s32, which saturate as no other integers' do.
+    // add.sat.s32 and sub.sat.s32, the only saturating integer additions.
     void decode_saturated(const statement &s)
     {
         if (s.operands.size() != 3) throw unknown{};
@@ -1215,7 +1216,8 @@ private:
                                                          "xor", "exch", "cas", "inc", "dec"};
         return names.count(p) != 0;
     }
-    // Order and caching change nothing where memory is sequentially consistent and has no caches.
+    // Memory orders and cache hints change nothing: memory is sequentially consistent without
+    // caches.
     static bool is_hint(std::string_view p)
     {
         static const std::set<std::string_view> names = {
@@ -1267,7 +1269,7 @@ private:
         return static_cast<operand>(o.id);
     }
 
-    // Fills the data side: one register or a list, and how wide they are.
+    // Fills in the data operand, one register or a list, and its width.
     void set_data(draft &d, const ptx::operand &data, const move_parts &p, bool store)
     {
         std::vector<operand> regs;
@@ -1302,7 +1304,7 @@ private:
         if (is_signed(p.type)) d.ins.flags |= signed_value;
     }
 
-    // Where an access names no space but a variable, it is in the variable's.
+    // An access that names a variable but no space is in the variable's space.
     void infer_space(move_parts &p, const ptx::operand &place) const
     {
         if (p.space != ptx::space::generic || place.name.empty()) return;
@@ -1390,7 +1392,7 @@ private:
         d.ins.offset = static_cast<std::int64_t>(align);
     }
 
-    // The dimensions of a texture or surface, and whether it has layers.
+    // The dimensions of a texture or surface, with texture_layered if it has layers.
     static std::int64_t shape_named(std::string_view name)
     {
         static const std::map<std::string_view, std::int64_t> shapes = {
@@ -1412,7 +1414,8 @@ private:
                classes_[static_cast<std::size_t>(o.id)] == register_class::wide;
     }
 
-    // tex.2d.v4.f32.f32 {r, g, b, a}, [object, {x, y}]; a level, which only mipmaps have.
+    // tex.2d.v4.f32.f32 {r, g, b, a}, [object, {x, y}]; a level is ignored, for there are no
+    // mipmaps.
     void decode_texture(const statement &s)
     {
         const bool level = part(s, 1) == "level";
@@ -1455,8 +1458,8 @@ private:
         throw unknown{};
     }
 
-    // suld.b.2d.v2.b32.trap {a, b}, [object, {x, y}] becomes the address of what is asked for, and
-    // a load or store there for the lanes that are inside.
+    // suld.b.2d.v2.b32.trap {a, b}, [object, {x, y}] becomes the computation of the address and a
+    // load or store for the lanes that are inside.
     void decode_surface(const statement &s)
     {
         if (part(s, 1) != "b" || s.op.size() < 5) throw unknown{};
@@ -1480,10 +1483,11 @@ private:
         const operand address = new_register(type::u64), inside = new_register(type::pred);
         draft d;
         d.ins.site = out_.sites++;
-        set_data(d, data, p, store); // of a store: what changes registers' classes comes first
+        // Resizing the data registers of a store may emit instructions: they come first.
+        set_data(d, data, p, store);
         const operand guard = guard_;
         const std::uint32_t flip = guard_flip_;
-        guard_ = no_operand; // where the statement does nothing, nobody is inside
+        guard_ = no_operand; // no lane is inside where the guard is false
         draft &none = emit(need("mov.pred"));
         none.ins.d = inside;
         none.ins.a = constant(0, register_class::predicate);
@@ -1511,7 +1515,7 @@ private:
         guard_flip_ = flip;
     }
 
-    // What a load would write.
+    // Sets the registers that a load would write to zero.
     void set_to_zero(const draft &load)
     {
         const bool wide = (load.ins.wide & 1) != 0;
@@ -1541,7 +1545,8 @@ private:
         d.ins.offset = static_cast<std::int64_t>(left);
     }
 
-    // cp.async.mbarrier.arrive: the copies land at once, so nobody need wait for their arrival.
+    // cp.async.mbarrier.arrive: the copies complete immediately, so no thread has to wait for
+    // them.
     void decode_copy_arrival(const statement &s)
     {
         if (part(s, 3) != "arrive") throw unknown{};
@@ -1573,7 +1578,7 @@ private:
         }
     }
 
-    // One atomic change of the barrier at `at`; `state` receives what it was.
+    // One atomic change of the barrier at `at`; `state` receives its previous value.
     void arrive(const statement &s, const ptx::operand &at, const std::string &how,
                 const ptx::operand *state, operand came)
     {
@@ -1593,7 +1598,7 @@ private:
         keep(d, ((shared ? "atomic.shared." : "atomic.generic.") + how + ".b64").c_str());
     }
 
-    // Whether the phase that a state or a parity belongs to has ended: the barrier is in another.
+    // Tests if the phase that a state or a parity belongs to has completed.
     void decode_test_wait(const statement &s)
     {
         bool shared = has_part(s, "shared") || has_part(s, "shared::cta");
@@ -1643,7 +1648,7 @@ private:
             throw unknown{};
         draft d;
         d.ins.site = out_.sites;
-        out_.sites += 2; // of the read, of the write
+        out_.sites += 2; // one for the read, one for the write
         std::int64_t from_offset = 0, offset = 0;
         operand from = address_source(operand_at(s, 1), from_offset);
         if (from_offset != 0) from = sum_of(from, from_offset);
@@ -1743,7 +1748,7 @@ private:
         } catch (const unknown &) {
             drafts_.resize(before);
             emit(find_handler("core.unsupported"));
-            emit(nullptr); // closes the block, never reached: the grid has stopped
+            emit(nullptr); // closes the block, but is never reached: the grid has stopped
         }
         pending_resize_.clear();
     }
@@ -1814,7 +1819,7 @@ private:
         auto op = s.op[0];
         draft d;
         operand mask = no_operand;
-        // Before compute_70 there was no mask: those lanes take part that come together.
+        // Before compute_70 there was no mask: the converged lanes take part.
         const bool masked = has_part(s, "sync") || op == "bar" || op == "barrier";
         const std::size_t unmasked = op == "vote" ? 2 : op == "shfl" ? 4 + s.paired : 0;
         if (!masked && s.operands.size() != unmasked) throw unknown{};
@@ -1970,8 +1975,8 @@ void decode(code &out, ptx::body body, const decode_input &input)
     decoder(out, input).run();
 }
 
-// Innermost place in the directory of the function's own file, so that a helper in the program's
-// own header counts at its own line and the toolkit's inline functions at the line that calls them.
+// The innermost place in the directory of the function's own file: a helper in the program's own
+// header counts at its own line, and the toolkit's inline functions at the line that calls them.
 place_name place_shown(const ptx::body &b, const ptx::module_text &m, int place, int first_place)
 {
     if (place < 0) return {};
@@ -2025,7 +2030,7 @@ special special_named(std::string_view name)
         {"ntid.w", special::zero},
         {"ctaid.w", special::zero},
         {"nctaid.w", special::zero},
-        // Where cooperative groups look for what a cooperative launch gave them.
+        // Cooperative groups find the workspace of a cooperative launch here.
         {"envreg1", special::grid_workspace_high},
         {"envreg2", special::grid_workspace_low},
     };

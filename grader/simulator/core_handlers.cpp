@@ -1,4 +1,4 @@
-// The opcode table, filled with the handlers of the best instruction set this processor has.
+// Builds the opcode table from the handlers of the best instruction set that this CPU has.
 #include "core_decode.hpp"
 #include "core_levels.hpp"
 #include "core_textures.hpp"
@@ -17,7 +17,7 @@ namespace {
 
 using does = instruction_role::kind;
 
-// By its row's name, which is a PTX opcode for arithmetic and one of our own for the rest.
+// Classifies a row by its name: a PTX opcode for arithmetic, or a name of the machine's own.
 does kind_named(std::string_view name)
 {
     const auto begins = [&](std::initializer_list<std::string_view> all) {

@@ -1,6 +1,6 @@
-// Loops over the lanes of a warp, written so that the compiler makes vector code of them. Compiled
-// once for each instruction set: everything here lives in the namespace SIMULATOR_LEVEL and uses no
-// library templates.
+// Loops over the lanes of a warp that the compiler can vectorise. Compiled once for each
+// instruction set: everything here is in the namespace SIMULATOR_LEVEL and uses no library
+// templates.
 #pragma once
 
 #include "core.hpp"
@@ -11,8 +11,8 @@
 #define SIMULATOR_LEVEL baseline
 #endif
 
-// Before a loop: no lane reads what another writes, so vector code needs no check for overlaps.
-// clang has no such hint that is not also a demand, and checks.
+// Placed before a loop: no lane reads what another writes, so vector code needs no check for
+// overlap. clang has no such hint that is not also a demand, and checks.
 #if defined(__clang__)
 #define INDEPENDENT_LANES
 #else
@@ -36,7 +36,7 @@ alignas(64) inline constexpr u32 bit_of[32] = {
     1u << 16, 1u << 17, 1u << 18, 1u << 19, 1u << 20, 1u << 21, 1u << 22, 1u << 23,
     1u << 24, 1u << 25, 1u << 26, 1u << 27, 1u << 28, 1u << 29, 1u << 30, 1u << 31};
 
-// The lane array behind an operand. T is u32 or u64.
+// The lane array that an operand refers to. T is u32 or u64.
 template <class T> inline T *lanes_of(context &c, operand o)
 {
     return reinterpret_cast<T *>(c.bases[o >> 31] + (o & ~constant_bit));
@@ -44,8 +44,8 @@ template <class T> inline T *lanes_of(context &c, operand o)
 
 inline lane_mask &predicate(context &c, operand o) { return *lanes_of<lane_mask>(c, o); }
 
-// d[lane] = f(lane) for the lanes of `mask`; f is computed for all lanes, so it must be cheap and
-// safe.
+// Sets d[lane] = f(lane) for the lanes of `mask`. f is evaluated for all lanes, so it must be
+// cheap and safe.
 template <class T, class F> inline void every(T *d, lane_mask mask, F f)
 {
     if (mask == all_lanes) {
@@ -60,7 +60,7 @@ template <class T, class F> inline void every(T *d, lane_mask mask, F f)
     }
 }
 
-// f(lane) for the lanes of `mask`, lowest first.
+// Calls f(lane) for the lanes of `mask`, lowest first.
 template <class F> inline void active(lane_mask mask, F f)
 {
     if (mask == all_lanes) {
@@ -77,7 +77,7 @@ template <class F> inline void descending(lane_mask mask, F f)
         if ((mask & bit_of[l]) != 0) f(l);
 }
 
-// The lanes for which f holds.
+// The lanes for which f is true.
 template <class F> inline lane_mask where(F f)
 {
     lane_mask bits = 0;

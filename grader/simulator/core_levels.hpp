@@ -1,4 +1,4 @@
-// How the files that are compiled once for each instruction set hand their handlers over.
+// Declares how files compiled once per instruction set register their handlers.
 #pragma once
 
 #include "core.hpp"
@@ -12,7 +12,7 @@ enum compare_flags : std::uint32_t { // of setp and set
     combine_or = 2,
     combine_xor = 3,
     combine_mask = 3,
-    combine_second = 4, // setp p|q: operand q stands in instruction::offset
+    combine_second = 4, // setp p|q: operand q is in instruction::offset
     combine_ftz = 8,
 };
 enum convert_flags : std::uint32_t { // of cvt
@@ -26,7 +26,7 @@ enum convert_flags : std::uint32_t { // of cvt
     convert_ftz = 16,
 };
 
-// An mbarrier counts the phases that have ended from this bit on.
+// An mbarrier's word counts completed phases from this bit on.
 inline constexpr unsigned mbarrier_phase_bit = 40;
 enum half_flags : std::uint32_t { // of arithmetic on f16 and bf16
     half_ftz = 1,
@@ -53,13 +53,13 @@ enum half_comparison : std::uint32_t {
     half_nan_test,
 };
 
-// Takes rows of the opcode table; the names are joined with dots.
+// Receives rows of the opcode table; the name's parts are joined with dots.
 class handler_sink {
 public:
     virtual ~handler_sink() = default;
     virtual void add(const char *op, const char *type, handler) = 0;
     virtual void add_rounded(const char *op, const char *how, const char *tail,
-                             handler) = 0; // dots given
+                             handler) = 0; // `how` and `tail` contain their dots
     virtual void add_pair(const char *op, const char *a, const char *b, handler) = 0;
     virtual void add_pair(const char *op, const char *a, const char *b, const char *c, handler) = 0;
 };

@@ -1,4 +1,4 @@
-// Special registers by number: what instruction::extra holds for the handler "core.special".
+// Special registers by number, which instruction::extra holds for the handler "core.special".
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// The types of PTX as C++ has them, and how a lane holds a value of each.
+// Maps PTX types to C++ types, and values to their representation in a lane.
 #pragma once
 
 #include "core_lanes.hpp"
@@ -131,7 +131,7 @@ inline float widen(half h)
     return sign ? -f : f;
 }
 
-// Rounds to a half; mode as in convert_mode below. Works on a double so that every narrower value
+// Rounds to a half; modes as in convert_mode below. Takes a double because every narrower value
 // fits.
 inline half narrow(double v, int mode = 0)
 {

@@ -1,5 +1,5 @@
-// What kernels ask of the runtime while they run: to launch kernels, streams and events for those,
-// memory, errors, facts about the device.
+// The CUDA device runtime, which kernels call while they run: launches, streams and events,
+// memory, errors and device attributes.
 #include "device_runtime.hpp"
 
 #include "core_races.hpp"
@@ -10,18 +10,19 @@
 namespace simulator::core {
 namespace {
 
-constexpr std::uint32_t max_depth = 24;            // of launches by launched kernels; 0: the host's
-constexpr std::uint64_t chunk_bytes = 64 << 10;    // of parameters
-constexpr std::uint64_t parameter_gap = 64;        // between those of two launches
-constexpr std::uint64_t steps_per_launch = 10'000; // so that launches without end come to one
-constexpr std::uint64_t tail_stream = 3, alone_stream = 4; // as cuda_device_runtime_api.h has them
+constexpr std::uint32_t max_depth = 24;         // of launches by kernels; 0: the host's
+constexpr std::uint64_t chunk_bytes = 64 << 10; // of parameters
+constexpr std::uint64_t parameter_gap = 64;     // between the parameters of two launches
+// Charged for each launch, so that endless launches reach the step budget.
+constexpr std::uint64_t steps_per_launch = 10'000;
+constexpr std::uint64_t tail_stream = 3, alone_stream = 4; // as in cuda_device_runtime_api.h
 
 dim3 as_dim3(const dim &d) { return dim3(d.x, d.y, d.z); }
 
-// "__cudaCDP2StreamDestroy" is what cudaStreamDestroy becomes.
+// The name in the program: "__cudaCDP2StreamDestroy" implements cudaStreamDestroy.
 std::string shown_name(const thread_call &c) { return "cuda" + c.name().substr(10); }
 
-// The program got an error code for it.
+// Adds a finding for a call that returns an error code to the program.
 void report_refused(const thread_call &c, std::string why)
 {
     finding f = at_lane(c.in.seen, c.at, c.lane);
@@ -35,7 +36,7 @@ void stop(const thread_call &c, finding_kind kind, int error, std::string why)
     stop_grid(c.in.seen, c.at, kind, error, c.lane, std::move(why));
 }
 
-// 0: the grid was stopped, since a program has used up all addresses.
+// Returns 0 if the grid was stopped because all addresses are used up.
 address new_memory(const thread_call &c, std::uint64_t bytes)
 {
     const int device = c.in.how->device;
@@ -59,7 +60,7 @@ address text_in_memory(const thread_call &c, const char *text)
     return known[key] = at;
 }
 
-// What an argument of a launch points to, if that is memory of the thread or block that launches.
+// Returns a finding if a launch argument points to shared or local memory of the launching thread.
 std::optional<finding> own_memory(const thread_call &c, std::uint64_t value)
 {
     const context &seen = c.in.seen;
@@ -79,7 +80,7 @@ bool holds_no_events(std::uint64_t stream)
     return stream == tail_stream || stream == alone_stream;
 }
 
-// The stream that a handle stands for; 0: none.
+// The stream of a handle; 0: none.
 launch_tree::stream stream_of(const thread_call &c, std::uint64_t handle)
 {
     if (handle == reinterpret_cast<std::uint64_t>(cudaStreamPerThread) ||
@@ -90,7 +91,7 @@ launch_tree::stream stream_of(const thread_call &c, std::uint64_t handle)
     return handle % 2 == 0 ? handle : 0;
 }
 
-// Null: kernels copy between places in device memory only.
+// Returns null for pointers outside device memory: kernels copy only within it.
 void *device_pointer(const thread_call &c, std::size_t which)
 {
     const auto at = c.argument<address>(which);
@@ -157,7 +158,7 @@ void device_runtime::result(const thread_call &c, cudaError_t e)
     c.give(e);
 }
 
-// Success, with a value for the place that an argument points to.
+// Returns success, after writing a value to the address that an argument holds.
 template <class T> void device_runtime::result(const thread_call &c, std::size_t which, const T &v)
 {
     const auto to = c.argument<address>(which);
@@ -168,7 +169,7 @@ template <class T> void device_runtime::result(const thread_call &c, std::size_t
     result(c, cudaSuccess);
 }
 
-// 0: the grid was stopped.
+// Returns 0 if the grid was stopped.
 address device_runtime::place_for(const thread_call &c, std::uint64_t bytes)
 {
     memory &m = memory::instance();
@@ -195,7 +196,7 @@ cudaError_t device_runtime::check(const thread_call &c, program *p, const launch
         runtime::check_limits(runtime::known_as(p->info), grid, block, how.dynamic_shared, false);
     if (e != cudaSuccess) {
         report_refused(c, runtime::refused_text(p->info, grid, block, how.dynamic_shared));
-        // What a kernel hears on an H200, where the host hears of an invalid value.
+        // An H200 returns this to a kernel, although the host gets cudaErrorInvalidValue.
         return e == cudaErrorInvalidValue ? cudaErrorInvalidConfiguration : e;
     }
     return reserve(c, "kernel " + p->shown);
@@ -212,7 +213,7 @@ cudaError_t device_runtime::reserve(const thread_call &c, const std::string &wha
     return cudaErrorLaunchPendingCountExceeded;
 }
 
-// The place of a launch, or null, for the caller to lay out the parameters in.
+// Returns the launch's parameter buffer, which the caller fills, or null.
 void device_runtime::prepare(const thread_call &c)
 {
     parameters p{};
@@ -373,8 +374,8 @@ void device_runtime::release(const thread_call &c)
     result(c, was ? cudaSuccess : cudaErrorInvalidValue);
 }
 
-// Lets a kernel touch what a copy or fill is going to, for the search for races alone: the bytes
-// and what is known of them stay as they are.
+// Records the accesses of a copy or fill for the race detector only: the bytes and their shadow do
+// not change.
 outcome device_runtime::watch(const moved &w, launch_node &n)
 {
     const bool fill = w.from == 0;

@@ -1,9 +1,9 @@
-// What kernels ask of the runtime while they run: to launch kernels (dynamic parallelism, version
-// 2), streams and events for those, memory, errors, facts about the device.
+// The CUDA device runtime, which kernels call while they run: launches (dynamic parallelism,
+// version 2), their streams and events, memory, errors and device attributes.
 //
-// A child runs once its parent has run, see launch_tree.hpp: no later would do harm, and a parent
-// that waits for its child waits for ever, as it may on hardware. What goes wrong in a child goes
-// wrong in the launch by the host.
+// A child runs after its parent has ended, see launch_tree.hpp: CUDA allows a late start, and a
+// parent that waits for its child waits for ever, as it may on hardware. Errors in a child become
+// errors of the launch by the host.
 #pragma once
 
 #include "core_builtins.hpp"
@@ -18,11 +18,12 @@ namespace simulator::core {
 class device_runtime {
 public:
     struct kernels { // of the module
-        // By the address that device code has of it; null: none is there. Throws
+        // Finds a kernel by its address in device code; null if there is none. Throws
         // std::runtime_error for code that cannot be decoded.
         std::function<program *(std::uint64_t)> find;
         std::function<outcome(program &, const launch &, device_runtime &, launch_node &)> run;
-        // One that copies, or fills, units of 4 bytes or of one: to, from, how many; 64 bits each.
+        // A kernel that copies or fills units of 4 bytes or 1; its 64-bit arguments are to, from,
+        // count.
         std::function<program &(bool fill, bool words)> transfer;
     };
     explicit device_runtime(kernels);
@@ -30,17 +31,17 @@ public:
     device_runtime(const device_runtime &) = delete;
     device_runtime &operator=(const device_runtime &) = delete;
 
-    // Runs a grid that the host launches, and all that comes of it.
+    // Runs a grid that the host launches, and all its descendants.
     outcome run(program &, const launch &);
 
     static bool knows(std::string_view function);
-    void answer(const thread_call &); // of a function that it knows
+    void answer(const thread_call &); // for a function that knows() accepts
 
     std::uint64_t steps_left() const; // of the budget, for the next grid
     void count_steps(std::uint64_t);
 
 private:
-    struct parameters { // of a launch that was prepared: GetParameterBuffer
+    struct parameters { // of a launch prepared by GetParameterBuffer
         program *what;
         launch how;
         std::uint64_t bytes;
@@ -50,14 +51,14 @@ private:
     static const std::map<std::string_view, function> &functions();
 
     static thread_name name_of(const thread_call &);
-    void result(const thread_call &, cudaError_t); // gives and remembers it
+    void result(const thread_call &, cudaError_t); // returns the error and remembers it
     template <class T> void result(const thread_call &, std::size_t which, const T &);
     address place_for(const thread_call &, std::uint64_t bytes);
     cudaError_t check(const thread_call &, program *, const launch &);
     cudaError_t reserve(const thread_call &, const std::string &what);
     cudaError_t add(const thread_call &, std::uint64_t stream,
                     std::function<outcome(launch_node &)>);
-    struct moved {        // what a copy or fill touches
+    struct moved {        // the memory that a copy or fill accesses
         address to, from; // from 0: a fill
         std::uint64_t bytes;
         int device;
@@ -91,7 +92,7 @@ private:
     launch_tree tree_;
     std::map<address, parameters> prepared_;
     std::map<thread_name, cudaError_t> errors_;
-    std::vector<address> chunks_; // where parameters are laid out
+    std::vector<address> chunks_; // buffers of launch parameters
     std::uint64_t left_in_chunk_ = 0, steps_ = 0;
 };
 

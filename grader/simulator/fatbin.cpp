@@ -1,5 +1,5 @@
-// Reads the containers: a header, then entries of PTX text and machine code, each with its own
-// header.
+// Reads fat binary containers: a header, then entries of PTX text and machine code, each with its
+// own header.
 #include "fatbin.hpp"
 
 #include <cstdint>
@@ -55,7 +55,7 @@ entry read_entry(std::span<const std::byte> body, std::uint64_t at)
 std::string text_of(std::span<const std::byte> payload)
 {
     std::string text(reinterpret_cast<const char *>(payload.data()), payload.size());
-    // The text is padded with newlines before and null bytes behind.
+    // The text is padded with newlines before and null bytes after it.
     text.resize(text.find_last_not_of('\0') + 1);
     if (text.find(".version") == std::string::npos) fail("an entry marked as PTX is not PTX text");
     return text;
@@ -127,7 +127,7 @@ std::span<const std::byte> loaded_bytes(const void *image)
 
 namespace {
 
-// Without what lies behind it in its segment; as it is where its header makes no sense.
+// Cuts the image off from the rest of its segment; unchanged if its header is invalid.
 std::span<const std::byte> whole_image(std::span<const std::byte> image)
 {
     if (image.size() < image_header) return image;

@@ -1,4 +1,4 @@
-// Takes the PTX text out of the fat binaries that nvcc embeds.
+// Extracts PTX text from the fat binaries that nvcc embeds.
 #pragma once
 
 #include <cstddef>
@@ -8,29 +8,29 @@
 
 namespace simulator {
 
-// The PTX of one fat binary, for the newest architecture that is not beyond `architecture` (80 for
-// compute 8.0). Throws std::runtime_error, saying what is wrong and how to compile instead, when
-// the image is no fat binary, is cut short, or holds compressed, only newer, or no PTX.
+// Returns the PTX of one fat binary for the newest architecture up to `architecture` (80 for
+// compute 8.0). Throws std::runtime_error, which says how to compile instead, if the image is no
+// fat binary, is truncated, or contains compressed, only newer, or no PTX.
 std::string ptx_of_image(std::span<const std::byte> image, int architecture);
 
-// The bytes from `image` to the end of the loaded segment of this process that holds it: the most
-// that may be read when the image's own sizes lie. Empty when it is in no loaded program or
+// The bytes from `image` to the end of the loaded segment of this process that contains it: the
+// bound for reads when the image's own sizes are wrong. Empty if it is in no loaded program or
 // library.
 std::span<const std::byte> loaded_bytes(const void *image);
 
-// What nvcc registers: one image, or, after a device link (-rdc=true), the images that went into
-// the linked machine code, which hold the PTX.
+// The images that nvcc registers: one, or, after a device link (-rdc=true), those that were linked
+// into the machine code, which contain the PTX.
 struct fat_binary {
     bool linked = false;
-    std::vector<std::span<const std::byte>> images; // of a loaded program
+    std::vector<std::span<const std::byte>> images; // memory of a loaded program
 };
-// From the wrapper that nvcc registers. Throws as above.
+// Reads the wrapper that nvcc registers. Throws as above.
 fat_binary images_of_wrapper(const void *wrapper);
-// One text for each part that has PTX. Throws as above, and when no part has PTX.
+// Returns one text for each part that has PTX. Throws as above, and if no part has PTX.
 std::vector<std::string> ptx_of(const fat_binary &binary, int architecture);
 
-// One PTX text out of the texts of separately compiled parts: declarations of what another part
-// defines are dropped, of equal weak definitions the first stays, line tables get distinct numbers.
+// Merges the PTX texts of separately compiled parts: declarations of names that another part
+// defines are dropped, the first of equal weak definitions is kept, line tables are renumbered.
 std::string link_ptx(const std::vector<std::string> &texts);
 
 } // namespace simulator

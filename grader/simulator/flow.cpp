@@ -1,4 +1,4 @@
-// Meeting points of branches: iterative immediate post-dominators.
+// Reconvergence points of branches: iterative immediate post-dominators.
 #include "flow.hpp"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ edges reversed(const edges &e)
     return r;
 }
 
-// Nodes reachable over `e` from `start`, in post-order.
+// Nodes reachable from `start` along `e`, in post-order.
 std::vector<int> post_order(const edges &e, int start, std::vector<char> &seen)
 {
     std::vector<int> order;
@@ -52,8 +52,8 @@ std::vector<int> post_order(const edges &e, int start, std::vector<char> &seen)
     return order;
 }
 
-// Gives every loop that cannot end a way to the end: the early return cut before, else an invented
-// edge.
+// Connects every loop without an exit to the end, by the early return removed before, or else by
+// an artificial edge.
 void connect_all_to_end(const flow_graph &g, edges &out)
 {
     int n = static_cast<int>(g.successors.size());

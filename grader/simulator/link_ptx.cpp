@@ -19,7 +19,8 @@ bool in_name(char c)
            c == '.';
 }
 
-// Names, numbers and directives whole; strings whole; every other character by itself; no comments.
+// Returns names, numbers, directives and strings whole, and any other character alone; skips
+// comments.
 std::string_view next_token(std::string_view text, std::size_t &at)
 {
     while (at < text.size()) {
@@ -49,13 +50,14 @@ std::string_view next_token(std::string_view text, std::size_t &at)
 enum class item_kind { heading, file, section, variable, function, other };
 enum class linkage { local, visible, weak, external };
 
-// One statement outside functions: a directive, a variable, a function with its body.
+// One statement outside functions: a directive, a variable, or a function with its body.
 struct item {
     item_kind kind = item_kind::other;
     linkage visibility = linkage::local;
     std::string name;
     std::string text;
-    std::size_t head_end = 0; // where a function's body starts in `text`; its size when it has none
+    // The start of a function's body in `text`; the size of `text` if it has none.
+    std::size_t head_end = 0;
 };
 
 // The head of a function is `.func (results) name (parameters)`, of a variable `.type name[size]`.
@@ -179,7 +181,7 @@ int highest_file(const std::vector<item> &items)
     return highest;
 }
 
-// Names that belong to one part alone and are taken already get a new one in this part.
+// Renames the local names of a part that other parts define too.
 std::map<std::string, std::string> new_names(const std::vector<item> &items,
                                              const std::map<std::string, linkage> &taken,
                                              std::size_t part)
@@ -192,7 +194,8 @@ std::map<std::string, std::string> new_names(const std::vector<item> &items,
     return names;
 }
 
-// `.extern .func f ...;` as a prototype of what the same text defines: with the same linkage.
+// Turns `.extern .func f ...;` into a prototype with the linkage of f's definition in the same
+// text.
 std::string prototype(std::string text, linkage of_definition)
 {
     const auto at = text.find(".extern");
@@ -214,7 +217,7 @@ std::string link_ptx(const std::vector<std::string> &texts)
     if (texts.size() == 1) return texts.front();
 
     std::vector<std::vector<item>> parts;
-    std::map<std::string, linkage> taken; // by the names that parts define
+    std::map<std::string, linkage> taken; // by name that a part defines
     int files = 0;
     for (const std::string &text : texts) {
         auto items = split(text);
@@ -232,8 +235,8 @@ std::string link_ptx(const std::vector<std::string> &texts)
         parts.push_back(std::move(items));
     }
 
-    // Variables first, then what functions look like, then the functions: each name stands before
-    // its use, whatever the order of the parts.
+    // Variables come first, then prototypes, then functions: each name is declared before its use,
+    // whatever the order of the parts.
     std::string heading, line_table, variables, prototypes, functions;
     std::set<std::string> done, declared;
     for (std::size_t part = 0; part < parts.size(); ++part)
@@ -247,7 +250,7 @@ std::string link_ptx(const std::vector<std::string> &texts)
                 line_table += it.text + "\n";
                 break;
             case item_kind::section:
-                break; // debug strings: nothing executes them
+                break; // debug strings: not executed
             case item_kind::variable:
                 if (first ||
                     (!defines(it) && !taken.count(it.name) && declared.insert(it.name).second))

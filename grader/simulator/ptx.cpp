@@ -25,10 +25,10 @@ constexpr type_row type_rows[] = {
 };
 
 constexpr std::uint64_t max_alignment = 1 << 16;
-constexpr std::uint64_t max_variable_bytes = std::uint64_t{1} << 40; // of a variable
-constexpr std::size_t max_module_bytes = 64 << 20;                   // of a module
-constexpr std::size_t max_registers = 1 << 20;                       // of a function
-constexpr int max_nesting = 16;                                      // operands within operands
+constexpr std::uint64_t max_variable_bytes = std::uint64_t{1} << 40;
+constexpr std::size_t max_module_bytes = 64 << 20;
+constexpr std::size_t max_registers = 1 << 20; // per function
+constexpr int max_nesting = 16;                // operands within operands
 
 std::uint32_t take_alignment(lexer &in)
 {
@@ -50,7 +50,7 @@ space space_named(std::string_view t)
     return space::global;
 }
 
-// .align 4 .b8 of `.align 4 .b8 name[64], other;`, with what came before already taken.
+// Reads .align 4 .b8 of `.align 4 .b8 name[64], other;`; the words before are already taken.
 variable take_kind(lexer &in, ptx::space where)
 {
     variable v;
@@ -79,7 +79,7 @@ variable take_kind(lexer &in, ptx::space where)
     return v;
 }
 
-// name[64] of it
+// Reads name[64] of such a declaration.
 variable take_named(lexer &in, variable v)
 {
     v.name = in.take();
@@ -121,7 +121,7 @@ void take_initialisers(lexer &in, variable &v)
         v.values.push_back(take_initial_value(in));
         return;
     }
-    int depth = 1; // inner braces of arrays of arrays only group
+    int depth = 1; // nested braces, in arrays of arrays, only group
     while (depth > 0) {
         if (in.accept("{")) {
             ++depth;
@@ -391,7 +391,7 @@ private:
         in_.expect(";");
     }
 
-    // One register, or a vector of them: `foo` of `.reg .v2 .u32 foo`.
+    // Declares one register, or the registers of a vector: `foo` of `.reg .v2 .u32 foo`.
     void declare(std::string_view name, ptx::type kind, std::uint64_t elements)
     {
         auto &known = scopes_[stack_];
@@ -409,7 +409,7 @@ private:
 
     // ---- parameters, results and operands of calls that are registers ----
 
-    // They travel as those of `.param` do: registers are stored there and loaded again.
+    // They are passed like those in `.param`: registers are stored there and loaded again.
 
     void read_register_parameters()
     {
@@ -423,14 +423,14 @@ private:
             }
     }
 
-    // Before `like`, a `ret`, or at the end of the text.
+    // Inserts the stores before `like`, a `ret`, or at the end of the text.
     void store_register_results(const statement &like)
     {
         for (const variable &v : function_.results)
             if (v.in_register) move_parameter(like, v.name, true, {});
     }
 
-    // Adds a statement, guarded as `like` is.
+    // Adds a statement with the guard of `like`.
     void add(const statement &like, std::vector<std::string_view> op, std::vector<operand> operands)
     {
         statement s;
@@ -498,7 +498,7 @@ private:
             add(like, std::move(op), {data, at});
     }
 
-    // Registers among a call's operands become `.param` variables of their size.
+    // Turns registers among a call's operands into `.param` variables of their size.
     void add_call(statement s)
     {
         std::vector<std::pair<std::string, operand>> loads;
@@ -522,7 +522,7 @@ private:
         for (const auto &[name, data] : loads) move_parameter(like, name, false, data);
     }
 
-    // The name of a `.param` variable for the registers.
+    // Creates a `.param` variable for the registers and returns its name.
     std::string passed(const operand &e, bool vector, bool result, std::ptrdiff_t index)
     {
         for (const operand &part : e.elements)
@@ -577,7 +577,8 @@ private:
         latest_[{p.file, p.line, p.column}] = place_;
     }
 
-    // The most recent row of that position: the compiler writes a caller's row before its callee's.
+    // Returns the last row of that position: the compiler writes a caller's row before its
+    // callee's.
     int place_of(int file, int line, int column)
     {
         auto it = latest_.find({file, line, column});
@@ -747,7 +748,7 @@ private:
         return nullptr;
     }
 
-    // `foo.x` of a vector register.
+    // Finds `foo.x` of a vector register.
     int find_element(std::string_view name) const
     {
         if (name.size() < 3 || name[name.size() - 2] != '.') return -1;

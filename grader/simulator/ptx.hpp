@@ -1,9 +1,9 @@
 // Parser of PTX text: a module's variables and functions, and a function's statements with names
 // resolved.
 //
-// A module is read in two steps: `parse_module` reads headers and variables and remembers where
-// bodies are; `parse_body` reads one function when somebody needs it, since a module that includes
-// a library holds hundreds of kernels of which one is launched.
+// A module is read in two steps: `parse_module` reads headers and variables and records where
+// bodies are; `parse_body` reads one function on demand, since a module that includes a library
+// contains hundreds of kernels of which few are launched.
 #pragma once
 
 #include <cstdint>
@@ -39,19 +39,19 @@ enum class type : std::uint8_t {
     f32,
     f64,
 };
-type type_named(std::string_view name); // "u32" without the dot; none when it is no type
-std::uint32_t size_of(type);            // bytes; a predicate counts 1
+type type_named(std::string_view name); // "u32" without the dot; none if it is no type
+std::uint32_t size_of(type);            // in bytes; 1 for a predicate
 
 enum class space : std::uint8_t { generic, global, constant, shared, local, param };
 
-// A value known only once variables have addresses: symbol + addend, or a plain number.
+// A value known only when variables have addresses: symbol + addend, or a plain number.
 struct initial_value {
     std::string symbol; // empty: a number
     bool generic = false;
     std::uint64_t bits = 0; // the number, or the addend
 };
 
-// Code that no device has room for, or that asks for the impossible: ptxas refuses it as well.
+// PTX beyond the limits of any device, or contradictory in itself: ptxas refuses it as well.
 struct refused : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
@@ -73,8 +73,7 @@ struct operand {
     enum class kind : std::uint8_t {
         none,
         reg,       // id
-        immediate, // bits, as written: an integer, or the bits of a 0f/0d constant (`real` says
-                   // which)
+        immediate, // bits: an integer, or a 0f/0d constant (see `real`)
         symbol,    // name (+ bits)
         address,   // [id + bits], [name + bits] or [bits]
         vector,    // elements
@@ -91,9 +90,9 @@ struct operand {
     std::vector<operand> elements;
 };
 
-struct source_place { // one row of the line table, with the call it was inlined at
+struct source_place { // a row of the line table, with the call it was inlined at
     int file = 0, line = 0, column = 0;
-    int parent = -1; // index of the place of the call; -1: not inlined
+    int parent = -1; // index of the call's place; -1: not inlined
 };
 
 struct statement {
@@ -104,14 +103,15 @@ struct statement {
     bool paired = false;
     int place = -1;             // index into body::places
     int text_line = 0;          // line of the PTX text
-    std::vector<int> targets;   // statement indices a branch may go to
+    std::vector<int> targets;   // statement indices of a branch's targets
     std::string opcode() const; // "ld.global.v2.f32"
 };
-bool has_part(const statement &, std::string_view part); // of the opcode: "global"
+bool has_part(const statement &, std::string_view part); // a part of the opcode: "global"
 
 struct body {
     std::vector<ptx::type> registers; // by id
-    std::vector<variable> variables;  // declared inside, and what register operands of calls need
+    // Variables declared inside, and those made for register operands of calls
+    std::vector<variable> variables;
     std::vector<statement> statements;
     std::vector<source_place> places;
 };
@@ -120,21 +120,21 @@ struct function {
     std::string name;
     bool entry = false, defined = false;
     std::vector<variable> parameters, results;
-    std::uint32_t max_threads = 0; // .maxntid or .reqntid product; 0 when not stated
+    std::uint32_t max_threads = 0; // product of .maxntid or .reqntid; 0 if absent
     std::string_view text;         // the body between its braces
-    int text_line = 0;             // line of the text's start
+    int text_line = 0;             // line where `text` starts
 };
 
 struct module_text {
     std::string text;
     std::vector<variable> variables;
     std::vector<function> functions;
-    std::map<int, std::string> files; // of the line table
+    std::map<int, std::string> files; // by number in the line table
     std::map<std::string, std::string> aliases;
     const function *find(std::string_view name) const;
 };
 
-// Both throw std::runtime_error, or `refused`: "PTX line 12: ...".
+// Both throw std::runtime_error, or `refused`, with a message such as "PTX line 12: ...".
 module_text parse_module(std::string_view text);
 body parse_body(const function &);
 

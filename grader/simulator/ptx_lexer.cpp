@@ -1,4 +1,4 @@
-// Constants of PTX text, and expressions of them.
+// Reads PTX constants and constant expressions.
 #include "ptx_lexer.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace simulator::ptx {
 namespace {
 
-// The one constant that PTX predefines: nvcc writes it for warpSize.
+// The only predefined constant of PTX: nvcc writes it for warpSize.
 constexpr std::string_view warp_size_name = "WARP_SZ";
 constexpr std::uint64_t warp_size = 32;
 
@@ -49,8 +49,8 @@ std::uint64_t number(std::string_view t, int line, char *real = nullptr)
     fail(line, "`" + std::string(t) + "` is not a number");
 }
 
-// Reads constants and the expressions that PTX allows of integers, by the rules of C. All are 64
-// bits wide; an operand without a sign makes its operator one without a sign.
+// Evaluates constant expressions by the rules of C. Integers have 64 bits; an unsigned operand
+// makes the operation unsigned.
 class constant_reader {
 public:
     explicit constant_reader(lexer &in) : in_(in) {}
@@ -86,7 +86,7 @@ private:
         return integer(condition).bits != 0 ? yes : no;
     }
 
-    // By precedence, the longer of two first. Each character is a token.
+    // By precedence, longer operators first. Each character is a token.
     static constexpr std::string_view operators[][5] = {{"||"},
                                                         {"&&"},
                                                         {"|"},
@@ -120,7 +120,7 @@ private:
         }
         return {};
     }
-    // `<` of `<<`, `&` of `&&`, `%` of `%r1`.
+    // True for `<` of `<<`, `&` of `&&` or `%` of `%r1`.
     bool is_part_of_longer(std::string_view op) const
     {
         const std::string_view rest = in_.rest();
@@ -171,8 +171,7 @@ private:
 
     value unary()
     {
-        // Every recursion comes by here: without an end to it a damaged text would use the stack
-        // up.
+        // Every recursion passes here: without a limit, a damaged text could overflow the stack.
         if (++parts_ > 1000) fail(in_.line(), "a constant of more than 1000 parts");
         if (in_.accept("+")) return unary();
         if (in_.accept("-")) {

@@ -1,4 +1,4 @@
-// Words and constants of PTX text.
+// Splits PTX text into tokens and reads its constants.
 #pragma once
 
 #include "ptx.hpp"
@@ -13,7 +13,7 @@ namespace simulator::ptx {
     throw std::runtime_error("PTX line " + std::to_string(line) + ": " + what);
 }
 
-// As fail(), of what ptxas would refuse, too.
+// Like fail(), but for text that ptxas refuses too.
 [[noreturn]] inline void refuse(int line, const std::string &what)
 {
     throw refused("PTX line " + std::to_string(line) + ": " + what);
@@ -25,7 +25,7 @@ inline bool word_character(char c)
            c == '$' || c == '%' || c == '.';
 }
 
-// Words keep their dots ("ld.global.f32", "%tid.x", ".reg"); everything else is one character, or a
+// A word keeps its dots ("ld.global.f32", "%tid.x", ".reg"); any other token is one character or a
 // string.
 class lexer {
 public:
@@ -45,7 +45,7 @@ public:
         advance();
         return t;
     }
-    // `.param` of `.param.u64`: people leave the space out.
+    // Takes `.param` of `.param.u64`: hand-written PTX omits the space.
     std::string_view take_directive()
     {
         const auto dot = token_.find('.', 1);
@@ -66,7 +66,7 @@ public:
             fail(token_line_,
                  "expected `" + std::string(t) + "` before `" + std::string(token_) + "`");
     }
-    // Moves behind the brace that closes the one just taken; returns the text between them.
+    // Moves past the brace that closes the one just taken; returns the text between them.
     std::string_view take_braces()
     {
         auto start = token_.empty() ? text_.size() : offset();
@@ -129,14 +129,14 @@ private:
 
 inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// Whether the token begins a constant; so may "(", where nothing else does.
+// True if the token begins a constant. "(" does so where no other use of it is possible.
 bool starts_number(const lexer &);
 
 // Takes a constant, or an expression of integers such as `WARP_SZ * 4 - 1`. `real` receives 'f' or
-// 'd' for a floating constant, which nothing but a sign may stand before; without it there must be
-// none.
+// 'd' for a floating constant, which only a sign may precede; if `real` is null, a floating
+// constant is an error.
 std::uint64_t take_number(lexer &, char *real = nullptr);
-// Takes an integer that `>` may follow, as in `%r<9>`: no expression.
+// Takes an integer that `>` may follow, as in `%r<9>`, so no expression.
 std::uint64_t take_count(lexer &);
 
 } // namespace simulator::ptx
