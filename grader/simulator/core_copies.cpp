@@ -104,7 +104,7 @@ void wait_for_copies(context &c, const instruction &i, lane_mask mask)
     const std::uint64_t most =
         *std::max_element(std::begin(state.committed), std::end(state.committed));
     for (copy &k : state.waiting) {
-        // the whole copy stays pending
+        // The whole copy stays pending.
         if (how == copy_wait::group && k.group + may_stay >= most) continue;
         lane_mask done = 0;
         for (int l = 0; l < 32; ++l)

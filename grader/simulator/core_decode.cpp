@@ -48,8 +48,8 @@ public:
     }
 
 private:
-    struct unknown {};                                    // the current instruction is unknown
-    using room = std::pair<std::uint32_t, std::uint32_t>; // offset, bytes
+    struct unknown {};                                      // the current instruction is unknown
+    using extent = std::pair<std::uint32_t, std::uint32_t>; // offset, bytes
 
     static const ptx::operand &operand_at(const statement &s, std::size_t k)
     {
@@ -1344,7 +1344,7 @@ private:
         if (p.acquires) emit(need("core.acquire")).ins.wide = p.block_scope ? 8 : 0;
     }
 
-    static std::int64_t place_within(const draft &d, const room &all, const ptx::operand &place)
+    static std::int64_t place_within(const draft &d, const extent &all, const ptx::operand &place)
     {
         std::uint64_t bytes = std::uint64_t{d.ins.bytes} * d.ins.count;
         if (bytes > all.second || place.bits > all.second - bytes) throw unknown{};
@@ -1933,7 +1933,7 @@ private:
     std::map<std::pair<std::uint64_t, int>, operand> constants_;
     std::unordered_map<operand, register_class> constant_classes_;
     std::unordered_map<std::string, std::uint32_t> locals_;
-    std::unordered_map<std::string, room> own_parameters_, arguments_;
+    std::unordered_map<std::string, extent> own_parameters_, arguments_;
     std::vector<resize_request> pending_resize_;
     std::uint32_t current_ = 0;
     operand guard_ = no_operand;

@@ -22,7 +22,7 @@ class area {
 public:
     // `what` begins the error message: "Function f has more local memory than a thread can have".
     area(std::string what, std::uint64_t most) : what_(std::move(what)), max_(most) {}
-    // returns the offset; throws ptx::refused beyond `most`
+    // Returns the offset; throws ptx::refused beyond `most`
     std::uint32_t place(const ptx::variable &);
     void align(std::uint32_t to);
     std::uint32_t bytes() const { return static_cast<std::uint32_t>(end_); }

@@ -82,7 +82,7 @@ struct module::state {
     std::vector<std::unique_ptr<core::thread_block>> spare;
     core::block_team team;
 
-    // variables declared inside a function, and the function's index
+    // Variables declared inside a function, and the function's index
     std::map<std::string, int> inner_of;
     void place_variables(module::variables *managed);
     void place_inner(const ptx::variable &, int function);

@@ -129,7 +129,7 @@ bool touch_guard::touch(const context &c, lane_mask mask, const u64 *address, u3
         const u64 at = address[__builtin_ctz(mask)], offset = at - c.base;
         if (at == previous) continue;
         previous = at;
-        // reported by the access checks
+        // The access checks report this.
         if (offset >= c.reserved || c.reserved - offset < bytes) continue;
         const u64 first = offset / 4, n = (offset + bytes - 1) / 4 - first + 1;
         if (first % 64 + n > 64) {

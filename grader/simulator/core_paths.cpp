@@ -131,12 +131,12 @@ void return_lanes(warp &w, int p, lane_mask some)
     if (w.paths[p].mask == 0) remove_path(w, p);
 }
 
-struct way {
+struct lane_group {
     int block;
     lane_mask mask;
 };
 
-void diverge(warp &w, int p, int reconvergence_block, const way *ways, std::size_t n)
+void diverge(warp &w, int p, int reconvergence_block, const lane_group *groups, std::size_t n)
 {
     path before = w.paths[p];
     if (reconvergence_block < 0) reconvergence_block = before.join;
@@ -153,15 +153,15 @@ void diverge(warp &w, int p, int reconvergence_block, const way *ways, std::size
     }
     int first = -1;
     for (std::size_t k = 0; k < n; ++k) {
-        if (ways[k].mask == 0) continue;
-        if (ways[k].block == reconvergence_block && reconvergence_block >= 0 && parent >= 0) {
-            w.paths[parent].mask |= ways[k].mask;
+        if (groups[k].mask == 0) continue;
+        if (groups[k].block == reconvergence_block && reconvergence_block >= 0 && parent >= 0) {
+            w.paths[parent].mask |= groups[k].mask;
             continue;
         }
         path c = before;
         c.now = state::ready;
-        c.mask = ways[k].mask;
-        c.block = ways[k].block;
+        c.mask = groups[k].mask;
+        c.block = groups[k].block;
         c.join = reconvergence_block;
         c.parent = parent;
         c.children = 0;
@@ -380,16 +380,16 @@ void branch(grid &g, warp &w, int p, const basic_block &b, const instruction &i)
         n.block = b.next;
     } else {
         if (c.count) ++c.counted[i.statement].divergent_branches;
-        way ways[2] = {{b.next, rest}, {b.target, taken}};
-        if (g.shuffled && g.random() % 2 == 0) std::swap(ways[0], ways[1]);
-        diverge(w, p, b.reconvergence_block, ways, 2);
+        lane_group groups[2] = {{b.next, rest}, {b.target, taken}};
+        if (g.shuffled && g.random() % 2 == 0) std::swap(groups[0], groups[1]);
+        diverge(w, p, b.reconvergence_block, groups, 2);
     }
 }
 
 void branch_table(grid &g, warp &w, int p, const basic_block &b, const instruction &i)
 {
     const std::uint32_t *index = lanes_of<std::uint32_t>(g.seen, i.a);
-    std::vector<way> ways;
+    std::vector<lane_group> groups;
     lane_mask mask = w.paths[p].mask;
     if (g.seen.count) ++g.seen.counted[i.statement].branches;
     for (lane_mask m = mask; m != 0; m &= m - 1) {
@@ -397,19 +397,19 @@ void branch_table(grid &g, warp &w, int p, const basic_block &b, const instructi
         if (index[lane] >= b.targets.size())
             return stop_at(g, i, finding_kind::trap, 719, m, "a branch table has no such entry");
         int to = b.targets[index[lane]];
-        auto it =
-            std::find_if(ways.begin(), ways.end(), [&](const way &x) { return x.block == to; });
-        if (it == ways.end())
-            ways.push_back({to, lane_mask{1} << lane});
+        auto it = std::find_if(groups.begin(), groups.end(),
+                               [&](const lane_group &x) { return x.block == to; });
+        if (it == groups.end())
+            groups.push_back({to, lane_mask{1} << lane});
         else
             it->mask |= lane_mask{1} << lane;
     }
-    if (ways.size() == 1) {
-        w.paths[p].block = ways[0].block;
+    if (groups.size() == 1) {
+        w.paths[p].block = groups[0].block;
         return;
     }
     if (g.seen.count) ++g.seen.counted[i.statement].divergent_branches;
-    diverge(w, p, b.reconvergence_block, ways.data(), ways.size());
+    diverge(w, p, b.reconvergence_block, groups.data(), groups.size());
 }
 
 void leave(grid &g, warp &w, int p, const basic_block &b, const instruction &i)
@@ -486,7 +486,7 @@ void synchronise(grid &g, warp &w, int p, const basic_block &b, const instructio
 {
     const std::uint32_t *members = lanes_of<std::uint32_t>(g.seen, i.extra);
     lane_mask mask = w.paths[p].mask, left = mask, wrong = 0;
-    way sets[32];
+    lane_group sets[32];
     std::size_t n = 0;
     bool complete = true;
     while (left != 0) {

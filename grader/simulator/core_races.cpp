@@ -800,7 +800,7 @@ void race_checker::record_cells(const access &a, int lane, lane_mask lanes)
             read_cell(a, line.cells[first + k], lanes, k * size);
         else
             write_cell(a, line.cells[first + k], lane, k * size, size);
-        // Of atomics recorded together, the last one's lane is kept.
+        // Atomics recorded together keep the last one's lane.
         if (a.use == access_use::atomic)
             line.cells[first + k].write.lanes = 1u << (31 - __builtin_clz(lanes));
     }

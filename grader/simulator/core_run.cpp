@@ -216,7 +216,7 @@ bool host_may_help(std::chrono::steady_clock::time_point &quiet_since)
         if (!host().has_other_threads()) return false;
         quiet_since = now;
     }
-    // leaves the core to the host's threads
+    // Leaves the core to the host's threads.
     std::this_thread::sleep_for(std::chrono::microseconds(100));
     return now - quiet_since < std::chrono::milliseconds(settings().host_patience_ms);
 }

@@ -60,8 +60,8 @@ bool standstill::reached(const grid &g)
         for (const warp &w : b->warps) {
             if (w.live == 0) continue;
             visits &states = visits_[&w];
-            states.most = std::max(states.most, ++states.of[state_of(w)]);
-            all = all && states.most >= enough_visits;
+            states.max_visits = std::max(states.max_visits, ++states.of[state_of(w)]);
+            all = all && states.max_visits >= enough_visits;
         }
     return all;
 }

@@ -24,7 +24,7 @@ public:
 private:
     struct visits {
         std::unordered_map<std::size_t, int> of; // by hash of the state
-        int most = 0;                            // largest count of any state
+        int max_visits = 0;                      // largest count of any state
     };
 
     int quiet_rounds_ = 0;

@@ -48,7 +48,7 @@ template <class F> std::vector<waiting_place> waiting_places(thread_block &b, F 
 
 // True if a path of at least one step leads from block to block without passing through
 // `avoiding`.
-bool leads(const code &k, int from, int to, int avoiding = -1)
+bool reaches(const code &k, int from, int to, int avoiding = -1)
 {
     std::vector<char> seen(k.blocks.size());
     std::vector<int> open{from};
@@ -69,13 +69,13 @@ bool leads(const code &k, int from, int to, int avoiding = -1)
 
 // True if the threads at `b` have bypassed `a`. If both places are in a loop: an iteration can
 // skip `a`, and none can skip `b`.
-bool went_around(const waiting_place &a, const waiting_place &b)
+bool bypassed(const waiting_place &a, const waiting_place &b)
 {
     const code &k = a.function();
     int x = a.lanes->block, y = b.lanes->block;
     if (&k != &b.function() || x == y) return false;
-    bool there = leads(k, x, y), back = leads(k, y, x);
-    return there != back ? there : there && leads(k, y, y, x) && !leads(k, x, x, y);
+    bool there = reaches(k, x, y), back = reaches(k, y, x);
+    return there != back ? there : there && reaches(k, y, y, x) && !reaches(k, x, x, y);
 }
 
 // Puts the place to blame first; if undecided, a vote or shuffle.
@@ -85,7 +85,7 @@ void sort_by_blame(std::vector<waiting_place> &places)
                           [](const waiting_place &p) { return p.lanes->now == state::at_sync; });
     auto blamed = places.begin();
     for (auto p = places.begin(); p != places.end(); ++p)
-        if (went_around(*p, *blamed)) blamed = p;
+        if (bypassed(*p, *blamed)) blamed = p;
     std::rotate(places.begin(), blamed, blamed + 1);
 }
 

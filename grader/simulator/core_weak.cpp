@@ -103,7 +103,7 @@ const weak_memory::store_event *weak_memory::unordered_later_store(const context
     const byte_store &last = w.last[b];
     if (!w.has_older[b] || last.block == me) return nullptr;
     if (std::find(w.served.begin(), w.served.end(), me) != w.served.end()) return nullptr;
-    // a block that has read the new value never gets the old one
+    // A block that has read the new value never gets the old one.
     const auto before = seen.find(at);
     if (before != seen.end() && before->second.of[b] > last.by.at) return nullptr;
     if (order_.released_to(*c.b, last.block, last.by.at)) return nullptr;
