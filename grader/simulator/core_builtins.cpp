@@ -113,7 +113,7 @@ void print(const thread_call &c)
             out += format[at++];
     }
     std::fwrite(out.data(), 1, out.size(), original_stdout);
-    if (c.in.seen.count) c.in.seen.counted[c.at.statement].printed_bytes += out.size();
+    if (c.g.ctx.count) c.g.ctx.counted[c.i.statement].printed_bytes += out.size();
     c.give(arguments.taken());
 }
 
@@ -121,12 +121,12 @@ void fail_assert(const thread_call &c)
 {
     auto text = [&](std::size_t k) { return c.memory.text(c.argument<std::uint64_t>(k)); };
     std::string condition = text(0);
-    dim t = thread_of(c.in, c.of, c.lane), b = c.of.block->index;
+    dim t = thread_of(c.g, c.w, c.lane), b = c.w.block->index;
     std::fprintf(stderr,
                  "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n",
                  text(1).c_str(), c.argument<std::uint32_t>(2), text(3).c_str(), b.x, b.y, b.z, t.x,
                  t.y, t.z, condition.c_str());
-    stop_grid(c.in.seen, c.at, finding_kind::trap, 710, c.lane,
+    stop_grid(c.g.ctx, c.i, finding_kind::trap, 710, c.lane,
               "the assertion `" + condition + "` failed");
 }
 
@@ -157,8 +157,8 @@ bool is_builtin(std::string_view name)
 
 void call_builtin(grid &g, warp &w, const instruction &i, const call_site &s, lane_mask mask)
 {
-    if (g.seen.guard != nullptr && !may_depend_on_order(g.seen)) return;
-    for (; mask != 0 && !g.seen.stop; mask &= mask - 1) {
+    if (g.ctx.guard != nullptr && !may_depend_on_order(g.ctx)) return;
+    for (; mask != 0 && !g.ctx.stop; mask &= mask - 1) {
         const thread_call c(g, w, i, s, __builtin_ctz(mask));
         if (s.builtin == "vprintf") {
             print(c);
@@ -169,7 +169,7 @@ void call_builtin(grid &g, warp &w, const instruction &i, const call_site &s, la
         } else if (s.builtin != "free") {
             g.runtime->answer(c);
         } else if (!back_to_heap(c.argument<std::uint64_t>(0))) {
-            stop_grid(g.seen, i, finding_kind::trap, 719, c.lane,
+            stop_grid(g.ctx, i, finding_kind::trap, 719, c.lane,
                       "free of an address that malloc did not return, or a second time");
         }
     }

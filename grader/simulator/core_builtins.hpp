@@ -77,11 +77,11 @@ private:
 class thread_call {
 public:
     thread_call(grid &g, warp &w, const instruction &i, const call_site &s, int lane)
-        : in(g),
-          of(w),
-          at(i),
+        : g(g),
+          w(w),
+          i(i),
           lane(lane),
-          memory(g.seen, lane),
+          memory(g.ctx, lane),
           site_(s),
           frame_(w.frames[w.paths[w.current].in])
     {
@@ -102,9 +102,9 @@ public:
     }
     const std::string &name() const { return site_.builtin; }
 
-    grid &in;
-    warp &of;
-    const instruction &at;
+    grid &g;
+    warp &w;
+    const instruction &i;
     const int lane;
     const thread_memory memory;
 

@@ -30,7 +30,7 @@ class block_team;     // defined in core_parallel.hpp
 struct launch_node;   // defined in launch_tree.hpp
 
 struct grid {
-    context seen; // the state that handlers see
+    context ctx; // the state that handlers see
     device_runtime *runtime = nullptr;
     launch_node *self = nullptr; // its node in the runtime's launch tree
     program *running = nullptr;

@@ -407,7 +407,7 @@ outcome module::state::run_grid(program &p, const launch &how, core::device_runt
 {
     auto &device_memory = memory::instance();
     core::grid g;
-    core::context &c = g.seen;
+    core::context &c = g.ctx;
     std::memset(c.specials, 0, sizeof c.specials);
     c.base = device_memory.base();
     c.reserved = device_memory.reserved();

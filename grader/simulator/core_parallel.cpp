@@ -237,7 +237,7 @@ void block_team::watch(grid &g)
 {
     const u64 threads = g.blocks * g.how->block.x * g.how->block.y * g.how->block.z;
     const bool alone = g.shuffled || g.self->parent != nullptr || g.how->grid_workspace != 0;
-    if (alone || g.running->in_order || !g.seen.check_memory || g.blocks < 3 ||
+    if (alone || g.running->in_order || !g.ctx.check_memory || g.blocks < 3 ||
         threads < min_threads || cores_to_use() < 2)
         return;
     if (!table_) {
@@ -245,12 +245,12 @@ void block_team::watch(grid &g)
         first_ = std::make_unique<touch_guard>(*table_);
     }
     first_->begin(nullptr, 1);
-    g.seen.guard = first_.get();
+    g.ctx.guard = first_.get();
 }
 
 void block_team::stop_watching(grid &g)
 {
-    g.seen.guard = nullptr;
+    g.ctx.guard = nullptr;
     first_->clear();
     g.running->in_order = true;
 }
@@ -264,7 +264,7 @@ unsigned block_team::cores_worth(const grid &g) const
 
 bool block_team::finish(grid &g)
 {
-    g.seen.guard = nullptr;
+    g.ctx.guard = nullptr;
     if (!first_->independent() || has_children(*g.self)) g.running->in_order = true;
     const unsigned cores = g.running->in_order ? 1 : cores_worth(g);
     const bool tried = cores > 1, done = tried && run_all(g, cores);
@@ -283,12 +283,12 @@ void block_team::prepare(block_runner &r, const grid &g, unsigned cores)
     r.node = std::make_unique<launch_node>();
     r.part = std::make_unique<grid>();
     grid &p = *r.part;
-    p.seen = g.seen;
-    p.seen.g = &p;
-    p.seen.guard = &r.guard;
-    p.seen.read = &r.read;
-    p.seen.written = &r.written;
-    p.seen.races = g.seen.races == nullptr ? nullptr : &r.races;
+    p.ctx = g.ctx;
+    p.ctx.g = &p;
+    p.ctx.guard = &r.guard;
+    p.ctx.read = &r.read;
+    p.ctx.written = &r.written;
+    p.ctx.races = g.ctx.races == nullptr ? nullptr : &r.races;
     p.runtime = g.runtime;
     p.self = r.node.get();
     p.running = g.running;
@@ -321,7 +321,7 @@ void block_team::prepare(block_runner &r, const grid &g, unsigned cores)
 void block_team::run(block_runner &r, unsigned cores)
 {
     finding_trap trap(failed_);
-    const bool races = r.part->seen.races != nullptr;
+    const bool races = r.part->ctx.races != nullptr;
     try {
         if (races) r.races.begin(*r.node, *r.part, (cores + 1) / 2);
         while (!failed_) {
@@ -409,14 +409,14 @@ bool block_team::merge_results(grid &g, unsigned cores)
     u64 steps = g.steps;
     for (unsigned k = 0; k < cores; ++k) steps += runners_[k]->part->steps;
     if (steps >= g.budget) return false;
-    if (g.seen.races != nullptr) {
+    if (g.ctx.races != nullptr) {
         race_checker::usage all;
         for (unsigned k = 0; k < cores; ++k) {
             const race_checker::usage one = runners_[k]->races.current_usage();
             all.accesses += one.accesses;
             all.bytes += one.bytes;
         }
-        if (!g.seen.races->add_usage(all)) return false;
+        if (!g.ctx.races->add_usage(all)) return false;
     }
     g.steps = steps;
     for (unsigned k = 0; k < cores; ++k) {
@@ -424,8 +424,8 @@ bool block_team::merge_results(grid &g, unsigned cores)
         g.busiest = std::max(g.busiest, r.part->busiest);
         for (std::size_t f = 0; f < g.tallies.size(); ++f)
             if (g.tallies[f] != nullptr) add(*g.tallies[f], r.tallies[f]);
-        g.seen.read->add(r.read);
-        g.seen.written->add(r.written);
+        g.ctx.read->add(r.read);
+        g.ctx.written->add(r.written);
     }
     g.next_block = g.blocks;
     return true;

@@ -205,7 +205,7 @@ bool make_local(grid &g, warp &w, const frame &f, lane_mask mask)
     for (std::size_t word = f.local_base / 4; word < end / 4; ++word)
         for (lane_mask m = mask; m != 0; m &= m - 1)
             std::memset(w.local_shadow.data() + word * 128 + __builtin_ctz(m) * 4, 0, 4);
-    g.seen.local_bytes = static_cast<std::uint32_t>(w.local.size() / 32);
+    g.ctx.local_bytes = static_cast<std::uint32_t>(w.local.size() / 32);
     return true;
 }
 
@@ -249,7 +249,7 @@ bool start_call(grid &g, warp &w, int join, code &callee, const call_site &site,
 void stop_at(grid &g, const instruction &i, finding_kind kind, int error, lane_mask mask,
              std::string detail)
 {
-    stop_grid(g.seen, i, kind, error, __builtin_ctz(mask), std::move(detail));
+    stop_grid(g.ctx, i, kind, error, __builtin_ctz(mask), std::move(detail));
 }
 
 void call(grid &g, warp &w, int p, const basic_block &b, const instruction &i)
@@ -264,7 +264,7 @@ void call(grid &g, warp &w, int p, const basic_block &b, const instruction &i)
     }
     std::uint64_t targets[32] = {};
     if (i.a != no_operand)
-        std::memcpy(targets, lanes_of<std::uint64_t>(g.seen, i.a), sizeof targets);
+        std::memcpy(targets, lanes_of<std::uint64_t>(g.ctx, i.a), sizeof targets);
     path &j = w.paths[p];
     j.now = state::joining;
     j.is_call = true;
@@ -320,8 +320,8 @@ bool pass_sync(grid &g, warp &w, int p)
         if (joins_in(o)) here |= o.mask;
     if ((named & ~here) != 0) return false;
     enter(g, w, n);
-    if (!plain) i.run(g.seen, i, here);
-    if (plain && g.seen.races != nullptr) g.seen.races->synchronise_lanes(w, here);
+    if (!plain) i.run(g.ctx, i, here);
+    if (plain && g.ctx.races != nullptr) g.ctx.races->synchronise_lanes(w, here);
     std::uint32_t waits = n.waits;
     int in = n.in, block = n.block;
     for (path &o : w.paths) {
@@ -369,7 +369,7 @@ bool release_join(warp &w)
 
 void branch(grid &g, warp &w, int p, const basic_block &b, const instruction &i)
 {
-    context &c = g.seen;
+    context &c = g.ctx;
     path &n = w.paths[p];
     lane_mask taken = condition(c, i, n.mask), rest = n.mask & ~taken;
     if (c.count) ++c.counted[i.statement].branches;
@@ -388,10 +388,10 @@ void branch(grid &g, warp &w, int p, const basic_block &b, const instruction &i)
 
 void branch_table(grid &g, warp &w, int p, const basic_block &b, const instruction &i)
 {
-    const std::uint32_t *index = lanes_of<std::uint32_t>(g.seen, i.a);
+    const std::uint32_t *index = lanes_of<std::uint32_t>(g.ctx, i.a);
     std::vector<lane_group> groups;
     lane_mask mask = w.paths[p].mask;
-    if (g.seen.count) ++g.seen.counted[i.statement].branches;
+    if (g.ctx.count) ++g.ctx.counted[i.statement].branches;
     for (lane_mask m = mask; m != 0; m &= m - 1) {
         int lane = __builtin_ctz(m);
         if (index[lane] >= b.targets.size())
@@ -408,13 +408,13 @@ void branch_table(grid &g, warp &w, int p, const basic_block &b, const instructi
         w.paths[p].block = groups[0].block;
         return;
     }
-    if (g.seen.count) ++g.seen.counted[i.statement].divergent_branches;
+    if (g.ctx.count) ++g.ctx.counted[i.statement].divergent_branches;
     diverge(w, p, b.reconvergence_block, groups.data(), groups.size());
 }
 
 void leave(grid &g, warp &w, int p, const basic_block &b, const instruction &i)
 {
-    lane_mask going = condition(g.seen, i, w.paths[p].mask);
+    lane_mask going = condition(g.ctx, i, w.paths[p].mask);
     if (b.next >= 0) w.paths[p].block = b.next;
     if (i.guard != no_operand) w.paths[p].tested = i.statement + 1;
     if (going == 0) return;
@@ -438,8 +438,8 @@ bool barrier(grid &g, warp &w, int p, const basic_block &b, const instruction &i
 {
     path &n = w.paths[p];
     int lane = __builtin_ctz(n.mask);
-    std::uint32_t id = lanes_of<std::uint32_t>(g.seen, i.a)[lane] & 15;
-    std::uint32_t expected = i.b == no_operand ? 0 : lanes_of<std::uint32_t>(g.seen, i.b)[lane];
+    std::uint32_t id = lanes_of<std::uint32_t>(g.ctx, i.a)[lane] & 15;
+    std::uint32_t expected = i.b == no_operand ? 0 : lanes_of<std::uint32_t>(g.ctx, i.b)[lane];
     auto &bar = w.block->barriers[id];
     if (i.b != no_operand && (expected == 0 || expected % 32 != 0)) {
         stop_at(g, i, finding_kind::barrier, 719, n.mask,
@@ -452,13 +452,13 @@ bool barrier(grid &g, warp &w, int p, const basic_block &b, const instruction &i
                 counts_differ(id, bar.expected, expected));
         return true;
     }
-    if (g.seen.count) ++g.seen.counted[i.statement].barriers;
-    if (g.seen.races != nullptr) g.seen.races->arrive(w, id);
+    if (g.ctx.count) ++g.ctx.counted[i.statement].barriers;
+    if (g.ctx.races != nullptr) g.ctx.races->arrive(w, id);
     bar.arrived += static_cast<std::uint32_t>(count(n.mask));
     bar.expected = expected;
     if (i.c != no_operand) {
         lane_mask v =
-            *lanes_of<lane_mask>(g.seen, i.c) ^ ((i.flags & negate_c) != 0 ? all_lanes : 0);
+            *lanes_of<lane_mask>(g.ctx, i.c) ^ ((i.flags & negate_c) != 0 ? all_lanes : 0);
         bar.true_threads += static_cast<std::uint32_t>(count(v & n.mask));
     }
     if (i.extra == 1) {
@@ -484,7 +484,7 @@ lane_mask same_members(const std::uint32_t *members, lane_mask mask)
 // set by set; if some set is incomplete, each set waits on its own.
 void synchronise(grid &g, warp &w, int p, const basic_block &b, const instruction &i)
 {
-    const std::uint32_t *members = lanes_of<std::uint32_t>(g.seen, i.extra);
+    const std::uint32_t *members = lanes_of<std::uint32_t>(g.ctx, i.extra);
     lane_mask mask = w.paths[p].mask, left = mask, wrong = 0;
     lane_group sets[32];
     std::size_t n = 0;
@@ -501,9 +501,9 @@ void synchronise(grid &g, warp &w, int p, const basic_block &b, const instructio
         return stop_at(g, i, finding_kind::barrier, 719, wrong,
                        "the mask that a thread gives to it does not name the thread itself");
     if (complete) {
-        for (std::size_t k = 0; k < n; ++k) i.run(g.seen, i, sets[k].mask);
-        if ((i.flags & orders_memory) != 0 && g.seen.races != nullptr)
-            for (std::size_t k = 0; k < n; ++k) g.seen.races->synchronise_lanes(w, sets[k].mask);
+        for (std::size_t k = 0; k < n; ++k) i.run(g.ctx, i, sets[k].mask);
+        if ((i.flags & orders_memory) != 0 && g.ctx.races != nullptr)
+            for (std::size_t k = 0; k < n; ++k) g.ctx.races->synchronise_lanes(w, sets[k].mask);
         w.paths[p].block = b.next;
         return;
     }
@@ -603,7 +603,7 @@ void start_warp(grid &g, warp &w)
 
 void enter(grid &g, warp &w, const path &p)
 {
-    context &c = g.seen;
+    context &c = g.ctx;
     frame &f = w.frames[p.in];
     code &k = *f.of;
     c.bases[0] = f.registers;
@@ -628,7 +628,7 @@ void enter(grid &g, warp &w, const path &p)
 
 turn run_warp(grid &g, warp &w, std::uint64_t quantum)
 {
-    context &c = g.seen;
+    context &c = g.ctx;
     c.shared = w.block->shared.data();
     c.shared_shadow = w.block->shared_shadow.data();
     c.specials[9] = w.index; // special::warpid

@@ -66,7 +66,7 @@ std::unique_ptr<thread_block> start_block(grid &g, std::uint64_t number)
         start_warp(g, w);
         w.frames[0].registers = b->registers[i * lines].bytes;
     }
-    if (g.seen.races != nullptr) g.seen.races->start(*b, g.shared_bytes);
+    if (g.ctx.races != nullptr) g.ctx.races->start(*b, g.shared_bytes);
     return b;
 }
 
@@ -123,7 +123,7 @@ void run_warps(grid &g, thread_block &b, round_result &r)
             warp &w = b.warps[i];
             if (w.live == 0) continue;
             turn t = run_warp(g, w, g.shuffled ? 1 + g.random() % 256 : quantum);
-            if (t == turn::stopped || g.seen.stop) return;
+            if (t == turn::stopped || g.ctx.stop) return;
             if (t == turn::ended || t == turn::used_up) r.moved = true;
             if (t == turn::paused) r.paused = true;
             others |= t == turn::waiting || t == turn::paused || t == turn::used_up;
@@ -134,7 +134,7 @@ void run_warps(grid &g, thread_block &b, round_result &r)
             report_stuck(g, b);
             return;
         }
-        if (g.seen.stop) return;
+        if (g.ctx.stop) return;
     }
 }
 
@@ -164,11 +164,10 @@ void stop_endless(grid &g, const std::string &why)
                     const code &k = *w.frames[p.in].of;
                     instruction i;
                     i.statement = first_with_line(k, k.blocks[p.block]);
-                    stop_grid(g.seen, i, finding_kind::step_budget, 702, __builtin_ctz(p.mask),
-                              why);
+                    stop_grid(g.ctx, i, finding_kind::step_budget, 702, __builtin_ctz(p.mask), why);
                     return;
                 }
-    g.seen.halt();
+    g.ctx.halt();
     g.result = {702, why};
 }
 
@@ -229,7 +228,7 @@ bool run_alone(grid &g, std::uint64_t number)
     for (int rounds = 0; b->live != 0;) {
         round_result r;
         run_block(g, *b, r);
-        if (g.seen.stop || g.steps >= g.budget) return false;
+        if (g.ctx.stop || g.steps >= g.budget) return false;
         if (b->live != 0 && (!r.moved || ++rounds >= busy_rounds)) return false;
     }
     g.spare.push_back(std::move(b));
@@ -247,11 +246,11 @@ void run_blocks(grid &g)
     admit(g, g.shuffled ? few_blocks : 1);
     while (!g.resident.empty()) {
         round_result r;
-        g.seen.changed = false;
+        g.ctx.changed = false;
         if (g.shuffled) std::shuffle(g.resident.begin(), g.resident.end(), g.random);
         for (auto &b : g.resident) {
             run_block(g, *b, r);
-            if (g.seen.stop) return;
+            if (g.ctx.stop) return;
             if (g.steps >= g.budget || clock.run_out())
                 return stop_endless(
                     g, "the kernel ran " + std::to_string(g.steps) +
@@ -266,22 +265,22 @@ void run_blocks(grid &g)
             g.resident.erase(g.resident.begin() + static_cast<std::ptrdiff_t>(i));
             r.ended = true;
         }
-        if (r.ended || r.passed || g.seen.changed) loops.forget();
+        if (r.ended || r.passed || g.ctx.changed) loops.forget();
         if (g.resident.empty()) {
             busy = still = 0;
-            if (g.seen.guard != nullptr && g.team->finish(g)) return;
+            if (g.ctx.guard != nullptr && g.team->finish(g)) return;
             admit(g, g.shuffled ? few_blocks : 1);
             continue;
         }
         busy = r.ended ? 0 : busy + 1;
         bool waiting = !r.moved && !r.ended;
         if ((waiting || busy >= busy_rounds) && more_may_begin(g)) {
-            if (g.seen.guard != nullptr) g.team->stop_watching(g);
+            if (g.ctx.guard != nullptr) g.team->stop_watching(g);
             admit(g, g.order.empty() ? g.resident.size() : few_blocks - g.resident.size());
             busy = still = 0;
             continue;
         }
-        still = waiting && !r.paused && !g.seen.changed ? still + 1 : 0;
+        still = waiting && !r.paused && !g.ctx.changed ? still + 1 : 0;
         // Blocks that wait for a block not yet started may do so in loops of any kind.
         const bool held_back = !g.order.empty() && g.next_block < g.blocks;
         const bool in_loops = held_back && loops.reached(g);
@@ -312,7 +311,7 @@ void report_excess(grid &g, thread_block &b, std::uint32_t id, std::uint32_t exp
 {
     each_waiting(b, id, [&](warp &w, path &p) {
         enter(g, w, p);
-        finding f = at_lane(g.seen, terminator_of(w, p), __builtin_ctz(p.mask));
+        finding f = at_lane(g.ctx, terminator_of(w, p), __builtin_ctz(p.mask));
         f.kind = finding_kind::barrier;
         f.where = "barrier " + std::to_string(id);
         f.detail = std::to_string(b.barriers[id].arrived) +
@@ -341,16 +340,16 @@ void write_reduction(warp &w, const path &p, const instruction &i, const barrier
 // thread that has ended orders nothing.
 void order_by_barrier(grid &g, thread_block &b, std::uint32_t id)
 {
-    if (g.seen.races == nullptr) return;
+    if (g.ctx.races == nullptr) return;
     std::uint32_t threads = 0, warps = 0;
     each_waiting(b, id, [&](warp &w, path &p) {
         threads += static_cast<std::uint32_t>(__builtin_popcount(p.mask));
         warps |= 1u << w.index;
     });
     if (b.barriers[id].expected == 0 || threads == b.threads)
-        g.seen.races->pass_barrier(b);
+        g.ctx.races->pass_barrier(b);
     else
-        g.seen.races->pass_barrier(b, id, warps);
+        g.ctx.races->pass_barrier(b, id, warps);
 }
 
 } // namespace

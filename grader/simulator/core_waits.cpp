@@ -101,7 +101,7 @@ std::string ended_text(const thread_block &b)
 finding finding_at(grid &g, const waiting_place &p, std::string detail)
 {
     enter(g, *p.of, *p.lanes);
-    finding f = at_lane(g.seen, p.terminator(), __builtin_ctz(p.lanes->mask));
+    finding f = at_lane(g.ctx, p.terminator(), __builtin_ctz(p.lanes->mask));
     f.kind = finding_kind::barrier;
     f.threads = p.threads;
     f.where = p.name("a ");
@@ -141,7 +141,7 @@ void report_stuck(grid &g, thread_block &b)
     std::vector<waiting_place> places = waiting_places(
         b, [](const path &p) { return p.now == state::at_barrier || p.now == state::at_sync; });
     std::string detail = "nobody in the block can go on";
-    g.seen.halt();
+    g.ctx.halt();
     g.result = {702, detail};
     if (places.empty()) return;
     sort_by_blame(places);

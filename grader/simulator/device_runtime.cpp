@@ -25,7 +25,7 @@ std::string shown_name(const thread_call &c) { return "cuda" + c.name().substr(1
 // Adds a finding for a call that returns an error code to the program.
 void report_refused(const thread_call &c, std::string why)
 {
-    finding f = at_lane(c.in.seen, c.at, c.lane);
+    finding f = at_lane(c.g.ctx, c.i, c.lane);
     f.kind = finding_kind::refused_launch;
     f.detail = std::move(why);
     findings::instance().add(std::move(f));
@@ -33,13 +33,13 @@ void report_refused(const thread_call &c, std::string why)
 
 void stop(const thread_call &c, finding_kind kind, int error, std::string why)
 {
-    stop_grid(c.in.seen, c.at, kind, error, c.lane, std::move(why));
+    stop_grid(c.g.ctx, c.i, kind, error, c.lane, std::move(why));
 }
 
 // Returns 0 if the grid was stopped because all addresses are used up.
 address new_memory(const thread_call &c, std::uint64_t bytes)
 {
-    const int device = c.in.how->device;
+    const int device = c.g.how->device;
     const auto at = memory::instance().allocate(bytes, memory_kind::internal, device);
     if (at) return *at;
     stop(c, finding_kind::trap, 719, "no addresses are left for what " + shown_name(c) + " needs");
@@ -49,7 +49,7 @@ address new_memory(const thread_call &c, std::uint64_t bytes)
 address text_in_memory(const thread_call &c, const char *text)
 {
     static std::map<std::pair<std::string, int>, address> known;
-    const std::pair key(std::string(text), c.in.how->device);
+    const std::pair key(std::string(text), c.g.how->device);
     if (const auto it = known.find(key); it != known.end()) return it->second;
     memory &m = memory::instance();
     const std::size_t bytes = std::strlen(text) + 1;
@@ -63,10 +63,10 @@ address text_in_memory(const thread_call &c, const char *text)
 // Returns a finding if a launch argument points to shared or local memory of the launching thread.
 std::optional<finding> own_memory(const thread_call &c, std::uint64_t value)
 {
-    const context &seen = c.in.seen;
+    const context &seen = c.g.ctx;
     const bool shared = value - shared_window < seen.shared_bytes;
     if (!shared && value - local_window >= seen.local_bytes) return {};
-    finding f = at_lane(c.in.seen, c.at, c.lane);
+    finding f = at_lane(c.g.ctx, c.i, c.lane);
     f.kind = finding_kind::lent_memory;
     if (shared)
         describe_shared(seen, f, value);
@@ -87,7 +87,7 @@ launch_tree::stream stream_of(const thread_call &c, std::uint64_t handle)
         handle == reinterpret_cast<std::uint64_t>(cudaStreamLegacy))
         stop(c, finding_kind::unsupported, 801,
              "the simulator does not know cudaStreamPerThread and cudaStreamLegacy in kernels");
-    if (handle == 0) return launch_tree::of_block(c.of.block->number);
+    if (handle == 0) return launch_tree::of_block(c.w.block->number);
     return handle % 2 == 0 ? handle : 0;
 }
 
@@ -149,7 +149,7 @@ outcome device_runtime::run(program &p, const launch &how)
 
 device_runtime::thread_name device_runtime::name_of(const thread_call &c)
 {
-    return {c.in.self, c.of.block->number, 32 * c.of.index + static_cast<unsigned>(c.lane)};
+    return {c.g.self, c.w.block->number, 32 * c.w.index + static_cast<unsigned>(c.lane)};
 }
 
 void device_runtime::result(const thread_call &c, cudaError_t e)
@@ -220,8 +220,8 @@ void device_runtime::prepare(const thread_call &c)
     p.how.grid = c.argument<dim>(1);
     p.how.block = c.argument<dim>(2);
     p.how.dynamic_shared = c.argument<std::uint32_t>(3);
-    p.how.device = c.in.how->device;
-    p.how.closed = c.in.how->closed;
+    p.how.device = c.g.how->device;
+    p.how.closed = c.g.how->closed;
     try {
         p.what = kernels_.find(c.argument<std::uint64_t>(0));
     } catch (const ptx::refused &e) {
@@ -254,8 +254,8 @@ void device_runtime::start(const thread_call &c)
         if (auto f = own_memory(c, value)) {
             f->detail = "kernel " + p.what->shown + " is given a pointer to it, where it has " +
                         "memory of its own: copy to device memory what a child needs";
-            c.in.seen.halt();
-            c.in.result = {700, f->kernel + ": " + f->where + ": " + f->detail};
+            c.g.ctx.halt();
+            c.g.result = {700, f->kernel + ": " + f->where + ": " + f->detail};
             findings::instance().add(std::move(*f));
             return;
         }
@@ -271,7 +271,7 @@ void device_runtime::start(const thread_call &c)
 cudaError_t device_runtime::add(const thread_call &c, std::uint64_t stream,
                                 std::function<outcome(launch_node &)> run)
 {
-    launch_node &by = *c.in.self, *n = nullptr;
+    launch_node &by = *c.g.self, *n = nullptr;
     if (stream != tail_stream && by.depth >= max_depth) {
         tree_.give_back();
         report_refused(c,
@@ -291,7 +291,7 @@ cudaError_t device_runtime::add(const thread_call &c, std::uint64_t stream,
     }
     n->run = std::move(run);
     n->past = std::make_unique<grid_past>();
-    if (c.in.seen.races) n->past->knew = c.in.seen.races->launching(c.in.seen, c.at, c.lane);
+    if (c.g.ctx.races) n->past->knew = c.g.ctx.races->launching(c.g.ctx, c.i, c.lane);
     steps_ += steps_per_launch;
     return cudaSuccess;
 }
@@ -319,12 +319,12 @@ void device_runtime::error_text(const thread_call &c)
 void device_runtime::create_stream(const thread_call &c)
 {
     if (c.argument<unsigned>(1) != cudaStreamNonBlocking) return result(c, cudaErrorInvalidValue);
-    result(c, 0, tree_.create_stream(*c.in.self));
+    result(c, 0, tree_.create_stream(*c.g.self));
 }
 
 void device_runtime::destroy_stream(const thread_call &c)
 {
-    const bool was = tree_.destroy_stream(*c.in.self, c.argument<std::uint64_t>(0));
+    const bool was = tree_.destroy_stream(*c.g.self, c.argument<std::uint64_t>(0));
     result(c, was ? cudaSuccess : cudaErrorInvalidResourceHandle);
 }
 
@@ -332,14 +332,14 @@ void device_runtime::create_event(const thread_call &c)
 {
     if (!(c.argument<unsigned>(1) & cudaEventDisableTiming))
         return result(c, cudaErrorInvalidValue);
-    const auto made = tree_.create_event(*c.in.self);
+    const auto made = tree_.create_event(*c.g.self);
     if (made == 0) return result(c, cudaErrorMemoryAllocation);
     result(c, 0, made);
 }
 
 void device_runtime::destroy_event(const thread_call &c)
 {
-    const bool was = tree_.destroy_event(*c.in.self, c.argument<std::uint64_t>(0));
+    const bool was = tree_.destroy_event(*c.g.self, c.argument<std::uint64_t>(0));
     result(c, was ? cudaSuccess : cudaErrorInvalidResourceHandle);
 }
 
@@ -348,7 +348,7 @@ void device_runtime::record_event(const thread_call &c)
     const auto event = c.argument<std::uint64_t>(0), handle = c.argument<std::uint64_t>(1);
     if (holds_no_events(handle) || c.argument<unsigned>(2) != 0)
         return result(c, cudaErrorInvalidValue);
-    const bool done = tree_.record(*c.in.self, event, stream_of(c, handle));
+    const bool done = tree_.record(*c.g.self, event, stream_of(c, handle));
     result(c, done ? cudaSuccess : cudaErrorInvalidResourceHandle);
 }
 
@@ -357,13 +357,13 @@ void device_runtime::wait_event(const thread_call &c)
     const auto handle = c.argument<std::uint64_t>(0), event = c.argument<std::uint64_t>(1);
     if (holds_no_events(handle) || c.argument<unsigned>(2) != 0)
         return result(c, cudaErrorInvalidValue);
-    const bool done = tree_.wait(*c.in.self, stream_of(c, handle), event);
+    const bool done = tree_.wait(*c.g.self, stream_of(c, handle), event);
     result(c, done ? cudaSuccess : cudaErrorInvalidResourceHandle);
 }
 
 void device_runtime::allocate(const thread_call &c)
 {
-    const address at = from_heap(c.argument<std::uint64_t>(1), c.in.how->device);
+    const address at = from_heap(c.argument<std::uint64_t>(1), c.g.how->device);
     if (at == 0) return result(c, cudaErrorMemoryAllocation);
     result(c, 0, at);
 }
@@ -425,9 +425,9 @@ void device_runtime::copy(const thread_call &c)
     const cudaError_t e = to && from
                               ? runtime::copy_task(to, from, bytes, cudaMemcpyDeviceToDevice, t)
                               : cudaErrorInvalidValue;
-    queue(c, c.argument<std::uint64_t>(4), e, t,
-          {c.argument<address>(0), c.argument<address>(1), bytes, c.in.how->device,
-           c.in.how->closed});
+    queue(
+        c, c.argument<std::uint64_t>(4), e, t,
+        {c.argument<address>(0), c.argument<address>(1), bytes, c.g.how->device, c.g.how->closed});
 }
 
 void device_runtime::fill(const thread_call &c)
@@ -440,10 +440,10 @@ void device_runtime::fill(const thread_call &c)
     p.width = c.argument<std::uint64_t>(2);
     if (p.width == 0) return result(c, cudaSuccess);
     queue(c, c.argument<std::uint64_t>(3), p.dst ? runtime::fill_task(p, t) : cudaErrorInvalidValue,
-          t, {c.argument<address>(0), 0, p.width, c.in.how->device, c.in.how->closed});
+          t, {c.argument<address>(0), 0, p.width, c.g.how->device, c.g.how->closed});
 }
 
-void device_runtime::current_device(const thread_call &c) { result(c, 0, c.in.how->device); }
+void device_runtime::current_device(const thread_call &c) { result(c, 0, c.g.how->device); }
 void device_runtime::device_count(const thread_call &c) { result(c, 0, runtime::device_count()); }
 void device_runtime::version(const thread_call &c) { result(c, 0, int{CUDART_VERSION}); }
 

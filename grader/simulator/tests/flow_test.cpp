@@ -1,4 +1,4 @@
-// Where branches meet, for the shapes that loops, returns and switches make.
+// Immediate post-dominators of branches, for the shapes of loops, returns and switches.
 #include "../flow.hpp"
 
 #include <doctest/doctest.h>
