@@ -1,4 +1,4 @@
-// Reads the grader's file of counters, which a submission's worker had a hand in.
+// Reads the grader's file of counters, which is untrusted: submissions' workers write parts of it.
 #include "access_counts.hpp"
 
 #include "text.hpp"
@@ -58,7 +58,7 @@ worst_request read_worst(const json &of)
     return w;
 }
 
-// The place of a word in a list, as an enumerator.
+// Maps a word to the enumerator at its index in `words`.
 template <class E> E one_of(const json &word, const std::vector<std::string> &words)
 {
     auto at = std::find(words.begin(), words.end(), word.get<std::string>());
@@ -100,7 +100,7 @@ stream_timeline read_timeline(const json &of)
     for (const json &s : of.at("steps")) t.steps.push_back(read_step(s));
     for (std::size_t i = 0; i < t.steps.size(); ++i) {
         const timeline_step &s = t.steps[i];
-        // What a step waited for was queued before it.
+        // Unless it waits for an engine, a step waits for one that was queued before it.
         if (s.start > s.end || s.end > t.ticks || s.waited_for > t.steps.size() ||
             (s.why != wait_reason::engine && s.waited_for > i))
             throw std::runtime_error("the timeline's steps do not fit together");
@@ -159,7 +159,7 @@ void add_kernel(counted_case &c, const json &of)
     c.kernels.push_back(std::move(k));
 }
 
-// How much a request wasted; lanes that share bytes may each have a sector of their own.
+// Returns the sectors or wavefronts wasted. Lanes that share bytes may each have their own sector.
 unsigned excess(const worst_request &w)
 {
     auto asked = static_cast<unsigned>(w.lanes.size()) * w.bytes / 32;

@@ -1,4 +1,4 @@
-// Draws requests: which lane asks for which sector, which bank serves whom.
+// Draws requests: which lane asks for which sector, and which bank serves which lanes.
 #include "access_pictures.hpp"
 
 #include "access_words.hpp"
@@ -14,11 +14,11 @@ namespace cli {
 
 namespace {
 
-constexpr double left = 6, lane_width = 20; // of the 32 columns, in the picture's units
+constexpr double left = 6, lane_width = 20; // the margin and each of the 32 columns, in SVG units
 constexpr double width = left + 32 * lane_width + left;
-constexpr std::size_t most_rows = 40; // of wavefronts; what is beyond is counted
+constexpr std::size_t max_rows = 40; // wavefronts drawn; the legend counts the others
 
-// Where each line of 128 bytes that a request touches is drawn.
+// The horizontal positions of the 128-byte lines that a request touches.
 class touched_lines {
 public:
     explicit touched_lines(const worst_request &w)
@@ -66,7 +66,7 @@ std::string lane_boxes(const worst_request &w, double y)
     return text;
 }
 
-// The lanes that a bank serves at once: "7", "0-31", "3,5", "3 +4".
+// The lanes that a bank serves in one wavefront: "7", "all", "0-7", "3,5", "3+4".
 std::string lanes_text(const std::vector<int> &lanes)
 {
     bool row = lanes.back() - lanes.front() + 1 == static_cast<int>(lanes.size());
@@ -94,7 +94,7 @@ std::string sectors_picture(const worst_request &w)
         for (std::uint64_t s = 4 * line; s < 4 * line + 4; ++s)
             text += svg_box(place.x(s), sectors_y, place.sector_width(), 22, "edge");
     for (std::uint64_t at : w.at) {
-        double width = std::max(w.bytes / 32.0 * place.sector_width(), 1.0); // still to be seen
+        double width = std::max(w.bytes / 32.0 * place.sector_width(), 1.0); // stays visible
         text += svg_box(place.x_of_byte(at), sectors_y, width, 22, "wanted");
     }
     for (std::uint64_t line : place.lines())
@@ -126,7 +126,7 @@ std::string sectors_picture(const worst_request &w)
 std::string banks_picture(const worst_request &w)
 {
     auto rows = bank_rows(w);
-    std::size_t shown = std::min(rows.size(), most_rows);
+    std::size_t shown = std::min(rows.size(), max_rows);
     constexpr double top = 40, row_height = 18;
     double height = top + static_cast<double>(shown) * row_height + 24;
     std::string text = svg_words(left, 14, "small", "the 32 banks of shared memory");

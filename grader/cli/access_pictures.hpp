@@ -7,10 +7,10 @@
 
 namespace cli {
 
-// 32 lanes above; below them the lines of 128 bytes that the request touches, cut into sectors.
+// Draws the 32 lanes above the 128-byte lines that the request touches, cut into sectors.
 std::string sectors_picture(const worst_request &w);
 
-// The 32 banks of shared memory side by side; a row for each wavefront, with the lanes it serves.
+// Draws the 32 banks of shared memory, and one row per wavefront with the lanes that it serves.
 std::string banks_picture(const worst_request &w);
 
 } // namespace cli

@@ -1,4 +1,4 @@
-// From counts and addresses to sentences.
+// Turns access counts and addresses into sentences.
 #include "access_words.hpp"
 
 #include "text.hpp"
@@ -13,7 +13,7 @@ namespace cli {
 
 namespace {
 
-// What is less than this above the ideal is not worth a sentence.
+// A ratio of cost to ideal below this is not worth a sentence.
 constexpr double tolerated = 1.05;
 // "4", "4.3", "0.25"
 std::string figure(double value)
@@ -27,8 +27,8 @@ std::string figure(double value)
     return text;
 }
 
-// Lanes that go to shared memory together: 8 bytes a lane go as two groups, 16 bytes as four, or as
-// two where lanes pair up with a neighbour. It is the rule by which the simulator counts.
+// Returns how many lanes access shared memory together, by the simulator's rule: two groups at
+// 8 bytes per lane; four at 16 bytes, or two if lanes pair up with a neighbour.
 unsigned group_size(const worst_request &w)
 {
     auto paired = [&](int distance) {
@@ -54,9 +54,9 @@ double per(std::uint64_t a, std::uint64_t b)
     return b ? static_cast<double>(a) / static_cast<double>(b) : 0;
 }
 
-// The fewest sectors or wavefronts that hardware takes for such a request: a sector may serve many
-// lanes that ask for the same bytes; lanes of 8 or 16 bytes go to shared memory in groups.
-double floor_of(const worst_request &w)
+// The fewest sectors or wavefronts that hardware needs for such a request. A sector may serve many
+// lanes that ask for the same bytes; lanes of 8 or 16 bytes access shared memory in groups.
+double min_cost(const worst_request &w)
 {
     if (w.shared) return std::max(w.ideal, groups_of(w));
     return std::max<double>(w.ideal, static_cast<double>(w.lanes.size() * w.bytes) / 32);
@@ -69,13 +69,13 @@ std::string counted(std::uint64_t n, const char *one)
 
 const char *verb(access_kind kind) { return kind == access_kind::load ? "read" : "write"; }
 
-// How the addresses of a request's lanes follow each other.
+// The distances between the addresses of a request's lanes.
 struct spacing {
-    std::int64_t step = 0;  // bytes from one lane's address to the next lane's, the most frequent
-    bool always = false;    // no pair has another
-    bool mostly = false;    // most pairs have it
-    bool gaps = false;      // some lanes between the first and the last took no part
-    std::size_t pieces = 1; // runs of lanes whose elements follow each other without a gap
+    std::int64_t step = 0;     // the most frequent distance from a lane to the next, in bytes
+    bool always = false;       // every pair of lanes has it
+    bool mostly = false;       // most pairs have it
+    bool gaps = false;         // some lanes between the first and the last are inactive
+    std::size_t pieces = 1;    // runs of lanes whose elements follow each other without a gap
     std::uint64_t nearest = 0; // bytes between the two closest addresses that differ
 };
 
@@ -100,16 +100,16 @@ spacing spacing_of(const worst_request &w)
         s.pieces += std::abs(distance) != static_cast<std::int64_t>(w.bytes) && distance != 0;
         ++steps[distance % lanes == 0 ? distance / lanes : distance];
     }
-    std::size_t most = 0, pairs = w.at.size() - 1;
+    std::size_t max_count = 0, pairs = w.at.size() - 1;
     for (auto [step, count] : steps)
-        if (count > most) most = count, s.step = step;
-    s.always = pairs > 0 && most == pairs;
-    s.mostly = pairs > 1 && 3 * most >= 2 * pairs;
+        if (count > max_count) max_count = count, s.step = step;
+    s.always = pairs > 0 && max_count == pairs;
+    s.mostly = pairs > 1 && 3 * max_count >= 2 * pairs;
     s.nearest = nearest_two(w.at);
     return s;
 }
 
-// Neighbours all, yet more sectors than their bytes fill.
+// For lanes that access consecutive elements, and yet more sectors than the bytes fill.
 std::string misaligned(const worst_request &w)
 {
     auto [lowest, highest] = std::minmax_element(w.at.begin(), w.at.end());
@@ -129,7 +129,7 @@ std::string cause_in_device(const worst_request &w)
     auto each = static_cast<std::int64_t>(w.bytes);
     bool neighbours = std::abs(s.step) == each;
     if (s.pieces == 1) return misaligned(w);
-    if (s.always && neighbours) // in the order of lanes, but some are missing
+    if (s.always && neighbours) // in the order of lanes, but some lanes are inactive
         return fmt::format("only {} of its 32 lanes take part, and sectors move whole",
                            w.lanes.size());
     if ((s.always || s.mostly) && !neighbours && s.step != 0)
@@ -145,7 +145,7 @@ std::string cause_in_device(const worst_request &w)
                        verb(w.kind));
 }
 
-// How many different words each bank must serve.
+// Returns how many different words each bank must serve.
 std::map<int, std::size_t> words_by_bank(const worst_request &w)
 {
     std::set<std::uint64_t> words;
@@ -177,7 +177,7 @@ std::string cause_in_shared(const worst_request &w)
                        verb(w.kind), busiest->second, busiest->first);
 }
 
-// What all requests of a line have in common is said of each warp, else of the worst.
+// Describes each warp if all requests of the line cost the same, else the worst one.
 std::string excess_words(const access_sum &a, bool shared)
 {
     const char *does = shared ? "takes" : "touches", *unit = shared ? "wavefronts" : "sectors";
@@ -258,7 +258,7 @@ bool is_off(const access_sum &a)
 {
     bool more =
         a.cost > a.ideal && static_cast<double>(a.cost) >= tolerated * static_cast<double>(a.ideal);
-    return more && (!a.worst || a.worst->cost > floor_of(*a.worst));
+    return more && (!a.worst || a.worst->cost > min_cost(*a.worst));
 }
 
 std::vector<access_note> notes_of(const access_counts &line)
@@ -278,12 +278,12 @@ std::vector<access_note> notes_of(const access_counts &line)
     return notes;
 }
 
-access_note redundancy_of(const counted_kernel &k, double least)
+access_note redundancy_of(const counted_kernel &k, double min_times)
 {
     access_note n;
     n.what = k.name;
     double times = per(k.bytes_loaded, k.bytes_read);
-    if (times < least) return n;
+    if (times < min_times) return n;
     n.waste = static_cast<double>(k.bytes_loaded - k.bytes_read) / 32;
     n.sentence = fmt::format("Its warps load {}, of which {} are different: each byte {} times. "
                              "Shared memory or registers can keep what is needed again.",

@@ -1,5 +1,5 @@
-// What is to be said of a source line's memory accesses: the figures, and where something is off,
-// one sentence with the cause, read off the addresses of the worst request.
+// Describes a source line's memory accesses: the figures and, if something is off, one sentence
+// with the cause, derived from the addresses of the worst request.
 #pragma once
 
 #include "access_counts.hpp"
@@ -16,23 +16,23 @@ struct access_note {
     double waste = 0;     // sectors, wavefronts or turns beyond the ideal
 };
 
-// Whether the requests take notably more than hardware needs for them.
+// Returns true if the requests cost notably more than hardware needs for them.
 bool is_off(const access_sum &a);
 
-// One note a kind of access.
+// Returns one note per kind of access.
 std::vector<access_note> notes_of(const access_counts &line);
 
-// "Its warps load 16.8 MB, of which 2.1 MB are different"; the sentence is empty where a byte comes
-// less than `least` times on average.
-access_note redundancy_of(const counted_kernel &k, double least);
+// "Its warps load 16.8 MB, of which 2.1 MB are different"; the sentence is empty if a byte is
+// loaded less than `min_times` times on average.
+access_note redundancy_of(const counted_kernel &k, double min_times);
 
 // "1 024"; from a hundred million on "134 M".
 std::string thousands(std::uint64_t n);
 // "16.8 MB"
 std::string bytes_words(std::uint64_t n);
 
-// Of each wavefront of a request to shared memory the words that the 32 banks serve: rows of 32
-// lists of lanes.
+// Returns one row per wavefront of a request to shared memory: for each of the 32 banks, the lanes
+// that it serves.
 std::vector<std::vector<std::vector<int>>> bank_rows(const worst_request &w);
 
 } // namespace cli

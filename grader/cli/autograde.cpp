@@ -1,5 +1,4 @@
-// The autograde command: a class's files graded one by one, in the same sandbox as any
-// submission.
+// The autograde command: grades a class's files, each in the same sandbox as any submission.
 #include "autograde.hpp"
 
 #include "doctor.hpp"
@@ -31,7 +30,7 @@ struct work {
     grade_row row;
 };
 
-// Names of folders and files are the students'.
+// Quotes words that a spreadsheet would take for a formula: students name the folders and files.
 std::string csv_word(std::string word)
 {
     const std::string begins = word.substr(std::min(word.find_first_not_of(' '), word.size()));
@@ -74,7 +73,7 @@ void take(grade_row &row, graded g, const todo_list &todos)
     const lab_view &l = labs.at(0);
     row.status = l.status;
     row.points = l.points;
-    if (l.max_points > 0) row.max_points = l.max_points; // a broken grader knows of none
+    if (l.max_points > 0) row.max_points = l.max_points; // a broken grader reports none
     row.open_points = l.open_points;
     for (const std::string &note : open_notes(l)) row.open.push_back(on_one_line(note, 4000, ' '));
     for (const case_view &c : l.cases) ++row.verdicts[c.verdict];
@@ -84,7 +83,7 @@ void take(grade_row &row, graded g, const todo_list &todos)
     row.document = std::move(g.document);
 }
 
-// One student's fault, or ours with one student's file, ends nothing but that row.
+// An error with one student's file, the student's or ours, ends only that row.
 void carry_out(const toolchain &t, work &w, const grade_options &options, const todo_list &todos)
 {
     if (w.row.file.empty()) return;
@@ -101,32 +100,32 @@ void carry_out(const toolchain &t, work &w, const grade_options &options, const 
 
 std::string skipped_words(const std::vector<std::string> &names)
 {
-    constexpr std::size_t most = 5;
+    constexpr std::size_t max_shown = 5;
     std::string first;
-    for (std::size_t i = 0; i < std::min(names.size(), most); ++i)
+    for (std::size_t i = 0; i < std::min(names.size(), max_shown); ++i)
         first += fmt::format("{}{}", i ? ", " : "", shell_word(on_one_line(names[i], 100)));
-    if (names.size() > most) first += fmt::format(" and {} more", names.size() - most);
+    if (names.size() > max_shown) first += fmt::format(" and {} more", names.size() - max_shown);
     return fmt::format("Skipped, being neither a folder nor a .cu file: {}. An archive must be "
                        "unpacked first.",
                        first);
 }
 
-// What a student's file holds; nothing where it is none that would be graded.
+// Returns a student's file, or nothing if it would not be graded.
 std::string text_of(const std::string &path)
 {
-    constexpr std::uintmax_t most = 1 << 20;
+    constexpr std::uintmax_t max_bytes = 1 << 20;
     std::error_code unreadable;
     if (!fs::is_regular_file(fs::symlink_status(path, unreadable))) return {};
     std::uintmax_t size = fs::file_size(path, unreadable);
-    if (unreadable || size > most || access(path.c_str(), R_OK) != 0) return {};
+    if (unreadable || size > max_bytes || access(path.c_str(), R_OK) != 0) return {};
     try {
         return read_text(path);
-    } catch (const machine_error &) { // which its row will say
+    } catch (const machine_error &) { // its row will report it
         return {};
     }
 }
 
-// Files that are somebody else's, byte for byte. The stub as it was handed out is everybody's.
+// Marks files that equal naive or another student's, byte for byte, unless they are the stub.
 void name_copies(const toolchain &t, std::vector<work> &all)
 {
     std::map<std::pair<std::string, std::string>, std::vector<std::size_t>> same; // by lab and text
@@ -157,7 +156,7 @@ int width_of(const std::vector<work> &all, std::string grade_row::*word)
     return width;
 }
 
-// Every student and lab, with what the graders need built.
+// Builds what the graders need, and returns the work: one item per student and lab.
 std::vector<work> work_of(const toolchain &t, const std::vector<student_files> &students,
                           const std::vector<std::string> &names, const grade_options &options,
                           progress_line &progress)
@@ -186,9 +185,9 @@ std::vector<work> work_of(const toolchain &t, const std::vector<student_files> &
     return all;
 }
 
-constexpr int points_width = 18; // of "50 / 50, 50 open"
+constexpr int points_width = 18; // fits "50 / 50, 50 open"
 
-// What a fault of ours left ungraded is no zero, and must not look like one.
+// A file that a fault of ours left ungraded must not look like one with zero points.
 std::string points_shown(const grade_row &row)
 {
     return without_grade(row) ? "not graded"
@@ -204,7 +203,7 @@ void print_row(const grade_row &row, int student, int lab, const terminal &out)
     if (!row.problem.empty()) fmt::print("    {}\n", wrapped(row.problem, out.width, 4));
 }
 
-// A submission can make a case open by itself, so an instructor must review these.
+// Lists open points for review by an instructor: a submission can leave a case open by itself.
 void print_open(const std::vector<grade_row> &rows, const terminal &out)
 {
     auto open = [](const grade_row &row) { return row.open_points > 0 && !without_grade(row); };
@@ -222,8 +221,8 @@ void print_open(const std::vector<grade_row> &rows, const terminal &out)
         }
 }
 
-// The tables as far as they go: written anew after each row, so that a run that is stopped keeps
-// what it has. A disk that is full ends neither the grading nor what the files hold.
+// Writes the tables anew after each row, so that a stopped run keeps its rows. A full disk neither
+// ends the grading nor damages the files.
 class kept_tables {
 public:
     explicit kept_tables(const autograde_options &wanted)
@@ -242,7 +241,7 @@ public:
             }
         }
     }
-    // Throws machine_error where the last rows could not be written.
+    // Throws machine_error if the last rows could not be written.
     void require_whole(std::size_t rows) const
     {
         std::string problems;
@@ -261,9 +260,9 @@ private:
     }
     struct table {
         const char *option;
-        std::string file; // empty: not wanted
+        std::string file; // empty: none
         std::string (*text)(const std::vector<grade_row> &, const grade_options &);
-        std::size_t rows = 0; // in the file
+        std::size_t rows = 0; // written
         std::string problem = {};
     };
     table all_[2];
@@ -323,7 +322,7 @@ json as_json(const std::vector<grade_row> &rows, const grade_options &options)
 
 int autograde_command(const toolchain &t, const autograde_options &wanted)
 {
-    std::error_code unreadable; // read_class says it
+    std::error_code unreadable; // read_class reports it
     fs::path folder = fs::canonical(wanted.folder, unreadable);
     class_files handed =
         read_class(unreadable ? wanted.folder : folder.string(), t.lab_names(false));
@@ -332,7 +331,7 @@ int autograde_command(const toolchain &t, const autograde_options &wanted)
     require_writable("--csv", wanted.csv_file);
     require_writable("--json", wanted.json_file);
     grade_options options = wanted.grade;
-    options.seed = choose_seed(options.seed); // one for all: everyone gets the same inputs
+    options.seed = choose_seed(options.seed); // every student gets the same inputs
     progress_line progress;
     options.backend = choose_backend(t, lab_called(t, names[0]), options, progress).backend;
     std::vector<work> all = work_of(t, handed.students, names, options, progress);
@@ -351,7 +350,7 @@ int autograde_command(const toolchain &t, const autograde_options &wanted)
                padded("points", points_width), "first failure");
     std::vector<grade_row> rows;
     kept_tables tables(wanted);
-    std::string unprinted; // why a row was not printed; empty: all were
+    std::string unprinted; // why a row was not printed; empty: all rows were
     auto report = [&](std::size_t i) {
         progress.clear();
         rows.push_back(std::move(all[i].row));
@@ -366,9 +365,9 @@ int autograde_command(const toolchain &t, const autograde_options &wanted)
                 fmt::format("grading {}/{}: {}", i + 2, all.size(), all[i + 1].row.student));
     };
     // Two graders on one GPU would spoil each other's times.
-    unsigned at_once = options.backend == "gpu" ? 1 : cores();
+    unsigned max_parallel = options.backend == "gpu" ? 1 : cores();
     run_all(
-        all.size(), at_once,
+        all.size(), max_parallel,
         [&](std::size_t i) { carry_out(t, all[i], options, todos.at(all[i].of->name)); }, report);
     print_open(rows, out);
     auto count = [&](const char *status) {

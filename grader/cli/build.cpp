@@ -1,4 +1,4 @@
-// Has ninja build exactly what a command needs, and shows how far it is.
+// Has ninja build exactly what a command needs, and shows the progress.
 #include "build.hpp"
 
 #include "errors.hpp"
@@ -16,7 +16,7 @@ namespace cli {
 
 namespace {
 
-constexpr const char *ours = "workbook-step ";
+constexpr const char *step_prefix = "workbook-step ";
 
 std::string first_failure(const std::string &text)
 {
@@ -24,9 +24,9 @@ std::string first_failure(const std::string &text)
     std::string from = at == text.npos ? text : text.substr(at);
     std::string result;
     int shown = 0;
-    bool command = false; // ninja repeats it below the name of what failed, however long
+    bool command = false; // ninja repeats the failed command, however long, below the FAILED line
     for (const std::string &line : lines(from)) {
-        bool noise = command || line.rfind(ours, 0) == 0 || line.rfind("ninja: ", 0) == 0;
+        bool noise = command || line.rfind(step_prefix, 0) == 0 || line.rfind("ninja: ", 0) == 0;
         command = line.rfind("FAILED: ", 0) == 0;
         if (noise) continue;
         if (++shown > 40) break;
@@ -46,7 +46,7 @@ void progress_line::say(const std::string &text)
     if (!wanted_ || text == last_) return;
     last_ = text;
     if (!terminal_.interactive) {
-        // A log keeps every line: no counters that change many times a second.
+        // A log keeps every line, so it gets no counters that change many times per second.
         if (text.find('/') == text.npos) fmt::print(stderr, "{}\n", text);
         return;
     }
@@ -60,7 +60,7 @@ void progress_line::say(const std::string &text)
 
 void progress_line::clear()
 {
-    // Blanks, since not everything that shows text understands an erasing sequence.
+    // Overwrite with blanks: not every terminal understands an erase sequence.
     if (shown_) fmt::print(stderr, "\r{}\r", std::string(shown_, ' '));
     std::fflush(stderr);
     shown_ = 0;
@@ -82,13 +82,13 @@ void build_targets(const toolchain &t, const std::vector<std::string> &targets,
     c.environment.emplace();
     for (char **e = environ; *e; ++e)
         if (std::string_view(*e).rfind("NINJA_STATUS=", 0) != 0) c.environment->push_back(*e);
-    c.environment->push_back(std::string("NINJA_STATUS=") + ours + "%f/%t ");
+    c.environment->push_back(std::string("NINJA_STATUS=") + step_prefix + "%f/%t ");
     c.keep = 1 << 20;
     c.wall = std::chrono::seconds(1800);
     bool announced = false;
     c.each_line = [&](const std::string_view line) {
-        if (line.rfind(ours, 0) != 0) return;
-        std::string step(line.substr(std::string_view(ours).size()));
+        if (line.rfind(step_prefix, 0) != 0) return;
+        std::string step(line.substr(std::string_view(step_prefix).size()));
         if (!announced) progress.say("building the grader and the worked versions");
         announced = true;
         progress.say("building " + step);

@@ -1,4 +1,4 @@
-// Whose fault it is that a tool failed: the submission's, or the machine's.
+// Decides if a tool failed because of the submission or because of the machine.
 #include "build_step.hpp"
 
 #include "errors.hpp"
@@ -48,8 +48,9 @@ int leading_number(std::string_view text)
 
 namespace {
 
-// The signal that one line of a compiler's says ended a part of it; 0: none. A submission has lines
-// of any length printed, on which std::regex would use the stack up.
+// Returns the signal that killed a part of the compiler according to this line of its output, or
+// 0.
+// A submission can make the line so long that std::regex would overflow the stack.
 int signal_in(std::string_view line)
 {
     auto number_after = [&](std::string_view words) {
@@ -61,7 +62,7 @@ int signal_in(std::string_view line)
         return number_after("terminated with signal ");
     constexpr std::string_view marker = ": fatal error: ", end = " signal terminated program ";
     const std::size_t at = line.find(marker);
-    if (at == line.npos || line.find_first_of(" '") < at) return 0; // not what a program says
+    if (at == line.npos || line.find_first_of(" '") < at) return 0; // not after a program's name
     const std::string_view what = line.substr(at + marker.size());
     for (const auto &[name, number] : {std::pair<std::string_view, int>{"Killed", SIGKILL},
                                        std::pair<std::string_view, int>{"Terminated", SIGTERM}})
@@ -74,7 +75,7 @@ int signal_in(std::string_view line)
 int ended_by(const ending &e, const std::string &said)
 {
     if (e.what == ending::signalled) return e.status;
-    if (e.what == ending::exited && e.status > 128) return e.status - 128; // a shell's way
+    if (e.what == ending::exited && e.status > 128) return e.status - 128; // a shell's status
     for (const std::string &line : lines(said))
         if (const int signal = signal_in(line)) return signal;
     return 0;

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::size_t most_remarks = 5; // of a case, in the summary
+constexpr std::size_t max_remarks = 5; // per case, in the summary
 
 std::string file_name(const std::string &path) { return fs::path(path).filename().string(); }
 
@@ -57,13 +57,13 @@ std::string summary(const explained_case &c, const terminal &out)
     std::vector<remark> all = remarks_of(c);
     if (all.empty()) return wrapped(nothing_off, out.width, 0) + "\n";
     std::string text = all.size() > 1 ? "Worst first:\n" : "";
-    for (std::size_t i = 0; i < all.size() && i < most_remarks; ++i) {
+    for (std::size_t i = 0; i < all.size() && i < max_remarks; ++i) {
         const remark &r = all[i];
         std::string place = r.what.empty() ? r.place : r.place + ", " + r.what;
         text += "  " + wrapped(fmt::format("{}: {}", place, r.sentence), out.width - 2, 4) + "\n";
     }
-    if (all.size() > most_remarks)
-        text += fmt::format("  and {} more below\n", all.size() - most_remarks);
+    if (all.size() > max_remarks)
+        text += fmt::format("  and {} more below\n", all.size() - max_remarks);
     return text;
 }
 
@@ -101,7 +101,7 @@ std::string annotated_source(const explanation &e, const explained_case &c, cons
     return text;
 }
 
-// Empty where streams have no part in it.
+// Returns nothing if streams play no part in the case.
 std::string streams_text(const explained_case &c, const terminal &out)
 {
     const stream_timeline &t = c.counts.timeline;
@@ -150,7 +150,7 @@ std::string case_text(const explanation &e, const explained_case &c, const termi
     return text + annotated_source(e, c, out) + "\n";
 }
 
-// The grader with the cases chosen; without a choice the races, or where a lab has none, all.
+// Grades the chosen cases; without a choice the speed cases, or all if the lab has none.
 graded grade_counting(const toolchain &t, const item &i, grade_options &options)
 {
     options.only = options.pattern.empty() ? "speed" : "";
@@ -223,8 +223,7 @@ std::vector<remark> remarks_of(const explained_case &c)
         for (const access_note &n : l.notes)
             if (!n.sentence.empty()) all.push_back({place, n.what, n.sentence, n.waste});
     }
-    // Tiles that overlap load a byte twice or three times; where that was too slow it is worth a
-    // word.
+    // Overlapping tiles load a byte two or three times; a case that passes gets no remark for it.
     for (const counted_kernel &k : c.counts.kernels) {
         access_note n = redundancy_of(k, c.verdict == "PASS" ? 3 : 1.5);
         if (!n.sentence.empty()) all.push_back({k.name, "", n.sentence, n.waste});

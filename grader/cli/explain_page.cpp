@@ -83,7 +83,7 @@ summary { font-weight: 600; margin: 1.5rem 0 0.25rem; cursor: pointer; }
 .skip { padding-left: 3.2rem; color: var(--faint); }
 )";
 
-// A sentence: what stands between backticks is code, and no number is torn apart.
+// Renders a sentence: text between backticks becomes code, and no number is broken at its spaces.
 std::string prose(std::string_view sentence)
 {
     std::string text = escaped(sentence), result;
@@ -127,7 +127,7 @@ std::string place_of(const explained_line &l)
     return l.file.empty() ? fmt::format("line {}", l.line) : fmt::format("{}:{}", l.file, l.line);
 }
 
-// The access of one memory that wasted most in a case; where none did, the most frequent.
+// The access to one memory that wasted most in a case; if none did, the most frequent one.
 struct pictured {
     const explained_line *line = nullptr;
     const access_sum *sum = nullptr;
@@ -171,18 +171,19 @@ std::string figure(const pictured &p, bool shared)
 
 std::string step_rows(const stream_timeline &t)
 {
-    constexpr std::size_t most = 400;
+    constexpr std::size_t max_steps = 400;
     std::vector<std::size_t> listed = listed_steps(t);
     std::string text;
-    for (std::size_t i = 0; i < std::min(listed.size(), most); ++i) {
+    for (std::size_t i = 0; i < std::min(listed.size(), max_steps); ++i) {
         const timeline_step &s = t.steps[listed[i]];
         text += fmt::format("<tr><td>#{}</td><td>{}</td><td>{}</td><td class=\"words\">{}</td>"
                             "<td class=\"words\">{}</td><td class=\"words\">{}</td></tr>\n",
                             listed[i] + 1, thousands(s.start), thousands(s.end), escaped(s.lane),
                             escaped(words_of(s)), escaped(waited_words(s)));
     }
-    if (listed.size() > most)
-        text += fmt::format("<tr><td>and {} more</td></tr>\n", thousands(listed.size() - most));
+    if (listed.size() > max_steps)
+        text +=
+            fmt::format("<tr><td>and {} more</td></tr>\n", thousands(listed.size() - max_steps));
     return text;
 }
 

@@ -10,7 +10,7 @@ namespace cli {
 
 std::string explanation_page(const explanation &e);
 
-// Text as HTML shows it. Text of others is made printable first.
+// Escapes text for HTML, after making it printable.
 std::string escaped(std::string_view text);
 
 } // namespace cli
