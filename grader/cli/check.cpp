@@ -1,4 +1,4 @@
-// The check command: the grader graded on implementations whose verdicts are known.
+// The check command: tests the grader on implementations whose verdicts are known.
 #include "check.hpp"
 
 #include "check_report.hpp"
@@ -17,14 +17,14 @@ namespace cli {
 
 namespace {
 
-// Of the time of a core that all labs take, one lab's. Seconds would judge the machine: this is
-// about what 100 of them were on the machine that they were set for.
-constexpr double most_of_all = 0.16;
-constexpr std::size_t enough_labs = 10; // for a share to say something
-constexpr int patience = 10;            // with what ran out of time, as it can where much else runs
-constexpr std::size_t most_lines = 30;  // of differences from the table
+// One lab's largest share of the core-seconds of all labs. A limit in seconds would judge the
+// machine; the share is about 100 s on the machine for which it was set.
+constexpr double max_share = 0.16;
+constexpr std::size_t min_labs = 10;  // a share among fewer labs says little
+constexpr int patience = 10;          // factor on the time limits of a second attempt
+constexpr std::size_t max_lines = 30; // differences from the table to show
 
-// What a student edition cannot show, once.
+// Prints once which checks a student edition skips.
 void note_edition(const toolchain &t)
 {
     if (is_student_edition(t.source_root))
@@ -32,7 +32,7 @@ void note_edition(const toolchain &t)
                    "      this is the student edition, which does not have them\n");
 }
 
-// By lab; a table that cannot be read is a finding of its lab, later.
+// The tables by lab. One that cannot be read is left out, and becomes a finding of its lab later.
 using tables = std::map<std::string, table_of_lab>;
 tables tables_of(const toolchain &t, const std::vector<std::string> &names)
 {
@@ -46,9 +46,8 @@ tables tables_of(const toolchain &t, const std::vector<std::string> &names)
     return result;
 }
 
-// Whether a limit of time ended a case that by the table, or where that has no such row by what the
-// file says, does not end so. Such limits are of the wall clock: where much runs at once, what is
-// slow can come to them.
+// Returns true if a time limit ended a case that should not end so by the table or, without a row,
+// by the file's first lines. The limits are wall time, so that a loaded machine can exceed them.
 bool ran_out_of_time(const check_task &work, const tables &by_lab)
 {
     auto of_lab = by_lab.find(work.of->name);
@@ -64,12 +63,12 @@ bool ran_out_of_time(const check_task &work, const tables &by_lab)
     });
 }
 
-// Of a wrong submission that is slow by the way: whether a case that it is not about ends in time
-// is a matter of the machine.
+// Replaces TIMEOUT by "*" for a wrong submission that is slow but not about time: it depends on
+// the machine if the other cases end in time.
 void state_slowness(const toolchain &t, check_task &work)
 {
     if (work.as != check_role::wrong || work.got.rows.empty() || work.has_fault()) return;
-    if (runs_into_a_limit(t, work, "sim")) return;
+    if (must_hit_limit(t, work, "sim")) return;
     for (verdict_row &row : work.got.rows) {
         if (row.verdict != "TIMEOUT") continue;
         row.verdict = "*", row.points.clear();
@@ -77,8 +76,7 @@ void state_slowness(const toolchain &t, check_task &work)
     }
 }
 
-// Carries out all tasks side by side, and once more, alone and with patience, those that ran out of
-// time.
+// Carries out all tasks in parallel, then those that ran out of time again, alone, with patience.
 void grade_all(const toolchain &t, std::vector<check_task> &tasks, const grade_options &options,
                const tables &by_lab, progress_line &progress, check_tally &result)
 {
@@ -94,9 +92,10 @@ void grade_all(const toolchain &t, std::vector<check_task> &tasks, const grade_o
                                      tasks[i + 1].what.name, i + 2, tasks.size()));
     };
     // Two graders on one GPU would spoil each other's times.
-    unsigned at_once = options.backend == "gpu" ? 1 : cores() + 1; // some only wait
+    unsigned max_parallel = options.backend == "gpu" ? 1 : cores() + 1; // some tasks only wait
     run_all(
-        tasks.size(), at_once, [&](std::size_t i) { carry_out(t, tasks[i], options); }, report);
+        tasks.size(), max_parallel, [&](std::size_t i) { carry_out(t, tasks[i], options); },
+        report);
     grade_options patient = options;
     patient.patience = patience;
     for (std::size_t i : late) {
@@ -109,7 +108,7 @@ void grade_all(const toolchain &t, std::vector<check_task> &tasks, const grade_o
     progress.clear();
 }
 
-// Says of each lab whether its verdicts are those of the table, or records them.
+// Compares each lab's verdicts with its table, or records them.
 void compare_with_tables(const toolchain &t, const std::vector<std::string> &names,
                          const std::vector<check_task> &tasks, const check_options &wanted,
                          check_tally &result)
@@ -137,7 +136,7 @@ void compare_with_tables(const toolchain &t, const std::vector<std::string> &nam
                 for (const std::string &fault : c.faults) f.fault += "\n      " + fault;
                 to_explain += lines_for_changes(c);
             } else if (!c.agrees()) {
-                f.fault = indented(difference_words(c, most_lines));
+                f.fault = indented(difference_words(c, max_lines));
                 differs = true;
             }
             result.count(name, f);
@@ -155,19 +154,19 @@ void compare_with_tables(const toolchain &t, const std::vector<std::string> &nam
     fmt::print("table of verdicts: {} of {} rows compared\n", compared, all);
 }
 
-// On a GPU inputs are larger, and what is short is its time.
+// Only for the simulator: on a GPU inputs are larger, and GPU time is the scarce resource.
 void judge_shares(const std::map<std::string, double> &core_seconds, check_tally &result)
 {
     double all = 0;
     for (const auto &[name, seconds] : core_seconds) all += seconds;
     for (const auto &[name, seconds] : core_seconds) {
         const std::string took = fmt::format("took {:.1f} core-seconds", seconds);
-        if (core_seconds.size() < enough_labs)
+        if (core_seconds.size() < min_labs)
             fmt::print("note  {}  {}\n", name, took);
         else
             result.count(name, {fmt::format("{}, {:.0f} % of all; at most {:.0f} %", took,
-                                            100 * seconds / all, 100 * most_of_all),
-                                seconds <= most_of_all * all ? "" : "make its cases smaller"});
+                                            100 * seconds / all, 100 * max_share),
+                                seconds <= max_share * all ? "" : "make its cases smaller"});
     }
 }
 

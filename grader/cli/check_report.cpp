@@ -1,4 +1,4 @@
-// What `check` says as it goes, and its results against the table of verdicts.
+// Prints the findings of `check`, and compares its results with the table of verdicts.
 #include "check_report.hpp"
 
 #include "errors.hpp"

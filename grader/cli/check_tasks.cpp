@@ -1,4 +1,4 @@
-// The work of `check`: every submission of ours, what it must get, and whether it does.
+// The tasks of `check`: grades every submission of ours, and judges the verdicts it gets.
 #include "check_tasks.hpp"
 
 #include "check.hpp"
@@ -36,13 +36,13 @@ std::string failures(const lab_view &l, const std::function<bool(const case_view
 bool any_case(const case_view &) { return true; }
 bool correctness(const case_view &c)
 {
-    // A speed case whose answer is wrong is no question of speed.
+    // A speed case with a wrong answer counts as incorrect, not as slow.
     static const std::vector<std::string> about_speed = {"PASS", "TOO_SLOW", "INCONCLUSIVE"};
     return c.kind != "speed" ||
            std::find(about_speed.begin(), about_speed.end(), c.verdict) == about_speed.end();
 }
 
-// Functions of which nothing is written: all their cases say so, but for those skipped.
+// Returns the functions that are not written at all: all their cases, except skipped ones, say so.
 std::set<std::string> not_begun(const lab_view &l)
 {
     std::set<std::string> functions;
@@ -79,10 +79,10 @@ bool has_gate(const case_view &c, const std::string &backend)
     return c.whole->contains("counters") && !c.whole->at("counters").empty();
 }
 
-// Such a gate holds back others than naive, and a file in wrong/ shows whom.
+// True for a gate that is meant to fail other code than naive; a file in wrong/ is an example.
 bool naive_may_pass(const case_view &c) { return c.whole->value("naive_may_pass", false); }
 
-// Every other gate must hold naive back, or it gates nothing.
+// Naive must fail every other gate, or the gate is useless.
 check_finding gates_separate(const lab_view &naive, const std::string &backend)
 {
     check_finding f{"naive misses every speed gate that the solution must reach", {}};
@@ -121,8 +121,8 @@ check_finding judge_stub(const toolchain &t, const check_task &work, const lab_v
     return f;
 }
 
-// The vendor's version may rely on more than the contract promises. Then its first lines say in
-// which case that shows, and it is right in all others.
+// The vendor's version may rely on more than the contract promises. Its first lines then name the
+// case in which that shows; it must be right in all others.
 check_finding judge_library(const toolchain &t, const check_task &work, const lab_view &l,
                             const std::string &backend)
 {
@@ -149,7 +149,7 @@ check_finding judge_filled(const toolchain &t, const check_task &work, const std
     return {"filled only adds lines to the stub, and is right", lost.empty() ? wrong : lost};
 }
 
-// One speed case, graded alone: naive is held back by it, and what is worth its points passes.
+// Judges one speed case that was graded alone: naive must fail it, other implementations pass.
 check_finding judge_speed(const check_task &work, const lab_view &l)
 {
     const bool slow = work.as == check_role::naive;
@@ -208,8 +208,8 @@ std::vector<check_finding> judge(const toolchain &t, const check_task &work, con
     return {};
 }
 
-// Most of what nvcc compiles in the many small wrong submissions is what CUDA includes by itself:
-// as C++14 that is half as much, and none of them needs more.
+// Compiles wrong submissions as C++14, which suffices for them: most of what nvcc compiles in
+// these many small files is CUDA's own headers, which are half as long in C++14.
 lab compiled_as(const lab &of, check_role as)
 {
     lab l = of;
@@ -234,7 +234,7 @@ expectation expectation_of(const toolchain &t, const check_task &work, const std
     return read_expectation(read_text(work.what.source), t.shown(work.what.source), backend);
 }
 
-bool runs_into_a_limit(const toolchain &t, const check_task &work, const std::string &backend)
+bool must_hit_limit(const toolchain &t, const check_task &work, const std::string &backend)
 {
     try {
         const std::string verdict = expectation_of(t, work, backend).verdict;
@@ -255,7 +255,7 @@ void narrow_mistakes(const toolchain &t, std::vector<check_task> &tasks, const s
 {
     for (check_task &work : tasks) {
         if (work.as != check_role::wrong) continue;
-        const bool stays = work.of->test ? !runs_into_a_limit(t, work, backend)
+        const bool stays = work.of->test ? !must_hit_limit(t, work, backend)
                                          : !all_labs && !work.of->slow_mistakes;
         if (stays) continue;
         try {
@@ -267,17 +267,18 @@ void narrow_mistakes(const toolchain &t, std::vector<check_task> &tasks, const s
 
 namespace {
 
-// Constant memory has 64 KiB for all files of an object: so many of those that use it go together.
+// Groups files into objects. The files of an object share 64 KiB of constant memory, so that only
+// max_with_constants of those that use it fit together.
 std::vector<std::vector<std::string>> objects_of(const std::vector<check_task *> &tasks)
 {
-    constexpr int most_with_constants = 12;
+    constexpr int max_with_constants = 12;
     std::vector<std::vector<std::string>> objects(1);
     int with_constants = 0;
     for (const check_task *work : tasks) {
         if (work->lacks_mpi || !work->schedule.empty()) continue;
         const std::string &path = work->what.source;
         if (read_text(path).find("__constant__") != std::string::npos &&
-            ++with_constants > most_with_constants) {
+            ++with_constants > max_with_constants) {
             objects.emplace_back();
             with_constants = 1;
         }
@@ -288,8 +289,8 @@ std::vector<std::vector<std::string>> objects_of(const std::vector<check_task *>
 
 } // namespace
 
-double compile_at_once(const toolchain &t, const lab &l, const std::vector<check_task *> &tasks,
-                       const std::string &backend)
+double compile_batch(const toolchain &t, const lab &l, const std::vector<check_task *> &tasks,
+                     const std::string &backend)
 {
     double cpu_seconds = 0;
     for (const std::vector<std::string> &paths : objects_of(tasks)) {
@@ -322,7 +323,7 @@ std::map<std::string, double> compile_all(const toolchain &t, std::vector<check_
         std::vector<check_task *> chosen;
         for (check_task &work : tasks)
             if (work.of == &l && work.as == roles[i % std::size(roles)]) chosen.push_back(&work);
-        seconds[i] = compile_at_once(t, l, chosen, backend);
+        seconds[i] = compile_batch(t, l, chosen, backend);
     });
     std::map<std::string, double> by_lab;
     for (std::size_t i = 0; i < seconds.size(); ++i)
@@ -344,8 +345,8 @@ void replace(std::vector<verdict_row> &rows, const verdict_row &by)
         if (row.case_name == by.case_name) row = by;
 }
 
-// A row that chance decides names the verdicts it may have. Any other verdict stays as it is, so
-// that it differs from such a row.
+// Replaces a verdict that chance decides by the list of possible ones. Any other verdict stays, so
+// that it differs from the row in the table.
 void state_chance(verdict_row &row, const std::string &verdicts)
 {
     if ((" " + verdicts + " ").find(" " + row.verdict + " ") == std::string::npos) return;
@@ -370,7 +371,7 @@ void grade_into(const toolchain &t, check_task &work, grade_options options)
         row.key = work.key;
         if (!work.chance.empty()) state_chance(row, work.chance);
     }
-    // A stub that may be a student's says nothing of the grader, and tables are of one schedule.
+    // A stub that may be a student's proves nothing about the grader; tables have one schedule.
     const bool skipped = std::any_of(work.findings.begin(), work.findings.end(),
                                      [](const check_finding &f) { return !f.skipped.empty(); });
     if (skipped || !work.schedule.empty())
@@ -387,12 +388,12 @@ void carry_out(const toolchain &t, check_task &work, grade_options options)
     }
     try {
         grade_into(t, work, options);
-        // What an earlier case did, by never ending for instance, may decide the one it is about.
+        // An earlier case, by never ending for instance, may decide the case that this is about.
         std::string about = work.whole() ? case_of_mistake(t, work, options.backend) : "";
         if (!about.empty() && work.has_fault()) {
             check_task alone = work;
             alone.case_name = about;
-            alone.cpu_seconds = 0; // of this grading; what went before is in `work`
+            alone.cpu_seconds = 0; // counts this grading; `work` has the first one's
             grade_into(t, alone, options);
             work.findings = alone.findings;
             work.cpu_seconds += alone.cpu_seconds;
@@ -431,8 +432,8 @@ bool uses_mpi(const std::string &path)
     return read_text(path).find("#include <mpi.h>") != std::string::npos;
 }
 
-// Of a right submission whose streams, host threads or blocks wait for each other: those which a
-// line of its first comment names, "// Schedules: late random".
+// Returns the schedules that a line of the first comment names, "// Schedules: late random", in a
+// right submission whose streams, host threads or blocks wait for each other.
 std::vector<std::string> schedules_in(const std::string &source)
 {
     const std::string begin = "// Schedules: ";

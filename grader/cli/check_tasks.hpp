@@ -1,4 +1,4 @@
-// The work of `check`: every submission of ours, what it must get, and whether it does.
+// The tasks of `check`: every submission of ours, its required verdict, and the findings.
 #pragma once
 
 #include "expectation.hpp"
@@ -16,7 +16,7 @@ enum class check_role { naive, library, rung, solution, stub, filled, right, wro
 struct check_finding {
     std::string what;         // "naive is right"
     std::string fault;        // empty: it holds
-    std::string skipped = {}; // why nobody can tell whether it holds; empty: it was tried
+    std::string skipped = {}; // why it could not be checked; empty: it was
 };
 
 // One run of a lab's grader on one submission.
@@ -26,52 +26,51 @@ struct check_task {
     subject what;
     std::string only = {};      // correctness or speed; empty: both
     std::string case_name = {}; // the only case; empty: all
-    std::string schedule = {};  // another than usual, whose verdicts no table has
-    bool edited = false;     // a stub: the file in the tree is a student's, another one is graded
-    bool known = true;       // whether git says so
-    bool lacks_mpi = false;  // it cannot be compiled here, and the lab can do without
-    bool alone = false;      // nothing may run beside it
-    std::string chance = {}; // the verdicts that chance decides among, "PASS RACE"; empty: none
-    std::string key = {};    // of the files that decide its verdict; empty: not asked for
-    std::vector<check_finding> findings = {}; // empty: it was not carried out
+    std::string schedule = {};  // in no table; empty: the usual one
+    bool edited = false;        // a stub: the file in the tree is a student's, git's is graded
+    bool known = true;          // false without git, so that the stub in the tree is graded
+    bool lacks_mpi = false;     // it cannot be compiled here, and the lab works without it
+    bool alone = false;         // nothing may run beside it
+    std::string chance = {};    // the possible verdicts, "PASS RACE"; empty: not up to chance
+    std::string key = {};       // hash of the files that decide its verdict; empty: not needed
+    std::vector<check_finding> findings = {}; // empty: not carried out
     graded_submission got = {};
     double seconds = 0, cpu_seconds = 0;
 
     bool whole() const { return only.empty() && case_name.empty(); }
     bool has_fault() const;
-    std::string submission() const; // as tables call it: "naive", "wrong/one_factor.cu"
+    std::string submission() const; // name in tables: "naive", "wrong/one_factor.cu"
 };
 
-// A task for each submission of the lab, all of whose cases are to be graded.
+// Returns one task per submission of the lab, to grade all its cases.
 std::vector<check_task> tasks_of(const toolchain &t, const lab &l, const std::string &backend);
 
-// What the first lines of its file say on this backend. Throws machine_error where they say nothing
-// that can be read.
+// Reads the expectation for this backend from the first lines of its file. Throws machine_error if
+// they have none or it is malformed.
 expectation expectation_of(const toolchain &t, const check_task &work, const std::string &backend);
 
-// Of labs whose mistakes are slow, or of all, leaves each wrong submission only the case that it is
-// about, unless it must pass. The test labs' stay whole, to see that the cases after a disaster
-// still are graded, but for those that would run into a limit in each.
+// Restricts each wrong submission, of labs whose mistakes are slow or of all labs, to the case
+// that it is about, unless it must pass. Those of test labs keep all cases, to show that the cases
+// after a disaster are still graded, except where every case would hit a limit.
 void narrow_mistakes(const toolchain &t, std::vector<check_task> &tasks, const std::string &backend,
                      bool all_labs);
 
-// Whether a wrong submission is to run into a limit of time or memory. False where its first lines
-// do not say.
-bool runs_into_a_limit(const toolchain &t, const check_task &work, const std::string &backend);
+// Returns true if a wrong submission must hit a limit of time or memory, by its first lines.
+bool must_hit_limit(const toolchain &t, const check_task &work, const std::string &backend);
 
-// Compiles the right and the wrong submissions of each lab at once, and returns by lab the
-// core-seconds that took. Those of the test labs do what no compiler, linker or process likes, each
-// in its own way: they are left to be compiled alone.
+// Compiles the right and the wrong submissions of each lab in batches, and returns the
+// core-seconds by lab. Submissions of test labs abuse the compiler, the linker or the process,
+// each in its own way, and are compiled one by one later.
 std::map<std::string, double> compile_all(const toolchain &t, std::vector<check_task> &tasks,
                                           const std::string &backend);
 
-// The same for some tasks of one lab, which are all right or all wrong.
-double compile_at_once(const toolchain &t, const lab &l, const std::vector<check_task *> &tasks,
-                       const std::string &backend);
+// Does the same for some tasks of one lab, which are all right or all wrong.
+double compile_batch(const toolchain &t, const lab &l, const std::vector<check_task *> &tasks,
+                     const std::string &backend);
 // Compiles and links a submission that is a file, so that carry_out need not.
 void build_ahead(const toolchain &t, const check_task &work, const std::string &backend);
 
-// Grades, and judges what came of it. A fault of the machine becomes a finding; throws
+// Grades the task and judges the result. A fault of the machine becomes a finding; throws
 // stop_requested.
 void carry_out(const toolchain &t, check_task &work, grade_options options);
 

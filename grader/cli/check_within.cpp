@@ -1,5 +1,4 @@
-// `check` in a bounded time, for a GPU that is there for minutes: what is new or changed, by
-// itself.
+// `check` in a bounded time, for a GPU that is lent for minutes: grades what is new or changed.
 #include "check_within.hpp"
 
 #include "check_report.hpp"
@@ -26,12 +25,12 @@ namespace {
 
 using steady = std::chrono::steady_clock;
 
-// Of gradings: each has two processes, which take half a GB of the GPU's memory each, and up to a
-// tenth of the machine's.
-constexpr unsigned most_side_by_side = 8;
-constexpr std::size_t most_shown = 30; // differences of a lab
+// Gradings in parallel: each has two processes, which take half a GB of the GPU's memory each, and
+// up to a tenth of the machine's memory.
+constexpr unsigned max_side_by_side = 8;
+constexpr std::size_t max_shown = 30; // differences per lab
 
-// What decides a verdict, of a lab: its contract, grader, oracle and naive version.
+// Returns the files of a lab that decide a verdict: contract, grader, oracle and naive version.
 std::string files_of_lab(const toolchain &t, const lab &l)
 {
     std::vector<fs::path> files;
@@ -54,7 +53,7 @@ struct speed_case {
     int points;
 };
 
-// Of a lab's list of cases: "speed         4 points  scale_columns: speed".
+// Reads the speed cases from a grader's list: "speed         4 points  scale_columns: speed".
 std::vector<speed_case> speed_cases_of(const toolchain &t, const lab &l)
 {
     child c;
@@ -70,8 +69,8 @@ std::vector<speed_case> speed_cases_of(const toolchain &t, const lab &l)
     return result;
 }
 
-// The timed case worth most; empty: there is none. Others are decided by counting, as on the
-// simulator.
+// Returns the timed case with the most points; empty: there is none. Cases that are not timed are
+// decided by counters, as on the simulator.
 std::string headline_of(const std::vector<speed_case> &cases)
 {
     const speed_case *best = nullptr;
@@ -80,19 +79,19 @@ std::string headline_of(const std::vector<speed_case> &cases)
     return best ? best->name : "";
 }
 
-// The verdicts that a wrong submission may get on a GPU where it passes by chance and where the
-// simulator's verdict is `found`. Of a race, for instance, a GPU shows only the answer.
+// The verdicts that a wrong submission may get on a GPU if it can pass there by chance and gets
+// `found` on the simulator. Of a race, for instance, a GPU shows only the wrong answer.
 std::string verdicts_by_chance(const std::string &found)
 {
     if (found == "TOO_SLOW") return "PASS TOO_SLOW INCONCLUSIVE";
     std::string verdicts = "PASS " + found;
-    for (const char *of_a_race : {"NONDETERMINISTIC", "WRONG_ANSWER"}) // seen by calling it twice
-        if (found != of_a_race) verdicts += std::string(" ") + of_a_race;
+    for (const char *other : {"NONDETERMINISTIC", "WRONG_ANSWER"}) // a second call shows them
+        if (found != other) verdicts += std::string(" ") + other;
     return verdicts;
 }
 
-// The case that a wrong submission is about, or that it may pass. Where its first lines cannot be
-// read, that is its finding, and it is not graded.
+// Restricts a wrong submission to the case that it is about or may pass. If its first lines cannot
+// be read, that becomes its finding, and it is not graded.
 check_task narrowed(const toolchain &t, check_task work, const std::vector<speed_case> &speeds,
                     const std::string &backend)
 {
@@ -116,7 +115,7 @@ check_task narrowed(const toolchain &t, check_task work, const std::vector<speed
     return work;
 }
 
-// Each submission's gradings, those of the lab's headline case apart.
+// Plans the gradings of each submission; those of the lab's headline case are separate.
 std::vector<check_task> planned(const toolchain &t, const lab &l, const std::string &backend)
 {
     const std::vector<speed_case> speeds = speed_cases_of(t, l);
@@ -172,7 +171,7 @@ public:
     }
     int run()
     {
-        for (const check_task &w : tasks_) count(w); // what cannot be graded
+        for (const check_task &w : tasks_) count(w); // tasks that cannot be graded
         grade("solutions", side_by_side(), pick([this](const check_task &w) {
                   return is_solution(w) && w.only != "speed" && is_wanted(w);
               }));
@@ -201,16 +200,16 @@ private:
     {
         return w.as == check_role::solution && !w.of->test;
     }
-    // In every run, whatever the table has, unless only what is due was asked for.
+    // True for tasks that every run grades, even if the table has them, unless only_due is set.
     static bool is_owed(const check_task &w) { return is_solution(w) || w.only == "speed"; }
     bool is_over() const { return steady::now() >= end_; }
-    unsigned side_by_side() const { return std::min(cores(), most_side_by_side); }
+    unsigned side_by_side() const { return std::min(cores(), max_side_by_side); }
     bool is_due(const check_task &w) const
     {
         return standing_of(tables_.at(w.of->name).table(), w) != standing::current;
     }
     bool is_wanted(const check_task &w) const { return !only_due_ || is_due(w); }
-    // To be graded, and not yet.
+    // True for a wrong submission that is due and not graded yet.
     bool is_due_mistake(const check_task &w) const
     {
         return w.as == check_role::wrong && !w.lacks_mpi && w.findings.empty() && is_due(w);
@@ -220,16 +219,16 @@ private:
     {
         for (const check_finding &f : work.findings) result_.count(work.of->name, f);
     }
-    // On any thread: what comes of a task is in its copy until report() takes it over.
+    // Runs on any thread: the results stay in a copy of the task until report() takes them over.
     check_task carried_out_in_time(std::size_t at) const
     {
         check_task work = tasks_[at];
         if (!is_over()) carry_out(t_, work, options_);
         return work;
     }
-    // What one grading came to: said, and kept at once. On the main thread alone: the table is made
-    // of the results of all tasks. The other members of a task are left as they are, since workers
-    // read them meanwhile.
+    // Prints and saves the result of a grading immediately. Runs on the main thread only, since
+    // the table is made from the results of all tasks. The task's other members stay as they are,
+    // since workers read them meanwhile.
     void report(std::size_t at, check_task &done)
     {
         check_task &work = tasks_[at];
@@ -240,12 +239,14 @@ private:
         const table_of_lab &table = tables_.at(work.of->name);
         table.write(table.compared(tasks_, true));
     }
-    void grade(const std::string &what, unsigned at_once, const std::vector<std::size_t> &which)
+    void grade(const std::string &what, unsigned max_parallel,
+               const std::vector<std::size_t> &which)
     {
         const auto start = steady::now();
         std::vector<check_task> done(which.size());
         run_all(
-            which.size(), at_once, [&](std::size_t i) { done[i] = carried_out_in_time(which[i]); },
+            which.size(), max_parallel,
+            [&](std::size_t i) { done[i] = carried_out_in_time(which[i]); },
             [&](std::size_t i) { report(which[i], done[i]); });
         say_time(what, which, start);
     }
@@ -258,8 +259,8 @@ private:
                    std::chrono::duration<double>(steady::now() - start).count());
     }
 
-    // Correctness of all else that must be right, where it is due. What is wrong on purpose is
-    // compiled meanwhile, since the one keeps the GPU busy and the other the cores.
+    // Grades the correctness of all other right tasks that are due. The wrong submissions are
+    // compiled meanwhile, since grading keeps the GPU busy and compiling the cores.
     void prove_right()
     {
         const auto start = steady::now();
@@ -270,10 +271,10 @@ private:
         for (const check_task &w : tasks_)
             if (!w.of->test && is_due_mistake(w) && (labs.empty() || labs.back() != w.of))
                 labs.push_back(w.of);
-        // In turns, so that neither waits for all of the other.
+        // Alternate the two kinds, so that neither waits for all of the other.
         std::vector<check_task> done(right.size());
         std::vector<std::function<void()>> jobs;
-        std::vector<std::size_t> graded_by; // of each job, an index into `right`, or none
+        std::vector<std::size_t> graded_by; // per job: an index into `right`, or its size
         for (std::size_t i = 0; i < std::max(right.size(), labs.size()); ++i) {
             if (i < labs.size()) {
                 jobs.push_back([this, l = labs[i]] {
@@ -299,9 +300,9 @@ private:
         std::vector<check_task *> due;
         for (check_task &w : tasks_)
             if (w.of == &l && is_due_mistake(w)) due.push_back(&w);
-        compile_at_once(t_, l, due, options_.backend);
+        compile_batch(t_, l, due, options_.backend);
     }
-    // Each to its program, on all cores, while nothing is timed.
+    // Links each wrong submission to its program, on all cores, while nothing is timed.
     void link_mistakes()
     {
         const auto start = steady::now();
@@ -314,7 +315,7 @@ private:
                    std::chrono::duration<double>(steady::now() - start).count());
     }
 
-    // What must be proved each time and was not, for want of time, is a failure.
+    // A task that every run must grade fails if the time was over before its turn.
     void count_unproved()
     {
         for (const check_task &w : tasks_)
@@ -332,7 +333,7 @@ private:
             fmt::format("{} rows of the table of verdicts were graded again", c.compared), {}};
         verdict_comparison changed = c;
         changed.differences = c.refused();
-        if (!changed.agrees()) f.fault = indented(difference_words(changed, most_shown));
+        if (!changed.agrees()) f.fault = indented(difference_words(changed, max_shown));
         result_.count(name, f);
         to_explain_ += lines_for_changes(c);
         std::map<standing, std::size_t> gradings;
@@ -363,8 +364,8 @@ private:
     steady::time_point end_;
     bool only_due_;
     std::string folder_, standings_, to_explain_;
-    std::map<std::string, table_of_lab> tables_; // as they were
-    std::vector<check_task> tasks_;              // of all labs
+    std::map<std::string, table_of_lab> tables_; // as read at the start
+    std::vector<check_task> tasks_;              // for all labs
     check_tally result_;
 };
 

@@ -1,17 +1,16 @@
-// `check` in a bounded time, for a GPU that is there for minutes: what is new or changed, by
-// itself.
+// `check` in a bounded time, for a GPU that is lent for minutes: grades what is new or changed.
 #pragma once
 
 #include "check.hpp"
 
 namespace cli {
 
-// Grades the labs until wanted.budget is over, which counts from now. First, in every run but for
-// wanted.only_due: the correctness cases of the solutions, some side by side, then each lab's
-// headline speed case of naive and solution, alone. After that, only where rows in the table are
-// missing or were made from other files: the correctness cases of naive, rungs, library, filled
-// stub and stub, then the case that each wrong submission is about. Keeps tables of a GPU in
-// wanted.tables, which are up to date however this ends. Returns the exit status.
+// Grades the labs until wanted.budget, counted from now, is over. It begins with the correctness
+// cases of the solutions, some in parallel, and each lab's headline speed case for naive and
+// solution, alone; wanted.only_due skips those that are not due. Then follow, only where the
+// table's rows are missing or were made from other files, the correctness cases of naive, rungs,
+// library, filled stub and stub, and the case that each wrong submission is about. The GPU's
+// tables in wanted.tables are up to date however this ends. Returns the exit status.
 int check_within(const toolchain &t, const std::vector<std::string> &names, grade_options options,
                  const check_options &wanted);
 

@@ -1,4 +1,4 @@
-// The compile, in a folder that holds the contract and the file and nothing else.
+// Compiles a submission in a folder that holds the contract and the file and nothing else.
 #include "build_step.hpp"
 
 #include "errors.hpp"
@@ -84,7 +84,7 @@ ending compile(const job &j, const workplace &w)
     c.arguments.push_back("-I" + j.contract_folder());
     c.folder = w.visible;
     c.environment = minimal_environment(j, w.visible + "/.made");
-    c.keep = j.limits.diagnostics * 4; // cut again once it is made safe
+    c.keep = j.limits.diagnostics * 4; // cut again by diagnostics()
     c.wall = j.limits.wall;
     c.limits = {{RLIMIT_CPU, j.limits.cpu_seconds},
                 {RLIMIT_AS, j.limits.memory},
@@ -95,7 +95,7 @@ ending compile(const job &j, const workplace &w)
 
 namespace {
 
-// Of "ptxas FILE.ptx, line 27; error   : Unknown modifier" the file is one that nobody sees.
+// Rewrites "ptxas FILE.ptx, line 27; error   : Unknown modifier", whose file is a temporary one.
 std::string without_ptx_file(const std::string &line)
 {
     const std::size_t at = line.find(".ptx, line "), error = line.find("; error");
@@ -128,15 +128,15 @@ namespace {
 std::string first_error(const std::string &text)
 {
     const std::vector<std::string> all = lines(text);
-    for (const char *sign : {"error:", "error #", "error"}) // a warning may speak of errors
+    for (const char *sign : {"error:", "error #", "error"}) // a warning may mention errors
         for (const std::string &line : all)
             if (line.find(sign) != line.npos) return line;
     return all.empty() ? "the compiler gave no reason" : all[0];
 }
 
-// compile.sh ends so when the file compiles but lacks a function of the contract, or has global
-// names that objcopy cannot take away.
-constexpr int lacks_a_function = 3, has_other_names = 4;
+// Exit statuses of compile.sh for a file that compiles but lacks a function of the contract, or
+// has global names that objcopy cannot remove.
+constexpr int lacks_function = 3, has_other_names = 4;
 
 refusal missing_function(const job &j, const std::string &said)
 {
@@ -173,14 +173,14 @@ ending compile_empty(const job &j, bool closed)
 
 bool compiles_empty(const ending &e)
 {
-    return e.what == ending::exited && e.status == lacks_a_function;
+    return e.what == ending::exited && e.status == lacks_function;
 }
 
 namespace {
 
-// Whether the words that a part of the compiler was killed are the submission's own: the kernel
-// killed nothing for want of memory, and an empty file compiles.
-bool says_so_itself(const job &j, const workplace &w, const ending &e)
+// Returns true if the submission itself printed that a part of the compiler was killed: there was
+// no out-of-memory kill meanwhile, and an empty file compiles.
+bool is_forged_kill(const job &j, const workplace &w, const ending &e)
 {
     const int signal = ended_by(e, e.text);
     const bool by_words = e.what == ending::exited && e.status <= 128;
@@ -196,7 +196,7 @@ bool says_so_itself(const job &j, const workplace &w, const ending &e)
     std::string said = diagnostics(j, w, e);
     if (e.what == ending::not_started)
         throw machine_error(fmt::format("the compiler {}: see ./workbook doctor", e.words()));
-    if (e.what == ending::exited && e.status == lacks_a_function && !said.empty())
+    if (e.what == ending::exited && e.status == lacks_function && !said.empty())
         throw missing_function(j, said);
     if (e.what == ending::exited && e.status == has_other_names)
         throw refusal{verdict::BUILD_REJECTED, first_error(said),
@@ -209,7 +209,7 @@ bool says_so_itself(const job &j, const workplace &w, const ending &e)
             verdict::BUILD_TIMEOUT,
             fmt::format("{} was still compiling after {} s", j.shown, j.limits.wall.count()),
             "look for templates, constexpr functions or macros that expand without end", said};
-    if (!says_so_itself(j, w, e)) require_not_killed(j, signal);
+    if (!is_forged_kill(j, w, e)) require_not_killed(j, signal);
     if (lacked_memory(said))
         throw refusal{verdict::BUILD_FAILED,
                       fmt::format("{} needs more than {} GiB of memory to compile", j.shown,

@@ -29,20 +29,19 @@ std::vector<subject> steps_of(const toolchain &t, const lab &l, const std::strin
     return steps;
 }
 
-// A lab on its way: built, then climbed step by step.
+// One lab's ladder: it is built, then graded step by step.
 struct ascent {
     const lab *of;
     std::vector<subject> steps;
     ladder result;
-    std::shared_future<void> built = {}; // by whoever waits for it first
+    std::shared_future<void> built = {}; // runs in the first wait for it
 };
 
 void grade_step(const toolchain &t, ascent &a, std::size_t step, const grade_options &options)
 {
     const subject &what = a.steps[step];
     grade_options of_step = options;
-    // The solution is graded whole. What leads to it is raced only, which also looks at its
-    // results.
+    // The solution is graded whole. The steps to it are only timed, which also checks results.
     if (what.name != "solution") of_step.only = "speed";
     a.built.get();
     a.result.rungs[step] = {what.name, first_comment(read_text(what.source)),
@@ -55,18 +54,18 @@ void climb(const toolchain &t, std::vector<ascent> &all, const grade_options &op
 {
     struct task {
         ascent *of;
-        std::optional<std::size_t> step; // none: to build
+        std::optional<std::size_t> step; // empty: build the lab
     };
     std::vector<task> tasks;
     // Two graders on one GPU would spoil each other's times, and so would a compiler beside them.
-    // In the simulator one lab is built while the one before is graded.
+    // In the simulator a lab is built while the previous one is graded.
     bool together = options.backend != "gpu";
     for (std::size_t i = 0; i < all.size(); ++i) {
         if (together && i + 1 < all.size()) tasks.push_back({&all[i + 1], {}});
         for (std::size_t step = 0; step < all[i].steps.size(); ++step)
             tasks.push_back({&all[i], step});
     }
-    auto tell = [&](std::size_t i) {
+    auto announce = [&](std::size_t i) {
         while (i < tasks.size() && !tasks[i].step) ++i;
         if (i == tasks.size()) return;
         const ascent &a = *tasks[i].of;
@@ -86,9 +85,9 @@ void climb(const toolchain &t, std::vector<ascent> &all, const grade_options &op
             progress.clear();
             climbed(*last.of);
         }
-        tell(i + 1);
+        announce(i + 1);
     };
-    tell(0);
+    announce(0);
     run_all(tasks.size(), together ? cores() + 1 : 1, work, done);
     progress.clear();
 }
@@ -123,7 +122,7 @@ int demo_command(const toolchain &t, const std::vector<std::string> &words, grad
                 targets.push_back(target);
         ladder empty{name, options.backend, std::vector<rung>(steps.size()),
                      l.library && !l.has_library(options.backend)};
-        // While others are built, the line says what is graded.
+        // While later labs are built, the progress line shows the grading.
         progress_line &line = all.empty() ? progress : silent;
         all.push_back({&l, std::move(steps), std::move(empty)});
         all.back().built = std::async(std::launch::deferred, [&t, &line, targets] {

@@ -1,4 +1,4 @@
-// The ladders: each lab's worked versions graded and drawn.
+// The demo command: grades each lab's worked versions and draws the ladders.
 #pragma once
 
 #include "grade.hpp"

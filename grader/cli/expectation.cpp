@@ -1,4 +1,4 @@
-// What the first lines of a wrong submission say that it must get.
+// Reads the verdict that a wrong submission's first lines require, and checks that it was given.
 #include "expectation.hpp"
 
 #include "errors.hpp"
@@ -18,7 +18,7 @@ std::vector<std::string> parts_of(const std::string &line)
 {
     std::vector<std::string> parts;
     std::size_t from = 0;
-    std::string ended = line + " "; // "CASE | VERDICT |" has empty words
+    std::string ended = line + " "; // gives "CASE | VERDICT |" an empty third part
     for (std::size_t at; (at = ended.find(" | ", from)) != ended.npos && parts.size() < 2;
          from = at + 3)
         parts.push_back(trimmed(ended.substr(from, at - from)));
@@ -26,7 +26,7 @@ std::vector<std::string> parts_of(const std::string &line)
     return parts;
 }
 
-// The rest of the first line among the first three that starts with `start`.
+// Finds the first of the leading three lines that starts with `start`; `rest` is the remainder.
 bool find_line(const std::string &source, std::string_view start, std::string &rest)
 {
     std::vector<std::string> all = lines(source.substr(0, 4096));
@@ -109,7 +109,7 @@ std::string unmet(const expectation &e, const lab_view &graded)
     if (!said)
         return fmt::format("{} must say \"{}\", but says: {} / {}", e.case_name, e.words,
                            at->message, at->hint);
-    // What cannot be judged here is no failure of the submission.
+    // A case that cannot be judged here is no failure of the submission.
     return graded.status == "fail" || e.verdict == "SKIPPED"
                ? ""
                : fmt::format("the lab's status is {}", graded.status);
