@@ -1,4 +1,4 @@
-// The convert command: a result read once into safe words, and written in each system's form.
+// The convert command: reads a result once into safe text, and writes it in each system's format.
 #include "convert.hpp"
 
 #include "errors.hpp"
@@ -26,11 +26,11 @@ namespace {
 
 enum class outcome { right, wrong, fault, open };
 
-// A case in words that are safe wherever text is: valid UTF-8 without controls but line ends.
-struct told_case {
+// A case in text that is safe anywhere: valid UTF-8 without control characters except line ends.
+struct safe_case {
     outcome what;
     std::string name, kind, verdict; // one line each
-    std::string words;               // why, what to do, what was measured and printed
+    std::string words;               // the reason, the hint, measurements and printed output
     double points, max_points, seconds;
     int line;
     double open_points = 0;
@@ -41,31 +41,31 @@ struct told_case {
                               : "");
     }
 };
-struct told_lab {
+struct safe_lab {
     std::string name, status, file;
     double points, max_points, seconds = 0;
-    bool refused = false;              // it did not become a program
-    std::vector<std::string> warnings; // of the compiler; none where nothing failed
-    std::vector<told_case> cases;
+    bool refused = false;              // it did not build
+    std::vector<std::string> warnings; // the compiler's; none if nothing failed
+    std::vector<safe_case> cases;
     bool judged = true;
     double open_points = 0;
-    std::vector<std::string> open = {}; // why points are
+    std::vector<std::string> open = {}; // why points are open
     bool graded() const { return judged && count(outcome::fault) == 0; }
     std::size_t count(outcome what) const
     {
         return static_cast<std::size_t>(std::count_if(
-            cases.begin(), cases.end(), [&](const told_case &c) { return c.what == what; }));
+            cases.begin(), cases.end(), [&](const safe_case &c) { return c.what == what; }));
     }
 };
 
-constexpr std::size_t usual_length = 4000; // bytes of a message, and of what was printed
+constexpr std::size_t usual_length = 4000; // bytes per message and per printed output
 constexpr const char *not_graded =
     "What was not graded is the fault of the machine or of the workbook, or they lack something; "
     "it is no fault of the submission, and no points are given.";
 
 std::string word(const std::string &raw) { return on_one_line(raw, 200, ' '); }
 
-// A part of an object; null where it is missing.
+// Returns a member of an object; null if it is missing.
 const json &part(const json &o, const std::string &key)
 {
     static const json none;
@@ -73,13 +73,13 @@ const json &part(const json &o, const std::string &key)
     return at != o.end() ? *at : none;
 }
 
-// A pass's measures; a failure's message says them already.
+// Returns the measurements of a passed case; a failure's message has them already.
 std::string measures(const json &whole)
 {
     std::vector<std::string> said;
     const json &speedup = part(whole, "speedup"), &counters = part(whole, "counters");
     const json &naive = part(whole, "naive_counters");
-    if (part(speedup, "median").is_number()) { // null where nothing was timed
+    if (part(speedup, "median").is_number()) { // null if nothing was timed
         said.push_back(fmt::format("{:.2f}x naive", number_at(speedup, "median")));
         if (double required = number_at(speedup, "required"); required > 0)
             said.back() += fmt::format(", needs {:g}x", required);
@@ -94,7 +94,7 @@ std::string measures(const json &whole)
     return fmt::format("{}", fmt::join(said, "; "));
 }
 
-std::string words_of(const case_view &c, std::size_t each)
+std::string describe(const case_view &c, std::size_t each)
 {
     std::string result, printed = text_at(*c.whole, "printed");
     auto add = [&](const std::string &raw) {
@@ -118,24 +118,24 @@ outcome outcome_of(const case_view &c)
     return c.verdict == "SKIPPED" ? outcome::open : outcome::wrong;
 }
 
-// The stub by its place; any other file by its name, since a result does not say where it is.
+// Returns the stub's path, or any other file's name, since a result does not have its path.
 std::string shown_file(const lab_view &l)
 {
     return l.submission == "stub" ? "labs/" + word(l.lab) + "/stub.cu" : word(l.submission);
 }
 
-std::vector<told_lab> told(const json &document, std::size_t each)
+std::vector<safe_lab> safe_labs(const json &document, std::size_t each)
 {
-    std::vector<told_lab> result;
+    std::vector<safe_lab> result;
     for (const lab_view &l : labs_of(document)) {
-        told_lab lab{
+        safe_lab lab{
             word(l.lab), word(l.status), shown_file(l), l.points, l.max_points, 0, false, {}, {}};
         lab.refused = l.cases.size() == 1 && l.cases[0].name == "build" && !l.cases[0].passed();
         for (const case_view &c : l.cases) {
-            double most = lab.refused ? l.max_points : c.max_points;
+            double max_points = lab.refused ? l.max_points : c.max_points;
             double seconds = std::clamp(number_at(*c.whole, "duration_ms") / 1000, 0.0, 1e9);
             lab.cases.push_back({outcome_of(c), word(c.name), word(c.kind), word(c.verdict),
-                                 words_of(c, each), c.points, most, seconds, c.line,
+                                 describe(c, each), c.points, max_points, seconds, c.line,
                                  c.open_points});
             lab.seconds += seconds;
         }
@@ -151,36 +151,37 @@ std::vector<told_lab> told(const json &document, std::size_t each)
     return result;
 }
 
-bool graded_whole(const std::vector<told_lab> &labs)
+bool graded_whole(const std::vector<safe_lab> &labs)
 {
-    return std::all_of(labs.begin(), labs.end(), [](const told_lab &l) { return l.graded(); });
+    return std::all_of(labs.begin(), labs.end(), [](const safe_lab &l) { return l.graded(); });
 }
 
-double sum(const std::vector<told_lab> &labs, double told_lab::*what)
+double sum(const std::vector<safe_lab> &labs, double safe_lab::*what)
 {
     double result = 0;
-    for (const told_lab &l : labs) result += l.*what;
+    for (const safe_lab &l : labs) result += l.*what;
     return result;
 }
 
-std::string points_of(const told_lab &l)
+std::string points_of(const safe_lab &l)
 {
     return l.graded() ? points_words(l.points, l.max_points) + " points" + open_words(l.open_points)
                       : "not graded";
 }
 
-// With as much of each text as lets the whole be no longer than `most` bytes.
-std::string fitting(const json &document, std::size_t most,
-                    const std::function<std::string(const std::vector<told_lab> &)> &make)
+// Shortens each text until the whole is no longer than `max_bytes`.
+std::string fitting(const json &document, std::size_t max_bytes,
+                    const std::function<std::string(const std::vector<safe_lab> &)> &make)
 {
     for (std::size_t each = usual_length; each > 0; each /= 2)
-        if (std::string text = make(told(document, each)); text.size() <= most) return text;
+        if (std::string text = make(safe_labs(document, each)); text.size() <= max_bytes)
+            return text;
     throw usage_error(fmt::format("What would be written is longer than the {} bytes that this "
                                   "format may have: convert one lab's result at a time.",
-                                  most));
+                                  max_bytes));
 }
 
-// For elements and attributes alike. XML 1.0 lacks two characters that printable() leaves.
+// Escapes text for elements and attributes. XML 1.0 forbids two characters that printable() keeps.
 std::string xml(std::string_view safe)
 {
     std::string result;
@@ -206,7 +207,7 @@ std::string xml(std::string_view safe)
             break;
         case '\n':
             result += "&#10;";
-            break; // attributes lose line ends, HTML ends at empty ones
+            break; // attributes lose line ends, and HTML blocks in Markdown end at empty lines
         default:
             result += safe[i];
         }
@@ -216,7 +217,7 @@ std::string xml(std::string_view safe)
 
 std::string first_line(const std::string &words) { return words.substr(0, words.find('\n')); }
 
-std::string junit_case(const told_lab &l, const told_case &c)
+std::string junit_case(const safe_lab &l, const safe_case &c)
 {
     std::string text =
         fmt::format("    <testcase classname=\"{}.{}\" name=\"{}\" time=\"{:.3f}\">\n", xml(l.name),
@@ -233,7 +234,7 @@ std::string junit_case(const told_lab &l, const told_case &c)
     return text + "    </testcase>\n";
 }
 
-std::string junit_of(const std::vector<told_lab> &labs, const json &document)
+std::string junit_of(const std::vector<safe_lab> &labs, const json &document)
 {
     auto counts = [](std::size_t tests, std::size_t failures, std::size_t errors, double seconds) {
         return fmt::format("tests=\"{}\" failures=\"{}\" errors=\"{}\" time=\"{:.3f}\"", tests,
@@ -241,7 +242,7 @@ std::string junit_of(const std::vector<told_lab> &labs, const json &document)
     };
     std::string text;
     std::size_t tests = 0, failures = 0, errors = 0;
-    for (const told_lab &l : labs) {
+    for (const safe_lab &l : labs) {
         tests += l.cases.size();
         failures += l.count(outcome::wrong);
         errors += l.count(outcome::fault);
@@ -263,7 +264,7 @@ std::string junit_of(const std::vector<told_lab> &labs, const json &document)
         for (const auto &[name, value] : properties)
             text += fmt::format("      <property name=\"{}\" value=\"{}\"/>\n", name, xml(value));
         text += "    </properties>\n";
-        for (const told_case &c : l.cases) text += junit_case(l, c);
+        for (const safe_case &c : l.cases) text += junit_case(l, c);
         if (!l.warnings.empty())
             text += fmt::format("    <system-out>{}</system-out>\n",
                                 xml(fmt::format("{}", fmt::join(l.warnings, "\n"))));
@@ -271,14 +272,14 @@ std::string junit_of(const std::vector<told_lab> &labs, const json &document)
     }
     return fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites {}>\n{}"
                        "</testsuites>\n",
-                       counts(tests, failures, errors, sum(labs, &told_lab::seconds)), text);
+                       counts(tests, failures, errors, sum(labs, &safe_lab::seconds)), text);
 }
 
-// The whole in a few lines.
-std::string overview(const std::vector<told_lab> &labs, const json &document)
+// Returns a summary of a few lines.
+std::string overview(const std::vector<safe_lab> &labs, const json &document)
 {
     std::string text;
-    for (const told_lab &l : labs) {
+    for (const safe_lab &l : labs) {
         text += fmt::format("{}: {}\n", l.name, points_of(l));
         for (const std::string &note : l.open) text += note + "\n";
         for (const std::string &warning : l.warnings) text += warning + "\n";
@@ -289,22 +290,22 @@ std::string overview(const std::vector<told_lab> &labs, const json &document)
     return text;
 }
 
-std::string name_among(const std::vector<told_lab> &labs, const told_lab &l, const told_case &c)
+std::string name_among(const std::vector<safe_lab> &labs, const safe_lab &l, const safe_case &c)
 {
     return labs.size() == 1 ? c.name : l.name + ": " + c.name;
 }
 
-template <typename F> void each_case(const std::vector<told_lab> &labs, F of)
+template <typename F> void each_case(const std::vector<safe_lab> &labs, F of)
 {
-    for (const told_lab &l : labs)
-        for (const told_case &c : l.cases) of(l, c);
+    for (const safe_lab &l : labs)
+        for (const safe_case &c : l.cases) of(l, c);
 }
 
-json gradescope_of(const std::vector<told_lab> &labs, const json &document)
+json gradescope_of(const std::vector<safe_lab> &labs, const json &document)
 {
     const bool whole = graded_whole(labs);
     json tests = json::array();
-    each_case(labs, [&](const told_lab &l, const told_case &c) {
+    each_case(labs, [&](const safe_lab &l, const safe_case &c) {
         json test = {{"name", name_among(labs, l, c)},
                      {"output", c.judged_as() + (c.words.empty() ? "" : "\n" + c.words)}};
         if (whole && c.what != outcome::open) {
@@ -319,16 +320,16 @@ json gradescope_of(const std::vector<told_lab> &labs, const json &document)
                    {"output_format", "text"},
                    {"test_output_format", "text"},
                    {"test_name_format", "text"},
-                   {"execution_time", std::lround(sum(labs, &told_lab::seconds))},
+                   {"execution_time", std::lround(sum(labs, &safe_lab::seconds))},
                    {"tests", std::move(tests)}};
-    if (whole) result["score"] = sum(labs, &told_lab::points);
+    if (whole) result["score"] = sum(labs, &safe_lab::points);
     return result;
 }
 
-json prairielearn_of(const std::vector<told_lab> &labs, const json &document)
+json prairielearn_of(const std::vector<safe_lab> &labs, const json &document)
 {
     json errors = json::array(), tests = json::array();
-    each_case(labs, [&](const told_lab &l, const told_case &c) {
+    each_case(labs, [&](const safe_lab &l, const safe_case &c) {
         if (l.refused || c.what == outcome::fault || c.what == outcome::open)
             errors.push_back(fmt::format("{}: {}: {}", name_among(labs, l, c), c.verdict, c.words));
         tests.push_back({{"name", name_among(labs, l, c)},
@@ -338,32 +339,33 @@ json prairielearn_of(const std::vector<told_lab> &labs, const json &document)
                          {"output", c.words}});
     });
     json result = {{"gradable", graded_whole(labs)}, {"message", overview(labs, document)}};
-    if (std::all_of(labs.begin(), labs.end(), [](const told_lab &l) { return l.refused; }))
-        result["gradable"] = false; // it is no attempt
+    if (std::all_of(labs.begin(), labs.end(), [](const safe_lab &l) { return l.refused; }))
+        result["gradable"] = false; // not counted as an attempt
     if (!result["gradable"]) {
         result["format_errors"] = std::move(errors);
         return result;
     }
-    double most = sum(labs, &told_lab::max_points);
-    result["score"] = most > 0 ? std::clamp(sum(labs, &told_lab::points) / most, 0.0, 1.0) : 0;
+    double max_points = sum(labs, &safe_lab::max_points);
+    result["score"] =
+        max_points > 0 ? std::clamp(sum(labs, &safe_lab::points) / max_points, 0.0, 1.0) : 0;
     result["tests"] = std::move(tests);
     return result;
 }
 
-// What did not pass, in order; cases of a lab that say the same stand together.
-struct told_alike {
-    const told_lab *lab;
-    const told_case *first;
+// Cases of one lab that did not pass and have the same verdict, text and line.
+struct case_group {
+    const safe_lab *lab;
+    const safe_case *first;
     std::size_t more = 0;
     std::string title; // "WRONG_ANSWER in scale: one, and 2 more"
 };
 
-std::vector<told_alike> not_passed(const std::vector<told_lab> &labs)
+std::vector<case_group> not_passed(const std::vector<safe_lab> &labs)
 {
-    std::vector<told_alike> result;
-    each_case(labs, [&](const told_lab &l, const told_case &c) {
+    std::vector<case_group> result;
+    each_case(labs, [&](const safe_lab &l, const safe_case &c) {
         if (c.what == outcome::right) return;
-        auto same = std::find_if(result.begin(), result.end(), [&](const told_alike &other) {
+        auto same = std::find_if(result.begin(), result.end(), [&](const case_group &other) {
             return other.lab == &l && other.first->verdict == c.verdict &&
                    other.first->words == c.words && other.first->line == c.line;
         });
@@ -372,22 +374,22 @@ std::vector<told_alike> not_passed(const std::vector<told_lab> &labs)
         else
             ++same->more;
     });
-    for (told_alike &t : result)
+    for (case_group &t : result)
         if (t.more > 0) t.title += fmt::format(", and {} more", t.more);
     return result;
 }
 
-std::string text_of(const std::vector<told_lab> &labs, const json &document)
+std::string text_of(const std::vector<safe_lab> &labs, const json &document)
 {
     constexpr int width = 80;
     std::string text;
     for (const std::string &line : lines(overview(labs, document)))
         text += wrapped(line, width, 2) + "\n";
-    for (const told_alike &t : not_passed(labs))
+    for (const case_group &t : not_passed(labs))
         text += fmt::format("\n{}\n    {}\n", wrapped(t.title, width, 4),
                             wrapped(t.first->words, width, 4));
     text += "\n";
-    for (const told_lab &l : labs) {
+    for (const safe_lab &l : labs) {
         text += fmt::format("{}: {} of {} passed", l.name, l.count(outcome::right),
                             plural(l.cases.size(), "case"));
         std::size_t open = l.count(outcome::open);
@@ -396,15 +398,15 @@ std::string text_of(const std::vector<told_lab> &labs, const json &document)
     return text;
 }
 
-// Markdown is not read between the tags of a block of HTML until an empty line, and there is none:
-// what a submission printed is no heading, link or mention.
-std::string summary_of(const std::vector<told_lab> &labs, const json &document)
+// Puts everything into HTML blocks without empty lines, in which Markdown is not parsed, so that a
+// submission's output cannot become a heading, link or mention.
+std::string summary_of(const std::vector<safe_lab> &labs, const json &document)
 {
     std::string text;
-    for (const told_lab &l : labs) {
+    for (const safe_lab &l : labs) {
         text += fmt::format("<h3><code>{}</code> {}, {}</h3>\n<table>\n", xml(l.name), points_of(l),
                             xml(l.status));
-        for (const told_case &c : l.cases) {
+        for (const safe_case &c : l.cases) {
             text += fmt::format("<tr><td>{}</td><td><code>{}</code></td><td>{}</td></tr>\n",
                                 xml(c.verdict), xml(c.name),
                                 points_words(c.points, c.max_points, c.open_points));
@@ -417,7 +419,7 @@ std::string summary_of(const std::vector<told_lab> &labs, const json &document)
     return fmt::format("<pre>{}</pre>\n{}\n", xml(overview(labs, document)), text);
 }
 
-// As the runner of GitHub Actions reads a command's words: `which` and the percent sign as numbers.
+// Escapes text for a workflow command of GitHub Actions: `which` and the percent sign become %XX.
 std::string in_command(std::string_view safe, std::string_view which)
 {
     std::string result;
@@ -434,13 +436,13 @@ std::string annotation(const std::string &where, const std::string &title, const
                        in_command(words, "\n\r"));
 }
 
-std::string place(const told_lab &l, const told_case &c)
+std::string place(const safe_lab &l, const safe_case &c)
 {
     std::string file = "file=" + in_command(l.file, "\n\r:,") + ",";
     return c.line > 0 ? file + fmt::format("line={},", c.line) : file;
 }
 
-// A file that the user named is no fault of the machine.
+// Turns errors with a file that the user named into usage errors.
 template <typename F> void as_usage(F use, const char *what_to_do)
 {
     try {
@@ -500,14 +502,15 @@ void print(const std::string &text)
 
 void convert_for_github(const json &document, const std::string &output)
 {
-    constexpr std::size_t most = 1 << 20; // of a step
+    constexpr std::size_t max_bytes = 1 << 20; // per step
     const char *of_step = std::getenv("GITHUB_STEP_SUMMARY");
     std::string path = output.empty() && of_step ? of_step : output, before;
     std::error_code none;
     if (output.empty() && fs::is_regular_file(path, none))
         as_usage([&] { before = read_text(path); }, "Name a file with --output.");
     if (!path.empty())
-        write_file(path, before + as_summary(document, most - std::min(most, before.size())));
+        write_file(path,
+                   before + as_summary(document, max_bytes - std::min(max_bytes, before.size())));
     else
         fmt::print(stderr, "No summary was written: name a file with --output, or run this in a "
                            "step of GitHub Actions.\n");
@@ -524,7 +527,7 @@ std::string as_junit(const json &document)
 
 std::string as_gradescope(const json &document)
 {
-    return gradescope_of(told(document, usual_length), document).dump(1) + "\n";
+    return gradescope_of(safe_labs(document, usual_length), document).dump(1) + "\n";
 }
 
 std::string as_prairielearn(const json &document)
@@ -536,30 +539,31 @@ std::string as_prairielearn(const json &document)
 
 std::string as_text(const json &document)
 {
-    return text_of(told(document, usual_length), document);
+    return text_of(safe_labs(document, usual_length), document);
 }
 
-std::string as_summary(const json &document, std::size_t most)
+std::string as_summary(const json &document, std::size_t max_bytes)
 {
-    return fitting(document, most, [&](const auto &labs) { return summary_of(labs, document); });
+    return fitting(document, max_bytes,
+                   [&](const auto &labs) { return summary_of(labs, document); });
 }
 
 std::string as_annotations(const json &document)
 {
-    constexpr std::size_t most = 10; // of a step; the runner drops more without a word
+    constexpr std::size_t max_annotations = 10; // per step; the runner silently drops more
     std::vector<std::string> all;
-    std::vector<told_lab> labs = told(document, 1000);
-    for (const told_alike &t : not_passed(labs))
+    std::vector<safe_lab> labs = safe_labs(document, 1000);
+    for (const case_group &t : not_passed(labs))
         if (t.first->what != outcome::open)
             all.push_back(annotation(t.first->what == outcome::wrong ? place(*t.lab, *t.first)
                                                                      : std::string(),
                                      t.title, t.first->words));
-    if (all.size() > most) {
-        std::string rest = fmt::format("{} more failures", all.size() - most + 1);
-        all.resize(most - 1);
+    if (all.size() > max_annotations) {
+        std::string rest = fmt::format("{} more failures", all.size() - max_annotations + 1);
+        all.resize(max_annotations - 1);
         all.push_back(annotation("", rest, "They stand in the step's summary."));
     }
-    for (const told_lab &l : labs)
+    for (const safe_lab &l : labs)
         if (l.open_points > 0)
             all.push_back(fmt::format(
                 "::notice title={}::{}\n", in_command(l.name + ": " + points_of(l), "\n\r:,"),

@@ -43,8 +43,8 @@ std::string words(const version &v)
                    : fmt::format("{}.{}", v.major, v.minor);
 }
 
-// What a program says; empty when it cannot be run or fails.
-std::string said(std::vector<std::string> command)
+// Returns a program's output; empty if it cannot be run or fails.
+std::string captured(std::vector<std::string> command)
 {
     child c;
     c.arguments = std::move(command);
@@ -63,20 +63,21 @@ std::optional<toolchain> built_toolchain(const machine_places &places)
     }
 }
 
-// A tool that must be of a version at least.
-diagnosis tool(const std::string &part, const std::string &program, version least,
+// Checks a tool that must have a minimum version.
+diagnosis tool(const std::string &part, const std::string &program, version min_version,
                const std::string &before, const std::string &enables, const std::string &remedy)
 {
     if (program.empty())
         return {diagnosis::missing, part, "not found", "needed: " + enables, remedy};
-    auto v = first_version(said({program, "--version"}), before);
+    auto v = first_version(captured({program, "--version"}), before);
     if (!v)
         return {diagnosis::missing, part, program + " does not say its version",
                 "needed: " + enables, remedy};
-    if (*v < least)
-        return {diagnosis::missing, part,
-                fmt::format("{} at {}; {} or later is needed", words(*v), program, words(least)),
-                "needed: " + enables, remedy};
+    if (*v < min_version)
+        return {
+            diagnosis::missing, part,
+            fmt::format("{} at {}; {} or later is needed", words(*v), program, words(min_version)),
+            "needed: " + enables, remedy};
     return {diagnosis::there, part, fmt::format("{} at {}", words(*v), program), enables, ""};
 }
 
@@ -85,7 +86,7 @@ diagnosis compiler()
     for (const char *name : {"c++", "g++", "clang++"}) {
         std::string program = find_program(name);
         if (program.empty()) continue;
-        std::string text = said({program, "--version"});
+        std::string text = captured({program, "--version"});
         bool clang = text.find("clang") != text.npos;
         return tool("C++ compiler", program, clang ? version{14, 0, 0} : version{12, 0, 0}, "",
                     "builds the graders and the simulator",
@@ -106,7 +107,7 @@ diagnosis nvcc(const machine_places &places, const std::optional<toolchain> &t)
                 "install the CUDA Toolkit 13, or run ./workbook, which fetches nvcc into .venv");
 }
 
-// Where ./workbook puts what it fetches, beside the build folder.
+// The folder into which ./workbook installs what it fetches, beside the build folder.
 fs::path venv_of(const std::string &toolchain_file)
 {
     return fs::path(toolchain_file).parent_path().parent_path() / ".venv";
@@ -144,15 +145,14 @@ diagnosis header(const machine_places &places, const std::string &part, const st
             fmt::format("to use the system's: apt-get install {}", package)};
 }
 
-// "NVIDIA H200, 580.65.06, 143771 MiB" a line.
+// nvidia-smi prints one line per GPU: "NVIDIA H200, 580.65.06, 143771 MiB".
 std::vector<diagnosis> gpus(const machine_places &places)
 {
     const std::string grades = "labs are graded by measured time";
     std::string smi = find_program("nvidia-smi");
-    std::string text =
-        smi.empty()
-            ? ""
-            : said({smi, "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader"});
+    std::string text = smi.empty() ? ""
+                                   : captured({smi, "--query-gpu=name,driver_version,memory.total",
+                                               "--format=csv,noheader"});
     std::vector<diagnosis> result;
     for (const std::string &line : lines(text)) {
         auto driver = first_version(line, ", ");
@@ -175,7 +175,7 @@ std::vector<diagnosis> gpus(const machine_places &places)
              "labs run in the simulator: right or wrong, and counted efficiency", ""}};
 }
 
-// A lab whose naive reference is built; null: none is.
+// Returns a lab whose naive reference is built; null: there is none.
 const lab *built_lab(const std::optional<toolchain> &t, const std::string &backend)
 {
     if (!t) return nullptr;
@@ -207,7 +207,7 @@ diagnosis trial(const std::optional<toolchain> &t, const std::string &backend)
             gpu ? "compare the lines about the GPU and its driver" : "build again: ./workbook"};
 }
 
-// What each pair of GPUs reaches, as a worker measures it.
+// Reports what a worker measures on the link of each pair of GPUs.
 diagnosis links(const std::optional<toolchain> &t)
 {
     const std::string part = "links between GPUs";
@@ -228,7 +228,7 @@ diagnosis links(const std::optional<toolchain> &t)
     return {diagnosis::there, part, text, "lab 12 is graded on several GPUs", ""};
 }
 
-// How a lab's grader says that submissions are shut off from the machine while they run.
+// Reports the sandbox in which a lab's grader runs submissions.
 diagnosis sandbox(const std::optional<toolchain> &t, const std::string &backend)
 {
     const std::string part = "sandbox";
@@ -260,15 +260,15 @@ diagnosis extra(const std::string &program, const std::string &enables)
     return {diagnosis::there, program, at, enables, ""};
 }
 
-// Other MPIs' launchers take other words.
+// Only Open MPI is accepted: other MPIs' launchers take other options.
 diagnosis open_mpi()
 {
     const std::string part = "Open MPI", enables = "cases on several processes",
                       remedy = "apt-get install libopenmpi-dev openmpi-bin, or the like";
     std::string program = find_program("mpirun.openmpi");
     if (program.empty()) program = find_program("mpirun");
-    std::string text = program.empty() ? "" : said({program, "--version"});
-    // Under a name of its own it calls itself by that of its runtime.
+    std::string text = program.empty() ? "" : captured({program, "--version"});
+    // As mpirun.openmpi it prints the name of its runtime.
     if (text.find("Open MPI") == text.npos && text.find("OpenRTE") == text.npos)
         return {diagnosis::optional_missing, part,
                 program.empty() ? "no mpirun" : program + " is not Open MPI's",

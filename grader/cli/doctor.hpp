@@ -1,4 +1,4 @@
-// What this machine has, what each part enables, and how to get what is missing.
+// Diagnoses the machine: what it has, what each part enables, and how to get what is missing.
 #pragma once
 
 #include "text.hpp"
@@ -9,8 +9,8 @@
 
 namespace cli {
 
-// Where to look, so that tests can show a machine that lacks one thing. Programs are looked up on
-// PATH.
+// The places to search. Tests change them to simulate a machine that lacks one thing. Programs are
+// looked up on PATH.
 struct machine_places {
     std::string device_folder = "/dev";
     std::vector<std::string> include_folders = {"/usr/include", "/usr/local/include"};
@@ -30,14 +30,14 @@ struct diagnosis {
 std::vector<diagnosis> diagnose(const machine_places &places);
 std::string doctor_report(const std::vector<diagnosis> &all, const terminal &out);
 
-// How submissions are shut off from the machine, as a lab's grader finds it, which must be built.
+// The sandbox for submissions as a lab's grader finds it, which must be built.
 struct sandbox_found {
     std::string how;     // "namespaces", "landlock"
-    std::string problem; // why they are not; empty: they are
+    std::string problem; // why there is none; empty: there is one
 };
 sandbox_found find_sandbox(const toolchain &t, const lab &any, const std::string &backend);
 
-// Prints the report; 0 when everything required is there, else 99.
+// Prints the report. Returns 0 if everything required is there, else 99.
 int doctor_command();
 
 } // namespace cli

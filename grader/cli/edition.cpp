@@ -1,4 +1,4 @@
-// Writes the student edition, and finds what in it would show a solution or leads nowhere.
+// Writes the student edition, and finds lines of solutions and dead links in it.
 #include "edition.hpp"
 
 #include "errors.hpp"
@@ -21,14 +21,14 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Beside solutions/: counts taken of the solutions, and what is about changing the workbook.
-// The last is an answer, in the names of a stub.
+// Staff-only files outside solutions/: counters measured on solutions, maintainers' documents, and
+// a program that answers a stub (quicksort.cu).
 const std::set<std::string> staff_files = {"CONTRIBUTING.md", "grader/tests/sectors.py",
                                            "grader/tests/threats.csv",
                                            "grader/simulator/tests/programs/quicksort.cu"};
-const std::set<std::string> staff_names = {"sectors.csv", "library.cu"}; // the latter is an answer
+const std::set<std::string> staff_names = {"sectors.csv", "library.cu"}; // library.cu is an answer
 const std::set<std::string> staff_folders = {"solutions", ".ci"};
-const std::string folder_of_verdicts = "grader/tests/verdicts/"; // what all of these get
+const std::string folder_of_verdicts = "grader/tests/verdicts/"; // the staff submissions' verdicts
 const std::string instructors_folder = "handouts/instructor/";
 
 bool contains(const std::vector<std::string> &all, const std::string &one)
@@ -62,7 +62,7 @@ void must_be_well(const ending &e, const std::string &what)
             fmt::format("{} {}. It said:\n{}", what, e.words(), printable(e.text, 2000)));
 }
 
-// By the tree alone: no file of the working folder gets in, and line ends are as git has them.
+// Unpacks git's tree, so that no file of the working folder gets in and line ends are git's.
 void unpack(const std::string &root, const std::string &commit, const std::string &folder,
             const std::vector<std::string> &paths)
 {
@@ -84,8 +84,8 @@ std::string description(const edition &e)
                        e.version, e.commit, fmt::join(e.labs, " "));
 }
 
-// The start page shows its commands on one lab, which this edition may not have.
-std::string with_a_lab_of(const edition &e, std::string page)
+// Replaces the lab of the start page's example commands if this edition does not have it.
+std::string with_lab_of(const edition &e, std::string page)
 {
     auto number = [](const std::string &lab) { return lab.substr(0, lab.find('_')); };
     for (const std::string &lab : e.left_out) {
@@ -107,7 +107,7 @@ std::vector<fs::path> regular_files(const fs::path &folder)
     return result;
 }
 
-// Every three lines in a row of a file that say something, and where the first stands.
+// Returns every three consecutive meaningful lines of a file, and the number of the first.
 std::map<std::string, std::size_t> passages(const std::string &text)
 {
     std::map<std::string, std::size_t> result;
@@ -127,16 +127,16 @@ std::map<std::string, std::size_t> passages(const std::string &text)
     return result;
 }
 
-// What a student is given anyway.
+// True for files that students get anyway.
 bool given(const fs::path &path)
 {
     std::string name = path.filename().string();
     return name == "stub.cu" || name == "naive.cu";
 }
 
-// The solution, and what leads to it: what is wrong, or right in a way of its own, gives away less
-// than the idioms that it has in common with tests.
-bool is_handed_to_nobody(const fs::path &path)
+// True for the solution and its rungs, but not for wrong/ and right/: these reveal less than the
+// idioms that they share with tests.
+bool is_secret(const fs::path &path)
 {
     const std::string folder = path.parent_path().filename().string();
     return path.extension() == ".cu" && folder != "wrong" && folder != "right";
@@ -144,9 +144,9 @@ bool is_handed_to_nobody(const fs::path &path)
 
 std::vector<std::string> repeated_lines(const fs::path &root, const fs::path &folder)
 {
-    std::map<std::string, std::string> secret; // a passage, and whose
+    std::map<std::string, std::string> secret; // from passage to file
     for (const fs::path &path : regular_files(root / "solutions"))
-        if (is_handed_to_nobody(path))
+        if (is_secret(path))
             for (const auto &[passage, at] : passages(read_text(path.string())))
                 secret.emplace(passage, path.lexically_relative(root).string());
     std::vector<fs::path> all = regular_files(folder);
@@ -167,8 +167,8 @@ std::vector<std::string> repeated_lines(const fs::path &root, const fs::path &fo
     return faults;
 }
 
-// What a page names that is not there: files in links, and in type as `labs/LAB/stub.cu`; commands
-// that an edition does not show.
+// Finds what a page names but the edition lacks: files in links and in code spans such as
+// `labs/LAB/stub.cu`, and commands that are not for students.
 std::vector<std::string> dead_ends(const fs::path &folder, const fs::path &page)
 {
     static const std::regex link(R"(\]\(([^)#:]+)\))");
@@ -246,14 +246,14 @@ std::size_t write_edition(const edition &e, const std::string &root, const std::
     }
     unpack(root, e.commit, folder, paths);
     fs::create_directories(folder + "/.workbook/stubs");
-    for (const std::string &lab : e.labs) { // for `reset`, however late the program runs first
+    for (const std::string &lab : e.labs) { // for `reset`, even after edits before the first run
         std::string stub = folder + "/labs/" + lab + "/stub.cu";
         if (fs::exists(stub)) fs::copy_file(stub, folder + "/.workbook/stubs/" + lab + ".cu");
     }
     for (const std::string &path : paths) {
         if (!path.ends_with(".md")) continue;
         std::string page = page_for_students(e, read_text(folder + "/" + path), path);
-        write_atomically(folder + "/" + path, path == "README.md" ? with_a_lab_of(e, page) : page);
+        write_atomically(folder + "/" + path, path == "README.md" ? with_lab_of(e, page) : page);
     }
     write_atomically(folder + "/" + edition_file, description(e));
     return paths.size() + 1;

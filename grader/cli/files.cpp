@@ -1,4 +1,4 @@
-// Files read whole, written whole, and locked between processes.
+// Reads and writes whole files, makes temporary ones, and locks files between processes.
 #include "files.hpp"
 
 #include "errors.hpp"
@@ -28,7 +28,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// So that a rename in it outlasts a power cut. Some network folders cannot do it, and lose nothing.
+// Makes a rename in the folder survive a power cut. Network folders that cannot do it lose
+// nothing.
 void sync_folder(const fs::path &folder)
 {
     const grading::owned_fd fd(
@@ -49,19 +50,19 @@ std::string read_text(const std::string &path)
     return text.str();
 }
 
-// Asked for before there are threads: nobody can look at it without setting it, for all of them.
-static const mode_t withheld = [] {
+// Read before there are threads, since the umask can only be read by setting it for all of them.
+static const mode_t process_umask = [] {
     mode_t mask = umask(0);
     umask(mask);
     return mask;
 }();
 
-// Of the file that is replaced, else what the user gives new ones.
+// Returns the mode of the file that is replaced, or else of a new file under the user's umask.
 static mode_t mode_for(const std::string &path)
 {
     struct stat there {};
     if (stat(path.c_str(), &there) == 0) return there.st_mode & 0777;
-    return 0666 & ~withheld;
+    return 0666 & ~process_umask;
 }
 
 void write_atomically(const std::string &path, const std::string &text, keeping how)
@@ -89,11 +90,11 @@ void write_atomically(const std::string &path, const std::string &text, keeping 
 
 void require_room(const std::string &folder)
 {
-    constexpr off_t some = 16 << 20;
+    constexpr off_t room = 16 << 20;
     std::string name = folder + "/.room.XXXXXX";
     const grading::owned_fd fd(mkostemp(name.data(), O_CLOEXEC));
     if (fd.get() < 0) throw machine_error(cannot_write(folder, errno));
-    int problem = posix_fallocate(fd.get(), 0, some);
+    int problem = posix_fallocate(fd.get(), 0, room);
     unlink(name.c_str());
     if (problem != 0) throw machine_error(cannot_write(folder, problem));
 }
@@ -115,8 +116,8 @@ temporary_name::~temporary_name() { unlink(path_.c_str()); }
 
 namespace {
 
-// One folder under /tmp for all that this program needs there, and a process that removes it when
-// the program is no more, however that ended.
+// One folder for all temporary files of this program, and a process that removes it when the
+// program has ended in any way.
 class program_folder {
 public:
     program_folder()
@@ -127,9 +128,9 @@ public:
         const std::string rm = find_program("rm");
         try {
             grading::pipe_ends alive = grading::make_pipe();
-            // Else only ~program_folder removes it.
+            // Without this process only ~program_folder removes the folder.
             if (fork() == 0) remove_after(alive.out.get(), rm.c_str());
-            // Or what they still have to end writes there meanwhile.
+            // The keepers hold it, too: processes that they still have to end may write there.
             grading::let_keepers_hold(std::move(alive.in));
         } catch (const std::system_error &e) {
             rmdir(path_.c_str());
@@ -138,14 +139,14 @@ public:
     }
     ~program_folder()
     {
-        std::error_code ignored; // a leftover in /tmp harms nobody
+        std::error_code ignored; // a leftover in /tmp is harmless
         fs::remove_all(path_, ignored);
     }
     const std::string &path() const { return path_; }
 
 private:
-    // System calls alone: the program has threads. It keeps the other end of the pipe, and so do
-    // the keepers of its children.
+    // Runs in a fork of a program with threads, so makes only system calls. The program and the
+    // keepers of its children hold the other end of the pipe.
     [[noreturn]] void remove_after(int alive, const char *rm)
     {
         setsid();
@@ -175,7 +176,7 @@ scratch_folder::scratch_folder()
 
 scratch_folder::~scratch_folder()
 {
-    std::error_code ignored; // what is left goes with the program's folder
+    std::error_code ignored; // leftovers go with the program's folder
     fs::remove_all(path_, ignored);
 }
 

@@ -1,4 +1,4 @@
-// Files read whole, written whole, and locked between processes.
+// Reads and writes whole files, makes temporary ones, and locks files between processes.
 #pragma once
 
 #include "../process/descriptor.hpp"
@@ -11,22 +11,21 @@ namespace cli {
 
 using grading::cannot_write;
 
-// The whole file; throws machine_error with the reason.
+// Returns the whole file. Throws machine_error with the reason.
 std::string read_text(const std::string &path);
-// Written beside and renamed: a reader sees the old file or the new one, never half. `durable`:
-// also after a power cut. Throws machine_error.
+// Writes another file beside it and renames that: a reader sees the old file or the new one, never
+// half. `durable`: also after a power cut. Throws machine_error.
 enum class keeping { usual, durable };
 void write_atomically(const std::string &path, const std::string &text,
                       keeping how = keeping::usual);
 
-// Throws machine_error where a file of some size, as compilers write it, cannot be written in the
-// folder.
+// Throws machine_error if the folder has no room for a file of 16 MiB, as compilers write them.
 void require_room(const std::string &folder);
 
-// Where temporary files go: $TMPDIR, else /tmp.
+// Returns the folder for temporary files: $TMPDIR, else /tmp.
 std::string temporary_folder();
 
-// A new name in a folder for a file that somebody else writes; what is there goes when this does.
+// A new name in a folder for a file that another process writes. The destructor removes that file.
 // Throws machine_error.
 class temporary_name {
 public:
@@ -39,8 +38,8 @@ private:
     std::string path_;
 };
 
-// A folder of our own in temporary_folder(), removed with everything in it, also where this program
-// is killed. Throws machine_error.
+// A new folder in temporary_folder(), removed with everything in it, even if this program is
+// killed. Throws machine_error.
 class scratch_folder {
 public:
     scratch_folder();
@@ -52,7 +51,7 @@ private:
     std::string path_;
 };
 
-// Held by one process at a time. The kernel lets go of it when the process ends, however it ends.
+// A lock that one process holds at a time. The kernel releases it however that process ends.
 class file_lock {
 public:
     // `waiting` is called once if another process holds it. Throws machine_error when the file

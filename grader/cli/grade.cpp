@@ -29,8 +29,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// One a submission, so that graders side by side do not write the same files.
-// Empty, and said, where it cannot be made: a verdict stands without.
+// Returns one folder per submission, so that graders side by side do not write the same files. If
+// it cannot be made, warns and returns nothing: the verdict does not need it.
 std::string replay_folder(const toolchain &t, const subject &what)
 {
     std::string folder = t.source_root + "/.workbook/replays/" + what.name;
@@ -42,11 +42,11 @@ std::string replay_folder(const toolchain &t, const subject &what)
     return {};
 }
 
-// One implementation, linked for the backend; and, on gpu, with the simulator, which does what is
-// counted. Empty where it is not linked so.
+// One implementation's programs: linked for the backend and, on gpu, also with the simulator,
+// which does the counting. Empty: not linked.
 struct workers_of {
     std::string graded, counted;
-    std::vector<std::string> warnings = {}; // of the compiler, about the submission
+    std::vector<std::string> warnings = {}; // the compiler's, about the submission
 };
 
 std::vector<std::string> grader_command(const toolchain &t, const lab &l, const subject &what,
@@ -82,7 +82,7 @@ std::vector<std::string> grader_command(const toolchain &t, const lab &l, const 
     if (!options.counters_file.empty()) add({"--counters", options.counters_file});
     if (options.patience > 1) add({"--patience", std::to_string(options.patience)});
     if (options.side_by_side > 1) add({"--side-by-side", std::to_string(options.side_by_side)});
-    // The vendor's libraries lie where no submission needs to look.
+    // The vendor's libraries lie in folders that the sandbox does not show.
     if (what.ours && what.name == "library") c.push_back("--no-sandbox");
     if (options.require_sandbox) c.push_back("--require-sandbox");
     if (!show) c.push_back("--quiet");
@@ -90,7 +90,7 @@ std::vector<std::string> grader_command(const toolchain &t, const lab &l, const 
     return c;
 }
 
-// A grader that ended in no way it may, or left no result.
+// Returns the result for a grader that ended unexpectedly or left no valid result.
 graded fault(const lab &l, const subject &what, const ending &e, const std::string &why)
 {
     graded g;
@@ -194,7 +194,7 @@ void print_refused_build(const toolchain &t, const item &i, const graded &g)
     fmt::print("{}: {}\n\n", bold(out, l.name), t.shown(what.source));
     std::string said = c.whole->value("output", std::string());
     fmt::print("{}\n", bad(out, c.verdict));
-    if (said.find(c.message) == said.npos) // else the compiler's words have it in its place
+    if (said.find(c.message) == said.npos) // else the compiler's output has it
         fmt::print("  {}\n", wrapped(c.message, out.width, 2));
     fmt::print("{}", compiler_words(said, out.width));
     if (!c.hint.empty()) fmt::print("  Try: {}\n", wrapped(c.hint, out.width, 2));
@@ -203,7 +203,7 @@ void print_refused_build(const toolchain &t, const item &i, const graded &g)
 
 namespace {
 
-// What comes first to mend, with the TODOs of the lab's stub.
+// Returns the case to fix first, in the order of the TODOs of the lab's stub.
 const case_view *first_of(const toolchain &t, const lab_view &l)
 {
     return first_to_mend(l, todos_of(t, lab_called(t, l.lab)));
@@ -273,7 +273,7 @@ std::vector<item> items(const toolchain &t, const std::vector<std::string> &word
 
 namespace {
 
-// What a lone grader has not said itself.
+// Prints what a lone grader has not printed itself.
 void print_unreported(const toolchain &t, const item &i, const graded &g)
 {
     if (g.status == failed) return print_refused_build(t, i, g);
@@ -281,7 +281,7 @@ void print_unreported(const toolchain &t, const item &i, const graded &g)
         for (const case_view &c : l.cases) print_case(detect_terminal(1), c);
 }
 
-// After several labs: the table, the first failure, and what to type next.
+// Prints, after several labs, the table, the first failure, and what to type next.
 void print_summary(const toolchain &t, const std::vector<item> &all, const json &document)
 {
     terminal out = detect_terminal(1);
@@ -299,7 +299,7 @@ void print_summary(const toolchain &t, const std::vector<item> &all, const json 
     }
 }
 
-// The folder, made where it is not there yet, by its whole name: graders run elsewhere.
+// Makes the folder if need be, and returns its absolute path, since graders run in another folder.
 std::string folder_for_pictures(const std::string &named)
 {
     std::error_code problem;
@@ -313,14 +313,14 @@ std::string folder_for_pictures(const std::string &named)
     return fs::absolute(named).string();
 }
 
-// Whether a grade is the student's own, and whole.
-bool counts(const grade_options &options)
+// Returns true if the student's stub is graded with all its cases.
+bool is_own_full_grade(const grade_options &options)
 {
     return !options.solutions && options.submission.empty() && options.pattern.empty();
 }
 
-// A grade stands, also where the points cannot be kept.
-void enter(const toolchain &t, const json &document, const std::string &backend)
+// A grade stays valid if the points cannot be saved.
+void save_progress(const toolchain &t, const json &document, const std::string &backend)
 {
     try {
         keep_progress(t, labs_of(document).at(0), backend);
@@ -336,7 +336,7 @@ std::string reason_no_gpu(const toolchain &t, const lab &any, progress_line &pro
     return run_probe(t, any);
 }
 
-// Of somebody else's file, perhaps.
+// Warns about a file, perhaps somebody else's, that ran without a sandbox.
 void note_missing_sandbox(const json &document)
 {
     if (document.value("/env/sandbox"_json_pointer, std::string()) != "none") return;
@@ -484,9 +484,9 @@ int grade_command(const toolchain &t, const std::vector<std::string> &words, gra
         options.picture_folder = folder_for_pictures(options.picture_folder);
     options.seed = choose_seed(options.seed);
     options.replays = true;
-    constexpr unsigned most_side_by_side = 4; // the simulator has threads of its own
+    constexpr unsigned max_side_by_side = 4; // the simulator has threads of its own
     options.side_by_side =
-        static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, most_side_by_side));
+        static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, max_side_by_side));
     progress_line progress;
     backend_choice choice = choose_backend(t, *all[0].of, options, progress);
     options.backend = choice.backend;
@@ -499,7 +499,7 @@ int grade_command(const toolchain &t, const std::vector<std::string> &words, gra
 
     std::vector<json> documents;
     std::vector<int> statuses;
-    std::string unmatched; // what a grader said about --case
+    std::string unmatched; // graders' messages about --case
     bool alone = all.size() == 1;
     for (const item &i : all) {
         progress.say(fmt::format("grading {}", i.of->name));
@@ -511,12 +511,12 @@ int grade_command(const toolchain &t, const std::vector<std::string> &words, gra
         }
         if (alone && !g.reported) print_unreported(t, i, g);
         if (!options.submission.empty()) note_missing_sandbox(g.document);
-        if (counts(options)) enter(t, g.document, options.backend);
+        if (is_own_full_grade(options)) save_progress(t, g.document, options.backend);
         documents.push_back(std::move(g.document));
         statuses.push_back(g.status);
     }
     progress.clear();
-    if (documents.empty()) { // a lone grader has said it itself
+    if (documents.empty()) { // a lone grader has printed it itself
         if (!alone) fmt::print(stderr, "{}", unmatched);
         return wrong_usage;
     }
@@ -528,7 +528,7 @@ int grade_command(const toolchain &t, const std::vector<std::string> &words, gra
     std::vector<lab_view> labs = labs_of(document);
     bool all_judged =
         std::all_of(labs.begin(), labs.end(), [](const lab_view &l) { return l.judged(); });
-    // The GPU that was asked for went away; a case that is open for another reason may stay so.
+    // The required GPU went away. Cases that are open for other reasons may stay so.
     if (options.require_gpu && !all_judged) return infrastructure;
     return merged_status(statuses);
 }
