@@ -67,7 +67,7 @@ void add_problem(grade_row &row, const std::string &words)
     row.problem += on_one_line(words, 4000, ' ');
 }
 
-void take(grade_row &row, graded g, const todo_list &todos)
+void fill_row(grade_row &row, graded g, const todo_list &todos)
 {
     std::vector<lab_view> labs = labs_of(g.document);
     const lab_view &l = labs.at(0);
@@ -89,7 +89,7 @@ void carry_out(const toolchain &t, work &w, const grade_options &options, const 
     if (w.row.file.empty()) return;
     try {
         subject what = file_of(w.row.file);
-        take(w.row, grade_one(t, *w.of, what, options, false), todos);
+        fill_row(w.row, grade_one(t, *w.of, what, options, false), todos);
     } catch (const stop_requested &) {
         throw;
     } catch (const std::exception &e) {
@@ -126,7 +126,7 @@ std::string text_of(const std::string &path)
 }
 
 // Marks files that equal naive or another student's, byte for byte, unless they are the stub.
-void name_copies(const toolchain &t, std::vector<work> &all)
+void mark_copies(const toolchain &t, std::vector<work> &all)
 {
     std::map<std::pair<std::string, std::string>, std::vector<std::size_t>> same; // by lab and text
     for (std::size_t i = 0; i < all.size(); ++i)
@@ -338,7 +338,7 @@ int autograde_command(const toolchain &t, const autograde_options &wanted)
     options.require_sandbox = !wanted.without_sandbox;
     if (options.require_sandbox) require_sandbox(t, lab_called(t, names[0]), options.backend);
 
-    name_copies(t, all);
+    mark_copies(t, all);
     std::map<std::string, todo_list> todos;
     for (const std::string &name : names) todos.emplace(name, todos_of(t, lab_called(t, name)));
 

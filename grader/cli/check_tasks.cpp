@@ -174,7 +174,7 @@ std::vector<check_finding> judge(const toolchain &t, const check_task &work, con
     if (work.only == "speed") return {judge_speed(work, l)};
     switch (work.as) {
     case check_role::naive:
-        // Labs that prove the machinery need no race.
+        // Test labs need no gates that naive fails.
         if (work.of->test || !work.whole()) return {{"naive is right", right}};
         return {{"naive is right", right}, gates_separate(l, backend)};
     case check_role::library:

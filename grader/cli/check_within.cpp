@@ -177,7 +177,7 @@ public:
               }));
         grade("naive and solution, timed", 1,
               pick([this](const check_task &w) { return w.only == "speed" && is_wanted(w); }));
-        prove_right();
+        grade_right();
         link_mistakes();
         grade("wrong submissions, side by side", side_by_side(),
               pick([this](const check_task &w) { return is_due_mistake(w) && !w.alone; }));
@@ -201,7 +201,7 @@ private:
         return w.as == check_role::solution && !w.of->test;
     }
     // True for tasks that every run grades, even if the table has them, unless only_due is set.
-    static bool is_owed(const check_task &w) { return is_solution(w) || w.only == "speed"; }
+    static bool is_mandatory(const check_task &w) { return is_solution(w) || w.only == "speed"; }
     bool is_over() const { return steady::now() >= end_; }
     unsigned side_by_side() const { return std::min(cores(), max_side_by_side); }
     bool is_due(const check_task &w) const
@@ -261,11 +261,11 @@ private:
 
     // Grades the correctness of all other right tasks that are due. The wrong submissions are
     // compiled meanwhile, since grading keeps the GPU busy and compiling the cores.
-    void prove_right()
+    void grade_right()
     {
         const auto start = steady::now();
         std::vector<std::size_t> right = pick([&](const check_task &w) {
-            return w.as != check_role::wrong && !is_owed(w) && is_due(w);
+            return w.as != check_role::wrong && !is_mandatory(w) && is_due(w);
         });
         std::vector<const lab *> labs;
         for (const check_task &w : tasks_)
@@ -316,10 +316,10 @@ private:
     }
 
     // A task that every run must grade fails if the time was over before its turn.
-    void count_unproved()
+    void count_ungraded()
     {
         for (const check_task &w : tasks_)
-            if (is_owed(w) && is_wanted(w) && w.findings.empty())
+            if (is_mandatory(w) && is_wanted(w) && w.findings.empty())
                 result_.count(w.of->name,
                               {fmt::format("{} {}", w.what.name,
                                            w.case_name.empty() ? "is right" : w.case_name),
@@ -348,7 +348,7 @@ private:
     }
     int finish()
     {
-        count_unproved();
+        count_ungraded();
         for (const auto &[name, table] : tables_) compare_all(name);
         if (!to_explain_.empty())
             fmt::print("\nFor grader/tests/verdicts/changes.csv, each with its reason:\n{}",

@@ -55,7 +55,7 @@ std::vector<tree_entry> files_of(const std::string &root, const std::string &com
     return result;
 }
 
-void must_be_well(const ending &e, const std::string &what)
+void require_success(const ending &e, const std::string &what)
 {
     if (!e.ok())
         throw machine_error(
@@ -70,10 +70,10 @@ void unpack(const std::string &root, const std::string &commit, const std::strin
     std::vector<std::string> pack = {"-c",       "tar.umask=0022", "archive", "--format=tar",
                                      "--output", archive,          commit,    "--"};
     for (const std::string &path : paths) pack.push_back(":(literal)" + path);
-    must_be_well(run_git(root, pack), "the files of the edition cannot be packed: git");
+    require_success(run_git(root, pack), "the files of the edition cannot be packed: git");
     child unpack;
     unpack.arguments = {"tar", "--no-same-owner", "-xf", archive, "-C", folder};
-    must_be_well(run(unpack), "the files of the edition cannot be unpacked: tar");
+    require_success(run(unpack), "the files of the edition cannot be unpacked: tar");
     fs::remove(archive);
 }
 
