@@ -1,4 +1,5 @@
 // Streams, events and callbacks.
+#include "counters.hpp"
 #include "host.hpp"
 #include "work.hpp"
 
@@ -129,6 +130,7 @@ std::size_t streams_and_events() { return created_streams() + events().size(); }
 
 } // namespace simulator::runtime
 
+using namespace simulator;
 using namespace simulator::runtime;
 
 extern "C" {
