@@ -20,9 +20,9 @@ constexpr std::uintptr_t page = 4096;
 struct registration {
     std::uint64_t bytes;        // as registered
     address device;             // where kernels see it
-    std::uintptr_t first_page;  // in the host's addresses
+    std::uintptr_t first_page;  // in the host's address space
     std::uint64_t mapped_bytes; // whole pages
-    address mapped;             // their allocation
+    address mapped;             // the allocation that holds these pages
 };
 
 struct owned_memory {
@@ -37,7 +37,7 @@ owned_memory &owned()
     return *one;
 }
 
-// Memory that the runtime gave out and has not taken back; `a` is its allocation.
+// Checks that `p` is the start of a live allocation made by this runtime and returns it in `a`.
 cudaError_t owned_allocation(void *p, const char *function, bool pinned, const allocation *&a)
 {
     memory &m = memory::instance();
@@ -60,8 +60,8 @@ void let_go(address start)
     m.release(start);
 }
 
-// Work that is queued may still use the memory: waits for it, as the driver does. Behind a copy
-// from another device it does not: on H200s a kernel there was seen to fail, its memory gone.
+// Queued work may still use the memory, so this waits for it, as the driver does, except behind a
+// copy from another device: on H200s a kernel there was seen to fail because its memory was gone.
 cudaError_t release(void *p, const char *function, bool pinned)
 {
     if (cudaError_t e = refuse_while_capturing(); e != cudaSuccess) return e;
@@ -74,7 +74,7 @@ cudaError_t release(void *p, const char *function, bool pinned)
     return cudaSuccess;
 }
 
-// From its turn in the stream on, the memory is gone.
+// The memory is freed when the stream reaches this task.
 cudaError_t release_in(cudaStream_t stream, void *p)
 {
     if (!p) return cudaErrorInvalidValue;
@@ -97,7 +97,7 @@ const registration *registration_of(const void *p)
     return at - it->first < it->second.bytes ? &it->second : nullptr;
 }
 
-// Null for what kernels have from malloc, too: the host is not to see how much that is.
+// Returns null also for memory of malloc in kernels: the host must not see how much that is.
 const allocation *live_allocation(const void *p)
 {
     memory &m = memory::instance();
@@ -135,7 +135,7 @@ cudaError_t register_host(void *p, std::size_t bytes)
                                                    : refuse("cudaHostRegister of a shared mapping");
     }
     const address device = *start + (at - first);
-    m.mark(*start, end - first, 0, addressable); // the neighbours on those pages are not registered
+    m.mark(*start, end - first, 0, addressable); // the rest of those pages is not registered
     m.mark(device, bytes, addressable, 0);
     owned().registered[at] = {bytes, device, first, end - first, *start};
     return cudaSuccess;
@@ -156,7 +156,7 @@ cudaError_t unregister_host(void *p)
 
 bool is_registered(const void *p) { return registration_of(p) != nullptr; }
 
-// What was asked for, when there was no memory; a negative number has become a huge one.
+// Text for a failed allocation; explains a size that was negative before conversion.
 static std::string words_for_size(std::size_t bytes)
 {
     std::string words = "it was asked for " + std::to_string(bytes) + " bytes";

@@ -43,7 +43,7 @@ std::map<cudaTextureObject_t, object> &objects()
     return *one;
 }
 
-// Channels of equal size, 1, 2 or 4 of them: what hardware has.
+// Accepts 1, 2 or 4 channels of equal size, as hardware does.
 bool take_format(const cudaChannelFormatDesc &f, texture &t)
 {
     const int bits[] = {f.x, f.y, f.z, f.w};
@@ -104,7 +104,7 @@ outside_texture outside_of(cudaTextureAddressMode m)
                                         : outside_texture::clamp;
 }
 
-// Linear device memory of `bytes` bytes, all of one allocation.
+// Requires linear device memory of `bytes` bytes within one allocation.
 cudaError_t check_memory(const void *p, std::uint64_t bytes)
 {
     memory &m = memory::instance();
@@ -186,7 +186,8 @@ cudaError_t take_way(const cudaTextureDesc &how, texture &t)
     std::copy_n(how.borderColor, 4, t.border.begin());
     const bool integers = t.kind != channel_kind::real;
     t.as_fraction = integers && how.readMode == cudaReadModeNormalizedFloat;
-    // Fractions are made of 8 and 16 bits; only numbers with fractions can be mixed.
+    // Only 8- and 16-bit integers convert to fractions; only values with fractions can be
+    // filtered.
     if (t.as_fraction && t.channel_bytes == 4) return cudaErrorInvalidNormSetting;
     if (t.filtered && integers && !t.as_fraction) return cudaErrorInvalidFilterSetting;
     return cudaSuccess;
@@ -201,7 +202,7 @@ cudaError_t create(cudaTextureObject_t *out, const cudaResourceDesc *r, const cu
     if (cudaError_t e = take_resource(*r, t); e != cudaSuccess) return e;
     if (cudaError_t e = take_way(*how, t); e != cudaSuccess) return e;
     *out = add_texture(t);
-    // The colour of its border is 16 bytes that kernels read, and how it is read says more.
+    // Kernels read the 16 bytes of the border colour, and the read mode carries information too.
     transfer_counts &counts = counters::instance().transfers;
     ++counts.commands;
     counts.fill_values += sizeof how->borderColor;
@@ -238,7 +239,7 @@ std::string rows_text(std::uint64_t bytes, std::uint64_t rows)
            (bytes == 1 ? " byte" : " bytes");
 }
 
-// Copies of planes between memory and arrays: `x` and `width` count bytes.
+// Copies planes between memory and arrays; `x` and `width` are in bytes.
 cudaError_t copy_plane(const char *function, bool to_array, cudaArray_t array, std::size_t x,
                        std::size_t y, const void *memory, std::size_t pitch, std::size_t width,
                        std::size_t height, cudaMemcpyKind kind, cudaStream_t stream, until end)

@@ -1,5 +1,5 @@
-// How fast the simulator runs: nanoseconds a thread-instruction on one core, for a few kernels and
-// four depths of checking; and with everything on, the time of one launch on 1, 2, 4 ... cores.
+// Speed of the simulator: nanoseconds per thread instruction on one core, for several kernels and
+// four levels of checking; and, with all checks, the time per launch on 1, 2, 4 ... cores.
 //
 //   benchmark KERNELS.ptx     the PTX that nvcc makes of tests/kernels.cu
 #include "counters.hpp"

@@ -1,4 +1,4 @@
-// Sums and prints what was counted.
+// Sums and prints the counters of memory accesses.
 #include "counters.hpp"
 
 #include "memory.hpp"
@@ -23,7 +23,7 @@ __attribute__((format(printf, 1, 2))) std::string format(const char *how, ...)
     return text;
 }
 
-// JSON by hand, so that every simulated program does without a library for it.
+// JSON is written by hand so that simulated programs need no JSON library.
 std::string quoted(const std::string &text)
 {
     std::string out = "\"";
@@ -39,7 +39,7 @@ std::string quoted(const std::string &text)
     return out + '"';
 }
 
-// The members of one object, in order.
+// Builds one JSON object; members keep their order.
 class object {
 public:
     object &add(const char *name, std::uint64_t value) { return put(name, std::to_string(value)); }
@@ -126,7 +126,7 @@ object &add_counts(object &out, const site_counts &s)
         .add("thread_instructions", s.thread_instructions);
 }
 
-// Addresses as distances from the first: shorter.
+// Addresses are printed as distances from the first, which is shorter.
 object to_json(const worst_request &w)
 {
     static const char *const kinds[] = {"load", "store", "atomic"};
@@ -181,7 +181,7 @@ object to_json(const kernel_counts &k)
         .add("sites", sites);
 }
 
-// Streams by their order of appearance, since ids tell how many there have been in the process.
+// Numbers streams by first appearance, because ids reveal how many streams the process has had.
 class lane_names {
 public:
     std::string of(const timeline_step &s)
@@ -251,7 +251,7 @@ std::string thousands(std::uint64_t n)
     return digits;
 }
 
-// One row of the table of accesses: nothing for an access that never happened.
+// One row of the access table; empty if there were no such accesses.
 std::string row(const std::string &name, const access_counts &a)
 {
     if (a.requests == 0) return {};
@@ -284,7 +284,7 @@ std::string shared_accesses(const std::string &place, const site_counts &s)
            row(place + " shared store", s.shared_store);
 }
 
-// `rows` gives the lines of one place; the total comes first, then each source line.
+// `rows` returns the rows of one site; the total comes first, then each source line.
 template <typename function>
 std::string table(const kernel_counts &k, const char *third, const char *fourth, function rows)
 {
@@ -409,7 +409,7 @@ void kernel_counts::keep_worst(const std::pair<std::string, int> &place, worst_r
 
 counters &counters::instance()
 {
-    // Never destroyed: kernels may still run while static objects go.
+    // Never destroyed: kernels may still run during static destruction.
     static counters *const one = new counters;
     return *one;
 }

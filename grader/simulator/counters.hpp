@@ -1,8 +1,8 @@
-// What the memory system was asked to do, counted from addresses alone, by source line and kernel.
+// Memory system requests, counted from addresses alone, by source line and kernel.
 //
-// request: one warp memory instruction. sector: an aligned 32 bytes. ideal sectors: the fewest that
-// could hold the distinct bytes asked for. wavefront: one pass over the 32 four-byte banks of
-// shared memory.
+// A request is one warp memory instruction. A sector is an aligned 32 bytes. Ideal sectors are the
+// fewest that could hold the distinct requested bytes. A wavefront is one pass over the 32
+// four-byte banks of shared memory.
 #pragma once
 
 #include <array>
@@ -20,97 +20,100 @@ struct access_counts {
 
 struct shared_counts {
     std::uint64_t requests = 0, wavefronts = 0, ideal_wavefronts = 0, lanes = 0;
-    std::uint32_t worst_way = 0; // largest wavefronts / ideal of one request, rounded up
+    std::uint32_t worst_way = 0; // max of wavefronts / ideal over requests, rounded up
     shared_counts &operator+=(const shared_counts &);
 };
 
 enum class access_kind : std::uint8_t { load, store, atomic };
 
-// The request of a source line that wasted most; where none wasted anything, one of most lanes.
+// The most wasteful request of a source line; if none is wasteful, one with the most lanes.
 struct worst_request {
-    bool shared = false; // in shared memory, counted from its start; else in device memory
+    bool shared = false; // in shared memory, with offsets from its start; else in device memory
     access_kind kind = access_kind::load;
-    std::uint32_t bytes = 0;           // a lane
-    std::uint32_t lanes = 0;           // bit l: lane l asked
-    std::uint32_t cost = 0, ideal = 0; // sectors, wavefronts; of an atomic: lanes on one address
-    bool one_address = false;          // an atomic that went to one address only, all requests
-    std::uint32_t score = 0;           // the higher, the worse
-    std::vector<std::uint64_t> at;     // the lanes' addresses, lowest lane first
-    std::string where;                 // what the first lane's is part of, as findings say it
+    std::uint32_t bytes = 0; // per lane
+    std::uint32_t lanes = 0; // bit l: lane l participated
+    // Sectors or wavefronts; for an atomic: lanes on one address.
+    std::uint32_t cost = 0, ideal = 0;
+    bool one_address = false;      // an atomic all of whose requests went to one address
+    std::uint32_t score = 0;       // higher is worse
+    std::vector<std::uint64_t> at; // addresses of the lanes, lowest lane first
+    std::string where; // the allocation of the first lane's address, in the words of a finding
 };
 
-struct site_counts { // one source line of one kernel
+struct site_counts { // counts for one source line of one kernel
     access_counts global_load, global_store, local_load, local_store;
     shared_counts shared_load, shared_store;
     std::uint64_t constant_requests = 0,
                   constant_addresses = 0; // distinct addresses, summed over requests
-    std::uint64_t host_sectors = 0; // of the global ones, those in pinned memory: over the link
+    std::uint64_t host_sectors = 0; // part of the global sectors: in pinned memory, over the link
     std::uint64_t global_atomics = 0, shared_atomics = 0; // lanes
-    std::uint64_t atomic_same_address = 0; // worst lanes on one address, summed over requests
+    std::uint64_t atomic_same_address = 0; // max lanes on one address, summed over requests
     std::uint64_t atomic_requests = 0;
     std::uint64_t global_atomic_requests = 0, global_atomic_sectors = 0;
-    std::uint64_t texture_requests = 0; // fetches; what they read is in no other figure of a line
-    std::uint64_t texture_bytes = 0;    // that the lanes of those fetches read
-    std::uint64_t texture_sectors = 0;  // distinct ones of each fetch
-    std::uint64_t printed_bytes = 0;    // text that printf made
+    // Fetches; the data they read is in no other count of a line.
+    std::uint64_t texture_requests = 0;
+    std::uint64_t texture_bytes = 0;   // bytes read by the lanes of those fetches
+    std::uint64_t texture_sectors = 0; // distinct per fetch
+    std::uint64_t printed_bytes = 0;   // bytes of printf output
     std::uint64_t branches = 0, divergent_branches = 0, barriers = 0;
-    std::uint64_t multiplications = 0;   // of f32 and f64, also those that add: lanes
-    std::uint64_t divisions = 0;         // of f32 and f64, exact or not: lanes
-    std::uint64_t double_operations = 0; // arithmetic in f64: lanes
+    std::uint64_t multiplications = 0;   // per lane: f32 and f64, including fused multiply-adds
+    std::uint64_t divisions = 0;         // per lane: f32 and f64, exact or approximate
+    std::uint64_t double_operations = 0; // per lane: f64 arithmetic
     std::uint64_t exact_divisions = 0,
-                  exact_square_roots = 0; // div.rn, sqrt.rn and their like: lanes
+                  exact_square_roots = 0; // per lane: div.rn, sqrt.rn and the like
     std::uint64_t warp_instructions = 0, thread_instructions = 0;
     site_counts &operator+=(const site_counts &);
 };
 
-constexpr std::uint64_t usual_parameters = 64; // bytes a launch: pointers and sizes
+constexpr std::uint64_t usual_parameters = 64; // bytes per launch: pointers and sizes
 
 struct kernel_counts {
     std::string kernel; // demangled, without parameters
     std::uint64_t launches = 0, blocks = 0, threads = 0;
-    std::uint64_t launches_by_kernels = 0;     // of the launches
-    std::uint64_t instructions_by_kernels = 0; // of the warp instructions: those of such launches
-    // Of launches by the host, beyond usual_parameters each: they may carry results.
+    std::uint64_t launches_by_kernels = 0;     // part of `launches`
+    std::uint64_t instructions_by_kernels = 0; // part of warp_instructions: those of such launches
+    // Bytes beyond usual_parameters per launch by the host: these may carry results.
     std::uint64_t parameter_bytes = 0;
-    std::uint64_t all_parameter_bytes = 0; // of launches by the host, those too
+    std::uint64_t all_parameter_bytes = 0; // the same without that deduction
     std::uint64_t sectors_read = 0,
-                  sectors_written = 0; // distinct sectors a launch, summed: "compulsory bytes" / 32
-    // Warp instructions of the block that executed most, summed over launches.
+                  sectors_written = 0; // distinct per launch, summed: "compulsory bytes" / 32
+    // Warp instructions of the busiest block, summed over launches.
     std::uint64_t busiest_block_instructions = 0;
-    // Of 4096 bytes, that were not on the device when the kernel asked for them.
+    // Pages of 4096 bytes that were not on the device when a kernel accessed them.
     std::uint64_t managed_pages = 0;
-    // Of each launch the distinct sectors of managed memory, read and written, wherever they lay;
-    // all that it moved, where it touched any beside other threads of the host.
+    // Distinct sectors of managed memory read and written per launch, wherever they reside; if the
+    // host has other threads and the launch touched any, all sectors that it moved.
     std::uint64_t managed_sectors = 0;
-    std::array<std::uint64_t, 16> multiplications_of{}; // by device: of total.multiplications
+    // Per device: part of total.multiplications.
+    std::array<std::uint64_t, 16> multiplications_of{};
     site_counts total;
     std::map<std::pair<std::string, int>, site_counts> sites; // by file and line
-    // Of a line at most one of each kind in each memory.
+    // At most one request per line, access kind and memory.
     std::map<std::pair<std::string, int>, std::vector<worst_request>> worst;
     bool has_worse(const std::pair<std::string, int> &place, bool shared, access_kind,
                    std::uint32_t score) const;
     void keep_worst(const std::pair<std::string, int> &place, worst_request);
 };
 
-struct transfer_counts { // copies outside kernels, bytes
+struct transfer_counts { // copies outside kernels, in bytes
     std::uint64_t host_to_device = 0, device_to_host = 0, device_to_device = 0, memset = 0;
-    std::uint64_t in_pieces = 0;    // of device_to_device: rows of fewer than 128 bytes
+    std::uint64_t in_pieces = 0;    // part of device_to_device: rows shorter than 128 bytes
     std::uint64_t peer_to_peer = 0; // between devices
-    std::uint64_t staged = 0;       // of those, by way of the host: without access to each other
-    // By device: what it sent to others, in copies and in what kernels read and write of a peer's
-    // memory, there a launch's distinct sectors.
+    std::uint64_t staged = 0;       // part of peer_to_peer: staged on the host, no peer access
+    // Per device: bytes sent to others by copies and by kernel accesses to peer memory, the latter
+    // as distinct sectors per launch.
     std::array<std::uint64_t, 16> sent{};
-    std::array<std::uint64_t, 16> uploaded{}; // by device: of host_to_device
-    // Of copies to a device those from ordinary host memory, and of those to the host those to it.
+    std::array<std::uint64_t, 16> uploaded{}; // per device: part of host_to_device
+    // Copies between a device and pageable host memory: part of host_to_device and device_to_host.
     std::uint64_t from_pageable = 0, to_pageable = 0;
-    // Of several devices: what kernels read and write of managed memory, which is no device's; of
-    // each launch the distinct sectors.
+    // With several devices: kernel accesses to managed memory, which belongs to no device, as
+    // distinct sectors per launch.
     std::uint64_t managed = 0;
-    // What the values that memory was set to may have carried, a sector a fill at most, and the
-    // border colours of textures that were made.
+    // Information that fill values may have carried, at most one sector per fill, and the border
+    // colours of created textures.
     std::uint64_t fill_values = 0;
-    std::uint64_t commands = 0; // copies, fills, graphs' nodes, textures
-    // Copied to or from managed memory, which the host reaches without a call.
+    std::uint64_t commands = 0; // copies, fills, graph nodes, textures
+    // Copies to or from managed memory, which the host reaches without a call.
     std::uint64_t managed_copies = 0;
 };
 
@@ -118,11 +121,11 @@ struct counters {
     std::vector<kernel_counts> kernels; // in order of first launch
     transfer_counts transfers;
     static counters &instance();
-    // At the last clear(): of all devices; and streams and events that were there.
+    // Values at the last clear(): bytes in use on all devices; existing streams and events.
     std::uint64_t memory_used = 0, handles = 0;
     void clear();
-    // With the timeline since clear(), which lies in timeline.hpp: members as named there, and of
-    // each step also its "lane", the stream or host thread, and "waited_for", which is held_by.
+    // Includes the timeline since clear(), with the member names of timeline.hpp; each step also
+    // has "lane", its stream or host thread, and "waited_for", which is held_by.
     std::string json() const;
     std::string text() const;
 };

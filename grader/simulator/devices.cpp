@@ -1,4 +1,4 @@
-// Devices: how many, which one, and what they can do.
+// Devices: their number, the current one, and their properties.
 #include "work.hpp"
 
 #include "memory.hpp"
@@ -18,7 +18,7 @@ constexpr int most_devices = 16;
 
 struct device_settings {
     std::set<std::pair<int, int>> peers; // (device, peer) with access enabled
-    std::uint64_t closed_peers = 0;      // bit 8 * device + peer: no access can be had
+    std::uint64_t closed_peers = 0;      // bit 8 * device + peer: access is impossible
     std::map<cudaLimit, std::size_t> limits{
         {cudaLimitStackSize, 1024},           {cudaLimitPrintfFifoSize, 1 << 20},
         {cudaLimitMallocHeapSize, 8 << 20},   {cudaLimitDevRuntimePendingLaunchCount, 2048},
@@ -68,7 +68,7 @@ cudaDeviceProp properties(int device)
     out.textureAlignment = 512;
     out.texturePitchAlignment = 32;
     out.surfaceAlignment = 512;
-    // As CUDA's guide says of compute capability 8 and 9.
+    // Limits for compute capability 8 and 9 in the CUDA guide.
     out.maxTexture1D = out.maxTexture2D[0] = out.maxTexture2DLinear[0] = 131072;
     out.maxTexture2D[1] = 65536;
     out.maxTexture2DLinear[1] = 65000;
@@ -88,7 +88,7 @@ cudaDeviceProp properties(int device)
     return out;
 }
 
-// What cudaDeviceGetAttribute says, as far as a device property says the same.
+// Maps attributes of cudaDeviceGetAttribute to the device properties with the same value.
 struct property_attribute {
     cudaDeviceAttr attribute;
     int (*value)(const cudaDeviceProp &);
@@ -156,7 +156,7 @@ const property_attribute property_attributes[] = {
 
 // Attributes that the simulated device answers with "no" or "none".
 const cudaDeviceAttr zero_attributes[] = {
-    cudaDevAttrClockRate, // no clock ticks here
+    cudaDevAttrClockRate, // the simulator has no clock
     cudaDevAttrMemoryClockRate,
     cudaDevAttrGlobalMemoryBusWidth,
     cudaDevAttrKernelExecTimeout,
@@ -489,7 +489,7 @@ cudaError_t cudaDriverGetVersion(int *version)
 
 cudaError_t cudaRuntimeGetVersion(int *version) { return cudaDriverGetVersion(version); }
 
-// Profilers have nothing to profile here; programs mark regions for them all the same.
+// There is nothing to profile, but programs that mark regions for profilers must still run.
 cudaError_t cudaProfilerStart()
 {
     return call([] { return cudaSuccess; });

@@ -1,4 +1,4 @@
-// What error codes are called.
+// Names and descriptions of the runtime's error codes.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -9,7 +9,7 @@ namespace {
 struct error_text {
     cudaError_t code;
     const char *name;
-    const char *text; // empty: the name must do
+    const char *text; // if empty, the name is used
 };
 
 const error_text error_texts[] = {

@@ -1,4 +1,4 @@
-// Error codes: what sticks, what is forgotten, and what they are called.
+// Error codes: sticky faults, the last error, and refusals.
 #include "runtime.hpp"
 
 #include "finding.hpp"
@@ -17,10 +17,10 @@ struct device_fault {
     bool surfaced = false; // a call has returned it
 };
 
-// One for all devices: the process cannot use CUDA any further, as on hardware.
+// Shared by all devices: after a fault the process cannot use CUDA any more, as on hardware.
 device_fault standing;
-bool harnessed = false; // a harness reads the findings and tells of them itself
-failure_words words;    // of the call that is being made
+bool harnessed = false; // a harness reads and reports the findings itself
+failure_words words;    // of the current call
 
 } // namespace
 
@@ -111,7 +111,7 @@ extern "C" {
 cudaError_t cudaPeekAtLastError()
 {
     std::lock_guard guard(lock());
-    // Right after a launch the fault is still on its way: only a later call brings it up.
+    // Right after a launch the fault is still pending; only a later call surfaces it.
     return standing.surfaced ? standing.error : this_thread().last_error;
 }
 

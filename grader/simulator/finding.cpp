@@ -9,8 +9,8 @@
 
 namespace simulator {
 
-// Of what is static in relocatable code nvcc makes __nv_static_LENGTH__FILE_OF_THAT_LENGTH and then
-// the mangled name.
+// In relocatable code nvcc names static entities __nv_static_LENGTH__FILE_OF_THAT_LENGTH followed
+// by the mangled name.
 static std::string without_its_file(const std::string &name)
 {
     constexpr std::string_view prefix = "__nv_static_";
@@ -28,7 +28,7 @@ static std::string in_words(const std::string &name)
     std::string s = text;
     std::free(text);
     if (auto last = s.rfind(')');
-        last != s.npos && last + 8 > s.size()) { // perhaps followed by " const"
+        last != s.npos && last + 8 > s.size()) { // may be followed by " const"
         int depth = 0;
         for (std::size_t k = last + 1; k-- > 0;) {
             depth += s[k] == ')' ? 1 : s[k] == '(' ? -1 : 0;
@@ -50,7 +50,7 @@ static std::string in_words(const std::string &name)
 
 std::string demangled_name(const std::string &name)
 {
-    constexpr std::size_t longest = 500; // reports have it for each launch and each line
+    constexpr std::size_t longest = 500; // because reports repeat it for each launch and line
     std::string words = in_words(name);
     if (words.size() > longest) words.replace(longest - 3, words.npos, "...");
     return words;
@@ -67,7 +67,7 @@ finding_trap::~finding_trap() { trapped = nullptr; }
 
 findings &findings::instance()
 {
-    // Never destroyed: kernels may still run while static objects go.
+    // Never destroyed: kernels may still run during static destruction.
     static findings *const one = new findings;
     return *one;
 }

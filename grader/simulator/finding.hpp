@@ -1,4 +1,4 @@
-// What the checks found: one record a place, not one a thread.
+// Findings of the checks: one record per place, not per thread.
 #pragma once
 
 #include <atomic>
@@ -12,24 +12,24 @@ namespace simulator {
 enum class finding_kind : std::uint8_t {
     out_of_bounds,
     use_after_free,
-    host_pointer, // a kernel followed a pointer to ordinary host memory
+    host_pointer, // a kernel dereferenced a pointer to ordinary host memory
     null_pointer,
     misaligned,
     uninitialised,
     read_only, // a kernel wrote constant memory
     race,
     barrier,        // divergent, missing or mismatched arrivals
-    step_budget,    // a kernel ran longer than the simulator allows
+    step_budget,    // a kernel exceeded the simulator's time or step limit
     trap,           // __trap or a failed device assert
-    unsupported,    // the simulator does not know an instruction or a runtime call
-    refused_launch, // a grid or block beyond the limits; the program got an error code for it
-    lent_memory,    // a kernel gave a child a pointer to its shared or local memory
-    unwatched,      // no fault: races were looked for in a part of the grid only
-    failed_call,    // the first call of the runtime that returned an error to the program
-    older_value,    // no fault by itself: a block saw two stores of another in the other order
+    unsupported,    // an instruction or runtime call that the simulator does not know
+    refused_launch, // a grid or block beyond the limits; the program got an error code
+    lent_memory,    // a kernel passed a pointer to its shared or local memory to a child
+    unwatched,      // not a fault: only part of the grid was checked for races
+    failed_call,    // the first runtime call that returned an error to the program
+    older_value,    // not a fault alone: a block saw two stores of another block out of order
 };
 
-// Whether it makes the run wrong, whatever the program does about it.
+// True if the finding makes the run wrong, whatever the program does about it.
 constexpr bool is_fault(finding_kind k)
 {
     return k != finding_kind::refused_launch && k != finding_kind::unwatched &&
@@ -43,32 +43,32 @@ struct dim {
 struct finding {
     finding_kind kind{};
     std::string kernel;     // demangled, without parameters: "scale_columns_rows"
-    bool host_call = false; // no kernel: `kernel` is the runtime's function that the host called
-    std::string file;       // as in the compiler's line table; empty when unknown
+    bool host_call = false; // `kernel` is a runtime function that the host called
+    std::string file;       // from the compiler's line table; empty if unknown
     int line = 0;
     dim block, thread; // the first offender
     bool write = false;
-    bool other_grid = false;  // a race: the earlier access was another grid's,
-    bool other_block = false; // or another block's of this one
+    bool other_grid = false;  // for a race: the earlier access was by another grid
+    bool other_block = false; // or by another block of this grid
     std::uint64_t address = 0;
     std::uint32_t bytes = 0;   // size of one access
-    std::uint64_t threads = 1; // how many thread accesses had this finding at this place
+    std::uint64_t threads = 1; // number of thread accesses with this finding at this place
     std::string where;         // memory::describe, or "shared memory, ..."
     std::string detail;        // one plain sentence
 };
 
-// Of a linker's name, without parameters and return type: of "void scale<int>(int*, int)"
-// "scale<int>". Cut where it is long: a template's name has no bound.
+// Demangles a linker name without parameters and return type: "void scale<int>(int*, int)" becomes
+// "scale<int>". Long names are cut, because names of templates are unbounded.
 std::string demangled_name(const std::string &mangled);
 
-// Collects findings of one process; the same kind at the same kernel and line is counted, not
-// repeated. Safe to call from several threads.
+// The findings of this process; repeats of a kind at the same kernel and line are only counted.
+// Thread-safe.
 class findings {
 public:
     static findings &instance();
     void add(finding f);
     void clear();
-    // Takes back what turned out to follow from something else.
+    // Removes a finding that turned out to be a consequence of another.
     void withdraw(finding_kind kind, const std::string &kernel, const std::string &file, int line);
     std::vector<finding> all() const;
     bool empty() const;
@@ -78,7 +78,7 @@ private:
     std::vector<finding> found_;
 };
 
-// While one lives, what its thread finds is not kept: only that there was something.
+// While an instance exists, findings of its thread are dropped and only set `found`.
 class finding_trap {
 public:
     explicit finding_trap(std::atomic<bool> &found);

@@ -1,11 +1,11 @@
-// Feeds damaged PTX and damaged fat binaries to the simulator, which must refuse or run them, and
-// never crash, hang or throw anything but std::runtime_error.
+// Feeds damaged PTX and fat binaries to the simulator, which must refuse or run them without a
+// crash, a hang or an exception other than std::runtime_error.
 //
 //   fuzz_simulator SECONDS FOLDER FILE...
 //
-// Each FILE is PTX, or an object in which nvcc has put some. What brings the simulator down is kept
-// in FOLDER, named for how it ended, and what was printed beside it. SECONDS 0 tries the files as
-// they are: to see such a case again.
+// Each FILE is PTX or an object file in which nvcc has embedded PTX. Inputs that bring the
+// simulator down are kept in FOLDER, named after the exit status, beside their output. SECONDS 0
+// runs the files unchanged, to reproduce such a case.
 #include "fatbin.hpp"
 #include "machine.hpp"
 #include "memory.hpp"
@@ -31,9 +31,9 @@ namespace {
 using namespace simulator;
 
 constexpr std::size_t buffer_bytes = 64 << 10;
-constexpr unsigned longest = 20;        // seconds a text may take
-constexpr int batch = 500;              // texts a process, whose device addresses are never reused
-constexpr rlim_t most_memory = 4 << 20; // KiB, beyond what the process has at its start
+constexpr unsigned longest = 20; // seconds per text
+constexpr int batch = 500;       // texts per process, because device addresses are never reused
+constexpr rlim_t most_memory = 4 << 20; // KiB on top of the initial memory of the process
 
 struct example {
     std::string text; // PTX, or a fat binary
@@ -52,7 +52,7 @@ std::span<const std::byte> as_bytes(const std::string &s)
     return std::as_bytes(std::span(s.data(), s.size()));
 }
 
-// An object becomes its fat binaries, and the PTX in them.
+// Adds the fat binaries of an object file, and the PTX in them.
 void add_examples(const std::string &path, std::vector<example> &out)
 {
     static const char magic[] = "\x50\xed\x55\xba\x01\x00\x10";
@@ -68,7 +68,7 @@ void add_examples(const std::string &path, std::vector<example> &out)
         out.push_back({image, true});
         try {
             out.push_back({ptx_of_image(as_bytes(image), 80), false});
-        } catch (const std::runtime_error &) { // it holds machine code alone
+        } catch (const std::runtime_error &) { // it holds only machine code
         }
     }
     if (!any) out.push_back({whole, false});
@@ -77,7 +77,7 @@ void add_examples(const std::string &path, std::vector<example> &out)
 using dice = std::mt19937_64;
 std::size_t below(dice &d, std::size_t n) { return n == 0 ? 0 : d() % n; }
 
-// A word of PTX at a random place: where it begins, and its length.
+// Picks a random word of PTX; returns its position and length.
 std::pair<std::size_t, std::size_t> word_of(dice &d, const std::string &text)
 {
     static const std::string between = " \t\n,;[](){}";
@@ -102,12 +102,12 @@ void damage_text(dice &d, std::string &text, const std::string &other)
     case 1:
         text.replace(at, length, strange[below(d, std::size(strange))]);
         break;
-    case 2: { // a word from elsewhere
+    case 2: { // a word from another place
         auto [from, n] = word_of(d, other);
         text.replace(at, length, other, from, n);
         break;
     }
-    case 3: { // a line from elsewhere
+    case 3: { // a line from another place
         std::size_t from = other.rfind('\n', below(d, other.size()));
         if (from == other.npos) break;
         std::size_t end = std::min(other.find('\n', from + 1), other.size());
@@ -157,7 +157,7 @@ example damaged(const std::vector<example> &examples, std::uint64_t seed)
     return e;
 }
 
-// Every 8 bytes of its parameters point to the buffer, every 4 are a small number.
+// Each 8-byte parameter points to the buffer, each 4-byte parameter is a small number.
 void run(module &m, const kernel_info &k, address buffer)
 {
     if (k.parameter_bytes > 4096) return;
@@ -189,7 +189,7 @@ void attempt(const example &e)
 {
     try {
         if (!e.binary) return attempt_text(e.text);
-        // In a buffer of its own size, so that an address sanitizer sees a read too far.
+        // A copy of exact size lets an address sanitizer see reads past the end.
         const std::string exact(e.text);
         attempt_text(link_ptx({ptx_of_image(as_bytes(exact), 80)}));
     } catch (const std::runtime_error &) { // refused
@@ -198,7 +198,7 @@ void attempt(const example &e)
 
 void limit_memory()
 {
-    memory::instance(); // reserves addresses, which count
+    memory::instance(); // the address reservation counts towards the limit
     std::ifstream status("/proc/self/status");
     rlim_t used = 0;
     for (std::string word; status >> word;)
@@ -207,8 +207,8 @@ void limit_memory()
     setrlimit(RLIMIT_DATA, &limit);
 }
 
-// Tries what `make` gives for first, first + 1, ... in a process of its own. `reached` tells how
-// far it came. Returns its wait status.
+// Tries the inputs make(first), make(first + 1), ... in a child process. `reached` receives the
+// current index. Returns the child's wait status.
 template <class F> int in_process(std::uint64_t first, int n, volatile std::uint64_t *reached,
                                   const std::string &log, F make)
 {

@@ -1,4 +1,4 @@
-// Graphs: made by hand or by capturing streams, and run as often as the program likes.
+// Graphs: built explicitly or by stream capture, and launched any number of times.
 #include "host.hpp"
 #include "work.hpp"
 
@@ -14,23 +14,23 @@ struct CUgraphNode_st {
 };
 struct CUgraph_st {
     std::vector<std::unique_ptr<CUgraphNode_st>> nodes;
-    bool captures = false; // it belongs to a capture that goes on
+    bool captures = false; // it belongs to an active capture
 };
 struct CUgraphExec_st {
     struct step {
         simulator::runtime::task what;
         std::vector<std::size_t> after; // earlier steps
-        cudaGraphNode_t from;           // to change it later; never followed
+        cudaGraphNode_t from;           // identifies the step for later changes only
     };
     std::vector<step> steps;
-    simulator::runtime::work_ref last = nullptr; // its launches follow each other
+    simulator::runtime::work_ref last = nullptr; // launches of one executable graph run in order
 };
 
 namespace simulator::runtime {
 
 struct inner_graph {
     std::vector<CUgraphExec_st::step> steps;
-    std::size_t levels; // of graphs within each other, this one included
+    std::size_t levels; // nesting depth of child graphs, including this one
 };
 
 struct capture {
@@ -97,7 +97,7 @@ void end_capture(const std::shared_ptr<capture> &c)
     c->graph->captures = false;
 }
 
-// Whether everything that streams of a capture queued leads to the stream that began it.
+// True if all work queued by the streams of a capture leads to the stream that began it.
 bool is_joined(const capture &c)
 {
     std::set<cudaGraphNode_t> reached(c.origin->tail.begin(), c.origin->tail.end());
@@ -155,7 +155,7 @@ cudaError_t finish_capture(cudaStream_t stream, cudaGraph_t *out)
     return e;
 }
 
-// Nodes so that each stands after those that it follows; empty: they follow each other in a circle.
+// Returns the nodes in topological order; empty if there is a cycle.
 std::vector<cudaGraphNode_t> in_order(const CUgraph_st &graph)
 {
     std::vector<cudaGraphNode_t> order;
@@ -176,7 +176,7 @@ std::vector<cudaGraphNode_t> in_order(const CUgraph_st &graph)
     return order;
 }
 
-// The steps of a graph; false: it has a circle.
+// Collects the steps of a graph; false if it has a cycle.
 bool take_steps(const CUgraph_st &graph, std::vector<CUgraphExec_st::step> &steps)
 {
     const auto order = in_order(graph);
@@ -204,10 +204,10 @@ cudaError_t instantiate(cudaGraphExec_t *out, cudaGraph_t graph, unsigned long l
     return cudaSuccess;
 }
 
-// A graph as one task of another.
+// Makes a graph a single task of another graph.
 cudaError_t child_task(std::vector<CUgraphExec_st::step> steps, task &t)
 {
-    constexpr std::size_t most = 100; // every level takes some of the stack
+    constexpr std::size_t most = 100; // every level uses stack space
     std::size_t levels = 1;
     for (const auto &s : steps)
         if (s.what.inner) levels = std::max(levels, s.what.inner->levels + 1);
@@ -219,8 +219,9 @@ cudaError_t child_task(std::vector<CUgraphExec_st::step> steps, task &t)
     return cudaSuccess;
 }
 
-// Queues each step after those that it follows, the first ones after `front`. The result ends when
-// all have ended. Steps of graphs within it are queued so, too: they need engines like any others.
+// Queues each step after its dependencies, and steps without any after `front`. The result ends
+// when all steps have ended. Steps of child graphs are queued the same way, because they need
+// engines like any others.
 work_ref queue_steps(const stream_state &s, const std::vector<CUgraphExec_st::step> &steps,
                      const std::vector<work_ref> &front)
 {
@@ -253,7 +254,7 @@ cudaError_t launch_graph(CUgraphExec_st &e, cudaStream_t stream)
     return cudaSuccess;
 }
 
-// Checks what every function that adds a node is given.
+// Checks the arguments common to all functions that add a node.
 cudaError_t check_place(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *after,
                         std::size_t count)
 {
@@ -292,7 +293,7 @@ cudaError_t host_task(const cudaHostNodeParams *p, task &t)
     return cudaSuccess;
 }
 
-// The step of an executable graph that a node became, if it is of the wanted type.
+// Returns the step made from a node in an executable graph if it has the wanted type, else null.
 CUgraphExec_st::step *step_of(cudaGraphExec_t e, cudaGraphNode_t node, cudaGraphNodeType type)
 {
     if (!handles().executables.count(e)) return nullptr;
@@ -381,7 +382,7 @@ cudaError_t refuse_if_capturing(stream_state &s)
 
 cudaError_t join(stream_state &s, const CUevent_st &e)
 {
-    if (!handles().captures.count(e.into)) return cudaErrorCapturedEvent; // it is over
+    if (!handles().captures.count(e.into)) return cudaErrorCapturedEvent; // the capture has ended
     if (s.into && s.into != e.into) {
         e.into->broken = true;
         return break_capture(s, cudaErrorStreamCaptureMerge);
@@ -512,7 +513,7 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t e)
 {
     return call([&] {
         if (!handles().executables.erase(e)) return cudaErrorInvalidValue;
-        delete e; // its work, if any is left, is held by the queue
+        delete e; // the queue keeps any remaining work alive
         return cudaSuccess;
     });
 }
@@ -534,7 +535,7 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t e, cudaGraph_t graph,
             info->result = cudaGraphExecUpdateErrorTopologyChanged;
             return cudaErrorGraphExecUpdateFailure;
         }
-        // Nodes of the graph it was made from still name its steps.
+        // `from` stays: nodes of the original graph still identify the steps.
         for (std::size_t i = 0; i < fresh.size(); ++i) e->steps[i].what = fresh[i].what;
         info->result = cudaGraphExecUpdateSuccess;
         return cudaSuccess;

@@ -1,4 +1,4 @@
-// What a test harness may ask of the simulator, in C.
+// Implementation of harness.h: the simulator's C interface for test harnesses.
 #include "harness.h"
 
 #include "counters.hpp"
@@ -47,7 +47,7 @@ simulator_finding in_c(const finding &f)
 
 namespace simulator::runtime {
 
-// Called by what every program links: a linker takes no archive member for weak references alone.
+// Every program calls this: a linker takes no archive member for weak references alone.
 void link_harness() {}
 
 } // namespace simulator::runtime
@@ -61,7 +61,7 @@ void simulator_forbid(const void *at, size_t bytes)
 
 void simulator_allow(const void *at, size_t bytes)
 {
-    // Only inside a live allocation: red zones stay out of bounds whatever a caller says.
+    // Only inside a live allocation: red zones stay out of bounds in any case.
     memory &m = memory::instance();
     const allocation *a = m.contains(as_address(at)) ? m.find(as_address(at)) : nullptr;
     if (!a || !a->live) return;
@@ -118,7 +118,7 @@ void simulator_check_races(int wanted) { settings().check_races = wanted != 0; }
 
 size_t simulator_findings(struct simulator_finding *out, size_t room)
 {
-    // Faults first: a program may be refused more launches than there is room for.
+    // Faults come first: the other findings, such as refused launches, may outnumber the room.
     auto all = findings::instance().all();
     std::stable_partition(all.begin(), all.end(),
                           [](const finding &f) { return is_fault(f.kind); });

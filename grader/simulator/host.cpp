@@ -1,4 +1,4 @@
-// Host memory as the runtime sees it, in the process that it belongs to.
+// Host memory as the runtime sees it, in the process that owns it.
 #include "host.hpp"
 
 #include "own_threads.hpp"
@@ -19,7 +19,7 @@ template <typename function> void each_row(const host_rows &r, function body)
             body(z * r.slice + y * r.pitch, packed);
 }
 
-// Whether other processes or mappings share these pages: only such a mapping can be seen twice.
+// True if other processes or mappings share these pages: only such a mapping can be mapped twice.
 bool is_shared(void *pages, std::uint64_t bytes)
 {
     void *again = mremap(pages, 0, bytes, MREMAP_MAYMOVE);
@@ -82,7 +82,7 @@ host_process::lent this_process::lend(std::uintptr_t pages, address start, std::
 
 bool this_process::take_back(std::uintptr_t pages, std::uint64_t bytes)
 {
-    // A private copy takes the place of the shared pages in one step: no reader sees anything else.
+    // A private copy replaces the shared pages atomically, so no reader sees anything else.
     void *at = reinterpret_cast<void *>(pages);
     void *fresh = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (fresh == MAP_FAILED) return false;

@@ -1,5 +1,5 @@
-// The process whose host code calls the runtime: this one, or another at the end of a socket
-// (remote/). The runtime touches ordinary host memory through this interface alone.
+// The host process, whose code calls the runtime: this one, or another at the end of a socket
+// (remote/). The runtime accesses ordinary host memory only through this interface.
 #pragma once
 
 #include "memory.hpp"
@@ -12,14 +12,15 @@
 
 namespace simulator {
 
-// Rows of `width` bytes in host memory: `height` of them a slice, `depth` slices, so far apart.
+// Rows of `width` bytes in host memory: `height` rows per slice and `depth` slices, with the
+// distances `pitch` and `slice` in bytes.
 struct host_rows {
     std::uint64_t width = 0, height = 1, depth = 1, pitch = 0, slice = 0;
     std::uint64_t bytes() const { return width * height * depth; }
 };
 
-// Work that was queued reached for the host's memory or functions between two calls of the host's.
-// What is queued behind it will, too: nothing more is worth doing.
+// Thrown when queued work needs the host's memory or functions between two calls of the host. Work
+// queued behind it would fail the same way, so the caller may stop.
 struct host_is_away : std::runtime_error {
     using runtime_error::runtime_error;
 };
@@ -28,35 +29,35 @@ class host_process {
 public:
     virtual ~host_process() = default;
 
-    // From and to host memory; the other side holds the rows one behind another.
+    // Copy from and to host memory; on the simulator's side the rows are contiguous.
     virtual void read(const void *from, const host_rows &rows, std::byte *to) = 0;
     virtual void write(void *to, const host_rows &rows, const std::byte *from) = 0;
 
-    // Functions of the program's that a stream calls.
+    // Call functions of the program on behalf of a stream.
     virtual void call(cudaHostFn_t function, void *data) = 0;
     virtual void call(cudaStreamCallback_t function, cudaStream_t stream, cudaError_t status,
                       void *data) = 0;
 
-    // Memory that device and host share, at its addresses: host code may touch it from now on, or
-    // no longer. False where the system refuses.
+    // Open and close memory that device and host share, at its device addresses, for host code.
+    // Return false if the system refuses.
     virtual bool open(address start, std::uint64_t bytes) = 0;
     virtual void close(address start, std::uint64_t bytes) = 0;
 
-    // Puts shared memory, open already, in the place of whole pages of the program's: both
-    // addresses then show what the pages held.
+    // Replaces whole pages of the program by shared memory that is already open: both addresses
+    // then show the previous contents of the pages.
     enum class lent { yes, shared_already, refused };
     virtual lent lend(std::uintptr_t pages, address start, std::uint64_t bytes) = 0;
-    // And back: the pages keep their bytes, and are private once more.
+    // Undoes `lend`: the pages keep their contents and are private again.
     virtual bool take_back(std::uintptr_t pages, std::uint64_t bytes) = 0;
 
-    // Whether it has threads besides the one whose call is under way.
+    // True if the host has threads besides the one whose call is being served.
     virtual bool has_other_threads() = 0;
 };
 
-// What a host process does in its own address space, also on behalf of a runtime elsewhere.
+// The operations of a host process in its own address space, also on behalf of a remote runtime.
 class this_process : public host_process {
 public:
-    // `shared` is the file of the memory that device and host share; it is mapped from `first` on.
+    // `shared` is the file of the memory that device and host share; it is mapped at `first`.
     this_process(int shared, address first, std::uint64_t bytes);
 
     void read(const void *from, const host_rows &rows, std::byte *to) override;
@@ -76,13 +77,13 @@ private:
     std::uint64_t bytes_;
 };
 
-// The thread of the host that calls the runtime: a number that no other thread has. A runtime that
-// serves another process says whose call it makes.
+// A unique number for the host thread that calls the runtime. A runtime that serves another
+// process sets the thread whose call it makes.
 std::uint64_t calling_thread();
 void act_for_thread(std::uint64_t number);
 
-// This process, unless another was named.
+// This process, unless serve_host has set another.
 host_process &host();
-void serve_host(host_process *other); // null: this process again
+void serve_host(host_process *other); // null restores this process
 
 } // namespace simulator

@@ -1,4 +1,4 @@
-// Calls of the runtime that need no device, or only other calls, wherever the devices are.
+// Runtime calls that need no device, or only other runtime calls, wherever the devices are.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -11,7 +11,8 @@ cudaError_t record(cudaError_t result); // remembers an error for cudaGetLastErr
 
 namespace {
 
-// What <<<...>>> says, between its evaluation and the call of the kernel's host function.
+// The configuration in <<<...>>>, kept from its evaluation to the call of the kernel's host
+// function.
 struct launch_configuration {
     dim3 grid, block;
     std::size_t dynamic_shared;
@@ -19,8 +20,8 @@ struct launch_configuration {
 };
 thread_local std::vector<launch_configuration> pushed;
 
-// The bytes of an array from byte x of row y on, row after row, as planes:
-// copy(x, y, offset in memory, bytes a row, rows).
+// Splits `count` bytes of an array, from byte x of row y on, into planes:
+// copy(x, y, offset in memory, bytes per row, rows).
 template <class function> cudaError_t by_planes(cudaArray_const_t array, std::size_t x,
                                                 std::size_t y, std::size_t count, function copy)
 {
@@ -48,7 +49,7 @@ extern "C" {
 
 void __cudaRegisterFatBinaryEnd(void **) {}
 
-// At exit only: what was loaded goes with the process.
+// Called only at exit, where the process releases everything.
 void __cudaUnregisterFatBinary(void **) {}
 
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, std::size_t dynamic_shared,
@@ -81,7 +82,7 @@ cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, cudaChan
     return {x, y, z, w, f};
 }
 
-// Both are deprecated, and still taught.
+// Both functions are deprecated but still taught.
 
 cudaError_t cudaMemcpyToArray(cudaArray_t to, std::size_t x, std::size_t y, const void *from,
                               std::size_t count, cudaMemcpyKind kind)

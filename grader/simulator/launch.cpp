@@ -1,4 +1,4 @@
-// Registration of what nvcc embeds, and kernel launches.
+// Registration of the code that nvcc embeds, and kernel launches.
 #include "runtime.hpp"
 
 #include "core_grid.hpp"
@@ -25,14 +25,14 @@ struct managed_variable {
     std::string name;
 };
 
-// One registered fat binary and what was loaded from it.
+// A registered fat binary and the modules loaded from it.
 struct binary {
     std::function<fat_binary()> images; // throws as images_of_wrapper does
     std::map<int, module> modules;      // by device
     std::vector<managed_variable> managed;
-    module::variables managed_at;    // the same for all devices
-    cudaError_t error = cudaSuccess; // set when loading failed: said once, returned each time
-    std::string refused_for; // why ptxas would refuse it, too; empty where that is not the error
+    module::variables managed_at;    // shared by all devices
+    cudaError_t error = cudaSuccess; // set when loading failed; reported once, returned every time
+    std::string refused_for;         // why ptxas would also refuse the code; else empty
 };
 
 struct symbol {
@@ -58,7 +58,7 @@ struct registry {
 
 registry &registered()
 {
-    // Never destroyed: registration runs before main, and programs may call until the process ends.
+    // Never destroyed: registration runs before main, and calls may come until the process ends.
     static auto *const one = new registry;
     return *one;
 }
@@ -72,14 +72,15 @@ void say_unsupported(const std::string &why)
     findings::instance().add(std::move(f));
 }
 
-// The code of a binary on a device, loaded at first use; null and its error when that fails.
+// Returns the code of a binary on a device, loaded at first use; null if that fails, with the
+// reason in from.error.
 module *load(binary &from, int device)
 {
     if (auto it = from.modules.find(device); it != from.modules.end()) return &it->second;
     if (from.error != cudaSuccess && !from.refused_for.empty())
         fail_because(from.error, from.refused_for);
     if (from.error != cudaSuccess) return nullptr;
-    device_count(); // so that variables are told apart by device
+    device_count(); // decides if variables are marked with their device
     const auto failed = [&from](cudaError_t error, const std::string &why) {
         from.error = error;
         say_unsupported(why);
@@ -143,14 +144,14 @@ std::string text_of(dim3 d)
            ")";
 }
 
-// None where the addresses are used up.
+// Returns nullopt if no addresses are left.
 std::optional<address> new_grid_workspace(int device)
 {
     struct {
         std::uint32_t bytes = 8, arrived = 0;
     } fresh;
     memory &m = memory::instance();
-    // A device whose memory is used up can still launch.
+    // A device that is out of memory can still launch.
     const auto at = m.allocate(sizeof fresh, memory_kind::internal, device);
     if (!at) return at;
     std::memcpy(m.at(*at), &fresh, sizeof fresh);
@@ -170,7 +171,7 @@ std::vector<std::byte> pack(const kernel_info &info, void **arguments)
     return bytes;
 }
 
-// Takes what an attribute of a launch says: most say how fast, not what.
+// Applies a launch attribute; most are performance hints and change no results.
 cudaError_t heed(const cudaLaunchAttribute &a, bool &cooperative)
 {
     switch (a.id) {
@@ -192,7 +193,7 @@ cudaError_t heed(const cudaLaunchAttribute &a, bool &cooperative)
                    : refuse("thread block clusters (compute 8.0 has none)");
     }
     case cudaLaunchAttributeProgrammaticStreamSerialization:
-        // Kernels in one stream follow each other without overlap, which the attribute allows.
+        // Kernels in one stream never overlap here, which the attribute permits.
         return cudaSuccess;
     case cudaLaunchAttributeProgrammaticEvent:
         return refuse("cudaLaunchAttributeProgrammaticEvent");
@@ -217,7 +218,7 @@ cudaError_t resolve(const void *function, int device, resolved &out)
         out.info = out.code->find_kernel(out.handle->name);
     } catch (const ptx::refused &e) {
         return fail_because(cudaErrorInvalidPtx, e.what());
-    } catch (const std::runtime_error &e) { // its code cannot be decoded
+    } catch (const std::runtime_error &e) { // the code cannot be decoded
         say_unsupported(e.what());
         return cudaErrorInvalidPtx;
     }
@@ -269,7 +270,7 @@ int blocks_per_multiprocessor(const kernel_info &info, int threads, std::size_t 
     if (threads <= 0 || threads > p.threads_per_block) return 0;
     const int warps = (threads + 31) / 32;
     int blocks = std::min(p.blocks_per_multiprocessor, p.threads_per_multiprocessor / 32 / warps);
-    // The driver keeps 1 KiB of every block's shared memory for itself. Registers are not known.
+    // The driver reserves 1 KiB of shared memory per block. Register use is unknown.
     const std::uint64_t shared = info.static_shared + dynamic_shared;
     if (shared > p.shared_per_block_optin) return 0;
     const auto each = round_up(static_cast<std::uint32_t>(shared), 128) + 1024;
@@ -293,8 +294,8 @@ cudaError_t check_limits(const resolved &k, dim3 grid, dim3 block, std::size_t d
     if (k.info->max_threads && threads > k.info->max_threads) return cudaErrorInvalidValue;
     if (dynamic_shared > dynamic_shared_limit(k)) return cudaErrorInvalidValue;
     if (!cooperative) return cudaSuccess;
-    // Where a device is told to have few multiprocessors, a grid that each usual one has room for
-    // still fits.
+    // A test may set few multiprocessors; a cooperative grid that fits the usual number still
+    // fits.
     const int most = std::max(multiprocessors(), profile().multiprocessors);
     const auto resident =
         static_cast<std::uint64_t>(most) * static_cast<std::uint64_t>(blocks_per_multiprocessor(
@@ -305,7 +306,7 @@ cudaError_t check_limits(const resolved &k, dim3 grid, dim3 block, std::size_t d
 
 namespace {
 
-// A launch that was checked: what it needs to run, any number of times.
+// A checked launch that can run any number of times.
 struct prepared {
     const void *function;
     dim3 grid, block;
@@ -316,11 +317,11 @@ struct prepared {
 };
 
 struct kernel_work {
-    std::uint64_t warp_instructions = 0, sectors = 0; // sectors: distinct ones a launch
+    std::uint64_t warp_instructions = 0, sectors = 0; // sectors: distinct per launch
     std::uint64_t peer_bytes = 0;                     // to and from other devices
 };
 
-// Of all kernels so far.
+// The sum over all kernels so far.
 kernel_work work_so_far()
 {
     kernel_work sum;
@@ -358,7 +359,7 @@ void run(const prepared &p)
         after.warp_instructions - before.warp_instructions, after.sectors - before.sectors,
         after.peer_bytes - before.peer_bytes);
     if (p.cooperative) memory::instance().release(how.grid_workspace);
-    // As on hardware the launch itself succeeds; the fault comes up in a later call.
+    // As on hardware the launch itself succeeds; a later call surfaces the fault.
     if (end.error != 0) fault(static_cast<cudaError_t>(end.error), end.message);
 }
 
@@ -371,7 +372,7 @@ cudaError_t prepare(const void *function, dim3 grid, dim3 block, void **argument
     if (cudaError_t e = resolve(function, k); e != cudaSuccess) return e;
     if (cudaError_t e = check_limits(k, grid, block, dynamic_shared, cooperative);
         e != cudaSuccess) {
-        // Which launch an error code was for, which the code itself does not say.
+        // The finding names the launch that failed, which the error code alone does not.
         finding f;
         f.kind = finding_kind::refused_launch;
         f.kernel = demangled_name(k.info->name);
@@ -475,7 +476,7 @@ void __cudaRegisterManagedVar(void **handle, void **host, char *, const char *na
     registered().symbols[host] = {from, name};
 }
 
-// Called before the host touches a managed variable of this binary.
+// The program calls this before the host touches a managed variable of this binary.
 char __cudaInitModule(void **handle)
 {
     std::lock_guard guard(lock());
@@ -532,7 +533,7 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *out, const void *function)
         out->localSizeBytes = k.info->local_bytes;
         out->maxThreadsPerBlock = k.info->max_threads ? static_cast<int>(k.info->max_threads)
                                                       : profile().threads_per_block;
-        // PTX has no registers of a real machine: numRegs stays 0.
+        // PTX has virtual registers, so numRegs stays 0.
         out->ptxVersion = out->binaryVersion = profile().major * 10 + profile().minor;
         out->maxDynamicSharedSizeBytes = static_cast<int>(dynamic_shared_limit(k));
         out->preferredShmemCarveout = -1;

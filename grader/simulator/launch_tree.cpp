@@ -1,5 +1,4 @@
-// The grids that come of one launch by the host: who launched whom, what each waits for, whose turn
-// it is.
+// The tree of grids launched, directly or not, by one host launch: dependencies and turns.
 #include "launch_tree.hpp"
 
 #include "core_races.hpp"
@@ -12,7 +11,7 @@ namespace simulator::core {
 launch_node::launch_node(launch_node *by) : parent(by) {}
 launch_node::~launch_node() = default;
 
-// Where others take places, each number of places has chances of its own.
+// If others occupy launch slots, each value of max_pending gets its own random sequence.
 launch_tree::launch_tree(std::uint32_t most_pending, bool shuffled, std::uint64_t seed,
                          bool others_launch)
     : most_pending_(most_pending),
@@ -32,10 +31,10 @@ launch_tree::stream launch_tree::create_stream(const launch_node &of)
 
 bool launch_tree::destroy_stream(const launch_node &of, stream s)
 {
-    return s % 2 == 0 && owned_[&of].streams.erase(s) != 0; // what is in it goes on
+    return s % 2 == 0 && owned_[&of].streams.erase(s) != 0; // work already in it continues
 }
 
-// The runtime keeps two places for events for each place for a launch.
+// The runtime provides two event slots per launch slot.
 launch_tree::stream launch_tree::create_event(const launch_node &of)
 {
     if (events_ >= 2 * std::size_t{most_pending_}) return 0;
@@ -82,8 +81,8 @@ bool launch_tree::wait(const launch_node &of, stream s, stream event)
 bool launch_tree::reserve()
 {
     if (pending_ >= most_pending_) return false;
-    // Places are the whole device's: others may have the last one for a moment, and the next launch
-    // finds one again.
+    // Launch slots belong to the whole device: other kernels may hold the last one for a moment,
+    // so that this launch fails and the next succeeds.
     if (others_launch_ && random_() % 3 == 0) return false;
     ++pending_;
     return true;
@@ -128,7 +127,7 @@ launch_node &launch_tree::launch_at_tail(launch_node &by)
 {
     launch_node &n = nodes_.emplace_back(&by);
     n.tail = true;
-    n.depth = by.depth; // it takes its parent's place
+    n.depth = by.depth; // a tail launch replaces its parent
     by.at_tail.push_back(&n);
     return n;
 }
@@ -150,7 +149,7 @@ void launch_tree::ended(launch_node &n)
     finish(n);
 }
 
-// Sees whether `n` is complete, and what follows from that.
+// Checks if `n` is complete and propagates that to its parent and successors.
 void launch_tree::finish(launch_node &first)
 {
     for (launch_node *n = &first; n && n->has_run && n->open == 0; n = n->parent) {

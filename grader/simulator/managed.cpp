@@ -1,7 +1,7 @@
-// Managed memory: prefetches, advice, and what is remembered of both, page by page.
+// Managed memory: prefetches, advice, and the state of both per page.
 //
-// Where a page lies changes no result here; programs can ask for it all the same, and what kernels
-// use before it was brought to a device is counted.
+// Page placement does not change results here, but programs can query it, and kernel accesses to
+// pages that were not on the device are counted.
 #include "work.hpp"
 
 #include "memory.hpp"
@@ -21,7 +21,7 @@ struct page_state {
     std::set<int> accessed_by; // devices; cudaCpuDeviceId: the host
 };
 
-// What holds from an address to the next key.
+// The state of all pages from each key to the next key.
 std::map<address, page_state> &pages()
 {
     static auto *const one = new std::map<address, page_state>;
@@ -32,7 +32,7 @@ struct range {
     address first, end;
 };
 
-// Prefetches and advice concern managed memory only, whole pages of it.
+// Prefetches and advice apply only to managed memory, in whole pages.
 cudaError_t managed_range(const void *p, std::size_t bytes, range &out)
 {
     memory &m = memory::instance();
@@ -65,7 +65,7 @@ int number_of(cudaMemLocation where)
     return where.type == cudaMemLocationTypeDevice ? where.id : cudaCpuDeviceId;
 }
 
-// Makes `at` the start of a stretch of its own.
+// Starts a new range of pages at `at`.
 void split(address at)
 {
     auto after = pages().upper_bound(at);
@@ -109,7 +109,7 @@ bool same(const std::optional<cudaMemLocation> &a, const std::optional<cudaMemLo
            (!a || (a->type == b->type && number_of(*a) == number_of(*b)));
 }
 
-// What holds for all pages of a range: a place only if all have the same.
+// Returns the common state of all pages in a range; a location only if all pages have the same.
 page_state common(const range &r)
 {
     std::optional<page_state> all;
@@ -208,7 +208,7 @@ cudaError_t cudaMemAdvise(const void *p, std::size_t bytes, cudaMemoryAdvise adv
         if (advice < cudaMemAdviseSetReadMostly || advice > cudaMemAdviseUnsetAccessedBy)
             return cudaErrorInvalidValue;
         if (cudaError_t e = managed_range(p, bytes, r); e != cudaSuccess) return e;
-        // Whether memory is mostly read, or no longer preferred somewhere, holds for every place.
+        // Read-mostly advice and the removal of a preferred location apply to all locations.
         const bool anywhere = advice == cudaMemAdviseSetReadMostly ||
                               advice == cudaMemAdviseUnsetReadMostly ||
                               advice == cudaMemAdviseUnsetPreferredLocation;

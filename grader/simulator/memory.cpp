@@ -25,8 +25,8 @@ constexpr std::uint64_t smallest_range = std::uint64_t{1} << 36;
 constexpr std::uint64_t first_offset =
     1 << 20; // so that "before the first allocation" is in range too
 
-// Where the heap of kernels begins: a place of its own, so that addresses of other memory do not
-// depend on what kernels take.
+// Start of the heap for malloc in kernels: a separate region, so that other addresses do not
+// depend on the kernels' allocations.
 constexpr std::uint64_t heap_at(std::uint64_t reserved) { return reserved / 8 * 3; }
 
 constexpr std::uint64_t most_populated = 64 << 20; // bytes
@@ -49,12 +49,12 @@ bool on_device(memory_kind kind)
     return kind != memory_kind::pinned && kind != memory_kind::internal;
 }
 
-// Whether a device's memory shrinks by it. The heap of kernels has a size of its own: the host must
-// not learn from what is left how much a kernel took, which may depend on its data.
+// True if the allocation reduces the device's free memory. The kernel heap has its own size: the
+// free memory must not reveal how much a kernel allocated, which may depend on its data.
 bool charged(memory_kind kind) { return on_device(kind) && kind != memory_kind::heap; }
 
-// Another process must be able to give the same addresses to what programs see, so that these lie
-// where Linux puts nothing by itself.
+// The addresses that programs see must also be free in another process, so they lie where Linux
+// maps nothing by default.
 void *const seen_at = reinterpret_cast<void *>(std::uint64_t{1} << 45);
 
 void *map_range(std::uint64_t bytes, int protection, void *hint = nullptr)
@@ -84,9 +84,8 @@ int template_of(std::uint8_t value)
     return file;
 }
 
-// Programs often touch little of a large allocation. Its shadow is a view of one file whose bytes
-// all have the wanted value; a page of its own comes with the first change. Returns how many bytes
-// that is.
+// Programs often touch little of a large allocation. Its shadow maps a file whose bytes all have
+// the wanted value, copy-on-write. Returns the number of bytes mapped this way.
 std::uint64_t map_filled(std::uint8_t *shadow, std::uint64_t bytes, std::uint8_t value)
 {
     const int file = template_of(value);
@@ -103,7 +102,7 @@ struct part {
     std::string name;
 };
 
-// Eight at a time: half of every copy's time is spent here.
+// Eight bytes per step, because this takes half the time of every copy.
 void change_bits(std::uint8_t *shadow, std::uint64_t bytes, std::uint8_t set, std::uint8_t clear)
 {
     constexpr std::uint64_t each = 0x0101010101010101;
@@ -136,15 +135,15 @@ struct memory::state {
     std::map<address, part> labels;
     std::map<int, std::uint64_t> used, heap_used;
     std::set<address> brought;      // managed pages that are on a device
-    std::uint64_t managed = 0;      // live allocations of such memory
+    std::uint64_t managed = 0;      // live managed allocations
     std::uint64_t open_to_host = 0; // live allocations that host code can write
-    // Those of the heap are in the lower half's last quarter, shared ones in the upper half.
+    // The heap grows in the lower half's last quarter, shared memory in the upper half.
     std::uint64_t top = first_offset, heap_top = 0, shared_top = 0;
 };
 
 memory &memory::instance()
 {
-    // Never destroyed: kernels' memory must outlive every static object of the program.
+    // Never destroyed: kernel memory must outlive every static object of the program.
     static memory *const one = new memory;
     return *one;
 }
@@ -169,7 +168,7 @@ memory::memory()
             state_ = new state;
             state_->heap_top = heap_at(reserved_) + first_offset;
             state_->shared_top = half + first_offset;
-            // The host has it, too, and would end this process by making it shorter.
+            // The host also has this file; shrinking it would kill this process.
             if (fcntl(shared_file_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
                 return;
             break;
@@ -205,7 +204,7 @@ std::optional<address> memory::allocate(std::uint64_t bytes, memory_kind kind, i
     if (shared) ++state_->open_to_host;
     state_->managed += kind == memory_kind::managed;
     state_->allocations[start] = {start, bytes, kind, device, true, {}};
-    // Host code writes such memory unseen, so all of it counts as initialised.
+    // Host code can write shared memory unobserved, so all of it counts as initialised.
     const std::uint8_t of_device = on_device(kind) && settings().tell_devices_apart && !shared
                                        ? device_bit(device)
                                        : std::uint8_t{0};
@@ -215,7 +214,7 @@ std::optional<address> memory::allocate(std::uint64_t bytes, memory_kind kind, i
     std::uint64_t filled = 0;
     if (size > most_populated)
         filled = map_filled(shadow_at(start), bytes, fresh);
-    else if (size) // in one go, which is twice as fast as page by page; a refusal changes nothing
+    else if (size) // in one call: twice as fast as page by page; failure is harmless
         madvise(shadow_at(start), size, MADV_POPULATE_WRITE);
     mark(start + filled, bytes - filled, fresh, 0xff);
     return start;
@@ -241,7 +240,7 @@ bool memory::release(address start)
     if (host_accessible(a.kind)) --state_->open_to_host;
     const std::uint64_t size = round_up(a.bytes);
     if (size == 0) return true;
-    // The pages go back to the system, shadow bytes so to zero; the addresses stay taken.
+    // The pages return to the system, which zeroes the shadow; the addresses stay reserved.
     if (size > most_populated)
         mmap(shadow_at(start), size, PROT_READ | PROT_WRITE,
              MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -315,7 +314,7 @@ void memory::label(address a, std::uint64_t bytes, std::string name)
     std::lock_guard lock(state_->mutex);
     if (!whole || a < whole->start || a > whole->start + whole->bytes) return;
     if (whole->start == a && whole->bytes == bytes) state_->allocations[a].name = name;
-    // A later label replaces what it overlaps: harnesses cut one allocation anew for each call.
+    // A new label replaces labels that it overlaps: harnesses divide one allocation anew per call.
     auto it = state_->labels.upper_bound(a);
     if (it != state_->labels.begin()) {
         auto below = std::prev(it);
@@ -332,7 +331,8 @@ std::string memory::describe(address a, std::uint64_t bytes) const
     if (!contains(a)) return "host memory, or no memory at all (address " + hex(a) + ")";
     const allocation *whole = find(a);
     if (!whole) {
-        // What an unsigned index reaches that went below 0. No name in quotes: it is far from it.
+        // An unsigned index that wrapped below 0 lands here. The name is not quoted: it is too far
+        // away.
         const address meant = a - (bytes << 32);
         if (bytes == 0 || !contains(meant) || !find(meant))
             return "device memory that was never allocated (address " + hex(a) + ")";
@@ -348,7 +348,7 @@ std::string memory::describe(address a, std::uint64_t bytes) const
     const auto distance = [a](address from, std::uint64_t n) {
         return a < from ? from - a : a < from + n ? 0 : a - (from + n) + 1;
     };
-    // The nearest label inside the allocation says more than the allocation does.
+    // Prefer the nearest label inside the allocation to the allocation itself.
     auto it = state_->labels.lower_bound(whole->start);
     std::uint64_t nearest = ~std::uint64_t{0};
     for (; it != state_->labels.end() && it->first <= whole->start + whole->bytes; ++it)

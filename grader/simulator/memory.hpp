@@ -1,13 +1,12 @@
-// Device memory: one reserved range of addresses a process, with a shadow byte beside each data
-// byte.
+// Device memory: one reserved address range per process, with a shadow byte for each data byte.
 //
-// Three views of the same range, `reserved()` bytes long:
-//   - `base()`, the addresses that programs see. Nothing is accessible there, so that host code
-//     which reads device memory faults as it does on hardware, but pinned and managed memory, which
-//     lies in the upper half: a file that device and host share.
-//   - `data()`, the simulator's own window on the bytes.
-//   - `shadow()`, one byte for each data byte: a set of `shadow_bits`.
-// Allocations never reuse addresses, take whole pages and have red zones between them.
+// There are three views of the same range, each `reserved()` bytes long:
+//   - `base()`: the addresses that programs see. They are inaccessible, so that host code that
+//     reads device memory faults as on hardware. Pinned and managed memory is the exception: it
+//     lies in the upper half, a file that device and host share.
+//   - `data()`: the simulator's own mapping of the bytes.
+//   - `shadow()`: one byte per data byte, a set of `shadow_bits`.
+// Allocations never reuse addresses, occupy whole pages and are separated by red zones.
 #pragma once
 
 #include <cstddef>
@@ -25,12 +24,12 @@ enum shadow_bits : std::uint8_t {
     addressable = 1, // inside a live allocation
     initialised = 2, // written since it was allocated
     read_only = 4,   // constant memory: a kernel may not write it
-    in_flight = 8,   // shared memory that a cp.async has not reached yet
-    on_host = 8,     // pinned memory, by its device addresses
+    in_flight = 8,   // shared memory that a pending cp.async will write
+    on_host = 8,     // pinned memory, at its device addresses
 };
 
-// Which device's memory it is, when there are several: of each four devices, one bit. Four devices
-// are told apart exactly.
+// The owning device, if there are several: devices map to four bits by index modulo 4, so up to
+// four devices are told apart exactly.
 inline std::uint8_t device_bit(int device) { return static_cast<std::uint8_t>(16 << (device & 3)); }
 
 enum class memory_kind : std::uint8_t {
@@ -39,8 +38,8 @@ enum class memory_kind : std::uint8_t {
     managed,
     variable,
     constant,
-    heap,     // what device code got from malloc
-    internal, // the runtime's own, which no device's memory is charged for
+    heap,     // allocated by malloc in device code
+    internal, // the runtime's own; not charged to any device
 };
 
 struct allocation {
@@ -49,19 +48,17 @@ struct allocation {
     memory_kind kind;
     int device;       // the device that owns it
     bool live;        // false once freed; kept so that use after free can be named
-    std::string name; // a variable's name; a label given by `label`; else empty
+    std::string name; // a variable's name, or a label set by `label`; else empty
 };
 
 class memory {
 public:
-    // Created at first use; lives until the process ends. Throws std::runtime_error when the
-    // machine refuses even 64 GiB of addresses.
+    // The instance is created at first use and lives until the process ends. Throws
+    // std::runtime_error if the system refuses to reserve even 64 GiB of addresses.
     static memory &instance();
 
-    std::uint64_t reserved() const
-    {
-        return reserved_;
-    } // 256 GiB, or what a limited process may have
+    // 256 GiB, or less in a process with limited addresses.
+    std::uint64_t reserved() const { return reserved_; }
 
     address base() const { return base_; }
     std::byte *data() const { return data_; }
@@ -71,37 +68,38 @@ public:
     std::byte *at(address a) const { return data_ + (a - base_); }
     std::uint8_t *shadow_at(address a) const { return shadow_ + (a - base_); }
 
-    // Zero bytes yield a distinct address with nothing addressable. nullopt: the device's memory is
-    // used up.
+    // Zero bytes yield a distinct address with nothing addressable. Returns nullopt if the device
+    // is out of memory.
     std::optional<address> allocate(std::uint64_t bytes, memory_kind kind, int device);
-    bool release(address start); // false: not the start of a live allocation
+    bool release(address start); // false if `start` is not the start of a live allocation
 
-    // The allocation that holds `a`, live or freed; else the nearest one within its red zone; else
-    // null.
+    // Returns the live or freed allocation that holds `a`, else the nearest one whose red zone
+    // holds it, else null.
     const allocation *find(address a) const;
-    bool in_one_allocation(address a, std::uint64_t bytes) const; // a live one
+    // True only for a live allocation.
+    bool in_one_allocation(address a, std::uint64_t bytes) const;
 
-    // The upper half, which device and host share, and the file that it is.
+    // The upper half, shared by device and host, and the file that backs it.
     address shared() const { return base_ + reserved_ / 2; }
     int shared_file() const { return shared_file_; }
 
-    // Managed memory is on the host until a kernel asks for it or a prefetch moves it, page by
-    // page. What the host touches meanwhile is not seen.
+    // Managed memory is on the host until a kernel accesses it or a prefetch moves it, page by
+    // page. Host accesses are not observed.
     static constexpr std::uint64_t page_bytes = 4096;
     bool has_managed() const;
-    bool bring(address page); // true: it is managed, was not on a device, and now is
+    bool bring(address page); // true if the page is managed and has just moved to a device
     void place(address page, std::uint64_t bytes, bool on_device);
 
-    // For runtimes and test harnesses; ranges are clipped to the reserved range.
+    // Functions for runtimes and test harnesses; ranges are clipped to the reserved range.
     void mark(address a, std::uint64_t bytes, std::uint8_t set, std::uint8_t clear);
     void label(address a, std::uint64_t bytes, std::string name); // names a part of an allocation
-    std::string describe(address a,
-                         std::uint64_t bytes) const; // "4 bytes past the end of `out` (4000 bytes)"
+    // Returns for example "4 bytes past the end of `out` (4000 bytes)".
+    std::string describe(address a, std::uint64_t bytes) const;
 
-    std::uint64_t used(int device) const;      // without the heap
-    std::uint64_t heap_used(int device) const; // by device code's malloc
+    std::uint64_t used(int device) const;      // bytes, without the heap
+    std::uint64_t heap_used(int device) const; // bytes allocated by malloc in device code
     std::uint64_t capacity(int device) const;
-    // Whether host code can change memory that kernels see, without a call.
+    // True if host code can change memory that kernels see without a runtime call.
     bool shared_with_host() const;
 
 private:

@@ -1,4 +1,4 @@
-// How many threads this process has, also where it sees no /proc.
+// Number of threads of this process, even in a sandbox without /proc.
 #pragma once
 
 #include <cstdlib>
@@ -8,10 +8,10 @@
 
 namespace simulator {
 
-// Where /proc/self/status is open in a process that has no /proc.
+// The descriptor of /proc/self/status in a process without /proc.
 constexpr int own_status_fd = 6;
 
-// 0: nobody says.
+// Returns 0 if the number is unknown.
 inline int own_threads()
 {
     static const int file = [] {

@@ -1,6 +1,6 @@
-// Memory pools: what cudaMallocAsync takes memory from, and the figures that are kept of it.
+// Memory pools for cudaMallocAsync, and their usage statistics.
 //
-// Addresses are never used twice, so a pool keeps no memory back; what it would reserve is counted.
+// Addresses are never reused, so a pool keeps no memory; it only counts its reservation.
 #include "work.hpp"
 
 #include "memory.hpp"
@@ -12,14 +12,14 @@
 // The type behind CUDA's opaque handle.
 struct CUmemPoolHandle_st {
     int device = 0;
-    std::uint64_t most = 0; // bytes; 0: no limit of its own
+    std::uint64_t most = 0; // bytes; 0: unlimited
     std::uint64_t threshold = 0;
     std::uint64_t used = 0, used_high = 0, reserved = 0, reserved_high = 0;
     std::map<cudaMemPoolAttr, int> reuse = {{cudaMemPoolReuseFollowEventDependencies, 1},
                                             {cudaMemPoolReuseAllowOpportunistic, 1},
                                             {cudaMemPoolReuseAllowInternalDependencies, 1}};
     std::set<int> readers;  // further devices whose kernels may use its memory
-    bool destroyed = false; // it goes with its last allocation
+    bool destroyed = false; // it is deleted with its last allocation
 };
 
 namespace simulator::runtime {
@@ -29,7 +29,7 @@ namespace {
 struct pools {
     std::set<cudaMemPool_t> all;
     std::map<int, cudaMemPool_t> defaults, current; // by device
-    std::map<address, cudaMemPool_t> of;            // where live allocations came from
+    std::map<address, cudaMemPool_t> of;            // the pool of each live allocation
 };
 
 pools &live()
@@ -79,7 +79,7 @@ cudaError_t allocate_from(cudaMemPool_t pool, void **out, std::size_t bytes, cud
     pool->used_high = std::max(pool->used_high, pool->used);
     pool->reserved = std::max(pool->reserved, pool->used);
     pool->reserved_high = std::max(pool->reserved_high, pool->reserved);
-    // Memory that several devices may use bears the bit of none.
+    // Memory accessible to several devices is marked with no device.
     if (!pool->readers.empty()) memory::instance().mark(start, bytes, 0, device_bit(pool->device));
     return cudaSuccess;
 }
@@ -113,7 +113,7 @@ cudaError_t set_attribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, const v
         pool->threshold = wanted;
         return cudaSuccess;
     }
-    // High-water marks can be reset, to what is in use now.
+    // High-water marks can only be reset, to the current usage.
     const bool high =
         attribute == cudaMemPoolAttrReservedMemHigh || attribute == cudaMemPoolAttrUsedMemHigh;
     if (!high || wanted != 0) return cudaErrorInvalidValue;

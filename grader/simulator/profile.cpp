@@ -1,4 +1,4 @@
-// The simulated device and what is checked on it, as every part of the simulator sees them.
+// The simulated device's properties and the settings, global to the simulator.
 #include "machine.hpp"
 
 namespace simulator {

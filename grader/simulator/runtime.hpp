@@ -1,8 +1,7 @@
-// What the files of the CUDA runtime look-alike share: one lock, the errors, devices, kernels,
-// streams.
+// Declarations shared by the files of the CUDA runtime look-alike: lock, errors, devices, kernels.
 //
-// Unless work is put off (work.hpp), a kernel or copy has ended when the call that queued it
-// returns. No duration is ever measured.
+// Unless work is deferred (work.hpp), a kernel or copy has completed when the call that queued it
+// returns. Durations are never measured.
 #pragma once
 
 #include "fatbin.hpp"
@@ -16,41 +15,43 @@
 
 namespace simulator::runtime {
 
-std::recursive_mutex &lock(); // held by every call: host threads take turns
+std::recursive_mutex &lock(); // held during every API call, so host threads take turns
 
-// Errors. A kernel's fault stays: once a later call has returned it, every call returns it. Other
-// errors are reported once by cudaGetLastError, a host thread each.
-cudaError_t standing_fault(); // surfaces the fault of an earlier kernel, if any
-cudaError_t fault_of_now();   // the same; surfaces nothing
+// Errors. A kernel's fault is sticky: once a call has returned it, every later call returns it.
+// Other errors are reported once by cudaGetLastError, per host thread.
+cudaError_t standing_fault(); // the fault of an earlier kernel, if any, marked as surfaced
+cudaError_t fault_of_now();   // the same, not marked
 inline bool fault_stands() { return fault_of_now() != cudaSuccess; }
 cudaError_t record(cudaError_t result); // remembers an error for cudaGetLastError; returns it
 void fault(cudaError_t kernel_error, const std::string &message);
-void leave_faults_to_harness(); // no more messages about the faults of kernels
+void leave_faults_to_harness(); // the runtime prints no messages about kernel faults from now on
 bool has_harness();
 void complain(const std::string &message); // one line on stderr, prefixed with "simulator: "
-std::size_t streams_and_events();          // that the program has created and not destroyed
+std::size_t streams_and_events();          // number that the program has created and not destroyed
 
-// What the program is to know of the call that fails now. `why`: words that follow the call's name
-// and its error, "its destination is a null pointer". Returns `error`.
+// Sets the reason given to the program for the failure of the current call. `why` continues a
+// sentence after the call's name and error, e.g. "its destination is a null pointer". Returns
+// `error`.
 cudaError_t fail_because(cudaError_t error, std::string why);
-void fail_as_found(); // a finding of its own says it
+void fail_as_found(); // the failure of this call is already reported by a finding
 struct failure_words {
     std::string why;
     bool found = false;
 };
-failure_words take_failure_words();       // since they were last taken
-cudaError_t refuse(const char *function); // what the simulator does not offer: said, found, refused
+failure_words take_failure_words(); // everything set since the last take
+// For an unsupported feature: prints a message, adds a finding, returns an error.
+cudaError_t refuse(const char *function);
 
-// What the runtime keeps for each thread of the host; used under the lock.
+// The runtime's state per host thread; accessed under the lock.
 struct host_thread {
     int device = 0;
     cudaError_t last_error = cudaSuccess;
     cudaStreamCaptureMode capture_mode = cudaStreamCaptureModeGlobal;
-    bool in_host_function = false; // one that a stream called; it may call nothing here
+    bool in_host_function = false; // a stream called this function, which may not call the runtime
 };
 host_thread &this_thread();
 
-// Every API function is one of these around its body: lock, standing fault, body, record.
+// Every API function wraps its body in this: lock, sticky fault, body, record.
 template <typename function> cudaError_t call(function body)
 {
     std::lock_guard guard(lock());
@@ -59,55 +60,61 @@ template <typename function> cudaError_t call(function body)
     return record(standing != cudaSuccess ? standing : body());
 }
 
-// Devices: SIMULATOR_DEVICES says how many (1 unless set).
+// Devices. SIMULATOR_DEVICES sets their number (default 1).
 int device_count();
-int current_device(); // of this host thread
+int current_device(); // of the calling host thread
 bool valid_device(int device);
 cudaError_t attribute_of(int device, cudaDeviceAttr, int &value);
-std::uint8_t closed_memory(int device); // shadow bits of what its kernels have no access to
-void close_peers(std::uint64_t pairs);  // bit 8 * device + peer: no access from now on
-bool can_be_peer(int device, int peer); // whether `device` can have access to the other's memory
-void close_pools();                     // to devices that cannot have access any more
-bool copies_directly(int from, int to); // not by way of the host: either has access to the other
+std::uint8_t closed_memory(int device); // shadow bits of the memory that its kernels cannot access
+// Bit 8 * device + peer: revokes access, now and for the future.
+void close_peers(std::uint64_t pairs);
+// True if `device` can be given access to the memory of `peer`.
+bool can_be_peer(int device, int peer);
+void close_pools(); // revokes pool access from devices that may not be peers any more
+// True if either device has peer access, so a copy is not staged on the host.
+bool copies_directly(int from, int to);
 
-constexpr int texels_of_linear_memory = 1 << 27; // at least so many everywhere, says CUDA's guide
-// Kernels, by the host function that stands for them or by the handle of __cudaGetKernel.
+// The minimum for all compute capabilities in the CUDA guide.
+constexpr int texels_of_linear_memory = 1 << 27;
+// Kernels, found by their host function or by the handle of __cudaGetKernel.
 struct kernel;
 struct resolved {
     kernel *handle = nullptr;
     module *code = nullptr;
     const kernel_info *info = nullptr;
 };
-resolved known_as(const kernel_info &); // of loaded code; the handle: null when it has none
-// A launch against the limits of the device and of the kernel; what to say of one beyond them.
+resolved known_as(const kernel_info &); // for loaded code; `handle` is null if it has none
+// Checks a launch against the limits of device and kernel; refused_text describes the violation.
 cudaError_t check_limits(const resolved &, dim3 grid, dim3 block, std::size_t dynamic_shared,
                          bool cooperative);
 std::string refused_text(const kernel_info &, dim3 grid, dim3 block, std::size_t dynamic_shared);
-// cudaErrorInvalidDeviceFunction, cudaErrorNoKernelImageForDevice or cudaErrorInvalidPtx when that
-// fails.
+// Fails with cudaErrorInvalidDeviceFunction, cudaErrorNoKernelImageForDevice or
+// cudaErrorInvalidPtx.
 cudaError_t resolve(const void *function, resolved &out);
-std::uint32_t dynamic_shared_limit(const resolved &k); // bytes a block may ask for at launch
+// Max dynamic shared bytes per block at launch.
+std::uint32_t dynamic_shared_limit(const resolved &k);
 int blocks_per_multiprocessor(const kernel_info &info, int threads, std::size_t dynamic_shared);
 cudaError_t run(const void *function, dim3 grid, dim3 block, void **arguments,
                 std::size_t dynamic_shared, cudaStream_t stream, bool cooperative);
-// The handle of a fat binary, whose images are read when it is first used.
+// Returns the handle of a fat binary; its images are read at first use.
 void **register_binary(std::function<fat_binary()> images);
-// How many bytes each parameter of a kernel has; an error as `resolve` returns it.
+// Returns the size in bytes of each kernel parameter; fails like `resolve`.
 cudaError_t parameters_of(const void *function, std::vector<std::uint32_t> &bytes);
-void unload(int device); // drops the code and variables of a device; they load again when used
+// Drops the code and variables of a device; they are loaded again at next use.
+void unload(int device);
 
-// Variables, by the host object that stands for them. cudaErrorInvalidSymbol when there is none.
+// Finds a variable by its host object. Fails with cudaErrorInvalidSymbol.
 cudaError_t resolve_symbol(const void *symbol, module::variable &out);
-bool is_symbol(const void *host); // whether it stands for a variable
+bool is_symbol(const void *host); // true if a variable is registered under this host object
 
-void free_all(int device); // every allocation made on a device
+void free_all(int device); // frees every allocation on a device
 
-// SIMULATOR_STREAMS=late or random: when work in streams runs; SIMULATOR_CORES=N: how many cores
-// the blocks of a grid may take, all unless set.
+// Reads SIMULATOR_STREAMS=late or random (when queued work runs) and SIMULATOR_CORES=N (max cores
+// for the blocks of a grid; default all).
 void heed_environment();
 
 void report_at_exit(); // SIMULATOR_COUNTERS=1 adds the counters
 
-void link_harness(); // draws harness.h's functions into every program
+void link_harness(); // links harness.h's functions into every program
 
 } // namespace simulator::runtime
