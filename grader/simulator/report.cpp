@@ -1,4 +1,4 @@
-// What a program without a harness is told at its end: the findings, and on request the counters.
+// Report at the end of a program without a harness: findings and, on request, counters.
 #include "runtime.hpp"
 
 #include "counters.hpp"

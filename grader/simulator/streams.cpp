@@ -25,7 +25,7 @@ cudaError_t create(cudaStream_t *out, unsigned flags, int priority)
 {
     if (!out || (flags & ~unsigned{cudaStreamNonBlocking})) return cudaErrorInvalidValue;
     priority = std::clamp(priority, greatest_priority, 0);
-    static unsigned long long next_id = 16; // below stand the default streams
+    static unsigned long long next_id = 16; // lower numbers are the default streams
     *out = new CUstream_st{{flags, priority, current_device(), next_id++}};
     add_stream(*out);
     return cudaSuccess;
@@ -36,7 +36,7 @@ cudaError_t check(cudaEvent_t e)
     return events().count(e) ? cudaSuccess : cudaErrorInvalidResourceHandle;
 }
 
-// Calls a function that reads a property of a stream, after checking handle and place.
+// Reads a property of a stream after checking the handle and the output pointer.
 template <typename T, typename function> cudaError_t read(cudaStream_t s, T *out, function property)
 {
     return call([&] {
@@ -55,7 +55,7 @@ cudaError_t record_event(cudaEvent_t e, cudaStream_t stream)
         return fail_because(cudaErrorInvalidResourceHandle,
                             "the event was made on device " + std::to_string(e->device) +
                                 " and the stream on device " + std::to_string(s.device));
-    // The event is as it was if this is refused.
+    // If this is refused, the event stays unchanged.
     if (!s.into && is_legacy(stream))
         if (cudaError_t error = check_legacy(s); error != cudaSuccess) return error;
     e->into = s.into;
@@ -88,7 +88,7 @@ cudaError_t wait_for_event(cudaStream_t stream, cudaEvent_t e)
     return cudaSuccess;
 }
 
-// A function of the program's that a stream calls.
+// Queues a host function of the program.
 cudaError_t queue_host(cudaStream_t s, std::function<void()> function, bool despite_fault)
 {
     task t;
@@ -103,7 +103,7 @@ template <typename function> cudaError_t with_state(cudaStream_t s, function bod
     return call([&] { return valid(s) ? body(state_of(s)) : cudaErrorInvalidResourceHandle; });
 }
 
-// An event's state can be asked for unless it stands for nodes of a graph.
+// An event's state can be queried unless it was recorded in a capture.
 template <typename function> cudaError_t at(cudaEvent_t e, function body)
 {
     return call([&] {
@@ -112,10 +112,10 @@ template <typename function> cudaError_t at(cudaEvent_t e, function body)
     });
 }
 
-// What the fault is that work which just ended brought up.
+// The fault surfaced by the work that the host has just waited for.
 cudaError_t after_waiting() { return standing_fault(); }
 
-// None of these changes what work does.
+// Attributes that are accepted because they do not change results.
 bool known_attribute(cudaStreamAttrID which)
 {
     return which == cudaStreamAttributeAccessPolicyWindow ||
@@ -249,7 +249,7 @@ cudaError_t cudaStreamAddCallback(cudaStream_t s, cudaStreamCallback_t callback,
         if (!callback || flags) return cudaErrorInvalidValue;
         if (!valid(s)) return cudaErrorInvalidResourceHandle;
         if (cudaError_t e = refuse_if_capturing(state_of(s)); e != cudaSuccess) return e;
-        // It hears of a fault, which keeps host functions from being called.
+        // The callback receives the fault, so it runs even after one, unlike a host function.
         return queue_host(
             s, [=] { simulator::host().call(callback, s, fault_of_now(), data); }, true);
     });
@@ -325,8 +325,8 @@ cudaError_t cudaEventQuery(cudaEvent_t e)
     });
 }
 
-// In the timeline's time, a tick for a nanosecond: finite where something was done, and not to be
-// mistaken for a measurement. It tells the host of the kernels' work, as a copied number would.
+// Uses timeline time with one nanosecond per tick: positive if work was done, and not a
+// measurement. The result tells the host how much work kernels did, so it counts like a copy.
 cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end)
 {
     return call([&] {

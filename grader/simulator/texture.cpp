@@ -1,4 +1,4 @@
-// Textures: coordinates, what lies outside, filters, and channels.
+// Texture fetches: coordinates, addressing modes, filters and channels.
 #include "texture.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ std::map<std::uint64_t, texture> &textures()
     return *one;
 }
 
-// -1: the border.
+// Returns -1 for the border.
 std::int64_t inside(std::int64_t i, std::int64_t size, outside_texture how)
 {
     if (i >= 0 && i < size) return i;
@@ -34,7 +34,7 @@ std::int64_t inside(std::int64_t i, std::int64_t size, outside_texture how)
     }
 }
 
-// Repeating takes coordinates from 0 to 1; without them, it is clamping.
+// Wrapping and mirroring need normalised coordinates; otherwise they act as clamping.
 outside_texture mode_of(const texture &t, int dimension)
 {
     const auto how = t.outside[dimension];
@@ -50,11 +50,12 @@ struct pair {
 
 std::int64_t whole(float x)
 {
-    // What is too far out for an index is as far out at a smaller distance.
+    // Clamp before the conversion to an integer; every texture is much smaller than the limit.
     return static_cast<std::int64_t>(std::clamp(std::floor(x), -1e9f, 1e9f));
 }
 
-// Along one dimension: the texel there, or the two on both sides with eight bits of a fraction.
+// Returns the texels along one dimension: the nearest, or the two neighbours weighted by an 8-bit
+// fraction.
 pair along(const texture &t, int dimension, float x)
 {
     const auto size = static_cast<std::int64_t>(t.size[dimension]);
@@ -159,7 +160,7 @@ texels texels_at(const texture &t, const std::array<std::int32_t, 3> &index, std
 {
     pair p[3] = {{{0, 0}, {1, 0}, 1}, {{0, 0}, {1, 0}, 1}, {{0, 0}, {1, 0}, 1}};
     for (int d = 0; d < t.dimensions; ++d) {
-        // Behind the end of a buffer lie zeros.
+        // Reads past the end of a buffer return zero.
         const auto how = t.buffer ? outside_texture::border : mode_of(t, d);
         p[d].index[0] =
             inside(index[static_cast<std::size_t>(d)], static_cast<std::int64_t>(t.size[d]), how);

@@ -1,4 +1,4 @@
-// Textures as kernels see them: what a fetch reads, and what it makes of it.
+// Textures as kernels see them: the texels of a fetch, and the value computed from them.
 #pragma once
 
 #include "memory.hpp"
@@ -13,19 +13,20 @@ enum class channel_kind : std::uint8_t { signed_integer, unsigned_integer, real 
 
 struct texture {
     address start = 0;
-    std::uint64_t pitch = 0, slice = 0; // bytes from row to row, from slice or layer to the next
-    std::uint64_t size[3] = {1, 1, 1};  // texels
-    std::uint64_t layers = 0;           // 0: not layered
+    // Distance in bytes between rows, and between slices or layers.
+    std::uint64_t pitch = 0, slice = 0;
+    std::uint64_t size[3] = {1, 1, 1}; // texels
+    std::uint64_t layers = 0;          // 0: not layered
     int dimensions = 1;
-    bool buffer = false;  // linear memory, fetched by index only
-    bool surface = false; // no texture: read and written by the byte, never filtered
+    bool buffer = false;  // linear memory, fetched only by index
+    bool surface = false; // not a texture: byte-addressed loads and stores, never filtered
     int channels = 1;
     std::uint32_t channel_bytes = 4;
     channel_kind kind = channel_kind::real;
     outside_texture outside[3] = {};
-    bool filtered = false;    // linearly; else the nearest texel
-    bool normalised = false;  // coordinates from 0 to 1
-    bool as_fraction = false; // integers of 8 and 16 bits become numbers from 0, or -1, to 1
+    bool filtered = false;    // linear filtering; else the nearest texel
+    bool normalised = false;  // coordinates range from 0 to 1
+    bool as_fraction = false; // 8- and 16-bit integers are scaled to [0, 1] or [-1, 1]
     std::array<float, 4> border = {};
 
     std::uint32_t texel_bytes() const
@@ -34,12 +35,12 @@ struct texture {
     }
 };
 
-// Handles are never used twice. Under the runtime's lock, as kernels run.
+// Handles are never reused. Requires the runtime's lock, which is held while kernels run.
 std::uint64_t add_texture(const texture &);
 bool remove_texture(std::uint64_t handle);
-const texture *find_texture(std::uint64_t handle); // null: no such, or removed
+const texture *find_texture(std::uint64_t handle); // null if it never existed or was removed
 
-// One texel that a fetch takes, and its part in the result; address 0: the border's colour.
+// One texel of a fetch and its weight; address 0 means the border colour.
 struct texel {
     address at;
     float weight;
@@ -51,8 +52,8 @@ struct texels {
 texels texels_at(const texture &, const std::array<float, 3> &coordinates, std::uint32_t layer);
 texels texels_at(const texture &, const std::array<std::int32_t, 3> &index, std::uint32_t layer);
 
-// The four channels as bits: floats, or what the memory holds, extended to 32 bits. Each texel must
-// be readable.
+// Returns the four channels as bits: floats, or stored integers extended to 32 bits. Every texel
+// must be readable.
 std::array<std::uint32_t, 4> value_of(const texture &, const texels &);
 
 } // namespace simulator

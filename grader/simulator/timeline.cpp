@@ -1,4 +1,4 @@
-// Puts what streams were given into simulated time.
+// Schedules the steps of streams in simulated time.
 #include "timeline.hpp"
 
 #include "host.hpp"
@@ -34,7 +34,7 @@ bool does_work(const timeline_step &s)
     return s.kind == step_kind::copy || s.kind == step_kind::fill || s.kind == step_kind::kernel;
 }
 
-// Units that do one thing at a time, each free from some tick on.
+// A resource that does one thing at a time.
 struct unit {
     std::uint64_t free = 0;
     step_id last = 0;
@@ -57,15 +57,15 @@ public:
         }
     }
 
-    // Of all that could start, a copy engine takes what was queued first; kernels begin in the
-    // order in which they become able to.
+    // A copy engine takes the copy that was queued first among those that can start; kernels begin
+    // in the order in which they become ready.
     void run()
     {
         while (!ready_.empty()) {
             const auto [at, i] = ready_.top();
             ready_.pop();
             if (const std::uint64_t busy = engine_busy(steps_[i]); busy > at) {
-                ready_.push({busy, i}); // others may have become able by then
+                ready_.push({busy, i}); // others may become ready by then
                 continue;
             }
             place(i);
@@ -94,7 +94,8 @@ private:
     {
         device_units &d = devices_[s.device];
         if (s.kind == step_kind::kernel) {
-            // The blocks fill so many multiprocessors, and wait until that many are free.
+            // Blocks occupy one multiprocessor each, up to all of them, and wait until these are
+            // free.
             std::vector<unit *> all;
             for (unit &u : d.processors) all.push_back(&u);
             std::stable_sort(all.begin(), all.end(),
@@ -108,7 +109,7 @@ private:
         return {&d.in, &devices_[s.from_device].out};
     }
 
-    // Until when no copy of its ways can begin; 0 of all else.
+    // The tick from which the copy engines are free; 0 for steps that use none.
     std::uint64_t engine_busy(const timeline_step &s)
     {
         std::uint64_t until = 0;
@@ -142,11 +143,11 @@ private:
         if (s.kind == step_kind::event_wait || s.kind == step_kind::host_wait) begin_wait(s);
     }
 
-    // A wait lasts from when the stream or thread has come to it.
+    // A wait begins when the stream or thread reaches it.
     void begin_wait(timeline_step &s)
     {
         s.start = end_of(s.host);
-        // The last of what an event wait follows is the event.
+        // The last dependency of an event wait is the event.
         if (s.kind == step_kind::event_wait)
             for (std::size_t a = 0; a + 1 < s.after.size(); ++a)
                 s.start = std::max(s.start, end_of(s.after[a]));
@@ -155,7 +156,7 @@ private:
 
     using entry = std::pair<std::uint64_t, std::size_t>;
     std::vector<timeline_step> &steps_;
-    std::vector<std::size_t> open_; // what a step still waits for
+    std::vector<std::size_t> open_; // number of unfinished dependencies per step
     std::vector<std::vector<std::size_t>> followers_;
     std::priority_queue<entry, std::vector<entry>, std::greater<>> ready_;
     std::map<int, device_units> devices_;
@@ -165,7 +166,7 @@ struct span {
     std::uint64_t from, to;
 };
 
-// When any of the steps chosen runs, as spans that do not touch, in order.
+// Returns when any of the chosen steps runs, as disjoint spans in order.
 template <typename function>
 std::vector<span> spans_of(const std::vector<timeline_step> &steps, function chosen)
 {
@@ -215,7 +216,7 @@ void mark_critical(std::vector<timeline_step> &steps, std::uint64_t end)
 
 timeline &timeline::instance()
 {
-    // Never destroyed: work may still be queued while static objects go.
+    // Never destroyed: work may still be queued during static destruction.
     static auto *const one = new timeline;
     return *one;
 }
@@ -229,7 +230,7 @@ void timeline::clear()
     threads_.clear();
 }
 
-// A thread begins with what the others have waited for: one of them has made it.
+// A new thread knows the last wait of all threads, because one of them created it.
 timeline::thread_knows &timeline::this_thread()
 {
     const auto number = static_cast<unsigned>(threads_.size());
@@ -238,7 +239,8 @@ timeline::thread_knows &timeline::this_thread()
 
 step_id timeline::add(timeline_step s)
 {
-    if (s.kind == step_kind::event_wait && s.after.back() <= before_) { // long over
+    // The event ended before clear().
+    if (s.kind == step_kind::event_wait && s.after.back() <= before_) {
         idle_wait();
         return 0;
     }
@@ -257,7 +259,7 @@ void timeline::host_waits(const char *function, std::vector<step_id> after)
 {
     std::erase_if(after, [this](step_id a) { return a <= before_; });
     if (after.empty()) return;
-    // A program may ask again and again.
+    // A program may query the same work repeatedly.
     if (const step_id last = this_thread().waited_for;
         last > before_ && steps_[last - before_ - 1].after == after)
         return;
@@ -276,7 +278,7 @@ void timeline::host_waits(const char *function, std::vector<step_id> after)
             thread.waited_for = id;
 }
 
-// Which threads of the host queued these steps, or what they follow.
+// Returns the host threads that queued these steps or any of their dependencies.
 std::vector<unsigned> timeline::threads_behind(std::vector<step_id> steps) const
 {
     std::vector<bool> seen(steps_.size());
@@ -307,7 +309,7 @@ void timeline::copied(copy_way way, int from_device, int to_device, std::uint64_
     if (!s) return;
     const device_profile &p = profile();
     const bool inside = way == copy_way::on_host || way == copy_way::inside_device;
-    // What a kernel has copied counts as work of the kernel.
+    // A kernel's transfers add to the kernel's work.
     s->work += ticks(bytes, inside                             ? p.memory_bytes_a_tick
                             : way == copy_way::between_devices ? p.peer_bytes_a_tick
                                                                : p.link_bytes_a_tick);

@@ -12,20 +12,20 @@ namespace simulator::runtime {
 
 namespace {
 
-// One side of a copy: its bytes, and what is known about them.
+// One side of a copy: its bytes and their properties.
 struct side {
-    std::byte *bytes = nullptr;     // for host() alone, where there is no shadow
-    address start = 0;              // as programs see it
-    std::uint8_t *shadow = nullptr; // null: ordinary host memory
-    bool host = true;               // on the host's side of the link
-    int device = -1;                // that owns it; -1: none
+    std::byte *bytes = nullptr;     // usable only by host() if there is no shadow
+    address start = 0;              // address as seen by programs
+    std::uint8_t *shadow = nullptr; // null for ordinary host memory
+    bool host = true;               // on the host side of the link
+    int device = -1;                // owning device, or -1
     bool pageable = false;          // ordinary host memory, not registered
     bool managed = false;
 };
 
 enum class wanted { host, device, any };
 
-// What a pointer to host memory is, of which device memory was wanted.
+// Describes a host pointer that was passed where device memory is needed.
 std::string words_for_host_address(const void *p)
 {
     if (!is_symbol(p)) return "host memory, where device memory is needed";
@@ -33,8 +33,8 @@ std::string words_for_host_address(const void *p)
            "cudaMemcpyFromSymbol copy";
 }
 
-// Finds the bytes behind a pointer as a copy would: refuses what is on the wrong side, freed, or
-// not wholly inside one allocation.
+// Finds the memory behind a pointer. Fails if it is on the wrong side, freed, or not inside one
+// allocation.
 cudaError_t look_up(const char *function, const void *p, std::uint64_t bytes, wanted want,
                     bool write, side &out)
 {
@@ -61,7 +61,7 @@ cudaError_t look_up(const char *function, const void *p, std::uint64_t bytes, wa
         return misuse(finding_kind::out_of_bounds, "outside every allocation");
     if (bytes > a->start + a->bytes - at)
         return misuse(finding_kind::out_of_bounds, "and runs past the end of the allocation");
-    if (a->kind == memory_kind::heap) return cudaErrorInvalidValue; // only kernels may use it
+    if (a->kind == memory_kind::heap) return cudaErrorInvalidValue; // accessible only to kernels
     const bool both = a->kind == memory_kind::pinned || a->kind == memory_kind::managed;
     if (want == wanted::host && !both)
         return fail_because(cudaErrorInvalidValue,
@@ -71,7 +71,7 @@ cudaError_t look_up(const char *function, const void *p, std::uint64_t bytes, wa
     return cudaSuccess;
 }
 
-// Copying bytes that were never written does not make them written.
+// Copies initialisation too: uninitialised source bytes stay uninitialised.
 void copy_row(const side &to, const side &from, std::uint64_t bytes)
 {
     std::memmove(to.bytes, from.bytes, bytes);
@@ -91,10 +91,10 @@ copy_way way_of(const side &to, const side &from)
     return to.device == from.device ? copy_way::inside_device : copy_way::between_devices;
 }
 
-// Of rows so short elements can be put in another order, which is work of its own.
+// Copies of rows this short can permute elements, which is work in its own right.
 constexpr std::uint64_t row_of_pieces = 128;
 
-// `row`: of so many bytes that lie together.
+// `row`: length in bytes of the contiguous rows.
 void count(const side &to, const side &from, std::uint64_t bytes, std::uint64_t row)
 {
     transfer_counts &t = counters::instance().transfers;
@@ -116,8 +116,7 @@ void count(const side &to, const side &from, std::uint64_t bytes, std::uint64_t 
     t.sent[static_cast<std::size_t>(from.device)] += bytes;
 }
 
-// Bytes from the first to the last of a box; false when these or all its bytes are too many to
-// count.
+// Distance in bytes from the first to the last byte of a box; false if it or the size overflows.
 bool extent_of(const box &b, const layout &l, std::uint64_t &bytes)
 {
     std::uint64_t rows = 0, slices = 0, plane = 0, all = 0;
@@ -129,8 +128,8 @@ bool extent_of(const box &b, const layout &l, std::uint64_t &bytes)
            !__builtin_add_overflow(bytes, b.width, &bytes);
 }
 
-// Slices that share some rows are let pass, since bounds say better that a box has one row too
-// many; where most of them are shared, a copy of little memory could take for ever.
+// Slices may overlap in part, because the bounds check gives a better message for a box with a row
+// too many. Larger overlaps are refused, since such a copy could take very long on little memory.
 bool rows_overlap(const box &b, const layout &l)
 {
     std::uint64_t slice = 0;
@@ -145,7 +144,7 @@ template <typename function> void each_row(const box &b, function body)
         for (std::uint64_t y = 0; y < b.height; ++y) body(y, z);
 }
 
-// Finds both sides, or says what is wrong with them.
+// Finds both sides or reports the error.
 cudaError_t look_up(const copy_request &r, side &target, side &source)
 {
     if (rows_overlap(r.size, r.rows_to) || rows_overlap(r.size, r.rows_from))
@@ -180,7 +179,7 @@ host_rows rows_of(const box &size, const layout &rows)
 
 layout packed(const box &size) { return {size.width, size.width * size.height}; }
 
-// Reads ordinary host memory: at the latest when the copy has its turn.
+// Reads pageable host memory; called no later than the copy itself.
 void stage(copy_request &r, const side &source)
 {
     const host_rows rows = rows_of(r.size, r.rows_from);
@@ -197,7 +196,7 @@ void move(copy_request r, side target, side source)
         r.rows_from = packed(r.size);
     }
     const host_rows rows = rows_of(r.size, r.rows_to);
-    std::vector<std::byte> written; // to ordinary host memory, all in one go
+    std::vector<std::byte> written; // written to pageable host memory in one call
     if (!target.shadow) {
         written.resize(rows.bytes());
         target.bytes = written.data();
@@ -210,7 +209,7 @@ void move(copy_request r, side target, side source)
     if (!target.shadow) host().write(r.to, rows, written.data());
 }
 
-// What was right when it was queued may be wrong when its turn comes: memory was freed meanwhile.
+// The pointers are checked again, since memory may have been freed after queueing.
 void copy_now(const copy_request &r)
 {
     side target, source;
@@ -249,7 +248,7 @@ cudaError_t copy(copy_request r, cudaStream_t stream, until end)
     task t;
     t.type = cudaGraphNodeTypeMemcpy;
     stream_state &s = state_of(stream);
-    // Ordinary host memory is read when the call is made, however late the copy itself is.
+    // Pageable host memory is read during the call, even if the copy runs later.
     if (puts_off() && !s.into && is_pageable(source, r.from)) stage(r, source);
     t.run = [r] { copy_now(r); };
     const cudaError_t queued =
@@ -257,11 +256,11 @@ cudaError_t copy(copy_request r, cudaStream_t stream, until end)
             ? queue_between(stream, std::move(t), target.device, source.device)
             : queue(stream, std::move(t));
     if (queued != cudaSuccess || s.into) return queued;
-    // Nobody waits for a copy inside the device; a copy to ordinary memory is always waited for.
+    // The host does not wait for copies inside a device, but always for copies to pageable memory.
     const bool waits = end == until::copied ? target.host || source.host || !target.shadow : false;
     if (waits || is_pageable(target, r.to))
         finish(r.function, {s.last});
-    else if (is_pageable(source, r.from)) // read by now; the host is busy until it has moved
+    else if (is_pageable(source, r.from)) // already read; the host is busy until the copy ends
         timeline::instance().host_waits(r.function, steps_of({s.last}));
     return fault_stands() && puts_off() ? standing_fault() : cudaSuccess;
 }
@@ -288,7 +287,7 @@ struct fill_request {
     void *to;
     layout rows;
     unsigned value;
-    box size;             // bytes
+    box size;             // width in bytes
     unsigned element = 1; // bytes of `value` that repeat
 };
 
@@ -300,7 +299,8 @@ cudaError_t look_up(const fill_request &r, side &target)
     return look_up(r.function, r.to, bytes, wanted::device, true, target);
 }
 
-constexpr std::uint64_t most_of_a_fill = 32; // bytes counted as brought by one value
+// Limit in bytes for the information carried by one value.
+constexpr std::uint64_t most_of_a_fill = 32;
 
 void fill_now(const fill_request &r)
 {
@@ -325,7 +325,7 @@ void fill_now(const fill_request &r)
     });
 }
 
-// Checks and queues it; memory that the host sees is filled when the call returns.
+// Checks and queues a fill; memory visible to the host is filled before the call returns.
 cudaError_t fill(const fill_request &r, cudaStream_t stream, until end)
 {
     if (r.size.empty()) return cudaSuccess;
@@ -341,7 +341,7 @@ cudaError_t fill(const fill_request &r, cudaStream_t stream, until end)
     return e;
 }
 
-// The address of `bytes` bytes at `offset` of a variable.
+// The address of `bytes` bytes at `offset` within a variable.
 cudaError_t part_of(const void *symbol, std::size_t bytes, std::size_t offset, void *&out)
 {
     module::variable v;
@@ -355,7 +355,7 @@ cudaError_t part_of(const void *symbol, std::size_t bytes, std::size_t offset, v
     return cudaSuccess;
 }
 
-// Where a side of a 3-D copy starts, and how its rows lie.
+// The start of one side of a 3-D copy and the layout of its rows.
 cudaError_t place_of(const cudaPitchedPtr &p, const cudaPos &from, std::byte *&at, layout &rows)
 {
     rows.pitch = p.pitch;
@@ -368,11 +368,11 @@ cudaError_t place_of(const cudaPitchedPtr &p, const cudaPos &from, std::byte *&a
     return cudaSuccess;
 }
 
-// Where a 3-D copy starts on one side: in an array, whose elements positions count, or in memory.
+// The same for an array, where positions count elements, or for memory.
 cudaError_t place_of(cudaArray_t array, const cudaPitchedPtr &p, const cudaPos &from,
                      const box &size, std::byte *&at, layout &rows)
 {
-    if (!array == !p.ptr) return cudaErrorInvalidValue; // one of them
+    if (!array == !p.ptr) return cudaErrorInvalidValue; // exactly one is required
     if (!array) return place_of(p, from, at, rows);
     if (!is_array(array)) return cudaErrorInvalidResourceHandle;
     cudaPos in_bytes = from;
@@ -529,7 +529,7 @@ cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_d
 {
     return call([&] {
         if (!valid_device(to_device) || !valid_device(from_device)) return cudaErrorInvalidDevice;
-        // It follows all work of both devices, and all their later work follows it.
+        // It follows all earlier work of both devices and precedes all later work.
         for (const int d : {to_device, from_device, current_device()})
             finish_streams("cudaMemcpyPeer", d);
         const auto r = linear("cudaMemcpyPeer", to, from, bytes, cudaMemcpyDeviceToDevice);
@@ -544,7 +544,8 @@ cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int f
 {
     return in(stream, [&] {
         if (!valid_device(to_device) || !valid_device(from_device)) return cudaErrorInvalidDevice;
-        // As an H200's driver does (580.159.04); cudaMemcpyAsync between devices may be captured.
+        // An H200's driver (580.159.04) refuses this too; cudaMemcpyAsync between devices may be
+        // captured.
         if (cudaError_t e = refuse_if_capturing(state_of(stream)); e != cudaSuccess) return e;
         return copy(linear("cudaMemcpyPeerAsync", to, from, bytes, cudaMemcpyDeviceToDevice),
                     stream, until::queued);

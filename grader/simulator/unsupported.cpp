@@ -1,7 +1,7 @@
-// The rest of the CUDA runtime: each call says that the simulator does not offer it.
+// Entry points of the CUDA runtime that the simulator does not offer; each reports that.
 //
-// Without the runtime's header, so that a list for one toolkit serves its neighbours: all of these
-// return an error code, and a function that looks at no argument may be called with any.
+// This file does not include the runtime's header, so that one list serves several toolkit
+// versions: every function here returns an error code and ignores its arguments.
 namespace simulator::runtime {
 int refuse_entry_point(
     const char *name); // prints, records a finding, returns cudaErrorNotSupported

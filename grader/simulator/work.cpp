@@ -1,4 +1,4 @@
-// Streams' queues: what waits for what, and which work runs next.
+// Stream queues: dependencies, and the choice of the work to run next.
 #include "work.hpp"
 
 #include "host.hpp"
@@ -12,12 +12,13 @@ namespace simulator::runtime {
 
 namespace {
 
-constexpr std::size_t most_pending = 1024; // then the oldest runs: no queue is endless
+// Beyond it the oldest work runs, so that queues stay bounded.
+constexpr std::size_t most_pending = 1024;
 
 struct queues {
-    std::vector<work_ref> pending; // in the order of their queueing
+    std::vector<work_ref> pending; // in queueing order
     std::map<int, stream_state> legacy;
-    std::map<std::pair<std::uint64_t, int>, stream_state> per_thread; // by thread of the host
+    std::map<std::pair<std::uint64_t, int>, stream_state> per_thread; // by host thread and device
     std::set<cudaStream_t> created;
     std::mt19937_64 random;
     std::uint64_t seeded = 0;
@@ -34,11 +35,11 @@ bool is_per_thread(cudaStream_t s) { return s == cudaStreamPerThread; }
 
 void run(work &w)
 {
-    w.ended = true; // first: a graph's end must not wait for what ends it
+    w.ended = true; // set first: a graph's end must not wait for the work that ends it
     const step_id outer = timeline::instance().now_runs(w.step);
     if (w.what.run && (!fault_stands() || w.what.despite_fault)) run_task(w.what);
     timeline::instance().now_runs(outer);
-    w.what.run = nullptr; // what it holds goes now
+    w.what.run = nullptr; // releases the captured objects
     w.after.clear();
 }
 
@@ -47,7 +48,7 @@ bool ready(const work &w)
     return std::all_of(w.after.begin(), w.after.end(), [](const auto &a) { return a->ended; });
 }
 
-// What `w` waits for, itself included.
+// Returns the unfinished dependencies of `w`, including `w`.
 std::set<const work *> needed_for(const work_ref &w)
 {
     std::set<const work *> all{w.get()};
@@ -60,12 +61,12 @@ std::set<const work *> needed_for(const work_ref &w)
     return all;
 }
 
-// What was queued last is what nobody expects to have run yet: it comes first of those that are
-// able, or of those that it follows the one queued last, and so on.
+// The work queued last is the least likely to have run yet. Prefers it if it is ready, else its
+// most recently queued dependency, and so on.
 std::size_t least_expected(const std::vector<std::size_t> &able, const std::set<const work *> *of)
 {
     const auto &pending = all().pending;
-    const work *of_it = nullptr; // what it follows stands before it
+    const work *of_it = nullptr; // its dependencies precede it in `pending`
     for (std::size_t i = pending.size(); i-- > 0;) {
         const work *w = pending[i].get();
         const auto is_it = [w](const work_ref &a) { return a.get() == w; };
@@ -85,7 +86,7 @@ std::size_t choose(std::size_t n)
     return all().random() % n;
 }
 
-// Runs one pending work: any, or one of those. False: there is none.
+// Runs one ready task: any, or one of `of`. Returns false if there is none.
 bool step(const std::set<const work *> *of)
 {
     auto &pending = all().pending;
@@ -101,7 +102,7 @@ bool step(const std::set<const work *> *of)
     return true;
 }
 
-// Others may get their turn meanwhile, unless work is to come as late as it can.
+// In random order other work may run too; in late order only the dependencies of `w` run.
 void run_until(const work_ref &w)
 {
     const auto needed = needed_for(w);
@@ -134,7 +135,8 @@ std::vector<step_id> steps_of(const std::vector<work_ref> &all)
     std::vector<step_id> steps;
     for (const work_ref &w : all)
         if (w && w->step) steps.push_back(w->step);
-    std::sort(steps.begin(), steps.end()); // streams stand in a set in the order of their addresses
+    // Sorted for determinism, since all_streams() is ordered by address.
+    std::sort(steps.begin(), steps.end());
     steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
     return steps;
 }
@@ -200,7 +202,7 @@ std::vector<work_ref> front_of(stream_state &s)
     const auto legacy = all().legacy.find(s.device);
     const bool is_it = legacy != all().legacy.end() && &legacy->second == &s;
     if (is_it) {
-        // The legacy stream follows all streams of its device that do not say otherwise.
+        // The legacy stream follows all blocking streams of its device.
         for (stream_state *o : all_streams())
             if (o != &s && o->device == s.device && !(o->flags & cudaStreamNonBlocking) && o->last)
                 front.push_back(o->last);
@@ -311,7 +313,7 @@ void finish(const char *function, const std::vector<work_ref> &all)
 
 namespace {
 
-// Work that streams of the device were given last, and that all else of theirs stands before.
+// Returns the last work of every stream of a device; all other work of the streams precedes it.
 std::vector<work_ref> fronts_of(int device)
 {
     std::vector<work_ref> all;
@@ -327,7 +329,7 @@ std::vector<work_ref> fronts_of(int device)
 
 void finish_streams(const char *function, int device)
 {
-    // All at once, so that the streams' work may mix.
+    // Wait for all streams together, so that their work can interleave.
     std::vector<work_ref> left = fronts_of(device);
     for (stream_state *s : all_streams())
         if (s->device == device) std::erase_if(s->also, [](const auto &w) { return w->ended; });
@@ -360,7 +362,8 @@ bool poll(const char *function, const std::vector<work_ref> &all)
         step(&needed);
         ended = ended && w->ended;
     }
-    if (ended) timeline::instance().host_waits(function, steps_of(all)); // it knows now
+    // The host now knows that it has ended.
+    if (ended) timeline::instance().host_waits(function, steps_of(all));
     return ended;
 }
 

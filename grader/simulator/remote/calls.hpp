@@ -1,5 +1,5 @@
-// The calls that are forwarded as they are: CALL(how many arguments, name, lists among them). What
-// needs more stands in client.cpp and server.cpp. Included with CALL defined.
+// Calls that are forwarded unchanged: CALL(number of arguments, name, array arguments). Other
+// calls are in client.cpp and server.cpp. The includer defines CALL.
 // clang-format off
 // allocation.cpp
 CALL(2, cudaMalloc)

@@ -1,8 +1,8 @@
-// The CUDA runtime for a process whose devices another process simulates: every call becomes a
-// message. One call is under way at a time, as the runtime itself has it.
+// CUDA runtime for a process whose devices another process simulates: each call is a message.
 //
-// The connection is descriptor 7, as a grader starts workers. A program without it starts a device
-// of its own: the program that CUDASIM_DEVICE names, or cudasim-device beside it.
+// One call is in progress at a time, as in the runtime itself. The connection is descriptor 7,
+// which a grader gives its workers. A program without it starts its own device process: the
+// program named by CUDASIM_DEVICE, or cudasim-device beside it.
 #include "client.hpp"
 #include "connection.hpp"
 #include "marshal.hpp"
@@ -54,7 +54,7 @@ std::uint32_t number_of_thread()
 pid_t own_device = -1;
 int own_connection = -1;
 
-// What the device has to say at its end comes before this program's.
+// The device prints its final output before this program exits.
 void wait_for_own_device()
 {
     shutdown(own_connection, SHUT_WR);
@@ -107,7 +107,7 @@ public:
         h.kind = message::call;
         h.what = static_cast<std::uint32_t>(what);
         h.thread = number_of_thread();
-        std::fflush(stdout); // what the program has printed comes before what its kernels print
+        std::fflush(stdout); // the program's output precedes that of its kernels
         if (!wire_.send(h, arguments.bytes())) give_up("the simulated device is gone");
         while (true) {
             std::vector<std::byte> bytes;
@@ -125,10 +125,10 @@ private:
         greeting g;
         int file = -1;
         if (!wire_.receive_greeting(g, file)) give_up("no simulated device answers");
-        // Out of the way of the numbers that programs count on.
+        // Move the descriptor out of the range that programs use.
         const int high = fcntl(file, F_DUPFD_CLOEXEC, 100);
         close(std::exchange(file, high));
-        // Nothing of a device is accessible here, so that host code which touches it faults.
+        // Device memory is inaccessible here, so that host code that touches it faults.
         void *base = reinterpret_cast<void *>(g.base);
         const std::uint64_t half = g.reserved / 2;
         auto *shared = static_cast<std::byte *>(base) + half;
@@ -142,7 +142,7 @@ private:
         here_ = std::make_unique<this_process>(file, g.base + half, half);
     }
 
-    // What only this process can do, for the device's.
+    // Handles a request of the device's process that only this process can fulfil.
     void serve(host_request what, reader &from)
     {
         writer to;
@@ -205,7 +205,7 @@ private:
         if (!wire_.send(h, to.bytes())) give_up("the simulated device is gone");
     }
 
-    // Whether the function called the runtime, which it may not.
+    // Returns true if the function called the runtime, which is not allowed.
     template <typename function> static bool in_function(function body)
     {
         in_host_function = true;
@@ -220,8 +220,8 @@ private:
     std::unique_ptr<this_process> here_;
 };
 
-// What a program registers before main is told to devices with its first call: one that makes none,
-// as one that only starts others, needs no device.
+// Registrations before main are sent with the first call. A program that makes no call, for
+// example one that only starts others, needs no device.
 std::vector<std::pair<call_number, writer>> &registrations()
 {
     static auto *const all = new std::vector<std::pair<call_number, writer>>;
@@ -251,8 +251,8 @@ void put_text(writer &to, const char *text)
 
 namespace {
 
-// A host function may call nothing; the connection is in use meanwhile. What it is told of that it
-// may look at.
+// Handles calls made from a host function. They fail, because host functions may not call the
+// runtime and the connection is in use; only the resulting error can be queried.
 cudaError_t in_function(call_number number)
 {
     const bool looks =
@@ -277,7 +277,7 @@ template <call_number number, typename... sized, typename... A> cudaError_t forw
     const auto bytes = ask(number, to);
     reader from(bytes);
     const auto result = from.take<cudaError_t>();
-    if (from.left()) take_results<sized...>(from, all); // nothing comes back from what was refused
+    if (from.left()) take_results<sized...>(from, all); // a refused call has no results
     return result;
 }
 
@@ -293,7 +293,8 @@ template <typename R, typename... A, R (*function)(A...)> struct signature<funct
     template <std::size_t I> using argument = std::tuple_element_t<I, std::tuple<A...>>;
 };
 
-// Of a kernel; empty where the device's process has to say why there is none.
+// The parameter sizes of a kernel; null if the kernel is unknown, and the device's process then
+// reports why.
 const std::vector<std::uint32_t> *parameters(const void *function)
 {
     static auto *const known = new std::map<const void *, std::vector<std::uint32_t>>;
@@ -343,7 +344,7 @@ void put_node(writer &to, const cudaKernelNodeParams *p)
     put_kernel_arguments(to, p->func, p->kernelParams);
 }
 
-// As many bytes as an attribute of a pool has.
+// Returns the size of the value of a pool attribute.
 std::size_t bytes_of(cudaMemPoolAttr attribute)
 {
     return attribute <= cudaMemPoolReuseAllowInternalDependencies ? sizeof(int)
@@ -412,7 +413,7 @@ void **__cudaRegisterFatBinary(void *wrapper)
     } catch (const std::runtime_error &e) {
         give_up(e.what());
     }
-    static std::uint64_t binaries = 0; // whose numbers the server gives in the same order
+    static std::uint64_t binaries = 0; // the server assigns the same numbers, in the same order
     registrations().emplace_back(call_number::register_binary, std::move(to));
     return reinterpret_cast<void **>(++binaries);
 }
@@ -563,7 +564,7 @@ cudaError_t cudaMemRangeGetAttributes(void **data, std::size_t *bytes,
 
 cudaError_t cudaFuncGetName(const char **name, const void *function)
 {
-    static auto *const texts = new std::set<std::string>; // which the program may keep
+    static auto *const texts = new std::set<std::string>; // the program may keep pointers to these
     static auto *const lock = new std::mutex;
     if (refused_here()) return cudaErrorNotPermitted;
     writer to;
@@ -584,7 +585,7 @@ cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatu
                                      const cudaGraphNode_t **after, const cudaGraphEdgeData **edges,
                                      std::size_t *count)
 {
-    thread_local std::vector<cudaGraphNode_t> nodes; // until this thread asks again
+    thread_local std::vector<cudaGraphNode_t> nodes; // valid until this thread's next query
     if (refused_here()) return cudaErrorNotPermitted;
     const std::tuple all{stream, status, id, graph, count};
     writer to;
@@ -620,7 +621,8 @@ void simulator_label(const void *at, size_t bytes, const char *name)
     ask(call_number::label, to);
 }
 
-// Of a device of its own alone, as when a worker repeats a call; another ends the connection.
+// Only for a program with its own device, e.g. when a worker repeats a call; a grader's device
+// closes the connection.
 size_t simulator_counters(char *out, size_t room)
 {
     const auto bytes = tell(call_number::counters);

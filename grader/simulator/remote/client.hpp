@@ -1,4 +1,4 @@
-// The host's end of the connection, for what is no call of CUDA.
+// The host's end of the connection, for messages that are not CUDA calls.
 #pragma once
 
 #include "numbers.hpp"
@@ -9,7 +9,7 @@
 
 namespace simulator::remote {
 
-// Makes one call and returns what its result holds. Ends the process when the device is gone.
+// Makes one call and returns its result. Ends the process if the device is gone.
 std::vector<std::byte> ask(call_number what, const writer &arguments);
 void put_text(writer &to, const char *text);
 

@@ -1,4 +1,4 @@
-// harness.h for a program with a simulated device of its own: tests of the simulator.
+// Forwards harness.h to a program's own simulated device, for tests of the simulator.
 #include "client.hpp"
 
 #include "../harness.h"

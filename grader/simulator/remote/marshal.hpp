@@ -1,7 +1,7 @@
-// A call's arguments as bytes, by their types, for both ends.
+// Serialises the arguments of a call by their types, for both ends.
 //
-// Values, handles and addresses (void *) travel as they are. What a pointer to a complete type
-// points to travels with the call, and back where it is not const; `const char *` is a text.
+// Values, handles and addresses (void *) are sent unchanged. The target of a pointer to a complete
+// type is sent with the call, and sent back unless it is const; `const char *` is a string.
 #pragma once
 
 #include "wire.hpp"
@@ -16,8 +16,8 @@
 
 namespace simulator::remote {
 
-// Argument number `array` points to as many elements as argument number `count` says, or points to;
-// elements of void are bytes.
+// Argument `array` points to as many elements as argument `count` gives or points to; elements of
+// void are bytes.
 template <std::size_t array, std::size_t count> struct elements {
     static constexpr std::size_t of = array, by = count;
 };
@@ -39,7 +39,7 @@ template <typename T> using element_of =
     std::conditional_t<std::is_void_v<std::remove_pointer_t<T>>, std::byte,
                        std::remove_cv_t<std::remove_pointer_t<T>>>;
 
-// The annotation about argument I, or void.
+// The annotation of argument I, or void.
 template <std::size_t I, typename... sized> struct annotation {
     using type = void;
 };
@@ -55,7 +55,7 @@ template <typename T> std::uint64_t number_in(const T &count)
         return count > 0 ? static_cast<std::uint64_t>(count) : 0;
 }
 
-// The host's end: arguments into a message, and back into what they point to.
+// The host's end: writes arguments to a message, and results to their targets.
 template <typename... sized, typename... A>
 void put_arguments(writer &to, const std::tuple<A...> &all)
 {
@@ -98,7 +98,8 @@ void take_results(reader &from, const std::tuple<A...> &all)
                                                    : pointed<T>::comes_back;
         if constexpr (back) {
             if (!a) return;
-            // As many elements as were sent: what tells their number may come back changed.
+            // Use the number of elements that was sent, because the call may change the count
+            // argument.
             const auto bytes = from.take(from.take<std::uint64_t>());
             std::memcpy(static_cast<void *>(a), bytes.data(), bytes.size());
         }
@@ -110,7 +111,7 @@ void take_results(reader &from, const std::tuple<A...> &all)
     (std::index_sequence_for<A...>());
 }
 
-// The device's end: what one argument is while the call is made.
+// The device's end: holds one argument during the call.
 template <typename T, typename how> class received {
 public:
     explicit received(reader &from)
@@ -122,7 +123,7 @@ public:
             if (count_ > from.left() / sizeof(element_of<T>))
                 throw wire_error("a list is longer than its message");
             const auto bytes = from.take(count_ * sizeof(element_of<T>));
-            list_.resize(count_ + 1); // so that an empty list is no null pointer
+            list_.resize(count_ + 1); // one more, so that an empty list has a non-null pointer
             if (!bytes.empty())
                 std::memcpy(static_cast<void *>(list_.data()), bytes.data(), bytes.size());
         } else if constexpr (pointed<T>::is_text) {
@@ -146,7 +147,7 @@ public:
         else
             return value_;
     }
-    // Throws wire_error unless there are as many elements as the argument for that says.
+    // Throws wire_error unless the number of elements matches the count argument.
     template <typename C> void check_count(const C &count) const
     {
         if constexpr (!std::is_void_v<how>)
@@ -179,13 +180,13 @@ private:
     std::conditional_t<std::is_void_v<how> && !is_object, T, nothing> value_{};
 };
 
-// Makes the call that a message holds.
+// Makes the call that a message describes.
 template <auto function, typename... sized> struct served {
     template <typename R, typename... A> static void make(R (*)(A...), reader &from, writer &to)
     {
         [&]<std::size_t... I>(std::index_sequence<I...>)
         {
-            // In braces, so that they are taken in order.
+            // Braces guarantee left-to-right evaluation.
             std::tuple<received<A, typename annotation<I, sized...>::type>...> all{
                 received<A, typename annotation<I, sized...>::type>(from)...};
             const std::tuple<A...> values{std::get<I>(all).value()...};

@@ -1,4 +1,4 @@
-// What each message of kind `call` asks for.
+// Numbers of the calls that a message of kind `call` can request.
 #pragma once
 
 #include <cstdint>
@@ -15,24 +15,24 @@ enum class call_number : std::uint32_t {
     register_variable,
     register_managed_variable,
     load_binary,
-    unsupported,   // a call that the simulator does not offer, by its name
-    parameters_of, // how many bytes each parameter of a kernel has
+    unsupported,   // a call that the simulator does not offer, identified by name
+    parameters_of, // size in bytes of each kernel parameter
     launch,
     launch_cooperative,
-    launch_with, // attributes
+    launch_with, // with attributes
     add_kernel_node,
     set_kernel_node,
-    set_kernel_step, // of an executable graph
+    set_kernel_step, // for an executable graph
     set_pool_attribute,
     get_pool_attribute,
     function_name,
     capture_info,
-    record_error, // for cudaGetLastError of the calling thread
-    // Of harness.h: what can only make a verdict worse.
+    record_error, // sets the error that cudaGetLastError returns to the calling thread
+    // The calls of harness.h that can only make a verdict worse.
     forbid,
     forget,
     label,
-    // The rest of it, for a program with a device of its own.
+    // The other calls of harness.h, for a program with its own device.
     first_of_harness,
     allow = first_of_harness,
     begin,

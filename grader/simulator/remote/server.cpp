@@ -1,4 +1,4 @@
-// Makes the calls of another process.
+// Executes the runtime calls that another process sends.
 #include "server.hpp"
 
 #include "marshal.hpp"
@@ -15,7 +15,7 @@
 #include <system_error>
 
 extern "C" {
-// What nvcc's code calls, and no header declares.
+// Functions that nvcc's code calls but no header declares.
 void __cudaRegisterFunction(void **, const char *, char *, const char *, int, uint3 *, uint3 *,
                             dim3 *, dim3 *, int *);
 void __cudaRegisterVar(void **, char *, char *, const char *, int, std::size_t, int, int);
@@ -40,7 +40,8 @@ constexpr forwarded table[] = {
 #undef CALL
 };
 
-constexpr std::uint64_t others_threads = std::uint64_t{1} << 32; // apart from this process's own
+// Distinct from this process's own threads.
+constexpr std::uint64_t others_threads = std::uint64_t{1} << 32;
 
 bool is_work(std::string_view name)
 {
@@ -57,7 +58,7 @@ std::string take_text(reader &from)
     return {reinterpret_cast<const char *>(bytes.data()), bytes.size()};
 }
 
-// A kernel's arguments, each by itself, as a launch takes them.
+// The arguments of a kernel, one pointer each, in the form that a launch takes.
 class kernel_arguments {
 public:
     kernel_arguments(reader &from, const void *function)
@@ -65,7 +66,7 @@ public:
         there_ = from.take<bool>();
         const auto bytes = from.take(from.take<std::uint64_t>());
         std::vector<std::uint32_t> sizes;
-        // Where there is no such kernel, the launch says so before it looks at arguments.
+        // If there is no such kernel, the launch fails before it reads the arguments.
         if (!there_ || runtime::parameters_of(function, sizes) != cudaSuccess) return;
         reader each(bytes);
         for (const std::uint32_t n : sizes) {
@@ -74,7 +75,7 @@ public:
         }
         if (each.left()) throw wire_error("a kernel got more arguments than it has parameters");
         for (auto &h : held_) pointers_.push_back(h.data());
-        pointers_.push_back(nullptr); // so that a list of none is no null pointer
+        pointers_.push_back(nullptr); // so that an empty list has a non-null pointer
     }
     void **get() { return pointers_.empty() ? nullptr : pointers_.data(); }
 
@@ -84,7 +85,7 @@ private:
     std::vector<void *> pointers_;
 };
 
-// A kernel node's parameters; null where the host gave none.
+// The parameters of a kernel node; null if the host passed null.
 struct node_parameters {
     explicit node_parameters(reader &from)
     {
@@ -98,7 +99,7 @@ struct node_parameters {
     std::unique_ptr<kernel_arguments> arguments;
 };
 
-// While one lives, calls are made for a thread of the host's, which waits to be asked.
+// While an instance exists, calls are made on behalf of a host thread that can answer requests.
 class turn_of_host {
 public:
     turn_of_host(bool &serving, std::uint64_t thread) : serving_(serving), own_(calling_thread())
@@ -157,9 +158,9 @@ bool host_server::serve_one()
         complaint_ = "a call asks for more memory than there can be";
     } catch (const std::bad_alloc &) {
         complaint_ = "a call asks for more memory than there is";
-    } catch (const std::system_error &) { // the machine's, not the program's
+    } catch (const std::system_error &) { // caused by the system, not by the program
         throw;
-    } catch (const std::logic_error &) { // ours
+    } catch (const std::logic_error &) { // a bug in the simulator
         throw;
     } catch (const std::exception &e) {
         complaint_ = std::string("a call could not be made: ") + e.what();
@@ -188,7 +189,7 @@ void host_server::make(call_number what, reader &from, writer &to)
         note_failure(table[number].name, to);
 }
 
-// The first call of a grader's run that failed, but for those whose error is an answer.
+// Records the first failed call of a grader's run, except errors that are ordinary answers.
 void host_server::note_failure(std::string_view name, const writer &result)
 {
     cudaError_t error = cudaSuccess;
@@ -209,7 +210,7 @@ void host_server::note_failure(std::string_view name, const writer &result)
     findings::instance().add(std::move(f));
 }
 
-// Of a binary, while there may be more to register.
+// The handle of a binary that still accepts registrations.
 void **host_server::handle_to_add_to(reader &from) const
 {
     if (sealed_) throw wire_error("code was registered when inputs were there already");
@@ -431,7 +432,7 @@ std::vector<std::byte> host_server::ask(host_request what, const writer &w, std:
     header h;
     h.kind = message::request;
     h.what = static_cast<std::uint32_t>(what);
-    std::fflush(stdout); // in the order in which both print
+    std::fflush(stdout); // keeps the output of both processes in order
     std::vector<std::byte> bytes;
     if (!wire_.send(h, w.bytes()) || !wire_.receive(h, bytes, answer)) throw host_gone();
     if (h.kind != message::done || bytes.size() != answer)
@@ -439,8 +440,8 @@ std::vector<std::byte> host_server::ask(host_request what, const writer &w, std:
     return bytes;
 }
 
-// Addresses of the host's are looked at, and its functions called, by nobody else, and only while
-// it waits for a call of its own.
+// Host addresses are read and host functions called only here, and only while the host waits for
+// one of its calls.
 void host_server::require_host() const
 {
     if (!serving_) throw host_is_away("work that needs the host was left when it had returned");
@@ -461,7 +462,7 @@ void host_server::write(void *to, const host_rows &rows, const std::byte *from)
     ask(host_request::write, w, 0);
 }
 
-// Such a function may call nothing: where it did, that is its thread's last error.
+// A host function may not call the runtime; if it did, its thread gets an error.
 void host_server::call(cudaHostFn_t function, void *data)
 {
     require_host();

@@ -1,5 +1,5 @@
 // Serves one process whose host code calls the runtime: makes its calls here, where its devices
-// are, and asks it for what only it can do.
+// are, and sends it the requests that only it can fulfil.
 #pragma once
 
 #include "wire.hpp"
@@ -17,27 +17,27 @@ enum class call_number : std::uint32_t;
 
 class host_server final : public host_process {
 public:
-    // The connection stays its owner's. Sends the greeting, and becomes simulator::host(). `alone`:
-    // the program has no grader, and may ask for its own findings and counters.
+    // Does not own the connection. Sends the greeting and becomes simulator::host(). `alone`: the
+    // program has no grader and may query its own findings and counters.
     host_server(int connection, bool alone);
     ~host_server() override { serve_host(nullptr); }
     host_server(const host_server &) = delete;
     host_server &operator=(const host_server &) = delete;
 
-    // Makes one call. False once the other end is gone, or sends what is no call: then nothing more
-    // is worth reading, and `complaint` says why.
+    // Makes one call. Returns false once the other end is gone or sends an invalid message, which
+    // is final; `complaint` then holds the reason.
     bool serve_one();
     const std::string &complaint() const { return complaint_; }
 
-    // Whether calls may launch, copy and fill; what they must not at other times is refused, and
-    // the first that was tells its name until it is taken.
+    // Allows or forbids calls that launch, copy or fill. Forbidden calls are refused, and the name
+    // of the first one is kept for take_refused.
     void let_work(bool allowed)
     {
         may_work_ = allowed;
         failed_ = false;
     }
     std::string take_refused() { return std::exchange(refused_, {}); }
-    // No more code from now on: what runs is fixed before there are inputs.
+    // Rejects further code, so that the code is fixed before there are inputs.
     void seal_code() { sealed_ = true; }
     void read(const void *from, const host_rows &rows, std::byte *to) override;
     void write(void *to, const host_rows &rows, const std::byte *from) override;
@@ -75,12 +75,12 @@ private:
     channel wire_;
     this_process local_;
     bool gone_ = false, serving_ = false;
-    std::vector<change> changes_; // of shared memory, which the host does not know yet
+    std::vector<change> changes_; // of shared memory; not yet sent to the host
     std::vector<void **> binaries_;
     std::string refused_, complaint_;
     const bool alone_;
     bool may_work_ = true, sealed_ = false;
-    bool failed_ = false; // a call of this run
+    bool failed_ = false; // a call of this run has failed
 };
 
 } // namespace simulator::remote

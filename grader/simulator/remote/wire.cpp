@@ -1,4 +1,4 @@
-// Whole messages over a stream socket.
+// Sends and receives whole messages over a stream socket.
 #include "wire.hpp"
 
 #include <cerrno>

@@ -1,9 +1,9 @@
 // Messages between a process whose host code calls the CUDA runtime (client.cpp) and the process
 // that simulates its devices (server.cpp), over a stream socket.
 //
-// A thread of the host sends a `call` and waits for its `result`. Meanwhile the device's process
-// may ask it for what only the host can do, one `request` at a time, each answered by `done`.
-// Nothing that the host sends is believed: what a message holds is copied out of it under checks.
+// A host thread sends a `call` and waits for its `result`. Meanwhile the device's process may send
+// it `request`s for operations that only the host can do, one at a time, each answered by `done`.
+// Messages from the host are untrusted: every value is copied out with bounds checks.
 #pragma once
 
 #include <cstddef>
@@ -34,17 +34,17 @@ struct header {
     static constexpr std::uint32_t right_magic = 0x31576443; // "CdW1"
     std::uint32_t magic = right_magic;
     message kind{};
-    std::uint32_t what = 0; // call: its number in calls.hpp; request: a host_request
+    std::uint32_t what = 0; // call: a call_number; request: a host_request
     std::uint32_t thread = 0;
-    std::uint64_t bytes = 0; // that follow
+    std::uint64_t bytes = 0; // length of the following data
 };
 
-// What the device's process says first, with the file of the shared memory.
+// The first message, sent by the device's process with the descriptor of the shared memory.
 struct greeting {
     std::uint64_t base = 0, reserved = 0; // device addresses; the upper half is shared
 };
 
-// No call needs more: it holds arguments, the code of a program, or a list.
+// Sufficient for every call: arguments, the code of a program, or a list.
 constexpr std::uint64_t longest_call = std::uint64_t{256} << 20;
 
 struct wire_error : std::runtime_error {
@@ -70,7 +70,7 @@ private:
     std::vector<std::byte> bytes_;
 };
 
-// Throws wire_error where less is left than is taken.
+// Throws wire_error if fewer bytes are left than requested.
 class reader {
 public:
     explicit reader(std::span<const std::byte> bytes) : left_(bytes) {}
@@ -78,7 +78,7 @@ public:
     {
         static_assert(std::is_trivially_copyable_v<T>);
         if constexpr (std::is_same_v<T, bool>) {
-            return take<std::uint8_t>() != 0; // whatever was sent
+            return take<std::uint8_t>() != 0; // any nonzero byte is true
         } else {
             T value;
             std::memcpy(&value, take(sizeof value).data(), sizeof value);
@@ -98,12 +98,12 @@ private:
     std::span<const std::byte> left_;
 };
 
-// One end of the connection; the descriptor stays its owner's.
+// One end of the connection; does not own the descriptor.
 class channel {
 public:
     explicit channel(int fd) : fd_(fd) {}
-    // False once the other end is gone. Throws wire_error on what is no message, or a longer one
-    // than `most`.
+    // Returns false once the other end is gone. Throws wire_error if the data is no message or
+    // longer than `most`.
     bool receive(header &h, std::vector<std::byte> &bytes, std::uint64_t most) const;
     bool send(header h, std::span<const std::byte> bytes) const;
     bool send_greeting(const greeting &g, int file) const;
