@@ -1,4 +1,4 @@
-// What the machine finds wrong in kernels, and what it says about it.
+// Findings of the machine in faulty kernels, and the messages about them.
 #include "fixture.hpp"
 
 #include <doctest/doctest.h>
@@ -16,7 +16,7 @@ const finding &only_finding()
     return found[0];
 }
 
-// The line of kernels.cu that holds `text`, so that tests do not break when lines move.
+// Finds the line of kernels.cu that contains `text`, so that tests survive when lines move.
 int line_with(const std::string &text)
 {
     std::ifstream in(SIMULATOR_TESTS "/kernels.cu");
@@ -169,10 +169,10 @@ TEST_CASE("what the search for races does not reach is said, and the next grid i
     settings() = before;
     CHECK(add(64).error == 0);
     CHECK(findings::instance().empty());
-    settings().race_accesses = 1000; // 64 blocks of 8 warps make 1536
+    settings().race_accesses = 1000; // 64 blocks of 8 warps make 1536 accesses
     CHECK(add(64).error == 0);
     CHECK(only_finding().kind == finding_kind::unwatched);
-    for (int round = 0; round < 5; ++round) { // 480 each: the clock begins anew
+    for (int round = 0; round < 5; ++round) { // 480 accesses each: the logical clock restarts
         CHECK(add(20).error == 0);
         CHECK(findings::instance().empty());
         CHECK(races());
@@ -229,7 +229,7 @@ TEST_CASE("of a tree of launches, the kernel is named where the search for races
                 0);
     buffer<int> out(std::size_t(64));
     auto launch = [&] { CHECK(run(tree, "parent", {1, 1, 1}, {1, 1, 1}, 0, out).error == 0); };
-    settings().race_bytes = 1000; // fewer than the first access takes, which is the parent's
+    settings().race_bytes = 1000; // less than the parent's access, which is the first
     launch();
     CHECK(only_finding().kind == finding_kind::unwatched);
     CHECK(only_finding().kernel == "child");
@@ -253,7 +253,7 @@ TEST_CASE("static names of relocatable code are shown without their file")
 
 TEST_CASE("a name that doubles with every level is cut")
 {
-    std::string name = "_Z1fI1aIiiE"; // f<a<int, int>, a<the one before, the same>, ...>
+    std::string name = "_Z1fI1aIiiE"; // f<a<int, int>, a<the previous type twice>, ...>
     for (const char k : std::string("123456789ABCDEFGH"))
         name += std::string("S0_IS") + k + "_S" + k + "_E";
     const std::string words = demangled_name(name + "Evv");
@@ -302,7 +302,7 @@ TEST_CASE("a block whose threads wait for each other for ever is ended")
     CHECK(contains(only_finding().detail, "32 wait at barrier 1 at PTX line 8"));
 }
 
-// Kernels of three or more lines that name a place each: .loc 1 LINE 0.
+// Makes a kernel of three or more lines with a source position each: .loc 1 LINE 0.
 static module placed(const std::string &body)
 {
     return module(".version 8.0\n.target sm_80\n.address_size 64\n.file 1 \"a.cu\"\n"
@@ -327,7 +327,7 @@ static void blamed(module m, int line, const char *where, const char *detail)
 TEST_CASE("where threads do not meet, the place that some went around comes first")
 {
     const std::string vote = "vote.sync.ballot.b32 %r3, %p1, -1;\n", barrier = "bar.sync 0;\n";
-    // Lanes 0 to 19 of each warp, or the first or second warp, come to the first place.
+    // Only lanes 0 to 19 of each warp, or only one of the two warps, reach line 10.
     auto in_branch = [&](const char *test, const std::string &first, const std::string &second) {
         return placed(std::string(test) + " @%p1 bra L;\n.loc 1 10 0\n" + first +
                       "L:\n.loc 1 20 0\n" + second + "ret;");
@@ -344,7 +344,8 @@ TEST_CASE("where threads do not meet, the place that some went around comes firs
     for (const char *warp : {warp_0, warp_1})
         blamed(in_branch(warp, barrier, barrier), 10, "a barrier",
                "32 threads of the block wait at it while 32 wait at the barrier at a.cu:20: every");
-    // In a loop: the second warp goes around the second barrier, to the first one's next round.
+    // In a loop the second warp skips the second barrier and waits at the first one's next
+    // iteration.
     blamed(placed("mov.u32 %r3, 0;\nA:\n.loc 1 10 0\nbar.sync 0;\n"
                   "setp.ge.u32 %p1, %r1, 32; @%p1 bra B;\n.loc 1 20 0\nbar.sync 0;\nB:\n"
                   "add.u32 %r3, %r3, 1; setp.lt.u32 %p2, %r3, 4; @%p2 bra A; ret;"),
@@ -430,7 +431,7 @@ TEST_CASE("a trap, and instructions nobody knows")
     }
 }
 
-// A handler would read or write beyond what such an operand has.
+// Without the check a handler would access memory beyond such an operand.
 TEST_CASE("an instruction whose operands are not what it works on is not known")
 {
     for (const char *wrong : {"ld.global.v4.u32 %r1, [%rd1];",
@@ -524,7 +525,7 @@ TEST_CASE("cp.async of fewer bytes than it writes is in a race over those")
     };
     CHECK(racing("16", 4));
     CHECK(racing("8", 4));
-    CHECK(!racing("8", 8)); // what it does not read
+    CHECK(!racing("8", 8)); // bytes 8 to 15 are not read
     CHECK(!racing("0", 0));
 }
 
@@ -537,7 +538,7 @@ TEST_CASE(
     CHECK(only_finding().kind == finding_kind::barrier);
     CHECK(only_finding().where == "a warp barrier");
     CHECK(only_finding().thread.x == 16);
-    // Both sides of a branch wait for the whole warp, at different exchanges.
+    // Both sides of a branch wait for the whole warp at different shuffles.
     module crossed(
         one_kernel("", start + "setp.lt.u32 %p1, %r1, 8;\n@%p1 bra A;\n"
                                "shfl.sync.idx.b32 %r2, %r1, 0, 31, -1; ret;\n"
@@ -545,7 +546,7 @@ TEST_CASE(
         0);
     CHECK(run(crossed, "k", {1, 1, 1}, {32, 1, 1}, 0).error == 702);
     CHECK(only_finding().kind == finding_kind::barrier);
-    // A plain warp barrier may be met in both branches.
+    // Threads may reach a plain warp barrier through both branches.
     module met(one_kernel("", start +
                                   "setp.lt.u32 %p1, %r1, 8;\n@%p1 bra A;\nbar.warp.sync -1; ret;\n"
                                   "A: bar.warp.sync -1; ret;"),

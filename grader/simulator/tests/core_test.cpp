@@ -1,4 +1,4 @@
-// The machine runs what nvcc makes of ordinary kernels: results compared with C++.
+// Runs ordinary kernels compiled by nvcc and compares the results with C++.
 #include "fixture.hpp"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ void check_clean(const outcome &o)
         FAIL_CHECK(f.kernel << " line " << f.line << ": " << f.detail << ", " << f.where);
 }
 
-// What a call prints to standard output.
+// Captures the standard output of a call.
 template <class F> std::string printed(F f)
 {
     std::fflush(stdout);

@@ -1,4 +1,4 @@
-// The counts of known access patterns.
+// Counters of access patterns whose counts are known.
 #include "fixture.hpp"
 
 #include <doctest/doctest.h>
@@ -14,7 +14,7 @@ const kernel_counts &counted()
     return counters::instance().kernels[0];
 }
 
-// One warp; each lane loads or stores `bytes` at lane * step + offset of shared memory.
+// One warp, each of whose lanes loads or stores `bytes` at lane * step + offset in shared memory.
 shared_counts shared_pattern(int step, int vector, bool store, int lanes = 32,
                              const char *index = "%r1")
 {
@@ -116,7 +116,7 @@ TEST_CASE("strides")
 
 TEST_CASE("the instructions of the block that executes most are counted")
 {
-    const int n = 256; // all of it the first block's
+    const int n = 256; // the first block holds all elements
     buffer<float> a(std::vector<float>(n, 1)), b(std::vector<float>(n, 1)), c(std::size_t{n});
     run(kernels(), "vector_add", {16, 1, 1}, {256, 1, 1}, 0, a, b, c, n);
     const std::uint64_t all = counted().total.warp_instructions;
@@ -132,7 +132,7 @@ TEST_CASE("bank conflicts of four bytes a lane")
     CHECK(shared_pattern(12, 1, true).wavefronts == 1);
     CHECK(shared_pattern(128, 1, false).wavefronts == 32);
     CHECK(shared_pattern(132, 1, false).wavefronts == 1);
-    CHECK(shared_pattern(0, 1, false).wavefronts == 1); // one word for all
+    CHECK(shared_pattern(0, 1, false).wavefronts == 1); // all lanes share one word
     CHECK(shared_pattern(128, 1, true, 20).wavefronts == 20);
     CHECK(shared_pattern(128, 1, true).worst_way == 32);
     CHECK(shared_pattern(4, 1, true).ideal_wavefronts == 1);
@@ -146,7 +146,7 @@ TEST_CASE("bank conflicts of eight and sixteen bytes a lane")
     CHECK(shared_pattern(16, 4, false).wavefronts == 4);
     CHECK(shared_pattern(16, 4, false).ideal_wavefronts == 4);
     CHECK(shared_pattern(128, 4, false).wavefronts == 32);
-    CHECK(shared_pattern(16, 4, false, 32, "%r2").wavefronts == 2); // lanes share in pairs
+    CHECK(shared_pattern(16, 4, false, 32, "%r2").wavefronts == 2); // pairs of lanes share
     CHECK(shared_pattern(16, 4, false, 8).wavefronts == 1);
 }
 
@@ -199,12 +199,12 @@ TEST_CASE("constants, atomics and local memory")
     run(kernels(), "local_sort", {1, 1, 1}, {32, 1, 1}, 0, a, b);
     const auto &l = counted().total;
     CHECK(l.local_store.requests >= 16);
-    CHECK(l.local_store.sectors == 4 * l.local_store.requests); // every lane at the same index
+    CHECK(l.local_store.sectors == 4 * l.local_store.requests); // every lane uses the same index
 }
 
 namespace {
 
-// The only request kept of a kind, among all lines.
+// Returns the only request of a kind kept for any line.
 const worst_request *worst_of(bool shared, access_kind kind)
 {
     const worst_request *found = nullptr;
@@ -260,7 +260,7 @@ TEST_CASE("of several requests the one that wastes most is kept; sharing a secto
     const auto &all = k.worst.at({"a.cu", 1});
     REQUIRE(all.size() == 2);
     CHECK(all[0].score == 34);
-    CHECK(!all[1].one_address); // each of the two had one, but not the same
+    CHECK(!all[1].one_address); // each request had one address, but different ones
 }
 
 TEST_CASE("exact divisions and roots are counted by lanes")
@@ -271,7 +271,8 @@ TEST_CASE("exact divisions and roots are counted by lanes")
     CHECK(counted().total.divisions >= 64);
     CHECK(counted().total.exact_divisions >= 64);
     CHECK(counted().total.exact_square_roots == 64);
-    CHECK(counted().total.double_operations >= 64); // these divisions and roots, and what is more
+    // These divisions and roots, and further operations.
+    CHECK(counted().total.double_operations >= 64);
 }
 
 TEST_CASE("launches add up, and lines tell loads and stores apart")

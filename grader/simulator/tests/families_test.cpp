@@ -1,4 +1,4 @@
-// The table of instructions in README.md is true and complete: a probe of each, run.
+// Checks the table of instructions in README.md by running a probe of each instruction.
 #include "../core_decode.hpp"
 #include "fixture.hpp"
 
@@ -11,8 +11,9 @@ using namespace simulator;
 
 namespace {
 
-// One statement each, in a kernel of a warp: %r1 to %r4, %l1 to %l4 (l2: device memory), %f and %d
-// of numbers, %h of halves, %p1 is true, %s is the address of shared memory.
+// One statement each, run by one warp: %r1 to %r4 and %l1 to %l4 hold integers (%l2: device
+// memory), %f and %d floating-point numbers, %h 16-bit values, %p1 is true, %s is a shared memory
+// address.
 const char *const instruction_probes[] = {
     "add.s32 %r1, %r2, %r3;",
     "sub.s64 %l3, %l1, WARP_SZ;",
@@ -198,7 +199,7 @@ last:
 )";
 }
 
-// Whether the statement is known; what it does, other tests say.
+// True if the simulator accepts the statement; other tests check its result.
 bool is_known(const std::string &statement)
 {
     module m(kernel_with(statement), 0);
@@ -214,7 +215,7 @@ std::string opcode_of(const std::string &statement)
     return statement.substr(0, statement.find_first_of(". ;"));
 }
 
-// The words in backquotes of a part of README.md, but for modifiers.
+// Returns the words in backquotes in a part of README.md, without modifiers.
 std::set<std::string> named_in_readme(const std::string &from, const std::string &to)
 {
     std::ifstream in(SIMULATOR_TESTS "/../README.md");
@@ -225,7 +226,7 @@ std::set<std::string> named_in_readme(const std::string &from, const std::string
     std::istringstream lines(text.substr(begin, end - begin));
     std::set<std::string> all;
     for (std::string line; std::getline(lines, line);) {
-        // Of a row the second column.
+        // Use only the second column of a table row.
         if (line[0] == '|') line = line.substr(0, line.rfind('|', line.size() - 3));
         for (std::size_t at = line.find('`'); at != line.npos; at = line.find('`', at + 1)) {
             const std::size_t close = line.find('`', at + 1);
@@ -286,7 +287,7 @@ TEST_CASE("the table names every instruction that there is, and no other")
                                   std::back_inserter(apart));
     for (const std::string &word : apart)
         CHECK_MESSAGE(false, word << (named.count(word) ? " has no probe" : " is not named"));
-    // By these the decoder calls what it makes of ld, st, atom and arithmetic on halves.
+    // Internal opcodes of the decoder for forms of ld, st, atom and 16-bit arithmetic.
     const std::set<std::string> own = {"argument", "atomic",    "core",         "half",
                                        "load",     "parameter", "parameter_at", "store"};
     for (const std::string &opcode : core::handled_opcodes())

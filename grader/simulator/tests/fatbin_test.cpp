@@ -68,7 +68,7 @@ TEST_CASE("no cut and no changed byte makes a reader leave the image")
 {
     const auto whole = image({{2, 80, "machine"}, {1, 80, ptx_80}});
     for (std::size_t n = 0; n < whole.size(); ++n) {
-        // In a buffer of its own size, so that an address sanitizer sees a read too far.
+        // A buffer of exact size lets an address sanitizer see reads past the end.
         const std::vector<std::byte> cut(whole.begin(),
                                          whole.begin() + static_cast<std::ptrdiff_t>(n));
         CHECK_THROWS_AS(ptx_of_image(cut, 80), std::runtime_error);
@@ -200,7 +200,7 @@ $L__info_string0:
     CHECK_THROWS_AS(link_ptx({a, ".visible .func f() { ret;"}), std::runtime_error);
     CHECK_THROWS_AS(link_ptx({a, ".file 99999999999 \"a\""}), std::runtime_error);
 
-    // Broken text is refused or passed on, never more: an address sanitizer finds nothing here.
+    // Damaged text is refused or passed on; an address sanitizer must find nothing.
     std::mt19937 random(11);
     int refused = 0;
     for (int i = 0; i < 2000; ++i) {

@@ -1,5 +1,4 @@
-// What the machine's tests share: a module made from text, device memory filled from a vector, a
-// launch.
+// Shared by the machine's tests: modules made from text, device buffers and launches.
 #pragma once
 
 #include "../counters.hpp"
@@ -29,7 +28,7 @@ inline std::string kernels_ptx()
     return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// Device memory with the elements of a vector, or without a value.
+// A device buffer with the elements of a vector, or uninitialised.
 template <class T> class buffer {
 public:
     explicit buffer(const std::vector<T> &values) : buffer(values.size())
@@ -60,7 +59,7 @@ public:
 
 template <class T> const buffer<T> &argument(const buffer<T> &b) { return b; }
 
-// Lays arguments out as the kernel takes them.
+// Lays out arguments as the kernel's parameters require.
 class arguments {
 public:
     template <class... T> explicit arguments(const kernel_info &k, const T &...values)
@@ -86,7 +85,7 @@ private:
     std::vector<std::byte> bytes_;
 };
 
-// Findings and counts of this launch alone remain afterwards.
+// Afterwards only findings and counters of this launch remain.
 template <class... T> outcome run(module &m, const char *kernel, dim grid, dim block,
                                   std::uint32_t shared, const T &...values)
 {

@@ -51,7 +51,7 @@ TEST_CASE("an early return does not move the meeting point to the end")
     auto m = immediate_post_dominators(graph({{1, 3}, {4, 2}, {3}, {4}, {}}, {4}));
     CHECK(m[0] == 3);
     CHECK(m[1] == 2);
-    CHECK(m[3] == -1); // a block that only ends the function is no place to wait at
+    CHECK(m[3] == -1); // a block that only ends the function is no place to reconverge
 }
 
 TEST_CASE("a loop that only a return leaves")

@@ -1,4 +1,4 @@
-// Forms of PTX that people and other compilers write, and nvcc does not.
+// Forms of PTX written by people and other compilers, but not by nvcc.
 #include "fixture.hpp"
 
 #include <algorithm>
@@ -14,9 +14,10 @@ using u64 = std::uint64_t;
 
 namespace {
 
-constexpr u32 threads = 40; // a warp and a part of one
+constexpr u32 threads = 40; // one full warp and a partial one
 
-// Runs `body` for 40 threads that have %a, %b and %c from three arrays, %t, and give %d.
+// Runs `body` for 40 threads: %a, %b and %c come from three arrays, %t is the thread index, and %d
+// is the result.
 std::vector<u32> results(const std::string &body, const std::string &before = "",
                          std::vector<u32> *inputs = nullptr)
 {
@@ -47,7 +48,7 @@ std::vector<u32> results(const std::string &body, const std::string &before = ""
     return pd.values();
 }
 
-// `f` gives of a, b, c and the thread's number what %d must be.
+// Requires %d to equal f(a, b, c, thread index) for every thread.
 template <class F> void gives(const std::string &body, F f, const std::string &before = "")
 {
     CAPTURE(body);
@@ -96,7 +97,7 @@ TEST_CASE("a register plus a constant is a sum, wherever a value may stand")
     CHECK(refusal_of("mov.u32 %r2, %tid.x+1;").find("mov.u32") != std::string::npos);
 }
 
-// Each as ptxas has it, which nvcc asks only when it makes machine code.
+// The expected values are those of ptxas, which nvcc runs only to make machine code.
 TEST_CASE("constants are of the instruction's type")
 {
     const auto bits_of = [](auto v) {
@@ -144,7 +145,7 @@ TEST_CASE("parameters and results of functions may be registers")
         [](u32 a, u32 b, u32, u32) { return (u64{a} * b + 1) >> 31; },
         ".func (.reg .b64 r) wider(.reg.b32 x, .reg.b32 y) { mul.wide.u32 r, x, y; add.u64 r, r, "
         "1; ret; }\n");
-    // Of `.param` they are as ever, also without a space after it.
+    // Parameters in `.param` space work as usual, also without a space after `.param`.
     gives(
         ".param.b32 in; .param.b32 out; st.param.b32 [in], %a; call (out), next, (in); "
         "ld.param.b32 %d, [out];",
@@ -170,7 +171,7 @@ TEST_CASE("vectors of registers")
         [](u32 a, u32 b, u32, u32) { return b - a; },
         ".func (.reg .v2 .u32 out) turned(.reg .v2 .u32 in) { mov.v2.u32 out, {in.y, in.x}; ret; "
         "}\n");
-    // A vector takes no part in what is for one value, and a move of another length is none.
+    // Vectors are no operands of scalar instructions, and moves need equal lengths.
     CHECK_FALSE(refusal_of(".reg .v2 .u32 v; mov.v2.u32 v, {%r1, %r1}; add.u32 v, v, v;").empty());
     CHECK_FALSE(refusal_of(".reg .v4 .u32 v; mov.v2.u32 v, {%r1, %r1};").empty());
     CHECK_FALSE(refusal_of("mov.v2.b32 {%h1, %h2}, %r1;").empty());
@@ -204,7 +205,8 @@ TEST_CASE("votes and shuffles without a mask are of the lanes that come together
     gives("setp.lt.u32 %p, %t, 36; vote.all.pred %q, %p; selp.u32 %d, 1, 2, %q;",
           [](u32, u32, u32, u32 t) { return t < 32 ? 1 : 2; });
     gives("shfl.bfly.b32 %d, %t, 1, 31;", [](u32, u32, u32, u32 t) { return t ^ 1; });
-    CHECK_FALSE(refusal_of("vote.ballot.b32 %r2, %p1, 15;").empty()); // a mask, and no .sync
+    // It has a mask but lacks .sync.
+    CHECK_FALSE(refusal_of("vote.ballot.b32 %r2, %p1, 15;").empty());
     CHECK_FALSE(refusal_of("shfl.bfly.b32 %r2, %r1, 1, 31, -1;").empty());
 }
 

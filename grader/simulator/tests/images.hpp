@@ -1,4 +1,4 @@
-// Fat binaries made by hand.
+// Hand-made fat binaries for tests.
 #pragma once
 
 #include <array>
@@ -51,7 +51,7 @@ inline std::vector<std::byte> image(const std::vector<entry> &entries)
     return out;
 }
 
-// The same in static storage, where registration looks for images.
+// The same in static storage, which registration requires.
 template <int distinct> const unsigned long long *static_image(const std::vector<entry> &entries)
 {
     static std::array<unsigned long long, 512> storage;

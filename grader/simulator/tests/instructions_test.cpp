@@ -1,4 +1,4 @@
-// Each family of instructions by itself: results compared with C++.
+// Tests each family of instructions on its own and compares results with C++.
 #include "fixture.hpp"
 
 #include <bit>
@@ -21,7 +21,7 @@ using s64 = std::int64_t;
 
 namespace {
 
-// Values that go wrong easily, then ordinary ones.
+// Edge cases first, then ordinary values.
 std::vector<u64> integers()
 {
     std::vector<u64> v = {0,
@@ -70,8 +70,8 @@ std::vector<double> reals()
     return v;
 }
 
-// Runs `body` for 64 threads: a, b, c are read as 64 bits into %rda, %rdb, %rdc; the result is
-// %rdd.
+// Runs `body` for 64 threads: a, b, c are loaded as 64-bit values into %rda, %rdb, %rdc; the
+// result is %rdd.
 std::vector<u64> run_body(const std::string &body, const std::vector<u64> &a,
                           const std::vector<u64> &b, const std::vector<u64> &c)
 {
@@ -102,8 +102,7 @@ std::vector<u64> run_body(const std::string &body, const std::vector<u64> &a,
     return pd.values();
 }
 
-// Every pair of the first 8 values of a list with all of it would be 512 threads: pairs come by
-// rotation.
+// All pairs with the first 8 values of a list would need 512 threads, so pairs come from rotation.
 template <class T> std::vector<T> rotated(std::vector<T> v, std::size_t by)
 {
     std::rotate(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(by), v.end());
@@ -152,7 +151,7 @@ template <class T> T from_bits(u64 b)
     return v;
 }
 
-// `op` with $a, $b, $c, $d for its registers, against f(a, b, c), for many triples.
+// Compares `op`, with $a, $b, $c, $d for its registers, with f(a, b, c) for many triples.
 template <class T, class R> void check_op(const std::string &op, registers r, registers result,
                                           std::function<R(T, T, T)> f,
                                           const std::vector<u64> &values)
@@ -475,11 +474,11 @@ TEST_CASE("halves convert and compute with one rounding")
     std::vector<u64> v = {0,      0x8000, 0x3c00, 0xbc00, 0x3555, 0x7bff, 0x0001, 0x03ff,
                           0x0400, 0x7c00, 0xfc00, 0x4248, 0x1234, 0x9234, 0x5678, 0x6400};
     while (v.size() < 64) v.push_back(v[v.size() - 16] ^ (v.size() * 37 & 0x3ff));
-    // to single and back is the same value
+    // A conversion to single precision and back keeps the value.
     check_op<u16, u16>(
         "cvt.f32.f16 %fa, %ha; cvt.rn.f16.f32 %hd, %fa;", registers::half, registers::half,
         [](u16 a, u16, u16) { return (a & 0x7fff) > 0x7c00 ? u16(0x7fff) : a; }, v);
-    // a sum in single precision is exact for halves, so rounding it once gives the same
+    // A sum in single precision is exact for halves, so rounding it once gives the same result.
     auto sum = run_body("add.f16 %hd, %ha, %hb; cvt.u64.u16 %rdd, %hd;", v, rotated(v, 5), v);
     auto once = run_body("cvt.f32.f16 %fa, %ha; cvt.f32.f16 %fb, %hb; add.f32 %fc, %fa, %fb; "
                          "cvt.rn.f16.f32 %hd, %fc; cvt.u64.u16 %rdd, %hd;",
@@ -504,7 +503,7 @@ TEST_CASE("modifiers of 16-bit numbers, and one rounding where doubles would rou
                           v, v, v);
         CHECK(u32(d[5]) == expected);
     };
-    // 1.0234375 * 1.5 lies exactly between two bf16; 2^-100 more or less decides.
+    // 1.0234375 * 1.5 lies exactly between two bf16 values; 2^-100 more or less decides.
     is("mov.b16 %ha, 0x3F81; mov.b16 %hc, 0; fma.rn.bf16 %hd, %ha, %ha, %hc;", 0x3f82);
     is("mov.b16 %ha, 0x3F83; mov.b16 %hb, 0x3FC0; mov.b16 %hc, 0x0D80; fma.rn.bf16 %hd, %ha, %hb, "
        "%hc;",
@@ -593,8 +592,8 @@ TEST_CASE("the size of a warp is a constant wherever an immediate may stand")
     CHECK(sizes[1] == 64);
 }
 
-// Each pair leaves CC.CF to the next as ptxas makes it for sm_80 and sm_90: a subtraction is
-// IADD3 of a, -b with its carry, and subc adds ~b with that carry.
+// Each pair passes CC.CF on as ptxas does for sm_80 and sm_90: a subtraction is IADD3 of a and -b
+// with its carry, and subc adds ~b with that carry.
 TEST_CASE("one carry serves additions and subtractions")
 {
     const auto v = integers();
@@ -622,7 +621,7 @@ TEST_CASE("one carry serves additions and subtractions")
                    (how.is_mad ? ", $c; " : "; ");
         };
         for (const row &f : first)
-            for (const row &s : second) // the third tells what carry the second left
+            for (const row &s : second) // a third instruction reads the carry of the second
                 check_op<T, T>(
                     ".reg .b" + std::to_string(8 * sizeof(T)) + " %x, %y; " +
                         text(f, "%x", "$a", "$b") + text(s, "%y", "$b", "$a") + "addc." + type +
@@ -773,13 +772,13 @@ TEST_CASE("barriers with reductions")
 TEST_CASE("lanes of one instruction may name different sets: tiles of a warp")
 {
     auto v = integers();
-    // The mask of the caller's eight neighbours, then a ballot and a sum within them.
+    // Each mask holds the caller's tile of eight lanes; then come a ballot and a sum within it.
     std::string mask =
         "and.b32 %b, %t, 24; mov.u32 %c, 255; shl.b32 %c, %c, %b; setp.gt.u32 %p, %a, 1000;\n";
     auto d = run_body(mask + "vote.sync.ballot.b32 %d, %p, %c; redux.sync.add.u32 %e, %a, %c; "
                              "mov.b64 %rdd, {%d, %e};",
                       v, v, v);
-    // Half of the tiles arrive by another way; the sets must find each other there too.
+    // Half of the lanes arrive on another path; the masks must still match.
     auto parted =
         run_body(mask + "and.b32 %e, %t, 1; setp.eq.u32 %q, %e, 0; @%q bra L; add.u32 %e, %e, 0;\n"
                         "L: vote.sync.ballot.b32 %d, %p, %c; cvt.u64.u32 %rdd, %d;",

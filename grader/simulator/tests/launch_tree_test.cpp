@@ -1,4 +1,4 @@
-// Which grids of a tree of launches may run when, and how many may wait.
+// Order of the grids in a tree of launches, and the limits on pending launches.
 #include "../launch_tree.hpp"
 
 #include <doctest/doctest.h>
@@ -10,7 +10,7 @@ using simulator::core::launch_tree;
 
 namespace {
 
-// Grids by name; what has run, in order. A grid that `starts` names launches when it runs.
+// Runs named grids and returns their order. A grid in `starts` launches others when it runs.
 struct family {
     explicit family(std::uint32_t most = 100, bool shuffled = false, std::uint64_t seed = 1)
         : tree(most, shuffled, seed)
@@ -133,8 +133,8 @@ TEST_CASE("only so many launches may wait, and events twice as many")
     for (int k = 0; k < 4; ++k) CHECK(t.create_event(root) != 0);
     CHECK(t.create_event(root) == 0);
     f.starts[&a] = [&] {
-        CHECK(t.create_event(a) != 0); // those of a grid that has run are free again
-        f.alone(a, "b");               // in the place that `a` had
+        CHECK(t.create_event(a) != 0); // a grid that has run releases its events
+        f.alone(a, "b");               // uses the launch slot of `a`
         CHECK(!t.reserve());
     };
     CHECK(f.run() == "abz");
@@ -168,7 +168,7 @@ TEST_CASE("a tail knows whether only relatives ran since its parent began")
     f.starts[&a] = [&] { of_a = &f.at_tail(a, "y"); };
     CHECK(f.run() == "abyz");
     CHECK(last.follows_family);
-    CHECK(!of_a->follows_family); // `b` ran meanwhile
+    CHECK(!of_a->follows_family); // `b` ran in between
 }
 
 TEST_CASE("places for launches may be taken for a moment where others launch, too")

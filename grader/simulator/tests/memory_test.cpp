@@ -1,4 +1,4 @@
-// Device memory, findings and counters.
+// Tests of device memory, findings and counters.
 #include <doctest/doctest.h>
 
 #include "../counters.hpp"
@@ -38,7 +38,7 @@ bool host_can_read(address a)
     return fine;
 }
 
-// Runs another test case of this program under a limit on its addresses.
+// Runs another test case of this program with a limit on its address space.
 bool limited(const char *test_case, rlim_t addresses)
 {
     const pid_t child = fork();
@@ -267,7 +267,8 @@ TEST_CASE("a program's own pages are lent to devices and taken back with what th
     CHECK(pages[5] == 42);
     pages[5] = 1;
     CHECK(m.at(a)[5] == std::byte{42});
-    CHECK(host().lend(at, m.base(), 4096) == host_process::lent::refused); // a device's own memory
+    // Device memory cannot be lent.
+    CHECK(host().lend(at, m.base(), 4096) == host_process::lent::refused);
 }
 
 TEST_CASE("findings merge by kind and place")

@@ -1,4 +1,4 @@
-// A machine that executes nothing: kernels by name that record their launch or end with an error.
+// A mock machine without execution: kernels record their launch or fail, by name.
 #include "mock_module.hpp"
 
 #include <map>
@@ -9,7 +9,7 @@ namespace simulator {
 struct module::state {
     std::vector<kernel_info> kernels;
     module::variables variables;
-    bool shares = false; // its managed variable is not its own
+    bool shares = false; // its managed variable belongs to another module
 };
 
 module::module(std::string_view ptx, int device,

@@ -1,4 +1,4 @@
-// What the mock machine was asked to run.
+// Launches recorded by the mock machine.
 #pragma once
 
 #include "../machine.hpp"
@@ -13,6 +13,6 @@ struct recorded_launch {
     int device;
 };
 
-std::vector<recorded_launch> &launches(); // in order
+std::vector<recorded_launch> &launches(); // in launch order
 
 } // namespace simulator::tests

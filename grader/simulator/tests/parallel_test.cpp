@@ -1,4 +1,4 @@
-// Blocks on several cores give what one core gives: results, findings, counts, byte for byte.
+// Blocks on several cores must give the results, findings and counters of one core, byte for byte.
 #include "fixture.hpp"
 
 #include <doctest/doctest.h>
@@ -23,7 +23,7 @@ std::string text_of(const finding &f)
            std::to_string(f.threads) + " " + f.where + ": " + f.detail + "\n";
 }
 
-// All that a launch leaves behind.
+// All effects of a launch.
 struct seen {
     int error = 0;
     std::string message, findings, counts;
@@ -41,7 +41,8 @@ seen on_cores(unsigned cores, const std::string &ptx, const char *kernel, dim gr
     const options before = settings();
     settings().cores = cores;
     grids_on_cores() = {};
-    module fresh(ptx, 0); // what a launch shows of a kernel is remembered
+    // A new module, because modules cache properties of kernels found in launches.
+    module fresh(ptx, 0);
     m.label(out.at, out.bytes(), "out");
     seen s;
     for (int launch = 0; launch < 2; ++launch) {
@@ -68,7 +69,7 @@ void check_same(const seen &one, const seen &many)
     CHECK(one.memory == many.memory);
 }
 
-// With and without the search for races, on 2 and on 5 cores.
+// Compares runs with and without the race detector, on 2 and 5 cores, with one core.
 void check_shared(bool shared, const std::function<seen(unsigned)> &go)
 {
     const options before = settings();
@@ -90,7 +91,7 @@ std::string kernel(const std::string &body)
            "ld.param.u64 %d1, [out]; mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x;\n"
            "mov.u32 %r3, %ntid.x; mad.lo.s32 %r4, %r2, %r3, %r1; mul.wide.u32 %d2, %r4, 4;\n"
            "add.s64 %d3, %d1, %d2;\n"
-           // Something to do, so that the grid is worth several cores.
+           // Some work, so that several cores pay off for the grid.
            "mov.u32 %r5, 0; mov.u32 %r6, %r4;\n"
            "more: mad.lo.u32 %r6, %r6, 3, 1; add.s32 %r5, %r5, 1;\n"
            "setp.lt.u32 %p1, %r5, 100; @%p1 bra more;\n.loc 1 7 0\n" +
@@ -154,20 +155,20 @@ TEST_CASE("blocks that only write their own part, in shared and local memory too
                      "mov.u32 %r9, tile; add.s32 %r8, %r8, %r9; st.shared.u32 [%r8], %r6;\n"
                      "bar.sync 0; xor.b32 %r10, %r8, 64; ld.shared.u32 %r7, [%r8];\n"
                      "atom.shared.add.u32 %r7, [tile], 0; st.global.u32 [%d3], %r6;");
-    // Reads of what all share.
+    // All blocks read the same word.
     check_body(true, "ld.global.u32 %r7, [%d1+33024]; add.s32 %r7, %r7, %r6;\n"
                      "st.global.u32 [%d3], %r7;");
 }
 
 TEST_CASE("a block that sees another, or could, runs on one core")
 {
-    // Each block reads what the one before has written: a race.
+    // Each block reads a word of the next block: a race.
     check_body(false, "st.global.u32 [%d3], %r6;\n.loc 1 8 0\n"
                       "ld.global.u32 %r7, [%d3+512]; add.s32 %r7, %r7, %r6;\n.loc 1 9 0\n"
                       "st.global.u32 [%d3], %r7;");
-    // All write one place.
+    // All blocks write one word.
     check_body(false, "st.global.u32 [%d1], %r4;");
-    // Only the last block of many writes what the first has written.
+    // The last block writes a word of the first block.
     check_body(false, "setp.ne.u32 %p2, %r2, 63; @%p2 add.s64 %d1, %d1, %d2;\n"
                       "st.global.u32 [%d1], %r4;");
     check_body(false, "atom.global.add.u32 %r7, [%d1], 1; st.global.u32 [%d3+4], %r7;");
@@ -177,7 +178,8 @@ TEST_CASE("a block that sees another, or could, runs on one core")
 
 TEST_CASE("findings and faults are those of one core")
 {
-    // Out of bounds in the middle of the grid; a read of what nobody wrote; misaligned.
+    // An access out of bounds in the middle of the grid; a misaligned one; an uninitialised read;
+    // a trap.
     check_body(false, "setp.eq.u32 %p2, %r2, 40; @%p2 add.s64 %d3, %d3, 1048576;\n"
                       "st.global.u32 [%d3], %r6;");
     check_body(false, "setp.eq.u32 %p2, %r2, 50; @%p2 add.s64 %d3, %d3, 2;\n"
@@ -185,14 +187,14 @@ TEST_CASE("findings and faults are those of one core")
     check_body(false, ".shared .align 4 .b8 tile[512]; ld.shared.u32 %r7, [tile+4];\n"
                       "st.global.u32 [%d3], %r7;");
     check_body(false, "st.global.u32 [%d3], %r6; setp.gt.u32 %p2, %r2, 30; @%p2 trap;");
-    // What one core finds in block 9, the others may have run past.
+    // When one core would report block 9, other cores may be past it.
     check_body(false, "setp.lt.u32 %p2, %r2, 9; @%p2 bra out;\nld.global.u32 %r7, [%d3];\n"
                       "st.global.u32 [%d3], %r7;\nout:");
 }
 
 TEST_CASE("a try that fails leaves memory and its shadow as they were")
 {
-    // The last block reads one word that nobody has written, beside all that the others write.
+    // The last block also reads an uninitialised word.
     const std::string ptx = kernel("st.global.u32 [%d3], %r6; setp.ne.u32 %p2, %r2, 63;\n"
                                    "@%p2 bra out;\nld.global.u32 %r7, [%d3+512];\nout:");
     auto bits = [&](unsigned cores) {
@@ -206,7 +208,7 @@ TEST_CASE("a try that fails leaves memory and its shadow as they were")
         return std::pair(out.values(), std::vector<std::uint8_t>(s, s + out.bytes()));
     };
     CHECK(bits(1) == bits(2));
-    // The same where the step budget ends the kernel before its last blocks.
+    // The same must hold if the step budget ends the kernel before its last blocks.
     const std::string long_one = kernel("st.global.u32 [%d3], %r6;");
     auto ended = [&](unsigned cores) {
         const options before = settings();

@@ -1,4 +1,4 @@
-// The parser: what nvcc writes, scopes of inline assembly, initialisers, and texts that are broken.
+// The PTX parser: output of nvcc, scopes of inline assembly, initialisers and damaged text.
 #include "fixture.hpp"
 
 #include "../ptx.hpp"
@@ -100,7 +100,7 @@ TEST_CASE("constants are expressions, in which WARP_SZ is 32")
         {"1 << 64", 0},
     };
     for (const auto &[row, expected] : rows) {
-        auto text = row; // clang before version 16 captures no structured binding
+        auto text = row; // clang before version 16 cannot capture structured bindings
         CAPTURE(text);
         auto b = body_of(std::string(".reg .b64 %rd<3>; mov.u64 %rd1, ") + text +
                          "; ld.global.u32 _, [%rd1+" + text + "];");

@@ -1,5 +1,4 @@
-// The connection between a host's code and its simulated devices: nothing that comes over it is
-// believed.
+// The connection between host code and its simulated devices: all input is untrusted.
 #include <doctest/doctest.h>
 
 #include "../memory.hpp"
@@ -46,7 +45,7 @@ public:
         h.what = static_cast<std::uint32_t>(what);
         channel(ends_[0]).send(h, bytes);
     }
-    // What a call returns, unless the connection ended.
+    // Returns the result of a call, or nothing if the connection ended.
     std::optional<std::vector<std::byte>> call(call_number what, const writer &w)
     {
         send(what, w.bytes());
@@ -57,7 +56,7 @@ public:
         CHECK(h.kind == message::result);
         return bytes;
     }
-    // From now on the server's questions find nobody.
+    // Requests of the server get no answer from now on.
     void say_no_more() const { shutdown(ends_[0], SHUT_WR); }
 
     static constexpr std::uint32_t right = header::right_magic;
@@ -119,7 +118,7 @@ TEST_CASE("what is no message ends the connection, and says why")
              std::size_t two = 2;
              writer w = message_of<elements<1, 2>>(graph, &nodes[0], &two);
              std::vector<std::byte> bytes(w.bytes().begin(), w.bytes().end());
-             bytes.back() = std::byte{1}; // of the number of elements: as if it were larger
+             bytes.back() = std::byte{1}; // the number of elements now looks larger
              h.send(call_number::cudaGraphGetNodes, bytes);
          }},
     };

@@ -1,11 +1,10 @@
-// Runs one kernel of a PTX file as a suite of bare PTX does: a pointer to inputs, a pointer to
-// outputs.
+// Runs one kernel of a PTX file with two arguments: pointers to its input and output.
 //
 //   run_ptx FILE KERNEL THREADS INPUT OUTPUT_BYTES
 //
-// INPUT is in hexadecimal digits; `-` gives the outputs' pointer twice. One block runs, with 1024
-// bytes of dynamic shared memory. Prints the outputs in hexadecimal digits, then a line for how the
-// kernel ended, unless well, and a line for each finding.
+// INPUT is in hexadecimal digits; `-` passes the output pointer twice. Runs one block with 1024
+// bytes of dynamic shared memory. Prints the output in hexadecimal digits, then a line with the
+// error of the kernel, if any, and a line per finding.
 #include "fixture.hpp"
 
 #include <cstdio>

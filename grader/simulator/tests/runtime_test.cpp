@@ -39,7 +39,7 @@ cudaError_t __cudaLaunchKernel(cudaKernel_t, dim3, dim3, void **, std::size_t, c
 
 namespace {
 
-// Stand-ins for the host functions and objects that nvcc makes.
+// Stand-ins for the host functions and objects that nvcc generates.
 const char plain = 0, small = 0, faulty = 0, missing = 0, unregistered = 0, no_image = 0,
            no_ptx = 0;
 char table[16];
@@ -100,7 +100,7 @@ template <typename T = char> T *device(std::size_t n)
     return static_cast<T *>(p);
 }
 
-// Runs a body in a process of its own, for what cannot be undone; true when it returned true.
+// Runs a body with irreversible effects in a child process; returns true if it returned true.
 template <typename function> bool in_child(function body)
 {
     const pid_t child = fork();
@@ -160,7 +160,7 @@ TEST_CASE("launch limits give the errors of hardware, which do not stick")
 
 TEST_CASE("more shared memory than 48 KiB a block needs asking")
 {
-    const int limit = 48 << 10, own = 1024; // "plain" has 1 KiB of its own
+    const int limit = 48 << 10, own = 1024; // "plain" has 1 KiB of static shared memory
     CHECK(go(&plain, 1, 32, limit - own) == cudaSuccess);
     CHECK(go(&plain, 1, 32, limit - own + 1) == cudaErrorInvalidValue);
     const auto ask = [](int n) {
@@ -226,7 +226,7 @@ TEST_CASE("a kernel's fault comes up in the next call and stays")
     CHECK(in_child([] {
         void *none = nullptr, *p = nullptr;
         if (cudaLaunchKernel(&faulty, 1, 1, &none, 0, nullptr) != cudaSuccess) return false;
-        if (cudaGetLastError() != cudaSuccess) return false; // still on its way
+        if (cudaGetLastError() != cudaSuccess) return false; // the fault is still pending
         if (cudaDeviceSynchronize() != cudaErrorIllegalAddress) return false;
         if (cudaMalloc(&p, 4) != cudaErrorIllegalAddress) return false;
         if (cudaGetLastError() != cudaErrorIllegalAddress) return false;
@@ -555,7 +555,7 @@ TEST_CASE("waits for events of which a run has recorded nothing are counted")
     CHECK(t.scheduled().idle_waits == 1);
     t.clear();
     CHECK(t.scheduled().idle_waits == 0);
-    CHECK(cudaStreamWaitEvent(s, e) == cudaSuccess); // recorded in the run before
+    CHECK(cudaStreamWaitEvent(s, e) == cudaSuccess); // recorded in the previous run
     CHECK(t.scheduled().idle_waits == 1);
     CHECK(cudaEventDestroy(e) == cudaSuccess);
     CHECK(cudaStreamDestroy(s) == cudaSuccess);

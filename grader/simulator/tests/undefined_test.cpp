@@ -1,4 +1,4 @@
-// What is loaded from memory that nobody has written is found where it is used, and only there.
+// Uninitialised loads are found where the value is used, and only there.
 #include "fixture.hpp"
 
 #include <doctest/doctest.h>
@@ -10,8 +10,8 @@ namespace {
 
 constexpr int load_line = 10;
 
-// Runs `body` for 32 threads. Lane by lane %u comes from memory that nobody has written, at line
-// 10 of a.cu; what follows stands on line 20. %p is false, %q true, %h true for the first 16.
+// Runs `body` for 32 threads. At line 10 of a.cu every lane loads %u from uninitialised memory;
+// `body` is on line 20. %p is false, %q is true, %h is true for the first 16 lanes.
 std::vector<finding> found_in(const std::string &body)
 {
     module m(".version 8.0\n.target sm_80\n.address_size 64\n.file 1 \"a.cu\"\n"
@@ -105,7 +105,7 @@ TEST_CASE("a use of an undefined value names its load")
     used("mov.u32 %r5, 0; L: add.s32 %r4, %u, %r5; add.s32 %r5, %r5, 1; setp.lt.u32 %x, %r5, 9; "
          "@%x bra L;" +
          store);
-    // Used twice is found once.
+    // Two uses of a value make one finding.
     used("add.s32 %r4, %u, 1;" + store + " st.global.u32 [%o], %u;");
 }
 
@@ -115,7 +115,7 @@ TEST_CASE("a copy within local memory stays undefined")
         "mov.u32 %r7, %u; mov.u64 %d2, mine; st.local.u32 [%d2+4], %r2;\n.loc 1 30 0\n"
         "ld.local.v2.u32 {%r5, %r6}, [%d2]; st.local.v2.u32 [%d2+8], {%r5, "
         "%r6};\n.loc 1 40 0\n";
-    // Of a pair that is only moved, both count as one, and something has been written there.
+    // A pair that is only moved counts as a unit, of which a part was written.
     silent(copy + "ld.local.u32 %r4, [%d2+12];" + store);
     const std::string one =
         "mov.u32 %r7, %u; mov.u64 %d2, mine;\n.loc 1 30 0\nld.local.u32 %r5, [%d2]; "
@@ -136,7 +136,7 @@ TEST_CASE("each time that a load finds nothing counts, when it is used")
                               "add.s32 %r5, %r5, 1; setp.lt.u32 %x, %r5, 3; @%x bra L; ";
     used(again + store, 3 * 32);
     silent(again);
-    // The value of the last time alone.
+    // Only the value of the last load is used.
     used("mov.u32 %r5, 0;\n.loc 1 10 0\nL: ld.global.u32 %u, [%n];\n.loc 1 20 0\n"
          "add.s32 %r5, %r5, 1; setp.lt.u32 %x, %r5, 3; @%x bra L; add.s32 %r4, %u, 1;" +
          store);

@@ -1,4 +1,4 @@
-// Messages between blocks: what orders a value and the flag that tells of it, and what does not.
+// Messages between blocks: which fences order a value and its flag, and which do not.
 #include "fixture.hpp"
 
 #include <doctest/doctest.h>
@@ -8,17 +8,17 @@ using namespace simulator::tests;
 
 namespace {
 
-// How block 0 tells block 1 that a value is there, and how block 1 takes it.
+// The steps by which block 0 publishes a value and block 1 reads it.
 struct block_message {
     std::string store = "st.volatile.global.u32", fence = "membar.gl;",
                 tell = "st.volatile.global.u32 [%d2], 1;",
                 look = "ld.volatile.global.u32 %r2, [%d2];", acquire = "membar.gl;",
                 load = "ld.volatile.global.u32";
-    std::string by_warp; // what all threads of block 0 do, where one alone does not tell
+    std::string by_warp; // replaces `tell` by code for all threads of block 0
 };
 
-// What block 1 finds in place of 42: 7 is the older value. The grid has 32 threads a block, of
-// which one speaks; all come to the barrier that `acquire` may be.
+// Returns the value that block 1 reads: 42, or 7 if it is the older one. The grid has 32 threads
+// per block, one of which communicates; all reach `acquire`, which may be a barrier.
 int value_received(const block_message &m)
 {
     module k(".version 8.0\n.target sm_80\n.address_size 64\n"
@@ -69,7 +69,7 @@ TEST_CASE("a value that is fenced on both sides arrives with its flag")
     CHECK(value_received(block_message()) == 42);
     CHECK(findings::instance().empty());
     block_message m;
-    m.acquire = "bar.sync 0;"; // as in a kernel whose last block adds up: a barrier does for it
+    m.acquire = "bar.sync 0;"; // as in a kernel whose last block adds up: a barrier suffices
     CHECK(value_received(m) == 42);
     m.acquire = "bar.warp.sync -1;";
     CHECK(value_received(m) == 42);
@@ -101,7 +101,7 @@ TEST_CASE("without a fence before the flag, the value may come after it")
     CHECK(value_received(m) == 7);
     REQUIRE(found_only(finding_kind::older_value));
     CHECK(holds(detail(), "no __threadfence() comes between the two stores"));
-    m.fence = "membar.cta;"; // that is for the block alone
+    m.fence = "membar.cta;"; // a fence for the block only
     CHECK(value_received(m) == 7);
     m.fence = "";
     m.store = "membar.gl; st.volatile.global.u32"; // too early
@@ -134,12 +134,12 @@ TEST_CASE("a value and its flag are told apart by their bytes, however they are 
 {
     block_message m;
     m.fence = "";
-    m.store = "st.volatile.global.u64"; // of which the load takes the lower half
+    m.store = "st.volatile.global.u64"; // the load reads the lower half of it
     CHECK(value_received(m) == 7);
     m.fence = "membar.gl;";
     CHECK(value_received(m) == 42);
     m.fence = "";
-    m.store = "st.volatile.global.u8"; // into a word of 7
+    m.store = "st.volatile.global.u8"; // overwrites one byte of a word of 7
     CHECK(value_received(m) == 7);
     m = {};
     m.fence = "";
@@ -161,12 +161,12 @@ TEST_CASE("a value of two words comes whole, older or not")
              "mov.b64 {%r4, %r5}, %w; } setp.eq.u32 %p3, %r4, %r5; @%p3 bra whole;"
              "mov.u32 %r4, 1; whole: st.global.u32 [%d3], %r4; bra end; ld.volatile.global.u32";
     CHECK(value_received(m) == 42);
-    CHECK(found_only(finding_kind::older_value)); // of the first load
+    CHECK(found_only(finding_kind::older_value)); // for the first load
 }
 
 TEST_CASE("an atomic of many lanes may tell of a value, too")
 {
-    for (const char *lanes : {"4", "0"}) { // one address a lane, or one for all
+    for (const char *lanes : {"4", "0"}) { // one address per lane, or the same for all
         block_message m;
         m.fence = "";
         m.by_warp = std::string("mul.wide.u32 %d1, %r3, ") + lanes +
@@ -218,7 +218,7 @@ TEST_CASE("a value that is its own flag needs no fence")
 
 TEST_CASE("a block that waits for another by blockIdx needs that blocks begin in order")
 {
-    // Block b waits until `done` is at b, and adds 1; `number` is blockIdx.x or a ticket.
+    // Block b waits until `done` is b and adds 1; `number` sets b to blockIdx.x or a ticket.
     auto chain = [](const char *number, const char *each_time = "") {
         return module(".version 8.0\n.target sm_80\n.address_size 64\n"
                       ".visible .entry k(.param .u64 done, .param .u64 ticket)\n{\n"
@@ -250,7 +250,7 @@ TEST_CASE("a block that waits for another by blockIdx needs that blocks begin in
     CHECK(holds(detail(), "of 100 blocks have not begun"));
     CHECK(holds(detail(), "Blocks may begin in any order"));
 
-    // The same where the loop carries a value, here for how long it sleeps.
+    // The same with a value carried by the loop: the sleep time.
     findings::instance().clear();
     settings().step_budget = 100'000'000;
     module patient = chain("mov.u32 %r1, %ctaid.x;", "nanosleep.u32 %r4; shl.b32 %r4, %r4, 1;\n");
