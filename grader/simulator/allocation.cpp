@@ -19,14 +19,14 @@ constexpr std::uintptr_t page = 4096;
 // Host memory that cudaHostRegister made visible to kernels.
 struct registration {
     std::uint64_t bytes;        // as registered
-    address device;             // where kernels see it
+    address device;             // as seen by kernels
     std::uintptr_t first_page;  // in the host's address space
     std::uint64_t mapped_bytes; // whole pages
     address mapped;             // the allocation that holds these pages
 };
 
 struct owned_memory {
-    std::set<address> starts; // what this runtime allocated and has not freed
+    std::set<address> starts; // allocated by this runtime and not freed
     std::map<std::uintptr_t, registration> registered;
 };
 
@@ -43,20 +43,21 @@ cudaError_t owned_allocation(void *p, const char *function, bool pinned, const a
     memory &m = memory::instance();
     a = m.contains(as_address(p)) ? m.find(as_address(p)) : nullptr;
     if (a && a->start == as_address(p) && !a->live)
-        find_misuse(finding_kind::use_after_free, function, p, a->bytes, false,
-                    std::string(function) + " was given memory that was freed before");
+        report_misuse(finding_kind::use_after_free, function, p, a->bytes, false,
+                      std::string(function) + " was given memory that was freed before");
     if (a && a->start != as_address(p) && a->live)
-        find_misuse(finding_kind::out_of_bounds, function, p, 1, false,
-                    std::string(function) + " was given an address that is no allocation's start");
+        report_misuse(finding_kind::out_of_bounds, function, p, 1, false,
+                      std::string(function) +
+                          " was given an address that is no allocation's start");
     const bool right = a && a->live && a->start == as_address(p) &&
                        (a->kind == memory_kind::pinned) == pinned && owned().starts.count(a->start);
     return right ? cudaSuccess : cudaErrorInvalidValue;
 }
 
-void let_go(address start)
+void free_allocation(address start)
 {
     memory &m = memory::instance();
-    leave_pool(start, m.find(start)->bytes);
+    remove_from_pool(start, m.find(start)->bytes);
     m.release(start);
 }
 
@@ -68,9 +69,9 @@ cudaError_t release(void *p, const char *function, bool pinned)
     if (!p) return cudaSuccess;
     const allocation *a = nullptr;
     if (cudaError_t e = owned_allocation(p, function, pinned, a); e != cudaSuccess) return e;
-    if (!copies_between_are_left(a->device)) finish_streams(function, a->device);
+    if (!has_pending_peer_copies(a->device)) finish_streams(function, a->device);
     owned().starts.erase(a->start);
-    let_go(a->start);
+    free_allocation(a->start);
     return cudaSuccess;
 }
 
@@ -84,7 +85,7 @@ cudaError_t release_in(cudaStream_t stream, void *p)
     owned().starts.erase(a->start);
     task t;
     t.type = cudaGraphNodeTypeMemFree;
-    t.run = [start = a->start] { let_go(start); };
+    t.run = [start = a->start] { free_allocation(start); };
     return queue(stream, std::move(t));
 }
 
@@ -185,7 +186,7 @@ void free_all(int device)
     auto &starts = owned().starts;
     for (auto it = starts.begin(); it != starts.end();)
         if (m.find(*it)->device == device) {
-            let_go(*it);
+            free_allocation(*it);
             it = starts.erase(it);
         } else {
             ++it;

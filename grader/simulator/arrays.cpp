@@ -14,7 +14,7 @@
 // The type behind CUDA's opaque handle.
 struct cudaArray {
     cudaChannelFormatDesc format;
-    cudaExtent extent; // as asked for: elements, 0 where there is no such dimension
+    cudaExtent extent; // in elements, as requested; 0 for absent dimensions
     unsigned flags;
     std::uint64_t element, pitch, rows, slices;
     void *start;
@@ -24,7 +24,7 @@ namespace simulator::runtime {
 
 namespace {
 
-constexpr std::uint64_t array_alignment = 256; // of a row
+constexpr std::uint64_t array_alignment = 256; // of every row, in bytes
 
 std::set<cudaArray_t> &arrays()
 {
@@ -83,8 +83,9 @@ cudaError_t create(cudaArray_t *out, const cudaChannelFormatDesc *format, cudaEx
                 std::max<std::uint64_t>(size.depth, 1),
                 nullptr};
     std::uint64_t bytes = 0;
-    constexpr std::uint64_t most = 1 << 20; // elements in any direction
-    if (size.width > most || a.rows > most || a.slices > most) return cudaErrorInvalidValue;
+    constexpr std::uint64_t max_elements = 1 << 20; // elements in any direction
+    if (size.width > max_elements || a.rows > max_elements || a.slices > max_elements)
+        return cudaErrorInvalidValue;
     a.pitch = (size.width * a.element + array_alignment - 1) / array_alignment * array_alignment;
     if (__builtin_mul_overflow(a.pitch * a.rows, a.slices, &bytes))
         return cudaErrorMemoryAllocation;

@@ -619,7 +619,7 @@ static std::uint64_t sectors_of(const site_counts &c)
 // host.
 static void add_peer_traffic(int device, const core::sector_set &touched, bool written)
 {
-    if (!settings().tell_devices_apart) return;
+    if (!settings().track_owning_device) return;
     auto &all = memory::instance();
     transfer_counts &transfers = counters::instance().transfers;
     const allocation *a = nullptr; // of the previous sector, usually of this one too

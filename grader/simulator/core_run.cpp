@@ -215,9 +215,8 @@ bool host_may_help(std::chrono::steady_clock::time_point &quiet_since)
         if (!host().has_other_threads()) return false;
         quiet_since = now;
     }
-    // Leaves the core to the host's threads.
-    std::this_thread::sleep_for(std::chrono::microseconds(100));
-    return now - quiet_since < std::chrono::milliseconds(settings().host_patience_ms);
+    std::this_thread::sleep_for(std::chrono::microseconds(100)); // leaves the core to them
+    return now - quiet_since < std::chrono::milliseconds(settings().host_wait_limit_ms);
 }
 
 } // namespace

@@ -14,7 +14,7 @@ namespace simulator::runtime {
 
 namespace {
 
-constexpr int most_devices = 16;
+constexpr int max_devices = 16;
 
 struct device_settings {
     std::set<std::pair<int, int>> peers; // (device, peer) with access enabled
@@ -27,7 +27,7 @@ struct device_settings {
     cudaFuncCache cache = cudaFuncCachePreferNone;
 };
 
-device_settings &settled()
+device_settings &device_state()
 {
     static auto *const one = new device_settings;
     return *one;
@@ -193,8 +193,8 @@ int device_count()
         if (!text) return 1;
         char *end = nullptr;
         const long n = std::strtol(text, &end, 10);
-        settings().tell_devices_apart = n > 1 && n <= most_devices;
-        if (*text && !*end && n >= 0 && n <= most_devices) return static_cast<int>(n);
+        settings().track_owning_device = n > 1 && n <= max_devices;
+        if (*text && !*end && n >= 0 && n <= max_devices) return static_cast<int>(n);
         complain("SIMULATOR_DEVICES is \"" + std::string(text) +
                  "\", not a number from 0 to 16; taking 1 device");
         return 1;
@@ -204,27 +204,29 @@ int device_count()
 
 bool can_be_peer(int device, int peer)
 {
-    const bool told = device < 8 && peer < 8;
-    return device != peer && !(told && (settled().closed_peers >> (8 * device + peer) & 1) != 0);
+    const bool in_mask = device < 8 && peer < 8;
+    return device != peer &&
+           !(in_mask && (device_state().closed_peers >> (8 * device + peer) & 1) != 0);
 }
 
 void close_peers(std::uint64_t pairs)
 {
-    settled().closed_peers = pairs;
-    std::erase_if(settled().peers, [](const auto &p) { return !can_be_peer(p.first, p.second); });
-    close_pools();
+    device_state().closed_peers = pairs;
+    std::erase_if(device_state().peers,
+                  [](const auto &p) { return !can_be_peer(p.first, p.second); });
+    revoke_pool_access();
 }
 
 bool copies_directly(int from, int to)
 {
-    return settled().peers.count({from, to}) || settled().peers.count({to, from});
+    return device_state().peers.count({from, to}) || device_state().peers.count({to, from});
 }
 
 std::uint8_t closed_memory(int device)
 {
     std::uint8_t closed = 0, open = device_bit(device);
     for (int d = 0; d < device_count(); ++d)
-        (d == device || settled().peers.count({device, d}) ? open : closed) |= device_bit(d);
+        (d == device || device_state().peers.count({device, d}) ? open : closed) |= device_bit(d);
     return device_count() > 1 ? closed & static_cast<std::uint8_t>(~open) : std::uint8_t{0};
 }
 
@@ -310,7 +312,7 @@ cudaError_t cudaSetDeviceFlags(unsigned flags)
 {
     return call([&] {
         if (flags & ~unsigned{cudaDeviceMask}) return cudaErrorInvalidValue;
-        settled().flags = flags;
+        device_state().flags = flags;
         return cudaSuccess;
     });
 }
@@ -319,7 +321,7 @@ cudaError_t cudaGetDeviceFlags(unsigned *flags)
 {
     return call([&] {
         if (!flags) return cudaErrorInvalidValue;
-        *flags = settled().flags | cudaDeviceMapHost;
+        *flags = device_state().flags | cudaDeviceMapHost;
         return cudaSuccess;
     });
 }
@@ -337,7 +339,7 @@ cudaError_t cudaDeviceReset()
 {
     return call([] {
         finish_streams("cudaDeviceReset", current_device());
-        std::erase_if(settled().peers, [](const auto &p) {
+        std::erase_if(device_state().peers, [](const auto &p) {
             return p.first == current_device() || p.second == current_device();
         });
         free_all(current_device());
@@ -350,7 +352,7 @@ cudaError_t cudaDeviceGetLimit(std::size_t *value, cudaLimit limit)
 {
     return call([&] {
         if (!value) return cudaErrorInvalidValue;
-        const auto &limits = settled().limits;
+        const auto &limits = device_state().limits;
         auto it = limits.find(limit);
         if (it == limits.end()) return cudaErrorUnsupportedLimit;
         *value = it->second;
@@ -361,7 +363,7 @@ cudaError_t cudaDeviceGetLimit(std::size_t *value, cudaLimit limit)
 cudaError_t cudaDeviceSetLimit(cudaLimit limit, std::size_t value)
 {
     return call([&] {
-        auto &limits = settled().limits;
+        auto &limits = device_state().limits;
         auto it = limits.find(limit);
         if (it == limits.end()) return cudaErrorUnsupportedLimit;
         if (limit == cudaLimitMallocHeapSize) settings().heap_bytes = value;
@@ -378,7 +380,7 @@ cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache *config)
 {
     return call([&] {
         if (!config) return cudaErrorInvalidValue;
-        *config = settled().cache;
+        *config = device_state().cache;
         return cudaSuccess;
     });
 }
@@ -386,7 +388,7 @@ cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache *config)
 cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache config)
 {
     return call([&] {
-        settled().cache = config;
+        device_state().cache = config;
         return cudaSuccess;
     });
 }
@@ -449,7 +451,7 @@ cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags)
                                     " is the current one itself: cudaSetDevice chooses it");
         if (!valid_device(peer)) return cudaErrorInvalidDevice;
         if (!can_be_peer(current_device(), peer)) return cudaErrorPeerAccessUnsupported;
-        const bool fresh = settled().peers.insert({current_device(), peer}).second;
+        const bool fresh = device_state().peers.insert({current_device(), peer}).second;
         return fresh ? cudaSuccess : cudaErrorPeerAccessAlreadyEnabled;
     });
 }
@@ -458,8 +460,8 @@ cudaError_t cudaDeviceDisablePeerAccess(int peer)
 {
     return call([&] {
         if (!valid_device(peer)) return cudaErrorInvalidDevice;
-        return settled().peers.erase({current_device(), peer}) ? cudaSuccess
-                                                               : cudaErrorPeerAccessNotEnabled;
+        return device_state().peers.erase({current_device(), peer}) ? cudaSuccess
+                                                                    : cudaErrorPeerAccessNotEnabled;
     });
 }
 

@@ -43,7 +43,7 @@ cudaError_t standing_fault()
     return standing.error;
 }
 
-cudaError_t fault_of_now() { return standing.error; }
+cudaError_t current_fault() { return standing.error; }
 
 cudaError_t record(cudaError_t result)
 {

@@ -50,9 +50,9 @@ static std::string in_words(const std::string &name)
 
 std::string demangled_name(const std::string &name)
 {
-    constexpr std::size_t longest = 500; // because reports repeat it for each launch and line
+    constexpr std::size_t max_length = 500; // reports repeat it for each launch and line
     std::string words = in_words(name);
-    if (words.size() > longest) words.replace(longest - 3, words.npos, "...");
+    if (words.size() > max_length) words.replace(max_length - 3, words.npos, "...");
     return words;
 }
 

@@ -31,9 +31,9 @@ namespace {
 using namespace simulator;
 
 constexpr std::size_t buffer_bytes = 64 << 10;
-constexpr unsigned longest = 20; // seconds per text
-constexpr int batch = 500;       // texts per process, because device addresses are never reused
-constexpr rlim_t most_memory = 4 << 20; // KiB on top of the initial memory of the process
+constexpr unsigned max_seconds = 20; // per text
+constexpr int batch = 500;           // texts per process, because device addresses are never reused
+constexpr rlim_t max_memory_kib = 4 << 20; // on top of the initial memory of the process
 
 struct example {
     std::string text; // PTX, or a fat binary
@@ -203,7 +203,7 @@ void limit_memory()
     rlim_t used = 0;
     for (std::string word; status >> word;)
         if (word == "VmData:") status >> used;
-    const rlimit limit{(used + most_memory) * 1024, (used + most_memory) * 1024};
+    const rlimit limit{(used + max_memory_kib) * 1024, (used + max_memory_kib) * 1024};
     setrlimit(RLIMIT_DATA, &limit);
 }
 
@@ -220,7 +220,7 @@ template <class F> int in_process(std::uint64_t first, int n, volatile std::uint
         settings().step_budget = 20000;
         for (std::uint64_t k = first; k < first + static_cast<std::uint64_t>(n); ++k) {
             *reached = k;
-            alarm(longest);
+            alarm(max_seconds);
             attempt(make(k));
         }
         _exit(0);

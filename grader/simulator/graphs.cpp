@@ -207,13 +207,13 @@ cudaError_t instantiate(cudaGraphExec_t *out, cudaGraph_t graph, unsigned long l
 // Makes a graph a single task of another graph.
 cudaError_t child_task(std::vector<CUgraphExec_st::step> steps, task &t)
 {
-    constexpr std::size_t most = 100; // every level uses stack space
+    constexpr std::size_t max_levels = 100; // every level uses stack space
     std::size_t levels = 1;
     for (const auto &s : steps)
         if (s.what.inner) levels = std::max(levels, s.what.inner->levels + 1);
-    if (levels > most)
+    if (levels > max_levels)
         return fail_because(cudaErrorInvalidValue, "graphs lie within each other, more than " +
-                                                       std::to_string(most) + " levels deep");
+                                                       std::to_string(max_levels) + " levels deep");
     t.type = cudaGraphNodeTypeGraph;
     t.inner = std::make_shared<inner_graph>(inner_graph{std::move(steps), levels});
     return cudaSuccess;

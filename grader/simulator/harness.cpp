@@ -105,7 +105,7 @@ void simulator_streams(int order)
 {
     settings().streams = order == 1   ? stream_order::late
                          : order == 2 ? stream_order::random
-                                      : stream_order::at_once;
+                                      : stream_order::immediate;
 }
 
 void simulator_grid_seconds(double seconds) { settings().grid_seconds = seconds; }

@@ -10,8 +10,8 @@
 extern "C" {
 #endif
 
-// Exists where the simulator runs in another process, in which most of the following functions
-// must then be called. A call registers the program's kernels and variables there.
+// Defined only if the simulator runs in another process, which then implements most of the
+// following functions. A call registers the program's kernels and variables there.
 __attribute__((weak)) void simulator_is_elsewhere(void);
 
 // Guard zones: mark bytes of an allocation that kernels must not touch, or unmark them.

@@ -63,7 +63,7 @@ registry &registered()
     return *one;
 }
 
-void say_unsupported(const std::string &why)
+void report_unsupported(const std::string &why)
 {
     complain(why);
     finding f;
@@ -83,7 +83,7 @@ module *load(binary &from, int device)
     device_count(); // decides if variables are marked with their device
     const auto failed = [&from](cudaError_t error, const std::string &why) {
         from.error = error;
-        say_unsupported(why);
+        report_unsupported(why);
         return nullptr;
     };
     const auto refused = [&from](const std::string &why) {
@@ -172,7 +172,7 @@ std::vector<std::byte> pack(const kernel_info &info, void **arguments)
 }
 
 // Applies a launch attribute; most are performance hints and change no results.
-cudaError_t heed(const cudaLaunchAttribute &a, bool &cooperative)
+cudaError_t apply_attribute(const cudaLaunchAttribute &a, bool &cooperative)
 {
     switch (a.id) {
     case cudaLaunchAttributeCooperative:
@@ -219,7 +219,7 @@ cudaError_t resolve(const void *function, int device, resolved &out)
     } catch (const ptx::refused &e) {
         return fail_because(cudaErrorInvalidPtx, e.what());
     } catch (const std::runtime_error &e) { // the code cannot be decoded
-        say_unsupported(e.what());
+        report_unsupported(e.what());
         return cudaErrorInvalidPtx;
     }
     return out.info ? cudaSuccess : cudaErrorInvalidDeviceFunction;
@@ -296,10 +296,10 @@ cudaError_t check_limits(const resolved &k, dim3 grid, dim3 block, std::size_t d
     if (!cooperative) return cudaSuccess;
     // A test may set few multiprocessors; a cooperative grid that fits the usual number still
     // fits.
-    const int most = std::max(multiprocessors(), profile().multiprocessors);
-    const auto resident =
-        static_cast<std::uint64_t>(most) * static_cast<std::uint64_t>(blocks_per_multiprocessor(
-                                               *k.info, static_cast<int>(threads), dynamic_shared));
+    const int available = std::max(multiprocessors(), profile().multiprocessors);
+    const auto resident = static_cast<std::uint64_t>(available) *
+                          static_cast<std::uint64_t>(blocks_per_multiprocessor(
+                              *k.info, static_cast<int>(threads), dynamic_shared));
     return std::uint64_t{grid.x} * grid.y * grid.z > resident ? cudaErrorCooperativeLaunchTooLarge
                                                               : cudaSuccess;
 }
@@ -408,7 +408,7 @@ cudaError_t run(const void *function, dim3 grid, dim3 block, void **arguments,
 void **register_binary(std::function<fat_binary()> images)
 {
     std::lock_guard guard(lock());
-    heed_environment();
+    read_environment();
     link_harness();
     report_at_exit();
     auto &all = registered().binaries;
@@ -516,7 +516,8 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *c, const void *functio
         if (!c || (c->numAttrs && !c->attrs)) return cudaErrorInvalidValue;
         bool cooperative = false;
         for (unsigned i = 0; i < c->numAttrs; ++i)
-            if (cudaError_t e = heed(c->attrs[i], cooperative); e != cudaSuccess) return e;
+            if (cudaError_t e = apply_attribute(c->attrs[i], cooperative); e != cudaSuccess)
+                return e;
         return run(function, c->gridDim, c->blockDim, arguments, c->dynamicSmemBytes, c->stream,
                    cooperative);
     });
@@ -548,9 +549,9 @@ cudaError_t cudaFuncSetAttribute(const void *function, cudaFuncAttribute attribu
         if (cudaError_t e = resolve(function, k); e != cudaSuccess) return e;
         switch (attribute) {
         case cudaFuncAttributeMaxDynamicSharedMemorySize: {
-            const std::int64_t most = std::int64_t{profile().shared_per_block_optin} -
-                                      std::int64_t{k.info->static_shared};
-            if (value < 0 || value > most) return cudaErrorInvalidValue;
+            const std::int64_t max_dynamic = std::int64_t{profile().shared_per_block_optin} -
+                                             std::int64_t{k.info->static_shared};
+            if (value < 0 || value > max_dynamic) return cudaErrorInvalidValue;
             k.handle->dynamic_shared = static_cast<std::uint32_t>(value);
             return cudaSuccess;
         }

@@ -12,12 +12,12 @@ launch_node::launch_node(launch_node *by) : parent(by) {}
 launch_node::~launch_node() = default;
 
 // If others occupy launch slots, each value of max_pending gets its own random sequence.
-launch_tree::launch_tree(std::uint32_t most_pending, bool shuffled, std::uint64_t seed,
+launch_tree::launch_tree(std::uint32_t max_pending, bool shuffled, std::uint64_t seed,
                          bool others_launch)
-    : most_pending_(most_pending),
+    : max_pending_(max_pending),
       shuffled_(shuffled),
       others_launch_(others_launch),
-      random_(static_cast<std::uint32_t>(seed) ^ (others_launch ? most_pending * 0x9e3779b9u : 0))
+      random_(static_cast<std::uint32_t>(seed) ^ (others_launch ? max_pending * 0x9e3779b9u : 0))
 {
     nodes_.emplace_back();
 }
@@ -37,7 +37,7 @@ bool launch_tree::destroy_stream(const launch_node &of, stream s)
 // The runtime provides two event slots per launch slot.
 launch_tree::stream launch_tree::create_event(const launch_node &of)
 {
-    if (events_ >= 2 * std::size_t{most_pending_}) return 0;
+    if (events_ >= 2 * std::size_t{max_pending_}) return 0;
     ++events_;
     const stream made = last_handle_ += 2;
     owned_[&of].events[made];
@@ -80,7 +80,7 @@ bool launch_tree::wait(const launch_node &of, stream s, stream event)
 
 bool launch_tree::reserve()
 {
-    if (pending_ >= most_pending_) return false;
+    if (pending_ >= max_pending_) return false;
     // Launch slots belong to the whole device: other kernels may hold the last one for a moment,
     // so that this launch fails and the next succeeds.
     if (others_launch_ && random_() % 3 == 0) return false;

@@ -47,7 +47,7 @@ inline bool has_children(const launch_node &n) { return n.open != 0 || !n.at_tai
 
 class launch_tree {
 public:
-    launch_tree(std::uint32_t most_pending, bool shuffled, std::uint64_t seed,
+    launch_tree(std::uint32_t max_pending, bool shuffled, std::uint64_t seed,
                 bool others_launch = false);
 
     launch_node &root() { return nodes_.front(); }
@@ -91,7 +91,7 @@ private:
     stream last_handle_ = stream{1} << 32; // for streams and events: even; block streams are odd
     std::size_t events_ = 0;
     std::uint64_t ran_ = 1;
-    std::uint32_t pending_ = 0, most_pending_;
+    std::uint32_t pending_ = 0, max_pending_;
     bool shuffled_, others_launch_ = false;
     std::minstd_rand random_; // a small generator, because most launches have no children
 };

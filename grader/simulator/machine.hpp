@@ -31,8 +31,8 @@ struct device_profile {
     int copy_engines = 2; // one per direction
     // Rates per timeline tick (timeline.hpp): bytes over the host link per direction, bytes to
     // another device, bytes of device memory, and warp instructions per multiprocessor.
-    std::uint32_t link_bytes_a_tick = 16, peer_bytes_a_tick = 64, memory_bytes_a_tick = 512,
-                  instructions_a_tick = 4;
+    std::uint32_t link_bytes_per_tick = 16, peer_bytes_per_tick = 64, memory_bytes_per_tick = 512,
+                  instructions_per_tick = 4;
 };
 const device_profile &profile();
 int multiprocessors(); // the number in settings(), else that of the profile
@@ -106,17 +106,17 @@ private:
 
 // When queued work runs: as it is queued, when the program waits for it, or at a seeded random
 // choice.
-enum class stream_order : std::uint8_t { at_once, late, random };
+enum class stream_order : std::uint8_t { immediate, late, random };
 
 struct options {
     bool check_memory = true, check_initialised = true, check_races = true, count = true;
-    bool tell_devices_apart = false;           // shadow bytes hold the bit of the owning device
+    bool track_owning_device = false;          // shadow bytes hold the bit of the owning device
     std::uint64_t step_budget = 4'000'000'000; // warp instructions per grid
     // Seconds on one core after which a grid whose blocks are still running also counts as
     // endless; 0: never.
     double grid_seconds = 0;
     // Timeout for a kernel that waits for host code to write memory shared with it.
-    std::uint32_t host_patience_ms = 10'000;
+    std::uint32_t host_wait_limit_ms = 10'000;
     std::uint64_t heap_bytes = 8 << 20;    // per device: the heap of malloc in kernels
     std::uint32_t pending_launches = 2048; // max launches by kernels that have not begun
     int multiprocessors = 0;               // per device; 0: the number in the profile
@@ -133,7 +133,7 @@ struct options {
     bool any_blocks_first = false;
     // Simulate other kernels of the device that occupy and release launch slots.
     bool others_launch = false;
-    stream_order streams = stream_order::at_once;
+    stream_order streams = stream_order::immediate;
     std::uint64_t seed = 1;
 };
 options &settings();

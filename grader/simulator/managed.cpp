@@ -73,7 +73,7 @@ void split(address at)
     pages().emplace(at, here);
 }
 
-template <typename function> void each_stretch(const range &r, function body)
+template <typename function> void for_each_range(const range &r, function body)
 {
     split(r.first);
     split(r.end);
@@ -113,7 +113,7 @@ bool same(const std::optional<cudaMemLocation> &a, const std::optional<cudaMemLo
 page_state common(const range &r)
 {
     std::optional<page_state> all;
-    each_stretch(r, [&](const page_state &s) {
+    for_each_range(r, [&](const page_state &s) {
         if (!all) {
             all = s;
             return;
@@ -194,7 +194,7 @@ cudaError_t cudaMemPrefetchAsync(const void *p, std::size_t bytes, cudaMemLocati
         if (cudaError_t e = refuse_if_capturing(state_of(stream)); e != cudaSuccess) return e;
         if (cudaError_t e = managed_range(p, bytes, r); e != cudaSuccess) return e;
         if (cudaError_t e = known_location(where); e != cudaSuccess) return e;
-        each_stretch(r, [&](page_state &s) { s.prefetched = where; });
+        for_each_range(r, [&](page_state &s) { s.prefetched = where; });
         memory::instance().place(r.first, r.end - r.first, where.type == cudaMemLocationTypeDevice);
         return cudaSuccess;
     });
@@ -213,7 +213,7 @@ cudaError_t cudaMemAdvise(const void *p, std::size_t bytes, cudaMemoryAdvise adv
                               advice == cudaMemAdviseUnsetReadMostly ||
                               advice == cudaMemAdviseUnsetPreferredLocation;
         const cudaError_t e = anywhere ? cudaSuccess : known_location(where);
-        if (e == cudaSuccess) each_stretch(r, [&](page_state &s) { advise(s, advice, where); });
+        if (e == cudaSuccess) for_each_range(r, [&](page_state &s) { advise(s, advice, where); });
         return e;
     });
 }

@@ -29,7 +29,7 @@ constexpr std::uint64_t first_offset =
 // depend on the kernels' allocations.
 constexpr std::uint64_t heap_at(std::uint64_t reserved) { return reserved / 8 * 3; }
 
-constexpr std::uint64_t most_populated = 64 << 20; // bytes
+constexpr std::uint64_t max_populated_bytes = 64 << 20;
 
 std::uint64_t round_up(std::uint64_t n) { return (n + page - 1) / page * page; }
 
@@ -205,14 +205,14 @@ std::optional<address> memory::allocate(std::uint64_t bytes, memory_kind kind, i
     state_->managed += kind == memory_kind::managed;
     state_->allocations[start] = {start, bytes, kind, device, true, {}};
     // Host code can write shared memory unobserved, so all of it counts as initialised.
-    const std::uint8_t of_device = on_device(kind) && settings().tell_devices_apart && !shared
+    const std::uint8_t of_device = on_device(kind) && settings().track_owning_device && !shared
                                        ? device_bit(device)
                                        : std::uint8_t{0};
     const int far = kind == memory_kind::pinned ? on_host : 0;
     const auto fresh = static_cast<std::uint8_t>(shared ? addressable | initialised | far
                                                         : addressable | of_device);
     std::uint64_t filled = 0;
-    if (size > most_populated)
+    if (size > max_populated_bytes)
         filled = map_filled(shadow_at(start), bytes, fresh);
     else if (size) // in one call: twice as fast as page by page; failure is harmless
         madvise(shadow_at(start), size, MADV_POPULATE_WRITE);
@@ -241,7 +241,7 @@ bool memory::release(address start)
     const std::uint64_t size = round_up(a.bytes);
     if (size == 0) return true;
     // The pages return to the system, which zeroes the shadow; the addresses stay reserved.
-    if (size > most_populated)
+    if (size > max_populated_bytes)
         mmap(shadow_at(start), size, PROT_READ | PROT_WRITE,
              MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     else

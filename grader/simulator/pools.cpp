@@ -12,7 +12,7 @@
 // The type behind CUDA's opaque handle.
 struct CUmemPoolHandle_st {
     int device = 0;
-    std::uint64_t most = 0; // bytes; 0: unlimited
+    std::uint64_t max_bytes = 0; // 0: unlimited
     std::uint64_t threshold = 0;
     std::uint64_t used = 0, used_high = 0, reserved = 0, reserved_high = 0;
     std::map<cudaMemPoolAttr, int> reuse = {{cudaMemPoolReuseFollowEventDependencies, 1},
@@ -69,7 +69,7 @@ cudaError_t allocate_from(cudaMemPool_t pool, void **out, std::size_t bytes, cud
 {
     if (state_of(stream).into) return refuse("cudaMallocAsync in a stream that captures");
     if (!out) return cudaErrorInvalidValue;
-    if (pool->most && bytes > pool->most - pool->used) return cudaErrorMemoryAllocation;
+    if (pool->max_bytes && bytes > pool->max_bytes - pool->used) return cudaErrorMemoryAllocation;
     if (cudaError_t e = allocate(out, bytes, memory_kind::device, pool->device);
         e != cudaSuccess || !*out)
         return e;
@@ -141,7 +141,7 @@ void open_to(cudaMemPool_t pool, int device, bool open)
     else
         pool->readers.erase(device);
     memory &m = memory::instance();
-    const std::uint8_t bit = settings().tell_devices_apart ? device_bit(pool->device) : 0;
+    const std::uint8_t bit = settings().track_owning_device ? device_bit(pool->device) : 0;
     for (const auto &[start, of] : live().of)
         if (of == pool) {
             const std::uint8_t set = pool->readers.empty() ? bit : 0;
@@ -169,7 +169,7 @@ cudaError_t create(cudaMemPool_t *out, const cudaMemPoolProps &p)
     if (!valid_device(p.location.id)) return cudaErrorInvalidValue;
     *out = new CUmemPoolHandle_st;
     (*out)->device = p.location.id;
-    (*out)->most = p.maxSize;
+    (*out)->max_bytes = p.maxSize;
     live().all.insert(*out);
     return cudaSuccess;
 }
@@ -186,14 +186,14 @@ cudaError_t allocate_in(cudaStream_t stream, void **out, std::size_t bytes)
     return allocate_from(current_pool(state_of(stream).device), out, bytes, stream);
 }
 
-void close_pools()
+void revoke_pool_access()
 {
     for (cudaMemPool_t pool : live().all)
         for (const int device : std::set<int>(pool->readers))
             if (!can_be_peer(device, pool->device)) open_to(pool, device, false);
 }
 
-void leave_pool(address start, std::uint64_t bytes)
+void remove_from_pool(address start, std::uint64_t bytes)
 {
     auto it = live().of.find(start);
     if (it == live().of.end()) return;

@@ -20,8 +20,8 @@ std::recursive_mutex &lock(); // held during every API call, so host threads tak
 // Errors. A kernel's fault is sticky: once a call has returned it, every later call returns it.
 // Other errors are reported once by cudaGetLastError, per host thread.
 cudaError_t standing_fault(); // the fault of an earlier kernel, if any, marked as surfaced
-cudaError_t fault_of_now();   // the same, not marked
-inline bool fault_stands() { return fault_of_now() != cudaSuccess; }
+cudaError_t current_fault();  // the same, not marked
+inline bool fault_stands() { return current_fault() != cudaSuccess; }
 cudaError_t record(cudaError_t result); // remembers an error for cudaGetLastError; returns it
 void fault(cudaError_t kernel_error, const std::string &message);
 void leave_faults_to_harness(); // the runtime prints no messages about kernel faults from now on
@@ -70,7 +70,7 @@ std::uint8_t closed_memory(int device); // shadow bits of the memory that its ke
 void close_peers(std::uint64_t pairs);
 // True if `device` can be given access to the memory of `peer`.
 bool can_be_peer(int device, int peer);
-void close_pools(); // revokes pool access from devices that may not be peers any more
+void revoke_pool_access(); // from devices that may not be peers any more
 // True if either device has peer access, so a copy is not staged on the host.
 bool copies_directly(int from, int to);
 
@@ -111,7 +111,7 @@ void free_all(int device); // frees every allocation on a device
 
 // Reads SIMULATOR_STREAMS=late or random (when queued work runs) and SIMULATOR_CORES=N (max cores
 // for the blocks of a grid; default all).
-void heed_environment();
+void read_environment();
 
 void report_at_exit(); // SIMULATOR_COUNTERS=1 adds the counters
 

@@ -251,7 +251,7 @@ cudaError_t cudaStreamAddCallback(cudaStream_t s, cudaStreamCallback_t callback,
         if (cudaError_t e = refuse_if_capturing(state_of(s)); e != cudaSuccess) return e;
         // The callback receives the fault, so it runs even after one, unlike a host function.
         return queue_host(
-            s, [=] { simulator::host().call(callback, s, fault_of_now(), data); }, true);
+            s, [=] { simulator::host().call(callback, s, current_fault(), data); }, true);
     });
 }
 

@@ -15,7 +15,7 @@ namespace simulator {
 
 namespace {
 
-constexpr std::size_t most_steps = 4096;
+constexpr std::size_t max_steps = 4096;
 
 std::uint64_t ticks(std::uint64_t amount, std::uint64_t a_tick)
 {
@@ -118,7 +118,7 @@ private:
         return until;
     }
 
-    void say_held(timeline_step &s, std::uint64_t until)
+    void set_holder(timeline_step &s, std::uint64_t until)
     {
         if (until == 0) return;
         for (const step_id a : s.after)
@@ -130,7 +130,7 @@ private:
     {
         timeline_step &s = steps_[i];
         s.start = able(s);
-        say_held(s, s.start);
+        set_holder(s, s.start);
         const auto units = units_for(s);
         for (const unit *u : units)
             if (u->free > s.start) {
@@ -231,10 +231,10 @@ void timeline::clear()
 }
 
 // A new thread knows the last wait of all threads, because one of them created it.
-timeline::thread_knows &timeline::this_thread()
+timeline::thread_state &timeline::this_thread()
 {
     const auto number = static_cast<unsigned>(threads_.size());
-    return threads_.try_emplace(calling_thread(), thread_knows{number, last_wait_}).first->second;
+    return threads_.try_emplace(calling_thread(), thread_state{number, last_wait_}).first->second;
 }
 
 step_id timeline::add(timeline_step s)
@@ -247,7 +247,7 @@ step_id timeline::add(timeline_step s)
     std::erase_if(s.after, [this](step_id a) { return a <= before_; });
     s.host = this_thread().waited_for;
     s.by = this_thread().number;
-    if (steps_.size() == most_steps) {
+    if (steps_.size() == max_steps) {
         ++left_out_;
         return 0;
     }
@@ -310,9 +310,9 @@ void timeline::copied(copy_way way, int from_device, int to_device, std::uint64_
     const device_profile &p = profile();
     const bool inside = way == copy_way::on_host || way == copy_way::inside_device;
     // A kernel's transfers add to the kernel's work.
-    s->work += ticks(bytes, inside                             ? p.memory_bytes_a_tick
-                            : way == copy_way::between_devices ? p.peer_bytes_a_tick
-                                                               : p.link_bytes_a_tick);
+    s->work += ticks(bytes, inside                             ? p.memory_bytes_per_tick
+                            : way == copy_way::between_devices ? p.peer_bytes_per_tick
+                                                               : p.link_bytes_per_tick);
     if (s->kind != step_kind::copy) return;
     s->way = way;
     s->bytes += bytes;
@@ -324,7 +324,7 @@ void timeline::filled(std::uint64_t bytes)
 {
     timeline_step *s = running();
     if (!s) return;
-    s->work += ticks(bytes, profile().memory_bytes_a_tick);
+    s->work += ticks(bytes, profile().memory_bytes_per_tick);
     if (s->kind == step_kind::fill) s->bytes += bytes;
 }
 
@@ -339,9 +339,9 @@ void timeline::ran_kernel(const std::string &name, std::uint64_t blocks,
         std::clamp<std::uint64_t>(blocks, 1, static_cast<std::uint64_t>(multiprocessors()));
     s->name = name;
     s->blocks = blocks;
-    s->work += std::max({std::uint64_t{1}, ticks(warp_instructions, used * p.instructions_a_tick),
-                         ticks(32 * sectors, p.memory_bytes_a_tick),
-                         ticks(peer_bytes, p.peer_bytes_a_tick)});
+    s->work += std::max({std::uint64_t{1}, ticks(warp_instructions, used * p.instructions_per_tick),
+                         ticks(32 * sectors, p.memory_bytes_per_tick),
+                         ticks(peer_bytes, p.peer_bytes_per_tick)});
 }
 
 double timeline::between(step_id first, step_id second) const

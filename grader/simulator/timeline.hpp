@@ -94,18 +94,18 @@ public:
 
 private:
     timeline_step *running();
-    struct thread_knows {
+    struct thread_state {
         unsigned number = 0;
         step_id waited_for = 0;
     };
-    thread_knows &this_thread();
+    thread_state &this_thread();
     std::vector<unsigned> threads_behind(std::vector<step_id> steps) const;
 
     std::vector<timeline_step> steps_;
     step_id before_ = 0; // ids up to here are no longer kept
     step_id runs_ = 0, last_wait_ = 0;
     std::uint64_t left_out_ = 0, host_waits_ = 0, idle_waits_ = 0;
-    std::map<std::uint64_t, thread_knows> threads_; // by host thread
+    std::map<std::uint64_t, thread_state> threads_; // by host thread
 };
 
 } // namespace simulator

@@ -51,9 +51,9 @@ cudaError_t look_up(const char *function, const void *p, std::uint64_t bytes, wa
     }
     const allocation *a = m.find(at);
     const auto misuse = [&](finding_kind kind, const char *how) {
-        find_misuse(kind, function, p, bytes, write,
-                    std::string(function) + (write ? " writes " : " reads ") +
-                        std::to_string(bytes) + " bytes " + how);
+        report_misuse(kind, function, p, bytes, write,
+                      std::string(function) + (write ? " writes " : " reads ") +
+                          std::to_string(bytes) + " bytes " + how);
         return cudaErrorInvalidValue;
     };
     if (a && !a->live) return misuse(finding_kind::use_after_free, "of memory that was freed");
@@ -92,7 +92,7 @@ copy_way way_of(const side &to, const side &from)
 }
 
 // Copies of rows this short can permute elements, which is work in its own right.
-constexpr std::uint64_t row_of_pieces = 128;
+constexpr std::uint64_t short_row_bytes = 128;
 
 // `row`: length in bytes of the contiguous rows.
 void count(const side &to, const side &from, std::uint64_t bytes, std::uint64_t row)
@@ -107,7 +107,7 @@ void count(const side &to, const side &from, std::uint64_t bytes, std::uint64_t 
      : way == copy_way::to_host       ? t.device_to_host
      : way == copy_way::to_device     ? t.host_to_device
                                       : t.device_to_device) += bytes;
-    if (way == copy_way::inside_device && row < row_of_pieces) t.in_pieces += bytes;
+    if (way == copy_way::inside_device && row < short_row_bytes) t.in_pieces += bytes;
     if (from.pageable && way == copy_way::to_device) t.from_pageable += bytes;
     if (to.pageable && way == copy_way::to_host) t.to_pageable += bytes;
     if (way == copy_way::to_device) t.uploaded[static_cast<std::size_t>(to.device)] += bytes;
@@ -222,8 +222,8 @@ bool is_pageable(const side &s, const void *p) { return !s.shadow && !is_registe
 
 } // namespace
 
-void find_misuse(finding_kind kind, const char *function, const void *at, std::uint64_t bytes,
-                 bool write, std::string detail)
+void report_misuse(finding_kind kind, const char *function, const void *at, std::uint64_t bytes,
+                   bool write, std::string detail)
 {
     finding f;
     f.kind = kind;
@@ -249,7 +249,7 @@ cudaError_t copy(copy_request r, cudaStream_t stream, until end)
     t.type = cudaGraphNodeTypeMemcpy;
     stream_state &s = state_of(stream);
     // Pageable host memory is read during the call, even if the copy runs later.
-    if (puts_off() && !s.into && is_pageable(source, r.from)) stage(r, source);
+    if (defers_work() && !s.into && is_pageable(source, r.from)) stage(r, source);
     t.run = [r] { copy_now(r); };
     const cudaError_t queued =
         way_of(target, source) == copy_way::between_devices
@@ -262,7 +262,7 @@ cudaError_t copy(copy_request r, cudaStream_t stream, until end)
         finish(r.function, {s.last});
     else if (is_pageable(source, r.from)) // already read; the host is busy until the copy ends
         timeline::instance().host_waits(r.function, steps_of({s.last}));
-    return fault_stands() && puts_off() ? standing_fault() : cudaSuccess;
+    return fault_stands() && defers_work() ? standing_fault() : cudaSuccess;
 }
 
 namespace {
@@ -300,7 +300,7 @@ cudaError_t look_up(const fill_request &r, side &target)
 }
 
 // Limit in bytes for the information carried by one value.
-constexpr std::uint64_t most_of_a_fill = 32;
+constexpr std::uint64_t max_bytes_per_fill_value = 32;
 
 void fill_now(const fill_request &r)
 {
@@ -312,7 +312,7 @@ void fill_now(const fill_request &r)
     transfer_counts &counts = counters::instance().transfers;
     counts.memset += bytes;
     ++counts.commands;
-    counts.fill_values += std::min<std::uint64_t>(bytes, most_of_a_fill);
+    counts.fill_values += std::min<std::uint64_t>(bytes, max_bytes_per_fill_value);
     timeline::instance().filled(bytes);
     each_row(r.size, [&](std::uint64_t y, std::uint64_t z) {
         const std::uint64_t offset = y * r.rows.pitch + z * r.rows.slice;

@@ -36,8 +36,8 @@ enum class until { queued, copied };
 cudaError_t copy(copy_request, cudaStream_t, until);
 
 // Adds a finding about an argument of a runtime call.
-void find_misuse(finding_kind, const char *function, const void *at, std::uint64_t bytes,
-                 bool write, std::string detail);
+void report_misuse(finding_kind, const char *function, const void *at, std::uint64_t bytes,
+                   bool write, std::string detail);
 
 bool is_registered(const void *); // true for host memory registered by cudaHostRegister
 

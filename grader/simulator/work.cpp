@@ -13,7 +13,7 @@ namespace simulator::runtime {
 namespace {
 
 // Beyond it the oldest work runs, so that queues stay bounded.
-constexpr std::size_t most_pending = 1024;
+constexpr std::size_t max_pending = 1024;
 
 struct queues {
     std::vector<work_ref> pending; // in queueing order
@@ -63,7 +63,7 @@ std::set<const work *> needed_for(const work_ref &w)
 
 // The work queued last is the least likely to have run yet. Prefers it if it is ready, else its
 // most recently queued dependency, and so on.
-std::size_t least_expected(const std::vector<std::size_t> &able, const std::set<const work *> *of)
+std::size_t latest_queued(const std::vector<std::size_t> &able, const std::set<const work *> *of)
 {
     const auto &pending = all().pending;
     const work *of_it = nullptr; // its dependencies precede it in `pending`
@@ -94,7 +94,7 @@ bool step(const std::set<const work *> *of)
     for (std::size_t i = 0; i < pending.size(); ++i)
         if (ready(*pending[i]) && (!of || of->count(pending[i].get()))) able.push_back(i);
     if (able.empty()) return false;
-    const std::size_t which = settings().streams == stream_order::late ? least_expected(able, of)
+    const std::size_t which = settings().streams == stream_order::late ? latest_queued(able, of)
                                                                        : able[choose(able.size())];
     const work_ref w = pending[which];
     pending.erase(pending.begin() + static_cast<std::ptrdiff_t>(which));
@@ -225,13 +225,13 @@ work_ref start(const stream_state &s, task t, std::vector<work_ref> after)
     w->what = std::move(t);
     std::erase_if(after, [](const work_ref &a) { return a->ended; });
     w->after = std::move(after);
-    if (!puts_off() && all().pending.empty()) {
+    if (!defers_work() && all().pending.empty()) {
         run(*w);
         return w;
     }
     all().pending.push_back(w);
-    if (!puts_off()) run_until(w);
-    while (all().pending.size() > most_pending && step(nullptr)) {
+    if (!defers_work()) run_until(w);
+    while (all().pending.size() > max_pending && step(nullptr)) {
     }
     return w;
 }
@@ -289,7 +289,7 @@ void heed_cores()
 
 } // namespace
 
-void heed_environment()
+void read_environment()
 {
     const char *text = std::getenv("SIMULATOR_STREAMS");
     const std::string order = text ? text : "";
@@ -302,7 +302,7 @@ void heed_environment()
     heed_cores();
 }
 
-bool puts_off() { return settings().streams != stream_order::at_once; }
+bool defers_work() { return settings().streams != stream_order::immediate; }
 
 void finish(const char *function, const std::vector<work_ref> &all)
 {
@@ -342,7 +342,7 @@ void finish_streams(const char *function, int device)
     run_until(end);
 }
 
-bool copies_between_are_left(int device)
+bool has_pending_peer_copies(int device)
 {
     const auto left = fronts_of(device);
     return std::any_of(left.begin(), left.end(), [](const work_ref &last) {

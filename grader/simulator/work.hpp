@@ -79,7 +79,7 @@ cudaError_t allocate(void **out, std::size_t bytes, memory_kind, int device);
 // Allocates from the pool of the stream's device.
 cudaError_t allocate_in(cudaStream_t, void **out, std::size_t bytes);
 // Must be called before memory that may belong to a pool is released.
-void leave_pool(address start, std::uint64_t bytes);
+void remove_from_pool(address start, std::uint64_t bytes);
 
 // Checks a kernel launch without queueing it.
 cudaError_t prepare(const void *function, dim3 grid, dim3 block, void **arguments,
@@ -90,13 +90,13 @@ cudaError_t copy_task(const cudaMemcpy3DParms &, task &out);
 cudaError_t copy_task(void *to, const void *from, std::size_t bytes, cudaMemcpyKind, task &out);
 cudaError_t fill_task(const cudaMemsetParams &, task &out);
 
-bool puts_off(); // true if work may run later than it is queued
+bool defers_work(); // true if work may run later than it is queued
 // Runs the remaining work of these, for which the host waits in `function`; null entries are
 // skipped.
 void finish(const char *function, const std::vector<work_ref> &);
 void finish_streams(const char *function, int device);
 // True if pending work of the device is, or follows, a copy between devices.
-bool copies_between_are_left(int device);
+bool has_pending_peer_copies(int device);
 // Runs one pending dependency of each, so that polling loops end. Returns true if all have ended.
 bool poll(const char *function, const std::vector<work_ref> &);
 

@@ -362,7 +362,7 @@ namespace simulator::runtime {
 cudaError_t record(cudaError_t error);
 cudaError_t record(cudaError_t error)
 {
-    remote::tell(remote::call_number::record_error, error);
+    remote::ask_with(remote::call_number::record_error, error);
     return error;
 }
 
@@ -609,8 +609,8 @@ cudaError_t __cudaGetKernel(cudaKernel_t *out, const void *host)
 
 void simulator_is_elsewhere(void) { cudaPeekAtLastError(); }
 
-void simulator_forbid(const void *at, size_t bytes) { tell(call_number::forbid, at, bytes); }
-void simulator_forget(const void *at, size_t bytes) { tell(call_number::forget, at, bytes); }
+void simulator_forbid(const void *at, size_t bytes) { ask_with(call_number::forbid, at, bytes); }
+void simulator_forget(const void *at, size_t bytes) { ask_with(call_number::forget, at, bytes); }
 
 void simulator_label(const void *at, size_t bytes, const char *name)
 {
@@ -625,7 +625,7 @@ void simulator_label(const void *at, size_t bytes, const char *name)
 // closes the connection.
 size_t simulator_counters(char *out, size_t room)
 {
-    const auto bytes = tell(call_number::counters);
+    const auto bytes = ask_with(call_number::counters);
     if (room) {
         const std::size_t n = std::min(bytes.size(), room - 1);
         if (n) std::memcpy(out, bytes.data(), n);

@@ -13,7 +13,7 @@ namespace simulator::remote {
 std::vector<std::byte> ask(call_number what, const writer &arguments);
 void put_text(writer &to, const char *text);
 
-template <typename... T> std::vector<std::byte> tell(call_number what, const T &...values)
+template <typename... T> std::vector<std::byte> ask_with(call_number what, const T &...values)
 {
     writer to;
     (to.put(values), ...);

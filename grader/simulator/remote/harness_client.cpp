@@ -9,18 +9,21 @@ using namespace simulator::remote;
 
 extern "C" {
 
-void simulator_allow(const void *at, size_t bytes) { tell(call_number::allow, at, bytes); }
-void simulator_begin(void) { tell(call_number::begin); }
-void simulator_schedule(int random, uint64_t seed) { tell(call_number::schedule, random, seed); }
-void simulator_streams(int order) { tell(call_number::streams, order); }
-void simulator_close_peers(uint64_t pairs) { tell(call_number::close_peers, pairs); }
-void simulator_multiprocessors(int count) { tell(call_number::multiprocessors, count); }
-void simulator_step_budget(uint64_t n) { tell(call_number::step_budget, n); }
-void simulator_check_races(int wanted) { tell(call_number::check_races, wanted); }
+void simulator_allow(const void *at, size_t bytes) { ask_with(call_number::allow, at, bytes); }
+void simulator_begin(void) { ask_with(call_number::begin); }
+void simulator_schedule(int random, uint64_t seed)
+{
+    ask_with(call_number::schedule, random, seed);
+}
+void simulator_streams(int order) { ask_with(call_number::streams, order); }
+void simulator_close_peers(uint64_t pairs) { ask_with(call_number::close_peers, pairs); }
+void simulator_multiprocessors(int count) { ask_with(call_number::multiprocessors, count); }
+void simulator_step_budget(uint64_t n) { ask_with(call_number::step_budget, n); }
+void simulator_check_races(int wanted) { ask_with(call_number::check_races, wanted); }
 
 size_t simulator_findings(struct simulator_finding *out, size_t room)
 {
-    const auto bytes = tell(call_number::findings);
+    const auto bytes = ask_with(call_number::findings);
     const std::size_t all = bytes.size() / sizeof *out;
     if (room && all) std::memcpy(out, bytes.data(), std::min(all, room) * sizeof *out);
     return all;
@@ -28,7 +31,7 @@ size_t simulator_findings(struct simulator_finding *out, size_t room)
 
 uint64_t simulator_digest(const void *at, size_t bytes)
 {
-    const auto answer = tell(call_number::digest, at, bytes);
+    const auto answer = ask_with(call_number::digest, at, bytes);
     return reader(answer).take<std::uint64_t>();
 }
 

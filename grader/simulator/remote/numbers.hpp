@@ -9,8 +9,8 @@ enum class call_number : std::uint32_t {
 #define CALL(count, name, ...) name,
 #include "calls.hpp"
 #undef CALL
-    first_with_a_form_of_its_own,
-    register_binary = first_with_a_form_of_its_own,
+    first_special,
+    register_binary = first_special,
     register_function,
     register_variable,
     register_managed_variable,

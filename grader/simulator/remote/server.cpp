@@ -100,20 +100,20 @@ struct node_parameters {
 };
 
 // While an instance exists, calls are made on behalf of a host thread that can answer requests.
-class turn_of_host {
+class host_turn {
 public:
-    turn_of_host(bool &serving, std::uint64_t thread) : serving_(serving), own_(calling_thread())
+    host_turn(bool &serving, std::uint64_t thread) : serving_(serving), own_(calling_thread())
     {
         serving_ = true;
         act_for_thread(thread);
     }
-    ~turn_of_host()
+    ~host_turn()
     {
         serving_ = false;
         act_for_thread(own_);
     }
-    turn_of_host(const turn_of_host &) = delete;
-    turn_of_host &operator=(const turn_of_host &) = delete;
+    host_turn(const host_turn &) = delete;
+    host_turn &operator=(const host_turn &) = delete;
 
 private:
     bool &serving_;
@@ -139,9 +139,9 @@ bool host_server::serve_one()
     header h;
     std::vector<std::byte> bytes;
     try {
-        if (!wire_.receive(h, bytes, longest_call)) return false;
+        if (!wire_.receive(h, bytes, max_call_bytes)) return false;
         if (h.kind != message::call) throw wire_error("no call where one was awaited");
-        const turn_of_host turn(serving_, others_threads + h.thread);
+        const host_turn turn(serving_, others_threads + h.thread);
         reader from(bytes);
         writer to;
         for (const change &c : std::exchange(changes_, {}))
@@ -171,7 +171,7 @@ bool host_server::serve_one()
 void host_server::make(call_number what, reader &from, writer &to)
 {
     const auto number = static_cast<std::size_t>(what);
-    const bool special = what >= call_number::first_with_a_form_of_its_own;
+    const bool special = what >= call_number::first_special;
     const bool work = special ? what >= call_number::launch && what <= call_number::launch_with
                               : is_work(table[number].name);
     if (work && !may_work_) {
@@ -211,7 +211,7 @@ void host_server::note_failure(std::string_view name, const writer &result)
 }
 
 // The handle of a binary that still accepts registrations.
-void **host_server::handle_to_add_to(reader &from) const
+void **host_server::unsealed_handle_of(reader &from) const
 {
     if (sealed_) throw wire_error("code was registered when inputs were there already");
     return handle_of(from);
@@ -247,20 +247,20 @@ void host_server::make_special(call_number what, reader &from, writer &to)
         return;
     }
     case call_number::register_function: {
-        void **handle = handle_to_add_to(from);
+        void **handle = unsealed_handle_of(from);
         const auto *host = from.take<const char *>();
         __cudaRegisterFunction(handle, host, nullptr, take_text(from).c_str(), 0, nullptr, nullptr,
                                nullptr, nullptr, nullptr);
         return;
     }
     case call_number::register_variable: {
-        void **handle = handle_to_add_to(from);
+        void **handle = unsealed_handle_of(from);
         auto *host = from.take<char *>();
         __cudaRegisterVar(handle, host, nullptr, take_text(from).c_str(), 0, 0, 0, 0);
         return;
     }
     case call_number::register_managed_variable: {
-        void **handle = handle_to_add_to(from);
+        void **handle = unsealed_handle_of(from);
         auto *host = from.take<void **>();
         __cudaRegisterManagedVar(handle, host, nullptr, take_text(from).c_str(), 0, 0, 0, 0);
         return;

@@ -56,7 +56,7 @@ private:
     void make_of_harness(call_number what, reader &from, writer &to) const;
     void make_special(call_number what, reader &from, writer &to);
     void **handle_of(reader &from) const;
-    void **handle_to_add_to(reader &from) const;
+    void **unsealed_handle_of(reader &from) const;
     std::vector<std::byte> ask(host_request what, const writer &w, std::uint64_t answer);
     template <typename... T> static writer with(const T &...values)
     {

@@ -21,10 +21,11 @@ bool channel::read_all(void *to, std::size_t bytes) const
     return true;
 }
 
-bool channel::receive(header &h, std::vector<std::byte> &bytes, std::uint64_t most) const
+bool channel::receive(header &h, std::vector<std::byte> &bytes, std::uint64_t max_bytes) const
 {
     if (!read_all(&h, sizeof h)) return false;
-    if (h.magic != header::right_magic || h.bytes > most) throw wire_error("no message of ours");
+    if (h.magic != header::right_magic || h.bytes > max_bytes)
+        throw wire_error("no message of ours");
     bytes.resize(h.bytes);
     return read_all(bytes.data(), h.bytes);
 }

@@ -45,7 +45,7 @@ struct greeting {
 };
 
 // Sufficient for every call: arguments, the code of a program, or a list.
-constexpr std::uint64_t longest_call = std::uint64_t{256} << 20;
+constexpr std::uint64_t max_call_bytes = std::uint64_t{256} << 20;
 
 struct wire_error : std::runtime_error {
     using runtime_error::runtime_error;
@@ -103,8 +103,8 @@ class channel {
 public:
     explicit channel(int fd) : fd_(fd) {}
     // Returns false once the other end is gone. Throws wire_error if the data is no message or
-    // longer than `most`.
-    bool receive(header &h, std::vector<std::byte> &bytes, std::uint64_t most) const;
+    // longer than `max_bytes`.
+    bool receive(header &h, std::vector<std::byte> &bytes, std::uint64_t max_bytes) const;
     bool send(header h, std::span<const std::byte> bytes) const;
     bool send_greeting(const greeting &g, int file) const;
     bool receive_greeting(greeting &g, int &file) const;

@@ -12,8 +12,8 @@ namespace {
 
 // Runs named grids and returns their order. A grid in `starts` launches others when it runs.
 struct family {
-    explicit family(std::uint32_t most = 100, bool shuffled = false, std::uint64_t seed = 1)
-        : tree(most, shuffled, seed)
+    explicit family(std::uint32_t max_pending = 100, bool shuffled = false, std::uint64_t seed = 1)
+        : tree(max_pending, shuffled, seed)
     {
     }
     launch_node &named(launch_node &n, const char *name)

@@ -52,12 +52,12 @@ public:
         if (!server->serve_one()) return {};
         header h;
         std::vector<std::byte> bytes;
-        if (!channel(ends_[0]).receive(h, bytes, longest_call)) return {};
+        if (!channel(ends_[0]).receive(h, bytes, max_call_bytes)) return {};
         CHECK(h.kind == message::result);
         return bytes;
     }
     // Requests of the server get no answer from now on.
-    void say_no_more() const { shutdown(ends_[0], SHUT_WR); }
+    void stop_answering() const { shutdown(ends_[0], SHUT_WR); }
 
     static constexpr std::uint32_t right = header::right_magic;
     std::unique_ptr<host_server> server;
@@ -204,7 +204,7 @@ TEST_CASE("messages of any bytes end in an answer or in the connection's end, ne
         const auto last = static_cast<std::uint32_t>(call_number::first_of_harness);
         const bool any = below(4) == 0;
         host.send(any ? static_cast<call_number>(below(last)) : number, mutated);
-        host.say_no_more();
+        host.stop_answering();
         ++(host.server->serve_one() ? answered : ended);
     }
     CHECK(answered > 1000);

@@ -1,4 +1,4 @@
-// Runs one kernel of a PTX file with two arguments: pointers to its input and output.
+// Runs one kernel of a PTX file as suites of bare PTX do: with pointers to its input and output.
 //
 //   run_ptx FILE KERNEL THREADS INPUT OUTPUT_BYTES
 //

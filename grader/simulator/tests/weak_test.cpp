@@ -11,10 +11,10 @@ namespace {
 // The steps by which block 0 publishes a value and block 1 reads it.
 struct block_message {
     std::string store = "st.volatile.global.u32", fence = "membar.gl;",
-                tell = "st.volatile.global.u32 [%d2], 1;",
-                look = "ld.volatile.global.u32 %r2, [%d2];", acquire = "membar.gl;",
+                publish = "st.volatile.global.u32 [%d2], 1;",
+                poll = "ld.volatile.global.u32 %r2, [%d2];", acquire = "membar.gl;",
                 load = "ld.volatile.global.u32";
-    std::string by_warp; // replaces `tell` by code for all threads of block 0
+    std::string by_warp; // replaces `publish` by code for all threads of block 0
 };
 
 // Returns the value that block 1 reads: 42, or 7 if it is the older one. The grid has 32 threads
@@ -29,11 +29,11 @@ int value_received(const block_message &m)
              "setp.ne.u32 %p1, %r1, 0; @%p1 bra taker;\n"
              "@%p2 bra end_of_store;\n" +
                  m.store + " [%d1], 42;\n" + m.fence + "\nend_of_store:\n" +
-                 (m.by_warp.empty() ? "@%p2 bra end;\n" + m.tell : m.by_warp) +
+                 (m.by_warp.empty() ? "@%p2 bra end;\n" + m.publish : m.by_warp) +
                  "\nbra end;\n"
                  "taker:\n@%p2 bra met;\n"
                  "again:\n" +
-                 m.look +
+                 m.poll +
                  "\nsetp.eq.u32 %p3, %r2, 0; @%p3 bra again;\n"
                  "met:\n" +
                  m.acquire + "\n@%p2 bra end;\n" + m.load +
@@ -85,11 +85,11 @@ TEST_CASE("releasing and acquiring accesses are fences of their own")
     m.store = "st.global.u32";
     m.load = "ld.global.u32";
     m.fence = m.acquire = "";
-    m.tell = "st.release.gpu.global.u32 [%d2], 1;";
-    m.look = "ld.acquire.gpu.global.u32 %r2, [%d2];";
+    m.publish = "st.release.gpu.global.u32 [%d2], 1;";
+    m.poll = "ld.acquire.gpu.global.u32 %r2, [%d2];";
     CHECK(value_received(m) == 42);
-    m.tell = "atom.release.gpu.global.add.u32 %r5, [%d2], 1;";
-    m.look = "atom.acquire.gpu.global.or.b32 %r2, [%d2], 0;";
+    m.publish = "atom.release.gpu.global.add.u32 %r5, [%d2], 1;";
+    m.poll = "atom.acquire.gpu.global.or.b32 %r2, [%d2], 0;";
     CHECK(value_received(m) == 42);
     CHECK(findings::instance().empty());
 }
@@ -108,13 +108,13 @@ TEST_CASE("without a fence before the flag, the value may come after it")
     CHECK(value_received(m) == 7);
     m = {};
     m.fence = "";
-    m.tell += " membar.gl;"; // too late
+    m.publish += " membar.gl;"; // too late
     CHECK(value_received(m) == 7);
     m = {};
     m.fence = "";
-    m.tell = "atom.global.add.u32 %r5, [%d2], 1;";
+    m.publish = "atom.global.add.u32 %r5, [%d2], 1;";
     CHECK(value_received(m) == 7);
-    m.look = "atom.global.or.b32 %r2, [%d2], 0;";
+    m.poll = "atom.global.or.b32 %r2, [%d2], 0;";
     CHECK(value_received(m) == 7);
 }
 
@@ -126,7 +126,7 @@ TEST_CASE("without a fence after the flag, the value may have been read before i
     REQUIRE(found_only(finding_kind::older_value));
     CHECK(holds(detail(), "its read of that and this read"));
     m.acquire = "membar.gl;";
-    m.look = "ld.volatile.global.u32 %r2, [%d2];";
+    m.poll = "ld.volatile.global.u32 %r2, [%d2];";
     CHECK(value_received(m) == 42);
 }
 
@@ -182,8 +182,8 @@ TEST_CASE("who has read a value gets no older one afterwards")
 {
     block_message m;
     m.fence = m.acquire = "";
-    m.tell = "st.volatile.global.u32 [%d2+4], 1; st.volatile.global.u32 [%d2], 1;";
-    m.look = "ld.volatile.global.u32 %r4, [%d1]; setp.eq.u32 %p3, %r4, 42; mov.u32 %r2, 1;"
+    m.publish = "st.volatile.global.u32 [%d2+4], 1; st.volatile.global.u32 [%d2], 1;";
+    m.poll = "ld.volatile.global.u32 %r4, [%d1]; setp.eq.u32 %p3, %r4, 42; mov.u32 %r2, 1;"
              "@!%p3 bra again; more: ld.volatile.global.u32 %r2, [%d2+4]; "
              "setp.eq.u32 %p3, %r2, 0; @%p3 bra more;";
     CHECK(value_received(m) == 42);
@@ -210,7 +210,7 @@ TEST_CASE("a value that is its own flag needs no fence")
     block_message m;
     m.store = "st.volatile.global.u32 [%d2], 0; st.volatile.global.u32";
     m.fence = m.acquire = "";
-    m.tell = "st.volatile.global.u32 [%d2], 42;";
+    m.publish = "st.volatile.global.u32 [%d2], 42;";
     m.load = "mov.u32 %r4, %r2; st.global.u32 [%d3], %r4; bra end; ld.volatile.global.u32";
     CHECK(value_received(m) == 42);
     CHECK(findings::instance().empty());
