@@ -158,7 +158,7 @@ cudaError_t unregister_host(void *p)
 bool is_registered(const void *p) { return registration_of(p) != nullptr; }
 
 // Text for a failed allocation; explains a size that was negative before conversion.
-static std::string words_for_size(std::size_t bytes)
+static std::string size_text(std::size_t bytes)
 {
     std::string words = "it was asked for " + std::to_string(bytes) + " bytes";
     if (const auto as_signed = static_cast<std::ptrdiff_t>(bytes); as_signed < 0)
@@ -174,7 +174,7 @@ cudaError_t allocate(void **out, std::size_t bytes, memory_kind kind, int device
     if (bytes == 0) return cudaSuccess;
     if (device_count() == 0) return cudaErrorNoDevice;
     const auto start = memory::instance().allocate(bytes, kind, device);
-    if (!start) return fail_because(cudaErrorMemoryAllocation, words_for_size(bytes));
+    if (!start) return fail_because(cudaErrorMemoryAllocation, size_text(bytes));
     owned().starts.insert(*start);
     *out = reinterpret_cast<void *>(*start);
     return cudaSuccess;

@@ -178,7 +178,7 @@ cudaError_t take_resource(const cudaResourceDesc &r, texture &t)
     }
 }
 
-cudaError_t take_way(const cudaTextureDesc &how, texture &t)
+cudaError_t set_read_mode(const cudaTextureDesc &how, texture &t)
 {
     if (how.sRGB) return refuse("sRGB textures");
     for (int d = 0; d < 3; ++d) t.outside[d] = outside_of(how.addressMode[d]);
@@ -201,7 +201,7 @@ cudaError_t create(cudaTextureObject_t *out, const cudaResourceDesc *r, const cu
     if (view) return refuse("resource views of textures");
     texture t;
     if (cudaError_t e = take_resource(*r, t); e != cudaSuccess) return e;
-    if (cudaError_t e = take_way(*how, t); e != cudaSuccess) return e;
+    if (cudaError_t e = set_read_mode(*how, t); e != cudaSuccess) return e;
     *out = add_texture(t);
     // Kernels read the 16 bytes of the border colour, and the read mode carries information too.
     transfer_counts &counts = counters::instance().transfers;

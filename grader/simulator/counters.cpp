@@ -416,7 +416,7 @@ counters &counters::instance()
 
 namespace {
 
-std::uint64_t used_now()
+std::uint64_t bytes_in_use()
 {
     std::uint64_t bytes = 0;
     const memory &m = memory::instance();
@@ -429,7 +429,7 @@ std::uint64_t used_now()
 void counters::clear()
 {
     *this = {};
-    memory_used = used_now();
+    memory_used = bytes_in_use();
     handles = runtime::streams_and_events();
 }
 
@@ -456,7 +456,7 @@ std::string counters::json() const
                               .add("commands", transfers.commands)
                               .add("managed_copies", transfers.managed_copies))
         .add("timeline", to_json(timeline::instance().scheduled()))
-        .add("kept_bytes", std::max(memory_used, used_now()) - memory_used)
+        .add("kept_bytes", std::max(memory_used, bytes_in_use()) - memory_used)
         .add("kept_handles", std::max(handles, runtime::streams_and_events()) - handles)
         .text();
 }

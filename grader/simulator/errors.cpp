@@ -20,7 +20,7 @@ struct device_fault {
 // Shared by all devices: after a fault the process cannot use CUDA any more, as on hardware.
 device_fault standing;
 bool harnessed = false; // a harness reads and reports the findings itself
-failure_words words;    // of the current call
+failure_reason words;   // of the current call
 
 } // namespace
 
@@ -57,7 +57,7 @@ void fault(cudaError_t kernel_error, const std::string &message)
     if (!harnessed) complain(message);
 }
 
-void leave_faults_to_harness() { harnessed = true; }
+void silence_fault_messages() { harnessed = true; }
 bool has_harness() { return harnessed; }
 
 void complain(const std::string &message)
@@ -72,13 +72,13 @@ cudaError_t fail_because(cudaError_t error, std::string why)
     return error;
 }
 
-void fail_as_found()
+void mark_failure_reported()
 {
     std::lock_guard guard(lock());
     words.found = true;
 }
 
-failure_words take_failure_words()
+failure_reason take_failure_reason()
 {
     std::lock_guard guard(lock());
     return std::exchange(words, {});
@@ -95,7 +95,7 @@ cudaError_t refuse(const char *function)
     f.host_call = true;
     f.detail = sentence;
     findings::instance().add(std::move(f));
-    fail_as_found();
+    mark_failure_reported();
     std::lock_guard guard(lock());
     return record(cudaErrorNotSupported);
 }

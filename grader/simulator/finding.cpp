@@ -11,7 +11,7 @@ namespace simulator {
 
 // In relocatable code nvcc names static entities __nv_static_LENGTH__FILE_OF_THAT_LENGTH followed
 // by the mangled name.
-static std::string without_its_file(const std::string &name)
+static std::string without_file_prefix(const std::string &name)
 {
     constexpr std::string_view prefix = "__nv_static_";
     if (!name.starts_with(prefix)) return name;
@@ -19,9 +19,9 @@ static std::string without_its_file(const std::string &name)
     return start == name.npos ? name : name.substr(start);
 }
 
-static std::string in_words(const std::string &name)
+static std::string demangled_text(const std::string &name)
 {
-    const std::string mangled = without_its_file(name);
+    const std::string mangled = without_file_prefix(name);
     int status = 0;
     char *text = abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status);
     if (text == nullptr) return mangled;
@@ -51,7 +51,7 @@ static std::string in_words(const std::string &name)
 std::string demangled_name(const std::string &name)
 {
     constexpr std::size_t max_length = 500; // reports repeat it for each launch and line
-    std::string words = in_words(name);
+    std::string words = demangled_text(name);
     if (words.size() > max_length) words.replace(max_length - 3, words.npos, "...");
     return words;
 }

@@ -230,7 +230,7 @@ template <class F> int in_process(std::uint64_t first, int n, volatile std::uint
     return status;
 }
 
-std::string ending(int status)
+std::string exit_name(int status)
 {
     return WIFSIGNALED(status) ? "signal_" + std::to_string(WTERMSIG(status))
                                : "exit_" + std::to_string(WEXITSTATUS(status));
@@ -255,7 +255,7 @@ int main(int argc, char **argv)
     if (std::stol(argv[1]) == 0)
         for (const example &e : examples) {
             const int status = in_process(0, 1, reached, log, [&](std::uint64_t) { return e; });
-            std::printf("%s\n", status == 0 ? "refused or run" : ending(status).c_str());
+            std::printf("%s\n", status == 0 ? "refused or run" : exit_name(status).c_str());
             failed += status != 0;
         }
     while (clock::now() < end) {
@@ -264,7 +264,8 @@ int main(int argc, char **argv)
         tried += *reached - next + 1;
         if (status != 0) {
             const example e = make(*reached);
-            const std::string name = folder + "/" + ending(status) + "_" + std::to_string(*reached);
+            const std::string name =
+                folder + "/" + exit_name(status) + "_" + std::to_string(*reached);
             std::ofstream(name + (e.binary ? ".fatbin" : ".ptx"), std::ios::binary) << e.text;
             std::rename(log.c_str(), (name + ".txt").c_str());
             std::printf("%s\n", name.c_str());

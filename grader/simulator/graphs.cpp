@@ -156,7 +156,7 @@ cudaError_t finish_capture(cudaStream_t stream, cudaGraph_t *out)
 }
 
 // Returns the nodes in topological order; empty if there is a cycle.
-std::vector<cudaGraphNode_t> in_order(const CUgraph_st &graph)
+std::vector<cudaGraphNode_t> topological_order(const CUgraph_st &graph)
 {
     std::vector<cudaGraphNode_t> order;
     std::set<cudaGraphNode_t> placed;
@@ -177,9 +177,9 @@ std::vector<cudaGraphNode_t> in_order(const CUgraph_st &graph)
 }
 
 // Collects the steps of a graph; false if it has a cycle.
-bool take_steps(const CUgraph_st &graph, std::vector<CUgraphExec_st::step> &steps)
+bool collect_steps(const CUgraph_st &graph, std::vector<CUgraphExec_st::step> &steps)
 {
-    const auto order = in_order(graph);
+    const auto order = topological_order(graph);
     if (order.empty() && !graph.nodes.empty()) return false;
     std::map<cudaGraphNode_t, std::size_t> index;
     for (cudaGraphNode_t n : order) {
@@ -198,7 +198,7 @@ cudaError_t instantiate(cudaGraphExec_t *out, cudaGraph_t graph, unsigned long l
     if (!handles().graphs.count(graph) || graph->captures) return cudaErrorInvalidValue;
     if (flags & cudaGraphInstantiateFlagDeviceLaunch) return refuse("graphs launched by kernels");
     auto e = std::make_unique<CUgraphExec_st>();
-    if (!take_steps(*graph, e->steps)) return cudaErrorInvalidValue;
+    if (!collect_steps(*graph, e->steps)) return cudaErrorInvalidValue;
     *out = e.release();
     handles().executables.insert(*out);
     return cudaSuccess;
@@ -369,7 +369,7 @@ cudaError_t refuse_while_capturing()
     return cudaSuccess;
 }
 
-cudaError_t break_capture(stream_state &s, cudaError_t e)
+cudaError_t invalidate_capture(stream_state &s, cudaError_t e)
 {
     s.into->broken = true;
     return e;
@@ -377,7 +377,7 @@ cudaError_t break_capture(stream_state &s, cudaError_t e)
 
 cudaError_t refuse_if_capturing(stream_state &s)
 {
-    return s.into ? break_capture(s, cudaErrorStreamCaptureUnsupported) : cudaSuccess;
+    return s.into ? invalidate_capture(s, cudaErrorStreamCaptureUnsupported) : cudaSuccess;
 }
 
 cudaError_t join(stream_state &s, const CUevent_st &e)
@@ -385,7 +385,7 @@ cudaError_t join(stream_state &s, const CUevent_st &e)
     if (!handles().captures.count(e.into)) return cudaErrorCapturedEvent; // the capture has ended
     if (s.into && s.into != e.into) {
         e.into->broken = true;
-        return break_capture(s, cudaErrorStreamCaptureMerge);
+        return invalidate_capture(s, cudaErrorStreamCaptureMerge);
     }
     if (!s.into) {
         s.into = e.into;
@@ -526,7 +526,7 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t e, cudaGraph_t graph,
             return cudaErrorInvalidValue;
         *info = {};
         std::vector<CUgraphExec_st::step> fresh;
-        if (!take_steps(*graph, fresh)) return cudaErrorInvalidValue;
+        if (!collect_steps(*graph, fresh)) return cudaErrorInvalidValue;
         const bool same = std::equal(fresh.begin(), fresh.end(), e->steps.begin(), e->steps.end(),
                                      [](const auto &a, const auto &b) {
                                          return a.what.type == b.what.type && a.after == b.after;
@@ -586,7 +586,7 @@ cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *out, cudaGraph_t graph,
 {
     return add_node(out, graph, after, count, [&](task &t) {
         std::vector<CUgraphExec_st::step> steps;
-        if (!handles().graphs.count(child) || child == graph || !take_steps(*child, steps))
+        if (!handles().graphs.count(child) || child == graph || !collect_steps(*child, steps))
             return cudaErrorInvalidValue;
         return child_task(std::move(steps), t);
     });

@@ -83,7 +83,7 @@ void simulator_label(const void *at, size_t bytes, const char *name)
 
 void simulator_begin(void)
 {
-    runtime::leave_faults_to_harness();
+    runtime::silence_fault_messages();
     findings::instance().clear();
     counters::instance().clear();
     timeline::instance().clear();

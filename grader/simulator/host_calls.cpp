@@ -22,8 +22,9 @@ thread_local std::vector<launch_configuration> pushed;
 
 // Splits `count` bytes of an array, from byte x of row y on, into planes:
 // copy(x, y, offset in memory, bytes per row, rows).
-template <class function> cudaError_t by_planes(cudaArray_const_t array, std::size_t x,
-                                                std::size_t y, std::size_t count, function copy)
+template <class function> cudaError_t for_each_plane(cudaArray_const_t array, std::size_t x,
+                                                     std::size_t y, std::size_t count,
+                                                     function copy)
 {
     cudaExtent size{};
     cudaChannelFormatDesc format{};
@@ -87,19 +88,21 @@ cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, cudaChan
 cudaError_t cudaMemcpyToArray(cudaArray_t to, std::size_t x, std::size_t y, const void *from,
                               std::size_t count, cudaMemcpyKind kind)
 {
-    return by_planes(to, x, y, count, [&](auto at, auto row, auto done, auto width, auto height) {
-        return cudaMemcpy2DToArray(to, at, row, static_cast<const std::byte *>(from) + done, width,
-                                   width, height, kind);
-    });
+    return for_each_plane(
+        to, x, y, count, [&](auto at, auto row, auto done, auto width, auto height) {
+            return cudaMemcpy2DToArray(to, at, row, static_cast<const std::byte *>(from) + done,
+                                       width, width, height, kind);
+        });
 }
 
 cudaError_t cudaMemcpyFromArray(void *to, cudaArray_const_t from, std::size_t x, std::size_t y,
                                 std::size_t count, cudaMemcpyKind kind)
 {
-    return by_planes(from, x, y, count, [&](auto at, auto row, auto done, auto width, auto height) {
-        return cudaMemcpy2DFromArray(static_cast<std::byte *>(to) + done, width, from, at, row,
-                                     width, height, kind);
-    });
+    return for_each_plane(
+        from, x, y, count, [&](auto at, auto row, auto done, auto width, auto height) {
+            return cudaMemcpy2DFromArray(static_cast<std::byte *>(to) + done, width, from, at, row,
+                                         width, height, kind);
+        });
 }
 
 } // extern "C"

@@ -378,7 +378,7 @@ cudaError_t prepare(const void *function, dim3 grid, dim3 block, void **argument
         f.kernel = demangled_name(k.info->name);
         f.detail = refused_text(*k.info, grid, block, dynamic_shared);
         findings::instance().add(std::move(f));
-        fail_as_found();
+        mark_failure_reported();
         return e;
     }
     if (!arguments && !k.info->parameters.empty()) return cudaErrorInvalidValue;

@@ -55,7 +55,7 @@ bool charged(memory_kind kind) { return on_device(kind) && kind != memory_kind::
 
 // The addresses that programs see must also be free in another process, so they lie where Linux
 // maps nothing by default.
-void *const seen_at = reinterpret_cast<void *>(std::uint64_t{1} << 45);
+void *const fixed_base = reinterpret_cast<void *>(std::uint64_t{1} << 45);
 
 void *map_range(std::uint64_t bytes, int protection, void *hint = nullptr)
 {
@@ -154,7 +154,7 @@ memory::memory()
     for (reserved_ = largest_range; reserved_ >= smallest_range; reserved_ /= 2) {
         auto *data = static_cast<std::byte *>(map_range(reserved_, PROT_READ | PROT_WRITE));
         auto *seen =
-            static_cast<std::byte *>(data ? map_range(reserved_, PROT_NONE, seen_at) : nullptr);
+            static_cast<std::byte *>(data ? map_range(reserved_, PROT_NONE, fixed_base) : nullptr);
         void *shadow = seen ? map_range(reserved_, PROT_READ | PROT_WRITE) : nullptr;
         const std::uint64_t half = reserved_ / 2;
         if (shadow && ftruncate(shared_file_, static_cast<off_t>(half)) == 0 &&

@@ -24,7 +24,7 @@ cudaError_t current_fault();  // the same, not marked
 inline bool fault_stands() { return current_fault() != cudaSuccess; }
 cudaError_t record(cudaError_t result); // remembers an error for cudaGetLastError; returns it
 void fault(cudaError_t kernel_error, const std::string &message);
-void leave_faults_to_harness(); // the runtime prints no messages about kernel faults from now on
+void silence_fault_messages(); // the runtime prints no messages about kernel faults from now on
 bool has_harness();
 void complain(const std::string &message); // one line on stderr, prefixed with "simulator: "
 std::size_t streams_and_events();          // number that the program has created and not destroyed
@@ -33,12 +33,12 @@ std::size_t streams_and_events();          // number that the program has create
 // sentence after the call's name and error, e.g. "its destination is a null pointer". Returns
 // `error`.
 cudaError_t fail_because(cudaError_t error, std::string why);
-void fail_as_found(); // the failure of this call is already reported by a finding
-struct failure_words {
+void mark_failure_reported(); // the failure of this call is already reported by a finding
+struct failure_reason {
     std::string why;
     bool found = false;
 };
-failure_words take_failure_words(); // everything set since the last take
+failure_reason take_failure_reason(); // everything set since the last take
 // For an unsupported feature: prints a message, adds a finding, returns an error.
 cudaError_t refuse(const char *function);
 

@@ -72,7 +72,7 @@ cudaError_t wait_for_event(cudaStream_t stream, cudaEvent_t e)
     if (check(e) != cudaSuccess || !valid(stream)) return cudaErrorInvalidResourceHandle;
     stream_state &s = state_of(stream);
     if (e->into) return join(s, *e);
-    if (s.into) return break_capture(s, cudaErrorStreamCaptureIsolation);
+    if (s.into) return invalidate_capture(s, cudaErrorStreamCaptureIsolation);
     if (!e->at) {
         timeline::instance().idle_wait();
         return cudaSuccess;
@@ -337,8 +337,9 @@ cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end)
                 return cudaErrorInvalidResourceHandle;
         if (start->into || end->into) return cudaErrorCapturedEvent;
         if (!start->at->ended || !end->at->ended) return cudaErrorNotReady;
-        ++counters::instance().transfers.commands;
-        const double ticks = timeline::instance().between(start->at->step, end->at->step);
+        ++simulator::counters::instance().transfers.commands;
+        const double ticks =
+            simulator::timeline::instance().between(start->at->step, end->at->step);
         *ms = static_cast<float>(ticks * 1e-6);
         return cudaSuccess;
     });

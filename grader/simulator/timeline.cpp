@@ -70,7 +70,7 @@ public:
             }
             place(i);
             for (const std::size_t f : followers_[i])
-                if (--open_[f] == 0) ready_.push({able(steps_[f]), f});
+                if (--open_[f] == 0) ready_.push({ready_at(steps_[f]), f});
         }
     }
 
@@ -83,7 +83,7 @@ private:
 
     std::uint64_t end_of(step_id id) const { return id ? steps_[id - 1].end : 0; }
 
-    std::uint64_t able(const timeline_step &s) const
+    std::uint64_t ready_at(const timeline_step &s) const
     {
         std::uint64_t at = end_of(s.host);
         for (const step_id a : s.after) at = std::max(at, end_of(a));
@@ -129,7 +129,7 @@ private:
     void place(std::size_t i)
     {
         timeline_step &s = steps_[i];
-        s.start = able(s);
+        s.start = ready_at(s);
         set_holder(s, s.start);
         const auto units = units_for(s);
         for (const unit *u : units)
@@ -269,7 +269,7 @@ void timeline::host_waits(const char *function, std::vector<step_id> after)
     s.of = this_thread().number;
     s.after = std::move(after);
     ++host_waits_;
-    const std::vector<unsigned> whose = threads_behind(s.after);
+    const std::vector<unsigned> whose = queueing_threads(s.after);
     const step_id id = add(std::move(s));
     if (!id) return;
     this_thread().waited_for = last_wait_ = id;
@@ -279,7 +279,7 @@ void timeline::host_waits(const char *function, std::vector<step_id> after)
 }
 
 // Returns the host threads that queued these steps or any of their dependencies.
-std::vector<unsigned> timeline::threads_behind(std::vector<step_id> steps) const
+std::vector<unsigned> timeline::queueing_threads(std::vector<step_id> steps) const
 {
     std::vector<bool> seen(steps_.size());
     std::set<unsigned> threads;
@@ -295,7 +295,7 @@ std::vector<unsigned> timeline::threads_behind(std::vector<step_id> steps) const
     return {threads.begin(), threads.end()};
 }
 
-step_id timeline::now_runs(step_id id) { return std::exchange(runs_, id); }
+step_id timeline::set_running(step_id id) { return std::exchange(runs_, id); }
 
 timeline_step *timeline::running()
 {

@@ -82,7 +82,7 @@ public:
     void idle_wait() { ++idle_waits_; }
 
     // These functions record the work of the running step while it runs.
-    step_id now_runs(step_id); // returns the step that was running before
+    step_id set_running(step_id); // returns the step that was running before
     void copied(copy_way, int from_device, int to_device, std::uint64_t bytes);
     void filled(std::uint64_t bytes);
     void ran_kernel(const std::string &name, std::uint64_t blocks, std::uint64_t warp_instructions,
@@ -99,7 +99,7 @@ private:
         step_id waited_for = 0;
     };
     thread_state &this_thread();
-    std::vector<unsigned> threads_behind(std::vector<step_id> steps) const;
+    std::vector<unsigned> queueing_threads(std::vector<step_id> steps) const;
 
     std::vector<timeline_step> steps_;
     step_id before_ = 0; // ids up to here are no longer kept

@@ -26,7 +26,7 @@ struct side {
 enum class wanted { host, device, any };
 
 // Describes a host pointer that was passed where device memory is needed.
-std::string words_for_host_address(const void *p)
+std::string host_address_text(const void *p)
 {
     if (!is_symbol(p)) return "host memory, where device memory is needed";
     return "the host's name of a variable in device memory, which cudaMemcpyToSymbol and "
@@ -44,7 +44,7 @@ cudaError_t look_up(const char *function, const void *p, std::uint64_t bytes, wa
     const address at = as_address(p);
     if (!m.contains(at)) {
         if (want == wanted::device)
-            return fail_because(cudaErrorInvalidValue, its + words_for_host_address(p));
+            return fail_because(cudaErrorInvalidValue, its + host_address_text(p));
         out.bytes = static_cast<std::byte *>(const_cast<void *>(p));
         out.pageable = !is_registered(p);
         return cudaSuccess;
@@ -235,7 +235,7 @@ void report_misuse(finding_kind kind, const char *function, const void *at, std:
     f.where = memory::instance().describe(f.address, bytes);
     f.detail = std::move(detail);
     findings::instance().add(std::move(f));
-    fail_as_found();
+    mark_failure_reported();
 }
 
 cudaError_t copy(copy_request r, cudaStream_t stream, until end)

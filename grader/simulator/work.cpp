@@ -36,9 +36,9 @@ bool is_per_thread(cudaStream_t s) { return s == cudaStreamPerThread; }
 void run(work &w)
 {
     w.ended = true; // set first: a graph's end must not wait for the work that ends it
-    const step_id outer = timeline::instance().now_runs(w.step);
+    const step_id outer = timeline::instance().set_running(w.step);
     if (w.what.run && (!fault_stands() || w.what.despite_fault)) run_task(w.what);
-    timeline::instance().now_runs(outer);
+    timeline::instance().set_running(outer);
     w.what.run = nullptr; // releases the captured objects
     w.after.clear();
 }
@@ -63,7 +63,8 @@ std::set<const work *> needed_for(const work_ref &w)
 
 // The work queued last is the least likely to have run yet. Prefers it if it is ready, else its
 // most recently queued dependency, and so on.
-std::size_t latest_queued(const std::vector<std::size_t> &able, const std::set<const work *> *of)
+std::size_t latest_queued(const std::vector<std::size_t> &runnable,
+                          const std::set<const work *> *of)
 {
     const auto &pending = all().pending;
     const work *of_it = nullptr; // its dependencies precede it in `pending`
@@ -76,7 +77,7 @@ std::size_t latest_queued(const std::vector<std::size_t> &able, const std::set<c
         if (ready(*w)) return i;
         of_it = w;
     }
-    return able.back();
+    return runnable.back();
 }
 
 std::size_t choose(std::size_t n)
@@ -90,12 +91,13 @@ std::size_t choose(std::size_t n)
 bool step(const std::set<const work *> *of)
 {
     auto &pending = all().pending;
-    std::vector<std::size_t> able;
+    std::vector<std::size_t> runnable;
     for (std::size_t i = 0; i < pending.size(); ++i)
-        if (ready(*pending[i]) && (!of || of->count(pending[i].get()))) able.push_back(i);
-    if (able.empty()) return false;
-    const std::size_t which = settings().streams == stream_order::late ? latest_queued(able, of)
-                                                                       : able[choose(able.size())];
+        if (ready(*pending[i]) && (!of || of->count(pending[i].get()))) runnable.push_back(i);
+    if (runnable.empty()) return false;
+    const std::size_t which = settings().streams == stream_order::late
+                                  ? latest_queued(runnable, of)
+                                  : runnable[choose(runnable.size())];
     const work_ref w = pending[which];
     pending.erase(pending.begin() + static_cast<std::ptrdiff_t>(which));
     run(*w);
@@ -274,7 +276,7 @@ cudaError_t queue_between(cudaStream_t stream, task t, int device, int other)
 
 namespace {
 
-void heed_cores()
+void read_core_limit()
 {
     const char *text = std::getenv("SIMULATOR_CORES");
     if (!text || !*text) return;
@@ -299,7 +301,7 @@ void read_environment()
         settings().streams = stream_order::random;
     else if (!order.empty())
         complain("SIMULATOR_STREAMS is \"" + order + "\", neither late nor random; ignored");
-    heed_cores();
+    read_core_limit();
 }
 
 bool defers_work() { return settings().streams != stream_order::immediate; }

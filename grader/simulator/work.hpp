@@ -107,8 +107,8 @@ cudaError_t check_legacy(const stream_state &legacy);
 // Called by functions that may wait: fails while this thread or, in global mode, any thread
 // captures.
 cudaError_t refuse_while_capturing();
-cudaError_t refuse_if_capturing(stream_state &);        // invalidates the capture
-cudaError_t break_capture(stream_state &, cudaError_t); // the same; returns the given error
+cudaError_t refuse_if_capturing(stream_state &);             // invalidates the capture
+cudaError_t invalidate_capture(stream_state &, cudaError_t); // the same; returns the given error
 // The stream ends, but waits for its device still cover its work.
 void keep_work(const stream_state &);
 // Called before a stream is destroyed: its work stays, its capture ends.

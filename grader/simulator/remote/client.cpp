@@ -42,7 +42,7 @@ namespace {
     _exit(status_without_device);
 }
 
-thread_local bool in_host_function = false, called_from_it = false;
+thread_local bool in_host_function = false, called_runtime = false;
 
 std::uint32_t number_of_thread()
 {
@@ -209,10 +209,10 @@ private:
     template <typename function> static bool in_function(function body)
     {
         in_host_function = true;
-        called_from_it = false;
+        called_runtime = false;
         body();
         in_host_function = false;
-        return called_from_it;
+        return called_runtime;
     }
 
     std::mutex mutex_;
@@ -234,8 +234,8 @@ std::vector<std::byte> ask(call_number what, const writer &arguments)
 {
     device_link &link = device_link::instance();
     {
-        static std::mutex one_at_a_time;
-        std::lock_guard guard(one_at_a_time);
+        static std::mutex registration_mutex;
+        std::lock_guard guard(registration_mutex);
         for (const auto &[number, message] : std::exchange(registrations(), {}))
             link.call(number, message);
     }
@@ -257,14 +257,14 @@ cudaError_t in_function(call_number number)
 {
     const bool looks =
         number == call_number::cudaGetLastError || number == call_number::cudaPeekAtLastError;
-    const bool called = looks ? called_from_it : true;
-    called_from_it = called && number != call_number::cudaGetLastError;
+    const bool called = looks ? called_runtime : true;
+    called_runtime = called && number != call_number::cudaGetLastError;
     return called ? cudaErrorNotPermitted : cudaSuccess;
 }
 
 bool refused_here()
 {
-    if (in_host_function) called_from_it = true;
+    if (in_host_function) called_runtime = true;
     return in_host_function;
 }
 
@@ -281,7 +281,7 @@ template <call_number number, typename... sized, typename... A> cudaError_t forw
     return result;
 }
 
-cudaError_t only_an_error(call_number what, const writer &arguments)
+cudaError_t ask_for_error(call_number what, const writer &arguments)
 {
     if (refused_here()) return cudaErrorNotPermitted;
     const auto bytes = ask(what, arguments);
@@ -333,7 +333,7 @@ cudaError_t launch(call_number how, const void *function, dim3 grid, dim3 block,
     to.put(dynamic_shared);
     to.put(stream);
     put_kernel_arguments(to, function, arguments);
-    return only_an_error(how, to);
+    return ask_for_error(how, to);
 }
 
 void put_node(writer &to, const cudaKernelNodeParams *p)
@@ -371,7 +371,7 @@ int refuse_entry_point(const char *name)
 {
     remote::writer to;
     remote::put_text(to, name);
-    return remote::only_an_error(remote::call_number::unsupported, to);
+    return remote::ask_for_error(remote::call_number::unsupported, to);
 }
 
 } // namespace simulator::runtime
@@ -483,7 +483,7 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *c, const void *functio
         to.put(c->attrs, count * sizeof *c->attrs);
     }
     put_kernel_arguments(to, function, arguments);
-    return only_an_error(call_number::launch_with, to);
+    return ask_for_error(call_number::launch_with, to);
 }
 
 cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *out, cudaGraph_t graph,
@@ -508,7 +508,7 @@ cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const cudaKernelN
     writer to;
     to.put(node);
     put_node(to, p);
-    return only_an_error(call_number::set_kernel_node, to);
+    return ask_for_error(call_number::set_kernel_node, to);
 }
 
 cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t e, cudaGraphNode_t node,
@@ -519,7 +519,7 @@ cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t e, cudaGraphNode_t 
     to.put(e);
     to.put(node);
     put_node(to, p);
-    return only_an_error(call_number::set_kernel_step, to);
+    return ask_for_error(call_number::set_kernel_step, to);
 }
 
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void *value)
@@ -531,7 +531,7 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribut
     std::uint64_t held = 0;
     if (value) std::memcpy(&held, value, bytes_of(attribute));
     to.put(held);
-    return only_an_error(call_number::set_pool_attribute, to);
+    return ask_for_error(call_number::set_pool_attribute, to);
 }
 
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void *value)

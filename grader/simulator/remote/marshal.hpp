@@ -32,7 +32,7 @@ template <typename T> struct pointed {
         is_pointer && (std::is_void_v<type> || std::is_function_v<type> || !is_complete<type>);
     static constexpr bool is_text = std::is_same_v<T, const char *>;
     static constexpr bool is_object = is_pointer && !is_address && !is_text;
-    static constexpr bool comes_back = is_object && !std::is_const_v<type>;
+    static constexpr bool is_result = is_object && !std::is_const_v<type>;
 };
 
 template <typename T> using element_of =
@@ -95,7 +95,7 @@ void take_results(reader &from, const std::tuple<A...> &all)
         using how = typename annotation<I, sized...>::type;
         const T &a = std::get<I>(all);
         constexpr bool back = !std::is_void_v<how> ? !std::is_const_v<std::remove_pointer_t<T>>
-                                                   : pointed<T>::comes_back;
+                                                   : pointed<T>::is_result;
         if constexpr (back) {
             if (!a) return;
             // Use the number of elements that was sent, because the call may change the count
@@ -158,7 +158,7 @@ public:
         if constexpr (!std::is_void_v<how>) {
             if constexpr (!std::is_const_v<std::remove_pointer_t<T>>)
                 if (there_) put(to, list_.data(), count_ * sizeof(element_of<T>));
-        } else if constexpr (pointed<T>::comes_back) {
+        } else if constexpr (pointed<T>::is_result) {
             if (object_) put(to, &*object_, sizeof *object_);
         }
     }

@@ -178,7 +178,7 @@ void host_server::make(call_number what, reader &from, writer &to)
         if (refused_.empty()) refused_ = special ? "cudaLaunchKernel" : table[number].name;
         return to.put(runtime::record(cudaErrorNotPermitted));
     }
-    runtime::take_failure_words();
+    runtime::take_failure_reason();
     if (special)
         make_special(what, from, to);
     else
@@ -199,7 +199,7 @@ void host_server::note_failure(std::string_view name, const writer &result)
                          name == "cudaPeekAtLastError";
     if (answers || alone_ || !may_work_ || failed_ || runtime::fault_stands()) return;
     failed_ = true;
-    const runtime::failure_words words = runtime::take_failure_words();
+    const runtime::failure_reason words = runtime::take_failure_reason();
     if (words.found) return;
     finding f;
     f.kind = finding_kind::failed_call;

@@ -258,11 +258,11 @@ TEST_CASE("allocation and release check what they are given")
     CHECK(cudaMalloc(&p, 0) == cudaSuccess);
     CHECK(p == nullptr);
     CHECK(cudaMalloc(&p, ~std::size_t{0}) == cudaErrorMemoryAllocation);
-    CHECK(runtime::take_failure_words().why ==
+    CHECK(runtime::take_failure_reason().why ==
           "it was asked for 18446744073709551615 bytes, which is what a negative size, -1, becomes "
           "as a size_t");
     CHECK(cudaMalloc(&p, std::size_t{9} << 30) == cudaErrorMemoryAllocation);
-    CHECK(runtime::take_failure_words().why == "it was asked for 9663676416 bytes");
+    CHECK(runtime::take_failure_reason().why == "it was asked for 9663676416 bytes");
     std::size_t before = 0, after = 0, total = 0;
     CHECK(cudaMemGetInfo(&before, &total) == cudaSuccess);
     char *d = device(1000);
