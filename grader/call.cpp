@@ -1,5 +1,6 @@
-// One call of a contract function in the student's worker: images with poison and guards go in, the
-// bytes that come back are judged here.
+// One call of a contract function in the student's worker, and the checks of what comes back.
+//
+// Images with poison and guards go in; the bytes that come back are judged here.
 #include "case_run.hpp"
 #include "counted.hpp"
 #include "host_work.hpp"
@@ -28,11 +29,11 @@ extern const int contract_size;
 
 namespace {
 
-constexpr std::uint64_t image_start = 1 << 20; // in the input region; below it nothing is kept
+constexpr std::uint64_t image_start = 1 << 20; // in the input memory; bytes below are unused
 constexpr std::uint64_t second_call_below = 256 << 10; // bytes of arguments, guards included
 constexpr std::uint64_t report_bytes = 8 << 20;
 
-// xorshift64*, for guards and poison: fast, and only its seed matters.
+// xorshift64*, for guards and poison: fast, and only its seed has to be secret.
 class noise {
 public:
     noise() : state_(unforeseen() | 1) {}
@@ -59,7 +60,7 @@ std::uint64_t up(std::uint64_t bytes) { return (bytes + 255) / 256 * 256; }
 
 unsigned parts_of(const slot &s) { return s.where == place::per_device ? s.parts : 1; }
 
-// Where an argument's payload went in and came back.
+// Address of an argument's payload in the input memory, and in the output memory after the call.
 const std::byte *given(const argument &a, unsigned part = 0)
 {
     std::uint64_t each = a.wire.bytes / parts_of(a.wire);
@@ -72,7 +73,7 @@ const std::byte *returned(const argument &a, unsigned part = 0)
            part * (each + 2 * a.wire.guard) + a.wire.guard;
 }
 
-// The images of one call, side by side in both regions.
+// Images of one call, side by side in the input and in the output memory.
 class call_images {
 public:
     call_images(std::vector<argument> &arguments) : arguments_(arguments)
@@ -105,9 +106,10 @@ public:
     std::uint64_t end() const { return end_; }
     std::uint64_t report_at() const { return up(out_end_); }
 
-    // Guards, values, inputs; outputs hold fresh poison. In the second of two equal calls it
-    // differs from what came back in the first: what is still there then was not written by chance.
-    // Inputs stand there still; the caller's own elements may be the first call's results.
+    // Writes guards, values, inputs, and fresh poison into the outputs. In the second of two equal
+    // calls the poison differs from the bytes that the first returned, so an element that still
+    // holds it was not written by chance. Inputs are still in place then and are not copied again:
+    // the caller's own elements may already be results of the first call.
     void fill(bool second)
     {
         noise random;
@@ -133,8 +135,8 @@ public:
     }
 
 private:
-    // 4-byte elements get a NaN with a random payload, which no arithmetic yields; the rest random
-    // bytes.
+    // Fills 4-byte elements with a NaN with a random payload, which no arithmetic yields, and all
+    // others with random bytes.
     static void poison(std::byte *to, std::uint64_t bytes, std::uint32_t element, noise &random)
     {
         if (element != 4) return random.fill(to, bytes);
@@ -154,13 +156,13 @@ private:
     std::uint64_t end_ = 0, out_end_ = 0;
 };
 
-// Of the last call on ranks.
+// Results of the last call on ranks.
 std::vector<counted> counts_of_ranks;
 std::vector<std::uint64_t> results_of_ranks;
-// Counters of the last call by one process; none where a submission has written over them, which is
-// for others to say. A copy: workers go, and their memory.
+// Counters of the last single-process call; empty if they could not be parsed. Copied, because the
+// worker's memory dies with it.
 std::string last_counters;
-// The same of every call that the last CALL made, one or two with equal arguments.
+// Counters of every call that the last CALL made: one, or two with equal arguments.
 std::vector<std::string> counters_of_calls;
 
 std::string counters_if_any(const std::byte *from)
@@ -172,13 +174,13 @@ std::string counters_if_any(const std::byte *from)
     }
 }
 
-// Of the last call by one process on the simulator; of others nothing.
+// Counters of the last single-process call on the simulator; all zero if there are none.
 counted counts_of_last_call()
 {
     if (!options().simulated || last_counters.empty()) return {};
     try {
         return parse_counters(last_counters);
-    } catch (const std::exception &) { // a submission has written over them
+    } catch (const std::exception &) { // a submission has overwritten them
         return {};
     }
 }
@@ -191,7 +193,7 @@ std::string ordinal_parts(const argument &a, unsigned part)
 
 std::string elements(std::uint64_t n) { return fmt::format("{} element{}", n, n == 1 ? "" : "s"); }
 
-// `copied`: by a copy of the host's, which no thread did.
+// `copied`: a copy by the host reached there, not a thread.
 std::string negative_index_hint(bool just_before, bool copied)
 {
     if (copied) return "Where does the copy begin: which element is the first of this piece?";
@@ -203,7 +205,7 @@ std::string negative_index_hint(bool just_before, bool copied)
                  "not fit an int, or a number kept in a type that is too small for it.";
 }
 
-// Whether hint_past_the_end has words for what is said to be there.
+// True if hint_past_the_end gave words for this location.
 bool has_own_hint(std::string_view where)
 {
     const auto &own = current_case().past_the_end;
@@ -212,7 +214,7 @@ bool has_own_hint(std::string_view where)
     return shared || where.find(fmt::format("`{}`", own.array)) != where.npos;
 }
 
-// The int or size_t that the call has under this name.
+// Returns the call's int or size_t argument of this name.
 std::uint64_t number_given(const std::vector<argument> &arguments, std::string_view name,
                            std::uint64_t otherwise)
 {
@@ -225,8 +227,8 @@ std::uint64_t number_given(const std::vector<argument> &arguments, std::string_v
     return otherwise;
 }
 
-// Whether the finding says, of a thread that would have an element of its own, that it reaches past
-// an array's end: what was asked for is not its number.
+// True if a thread that has an element of its own reaches past the end of an array: its index is
+// then not simply its thread number.
 bool index_is_computed(const simulator_finding &f, const std::vector<argument> &arguments)
 {
     const std::string_view where = f.where;
@@ -256,7 +258,7 @@ std::string large_index_hint(bool one_element, bool write, std::string_view wher
                  : "Guard the read with the size, or peel the ends.";
 }
 
-// Ends the case when bytes around a buffer changed.
+// Ends the case if bytes around a buffer changed.
 void check_guards(const std::vector<argument> &arguments)
 {
     for (const argument &a : arguments) {
@@ -332,7 +334,7 @@ void check_inputs_unchanged(const std::vector<argument> &arguments)
     }
 }
 
-// For each output, which of the elements asked for still hold their poison.
+// For each output, the requested elements that still hold their poison.
 using unwritten_lists = std::vector<std::vector<std::uint64_t>>;
 unwritten_lists still_poisoned(const std::vector<argument> &arguments)
 {
@@ -356,7 +358,8 @@ bool on_device(const std::vector<argument> &arguments)
     });
 }
 
-// The period of a list of missing elements of which each period's first few are there; 0: none.
+// Returns the period if the first few elements of each period were written and the rest are
+// missing, else 0.
 std::uint64_t period_of(const argument &a, const std::vector<std::uint64_t> &missing)
 {
     std::uint64_t there = missing.front() - a.written_first, run = 1;
@@ -369,8 +372,8 @@ std::uint64_t period_of(const argument &a, const std::vector<std::uint64_t> &mis
     return k == missing.size() ? period : 0;
 }
 
-// How far a result was moved: one end left out, and as much written beyond the other. 0: it was
-// not.
+// Returns by how many elements a result was shifted: one end is missing, and as much is written
+// beyond the other. 0: it was not shifted.
 std::int64_t moved_by(const argument &a, const std::vector<std::uint64_t> &missing)
 {
     std::uint64_t e = a.wire.element, n = a.wire.bytes / e, k = missing.size();
@@ -387,7 +390,7 @@ std::int64_t moved_by(const argument &a, const std::vector<std::uint64_t> &missi
     return 0;
 }
 
-// The argument of the call that is that number, where there is one: " That is `offset`."
+// Names the only argument with that value: " That is `offset`." Empty if there is not exactly one.
 std::string which_number(const std::vector<argument> &arguments, std::uint64_t number)
 {
     std::string name;
@@ -400,7 +403,7 @@ std::string which_number(const std::vector<argument> &arguments, std::uint64_t n
     return name.empty() ? name : fmt::format(" That is `{}`.", name);
 }
 
-// Where a part is missing at the end, by what was launched on the simulator.
+// Hint for a result that is missing at the end, from the launches that the simulator saw.
 std::string why_end_missing(const argument &a, std::uint64_t there, std::uint64_t first_missing)
 {
     const counted c = counts_of_last_call();
@@ -419,7 +422,7 @@ std::string why_end_missing(const argument &a, std::uint64_t there, std::uint64_
                            "computed from the {} elements of the result, and rounded up, or "
                            "should a thread have several elements?",
                            c.threads, a.written_count);
-    // Less than a block's share is missing behind whole ones: the rounding.
+    // Less than one block's share is missing behind whole blocks: the grid size was rounded down.
     const std::uint64_t missing = a.written_count - there;
     if (c.launches == 1 && c.threads < a.written_count && there % c.threads == 0 &&
         missing < there / c.blocks)
@@ -472,7 +475,7 @@ std::string why_unwritten(const argument &a, const std::vector<std::uint64_t> &m
                "its threads?";
     if (to_the_end && counted_here && missing.front() > a.written_first)
         return why_end_missing(a, missing.front() - a.written_first, missing.front());
-    // At most a block's worth, and not most of it: else the rounding is not to blame.
+    // Rounding explains at most one block's worth, and at most half of the result.
     if (to_the_end && missing.size() <= 1024 && 2 * missing.size() <= a.written_count)
         return "The end is missing, so the last block is probably cut off: is the grid size "
                "rounded up? If it is: does each block begin where the one before it ends?";
@@ -492,9 +495,10 @@ std::string why_unwritten(const argument &a, const std::vector<std::uint64_t> &m
     return "Which threads should write these elements, and what stops them?";
 }
 
-// Where whole rows or columns are missing at the end: whether that is what comes of a grid with as
-// many blocks as are needed, of any shape, whose two dimensions have changed places. `lines`,
-// `across`: how many rows there are and how long, or columns; `there`: how many of them.
+// True if whole rows (or columns) are missing at the end because the launch swapped the grid's two
+// dimensions. Any block shape may explain it, if the number of blocks would have sufficed. `lines`
+// is the number of rows (or columns), `across` their length, `there` how many of them were
+// written.
 bool grid_turned(std::uint64_t lines, std::uint64_t across, std::uint64_t there)
 {
     const counted c = counts_of_last_call();
@@ -508,7 +512,7 @@ bool grid_turned(std::uint64_t lines, std::uint64_t across, std::uint64_t there)
     return false;
 }
 
-// What to try where whole rows or columns are missing.
+// Hint for missing whole rows or columns.
 std::string why_lines_missing(const argument &a, const std::vector<std::uint64_t> &missing)
 {
     const std::uint64_t rows = a.written_count / a.row, first = missing.front();
@@ -535,7 +539,8 @@ std::string span_of(const char *what, std::uint64_t first, std::uint64_t last)
                          : fmt::format("{}s {} to {}", what, first, last);
 }
 
-// Of a matrix whose whole rows, or whole columns, are missing: " That is all of row 15 of 16."
+// Returns " That is all of row 15 of 16." if exactly whole rows, or whole columns, of a matrix are
+// missing.
 std::string missing_lines(const argument &a, const std::vector<std::uint64_t> &missing)
 {
     if (a.row < 2 || a.written_count % a.row != 0) return {};
@@ -552,7 +557,7 @@ std::string missing_lines(const argument &a, const std::vector<std::uint64_t> &m
 
 bool stored(const counted &c) { return c.store_requests + c.global_atomic_requests > 0; }
 
-// Of kernels that ran and stored nothing: what to try; to `message` that is added.
+// Hint for kernels that ran and stored nothing; adds that fact to `message`.
 std::string none_stored(const counted &c, std::string &message)
 {
     const std::string ran = c.launches == 1 ? "A kernel" : fmt::format("{} kernels", c.launches);
@@ -567,7 +572,7 @@ std::string none_stored(const counted &c, std::string &message)
            "sides of that condition in thread 0.";
 }
 
-// What to try where no output was written; to `message` what the simulator knows of it is added.
+// Hint for a call that wrote no output; adds what the simulator knows to `message`.
 std::string why_nothing_written(const std::vector<argument> &arguments, std::string &message)
 {
     if (current_case().copied && options().simulated && !last_counters.empty() &&
@@ -626,8 +631,7 @@ void check_written(const std::vector<argument> &arguments, const unwritten_lists
     }
 }
 
-// Of an output with more elements written than asked for: which of the case's mistakes gives just
-// these.
+// Returns the case's misconception that yields exactly these surplus elements of an output.
 std::optional<misconception<float>> known_too_many(const argument &a)
 {
     if (a.wire.element != sizeof(float)) return {};
@@ -643,7 +647,7 @@ std::optional<misconception<float>> known_too_many(const argument &a)
     return {};
 }
 
-// Elements that nobody asked for must keep what they held.
+// Elements outside the requested range must keep their old contents.
 void check_untouched(const std::vector<argument> &arguments)
 {
     for (const argument &a : arguments) {
@@ -673,13 +677,13 @@ void check_untouched(const std::vector<argument> &arguments)
     }
 }
 
-// Whether blocks waited for others that could not begin before them.
+// True if blocks waited for others that could not begin before them.
 bool holds_blocks_back(const simulator_finding &f)
 {
     return std::strstr(f.detail, "may begin in any order");
 }
 
-// Of a kernel that ran on to the limit; one that waits for ever is found out at once.
+// True for a kernel that ran into the limit; a kernel that waits for ever is found immediately.
 bool takes_too_long(const simulator_finding &f) { return std::strstr(f.detail, "without ending"); }
 
 const char *name_of(const simulator_finding &f)
@@ -733,8 +737,8 @@ verdict verdict_of(const simulator_finding &f)
 {
     using enum simulator::finding_kind;
     switch (static_cast<simulator::finding_kind>(f.kind)) {
-    // Beside a buffer, which has a name, it is the student's arithmetic; far from any, or in the
-    // memory of another device, it is what a GPU calls error 700.
+    // Near a named buffer it is the student's index arithmetic. Far from any buffer, or in another
+    // device's memory, a GPU reports error 700.
     case out_of_bounds:
         if (in_closed_memory(f)) return verdict::CUDA_ERROR;
         return std::strchr(f.where, '`') ? verdict::OUT_OF_BOUNDS : verdict::CUDA_ERROR;
@@ -755,7 +759,7 @@ verdict verdict_of(const simulator_finding &f)
     }
 }
 
-// Whether it lies just behind the bytes of a shared array that are in use.
+// True if it lies just behind the used bytes of a shared array.
 bool just_behind_what_is_used(const simulator_finding &f)
 {
     const std::size_t in_use = current_case().past_the_end.in_use;
@@ -763,10 +767,10 @@ bool just_behind_what_is_used(const simulator_finding &f)
            std::strstr(f.where, fmt::format("(byte {} of ", in_use).c_str());
 }
 
-// Of a race: whether one of the two accesses is no write.
+// True if one of the two accesses of a race is a read.
 bool one_reads(const simulator_finding &f) { return !f.write || !std::strstr(f.detail, " wrote "); }
 
-// Beyond the scratch memory the size may be wrong that the submission asked for.
+// An access past the end of scratch may mean that the submission asked for too little.
 std::string scratch_hint(const simulator_finding &f, const std::vector<argument> &arguments)
 {
     if (verdict_of(f) != verdict::OUT_OF_BOUNDS || !std::strstr(f.where, "the end of")) return {};
@@ -781,7 +785,8 @@ std::string scratch_hint(const simulator_finding &f, const std::vector<argument>
     return {};
 }
 
-// What a first, equal call did not show: the second finds other bytes in scratch and outputs.
+// Hint for a finding that only the second of two equal calls shows: there, scratch and outputs
+// hold other bytes.
 std::string second_call_hint(const simulator_finding &f)
 {
     const verdict v = verdict_of(f);
@@ -794,7 +799,7 @@ std::string second_call_hint(const simulator_finding &f)
            "depends on that order?";
 }
 
-// Whether two threads of a grid wrote one place of device memory.
+// True if two threads of a grid wrote the same location in device memory.
 bool both_wrote(const simulator_finding &f)
 {
     return f.write && !f.other_grid && std::strstr(f.detail, " wrote at") &&
@@ -832,7 +837,7 @@ std::string race_hint(const simulator_finding &f)
         return "Something must order the two accesses: which barrier stands between them? Where "
                "other blocks use or change these elements, too, none helps: read from one array "
                "and write to another, or let a kernel of its own do the second part.";
-    // By CUDA's own rules, too, a vote or a shuffle is no barrier for memory.
+    // In CUDA's memory model, too, a vote or a shuffle does not order memory accesses.
     if (f.write && one_reads(f) && std::strstr(f.detail, "no __syncwarp()")) {
         const bool on_one_line = std::strstr(f.detail, fmt::format(":{} ", f.line).c_str());
         if (on_one_line)
@@ -866,7 +871,7 @@ std::string race_hint(const simulator_finding &f)
     return hint;
 }
 
-// `order`: what lacks_order says of it.
+// `order` is the result of lacks_order.
 std::string hint_of(const simulator_finding &f, const std::vector<argument> &arguments, bool order)
 {
     using enum simulator::finding_kind;
@@ -962,7 +967,7 @@ std::string as_sentence(std::string text)
     return text.back() == '.' || text.back() == '?' ? text : text + ".";
 }
 
-// No kernel, line or thread: a call of the runtime's.
+// Sentence about a runtime call by the host, which has no kernel, line or thread.
 std::string sentence_of_call(const simulator_finding &f)
 {
     if (!f.where[0]) return as_sentence(f.detail);
@@ -980,12 +985,12 @@ std::string sentence(const simulator_finding &f)
     if (f.line > 0)
         s += fmt::format(" at {}:{}", std::filesystem::path(f.file).filename().string(), f.line);
     bool access = f.bytes > 0 && kind != barrier;
-    // What is never written, a write needs only where it is an atomic's.
+    // An uninitialised "write" can only be an atomic's read-modify-write.
     const char *way = !f.write ? "a read" : kind == uninitialised ? "an atomic" : "a write";
     if (access) s += fmt::format(": {} of {} byte{}", way, f.bytes, f.bytes == 1 ? "" : "s");
     if (f.where[0] && kind != barrier) s += fmt::format("{} {}", access ? "," : ":", f.where);
     s += ".";
-    // Of an access by one thread, all has been said.
+    // An access by one thread has been described completely.
     if (f.detail[0] && (!access || kind == race || kind == older_value))
         s += " " + as_sentence(f.detail);
     s += fmt::format(" Block ({}, {}, {}), thread ({}, {}, {})", f.block[0], f.block[1], f.block[2],
@@ -1022,7 +1027,7 @@ counters_of_call read_counters(std::span<const std::byte> report)
     }
 }
 
-// Of a case's calls, the one with most requests is worth explaining.
+// Keeps the counters of the case's call with the most requests, for ./workbook explain.
 void keep_counts(std::span<const std::byte> report)
 {
     static std::uint64_t most = 0;
@@ -1043,7 +1048,8 @@ bool reads_an_output(const simulator_finding &f, const std::vector<argument> &ar
            });
 }
 
-// Whatever the simulator finds behind `array`, which was allocated last: nothing, or a variable.
+// True if the finding is a read past the end of `array`. `array` is allocated last, so nothing
+// else can lie behind it.
 bool reads_behind(const simulator_finding &f, const std::string &array)
 {
     bool outside =
@@ -1052,7 +1058,7 @@ bool reads_behind(const simulator_finding &f, const std::string &array)
     return !array.empty() && outside && !f.write && !std::strstr(f.where, before.c_str());
 }
 
-// Whether the line is not at fault but what should have come before it.
+// True if the fault is not in the reported line but in a missing earlier write or wait.
 bool lacks_order(const simulator_finding &f, const std::vector<argument> &arguments)
 {
     using enum simulator::finding_kind;
@@ -1067,8 +1073,8 @@ bool lacks_order(const simulator_finding &f, const std::vector<argument> &argume
     });
 }
 
-// An address is often wrong because it is made of what nobody wrote, which the same kernel read
-// before: then that is the cause. Of findings in the order in which they were made.
+// Returns the cause of a bad address: an uninitialised read that the same kernel made earlier, if
+// there is one. `found` is in the order in which the findings were made.
 using finding_in = std::vector<simulator_finding>::iterator;
 finding_in cause_of(finding_in last, std::vector<simulator_finding> &found)
 {
@@ -1082,10 +1088,10 @@ finding_in cause_of(finding_in last, std::vector<simulator_finding> &found)
     });
 }
 
-struct read_on {}; // thrown where that happened
+struct read_on {}; // thrown when reads_behind is true
 
-// What the simulator saw that is at fault, in the order in which it saw it. The case's record gets
-// the rest.
+// Returns the simulator's findings that are faults, in the order in which they were made. The
+// others go into the case's record.
 std::vector<simulator_finding> faults_in(const std::byte *from)
 {
     std::uint64_t count = 0;
@@ -1093,8 +1099,8 @@ std::vector<simulator_finding> faults_in(const std::byte *from)
     std::vector<simulator_finding> found(std::min<std::uint64_t>(count, 64));
     std::memcpy(found.data(), from + 8, found.size() * sizeof(simulator_finding));
     for (simulator_finding &f : found) terminate_strings(f);
-    // What was refused or failed is the student's to handle; it counts once its error stays
-    // unchecked.
+    // The student's code may handle a refused launch or a failed call. It counts only if its error
+    // is left unchecked.
     std::erase_if(found, [](const simulator_finding &f) {
         auto kind = static_cast<simulator::finding_kind>(f.kind);
         bool refused = kind == simulator::finding_kind::refused_launch;
@@ -1133,7 +1139,7 @@ std::string hint_for(const simulator_finding &f, const std::vector<argument> &ar
     return hint;
 }
 
-// Ends the case with the gravest of what the simulator saw. `rank`: of several whose report it is.
+// Ends the case with the gravest finding, if there is one. `rank` made the report; -1: no ranks.
 void check_report(const std::byte *from, const std::vector<argument> &arguments, int rank)
 {
     if (options().keep_counts && rank <= 0) keep_counts({from, report_bytes});
@@ -1156,8 +1162,8 @@ void check_report(const std::byte *from, const std::vector<argument> &arguments,
     end_case(verdict_of(worst), on_rank + printable(sentence(worst)), hint_for(worst, arguments));
 }
 
-// What devices had found when the host's code crashed, which may be why: after a kernel's fault
-// calls fail, and what they should have given stays as it was.
+// Keeps the devices' findings if the host code crashed, because they may be the reason: after a
+// kernel's fault calls fail, and their results are never set.
 void keep_before_crash(const answer &ran, const std::vector<argument> &arguments)
 {
     current_case().before_crash = {};
@@ -1185,7 +1191,7 @@ answer ask_submission(const request &r, std::chrono::seconds limit, const std::s
     return a;
 }
 
-// Asks the simulator what it saw, on every rank.
+// Fetches the simulator's findings and counters, from every rank.
 void check_findings(std::uint64_t report_at, const std::vector<argument> &arguments)
 {
     request ask;
@@ -1208,8 +1214,8 @@ void check_findings(std::uint64_t report_at, const std::vector<argument> &argume
     }
 }
 
-// Asks the counters of the call that was just made whether the host did its work. A speed case asks
-// by itself, when it has looked for more telling faults.
+// Checks by the counters of the last call that the host did not do the kernels' work. A speed case
+// checks this itself, after looking for more telling faults.
 void check_done_by_kernels(const char *function, const std::vector<argument> &arguments)
 {
     if (!options().simulated || current_case().ranks || last_counters.empty()) return;
@@ -1237,7 +1243,7 @@ request run_request(const char *function)
     return r;
 }
 
-// What the worker does with a load request, for messages.
+// Describes the worker's answer to a load request, for messages.
 std::string loading(const std::vector<argument> &arguments, const char *function)
 {
     bool sized = std::any_of(arguments.begin(), arguments.end(),
@@ -1245,7 +1251,7 @@ std::string loading(const std::vector<argument> &arguments, const char *function
     return sized ? fmt::format("calling {}_scratch", function) : "handing over the arguments";
 }
 
-// Ends the case where waiting is known to be in vain.
+// Ends the case if this function, or the whole submission, already timed out.
 void check_worth_trying(const std::string &function)
 {
     const case_result *earlier = endless_before(current_case(), function);
@@ -1262,7 +1268,7 @@ void check_worth_trying(const std::string &function)
              "Finish the work before returning: no thread of yours may go on.");
 }
 
-// Work that simulated devices refused after the call.
+// Ends the case if simulated devices refused work after the call.
 void check_refused_late(const answer &stored, const std::string &function)
 {
     if (!stored.value.refused[0]) return;
@@ -1272,7 +1278,7 @@ void check_refused_late(const answer &stored, const std::string &function)
              "Finish the work before returning: no thread of yours may go on.");
 }
 
-// And before it.
+// Ends the case if simulated devices refused work before the call.
 void check_refused_early(const answer &ran, const std::string &function)
 {
     if (!ran.value.refused[0]) return;
@@ -1284,20 +1290,20 @@ void check_refused_early(const answer &ran, const std::string &function)
              "All work belongs in the function that the case calls.");
 }
 
-// Load, run, report, store: one call with fresh poison.
-// Returns whether the call left threads behind.
+// Makes one call with fresh poison: load, run, report, store. Returns true if the call left
+// threads behind.
 bool once(std::vector<argument> &arguments, call_images &images, const char *function, void *result,
           std::size_t result_bytes)
 {
-    // A submission may remember which access it has enabled, or how many multiprocessors there are:
-    // where that is changed, another process.
+    // A submission may remember which peer access it enabled, or the number of multiprocessors.
+    // When these change, it gets a fresh process.
     static std::pair<std::uint64_t, int> told;
     const std::pair tell(current_case().closed_peers, current_case().multiprocessors);
     if (std::exchange(told, tell) != tell) restart_workers();
     last_counters.clear();
     images.fill(current_case().repeating);
     request load = load_request(arguments, function), run = run_request(function);
-    // What depends on the order of blocks and warps should show.
+    // Another order exposes results that depend on the order of blocks and warps.
     if (current_case().repeating || options().random_schedule) run.flags |= another_order;
     if (options().simulated) {
         run.closed_peers = current_case().closed_peers;
@@ -1313,7 +1319,7 @@ bool once(std::vector<argument> &arguments, call_images &images, const char *fun
     if (run.flags & (another_order | shuffled_streams))
         run.pattern = static_cast<std::uint32_t>(case_seed()) | 1;
     if (current_case().ranks)
-        forget_call(); // a replay is by one process
+        forget_call(); // a replay runs in one process
     else
         remember_call(load, run, image_start, images.end());
     answer loaded = ask_submission(load, std::chrono::seconds(30), "");
@@ -1325,7 +1331,7 @@ bool once(std::vector<argument> &arguments, call_images &images, const char *fun
     }
     require_answer(loaded, loading(arguments, function));
     for (argument &a : arguments) a.scratch_bytes = loaded.value.bytes;
-    if (options().simulated) { // where devices tell what they saw, if the host's code crashes
+    if (options().simulated) { // devices report there if the host code crashes
         run.offset = images.report_at();
         run.bytes = report_bytes;
     }
@@ -1349,7 +1355,7 @@ bool once(std::vector<argument> &arguments, call_images &images, const char *fun
                         function, ordinal_parts(arguments[late - 1], 0)),
             "Wait for every stream that has a part in the result: cudaStreamSynchronize, "
             "cudaEventSynchronize or cudaDeviceSynchronize.");
-    if (result && ran.value.returned_bytes != result_bytes) // a race does not look at it
+    if (result && ran.value.returned_bytes != result_bytes) // benchmarks ignore the result
         end_case(verdict::PROTOCOL_ERROR, "The worker returned a result of another type.");
     if (result_bytes) std::memcpy(result, ran.value.result, result_bytes);
     request store;
@@ -1362,7 +1368,8 @@ bool once(std::vector<argument> &arguments, call_images &images, const char *fun
     return ran.value.threads_left > 0;
 }
 
-// Outputs must stay what they were. Where the call left threads behind, they get a moment to show.
+// Outputs must not change any more. If the call left threads behind, they get half a second to
+// show.
 void check_late_writes(const std::vector<argument> &arguments, bool threads_left,
                        const std::string &function)
 {
@@ -1396,7 +1403,7 @@ void copy_back(std::vector<argument> &arguments)
     }
 }
 
-// The second call's outputs go beside the first's where they differ: comparisons then judge both.
+// Keeps outputs of the second call that differ from the first's, so that comparisons judge both.
 void keep_differing(std::vector<argument> &arguments)
 {
     for (argument &a : arguments) {
@@ -1481,7 +1488,7 @@ std::string idle_wait_hint()
 
 void name_arguments(const std::string &function, std::vector<argument> &arguments)
 {
-    if (function.starts_with("yardstick_")) return; // the grader's own
+    if (function.starts_with("yardstick_")) return; // the grader's own kernels
     for (int i = 0; i < contract_size; ++i) {
         if (function != contract[i].name) continue;
         std::string names = contract[i].parameters;
@@ -1497,7 +1504,7 @@ void name_arguments(const std::string &function, std::vector<argument> &argument
 
 namespace {
 
-// From now on, as long as `there` lives.
+// Switches to the simulator as long as `there` lives. Ends the case if there is no simulator.
 void ask_simulator(std::optional<on_simulator> &there)
 {
     if (!simulated() && !can_count())
@@ -1520,7 +1527,7 @@ bool reads_on(const std::string &array, const std::function<void()> &call)
             call();
         } catch (const read_on &) {
             went = true;
-            restart_workers(); // this one's device has failed
+            restart_workers(); // this worker's device has failed
         } catch (...) {
             options().random_schedule = usual;
             throw;
@@ -1548,7 +1555,7 @@ bool leaks(const std::function<void()> &call)
 {
     std::optional<on_simulator> there;
     ask_simulator(there);
-    call(); // twice: what it keeps, it has after the first
+    call(); // call twice: memory cached by the first call is not a leak
     return counts_of_last_call().kept_bytes > 0;
 }
 
@@ -1571,7 +1578,7 @@ std::string numbers_of(const std::vector<argument> &arguments)
     return fmt::format("{}", fmt::join(all, ", "));
 }
 
-// How many bytes of scratch the function asks for. Nothing else of it is called.
+// Returns the scratch bytes that the function asks for. The function itself is not called.
 std::uint64_t ask_for_scratch(const char *function, std::vector<argument> arguments)
 {
     check_worth_trying(function);
@@ -1621,7 +1628,7 @@ void run_on_ranks(int ranks)
         end_case(verdict::SKIPPED,
                  "This needs several processes of Open MPI, which is not installed here (Debian, "
                  "Ubuntu: apt-get install libopenmpi-dev openmpi-bin, then ./workbook again).");
-    // Open MPI starts processes and opens sockets, which nothing but namespaces keeps in.
+    // Open MPI starts processes and opens sockets, so only namespaces can confine it.
     if (options().require_sandbox && available_confinement(true) != confinement::namespaces) {
         current_case().lacking = true;
         end_case(verdict::SKIPPED,
@@ -1670,8 +1677,8 @@ void make_call(const char *function, std::vector<argument> arguments, void *resu
     check_late_writes(arguments, threads_left, function);
     check_done_by_kernels(function, arguments);
     copy_back(arguments);
-    // Two runs may differ. On the simulator, where a call costs more, large ones only owe a second
-    // to elements that may be poison or an answer.
+    // Call twice to catch nondeterminism. On the simulator, skip the second call for large
+    // arguments, unless some output still equals its poison.
     if (!any && options().simulated && images.end() - image_start > second_call_below) return;
     take_submission_text(current_case());
     current_case().repeating = true;

@@ -1,8 +1,8 @@
-// The typed call. The parent knows only the type of a contract function; the worker has its
-// address.
+// The typed call of a contract function, on the parent's and on the worker's side.
 //
-// Parent: `remote<decltype(f)>::arguments(sink, a...)` turns each argument into what the wire needs
-// and does not compile when an element type or the number of arguments differs from the contract.
+// The parent knows only the type of a contract function; the worker has its address.
+// Parent: `remote<decltype(f)>::arguments(a...)` turns each argument into its wire form. It does
+// not compile if an element type or the number of arguments differs from the contract.
 // Worker: `local<f>::run(pointers, result)` calls f.
 #pragma once
 
@@ -20,11 +20,11 @@
 
 namespace grading {
 
-// 64 bits that no submission can foresee: poison, guards, nonces, and which of many elements are
-// checked.
+// Returns 64 bits that no submission can predict: for poison, guards, nonces, and the choice of
+// elements to check.
 std::uint64_t unforeseen();
 
-// An element as messages show it: numbers as numbers, anything else as its bytes.
+// Shows an element in messages: numbers as numbers, anything else as its bytes.
 template <class T> std::string show_element(const T &value)
 {
     char text[48];
@@ -46,14 +46,14 @@ template <class T> std::string show_element(const T &value)
     return text;
 }
 
-// What the student must write. Holds poison until the call; `written` says which elements the
-// contract asks for (all of them unless told otherwise), the rest must keep their poison.
+// An array that the student must write. It holds poison until the call. The contract asks for
+// elements `first` to `first + count - 1` (by default all); the others must keep their poison.
 template <class T> struct output {
     std::vector<T> values;
-    std::vector<T> again; // the result of a second, equal call, where it differs
+    std::vector<T> again; // result of a second, equal call, if it differs
     std::size_t first = 0, count;
-    bool in_place = false; // `values` go in, and no poison
-    std::size_t row = 0;   // a matrix: so many elements are a row of it, which messages name
+    bool in_place = false; // the call gets `values`, not poison
+    std::size_t row = 0;   // elements per row of a matrix, so that messages name rows; 0: no matrix
     explicit output(std::size_t n) : values(n), count(n) {}
     output(std::size_t n, std::size_t first, std::size_t count)
         : values(n), first(first), count(count)
@@ -63,7 +63,7 @@ template <class T> struct output {
     const T &operator[](std::size_t i) const { return values[i]; }
 };
 
-// What the student must change: `before` goes in, all of it is judged.
+// An array that the student must change: `before` goes in, all of it is judged.
 template <class T> output<T> changed_in_place(std::vector<T> before)
 {
     output<T> o(before.size());
@@ -72,14 +72,14 @@ template <class T> output<T> changed_in_place(std::vector<T> before)
     return o;
 }
 
-// An argument with what a signature cannot say.
+// An argument with properties that a signature cannot express.
 template <class T> struct placed {
     std::span<T> data;
     place where = place::device;
     int misalign = 0; // elements past a 256-byte boundary
     int parts = 1;
 };
-// clang deduces no aggregate's arguments before version 17.
+// Before version 17, clang deduces no template arguments for aggregates.
 template <class T> placed(std::span<T>, place, int = 0, int = 1) -> placed<T>;
 template <class V> auto host(V &v) { return placed{std::span(v), place::host}; }
 template <class V> auto pinned(V &v) { return placed{std::span(v), place::pinned}; }
@@ -100,7 +100,7 @@ template <class T> struct placed_output {
     int misalign = 0;
     int parts = 1;
 };
-// changed_in_place alone: there is no poison in the buffers of several devices.
+// Only for changed_in_place: the buffers of several devices hold no poison.
 template <class T> auto per_device(output<T> &o, int n)
 {
     return placed_output<T>{o, place::per_device, 0, n};
@@ -114,8 +114,8 @@ template <class T> auto misaligned(output<T> &o, int elements)
 }
 
 // The argument for `void *scratch` of a contract function NAME: device memory at a 256-byte
-// boundary, poisoned before every call, of as many bytes as the contract function NAME_scratch asks
-// for. The worker calls that with the arguments of the same names, and gives as much.
+// boundary, poisoned before every call. The worker calls NAME_scratch with the arguments of the
+// same names and allocates as many bytes as it returns.
 struct scratch_memory {};
 inline constexpr scratch_memory scratch;
 
@@ -125,9 +125,9 @@ struct argument {
     void *data = nullptr;                               // the caller's elements; null for a value
     std::byte value[64] = {};                           // a value's bytes
     std::size_t written_first = 0, written_count = 0;   // elements, for outputs
-    std::string (*show)(const void *element) = nullptr; // an element, or a number, as text
-    std::uint64_t row = 0;                              // elements in one, of a matrix; else 0
-    std::uint64_t scratch_bytes = 0;                    // that the worker found to be asked for
+    std::string (*show)(const void *element) = nullptr; // shows an element or a value as text
+    std::uint64_t row = 0;                              // elements per row of a matrix, else 0
+    std::uint64_t scratch_bytes = 0;                    // result of NAME_scratch
     void *second = nullptr;                             // std::vector<T> output<T>::again
     void (*keep_second)(void *vector, const void *bytes, std::size_t count) = nullptr;
 };
@@ -176,7 +176,7 @@ private:
     }
     template <class E, class A> static argument pointer(A &a)
     {
-        // T *const * is one buffer a device; T * is one buffer.
+        // T *const * is one buffer per device; T * is one buffer.
         using inner =
             std::conditional_t<std::is_pointer_v<E>, std::remove_pointer_t<std::remove_cv_t<E>>, E>;
         using T = std::remove_cv_t<inner>;

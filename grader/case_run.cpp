@@ -1,4 +1,4 @@
-// Workers of a run, and how what they say becomes the case's verdict.
+// Starts the workers of a run, and turns their answers into the case's verdict.
 #include "case_run.hpp"
 #include "report.hpp"
 #include "whole_file.hpp"
@@ -20,7 +20,7 @@
 
 namespace grading {
 
-extern const int contract_devices; // that the lab's functions may use
+extern const int contract_devices; // number of devices that the lab's functions may use
 
 namespace {
 
@@ -28,14 +28,14 @@ struct processes {
     std::unique_ptr<region> inputs;
     worker submission, naive, library;
     worker ranks;            // the submission's, of Open MPI
-    int number_of_ranks = 0; // how many those are
+    int number_of_ranks = 0; // of `ranks`
     device_facts facts;
     bool have_facts = false;
 };
 processes of_backend[2];
 processes &all() { return of_backend[options().simulated]; }
 
-// The program of a role, linked for the backend in use.
+// Selects the program linked for the backend in use.
 const std::string &program(const std::string &main, const std::string &counting)
 {
     return options().counting ? counting : main;
@@ -47,7 +47,7 @@ std::size_t physical_memory()
            static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
-// In /proc a process finds its own memory, also what the simulator keeps from host code.
+// /proc shows a process its own memory, including what the simulator hides from host code.
 bool sees_proc(int ranks) { return !options().simulated || ranks > 0; }
 
 worker &started(worker &w, const std::string &program, bool sandbox = options().sandbox,
@@ -75,22 +75,22 @@ worker &started(worker &w, const std::string &program, bool sandbox = options().
 
 bool is_launch_error(int error)
 {
-    // Invalid value, invalid configuration, invalid device function, no image for the device, no
-    // kernel image, too many resources: what a launch itself is refused for.
+    // Errors for which a launch itself is refused: invalid value, invalid configuration, invalid
+    // device function, no image for the device, no kernel image, too many resources.
     static const int codes[] = {1, 9, 98, 200, 209, 701, 720};
     return std::find(std::begin(codes), std::end(codes), error) != std::end(codes);
 }
 
 constexpr int cuda_invalid_value = 1;
 
-// As cudaGetErrorString has it, in a text of the submission's.
+// True if a text of the submission contains cudaGetErrorString of such an error.
 bool names_launch_error(std::string_view text)
 {
     return text.find("invalid argument") != text.npos ||
            text.find("invalid configuration argument") != text.npos;
 }
 
-// By the numbers that the simulator says, what was wrong with a refused launch's grid or blocks.
+// Hint for a refused launch, from the grid and block dimensions in the simulator's message.
 std::string shape_hint(const std::string &refused)
 {
     unsigned g[3], b[3];
@@ -127,7 +127,7 @@ std::string launch_hint(int error)
     return "Check cudaGetLastError() after each launch.";
 }
 
-// What an error is about that a kernel left behind, and who can tell.
+// Hint for an error that a kernel left behind.
 std::string fault_hint(int error)
 {
     constexpr int illegal_address = 700, misaligned_address = 716, launch_failure = 719;
@@ -145,7 +145,7 @@ const char *const begin_with_failed_call =
     "Begin with the call that failed, and look at the error that every call returns: what fails "
     "unseen shows later, as something else.";
 
-// In a sentence, once; empty: none failed.
+// Returns a sentence about the failed call, and forgets it; empty: none failed.
 std::string take_failed_call()
 {
     const failed_call f = std::exchange(current_case().failed, {});
@@ -160,7 +160,8 @@ std::string with_capital(std::string sentence)
     return sentence;
 }
 
-// Two errors say of something harmless that it is so; looked at or not, they stay the last error.
+// Two errors only report something harmless. They stay the last error even if the code looked at
+// them.
 std::string unchecked_hint(int error)
 {
     constexpr int not_ready = 600, already_enabled = 704;
@@ -178,7 +179,7 @@ std::string unchecked_hint(int error)
     std::string error =
         fmt::format("{} ({}): {}", printable(r.error_name), r.error, printable(r.text));
     const std::string &refused = current_case().refused;
-    // Calls, too, answer "invalid value"; only the simulator knows whether a launch was refused.
+    // Runtime calls return "invalid value", too; only the simulator knows if a launch was refused.
     bool a_call = refused.empty() && options().simulated &&
                   (r.error == cuda_invalid_value || current_case().failed);
     if (r.step == run_step::last_error && is_launch_error(r.error) && !a_call)
@@ -201,7 +202,7 @@ std::string unchecked_hint(int error)
         end_case(verdict::RESOURCE_LIMIT,
                  fmt::format("Device memory ran out while {}: {}.", doing, error),
                  "Is memory freed that the call allocates?");
-    constexpr int first_of_captures = 900, last_of_captures = 908; // of cudaError_t
+    constexpr int first_of_captures = 900, last_of_captures = 908; // as in cudaError_t
     if (r.step == run_step::synchronise && r.error >= first_of_captures &&
         r.error <= last_of_captures)
         end_case(verdict::CUDA_ERROR,
@@ -271,7 +272,7 @@ void take_submission_text(case_record &r)
     worker &w = r.ranks ? all().ranks : all().submission;
     if (!w.started()) return;
     worker::printed said = w.take_text();
-    if (r.repeating) return; // it said so in the first call
+    if (r.repeating) return; // the first call printed the same
     r.text = std::move(said.text);
     r.text_cut = said.cut;
 }
@@ -382,7 +383,7 @@ std::uint64_t case_seed()
 
 namespace {
 
-// What a function that checks its calls says when one fails.
+// Hint for an exception thrown by a function that checks its calls.
 std::string exception_hint(const std::string &what)
 {
     if (what.find("invalid device symbol") != what.npos)
@@ -398,7 +399,7 @@ bool waits_may_lack(verdict v)
            v == NONDETERMINISTIC;
 }
 
-// Right as queued, wrong when late: most likely nothing made it wait.
+// A result that is right as queued and wrong when late most likely lacks a wait.
 std::string late_streams_hint(verdict v)
 {
     const bool differed = v == verdict::NONDETERMINISTIC && current_case().was_late;
@@ -421,7 +422,7 @@ std::string late_streams_hint(verdict v)
     return hint;
 }
 
-// A launch by a kernel was refused, and no kernel made up for it.
+// Hint if a launch by a kernel was refused and no kernel made up for it.
 std::string refused_launch_hint(verdict v)
 {
     bool wrong = v == verdict::WRONG_ANSWER || v == verdict::NOT_WRITTEN ||
@@ -430,7 +431,7 @@ std::string refused_launch_hint(verdict v)
     return current_case().refused + " Do what was refused in another way.";
 }
 
-// Whether it came of a call, whose numbers may tell why.
+// True if the verdict is about a call, whose numbers may explain it.
 bool of_a_call(verdict v)
 {
     using enum verdict;
@@ -441,7 +442,8 @@ bool of_a_call(verdict v)
     return std::find(std::begin(all), std::end(all), v) != std::end(all);
 }
 
-// Whatever came of it that a call failed: that call is said, and is where to begin.
+// Any verdict may follow from a failed call, so the message names that call, and the hint begins
+// there.
 void say_failed_call(std::string &message, std::string &hint)
 {
     const std::string failed = take_failed_call();
@@ -459,8 +461,8 @@ const char *const out_of_order_hint =
 
 namespace {
 
-// The simulator let a block see two stores of another out of order, as devices may, and that came
-// of it.
+// Adds to the message that the simulator let a block see two stores of another out of order, as
+// devices may, if that explains the verdict.
 void say_older_value(verdict v, std::string &message, std::string &hint)
 {
     const std::string older = std::exchange(current_case().older, {});
@@ -499,7 +501,7 @@ void end_case(verdict v, std::string message, std::string hint)
     if (!r.ended) {
         r.ended = true;
         r.result = v;
-        r.message = printable(message); // a worker may have named what it quotes
+        r.message = printable(message); // a worker may have chosen the names it quotes
         r.hint = printable(hint);
     }
     lock.unlock();
@@ -509,7 +511,7 @@ void end_case(verdict v, std::string message, std::string hint)
 
 namespace {
 
-// What acquire or release did that the call it was made for cannot be made with.
+// Ends the case for a fault of the contract's acquire or release.
 [[noreturn]] void end_for_acquire(acquire_fault what)
 {
     switch (what) {
@@ -528,12 +530,12 @@ namespace {
     end_case(verdict::PROTOCOL_ERROR, "The worker gave an unknown answer about acquire.");
 }
 
-// Whether Open MPI starts as many ranks of the grader's own program as the case wants.
+// True if Open MPI starts as many ranks of the grader's own program as the case needs.
 bool ranks_of_naive_start()
 {
     worker ranks;
     request r;
-    r.what = command::drop; // of no set: all that it takes is ranks that answer
+    r.what = command::drop; // no set is dropped: the ranks only have to answer
     answer a = started(ranks, program(options().naive, options().counting_naive), options().sandbox,
                        current_case().ranks)
                    .ask(r, std::chrono::seconds(30));
@@ -545,7 +547,7 @@ std::string whose(const answer &a)
     return a.rank < 0 ? "The process" : fmt::format("Rank {}", a.rank);
 }
 
-// "rank 1 has not returned; rank 0 has", and what that may mean.
+// Ends the case with the ranks that have returned and those that have not.
 [[noreturn]] void end_for_waiting(const answer &a, const std::string &doing)
 {
     std::string waiting, returned;
@@ -676,7 +678,7 @@ void require_answer(const answer &a, const std::string &doing)
     case reply_status::cuda_error:
         end_for_error(r, on);
     case reply_status::exception:
-        // Of a file that checks its launches. The simulator knows which was refused, and why.
+        // The function checks its launches itself. The simulator knows which was refused, and why.
         if (names_launch_error(r.text) && !current_case().refused.empty())
             end_case(verdict::LAUNCH_FAILED,
                      fmt::format("A kernel launch was refused: {}. {}", printable(r.text),
@@ -728,7 +730,7 @@ void require_answer(const answer &a, const std::string &doing)
                  fmt::format("What the simulator counted is too much to be told, while {}.", on),
                  "It tells of each source line of each kernel and of each step in a stream. Which "
                  "of them do macros, templates or loops make in thousands?");
-    case reply_status::rank_ended: // endings, above
+    case reply_status::rank_ended: // reported as exits above
     case reply_status::ranks_waiting:
     case reply_status::disturbed:
         break;
@@ -757,7 +759,7 @@ void end_for_leak(const std::string &function)
 
 void require_memory_in_naive(std::vector<request> loads)
 {
-    constexpr std::uint32_t first = 3000; // no race has so many sets
+    constexpr std::uint32_t first = 3000; // no benchmark has so many sets
     submission_worker() = worker();
     std::vector<answer> answers;
     for (request &load : loads) {
@@ -781,7 +783,7 @@ void require_memory_in_naive(std::vector<request> loads)
 
 namespace {
 
-// As naive's worker has it now; 0 where it does not say.
+// Free memory as naive's worker reports it; 0 if it does not answer.
 std::uint64_t free_device_memory()
 {
     request r;
@@ -793,8 +795,8 @@ std::uint64_t free_device_memory()
     return f.memory_free;
 }
 
-// Whether most of the device's memory was the submission's, whose worker ends here: no lab gives it
-// as much.
+// True if the submission held most of the device's memory, more than any lab gives it. Ends its
+// worker to find out.
 bool submission_held_the_device()
 {
     if (!all().submission.alive()) return false;

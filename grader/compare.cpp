@@ -1,4 +1,4 @@
-// Right or wrong, and if wrong, in which known way.
+// Compares results with the oracle's, and recognises known and common mistakes.
 #include "case_run.hpp"
 #include "grading.hpp"
 #include "report.hpp"
@@ -40,7 +40,7 @@ std::string coordinates(std::size_t index, const extents &shape)
     return text + ")";
 }
 
-// "out[7]"; of several buffers "buffers[1][2]".
+// "out[7]"; with several buffers "buffers[1][2]".
 template <class T> std::string element_name(const output<T> &got, std::size_t i)
 {
     for (const auto &[data, name, each] : current_case().outputs)
@@ -50,7 +50,7 @@ template <class T> std::string element_name(const output<T> &got, std::size_t i)
     return fmt::format("the output[{}]", i);
 }
 
-// A wrong answer, as the recognisers see it: the elements asked for, and which of them are wrong.
+// A wrong answer, as the recognisers see it.
 template <class T> struct mistake {
     const std::vector<T> &got, &want;
     std::size_t first, count;       // the elements asked for
@@ -68,14 +68,14 @@ template <class T> std::optional<recognised> all_zero(const mistake<T> &m)
 {
     for (std::size_t i : m.wrong)
         if (!same(m.got[i], T(0))) return {};
-    // What nobody writes has a verdict of its own.
+    // Elements that were never written have a verdict of their own, so a 0 was stored.
     return recognised{"The wrong elements are all 0.",
                       "A 0 was stored there. Print what the first of these threads loads and "
                       "computes: which value is 0 first, one that nothing was loaded or added to, "
                       "or one that was cut to a whole number?"};
 }
 
-// got[i] == want[i + d] wherever the answer is wrong.
+// True for got[i] == want[i + d] wherever the answer is wrong.
 template <class T> std::optional<recognised> shifted(const mistake<T> &m)
 {
     for (int distance : {1, 2, 3, 4, 8, 16, 32})
@@ -90,7 +90,7 @@ template <class T> std::optional<recognised> shifted(const mistake<T> &m)
                 else if (same(m.got[i], m.want[static_cast<std::size_t>(j)]))
                     ++explained;
             }
-            // The fewer are compared, the sooner they agree by chance.
+            // The fewer elements are compared, the likelier they agree by chance.
             if (explained >= 2 && explained >= outside && explained + outside == m.wrong.size())
                 return recognised{fmt::format("Element i holds what belongs at i {} {}.",
                                               d > 0 ? '+' : '-', distance),
@@ -112,7 +112,7 @@ template <class T> std::optional<recognised> transposed(const mistake<T> &m)
                       "Which index runs along a row, and which down a column?"};
 }
 
-// One factor or one difference between got and want, the same wherever the answer is wrong.
+// Finds one factor or one difference between got and want, the same wherever the answer is wrong.
 template <class T> std::optional<recognised> constant_factor(const mistake<T> &m)
 {
     if (m.wrong.size() < 3) return {};
@@ -126,12 +126,12 @@ template <class T> std::optional<recognised> constant_factor(const mistake<T> &m
         least = std::min(least, difference), most = std::max(most, difference);
         largest = std::max(largest, std::abs(w));
     }
-    constexpr double by_rounding = 1e-5; // what is that near has no factor but another rounding
+    constexpr double by_rounding = 1e-5; // a ratio so near 1 comes from rounding, not a factor
     if (highest - lowest <= 1e-5 * std::abs(highest) && std::abs(highest - 1) > by_rounding)
         return recognised{
             fmt::format("Every wrong element is {:.4g} times what it should be.", highest),
             "Look for a factor that is applied twice, or not at all."};
-    // Of something huge, all differ by the same: the wanted ones get lost in it.
+    // If the error dwarfs the wanted values, every wrong element differs by the same amount.
     if (std::abs(most) > 1e4 * largest && largest > 0) return {};
     if (most - least <= 1e-5 * std::abs(most))
         return recognised{fmt::format("Every wrong element is off by {:.4g}.", most),
@@ -139,7 +139,7 @@ template <class T> std::optional<recognised> constant_factor(const mistake<T> &m
     return {};
 }
 
-// What should be there is there, somewhere else.
+// The wrong elements are a permutation of the right ones.
 template <class T> std::optional<recognised> reordered(const mistake<T> &m)
 {
     auto sorted = [&m](const std::vector<T> &values) {
@@ -150,7 +150,8 @@ template <class T> std::optional<recognised> reordered(const mistake<T> &m)
     };
     if (m.wrong.size() < 2) return {};
     for (std::size_t i : m.wrong)
-        if (!same(m.got[i], m.got[i]) || !same(m.want[i], m.want[i])) return {}; // NaN has no order
+        // NaN is unordered.
+        if (!same(m.got[i], m.got[i]) || !same(m.want[i], m.want[i])) return {};
     if (sorted(m.got) != sorted(m.want)) return {};
     std::string next = current_case().another_order;
     if (next.empty())
@@ -162,7 +163,7 @@ template <class T> std::optional<recognised> reordered(const mistake<T> &m)
     return recognised{"The right elements are there, but in another order.", next};
 }
 
-// Of a histogram: whether values were lost, counted twice or put into another bin.
+// For a histogram: distinguishes lost values, values counted twice, and values in the wrong bin.
 template <class T> std::optional<recognised> miscounted(const mistake<T> &m)
 {
     if (!current_case().counting || !std::is_integral_v<T>) return {};
@@ -187,11 +188,11 @@ template <class T> std::optional<recognised> miscounted(const mistake<T> &m)
                     bin)};
 }
 
-// Whether all from `from` on may be a block or vector that the array's end cuts off.
+// True if the elements from `from` on may be a block or vector that is cut off by the array's end.
 template <class T> bool may_be_cut_off(const mistake<T> &m, std::size_t from)
 {
     const std::size_t rest = m.first + m.count - from, unit = from & (~from + 1);
-    const std::size_t vector = 16 / sizeof(T); // which may begin anywhere in the array
+    const std::size_t vector = 16 / sizeof(T); // may begin anywhere in the array
     return rest < unit || rest < vector;
 }
 
@@ -200,7 +201,7 @@ template <class T> std::optional<recognised> one_end(const mistake<T> &m)
     const std::size_t n = m.wrong.size(), from = m.wrong.front(), to = m.wrong.back();
     const std::size_t end = m.first + m.count;
     constexpr std::size_t no_chance = 8;
-    // Behind a place where something begins, a few may be right by chance.
+    // A few elements behind the beginning of a block may be right by chance.
     const bool begins = from % 32 == 0 && from > m.first && n >= no_chance;
     const bool nearly = begins && 4 * n >= 3 * (end - from);
     if (to - from + 1 != n && !nearly) return {};
@@ -228,13 +229,13 @@ template <class T> std::optional<recognised> one_end(const mistake<T> &m)
     return {};
 }
 
-// The first element of each warp, block or tile but the first one, and no other.
+// Finds errors in exactly the first element of each warp, block or tile except the first.
 template <class T> std::optional<recognised> first_of_each(const mistake<T> &m)
 {
     const std::size_t step = m.wrong.front(), end = m.first + m.count;
     if (m.first != 0 || step == 0 || step % 32 != 0 || m.wrong.size() < 2) return {};
     if (m.wrong.size() != (end - 1) / step) return {};
-    bool again = true; // in sums: what lies between two such places
+    bool again = true; // in sums: the sum since the last such place
     for (std::size_t k = 0; k < m.wrong.size(); ++k) {
         const std::size_t i = m.wrong[k];
         if (i != (k + 1) * step) return {};
@@ -274,7 +275,8 @@ template <class T> std::optional<recognised> every_nth(const mistake<T> &m)
                                      : "What is special about these indices?"};
 }
 
-// Close by the size of the result as a whole: a sum whose terms nearly cancel is small by chance.
+// Relative to the magnitude of the whole result: a sum whose terms nearly cancel is small by
+// chance.
 template <class T> std::optional<recognised> less_precise(const mistake<T> &m)
 {
     if (!std::is_same_v<T, float>) return {};
@@ -285,7 +287,7 @@ template <class T> std::optional<recognised> less_precise(const mistake<T> &m)
     for (std::size_t i : m.wrong) {
         double scale = std::max({1e-30, usual, std::abs(double(m.want[i]))});
         double error = std::abs(double(m.got[i]) - double(m.want[i])) / scale;
-        if (!(error < 2e-3)) return {}; // NaN too
+        if (!(error < 2e-3)) return {}; // rejects NaN, too
         worst = std::max(worst, error);
     }
     constexpr double a_rounding_or_two = 3e-7;
@@ -300,14 +302,14 @@ template <class T> std::optional<recognised> less_precise(const mistake<T> &m)
         "Compute in float throughout: no half precision, no TF32, no fast-math intrinsics."};
 }
 
-// Where most elements are a little off, the others are right by chance: their places say nothing.
+// If most elements are slightly off, the others are right by chance, and positions mean nothing.
 template <class T> std::optional<recognised> mostly_less_precise(const mistake<T> &m)
 {
     if (m.wrong.size() <= m.count / 2) return {};
     return less_precise(m);
 }
 
-// Whether the elements that are right are the same in `alternative`.
+// True if the right elements are the same in `alternative`.
 template <class T> bool right_where_it_is(const mistake<T> &m, const std::vector<T> &alternative)
 {
     std::size_t k = 0;
@@ -320,7 +322,8 @@ template <class T> bool right_where_it_is(const mistake<T> &m, const std::vector
     return true;
 }
 
-// One that explains every element, right ones too, goes before those that explain the wrong ones.
+// A misconception that explains every element, also the right ones, takes precedence over those
+// that explain only the wrong ones.
 template <class T> std::optional<recognised>
 recognise_known(const mistake<T> &m, const std::vector<misconception<T>> &known)
 {
@@ -349,8 +352,8 @@ template <class T> std::optional<recognised> recognise_read_output(const mistake
     return recognised{r.output_read.cause, r.output_read.next};
 }
 
-// What a shuffle gets from a lane that takes no part, where nothing is done with it but sums and
-// products.
+// Recognises the value that a shuffle returns for a lane that takes no part, if it was only summed
+// or multiplied.
 template <class T> std::optional<recognised> recognise_nobodys_value(const mistake<T> &m)
 {
     if (!options().simulated || sizeof(T) < 4) return {};
@@ -392,12 +395,13 @@ template <class T> [[noreturn]] void end_wrong(const mistake<T> &m, const std::s
     bool nan = is_nan(m.got[i]);
     if (nan) message += " It is NaN, no number.";
     std::optional<recognised> why = recognise_read_output(m);
-    // Right the first time: not the same mistake each time, even if by chance it looks like one.
+    // The first call was right, so the mistake is not systematic, even if it looks like one by
+    // chance.
     if (!why && v == verdict::NONDETERMINISTIC && !nan) why = reordered(m);
     if (!why) why = recognise_nobodys_value(m);
     const bool said = why.has_value();
     if (!why) why = recognise_known(m, known);
-    const bool by_lab = !said && why.has_value(); // which says what to do about it
+    const bool by_lab = !said && why.has_value(); // the lab also says what to do about it
     if (!why && !nan) why = recognise_general(m);
     if (why) {
         message += " " + why->cause;

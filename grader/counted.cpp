@@ -1,4 +1,4 @@
-// Counters from the simulator's report, and what is said about them.
+// Reads counters from the simulator's report, and explains them.
 #include "counted.hpp"
 
 #include "simulator/harness.h"
@@ -57,7 +57,7 @@ void add_site(counted &c, const json &site, const std::string &kernel, bool stor
                        a.requests, a.sectors, a.ideal, store});
 }
 
-// Of a request's lanes, in bytes; 0 where they are not all as far apart.
+// Distance between neighbouring lanes of the worst request, in bytes; 0 if it is not uniform.
 std::int64_t distance_of_lanes(const json &site, const char *kind)
 {
     if (!site.contains("worst")) return 0;
@@ -158,7 +158,7 @@ template <class Site> std::string place_of(const Site &s)
     return fmt::format("{}:{}", std::filesystem::path(s.file).filename().string(), s.line);
 }
 
-// The source line that moved most sectors; null when none did.
+// The source line that moved the most sectors; null if none did.
 const counted::site *busiest_of(const counted &c, direction about)
 {
     const counted::site *most = nullptr;
@@ -168,7 +168,7 @@ const counted::site *busiest_of(const counted &c, direction about)
     return most;
 }
 
-// The source line that moved most sectors for nothing; null when none did.
+// The source line with the most useless sectors; null if there is none.
 const counted::site *worst_of(const counted &c, direction about)
 {
     for (const counted::site &s : c.worst) {
@@ -200,10 +200,11 @@ void add_kernels_at_a_time(counted &c, const json &steps)
 
 constexpr const char *default_stream = "NULL stream";
 
-// Whether a kernel there followed nothing that other streams had been given.
+// True if a kernel in the default stream waited for no other stream, although copies were queued
+// there.
 bool default_stream_alone(const json &steps)
 {
-    std::map<std::uint64_t, std::string> lanes; // of steps so far
+    std::map<std::uint64_t, std::string> lanes; // stream of each step so far
     bool others = false;
     for (const json &step : steps) {
         auto lane = step.at("lane").get<std::string>();
@@ -223,7 +224,7 @@ bool default_stream_alone(const json &steps)
     return false;
 }
 
-// Kernels there that had to wait for what other streams had been given.
+// Number of kernels in the default stream that had to wait for other streams.
 std::uint64_t kernels_behind_streams(const json &steps)
 {
     std::set<std::uint64_t> of_others;
@@ -239,11 +240,11 @@ std::uint64_t kernels_behind_streams(const json &steps)
     return kernels;
 }
 
-// A wait costs what lies between its end and the end of all else that the work behind it waited
-// for.
+// Number of host waits that delayed work. A wait costs the ticks between its own end and the end
+// of everything else that the next work waited for.
 std::uint64_t holding_waits(const json &steps, std::uint64_t ticks)
 {
-    constexpr std::uint64_t next_to_nothing = 50; // one part in so many
+    constexpr std::uint64_t next_to_nothing = 50; // costs below 1 / 50 of all ticks
     std::map<std::uint64_t, std::uint64_t> ends, costs;
     std::uint64_t held_until = 0, cost = 0;
     for (const json &step : steps) {
@@ -265,8 +266,8 @@ std::uint64_t holding_waits(const json &steps, std::uint64_t ticks)
     return next_to_nothing * cost < ticks ? 0 : costs.size();
 }
 
-// Where the timeline was too long to keep, nothing counts as overlapped, and what was left out
-// takes as long a step as what was kept.
+// If the timeline was too long to keep, nothing counts as overlapped, and each step left out takes
+// as long as the average step kept.
 void add_timeline(counted &c, const json &t)
 {
     const std::uint64_t left_out = number(t, "left_out");
@@ -319,7 +320,7 @@ counted parse_counters(std::string_view text)
     c.host_commands = number(copies, "commands") + c.launches - c.launches_by_kernels;
     c.filled_bytes = number(copies, "memset");
     c.staged_bytes = number(copies, "staged");
-    c.downloaded_bytes = c.host_link_bytes + c.copied_out_bytes; // so far: of pinned memory
+    c.downloaded_bytes = c.host_link_bytes + c.copied_out_bytes; // so far only pinned memory
     c.host_link_bytes +=
         c.copied_in_bytes + c.staged_bytes + c.parameter_bytes + number(copies, "managed");
     c.most_sent_bytes = largest(copies.at("sent"));

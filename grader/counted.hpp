@@ -1,4 +1,4 @@
-// What the simulator counted of one call, and the counted gates of a speed case.
+// Counters of one call from the simulator, and the counter gates of a speed case.
 #pragma once
 
 #include "grading.hpp"
@@ -10,25 +10,27 @@
 
 namespace grading {
 
-// Reads the counters of one call from the simulator's JSON. Throws std::exception when the text is
-// anything else: a submission's worker wrote it, so it may be.
+// Reads the counters of one call from the simulator's JSON. Throws std::exception if the text is
+// anything else, which is possible because a submission's worker wrote it.
 //
-// `load_bytes` and `store_bytes` are the bytes of use: at each source line those asked for, a word
-// that many lanes ask for counted no more often than its sector holds it.
+// `load_bytes` and `store_bytes` are useful bytes: at each source line the bytes asked for, but a
+// word that many lanes ask for counts at most as often as a sector with it moves.
 counted parse_counters(std::string_view json);
 
-// The counters' JSON out of a worker's answer to command::report: a count, so many
-// simulator_finding, a length, so many bytes of text. Throws std::exception when it is cut short.
+// Extracts the counters' JSON from a worker's answer to command::report, which holds the number of
+// findings, these (simulator_finding), the length of the text, and the text. Throws std::exception
+// if it is cut short.
 std::string report_counters(std::span<const std::byte> report);
 
-// "12.5 %" of 0.125 in "%", "4 sectors a request" of 4; the number alone where there is no unit.
+// Formats 0.125 in "%" as "12.5 %", and 4 as "4 sectors a request"; without a unit, the number
+// alone.
 std::string show_counted(double value, const std::string &unit);
 
-// Is the gate's pass step reached, or none asked for?
+// True if the gate's pass step is reached, or if it has none.
 bool passes(const counted_gate &gate, double value);
 
 // "sector bytes used by loads: 12.5 %, at least 95 % is required; naive: 12.5 %", and the source
-// line behind it where it is one of memory accesses.
+// line responsible for it if it is a gate on memory accesses.
 std::string missed_message(const counted_gate &gate, const counted &submission,
                            const counted &naive);
 

@@ -1,5 +1,4 @@
-// The few functions of NVML that a race needs, found by name: it is part of the driver, not of the
-// build.
+// Loads a few functions of NVML by name: it belongs to the driver, not to the build.
 #include "device_clocks.hpp"
 
 #include <charconv>
@@ -13,7 +12,7 @@ namespace grading {
 
 namespace {
 
-// Of nvml.h.
+// Constants of nvml.h.
 constexpr int clock_of_multiprocessors = 1;
 constexpr unsigned long long hardware_slowdown = 0x8, software_thermal = 0x20,
                              hardware_thermal = 0x40, power_brake = 0x80;
@@ -23,7 +22,7 @@ template <class F> void find(void *library, const char *name, F &function)
     function = reinterpret_cast<F>(dlsym(library, name));
 }
 
-// The device that CUDA calls 0, where CUDA_VISIBLE_DEVICES says it by number.
+// The device that CUDA numbers 0, if CUDA_VISIBLE_DEVICES gives it by number.
 std::optional<unsigned> first_visible()
 {
     const char *list = std::getenv("CUDA_VISIBLE_DEVICES");
@@ -75,7 +74,7 @@ void *device_clocks::find_device(const std::string &name) const
         if (wanted && *wanted != i) continue;
         if (handle(i, &device) != 0 || name_of(device, text, sizeof text) != 0) continue;
         if (name != text) continue;
-        if (found) return nullptr; // either might be the one
+        if (found) return nullptr; // ambiguous: both have the name
         found = device;
     }
     return found;

@@ -1,4 +1,4 @@
-// What the driver says about the GPU's clock, where its management library (NVML) is there.
+// The GPU's clock as the driver reports it, if its management library (NVML) is installed.
 #pragma once
 
 #include <limits>
@@ -7,12 +7,12 @@
 namespace grading {
 
 struct clock_sample {
-    double sm_mhz = std::numeric_limits<double>::quiet_NaN(); // NaN: not known
+    double sm_mhz = std::numeric_limits<double>::quiet_NaN(); // NaN: unknown
     bool throttled = false; // slowed down for heat or by the power supply
 };
 
-// Loads libnvidia-ml.so.1 at run time; without it, or where it shows more than one device of the
-// wanted name and CUDA_VISIBLE_DEVICES does not choose, nothing is known.
+// Loads libnvidia-ml.so.1 at run time. Nothing is known without it, or if it shows more than one
+// device of the wanted name and CUDA_VISIBLE_DEVICES does not choose one.
 class device_clocks {
 public:
     explicit device_clocks(const std::string &device_name);

@@ -1,4 +1,4 @@
-// The first call of the CUDA runtime that failed: where it is, and how it is said.
+// Locates and describes the first call of the CUDA runtime that failed.
 #include "failed_call.hpp"
 
 #include "source_view.hpp"
@@ -18,7 +18,7 @@ constexpr std::size_t most_lines_named = 3;
 
 bool in_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-// `source` with blanks for what stands in comments.
+// Returns `source` with comments replaced by blanks.
 std::string without_comments(std::string_view source)
 {
     std::string code(source);

@@ -1,5 +1,5 @@
-// The first call of the CUDA runtime that failed while a contract function ran: what a wrong answer
-// or a later error most likely comes from.
+// The first CUDA runtime call that failed in a contract function: the likely cause of later
+// errors.
 #pragma once
 
 #include <string>
@@ -11,13 +11,13 @@ namespace grading {
 struct failed_call {
     std::string name; // "cudaMemcpy"; empty: none failed
     std::string error;
-    std::string why; // in words that follow the name; may be empty
+    std::string why; // a phrase that follows the name; may be empty
 
     explicit operator bool() const { return !name.empty(); }
 };
 
-// The lines, from 1, of a C++ source that call `name`, outside of comments; for cudaLaunchKernel
-// those with <<<. Where the function `within` has some, these alone.
+// Returns the lines, from 1, of a C++ source that call `name`, outside of comments; for
+// cudaLaunchKernel, lines with <<<. If the function `within` has some, only these.
 std::vector<int> lines_that_call(std::string_view name, std::string_view source,
                                  std::string_view within = {});
 

@@ -1,4 +1,4 @@
-// What a call's arguments and the simulator's counters say about work done on the host.
+// Bounds the host's work by a call's arguments and the simulator's counters.
 #include "host_work.hpp"
 
 #include "case_run.hpp"
@@ -11,10 +11,10 @@ namespace grading {
 
 namespace {
 
-// Which kernel, which address, how many bytes: a command can say as much without any of them.
+// A command's choice of kernel, address and size can carry information even without parameters.
 constexpr std::uint64_t said_by_a_command = 16; // bytes
-// What commands may say, and share with kernels: a file that shows what it does, by printf in a
-// kernel or a copy, has seen its inputs, launches kernels, and may have a flag in pinned memory.
+// Allowance for ordinary code: a submission that prints from a kernel, or copies, to show its
+// progress has seen its inputs, launches kernels, and may have a flag in pinned memory.
 constexpr std::uint64_t usually_said = 1 << 10, usually_shared = 32; // bytes
 
 std::uint64_t beyond(std::uint64_t usual, std::uint64_t bytes)

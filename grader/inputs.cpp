@@ -1,4 +1,4 @@
-// Seeded inputs: the same for a case whether it runs alone or among others.
+// Seeded inputs, the same for a case alone as in a full run.
 #include "case_run.hpp"
 #include "grading.hpp"
 #include "unwritable.hpp"
@@ -40,7 +40,7 @@ std::vector<float> random_floats(std::size_t n, float low, float high)
 {
     std::vector<float> values(n);
     auto &random = random_source();
-    // 24 bits of mantissa from each draw: every value is exact and none equals `high`.
+    // Each draw gives 24 bits of mantissa: every value is exact and none equals `high`.
     for (float &v : values)
         v = low + (high - low) * (static_cast<float>(random() >> 40) * (1.0f / 16777216.0f));
     return values;
@@ -53,7 +53,7 @@ void fill_random(std::span<float> values, std::mt19937_64 &random)
     };
     std::uint64_t state = random();
     std::size_t n = values.size();
-    for (std::size_t i = 0; i < n; i += 2) { // a draw for two
+    for (std::size_t i = 0; i < n; i += 2) { // one draw for two values
         std::uint64_t z = splitmix64(state);
         values[i] = unit(static_cast<std::uint32_t>(z));
         if (i + 1 < n) values[i + 1] = unit(static_cast<std::uint32_t>(z >> 32));
@@ -72,7 +72,7 @@ void fill_random(std::span<unsigned char> values, std::mt19937_64 &random)
 
 namespace {
 
-// Of elements of 4 bytes.
+// For elements of 4 bytes.
 std::uint64_t sum_of_hashes(const void *elements, std::size_t n, std::uint64_t salt)
 {
     auto *from = static_cast<const std::byte *>(elements);

@@ -1,4 +1,4 @@
-// The grader of one lab: doctest runs the cases of its grade.cpp, our own records make the grade.
+// The grader of one lab: doctest runs the cases of its grade.cpp; our own records make the grade.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include "case_run.hpp"
 #include "parallel_cases.hpp"
@@ -32,7 +32,7 @@ namespace {
 
 using namespace grading;
 
-// doctest's filters treat commas and backslashes as their own.
+// Escapes commas and backslashes, which are special in doctest's filters.
 std::string as_filter(const std::string &name)
 {
     std::string result;
@@ -54,7 +54,7 @@ void run_cases(const case_group &group)
     context.setOption("test-case", fmt::format("{}", fmt::join(names, ",")).c_str());
     std::ostringstream discarded;
     context.setCout(&discarded);
-    context.run(); // its status is 0 when nothing matched: the records decide
+    context.run(); // its status is 0 if nothing matched, so the records decide
 }
 
 int list_cases()
@@ -91,7 +91,7 @@ int say_sandbox()
 
 int grade(int count, char **arguments)
 {
-    // Nothing a worker runs as may read or trace this process.
+    // Prevents processes of the same user, such as workers, from reading or tracing this one.
     prctl(PR_SET_DUMPABLE, 0);
     std::string program = std::filesystem::path(arguments[0]).filename().string();
     set_lab_name(program.starts_with("grade.") ? program.substr(6) : program);
@@ -156,7 +156,8 @@ int grade(int count, char **arguments)
     } catch (const CLI::ParseError &e) {
         return app.exit(e) == 0 ? 0 : 2;
     }
-    // What everybody may read of this process, and of a worker's keeper, which is forked from it.
+    // Erases the command line, which every process may read, here and in workers' keepers, which
+    // are forked from this process.
     for (int i = 1; i < count; ++i) std::fill_n(arguments[i], std::strlen(arguments[i]), '\0');
     if (list) return list_cases();
     if (backend.empty() || o.worker.empty() || o.naive.empty()) {
@@ -199,7 +200,7 @@ int grade(int count, char **arguments)
         std::cerr << program << ": nothing can be graded on the " << backend
                   << " backend: " << problem << ".\n";
         if (!o.simulated) return 77;
-        // A GPU may be missing; the simulator needs nothing but memory, files and processes.
+        // A GPU may be missing; the simulator needs only memory, files and processes.
         std::cerr << what_to_do;
         return 99;
     }

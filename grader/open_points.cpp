@@ -1,4 +1,4 @@
-// Points that nothing here can judge, in words.
+// Describes points that cannot be judged here.
 #include "open_points.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Points that nothing here can judge: open, neither reached nor lost.
+// Open points: they cannot be judged here, so they are neither reached nor lost.
 #pragma once
 
 #include <string>
@@ -9,12 +9,13 @@ namespace grading {
 struct open_case {
     std::string name;
     double points = 0;
-    std::string why; // and what would judge it
+    std::string why; // and the way to have it judged
 };
 
-std::string open_words(double open); // ", 8 open", to follow the points reached; empty: none is
+// ", 8 open", to follow the points reached; empty: no points are open
+std::string open_words(double open);
 
-// One sentence for each reason: "8 points are open: ranks: two; ranks: four. There is no Open MPI."
+// One sentence per reason: "8 points are open: ranks: two; ranks: four. There is no Open MPI."
 std::vector<std::string> open_notes(const std::vector<open_case> &cases);
 
 } // namespace grading

@@ -1,4 +1,4 @@
-// Forks processes that take groups of cases, and brings their results together.
+// Forks processes that take groups of cases, and collects their results.
 #include "parallel_cases.hpp"
 
 #include "process/descriptor.hpp"
@@ -28,7 +28,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(speed_result, median, low, high, pairs, disca
                                    counters, naive_counters, units, more_is_better, device_s,
                                    prepare_s, verify_s, reached, offered, needs)
 
-// But for `speed` and `endless`, which may be absent.
+// All members except `speed` and `endless`, which are optional.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(case_result, name, what, points, max_points, started, ended,
                                    tried, unsupported, result, message, hint, about, lacking, line,
                                    function, unwatched, text, text_cut, counts, replay, duration_ms)
@@ -53,7 +53,7 @@ case_result result_in(const json &j)
     return r;
 }
 
-// The number of the next group, which several processes ask for.
+// The number of the next group, shared by several processes.
 class shared_number {
 public:
     shared_number()
@@ -99,12 +99,12 @@ std::vector<std::uint8_t> read_all(int from)
     return bytes;
 }
 
-// What is left to do, by place, and what was done.
+// Groups that are left, taken by several processes.
 class shared_groups {
 public:
     explicit shared_groups(const std::vector<case_group> &groups) : groups_(groups) {}
 
-    // The results of those that this process has taken: each with its place in records().
+    // Runs groups until none is left. Returns their results, each with its index in records().
     json work(const std::function<void(const case_group &)> &run)
     {
         json done = json::array();
@@ -127,13 +127,13 @@ forked fork_to(const std::function<json()> &work, const std::function<void()> &l
     if (child < 0) throw_errno("starting a process for cases");
     if (child > 0) return {child, std::move(pipe.out)};
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) _exit(1); // it ended before that
+    if (getppid() != parent) _exit(1); // the parent ended before prctl
     try {
         const json done = work();
         leave();
         write_all(pipe.in.get(), json::to_cbor(done));
         _exit(0);
-    } catch (const std::exception &e) { // its cases have no result, which is what counts
+    } catch (const std::exception &e) { // its cases have no result, which counts as a fault
         fmt::print(stderr, "A process of the grader ended: {}\n", e.what());
         leave();
         _exit(1);
@@ -152,7 +152,7 @@ void take_results(const forked &other)
             result_in(result[1]);
 }
 
-// As if one case had run after the other.
+// Marks cases as not tried that a serial run would not have tried.
 void leave_out_after_endless()
 {
     for (case_record &r : records()) {

@@ -1,4 +1,4 @@
-// A run's cases in several processes side by side, and one grade of it all.
+// Runs the cases in several processes at the same time, with one result.
 #pragma once
 
 #include "report.hpp"
@@ -9,20 +9,18 @@
 
 namespace grading {
 
-// Cases, by their places in records(), of one function and kind that follow each other in the file.
-// They share workers, and no other case has these, so that it is the same for a submission how many
-// processes there are.
+// Consecutive cases of one function and kind, by their indices in records(). They share workers
+// with each other and with no other case, so a submission cannot notice the number of processes.
 using case_group = std::vector<std::size_t>;
 std::vector<case_group> groups_of(const std::vector<std::size_t> &chosen);
 
-// Runs each group once: in this process and in so many others, which are forked from it and take
-// what is left, the groups with most cases first. Their records come back here; then the cases that
-// would not have been tried, had all run one after the other, are not. A case whose process ended
-// before it had a result is a fault of ours. Throws std::system_error where there can be no other
-// process.
+// Runs each group once: in this process and in `others` processes forked from it, which take the
+// groups that are left, largest first. Their records come back here. Cases that a serial run would
+// not have tried are then marked so. A case whose process ended without a result is a fault of the
+// grader. Throws std::system_error if no other process can be started.
 //
-// Nothing may be at work that a fork would share: no worker, no thread. `run` runs a group's cases
-// in workers of their own; `leave` ends what the others have started before they end.
+// No worker and no thread may run, because a fork would share them. `run` runs a group's cases in
+// new workers; `leave` ends everything that another process has started before it ends.
 void run_groups(std::vector<case_group> groups, int others,
                 const std::function<void(const case_group &)> &run,
                 const std::function<void()> &leave);

@@ -1,4 +1,4 @@
-// The rule of a race: when a pair counts, when the verdict is clear, and what is said.
+// The rule of the benchmark: which samples count, when the verdict is clear, and its messages.
 #include "race.hpp"
 
 #include "statistics.hpp"
@@ -23,9 +23,9 @@ bool clocks_differ(const lap &l)
     return std::abs(l.parent_ms - l.own_ms) > clocks_apart * longer + clocks_apart_ms;
 }
 
-// What the kept pairs of one attempt said.
+// Results of the samples kept in one attempt.
 struct series {
-    std::vector<double> own, parent; // naive's time over the submission's
+    std::vector<double> own, parent; // naive's time divided by the submission's
     std::vector<double> naive_ms, ms, library;
     std::vector<double> copy, fma; // fractions of the device's rates
     std::size_t size() const { return own.size(); }
@@ -57,7 +57,8 @@ public:
         return by_median();
     }
 
-    // A call that naive has done long before does not end, most likely; else it is slow.
+    // The call probably never ends if naive would have finished long before the limit; otherwise
+    // it is only slow.
     judgement too_late(const overdue &o) const
     {
         double naive_ms = o.naive_ms / gates_.naive_share;
@@ -77,12 +78,12 @@ public:
     }
 
 private:
-    struct states { // of the requirements; those not asked for are reached
+    struct states { // per requirement; one that is not asked for counts as reached
         decision speedup = decision::reached, parent = decision::reached, copy = decision::reached,
                  fma = decision::reached;
     };
 
-    // Nothing when sixty pairs did not decide.
+    // Returns nothing if sixty samples did not decide.
     std::optional<judgement> attempt_once()
     {
         while (kept_.size() < last_look) {
@@ -125,7 +126,7 @@ private:
         lowest_mhz_ = std::fmin(lowest_mhz_, std::fmin(before.sm_mhz, after.sm_mhz));
         highest_mhz_ = std::fmax(highest_mhz_, std::fmax(before.sm_mhz, after.sm_mhz));
         if (submission.threads_left)
-            ++discarded_.threads_left; // whose work may be what slowed the device
+            ++discarded_.threads_left; // their work may be what slowed the device
         else if (before.throttled || after.throttled)
             ++discarded_.throttled;
         else if (slowed(before, after)) {
@@ -143,7 +144,7 @@ private:
         return false;
     }
 
-    // NaN, a clock that is not known, compares false throughout.
+    // NaN, an unknown clock, compares false throughout.
     bool slowed(const condition &before, const condition &after) const
     {
         double usual = median(rates_);
@@ -174,7 +175,7 @@ private:
         return work > 0 && rate > 0 ? work / ms / rate : 0;
     }
 
-    // Pairs that do not count say something too when there are many of them.
+    // Many discarded samples are a finding of their own.
     std::optional<judgement> spoilt() const
     {
         if (spent_ms_ > most_spent_ms) return spent();
@@ -197,8 +198,9 @@ private:
         return j;
     }
 
-    // A call of seconds makes the clock move in every pair; where even that leaves no doubt, it is
-    // no fault of the machine's. Between two looks the clock may have fallen further than they saw.
+    // Calls that take seconds make the clock move in every sample. If even the fastest of them is
+    // too slow after allowing for the clock, the machine is not to blame. The clock may have
+    // fallen further between two readings than they show.
     std::optional<judgement> slow_at_any_clock() const
     {
         if (2 * discarded_.slowed <= attempted_) return std::nullopt;
@@ -215,7 +217,7 @@ private:
         return j;
     }
 
-    // Calls that take turns at being fast and slow could keep a verdict open for a long time.
+    // Calls that are fast and slow by turns could keep a verdict open for a long time.
     judgement spent() const
     {
         judgement j = with_result(verdict::TOO_SLOW);
@@ -436,8 +438,9 @@ private:
     const speed_gates &gates_;
     series kept_;
     discarded_pairs discarded_;
-    std::vector<double> rates_;         // of multiply-adds, all looks of this attempt
-    std::vector<double> slowed_ratios_; // naive's time over the submission's, where the clock moved
+    std::vector<double> rates_; // multiply-adds per ms, from all readings of this attempt
+    // Naive's time over the submission's, where the clock moved.
+    std::vector<double> slowed_ratios_;
     double lowest_mhz_ = std::numeric_limits<double>::quiet_NaN();
     double highest_mhz_ = std::numeric_limits<double>::quiet_NaN();
     int attempted_ = 0;

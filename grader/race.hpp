@@ -1,7 +1,7 @@
-// How a race is judged, whatever runs it: pairs, what spoils a pair, and the verdict.
+// The rule of the paired benchmark, for any device: samples, reasons to discard one, the verdict.
 //
-// The rule needs no GPU: a `track` runs the contestants, and the tests of the rule bring one with
-// simulated times.
+// The rule needs no GPU: a `benchmark_device` runs the implementations, and the tests of the rule
+// bring one with simulated times.
 #pragma once
 
 #include "speed.hpp"
@@ -14,53 +14,54 @@ namespace grading {
 
 enum class contestant { naive, submission, library };
 
-// One timed RUN, of `calls` calls together.
+// One timed request, which makes `calls` calls back to back.
 struct lap {
     double own_ms = 0;    // on the worker's clocks
-    double parent_ms = 0; // on the parent's, less what a RUN of nothing costs
+    double parent_ms = 0; // on the parent's clock, less the cost of an empty run
     int calls = 1;
-    bool threads_left = false; // more than there were before
+    bool threads_left = false; // more threads run than before it
     double own_per_call() const { return own_ms / calls; }
     double parent_per_call() const { return parent_ms / calls; }
 };
 
-// How the device is doing, between two timed runs.
+// State of the device between two timed runs.
 struct condition {
-    double sm_mhz = std::numeric_limits<double>::quiet_NaN(); // NaN: not known
-    bool throttled = false; // the driver says it slows down for heat or for the power supply
-    double fma_rate = 0;    // multiply-adds a millisecond, by yardstick_fma: follows the SM clock
+    double sm_mhz = std::numeric_limits<double>::quiet_NaN(); // NaN: unknown
+    bool throttled = false; // the driver reports a slowdown for heat or power
+    double fma_rate = 0;    // multiply-adds per ms by yardstick_fma; follows the SM clock
 };
 
-// What a run of the submission throws that did not end in time though nothing else is known to be
-// wrong with it.
+// Thrown when a run of the submission exceeds its time limit and nothing else is known to be wrong
+// with it.
 struct overdue {
-    double limit_ms; // that one call was given
-    double naive_ms; // of naive's call
+    double limit_ms; // limit of that one call
+    double naive_ms; // time of naive's call
 };
 
 class track {
 public:
     virtual ~track() = default;
     virtual bool has_library() const = 0;
-    // Brings the inputs to fresh processes, makes them warm, and finds how many calls a RUN takes.
+    // Sends the inputs to fresh processes, warms them up, and chooses the number of calls per run.
     virtual void prepare() = 0;
-    // Alters the inputs of the next run in every contestant, and spoils their outputs.
+    // Changes the inputs of the next run in every implementation, and overwrites their outputs.
     virtual void next_round() = 0;
-    virtual lap run(contestant who) = 0; // throws overdue
-    // Ends the case unless every output of the contestant's last run is right for its inputs.
+    virtual lap run(contestant who) = 0; // throws run_timeout
+    // Ends the case unless every output of the implementation's last run is right for its inputs.
     virtual void verify(contestant who) = 0;
     virtual condition look() = 0;
-    virtual double copy_rate() = 0;           // bytes a millisecond, by yardstick_copy
-    virtual double bytes() const = 0;         // of one call, that any version must move
-    virtual double multiply_adds() const = 0; // of one call, that any version must do
+    virtual double copy_rate() = 0;           // bytes per ms, by yardstick_copy
+    virtual double bytes() const = 0;         // per call, the fewest any version must move
+    virtual double multiply_adds() const = 0; // per call, the fewest any version must do
     virtual std::string function() const = 0;
 };
 
-// Counts the steps of several measures: a step is reached when every measure that offers it reaches
-// it and every lower one. The lowest step, pass, is always offered.
+// Counts the steps of several measures. A step is reached when every measure that offers it
+// reaches it and every lower one. The lowest step, pass, is always offered.
 class step_tally {
 public:
-    // `needs`: what a step of that value asks for, "at least 65 % of copy bandwidth".
+    // `needs` describes the requirement of a step with that value: "at least 65 % of copy
+    // bandwidth".
     using words = std::function<std::string(double)>;
     void add(const steps &offered, double value, bool at_least, const words &needs);
     int offered() const;
@@ -78,25 +79,26 @@ struct judgement {
     speed_result result;
 };
 
-// Whether any gate needs a clock. Where none does, the race takes `shown_pairs` and its times are
-// only shown.
+// True if any gate needs a clock. Otherwise the benchmark takes only `shown_pairs`, and its times
+// are shown but not graded.
 bool gates_time(const speed_gates &gates);
 constexpr int shown_pairs = 3;
 
-// Runs pairs until the verdict is clear. Ends the case by itself only through the track.
+// Takes paired samples until the verdict is clear. Only `t` may end the case.
 judgement judge(track &t, const speed_gates &gates);
 
-// What judging goes by.
+// Thresholds of the rule.
 constexpr double parent_allowance = 0.10; // the parent's clock may fall this much short of S
-constexpr double clocks_apart = 0.10;     // of the longer; and, for the turn taken on one GPU,
-constexpr double clocks_apart_ms = 0.5;   // this much a RUN
-constexpr double beyond_device = 1.05;    // of the measured copy or multiply-add rate
-constexpr double clock_fell = 0.90;       // within a pair
-constexpr double clock_low = 0.75;        // of the race's usual clock
-constexpr double beyond_looks = 2;        // as much further may a clock fall as two looks saw
-constexpr double restless_naive = 0.10;   // relative spread at which the machine is to blame
-constexpr double most_spent_ms = 60e3;    // by the submission, in one race
-constexpr double naive_is_slow = 0.1;   // of a limit: who exceeds that may be no slower than naive
-constexpr int discards_to_give_up = 15; // when no fewer than the pairs kept
+constexpr double clocks_apart = 0.10;     // two clocks may differ by this share of the longer time,
+constexpr double clocks_apart_ms = 0.5;   // and by this much per run, for taking turns on one GPU
+constexpr double beyond_device = 1.05;  // times the measured copy or multiply-add rate: implausible
+constexpr double clock_fell = 0.90;     // within a paired sample
+constexpr double clock_low = 0.75;      // relative to the benchmark's usual clock
+constexpr double beyond_looks = 2;      // the clock may fall this many times further than was seen
+constexpr double restless_naive = 0.10; // relative spread from which the machine is to blame
+constexpr double most_spent_ms = 60e3;  // by the submission, in one benchmark
+// With naive below this share of the limit, a call that exceeds it probably never ends.
+constexpr double naive_is_slow = 0.1;
+constexpr int discards_to_give_up = 15; // if no fewer than the samples kept
 
 } // namespace grading

@@ -1,4 +1,4 @@
-// The images and frames of race_set.hpp.
+// Builds the images and requests of race_set.hpp.
 #include "race_set.hpp"
 
 #include "case_run.hpp"
@@ -20,7 +20,7 @@ unsigned parts(const slot &s) { return s.where == place::per_device ? s.parts : 
 std::uint64_t image_of(const slot &s) { return whole_lines(s.bytes + 2 * s.guard * parts(s)); }
 bool in_place(const slot &s) { return s.where != place::value && !s.read_only && !s.output; }
 
-// The bytes of an argument in place that a call may write.
+// Bytes of an in-place argument that a call may write.
 struct extent {
     std::uint64_t first, bytes;
     bool holds(std::uint64_t at, std::uint64_t count) const
@@ -41,7 +41,7 @@ void fill_words(std::byte *to, std::uint64_t bytes, std::uint32_t word)
     for (std::uint64_t i = 0; i + 4 <= bytes; i += 4) std::memcpy(to + i, &word, 4);
 }
 
-// On all cores: one alone needs longer for these than the whole race does.
+// Copies on all cores: one core would take longer than the whole benchmark.
 void copy_bytes(std::byte *to, const std::byte *from, std::uint64_t bytes)
 {
     in_ranges(bytes, [=](std::size_t first, std::size_t last) {
@@ -172,7 +172,7 @@ void race_set::change(std::mt19937_64 &random, bool restored)
     }
 }
 
-// A workload may have made its vectors anew.
+// Looks the arguments up again: a workload may have reallocated its vectors.
 void race_set::find_arguments()
 {
     const std::vector<argument> now = work_->arguments();
@@ -190,7 +190,7 @@ void race_set::find_arguments()
             "change() may put other elements into the arguments, and only as many as before.");
 }
 
-// What is only read stays in the workers as it is.
+// Inputs that are only read are never sent to the workers again, so they must not change.
 void race_set::expect_unchanged() const
 {
     for (const argument &a : arguments_) {
@@ -221,7 +221,7 @@ void race_set::add_changes(const std::vector<std::span<std::byte>> &changes)
                      "change() must return spans inside the vectors that arguments() named.");
         const argument &a = arguments_[i];
         auto at = static_cast<std::uint64_t>(c.data() - static_cast<std::byte *>(a.data));
-        if (written_in_place(a).holds(at, c.size())) continue; // is restored
+        if (written_in_place(a).holds(at, c.size())) continue; // restore() covers it
         request r = part(i, at, c.size());
         std::memcpy(in_.data() + r.offset, c.data(), c.size());
         refresh_.push_back(r);

@@ -1,5 +1,4 @@
-// One set of arguments of a race: its image in the input region, and the frames that bring it to
-// workers and judge what comes back.
+// One set of benchmark arguments: its image in shared memory, its requests, its output checks.
 #pragma once
 
 #include "grading.hpp"
@@ -14,37 +13,37 @@ namespace grading {
 
 class race_set {
 public:
-    // Places the image in `in` from byte `at`; `number` names the set in every worker. Ends the
-    // case with INFRA_ERROR when it does not fit.
+    // Places the image in `in` from byte `at`; `number` identifies the set in every worker. Ends
+    // the case with INFRA_ERROR if it does not fit.
     race_set(std::unique_ptr<workload> work, region &in, std::uint64_t at, std::uint32_t number);
-    // Writes the image: guards, values, inputs. Before the first load().
+    // Writes the image: guards, values, inputs. Call it before the first load().
     void fill_image();
 
     workload &work() const { return *work_; }
     std::uint32_t number() const { return number_; }
-    std::uint64_t end() const { return end_; }               // of the image in the input region
-    std::uint64_t image_bytes() const { return end_ - at_; } // about what it takes on a device
+    std::uint64_t end() const { return end_; }               // end of the image in the input memory
+    std::uint64_t image_bytes() const { return end_ - at_; } // roughly its size on a device
 
-    std::uint64_t output_bytes() const { return output_bytes_; } // that a call may write, stored
-    // Where stores go in the output region, until told otherwise; before load().
+    std::uint64_t output_bytes() const { return output_bytes_; } // bytes that store() returns
+    // Sets where stores go in the output memory (default 0). Call it before load().
     void store_at(std::uint64_t at);
     std::uint64_t stored_at() const { return stored_at_; }
 
     request load() const;
-    // Changes the inputs by the workload's rule, here and in the image. `refresh` then holds the
-    // frames that any worker with this set needs: the changes; and `restore` those that only a
-    // worker needs that is about to call with it: what a call writes in place. None unless
-    // `restored`.
+    // Changes the inputs by the workload's rule, here and in the image. Afterwards `refresh` holds
+    // the requests with the changes, for every worker that has this set. `restore` holds the
+    // requests that put back what a call changed in place, for a worker that is about to call with
+    // it; it is empty unless `restored`.
     void change(std::mt19937_64 &random, bool restored = true);
     const std::vector<request> &refresh() const { return refresh_; }
     const std::vector<request> &restore() const { return restore_; }
-    // Fills the outputs with words that are no number.
+    // Fills the outputs with words that are NaN.
     request spoil(std::uint32_t word) const;
-    request store() const; // of all that a call may write
+    request store() const; // returns all that a call may write
 
-    // Judges the stored bytes as far as that is possible without knowing the answer (guards, and
-    // whether anything was written at all over `word`), then gives them to the workload, whose
-    // check() can follow. Ends the case; several sets may be taken at the same time.
+    // Checks the stored bytes without knowing the answer: the guards, and that something was
+    // written over `word`. Then copies them to the workload, whose check() can follow. Ends the
+    // case on a failure. Several sets may be taken at the same time.
     void take(const region &out, std::uint32_t word) const;
 
 private:
@@ -58,11 +57,11 @@ private:
     region &in_;
     std::uint64_t at_, end_, output_bytes_ = 0, stored_at_ = 0;
     std::uint32_t number_;
-    bool reload_ = false; // some argument can be neither patched nor spoilt where it is
+    bool reload_ = false; // some argument can be neither patched nor poisoned in place
     std::vector<request> refresh_, restore_;
 };
 
-// A word of poison: as a float, half of a double or two halves it is not a number.
+// A word of poison: NaN as a float, as half of a double, and as two halves.
 std::uint32_t poison_word(std::uint64_t random_bits);
 
 } // namespace grading

@@ -1,4 +1,4 @@
-// Both requests, then the images with offsets counted from there.
+// Writes both requests of a call, then its images with offsets relative to the first image.
 #include "replay.hpp"
 
 #include "case_run.hpp"
@@ -14,10 +14,10 @@ namespace grading {
 namespace {
 struct {
     request load, run;
-    std::uint64_t from = 0, to = 0; // equal: none
+    std::uint64_t from = 0, to = 0; // equal: no call
 } last;
 
-constexpr std::uint64_t most_kept = 1 << 30; // bytes of arguments, that a disk bears
+constexpr std::uint64_t most_kept = 1 << 30; // bytes of arguments, so that a disk does not fill up
 } // namespace
 
 void remember_call(const request &load, const request &run, std::uint64_t from, std::uint64_t to)
@@ -36,7 +36,7 @@ std::string keep_call()
         if (!std::isalnum(static_cast<unsigned char>(c)) && c != '.' && c != '_') c = '-';
     std::filesystem::path path =
         std::filesystem::path(options().replay_folder) / (name + ".replay");
-    // A verdict stands without a replay: where none can be kept, none is.
+    // A verdict does not depend on its replay, so errors are ignored.
     std::error_code unwritable;
     std::filesystem::create_directories(path.parent_path(), unwritable);
     request load = last.load;

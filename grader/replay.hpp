@@ -8,12 +8,12 @@
 
 namespace grading {
 
-// The requests of a call whose images lie in the input region from byte `from` to `to`.
+// Remembers the requests of a call whose images lie in the input memory from byte `from` to `to`.
 void remember_call(const request &load, const request &run, std::uint64_t from, std::uint64_t to);
-// Its images are about to be overwritten, or its case is over.
+// Forgets the call. Used before its images are overwritten, and after its case.
 void forget_call();
-// Writes the call remembered; returns the file's path, or nothing when there is no folder for it,
-// no call, or no room on the disk.
+// Writes the remembered call to a file. Returns the path, or an empty string if there is no folder
+// for it, no call, or no room on the disk.
 std::string keep_call();
 
 } // namespace grading

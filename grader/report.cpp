@@ -1,4 +1,4 @@
-// Records of a run; the report that people read; result.json.
+// Records of a run, the report for people, and result.json.
 #include "report.hpp"
 #include "case_run.hpp"
 #include "counted.hpp"
@@ -31,7 +31,7 @@ std::string lab;
 
 constexpr std::size_t width = 80;
 
-// Lines of at most `width` columns, each after `indent` spaces, the first after `head` if any.
+// Wraps text to `width` columns, each line after `indent` spaces, the first after `head` if given.
 std::string wrapped(const std::string &text, int indent, const std::string &head = {})
 {
     const std::string margin(static_cast<std::size_t>(indent), ' ');
@@ -67,7 +67,7 @@ int open_points(const case_record &r)
     return r.started && r.result == verdict::SKIPPED ? r.max_points : 0;
 }
 
-// Of the submission's own comments, where the stub as it was handed out is not known.
+// Uses the TODOs of the submission's own comments if the stub as handed out is not known.
 const todo_list &todos()
 {
     static const todo_list list = [] {
@@ -121,8 +121,8 @@ std::string gates(const speed_result &s)
     return text;
 }
 
-// What the points are for that a speed case still has to give: "For 4 points: at least 65 % of copy
-// bandwidth. For 6 points: at least 90 % of copy bandwidth."
+// Requirements for the points that a speed case has not reached: "For 4 points: at least 65 % of
+// copy bandwidth. For 6 points: at least 90 % of copy bandwidth."
 std::string more_points(const case_record &r)
 {
     if (!r.speed || r.speed->offered < 2 || r.points == r.max_points) return {};
@@ -144,7 +144,7 @@ std::string printable_lines(const std::string &untrusted)
     return fmt::format("{}", fmt::join(all, "\n"));
 }
 
-// The submission's own words in the case's last call.
+// Text that the submission printed in the case.
 std::string printed_text(const case_record &r)
 {
     if (r.text.empty()) return {};
@@ -158,7 +158,7 @@ std::string printed_text(const case_record &r)
     return text;
 }
 
-// What cases printed that the report does not show otherwise.
+// Mentions text printed in passed cases, which the report does not show otherwise.
 std::string printed_in_passing(const std::vector<const case_record *> &printed, std::size_t cases)
 {
     if (printed.empty()) return {};
@@ -184,11 +184,11 @@ std::string failure(const case_record &r, const painter &paint)
         text += wrapped("It belongs to " + todo + ".", 4);
     for (const std::string &warning : options().warnings)
         text += wrapped("nvcc warned: " + warning, 4);
-    // What was counted and missed, the message has said.
+    // The message already lists the missed counters.
     if (r.speed && !std::isnan(r.speed->median)) text += wrapped(gates(*r.speed), 4);
     text += wrapped(more_points(r), 4);
     text += printed_text(r);
-    // The simulator has said what a debugger could.
+    // The simulator already reports more than a debugger could.
     if (!r.replay.empty() && !options().simulated)
         text +=
             fmt::format("    Repeat this call alone, under cuda-gdb, ncu or compute-sanitizer:\n"
@@ -198,7 +198,7 @@ std::string failure(const case_record &r, const painter &paint)
     return text;
 }
 
-// Once for all cases: a pass that means less than it says must not pass for more.
+// Say once that some kernels were only partly checked for races.
 std::string unwatched_note()
 {
     int cases = 0;
@@ -213,7 +213,7 @@ std::string unwatched_note()
                    2);
 }
 
-// The cases that could not be judged, by the reason why.
+// Cases that could not be judged, grouped by reason.
 std::string notes_on_open_cases()
 {
     std::vector<open_case> cases;
@@ -226,7 +226,7 @@ std::string notes_on_open_cases()
     return text;
 }
 
-// Of a function's first failure that is not shown whole: where it is and what happened.
+// Short message for a function's first failure that is not shown in full.
 std::string in_short(const case_record &r)
 {
     constexpr std::size_t most = 200; // three lines
@@ -258,7 +258,7 @@ nlohmann::json number(double v)
 
 nlohmann::json speed_json(const speed_result &s, nlohmann::json c)
 {
-    if (!std::isnan(s.naive_ms)) { // then it was timed, though it may not have ended
+    if (!std::isnan(s.naive_ms)) { // it was timed, even if it did not end
         c["speedup"] = {{"median", number(s.median)},
                         {"low", number(s.low)},
                         {"high", number(s.high)},
@@ -288,7 +288,7 @@ nlohmann::json speed_json(const speed_result &s, nlohmann::json c)
             c["naive_counters"][what] = number(value);
     }
     c["steps"] = {{"reached", s.reached}, {"offered", s.offered}};
-    // Where less than naive's own speed is asked for, naive's way is the right one.
+    // If the gate asks for less than naive's own speed, naive's way is the right one.
     if (s.naive_may_pass || (s.required > 0 && s.required < 1)) c["naive_may_pass"] = true;
     return c;
 }
@@ -334,8 +334,8 @@ void worth::fill(doctest::detail::TestCase &test) const
     r.name = test.m_name;
     r.what = what;
     r.max_points = points;
-    // Where a grid has as many blocks as the device has room for, few blocks have several pieces
-    // each to do, of small inputs too.
+    // A grid is often as large as the device has room for. With few multiprocessors, few blocks
+    // then have several pieces each, even for small inputs.
     constexpr int few = 2;
     if (what == kind::correctness) r.multiprocessors = few;
     records().push_back(std::move(r));
@@ -346,7 +346,8 @@ void record_speed(const speed_result &s) { current_case().speed = s; }
 
 namespace {
 
-// So much of a case's name as is no part of another's, in `room` columns where that is possible.
+// Returns the longest beginning of a case's name that fits into `room` columns, if it identifies
+// the case; else the whole name.
 std::string part_of_name(const std::string &case_name, std::size_t room)
 {
     auto means_it_alone = [&](const std::string &part) {
@@ -362,7 +363,7 @@ std::string part_of_name(const std::string &case_name, std::size_t room)
     return case_name;
 }
 
-// A command of one line, or one that goes on in the next.
+// A command of one line, or of two with a continuation.
 std::string how_to_grade_case(const std::string &case_name)
 {
     const std::string begin = how_to_grade(), option = " --case \"";
@@ -374,7 +375,8 @@ std::string how_to_grade_case(const std::string &case_name)
     return begin + " \\\n" + margin + option + part_of_name(case_name, width - used) + "\"";
 }
 
-// Empty: nothing is left to do. `to_write`: nobody has written the function of `first` yet.
+// Returns an empty string if nothing is left to do. `to_write`: the function of `first` is not
+// written yet.
 std::string what_next(const case_record *first, bool to_write, bool points_left)
 {
     if (first && !to_write) return how_to_grade_case(first->name);
@@ -401,8 +403,8 @@ std::string human_report(bool colour)
     std::map<std::string, tally> by_function;
     const case_record *first = nullptr;
     std::vector<const case_record *> others;
-    int out_of_reach = 0;                // points that no change of the file brings here
-    std::map<std::string, int> cases_of; // by function, also those that were not asked for
+    int out_of_reach = 0;                // points that no change of the file can bring here
+    std::map<std::string, int> cases_of; // by function, including cases that were not chosen
     for (const case_record &r : records()) {
         std::string f = function_of(r.name);
         ++cases_of[f];
@@ -420,8 +422,8 @@ std::string human_report(bool colour)
         if (!r.unsupported) out_of_reach += open_points(r);
         if (r.speed) t.speed.push_back(&r);
     }
-    // A function that writes nothing anywhere is not written yet: one line for it, not one a case.
-    // Of one that was asked for some of its cases alone nobody knows.
+    // A function that writes nothing in any case counts as not written: it gets one line, not one
+    // per case. That is unknown if only some of its cases were chosen.
     auto nothing_written = [&](const std::string &function) {
         return by_function[function].not_written == cases_of[function];
     };
@@ -580,14 +582,15 @@ int exit_status()
         if (!r.started) continue;
         if (r.result == verdict::INFRA_ERROR) return 99;
         graded = graded || !skipped(r);
-        // Where the machine lacks what the lab can do without, the case is not required here.
+        // A case that needs something the machine lacks, and the lab can do without, is not
+        // required.
         open = open || (skipped(r) && !r.lacking);
         failed = failed || (!passed(r) && !skipped(r));
     }
     return failed ? 1 : open || !graded ? 77 : 0;
 }
 
-// doctest tells this listener where the run is.
+// Enters the progress of doctest's run into the records.
 struct case_listener : doctest::IReporter {
     explicit case_listener(const doctest::ContextOptions &) {}
     void report_query(const doctest::QueryData &) override {}
@@ -610,7 +613,7 @@ struct case_listener : doctest::IReporter {
         r.duration_ms =
             std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start_)
                 .count();
-        // Only end_case fails a case; anything else that doctest saw is a fault of ours.
+        // Only end_case fails a case; any other failure seen by doctest is a fault of the grader.
         if (stats.failure_flags != 0 && !r.ended) {
             r.ended = true;
             r.result = verdict::INFRA_ERROR;
@@ -622,7 +625,7 @@ struct case_listener : doctest::IReporter {
                            ? r.max_points * r.speed->reached / r.speed->offered
                            : r.max_points;
         if (r.result == verdict::UNINITIALISED && todos().waits_for_others(r.name, r.line)) {
-            r.line = 0; // it reads rightly
+            r.line = 0; // the line itself is right
             r.hint = "What is read there must be written first, and that is not done yet.";
         }
         take_submission_text(r);

@@ -1,4 +1,4 @@
-// The grader's own records of a run, what people read of them, and result.json.
+// The grader's own records of a run, the report for people, and result.json.
 #pragma once
 
 #include "call.hpp"
@@ -15,80 +15,81 @@
 
 namespace grading {
 
-// What became of a case: all that reports and result.json are made of.
+// Result of a case: the data for reports and result.json.
 struct case_result {
     std::string name;
     kind what = kind::correctness;
     int points = 0, max_points = 0;
     bool started = false, ended = false;
-    bool tried = true;        // false: the function was known not to end
-    bool unsupported = false; // the submission used what the simulator lacks: open by its doing
+    bool tried = true;        // false: the function is known not to end
+    bool unsupported = false; // the submission used something that the simulator lacks
     verdict result = verdict::PASS;
     std::string message, hint;
     std::string about;     // the function whose TODO the failure is; empty: the case's own
-    bool lacking = false;  // the machine lacks what it needs, and the lab can do without it
-    int line = 0;          // of the submission's file, that the message names; 0: none
+    bool lacking = false;  // the machine lacks something that the lab can do without
+    int line = 0;          // of the submission's file, named by the message; 0: none
     std::string function;  // the contract function last called
-    std::string unwatched; // a kernel too large for the simulator to look for all its races
-    std::string text;      // what the submission printed
+    std::string unwatched; // a kernel too large for the simulator to find all its races
+    std::string text;      // text that the submission printed
     bool text_cut = false;
-    std::string counts; // the simulator's counters of its largest call, where asked for
+    std::string counts; // the simulator's counters of its largest call, if asked for
     std::string replay; // the file that repeats the case's last call
     double duration_ms = 0;
     std::optional<speed_result> speed;
-    // It did not end in time, and is waited for in no later case: the function that was called, or
-    // "", where waiting has taken too long in all.
+    // If it did not end in time: the function called, which later cases do not call again, or ""
+    // if all waits together took too long.
     std::optional<std::string> endless;
 };
 
-// And what is known of one that is being graded.
+// The result, and the state of a case being graded. "Call" is the case's current call.
 struct case_record : case_result {
-    std::string numbers; // of its call: "n = 10, offset = 3"
-    std::string refused; // of its call: the launches the simulator refused, in a sentence
-    failed_call failed;  // of its call: the first one of the runtime that did
+    std::string numbers; // arguments of the call: "n = 10, offset = 3"
+    std::string refused; // launches in the call that the simulator refused, in a sentence
+    failed_call failed;  // first failed runtime call in the call
     struct {
         std::string words, hint;
-    } before_crash;    // of its call: what devices had found; empty: nothing
-    std::string older; // of its call: a block that saw two stores of another out of order
+    } before_crash;    // the devices' findings before the call crashed; empty: none
+    std::string older; // in the call: a block saw two stores of another out of order
     struct {
         std::string cause, next, function;
-    } output_read; // what it means when an output is read; empty: nothing in particular
+    } output_read; // meaning of reading an output; empty: nothing in particular
     stream_work streams = stream_work::as_queued;
     bool any_blocks_first = false;
-    int ranks = 0;                  // that make its calls, of Open MPI; 0: one process without
+    int ranks = 0; // Open MPI ranks that make its calls; 0: one process without MPI
     std::uint64_t closed_peers = 0; // pairs of devices, as in simulator_close_peers
-    int launch_places = 0;          // for launches by kernels; 0: as many as usual
-    int multiprocessors = 0;        // of a simulated device; 0: as many as usual
-    bool others_launch = false;     // and take some of these places for a moment
+    int launch_places = 0;          // limit of pending launches by kernels; 0: the default
+    int multiprocessors = 0;        // per simulated device; 0: the default
+    bool others_launch = false;     // other launches hold some of these places for a moment
     struct {
         std::string hint, array;
         std::size_t in_use = 0;
-    } past_the_end;            // what to try where a call gets there; empty: nothing in particular
-    std::string another_order; // where all is there, elsewhere
-    std::string one_place;     // where two threads of a kernel write one
+    } past_the_end;            // hint for accesses past the end; empty: the general one
+    std::string another_order; // hint for right elements in another order
+    std::string one_place;     // hint for two threads of a kernel that write one location
     struct {
         std::vector<std::vector<std::uint64_t>> lists;
         std::string hint;
-    } left_out;                                 // of an output, just the elements of one of these
-    std::vector<misconception<float>> too_many; // elements written that nobody asked for
-    std::string misaligned;                     // where an access is
-    std::string unwritten;                      // where scratch is read that nobody wrote
+    } left_out; // hint for outputs that lack exactly one of these lists
+    std::vector<misconception<float>> too_many; // known answers with too many elements
+    std::string misaligned;                     // hint for misaligned accesses
+    std::string unwritten;                      // hint for reads of scratch that was never written
     bool counting = false;                      // its calls count values into bins
-    bool copied = false;     // its calls bring their results by copies, not by kernels
-    std::string without_end; // where it does not end
+    bool copied = false;     // its calls produce their results by copies, not by kernels
+    std::string without_end; // hint for calls that do not end
     struct {
-        double share = 1.0 / 8;  // of the bytes on the device that the host may see, and bring
-        std::uint64_t bytes = 0; // beyond that
-        bool steers = false;     // it launches kernels by what it has seen
+        double share = 1.0 / 8;  // of device bytes that the host may see, and bring
+        std::uint64_t bytes = 0; // in addition to that share
+        bool steers = false;     // it bases launches on data it has seen
         bool exempt = false;     // the contract has it work on device memory
     } host;
-    std::string may_read_on; // the argument behind whose end a read ends the call and not the case
-    bool only_launches = false; // calls may end in any way but by a launch that is refused
+    std::string may_read_on;    // a read past this argument's end ends the call, not the case
+    bool only_launches = false; // only a refused launch ends the case
     bool repeating = false;     // the second of two equal calls is running
-    // Which runs streams' work late, since the first one had streams; and whether the last one did.
+    // late_again: the second call runs streams' work late, because the first one used streams.
+    // was_late: the last call did.
     bool late_again = false, was_late = false;
-    // The last call's outputs, so that comparisons can name them: the caller's elements, the name,
-    // and of how many elements each is one of several buffers; 0: there is one.
+    // Outputs of the last call, so that comparisons can name them: the caller's elements, the
+    // name, and the elements per buffer if there are several (0: one buffer).
     struct named_output {
         const void *data;
         std::string name;
@@ -97,23 +98,24 @@ struct case_record : case_result {
     std::vector<named_output> outputs;
 };
 
-std::vector<case_record> &records(); // every case of this program, in the order of the file
+std::vector<case_record> &records(); // every case of this program, in file order
 case_record &current_case();
-// An earlier case in which `function` did not end, or none was waited for any more; null: none.
+// Returns an earlier case in which `function` did not end, or after which no call is waited for;
+// null: none.
 const case_result *endless_before(const case_record &, const std::string &function);
-// Why a case was not tried, in a sentence.
+// Explains in a sentence why a case was not tried.
 std::string not_tried(const std::string &function, const case_result &earlier);
 const std::string &lab_name();
 void set_lab_name(std::string name);
 
-// What a person reads, at most 80 columns; the first failure first. `colour`: ANSI colours.
+// The report for people: at most 80 columns, the first failure first. `colour`: ANSI colours.
 std::string human_report(bool colour);
-// By case: the simulator's counters of its largest call, and the function called.
+// Per case: the simulator's counters of its largest call, and the function called.
 std::string counters_json();
 // The canonical document (schema cuda-workbook/1) with this lab in it.
 std::string result_json();
-// 0 passed, 1 the submission failed, 77 nothing failed and required cases are open, 99 our own
-// machinery failed.
+// 0 passed, 1 the submission failed, 77 nothing failed and required cases are open, 99 a fault of
+// the grader or the machine.
 int exit_status();
 
 } // namespace grading

@@ -1,6 +1,6 @@
-// Starts, speaks to and disposes of worker processes.
+// Starts worker processes, sends them requests, and ends them.
 //
-// Where the machine allows, a worker is confined to a sandbox, whose namespaces its keeper shares.
+// If the machine allows it, a worker is confined to a sandbox, whose namespaces its keeper shares.
 #include "session.hpp"
 
 #include "process/kept_process.hpp"
@@ -39,20 +39,21 @@ std::vector<std::string> minimal_environment()
 {
     std::vector<std::string> result{"PATH=/usr/bin:/bin", "LC_ALL=C", "CUDA_CACHE_DISABLE=1",
                                     "CUDA_MODULE_LOADING=EAGER"};
-    // Where the driver is and which devices and cores the grader may use are the machine's
-    // business, not the student's.
+    // The machine, not the student, decides where the driver is and which devices and cores the
+    // grader may use.
     for (const char *name :
          {"LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "SIMULATOR_CORES"})
         if (const char *value = getenv(name)) result.push_back(std::string(name) + "=" + value);
     return result;
 }
 
-// The system's libraries, the GPU's devices, `program`, and nothing else of the machine: no
-// solution, no grader, no file of anybody's.
+// Shows the system's libraries, the GPU's devices and `program`, and nothing else of the machine:
+// no solution, no grader, no user's file.
 sandbox sandbox_of(const worker_options &o, confinement how, const std::string &program,
                    const std::string &seen_at)
 {
-    const bool simulates = program == o.device; // it sends the host's code a descriptor
+    // It sends a descriptor to the process with the host code.
+    const bool simulates = program == o.device;
     const bool ranks = o.ranks > 0;
     sandbox s(how, {.proc = o.proc,
                     .processes = ranks,
@@ -65,9 +66,9 @@ sandbox sandbox_of(const worker_options &o, confinement how, const std::string &
     for (const std::filesystem::directory_entry &e :
          std::filesystem::directory_iterator("/dev", nothing_there))
         if (e.path().filename().string().starts_with("nvidia")) s.show(e.path().string(), true);
-    std::error_code gone; // then the worker fails to start, and its answer says so
+    std::error_code gone; // the worker then fails to start, and its answer says so
     s.show(std::filesystem::canonical(program, gone).string(), seen_at);
-    if (ranks) { // with what Open MPI reads besides libraries
+    if (ranks) { // Open MPI reads these besides libraries
         s.show(std::filesystem::canonical(o.mpirun, gone).string(), o.mpirun);
         s.show("/etc/openmpi");
         s.show("/usr/share/openmpi");
@@ -125,7 +126,7 @@ std::pair<owned_fd, owned_fd> connected(int type)
     return {owned_fd::high(pair[0]), owned_fd::high(pair[1])};
 }
 
-// Copies the image that an argument has in a region at the same place in another.
+// Copies the image of an argument from one shared memory to the same offset in another.
 void copy_image(const slot &s, std::uint64_t at, const region &from, const region &to)
 {
     const std::uint64_t bytes = s.bytes + (s.where == place::value ? 0 : 2 * s.guard);
@@ -139,15 +140,17 @@ struct worker::state {
     const region *input = nullptr;
     std::unique_ptr<region> output;
     owned_fd text;
-    worker_process host; // or all there is
-    // Simulated devices, of each rank its own; the first rank's hold the arguments. They have
-    // `input` and `output`, and the host's code has regions of its own, for what is the host's.
+    worker_process host; // runs everything if there are no simulated devices
+    // One process with simulated devices per rank; the first rank's holds the arguments. These
+    // processes map `input` and `output`; the host code has its own memories, for the arguments
+    // that lie on the host.
     std::vector<worker_process> devices;
     std::unique_ptr<region> host_input, host_output;
     std::map<std::uint32_t, std::vector<slot>> sets;
-    bool met = false;                  // it has answered
-    std::optional<request> last_words; // what devices are asked once the host's code has crashed
-    std::string scratch; // a folder for Open MPI's files, where /tmp is not the worker's own
+    bool met = false; // it has answered once
+    // Asks the devices for their report if the host code crashes.
+    std::optional<request> last_words;
+    std::string scratch; // folder for Open MPI's files, if /tmp is not the worker's own
     std::string said;
     std::size_t said_in_all = 0;
     bool cut = false;
@@ -168,7 +171,7 @@ struct worker::state {
     ~state()
     {
         stop();
-        std::error_code stays; // then it lies in /tmp, where nobody minds
+        std::error_code stays; // a folder left in /tmp does no harm
         if (!scratch.empty()) std::filesystem::remove_all(scratch, stays);
     }
 };
@@ -182,7 +185,7 @@ void worker::state::start(const region &input)
     confinement how = options.sandbox ? available_confinement(options.proc) : confinement::none;
     std::vector<std::string> environment = minimal_environment();
     if (options.ranks && how != confinement::namespaces) {
-        how = confinement::none; // Open MPI needs what Landlock takes away
+        how = confinement::none; // Open MPI needs what Landlock forbids
         char folder[] = "/tmp/cuda-workbook-ranks.XXXXXX";
         if (!mkdtemp(folder)) throw_errno("making a folder in /tmp");
         scratch = folder;
@@ -190,7 +193,7 @@ void worker::state::start(const region &input)
     }
     if (options.devices > 1)
         environment.push_back("SIMULATOR_DEVICES=" + std::to_string(options.devices));
-    // Each call has a limit on the clock on the wall, and the simulator takes every core.
+    // CPU limit. Each call has a limit in wall-clock time, and the simulator uses every core.
     const std::uint64_t cpu_seconds =
         600 * std::uint64_t{std::max(1u, std::thread::hardware_concurrency())};
 
@@ -265,7 +268,7 @@ bool worker::state::read_text()
 
 answer worker::state::finish(answer a)
 {
-    // Where devices ended first, the host's code could not go on.
+    // If the devices ended first, the host code could not go on.
     const bool lost =
         a.how == ending::exited && a.status == simulator::remote::status_without_device;
     for (worker_process &d : devices) {
@@ -281,7 +284,7 @@ answer worker::state::finish(answer a)
     }
     if (const auto report = std::exchange(last_words, {}); report && a.how == ending::crashed) {
         const answer told = ask(devices[0], *report, std::chrono::seconds(5));
-        if (told.how != ending::answered) return a; // which has stopped all
+        if (told.how != ending::answered) return a; // that ask() has stopped all processes
         const std::byte *from = output->data() + report->offset;
         if (told.value.status == reply_status::done) a.report.assign(from, from + report->bytes);
     }
@@ -312,8 +315,8 @@ bool worker::state::exhausted(answer &a) const
 
 namespace {
 
-// What the leader of several ranks says of one that did not answer, as of a worker alone. Whether
-// they all can go on.
+// Translates the report of the rank leader about a rank that did not answer into an answer as of a
+// single worker. Returns true if the ranks can go on.
 bool understand_ranks(answer &a)
 {
     a.rank = a.value.rank;
@@ -348,9 +351,9 @@ worker::worker(const worker_options &options, const region &input)
     state_->start(input);
 }
 
-// When a request has taken too long. On a clock on the wall; where devices are simulated, once the
-// host's code has had so much time of a core, or all have stood still: kernels have a limit of
-// their own, and a machine that others use is no fault of the submission.
+// Time limit of a request. It is wall-clock time, except where devices are simulated. There it is
+// core time of the host code, or standstill of all processes: kernels have a limit of their own,
+// and a busy machine is not the submission's fault.
 class request_limit {
 public:
     request_limit(std::chrono::milliseconds limit, bool by_cores)
@@ -358,7 +361,8 @@ public:
     {
     }
 
-    // What host code and devices have used is asked for now and then, if at all.
+    // `used` returns the core seconds of the host code, and of host code and devices; it is called
+    // only now and then.
     template <class F> bool over(F used)
     {
         const auto now = steady::now();
@@ -371,11 +375,11 @@ public:
         stands_still_ = now - start_ >= limit_ && now - moved_ >= standstill;
         return stands_still_ || of_core >= limit_ - at_first_ || now - start_ >= patience * limit_;
     }
-    // Nothing of it has been at work for some time.
+    // True if none of its processes has been at work for some time.
     bool stands_still() const { return stands_still_; }
 
 private:
-    static constexpr double least = 0.05; // seconds of a core that count as work
+    static constexpr double least = 0.05; // core seconds that count as work
     static constexpr std::chrono::seconds standstill{2};
     static constexpr int patience = 6;
 
@@ -392,7 +396,7 @@ answer worker::state::ask(worker_process &whom, request what, std::chrono::milli
     if (getrandom(what.nonce, sizeof what.nonce, 0) != sizeof what.nonce) throw_errno("getrandom");
     const auto start = steady::now();
     what.limit_ms = static_cast<std::uint32_t>(limit.count());
-    if (options.ranks) limit += std::chrono::seconds(3); // the leader says which ranks wait
+    if (options.ranks) limit += std::chrono::seconds(3); // the leader reports which ranks wait
     request_limit allowed(limit, &whom == &host && !devices.empty() && !options.ranks);
     auto used = [&] {
         const double by_host = used_from(host.process.keeper(), {}).cpu_seconds;
@@ -428,7 +432,7 @@ answer worker::state::ask(worker_process &whom, request what, std::chrono::milli
             ssize_t got = recv(whom.socket.get(), &r, sizeof r, MSG_DONTWAIT | MSG_TRUNC);
             auto now = steady::now();
             if (got > 0) {
-                // A submission may have written it, and left out where its texts end.
+                // A submission may have written the reply without terminating its texts.
                 r.error_name[sizeof r.error_name - 1] = r.text[sizeof r.text - 1] = 0;
                 r.refused[sizeof r.refused - 1] = 0;
                 bool ours = got == sizeof r && r.magic == protocol_magic && r.what == what.what &&
@@ -472,9 +476,9 @@ bool well(const answer &a)
 
 } // namespace
 
-// Device arguments go from the region that is ours to the devices and back; the host's code gets
-// what is the host's alone, and the addresses of the rest. Where only the size of scratch is asked
-// for, its code answers alone.
+// Sends device arguments to the devices, through our own shared memory. The host code gets only
+// the arguments that lie on the host, and the addresses of the others. It answers alone if only
+// the size of scratch is asked for.
 answer worker::state::load(request what, std::chrono::milliseconds limit)
 {
     const std::span<const slot> slots(what.arguments, what.slots);
@@ -498,8 +502,8 @@ answer worker::state::load(request what, std::chrono::milliseconds limit)
     return a;
 }
 
-// All of them; the answer is the first rank's, or that of the first one which is not well. Only the
-// first has arguments.
+// Asks all device processes. Returns the first rank's answer, or that of the first rank with a
+// failure. Only the first rank has arguments.
 answer worker::state::ask_devices(const request &what, std::chrono::milliseconds limit)
 {
     answer result;
@@ -539,7 +543,7 @@ answer worker::state::run(const request &what, std::chrono::milliseconds limit)
         return ended;
     }
     std::ranges::copy(begun.value.refused, a.value.refused);
-    // A kernel's fault is what an error of the host's last call is about.
+    // An error of the host's last call is explained by the kernel's fault.
     const bool fault = ended.value.status == reply_status::cuda_error;
     if (!fault || a.value.status == reply_status::exception) return a;
     a.value.status = ended.value.status;
@@ -599,9 +603,9 @@ answer worker::state::ask_both(const request &what, std::chrono::milliseconds li
     }
 }
 
-// A first request, of nothing: once it is answered, constructors have run, and simulated devices
-// know the host's code, before any input. A thread of a constructor's would run beside all calls,
-// and could do a call's work while nobody looks or keep the device busy for others.
+// Sends an empty first request. Once it is answered, constructors have run and simulated devices
+// know the host code, before any input arrives. A thread started by a constructor would run beside
+// all calls: it could do a call's work unseen, or keep the device busy for others.
 answer worker::state::meet(std::chrono::milliseconds limit)
 {
     request nothing;

@@ -1,4 +1,4 @@
-// Finds functions by their braces, past comments and literals.
+// Finds functions by their braces, outside of comments and literals.
 #include "source_view.hpp"
 
 #include <algorithm>
@@ -9,16 +9,15 @@ namespace grading {
 namespace {
 
 constexpr int context = 3;     // lines around a noted one
-constexpr int worth_a_cut = 4; // fewer lines are not left out
+constexpr int worth_a_cut = 4; // shorter gaps are shown, too
 
-// Walks through C++ and keeps the count of lines; comments, literals and directives are stepped
-// over.
+// Walks through C++ source and counts lines; skips comments, literals and directives.
 class scanner {
 public:
     explicit scanner(std::string_view text) : text_(text) {}
     bool ended() const { return at_ >= text_.size(); }
     int line() const { return line_; }
-    // The next character of code; a blank in the place of what is stepped over.
+    // Returns the next character of code, with a blank in place of skipped text.
     char next()
     {
         bool begins = begins_;
@@ -96,7 +95,7 @@ private:
     std::string_view text_;
     std::size_t at_ = 0;
     int line_ = 1;
-    bool begins_ = true; // nothing but blanks on this line so far
+    bool begins_ = true; // only blanks on this line so far
 };
 
 bool part_of_a_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
@@ -112,7 +111,7 @@ bool holds_word(const std::string &text, std::string_view word)
     return false;
 }
 
-// The word before the first parenthesis that follows a name of the function's own.
+// Returns the first word before a parenthesis that is not an attribute.
 std::string name_in(const std::string &head)
 {
     static const std::set<std::string> attributes = {"__launch_bounds__", "alignas",  "__align__",
@@ -129,7 +128,7 @@ std::string name_in(const std::string &head)
     return {};
 }
 
-// Whether what stands before a brace opens a scope that functions lie in.
+// True if the text before a brace opens a scope that may contain functions.
 bool opens_scope(const std::string &head)
 {
     if (head.find('(') == head.npos)
@@ -143,7 +142,7 @@ bool opens_scope(const std::string &head)
 std::vector<line_range> functions_of(std::string_view source)
 {
     std::vector<line_range> found;
-    std::string head; // what stands since the last `;` or brace
+    std::string head; // text since the last `;` or brace
     int head_line = 0, inside = 0;
     scanner text(source);
     while (!text.ended()) {
@@ -187,7 +186,7 @@ std::vector<line_range> shown_lines(std::string_view source, const std::set<int>
             want(std::max(*at - context, f.first), std::min(*at + context, f.last));
             outside.erase(*at);
         }
-        // A short way between two shown lines is shown, too.
+        // A short gap between two shown lines is shown, too.
         int last = f.first;
         for (auto at = wanted.lower_bound(f.first); at != wanted.end() && *at <= f.last; ++at) {
             if (*at - last <= worth_a_cut) want(last, *at);

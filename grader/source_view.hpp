@@ -1,4 +1,4 @@
-// Which lines of a source file to show around those that something is said about.
+// Selects the lines of a source file to show around lines with a note.
 #pragma once
 
 #include <set>
@@ -13,12 +13,12 @@ struct line_range {
     std::string name = {};   // of a function
 };
 
-// The functions of a C++ source that lines from 1 lie in, in the order of the file, each from the
-// line its declaration begins on. Braces decide; namespaces and classes are looked into.
+// Finds the functions of a C++ source in file order, from the first line of each declaration.
+// Lines count from 1. Decides by braces; searches namespaces and classes, too.
 std::vector<line_range> functions_of(std::string_view source);
 
-// The lines to show: of each function that holds one of `noted`, its head, its end and what is near
-// the noted ones. Where lines are left out, ranges part. Noted lines outside of every function are
+// Returns the lines to show: of each function that holds one of `noted`, its head, its end and the
+// lines near the noted ones. Omitted lines separate ranges. Noted lines outside of functions are
 // shown alone.
 std::vector<line_range> shown_lines(std::string_view source, const std::set<int> &noted);
 

@@ -1,4 +1,4 @@
-// A speed case: on a GPU a timed race, on the simulator one call, or two equal ones, counted.
+// A speed case: on a GPU a timed benchmark, on the simulator one call, or two equal ones, counted.
 #include "speed.hpp"
 
 #include "case_run.hpp"
@@ -34,14 +34,14 @@ using std::chrono::seconds;
 
 constexpr double least_run_ms = 0.3;
 constexpr std::size_t graded_sets = 5;
-constexpr std::uint64_t device_budget = std::uint64_t{16} << 30; // of all sets in all workers
+constexpr std::uint64_t device_budget = std::uint64_t{16} << 30; // for all sets in all workers
 constexpr std::uint64_t images_start = 1 << 20;
-constexpr double least_share = 0.9; // of the bytes that any version must move, by counted kernels
-constexpr std::uint64_t most_carried = 16 << 10;  // bytes by parameters and memset, in all
-constexpr std::uint64_t most_read_back = 1 << 10; // bytes: counts that the host goes by
+constexpr double least_share = 0.9; // fraction of the required bytes that kernels must move
+constexpr std::uint64_t most_carried = 16 << 10;  // bytes by parameters and memset, in total
+constexpr std::uint64_t most_read_back = 1 << 10; // bytes: counts on which the host bases launches
 constexpr std::uint64_t unbounded = std::numeric_limits<std::uint64_t>::max() / 2;
 
-// Adds the time until its end to `sum`, in seconds.
+// Adds its lifetime in seconds to `sum`.
 class stopwatch {
 public:
     explicit stopwatch(double &sum) : sum_(sum), start_(std::chrono::steady_clock::now()) {}
@@ -58,8 +58,8 @@ private:
     std::chrono::steady_clock::time_point start_;
 };
 
-// Calls f(i) for i < n on as many threads as help. The first failure, by index, is thrown once all
-// are done.
+// Calls f(i) for i < n, on one thread per core. Rethrows the failure with the lowest index once
+// all running calls are done.
 template <class F> void in_parallel(std::size_t n, F f)
 {
     std::size_t at_once = std::max(1u, std::thread::hardware_concurrency());
@@ -79,7 +79,7 @@ template <class F> void in_parallel(std::size_t n, F f)
     if (failure) std::rethrow_exception(failure);
 }
 
-// Bytes of memory that this machine can give without swapping; 0 when it does not say.
+// Bytes that this machine can allocate without swapping; 0 if it does not say.
 std::uint64_t available_memory()
 {
     std::ifstream file("/proc/meminfo");
@@ -89,10 +89,10 @@ std::uint64_t available_memory()
     return 0;
 }
 
-// The grader's own kernels in naive's worker.
+// Runs the grader's own copy and multiply-add kernels in naive's worker.
 class yardsticks {
 public:
-    // Their arguments are laid out in the input region from byte `at`.
+    // Places their arguments in the input memory from byte `at`.
     explicit yardsticks(std::uint64_t at) : at_(at)
     {
         copy_bytes_ = std::max<std::uint64_t>(std::uint64_t{128} << 20, 2 * device().l2_bytes);
@@ -113,7 +113,7 @@ public:
 
     void load()
     {
-        // Two pairs of buffers take turns, so that no call finds the one before it in the L2.
+        // Two pairs of buffers alternate, so that no call finds its data in the L2.
         for (std::uint32_t set : copy_sets) {
             request r = frame(command::load, set);
             r.slots = 3;
@@ -139,17 +139,17 @@ public:
             naive_worker().ask(frame(command::drop, set), seconds(10));
     }
 
-    // Bytes read and written a millisecond.
+    // Returns bytes read and written per millisecond.
     double copy_rate()
     {
-        constexpr int calls = 16; // about as long as the contestants' runs, and as cold
+        constexpr int calls = 16; // runs about as long as the implementations, and as cold
         request r = run("yardstick_copy", calls);
         r.flags = flush_l2;
         for (int i = 0; i < calls; ++i) r.sets[i] = copy_sets[i % 2];
         return 2.0 * calls * static_cast<double>(copy_bytes_) / timed(r);
     }
 
-    // Multiply-adds a millisecond.
+    // Returns multiply-adds per millisecond.
     double fma_rate(int calls)
     {
         request r = run("yardstick_fma", calls);
@@ -157,7 +157,7 @@ public:
         return calls * yardstick::multiply_adds(blocks_, iterations) / timed(r);
     }
 
-    // What a RUN costs on the parent's clock beyond what it runs, in milliseconds.
+    // Returns the cost of a run on the parent's clock beyond its calls, in milliseconds.
     double overhead()
     {
         std::vector<double> beyond;
@@ -235,15 +235,15 @@ private:
     double device_s_ = 0;
 };
 
-// Events see the default stream and those that wait for it. Where the worker's own clock says that
-// work went on in others, it counts.
+// Events cover the default stream and streams that it waits for. If the worker's host clock shows
+// that work went on in other streams, that clock counts.
 double own_time(const reply &r)
 {
     bool elsewhere = r.host_ms - r.event_ms > 0.2 * r.host_ms + 0.05;
     return elsewhere ? r.host_ms : r.event_ms;
 }
 
-// What correctness cases of the function have shown so far.
+// True if no correctness case of the function has failed so far.
 bool nothing_wrong_with(const std::string &function)
 {
     return std::none_of(records().begin(), records().end(), [&](const case_record &r) {
@@ -252,7 +252,7 @@ bool nothing_wrong_with(const std::string &function)
     });
 }
 
-// The race on a GPU, as race.hpp wants it run.
+// Benchmarks on a GPU, for the rule in race.hpp.
 class gpu_track : public track {
 public:
     gpu_track(const make_workload &make, const make_workload &make_for_naive,
@@ -277,8 +277,8 @@ public:
     double multiply_adds() const override { return sets_[0].work().multiply_adds(); }
     std::string function() const override { return sets_[0].work().function(); }
 
-    // The next race goes on with the same workers and inputs, and is there to be timed: of the
-    // submission, too, only a first pair is verified.
+    // Keeps workers and inputs for another benchmark, which only calibrates: for the submission,
+    // too, only the first sample is verified.
     void stay_warm()
     {
         warm_ = true;
@@ -297,7 +297,7 @@ public:
             require(who, ask(who, r), "asking for the device's properties");
         }
         yardsticks_.load();
-        // Clocks rise to their usual. For times that are only shown, roughly.
+        // Warms up the clocks; a shorter warm-up is enough for times that are only shown.
         for (int i = 0; i < (shown_ ? 1 : 4); ++i) yardsticks_.fma_rate(max_calls);
         overhead_ms_ = yardsticks_.overhead();
         load(0, sets_.size());
@@ -311,7 +311,7 @@ public:
         std::mt19937_64 same = random_;
         renew(contestant::submission, random_);
         if (make_for_naive_) renew(contestant::naive, same);
-        yardsticks_.fma_rate(16); // the device may have rested while outputs were checked
+        yardsticks_.fma_rate(16); // the device may have idled while outputs were checked
     }
 
     lap run(contestant who) override { return run(who, calls_[index(who)]); }
@@ -378,7 +378,8 @@ private:
             require_trusted(a, doing);
     }
 
-    // Alters the sets of the round in the form that `who` takes, in every worker that takes it.
+    // Changes the inputs of this round's sets in the form that `who` takes, in every worker that
+    // takes it.
     void renew(contestant who, std::mt19937_64 &random)
     {
         std::vector<contestant> takers = contestants();
@@ -403,7 +404,8 @@ private:
         return who != contestant::naive || !verified_[index(who)] || s.work().restored_for_naive();
     }
 
-    // Of two forms, naive takes its own, and the library too, unless naive's is only smaller.
+    // With two forms, naive takes its own, and so does the library, unless naive's is only
+    // smaller.
     std::deque<race_set> &sets_of(contestant who)
     {
         bool naive_alone = gates_.naive_share < 1;
@@ -442,7 +444,7 @@ private:
         in_parallel(made.size(), [&](std::size_t i) { sets[had + i].fill_image(); });
     }
 
-    // Stores go side by side in the output region, as many as it holds.
+    // Loads sets into the workers. Stores go side by side in the output memory, as many as fit.
     void load(std::size_t from, std::size_t to)
     {
         std::uint64_t room = of(contestant::submission).output().size();
@@ -457,8 +459,9 @@ private:
         for (std::deque<race_set> *form : {&sets_, &for_naive_})
             for (std::size_t i = from; i < std::min(to, form->size()); ++i)
                 (*form)[i].store_at(each ? i % (room / each) * each : 0);
-        // Ours side by side, and the submission when they are done, so that memory which it takes
-        // while it says how much scratch it needs is its own loss. Answers are judged in order.
+        // Trusted workers load in parallel, the submission after them: if it allocates memory
+        // while it computes its scratch size, only its own load can fail. Answers are judged in
+        // order.
         std::vector<contestant> all = contestants();
         std::vector<answer> last(all.size());
         in_parallel(all.size(), [&](std::size_t k) {
@@ -476,7 +479,7 @@ private:
             require(all[k], last[k], "handing over the arguments");
         }
     }
-    // The last answer, or that which says what was wrong. All sets together have as long as one.
+    // Returns the last answer, or the first failure. All sets together have the time limit of one.
     answer load(contestant who, std::size_t from, std::size_t to)
     {
         constexpr seconds limit{60};
@@ -494,7 +497,7 @@ private:
         return a;
     }
 
-    // How many sets all workers' devices and this machine's memory take.
+    // Returns how many sets fit the workers' devices and this machine's memory.
     std::size_t most_sets() const
     {
         const race_set &s = sets_[0];
@@ -504,14 +507,14 @@ private:
         std::uint64_t by_device = device_bytes / (contestants().size() * s.image_bytes());
         std::uint64_t forms = make_for_naive_ ? 2 : 1;
         std::uint64_t by_region = (inputs().size() - yardsticks_.end()) / (forms * s.image_bytes());
-        // The workload's vectors and the image, in each form, and what two workers store.
+        // The workload's vectors and the image, in each form, and the stores of two workers.
         std::uint64_t by_host =
             available_memory() / 2 / ((2 * forms + 2) * s.image_bytes()) + sets_.size();
         return std::min({by_device, by_region, by_host, std::uint64_t{max_calls}});
     }
 
-    // A first call of each, judged; then so many a RUN that it lasts long enough for the parent's
-    // clock.
+    // Makes and checks a first call of each implementation, then chooses the calls per run, so
+    // that a run lasts long enough for the parent's clock.
     void choose_calls()
     {
         std::size_t most = most_sets();
@@ -531,7 +534,8 @@ private:
             double ms = run(who, 1).own_ms;
             for (int i = 0; i < 2; ++i) ms = std::min(ms, run(who, 1).own_ms);
             if (who == contestant::naive) naive_ms_ = ms;
-            // No fewer than at the speed that passes: who is slow only now gains nothing.
+            // At least as many calls as at the passing speed: a submission that is slow only now
+            // gains nothing.
             if (who == contestant::submission && gates_.speedup > 0)
                 ms = std::min(ms, naive_ms_ / gates_.naive_share / gates_.speedup);
             double wanted = ms > 0 ? std::ceil(least_run_ms / ms) : static_cast<double>(most);
@@ -564,13 +568,13 @@ private:
                 a.value.threads_left > 0};
     }
 
-    // Outputs are checked side by side while the next are read, as many as have places of their own
-    // in the output region.
+    // Checks outputs in parallel with reading the next ones, as many as fit side by side in the
+    // output memory.
     void verify(contestant who, std::size_t calls)
     {
         stopwatch watch(verify_s_);
         const region &out = of(who).output();
-        std::map<std::uint64_t, std::future<void>> running; // by place
+        std::map<std::uint64_t, std::future<void>> running; // by offset
         for (std::size_t i = 0; i < calls; ++i) {
             race_set &s = in_round(i, who);
             auto &place = running[s.stored_at()];
@@ -586,30 +590,30 @@ private:
 
     const make_workload &make_, &make_for_naive_;
     const speed_gates &gates_;
-    bool shown_; // nothing is graded by these times, so fewer inputs will do
+    bool shown_; // these times are not graded, so fewer inputs will do
     std::size_t least_sets_;
     bool warm_ = false, timed_only_ = false, verified_[2] = {};
     device_clocks clocks_;
     std::mt19937_64 random_;
     yardsticks yardsticks_;
-    std::deque<race_set> sets_, for_naive_; // the second: where naive takes another form
+    std::deque<race_set> sets_, for_naive_; // the second, if naive takes another form
     std::uint64_t image_end_ = 0;
     std::size_t first_ = 0; // set of the round
     std::uint32_t word_ = 0;
     double device_s_ = 0, prepare_s_ = 0, verify_s_ = 0;
     int calls_[3] = {1, 1, 1}, prepared_ = 0;
     bool answers_[3] = {};
-    double overhead_ms_ = 0, naive_ms_ = 0; // the second: of one call, measured first of all
+    double overhead_ms_ = 0, naive_ms_ = 0; // the second: one call, measured at the start
 };
 
-// For calibration: a line a verdict, on standard error.
+// Prints one line per verdict on standard error, for calibration.
 void tell_verdict(const judgement &j)
 {
     fmt::print(stderr, "verdict {} ratio {:.3f} fraction {:.3f} pairs {}\n", name(j.what),
                j.result.median, j.result.fraction, j.result.pairs);
 }
 
-// `had`: what was counted before, kept with the times.
+// `had`: the counters taken before, which are recorded with the times.
 void timed_race(const make_workload &make, const make_workload &make_for_naive,
                 const speed_gates &gates, const speed_result *had)
 {
@@ -661,8 +665,8 @@ counted counters_of_naive()
     }
 }
 
-// Of each call that the submission was made for the last CALL: what one of them was spared, another
-// with the same arguments may have prepared.
+// Returns the counters of each call made for the last CALL. All of them count, because one call
+// may prepare work that it saves another with the same arguments.
 std::vector<counted> counters_of_submission()
 {
     std::vector<counted> all;
@@ -676,8 +680,8 @@ std::vector<counted> counters_of_submission()
     return all;
 }
 
-// The same when blocks take turns of other lengths in another order: the only one by default runs
-// each block as far as it gets, so that the first one draws all of a counter's tickets.
+// Returns the same for blocks that take turns of varying lengths in another order. The default
+// order runs each block as far as it gets, so that the first one draws all tickets of a counter.
 std::vector<counted> counters_in_another_order(const make_workload &make)
 {
     const struct random_order {
@@ -685,7 +689,7 @@ std::vector<counted> counters_in_another_order(const make_workload &make)
         ~random_order() { options().random_schedule = usual; }
     } meanwhile;
     std::mt19937_64 random(case_seed());
-    const std::unique_ptr<workload> work = make(random); // the first one's inputs may be outputs
+    const std::unique_ptr<workload> work = make(random); // inputs of the first may be its outputs
     make_call(work->function(), work->arguments(), nullptr, 0);
     work->check();
     return counters_of_submission();
@@ -699,7 +703,7 @@ const counted &worst_by(const counted_gate &gate, const std::vector<counted> &ca
     return *std::min_element(calls.begin(), calls.end(), worse);
 }
 
-// One set of arguments in naive's worker, for calls that are no race.
+// One set of arguments in naive's worker, for calls outside a benchmark.
 class naive_call {
 public:
     explicit naive_call(const make_workload &make)
@@ -748,21 +752,20 @@ counted count_naive(const make_workload &make)
     return c;
 }
 
-// What calls of the submission counted, the worse of them by each gate, and what it missed, if
-// anything.
+// Worst counter of each gate over the submission's calls, and the gates that it missed.
 struct counted_outcome {
     speed_result result;
     std::string missed, hint;
 };
 
-// What the arguments let come from the host: all where some of them lie there for kernels to reach.
+// Bytes that may come from the host: unbounded if kernels can reach arguments there.
 std::uint64_t bytes_from_host(const argument_places &p)
 {
     return p.shared_with_host ? unbounded : p.on_host;
 }
 
-// A share of what was moved rises with each byte that is moved well and for nothing. A version that
-// is as good as its share says moves less than naive, or as much where naive's accesses are good.
+// Useless but coalesced traffic raises the efficiency ratio. So also require no more than twice
+// naive's sectors.
 void check_moved_for_a_purpose(const workload &work, const counted &submission,
                                const counted &naive)
 {
@@ -777,7 +780,7 @@ void check_moved_for_a_purpose(const workload &work, const counted &submission,
                  "Load each input and store each output as seldom as can be.");
 }
 
-// What neither a kernel's loads nor its stores moved has no faults to count.
+// Efficiency counters only see loads and stores of kernels, so these must have moved the data.
 void check_where_work_was_done(const workload &work, std::uint64_t from_host,
                                const counted &submission)
 {
@@ -827,7 +830,7 @@ void check_where_work_was_done(const workload &work, std::uint64_t from_host,
 counted_outcome count_calls(const make_workload &make, const make_workload &make_for_naive,
                             const speed_gates &gates)
 {
-    // First: the submission's call is the one to repeat.
+    // Naive runs first, because the submission's call must be the one that a replay repeats.
     const counted naive = count_naive(make_for_naive ? make_for_naive : make);
     std::mt19937_64 random(case_seed());
     std::unique_ptr<workload> work = make(random);
@@ -892,7 +895,7 @@ void counted_race(const make_workload &make, const make_workload &make_for_naive
     if (!counted.missed.empty()) end_case(verdict::TOO_SLOW, counted.missed, counted.hint);
 }
 
-// A lesson that time no longer shows is graded by counting, whatever the backend; its time is
+// If time no longer shows the lesson, the counters are graded on any backend, and the time is only
 // shown.
 void counted_then_shown(const make_workload &make, const make_workload &make_for_naive,
                         const speed_gates &gates)
@@ -914,7 +917,8 @@ void right_in_any_order(const make_workload &make)
     std::optional<on_simulator> there;
     if (!simulated() && !can_count()) return;
     if (!simulated()) there.emplace();
-    // What a submission kept of one call is no answer to the next, nor to the one that is counted.
+    // Each call has new inputs, so that results kept from one cannot answer the next, or the
+    // counted one.
     std::mt19937_64 seeds(case_seed());
     for (stream_work when : {stream_work::late, stream_work::shuffled}) {
         run_streams(when);
@@ -929,7 +933,7 @@ void right_in_any_order(const make_workload &make)
 double naive_cost(const make_workload &make)
 {
     if (simulated()) return static_cast<double>(count_naive(make).ticks);
-    constexpr int calls = 5; // the first makes warm
+    constexpr int calls = 5; // the first warms up
     naive_call naive(make);
     double shortest = std::numeric_limits<double>::infinity();
     for (int k = 0; k < calls; ++k) shortest = std::min(shortest, own_time(naive.run(0)));

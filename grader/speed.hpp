@@ -1,15 +1,14 @@
-// Fast or slow: what a speed case measures, how it is judged, and what is kept of it.
+// Fast or slow: the measurements of a speed case, its rule, and its recorded result.
 //
-// A race takes pairs: naive and the submission run on equal inputs, one right after the other,
-// order switching. Each pair gives one ratio of times; the verdict is about the median of those
-// ratios, by the sequential rule of statistics.hpp. The submission is held to
+// A benchmark takes paired samples: naive and the submission run on equal inputs, one right after
+// the other, in alternating order. Each sample gives one ratio of times. The verdict is about the
+// median of these ratios, by the sequential rule of statistics.hpp. The submission must reach
 //   (A) `speed_gates::speedup` times naive's speed, on the worker's clock (CUDA events; the
-//   worker's
-//       own clock where work went on after them) and, less 10 %, on the parent's clock;
+//       worker's host clock if work went on after them) and, less 10 %, on the parent's clock;
 //   (B) a fraction of what this device does in the same rounds with the grader's own copy kernel
 //       (`speed_gates::copy`) or multiply-add loop (`speed_gates::fma`).
-// Not a submission's fault, and so never its fail: a pair during which the device slowed down is
-// thrown away, and a machine that cannot hold still ends in INFRA_ERROR.
+// A submission never fails for a fault of the device: a sample during which the device slowed down
+// is discarded, and a machine without a steady clock ends in INFRA_ERROR.
 #pragma once
 
 #include "grading.hpp"
@@ -25,8 +24,8 @@
 
 namespace grading {
 
-// What a speed case leaves for the report. Times are of one call, medians, in milliseconds. NaN:
-// not measured (on the simulator: all but the counters and the steps).
+// Result of a speed case, for the report. Times are medians, per call, in milliseconds. NaN: not
+// measured (on the simulator: everything but the counters and the steps).
 struct speed_result {
     static constexpr double none = std::numeric_limits<double>::quiet_NaN();
     double median = none, low = none, high = none; // naive's time over the submission's
@@ -37,23 +36,24 @@ struct speed_result {
     double gbps = none;         // bytes that any version must move, over `ms`
     double fraction = none, required_fraction = 0;
     std::string of; // "copy bandwidth" or "multiply-add rate"; empty: no fraction is stated
-    double library_ratio = none; // the library's time over the submission's, median of the rounds
-    bool measured_again = false; // the first sixty pairs did not decide
-    bool by_median = false;      // nor did the second: the median alone decided
-    bool naive_may_pass = false; // the gates are there for others
+    double library_ratio = none; // the library's time over the submission's, median
+    bool measured_again = false; // the first sixty samples did not decide
+    bool by_median = false;      // the second sixty did not either: the median alone decided
+    bool naive_may_pass = false; // the gates reject other ways, not naive's
     std::map<std::string, double> counters;       // a gate's name -> the submission's value
-    std::map<std::string, double> naive_counters; // the same -> naive's
-    std::map<std::string, std::string> units;     // the same -> its unit; "%": values are of 1
-    std::map<std::string, bool> more_is_better;   // the same -> whether its gate says "at least"
-    // What measuring took, in seconds: runs on the device, making and handing over the inputs, and
+    std::map<std::string, double> naive_counters; // the same -> naive's value
+    std::map<std::string, std::string> units;     // the same -> its unit; "%": 1 is 100 %
+    std::map<std::string, bool> more_is_better;   // the same -> true if its gate is "at least"
+    // Cost of the measurement in seconds: runs on the device, making and sending the inputs, and
     // checking the outputs.
     double device_s = 0, prepare_s = 0, verify_s = 0;
-    // Steps reached and offered, a step of 0 not counted: the points are worth reached / offered.
+    // Steps reached and offered; steps of 0 do not count. The case is worth reached / offered of
+    // its points.
     int reached = 0, offered = 1;
-    std::vector<std::string> needs; // of each step offered what it asks for, in words
+    std::vector<std::string> needs; // requirement of each offered step, in words
 };
 
-// Keeps it with the current case. Called once, before the case ends; defined in report.cpp.
+// Adds the result to the current case. Called once, before the case ends; defined in report.cpp.
 void record_speed(const speed_result &);
 
 } // namespace grading

@@ -1,13 +1,13 @@
-// Medians with exact intervals, and the rule that decides early and rarely wrongly.
+// Medians with exact confidence intervals, and a sequential rule with small error rates.
 //
-// The interval is that of order statistics: of n independent samples, the k-th smallest lies above
-// the true median with probability P(Bin(n, 1/2) < k), whatever the distribution (H. A. David, H.
-// N. Nagaraja, Order Statistics, 3rd ed., section 7.1). It needs no symmetry and no variance, so
-// spikes and slow episodes, which is how timings err, do not widen it much.
+// The interval uses order statistics: of n independent samples, the k-th smallest lies above the
+// true median with probability P(Bin(n, 1/2) < k), for any distribution (H. A. David, H. N.
+// Nagaraja, Order Statistics, 3rd ed., section 7.1). It needs neither symmetry nor a variance, so
+// spikes and slow episodes, the usual errors of timings, hardly widen it.
 //
 // The rule looks at 10, 15, ... 60 samples. At each look an end of the interval errs with
 // probability at most 0.002; over the eleven looks together, at most 0.022 for a true median
-// exactly at the required value, and that falls quickly with distance: on the noise models of the
+// exactly at the required value. That falls quickly with distance: on the noise models of the
 // tests, 0.95 or 1.05 of the required value is never decided wrongly in thousands of trials.
 // Samples must be paired (naive and submission next to each other in time): drift then cancels in
 // the ratio.
@@ -22,29 +22,28 @@ namespace grading {
 constexpr int first_look = 10, look_every = 5, last_look = 60;
 constexpr double error_a_look = 0.002; // of each end of the interval
 
-// The largest k with P(Bin(n, 1/2) < k) <= error; 0 when n samples are too few for that.
+// Returns the largest k with P(Bin(n, 1/2) < k) <= error; 0 if n is too small for any.
 int interval_rank(int n, double error);
 
 struct interval {
     double low, high;
 };
-// Where the median lies, each end wrong with probability at most `error`; nothing when there are
-// too few samples.
+// Returns the confidence interval of the median; each end is wrong with probability at most
+// `error`. Returns nothing if there are too few samples.
 std::optional<interval> median_interval(std::span<const double> samples,
                                         double error = error_a_look);
 
-// The samples' quantile, 0 <= q <= 1, between neighbours by linear interpolation; NaN of no
-// samples.
+// Returns a quantile, 0 <= q <= 1, interpolated linearly between neighbours; NaN for no samples.
 double quantile(std::span<const double> samples, double q);
 double median(std::span<const double> samples);
-// Distance of the quartiles over the median: how restless a series is, blind to rare spikes.
+// Interquartile range over the median: a measure of noise that ignores rare spikes.
 double relative_spread(std::span<const double> samples);
 
 enum class decision { go_on, reached, missed };
 
-bool is_look(int samples); // is this one of 10, 15, ... 60?
-// Is the median at least `required`? `reached` once the interval's lower end is, `missed` once its
-// upper end is below; `go_on` otherwise.
+bool is_look(int samples); // one of 10, 15, ... 60
+// Decides if the median is at least `required`: `reached` if the interval's lower end is, `missed`
+// if its upper end is below, else `go_on`.
 decision decide(std::span<const double> samples, double required);
 
 } // namespace grading

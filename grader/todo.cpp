@@ -1,4 +1,4 @@
-// Which TODO of a stub a case belongs to, and which failed case a student should look at first.
+// Maps cases to the TODOs of a stub, and orders failed cases for the student.
 #include "todo.hpp"
 
 #include "words.hpp"
@@ -27,8 +27,8 @@ struct heading {
     std::string of;
 };
 
-// "TODO 2 (scan_block)" in a line. Not by std::regex, which uses the stack up on a line as long as
-// a submission may have.
+// Parses "TODO 2 (scan_block)" in a line. Avoids std::regex, which overflows the stack on the long
+// lines that a submission may have.
 std::optional<heading> heading_in(const std::string &line)
 {
     constexpr std::string_view word = "TODO ";
@@ -78,9 +78,9 @@ std::vector<todo_group> groups_of(const std::string &text)
     return groups;
 }
 
-// Of a group, the TODOs that nobody has begun, `is` being one that is left of it. Code between
-// TODOs belongs to the one above it; what stands before the first, where those above were taken
-// away, to them.
+// Returns the TODOs of group `was` that are not begun, by the group `is` that is left of it. Code
+// between TODOs belongs to the one above it; code before the first one, if those above were
+// removed, belongs to the removed ones.
 std::vector<int> untouched(const todo_group &was, const todo_group &is)
 {
     const bool has_first = is.numbers.front() == was.numbers.front();
@@ -88,7 +88,7 @@ std::vector<int> untouched(const todo_group &was, const todo_group &is)
     if (has_first && is.before != was.before) return {};
     std::vector<int> left = is.numbers;
     if (has_last && is.after == was.after) return left;
-    if (has_first && has_last) return {}; // written below them all
+    if (has_first && has_last) return {}; // code was written below the whole group
     left.pop_back();
     return left;
 }
@@ -110,7 +110,7 @@ std::set<int> begun_todos(const std::string &original, const std::string &presen
     return begun;
 }
 
-// By the names of functions, the TODOs that stand in them.
+// Maps functions to the TODOs that they contain.
 std::map<std::string, std::vector<int>> todos_by_function(const std::string &text)
 {
     std::map<std::string, std::vector<int>> result;
@@ -255,7 +255,7 @@ std::string todo_words(const std::vector<int> &todos)
 
 std::vector<std::size_t> order_to_mend(const std::vector<outcome> &cases, const todo_list &todos)
 {
-    std::set<std::string> written; // functions of which some case found something written
+    std::set<std::string> written; // functions with output in some case
     for (const outcome &c : cases)
         if (!c.not_written) written.insert(function_of(c.case_name));
     auto rank = [&](std::size_t i) {

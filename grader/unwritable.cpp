@@ -1,4 +1,4 @@
-// Why a file could not be written, and what to do, by the system's own reason.
+// Explains by errno why a file could not be written, and the remedy.
 #include "unwritable.hpp"
 
 #include <fmt/format.h>

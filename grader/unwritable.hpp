@@ -1,4 +1,4 @@
-// Files that could not be written, in words: what the machine refused, and what to do about it.
+// Messages for files that could not be written: the reason, and the remedy.
 #pragma once
 
 #include <string>

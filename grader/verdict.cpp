@@ -1,4 +1,4 @@
-// The verdicts' names, in one place.
+// The verdicts' names as in result.json.
 #include "verdict.hpp"
 
 #include <array>

@@ -1,4 +1,4 @@
-// Verdicts: what a case can come to. The names are those of result.json.
+// Verdicts: the possible results of a case. The names are those of result.json.
 #pragma once
 
 #include <cstdint>

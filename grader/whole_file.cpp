@@ -1,4 +1,4 @@
-// A name beside the file's, taken by one process, then a rename.
+// Writes files under a temporary name of this process, then renames them.
 #include "whole_file.hpp"
 
 #include <cerrno>
@@ -12,7 +12,7 @@ int write_whole(const std::string &path, const std::function<void(std::ostream &
 {
     std::string unfinished = path + ".tmp." + std::to_string(getpid());
     std::error_code renamed, ignored;
-    errno = 0; // a stream does not say why it failed; the call below it does
+    errno = 0; // a stream does not report why it failed; the system call below it does
     std::ofstream file(unfinished, std::ios::binary);
     write(file);
     file.close();

@@ -1,4 +1,4 @@
-// Files that appear whole or not at all, and the text of such.
+// Files that are written completely or not at all, and reading them.
 #pragma once
 
 #include <functional>
@@ -7,10 +7,10 @@
 
 namespace grading {
 
-// Writes beside `path` under a name of this process's own, then renames. Returns 0, or the errno of
-// what failed: then `path` is what it was.
+// Writes a temporary file beside `path`, then renames it. Returns 0, or the errno of the failure;
+// `path` is then unchanged.
 int write_whole(const std::string &path, const std::function<void(std::ostream &)> &write);
 
-std::string file_text(const std::string &path); // empty where it cannot be read
+std::string file_text(const std::string &path); // empty if the file cannot be read
 
 } // namespace grading

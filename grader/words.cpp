@@ -1,4 +1,4 @@
-// What a terminal, a file or a shell may be given of a text that somebody else wrote.
+// Makes text from others safe for a terminal, a file or a shell.
 #include "words.hpp"
 
 #include <fmt/format.h>
@@ -9,7 +9,7 @@ namespace grading {
 
 namespace {
 
-// The code point that `s` begins with, and its bytes; 0 bytes when that is no valid UTF-8.
+// The first code point of `s` and its length; 0 bytes if it is not valid UTF-8.
 struct code_point {
     unsigned value = 0;
     std::size_t bytes = 0;
@@ -32,7 +32,8 @@ code_point first_of(std::string_view s)
     return too_long || surrogate || value > 0x10ffff ? code_point{} : code_point{value, n};
 }
 
-// Controls of ASCII and Latin-1, those that turn the direction of writing, and the byte order mark.
+// True for controls of ASCII and Latin-1, marks that change the writing direction, and the byte
+// order mark.
 bool steers(unsigned v)
 {
     return v < 0x20 || (v >= 0x7f && v < 0xa0) || (v >= 0x200b && v <= 0x200f) ||

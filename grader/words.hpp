@@ -1,4 +1,4 @@
-// Other people's text, made safe for terminals, result files and shells.
+// Text from others, made safe for terminals, result files and shells.
 #pragma once
 
 #include <cstddef>
@@ -8,18 +8,18 @@
 
 namespace grading {
 
-// Bytes of the character that `text` begins with; 0 when it is no valid UTF-8, or one that steers a
-// terminal or turns the direction of writing. Tabs and line ends steer too.
+// Returns the bytes of the first character of `text`; 0 if it is not valid UTF-8, or if it
+// controls a terminal or the writing direction. Tabs and line ends are controls, too.
 std::size_t safe_character(std::string_view text);
 
-// UTF-8 in which all but safe characters and tabs are shown as numbers: \x1b, \u{202e}.
+// Escapes everything but safe characters and tabs: \x1b, \u{202e}.
 std::string printable(const std::string &untrusted);
 
-std::string lower(std::string_view text); // its ASCII letters
+std::string lower(std::string_view text); // changes ASCII letters only
 
-std::vector<std::string> lines(std::string_view text); // without their ends
+std::vector<std::string> lines(std::string_view text); // without line ends
 
-// A word as a shell must be given it: quoted where it holds blanks or signs of the shell's.
+// Quotes a word for a shell if it contains blanks or special characters.
 std::string shell_word(std::string_view text);
 
 } // namespace grading
