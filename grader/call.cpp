@@ -34,9 +34,9 @@ constexpr std::uint64_t second_call_below = 256 << 10; // bytes of arguments, gu
 constexpr std::uint64_t report_bytes = 8 << 20;
 
 // xorshift64*, for guards and poison: fast, and only its seed has to be secret.
-class noise {
+class xorshift {
 public:
-    noise() : state_(unforeseen() | 1) {}
+    xorshift() : state_(unforeseen() | 1) {}
     void fill(std::byte *to, std::size_t bytes)
     {
         for (std::size_t i = 0; i < bytes; i += 8) {
@@ -56,7 +56,7 @@ private:
     std::uint64_t state_;
 };
 
-std::uint64_t up(std::uint64_t bytes) { return (bytes + 255) / 256 * 256; }
+std::uint64_t align_up(std::uint64_t bytes) { return (bytes + 255) / 256 * 256; }
 
 unsigned parts_of(const slot &s) { return s.where == place::per_device ? s.parts : 1; }
 
@@ -88,7 +88,7 @@ public:
                          "In grade.cpp: pass changed_in_place values.");
             s.input = in;
             s.output_at = out;
-            std::uint64_t image = up(s.bytes + 2 * s.guard * parts_of(s));
+            std::uint64_t image = align_up(s.bytes + 2 * s.guard * parts_of(s));
             in += image;
             out += image;
         }
@@ -104,7 +104,7 @@ public:
     }
 
     std::uint64_t end() const { return end_; }
-    std::uint64_t report_at() const { return up(out_end_); }
+    std::uint64_t report_at() const { return align_up(out_end_); }
 
     // Writes guards, values, inputs, and fresh poison into the outputs. In the second of two equal
     // calls the poison differs from the bytes that the first returned, so an element that still
@@ -112,7 +112,7 @@ public:
     // the caller's own elements may already be results of the first call.
     void fill(bool second)
     {
-        noise random;
+        xorshift random;
         for (const argument &a : arguments_) {
             const slot &s = a.wire;
             std::byte *at = inputs().data() + s.input;
@@ -137,7 +137,7 @@ public:
 private:
     // Fills 4-byte elements with a NaN with a random payload, which no arithmetic yields, and all
     // others with random bytes.
-    static void poison(std::byte *to, std::uint64_t bytes, std::uint32_t element, noise &random)
+    static void poison(std::byte *to, std::uint64_t bytes, std::uint32_t element, xorshift &random)
     {
         if (element != 4) return random.fill(to, bytes);
         std::uint32_t nan =
@@ -145,7 +145,7 @@ private:
         for (std::uint64_t i = 0; i + 4 <= bytes; i += 4) std::memcpy(to + i, &nan, 4);
     }
 
-    static void differ(std::byte *to, const std::byte *from, std::uint64_t bytes, noise &random)
+    static void differ(std::byte *to, const std::byte *from, std::uint64_t bytes, xorshift &random)
     {
         random.fill(to, bytes);
         for (std::uint64_t i = 0; i < bytes; ++i)
@@ -185,7 +185,7 @@ counted counts_of_last_call()
     }
 }
 
-std::string ordinal_parts(const argument &a, unsigned part)
+std::string argument_name(const argument &a, unsigned part)
 {
     std::string n = a.wire.name[0] ? a.wire.name : "an argument";
     return parts_of(a.wire) > 1 ? fmt::format("`{}[{}]`", n, part) : fmt::format("`{}`", n);
@@ -282,7 +282,7 @@ void check_guards(const std::vector<argument> &arguments)
                         last_ahead = i;
                         ++ahead;
                     }
-            std::string name = ordinal_parts(a, k);
+            std::string name = argument_name(a, k);
             auto e = static_cast<std::int64_t>(s.element);
             if (past && s.scratch)
                 end_case(verdict::OUT_OF_BOUNDS,
@@ -326,7 +326,7 @@ void check_inputs_unchanged(const std::vector<argument> &arguments)
                 verdict::INPUT_MODIFIED,
                 fmt::format(
                     "{}[{}] was {} before the call and is {} after it; the contract says const.",
-                    ordinal_parts(a, k), i, a.show(before + i * s.element),
+                    argument_name(a, k), i, a.show(before + i * s.element),
                     a.show(after + i * s.element)),
                 "Write only to the outputs; keep intermediate values in registers or shared "
                 "memory.");
@@ -374,7 +374,7 @@ std::uint64_t period_of(const argument &a, const std::vector<std::uint64_t> &mis
 
 // Returns by how many elements a result was shifted: one end is missing, and as much is written
 // beyond the other. 0: it was not shifted.
-std::int64_t moved_by(const argument &a, const std::vector<std::uint64_t> &missing)
+std::int64_t shift_of(const argument &a, const std::vector<std::uint64_t> &missing)
 {
     std::uint64_t e = a.wire.element, n = a.wire.bytes / e, k = missing.size();
     std::uint64_t first = a.written_first, end = first + a.written_count;
@@ -391,7 +391,7 @@ std::int64_t moved_by(const argument &a, const std::vector<std::uint64_t> &missi
 }
 
 // Names the only argument with that value: " That is `offset`." Empty if there is not exactly one.
-std::string which_number(const std::vector<argument> &arguments, std::uint64_t number)
+std::string argument_of_value(const std::vector<argument> &arguments, std::uint64_t number)
 {
     std::string name;
     for (const argument &a : arguments) {
@@ -443,13 +443,13 @@ std::string why_unwritten(const argument &a, const std::vector<std::uint64_t> &m
     const auto &left_out = current_case().left_out;
     if (std::find(left_out.lists.begin(), left_out.lists.end(), missing) != left_out.lists.end())
         return left_out.hint;
-    if (const std::int64_t way = moved_by(a, missing)) {
+    if (const std::int64_t way = shift_of(a, missing)) {
         const std::uint64_t k = missing.size();
         return fmt::format("Beyond the other end {} {} written that nobody asked for: is "
                            "everything {} too {}?{}",
                            elements(k), k == 1 ? "was" : "were",
                            k == 1 ? "one place" : fmt::format("{} places", k),
-                           way > 0 ? "late" : "early", which_number(arguments, k));
+                           way > 0 ? "late" : "early", argument_of_value(arguments, k));
     }
     std::uint64_t period = period_of(a, missing);
     bool to_the_end = missing.back() - missing.front() + 1 == missing.size() &&
@@ -499,7 +499,7 @@ std::string why_unwritten(const argument &a, const std::vector<std::uint64_t> &m
 // dimensions. Any block shape may explain it, if the number of blocks would have sufficed. `lines`
 // is the number of rows (or columns), `across` their length, `there` how many of them were
 // written.
-bool grid_turned(std::uint64_t lines, std::uint64_t across, std::uint64_t there)
+bool grid_transposed(std::uint64_t lines, std::uint64_t across, std::uint64_t there)
 {
     const counted c = counts_of_last_call();
     if (c.launches != 1 || c.blocks == 0) return false;
@@ -517,10 +517,10 @@ std::string why_lines_missing(const argument &a, const std::vector<std::uint64_t
 {
     const std::uint64_t rows = a.written_count / a.row, first = missing.front();
     const bool columns = missing.size() % a.row != 0 || first % a.row != 0;
-    const bool turned =
-        columns ? first < a.row && missing.back() % a.row + 1 == a.row &&
-                      grid_turned(a.row, rows, first)
-                : missing.back() + 1 == a.written_count && grid_turned(rows, a.row, first / a.row);
+    const bool turned = columns ? first < a.row && missing.back() % a.row + 1 == a.row &&
+                                      grid_transposed(a.row, rows, first)
+                                : missing.back() + 1 == a.written_count &&
+                                      grid_transposed(rows, a.row, first / a.row);
     if (turned)
         return fmt::format("As many blocks ran as are needed, and there are none for these {}: "
                            "have x and y of the grid changed places? What the kernel takes from "
@@ -624,7 +624,7 @@ void check_written(const std::vector<argument> &arguments, const unwritten_lists
         const std::string lines = missing_lines(a, lists[j]);
         end_case(verdict::PARTIALLY_WRITTEN,
                  fmt::format("{} of {} of {} {} never written, the first at index {}.{}",
-                             lists[j].size(), elements(a.written_count), ordinal_parts(a, 0),
+                             lists[j].size(), elements(a.written_count), argument_name(a, 0),
                              lists[j].size() == 1 ? "was" : "were", lists[j].front(), lines),
                  lines.empty() ? why_unwritten(a, lists[j], arguments)
                                : why_lines_missing(a, lists[j]));
@@ -667,7 +667,7 @@ void check_untouched(const std::vector<argument> &arguments)
             const std::string message = fmt::format(
                 "{}[{}] was overwritten with {}; the contract asks for {} and leaves the rest as "
                 "it was.",
-                ordinal_parts(a, 0), i, a.show(after + i * a.wire.element), asked);
+                argument_name(a, 0), i, a.show(after + i * a.wire.element), asked);
             if (const auto known = known_too_many(a))
                 end_case(verdict::WRONG_ANSWER, message + " " + known->cause, known->next);
             end_case(verdict::WRONG_ANSWER, message,
@@ -760,7 +760,7 @@ verdict verdict_of(const simulator_finding &f)
 }
 
 // True if it lies just behind the used bytes of a shared array.
-bool just_behind_what_is_used(const simulator_finding &f)
+bool just_past_used_part(const simulator_finding &f)
 {
     const std::size_t in_use = current_case().past_the_end.in_use;
     return in_use > 0 && has_own_hint(f.where) &&
@@ -777,7 +777,7 @@ std::string scratch_hint(const simulator_finding &f, const std::vector<argument>
     const std::string otherwise =
         has_own_hint(f.where) ? current_case().past_the_end.hint : "an index is too large here.";
     for (const argument &a : arguments)
-        if (a.wire.scratch && std::strstr(f.where, ordinal_parts(a, 0).c_str()))
+        if (a.wire.scratch && std::strstr(f.where, argument_name(a, 0).c_str()))
             return fmt::format("{}_scratch asked for {} bytes in this call: are they enough for "
                                "all that is kept there, elements times sizeof of one, and is "
                                "a number of blocks rounded up? If they are: {}",
@@ -927,7 +927,7 @@ std::string hint_of(const simulator_finding &f, const std::vector<argument> &arg
         if (order)
             return "Which kernel or copy should have written it before? Is it missing, does it "
                    "write too little, or elsewhere, or does it come later?";
-        if (just_behind_what_is_used(f)) return current_case().past_the_end.hint;
+        if (just_past_used_part(f)) return current_case().past_the_end.hint;
         if (std::string_view(f.where).starts_with("shared memory"))
             return "Which thread should have written these bytes before? Either none does, so look "
                    "at how far the loop or the test lets it go; or nobody should read them, so "
@@ -1030,27 +1030,27 @@ counters_of_call read_counters(std::span<const std::byte> report)
 // Keeps the counters of the case's call with the most requests, for ./workbook explain.
 void keep_counts(std::span<const std::byte> report)
 {
-    static std::uint64_t most = 0;
+    static std::uint64_t max_requests = 0;
     case_record &r = current_case();
     counters_of_call c = read_counters(report);
     std::uint64_t requests = c.counts.load_requests + c.counts.store_requests;
-    if (!r.counts.empty() && requests <= most) return;
-    most = requests;
+    if (!r.counts.empty() && requests <= max_requests) return;
+    max_requests = requests;
     r.counts = std::move(c.text);
 }
 
-bool reads_an_output(const simulator_finding &f, const std::vector<argument> &arguments)
+bool reads_output(const simulator_finding &f, const std::vector<argument> &arguments)
 {
     return verdict_of(f) == verdict::UNINITIALISED &&
            std::any_of(arguments.begin(), arguments.end(), [&](const argument &a) {
                return a.wire.output && !a.wire.scratch &&
-                      std::strstr(f.where, ordinal_parts(a, 0).c_str());
+                      std::strstr(f.where, argument_name(a, 0).c_str());
            });
 }
 
 // True if the finding is a read past the end of `array`. `array` is allocated last, so nothing
 // else can lie behind it.
-bool reads_behind(const simulator_finding &f, const std::string &array)
+bool reads_past_end(const simulator_finding &f, const std::string &array)
 {
     bool outside =
         static_cast<simulator::finding_kind>(f.kind) == simulator::finding_kind::out_of_bounds;
@@ -1069,14 +1069,14 @@ bool lacks_order(const simulator_finding &f, const std::vector<argument> &argume
         return true;
     if (kind != uninitialised || !std::string_view(f.where).starts_with("byte ")) return false;
     return std::none_of(arguments.begin(), arguments.end(), [&](const argument &a) {
-        return !a.wire.scratch && std::strstr(f.where, ordinal_parts(a, 0).c_str());
+        return !a.wire.scratch && std::strstr(f.where, argument_name(a, 0).c_str());
     });
 }
 
 // Returns the cause of a bad address: an uninitialised read that the same kernel made earlier, if
 // there is one. `found` is in the order in which the findings were made.
-using finding_in = std::vector<simulator_finding>::iterator;
-finding_in cause_of(finding_in last, std::vector<simulator_finding> &found)
+using finding_iterator = std::vector<simulator_finding>::iterator;
+finding_iterator cause_of(finding_iterator last, std::vector<simulator_finding> &found)
 {
     using enum simulator::finding_kind;
     const auto kind = static_cast<simulator::finding_kind>(last->kind);
@@ -1088,7 +1088,7 @@ finding_in cause_of(finding_in last, std::vector<simulator_finding> &found)
     });
 }
 
-struct read_on {}; // thrown when reads_behind is true
+struct read_past_end {}; // thrown if reads_past_end() is true
 
 // Returns the simulator's findings that are faults, in the order in which they were made. The
 // others go into the case's record.
@@ -1147,10 +1147,10 @@ void check_report(const std::byte *from, const std::vector<argument> &arguments,
     if (found.empty()) return;
     const simulator_finding worst = gravest(found);
     case_record &r = current_case();
-    if (reads_behind(worst, r.may_read_on)) throw read_on{};
+    if (reads_past_end(worst, r.may_read_on)) throw read_past_end{};
     r.unsupported = verdict_of(worst) == verdict::SKIPPED;
     if (takes_too_long(worst)) r.endless = r.function;
-    if (!r.output_read.cause.empty() && reads_an_output(worst, arguments)) {
+    if (!r.output_read.cause.empty() && reads_output(worst, arguments)) {
         r.about = r.output_read.function;
         end_case(verdict_of(worst), printable(sentence(worst)) + " " + r.output_read.cause,
                  r.output_read.next);
@@ -1179,15 +1179,15 @@ void keep_before_crash(const answer &ran, const std::vector<argument> &arguments
             hint_for(worst, arguments)};
 }
 
-constexpr double most_waited_ms = 300e3; // for the submission, in all correctness cases together
+constexpr double max_waited_ms = 300e3; // for the submission, in all correctness cases together
 double waited_ms = 0;
 
 answer ask_submission(const request &r, std::chrono::seconds limit, const std::string &function)
 {
     answer a = submission_worker().ask(r, limit);
     waited_ms += a.waited_ms;
-    if (a.how == ending::timed_out) current_case().endless = function;
-    if (waited_ms > most_waited_ms * options().patience) current_case().endless = "";
+    if (a.how == worker_exit::timed_out) current_case().endless = function;
+    if (waited_ms > max_waited_ms * options().patience) current_case().endless = "";
     return a;
 }
 
@@ -1264,7 +1264,7 @@ void check_worth_trying(const std::string &function)
 {
     end_case(verdict::LATE_WRITE,
              fmt::format("{} still changed after the call had returned and the device was idle.",
-                         ordinal_parts(a, 0)),
+                         argument_name(a, 0)),
              "Finish the work before returning: no thread of yours may go on.");
 }
 
@@ -1292,14 +1292,14 @@ void check_refused_early(const answer &ran, const std::string &function)
 
 // Makes one call with fresh poison: load, run, report, store. Returns true if the call left
 // threads behind.
-bool once(std::vector<argument> &arguments, call_images &images, const char *function, void *result,
-          std::size_t result_bytes)
+bool call_once(std::vector<argument> &arguments, call_images &images, const char *function,
+               void *result, std::size_t result_bytes)
 {
     // A submission may remember which peer access it enabled, or the number of multiprocessors.
     // When these change, it gets a fresh process.
-    static std::pair<std::uint64_t, int> told;
-    const std::pair tell(current_case().closed_peers, current_case().multiprocessors);
-    if (std::exchange(told, tell) != tell) restart_workers();
+    static std::pair<std::uint64_t, int> previous;
+    const std::pair wanted(current_case().closed_peers, current_case().multiprocessors);
+    if (std::exchange(previous, wanted) != wanted) restart_workers();
     last_counters.clear();
     images.fill(current_case().repeating);
     request load = load_request(arguments, function), run = run_request(function);
@@ -1336,8 +1336,8 @@ bool once(std::vector<argument> &arguments, call_images &images, const char *fun
         run.bytes = report_bytes;
     }
     answer ran = ask_submission(run, std::chrono::seconds(10) * options().patience, function);
-    if (ran.how == ending::answered) check_refused_early(ran, function);
-    if (options().simulated && ran.how == ending::answered)
+    if (ran.how == worker_exit::answered) check_refused_early(ran, function);
+    if (options().simulated && ran.how == worker_exit::answered)
         check_findings(images.report_at(), arguments);
     keep_before_crash(ran, arguments);
     require_answer(ran, fmt::format("calling {}", function));
@@ -1352,7 +1352,7 @@ bool once(std::vector<argument> &arguments, call_images &images, const char *fun
             verdict::LATE_WRITE,
             fmt::format("{} returned before {} was complete: work that it had put into streams "
                         "came later.",
-                        function, ordinal_parts(arguments[late - 1], 0)),
+                        function, argument_name(arguments[late - 1], 0)),
             "Wait for every stream that has a part in the result: cudaStreamSynchronize, "
             "cudaEventSynchronize or cudaDeviceSynchronize.");
     if (result && ran.value.returned_bytes != result_bytes) // benchmarks ignore the result
@@ -1504,20 +1504,20 @@ void name_arguments(const std::string &function, std::vector<argument> &argument
 
 namespace {
 
-// Switches to the simulator as long as `there` lives. Ends the case if there is no simulator.
-void ask_simulator(std::optional<on_simulator> &there)
+// Switches to the simulator as long as `scope` lives. Ends the case if there is no simulator.
+void use_simulator(std::optional<on_simulator> &scope)
 {
     if (!simulated() && !can_count())
         end_case(verdict::SKIPPED, "This asks for the simulator, and there is none.");
-    if (!simulated()) there.emplace();
+    if (!simulated()) scope.emplace();
 }
 
 } // namespace
 
 bool reads_on(const std::string &array, const std::function<void()> &call)
 {
-    std::optional<on_simulator> there;
-    ask_simulator(there);
+    std::optional<on_simulator> scope;
+    use_simulator(scope);
     bool in_every_order = true, usual = options().random_schedule;
     current_case().may_read_on = array;
     for (bool random : {false, true}) {
@@ -1525,7 +1525,7 @@ bool reads_on(const std::string &array, const std::function<void()> &call)
         bool went = false;
         try {
             call();
-        } catch (const read_on &) {
+        } catch (const read_past_end &) {
             went = true;
             restart_workers(); // this worker's device has failed
         } catch (...) {
@@ -1553,16 +1553,16 @@ void expect_launches(const std::string &array, const std::function<void()> &call
 
 bool leaks(const std::function<void()> &call)
 {
-    std::optional<on_simulator> there;
-    ask_simulator(there);
+    std::optional<on_simulator> scope;
+    use_simulator(scope);
     call(); // call twice: memory cached by the first call is not a leak
     return counts_of_last_call().kept_bytes > 0;
 }
 
 std::uint64_t leaked_handles(const std::function<void()> &call)
 {
-    std::optional<on_simulator> there;
-    ask_simulator(there);
+    std::optional<on_simulator> scope;
+    use_simulator(scope);
     call();
     return counts_of_last_call().kept_handles;
 }
@@ -1640,8 +1640,8 @@ void run_on_ranks(int ranks)
 
 std::vector<counted> count_ranks(const std::function<void()> &call)
 {
-    std::optional<on_simulator> there;
-    ask_simulator(there);
+    std::optional<on_simulator> scope;
+    use_simulator(scope);
     call();
     return counts_of_ranks;
 }
@@ -1665,7 +1665,7 @@ void make_call(const char *function, std::vector<argument> arguments, void *resu
     for (argument &a : arguments) a.wire.last = current_case().may_read_on == a.wire.name;
     call_images images(arguments);
 
-    bool threads_left = once(arguments, images, function, result, result_bytes);
+    bool threads_left = call_once(arguments, images, function, result, result_bytes);
     check_guards(arguments);
     unwritten_lists unwritten = still_poisoned(arguments);
     bool any =
@@ -1683,7 +1683,7 @@ void make_call(const char *function, std::vector<argument> arguments, void *resu
     take_submission_text(current_case());
     current_case().repeating = true;
     current_case().late_again = current_case().was_late = counts_of_last_call().own_streams;
-    once(arguments, images, function, result, result_bytes);
+    call_once(arguments, images, function, result, result_bytes);
     check_guards(arguments);
     check_written(arguments, both(unwritten, still_poisoned(arguments)), function);
     check_inputs_unchanged(arguments);

@@ -25,7 +25,7 @@ extern const int contract_devices; // number of devices that the lab's functions
 namespace {
 
 struct processes {
-    std::unique_ptr<region> inputs;
+    std::unique_ptr<shared_memory> inputs;
     worker submission, naive, library;
     worker ranks;            // the submission's, of Open MPI
     int number_of_ranks = 0; // of `ranks`
@@ -65,8 +65,8 @@ worker &started(worker &w, const std::string &program, bool sandbox = options().
         o.devices = contract_devices;
     }
     o.mpirun = options().mpirun;
-    o.output_region = options().simulated ? std::size_t{1} << 30
-                                          : std::min(std::size_t{8} << 30, physical_memory() / 4);
+    o.output_bytes = options().simulated ? std::size_t{1} << 30
+                                         : std::min(std::size_t{8} << 30, physical_memory() / 4);
     o.memory_limit = (std::size_t{options().simulated ? 2u : 4u} << 30) *
                      static_cast<unsigned>(std::max(1, ranks));
     w = worker(o, inputs());
@@ -224,10 +224,10 @@ run_options &options()
     return o;
 }
 
-region &inputs()
+shared_memory &inputs()
 {
     if (!all().inputs)
-        all().inputs = std::make_unique<region>(
+        all().inputs = std::make_unique<shared_memory>(
             options().simulated ? std::size_t{1} << 30
                                 : std::min(std::size_t{24} << 30, physical_memory() / 2),
             false);
@@ -304,7 +304,7 @@ std::string find_device()
     request r;
     r.what = command::facts;
     answer a = naive_worker().ask(r, std::chrono::seconds(60));
-    if (a.how != ending::answered || a.value.status != reply_status::done)
+    if (a.how != worker_exit::answered || a.value.status != reply_status::done)
         return "the worker of the naive reference does not answer";
     std::memcpy(&p.facts, naive_worker().output().data(), sizeof p.facts);
     if (!p.facts.present) return p.facts.error_text;
@@ -314,7 +314,7 @@ std::string find_device()
 
 namespace {
 
-std::string words_for(std::uint64_t escapes)
+std::string describe(std::uint64_t escapes)
 {
     constexpr std::pair<escape, const char *> words[] = {
         {escape::reads_files, "read files"},
@@ -342,9 +342,9 @@ found_sandbox try_sandbox()
     std::copy(file.begin(), file.end(), reinterpret_cast<char *>(inputs().data()));
     const answer a = naive_worker().ask(r, std::chrono::seconds(60));
     std::fill_n(inputs().data(), file.size(), std::byte{});
-    if (a.how != ending::answered || a.value.status != reply_status::done)
+    if (a.how != worker_exit::answered || a.value.status != reply_status::done)
         return {confinement::none, "the worker of the naive reference did not answer in it"};
-    const std::string escapes = words_for(a.value.result[0]);
+    const std::string escapes = describe(a.value.result[0]);
     if (escapes.empty()) return {how, {}};
     return {confinement::none, "a process in it could still " + escapes};
 }
@@ -432,7 +432,7 @@ std::string refused_launch_hint(verdict v)
 }
 
 // True if the verdict is about a call, whose numbers may explain it.
-bool of_a_call(verdict v)
+bool depends_on_arguments(verdict v)
 {
     using enum verdict;
     constexpr verdict all[] = {WRONG_ANSWER,   NOT_WRITTEN,      PARTIALLY_WRITTEN, OUT_OF_BOUNDS,
@@ -444,7 +444,7 @@ bool of_a_call(verdict v)
 
 // Any verdict may follow from a failed call, so the message names that call, and the hint begins
 // there.
-void say_failed_call(std::string &message, std::string &hint)
+void add_failed_call(std::string &message, std::string &hint)
 {
     const std::string failed = take_failed_call();
     if (failed.empty()) return;
@@ -463,7 +463,7 @@ namespace {
 
 // Adds to the message that the simulator let a block see two stores of another out of order, as
 // devices may, if that explains the verdict.
-void say_older_value(verdict v, std::string &message, std::string &hint)
+void add_older_value(verdict v, std::string &message, std::string &hint)
 {
     const std::string older = std::exchange(current_case().older, {});
     const bool may_follow = v == verdict::WRONG_ANSWER || v == verdict::NONDETERMINISTIC ||
@@ -481,9 +481,10 @@ void end_case(verdict v, std::string message, std::string hint)
     const bool for_the_grader = v == verdict::INFRA_ERROR || v == verdict::SKIPPED;
     if (current_case().only_launches && v != verdict::LAUNCH_FAILED && !for_the_grader)
         throw other_ending{};
-    say_failed_call(message, hint);
-    say_older_value(v, message, hint);
-    if (const std::string &numbers = current_case().numbers; of_a_call(v) && !numbers.empty())
+    add_failed_call(message, hint);
+    add_older_value(v, message, hint);
+    if (const std::string &numbers = current_case().numbers;
+        depends_on_arguments(v) && !numbers.empty())
         message += fmt::format(" In the call with {}.", numbers);
     if (std::string late = late_streams_hint(v); !late.empty()) hint = late;
     if (waits_may_lack(v))
@@ -495,8 +496,8 @@ void end_case(verdict v, std::string message, std::string hint)
             hint = "If you do: " + hint;
         hint = refused + (hint.empty() ? "" : " ") + hint;
     }
-    static std::mutex one_at_a_time;
-    std::unique_lock lock(one_at_a_time);
+    static std::mutex record_mutex;
+    std::unique_lock lock(record_mutex);
     case_record &r = current_case();
     if (!r.ended) {
         r.ended = true;
@@ -539,10 +540,10 @@ bool ranks_of_naive_start()
     answer a = started(ranks, program(options().naive, options().counting_naive), options().sandbox,
                        current_case().ranks)
                    .ask(r, std::chrono::seconds(30));
-    return a.how == ending::answered && a.value.status == reply_status::done;
+    return a.how == worker_exit::answered && a.value.status == reply_status::done;
 }
 
-std::string whose(const answer &a)
+std::string process_name(const answer &a)
 {
     return a.rank < 0 ? "The process" : fmt::format("Rank {}", a.rank);
 }
@@ -596,11 +597,11 @@ std::string endless_hint(bool in_kernel)
 void require_answer(const answer &a, const std::string &doing)
 {
     switch (a.how) {
-    case ending::answered:
+    case worker_exit::answered:
         break;
-    case ending::crashed:
+    case worker_exit::crashed:
         end_case(verdict::CRASH,
-                 fmt::format("{} was ended by {} ({}) while {}.{}", whose(a),
+                 fmt::format("{} was ended by {} ({}) while {}.{}", process_name(a),
                              sigabbrev_np(a.status) ? "SIG" + std::string(sigabbrev_np(a.status))
                                                     : "signal " + std::to_string(a.status),
                              strsignal(a.status), doing, current_case().before_crash.words),
@@ -611,7 +612,7 @@ void require_answer(const answer &a, const std::string &doing)
                        "too: what it sends from, and receives into, is memory of the host, unless "
                        "device_buffers_work()."
                      : "Does host code follow a device pointer, or a null one?");
-    case ending::exited:
+    case worker_exit::exited:
         if (a.value.text[0])
             end_case(verdict::CRASH,
                      fmt::format("MPI ended rank {} while {}: {}.", a.rank, doing,
@@ -620,9 +621,9 @@ void require_answer(const answer &a, const std::string &doing)
                      "about rank, "
                      "tag, count and type?");
         end_case(verdict::EARLY_EXIT,
-                 fmt::format("{} ended with status {} while {}.", whose(a), a.status, doing),
+                 fmt::format("{} ended with status {} while {}.", process_name(a), a.status, doing),
                  "A contract function returns to its caller; it must not call exit.");
-    case ending::timed_out:
+    case worker_exit::timed_out:
         if (a.value.waiting) end_for_waiting(a, doing);
         end_case(
             verdict::TIMEOUT,
@@ -632,19 +633,19 @@ void require_answer(const answer &a, const std::string &doing)
                 ? "What does the host wait for there: a lock that is taken already, a thread, "
                   "a latch? Who should end that wait, and does it come to do so?"
                 : endless_hint(false));
-    case ending::flooded:
+    case worker_exit::too_much_output:
         end_case(verdict::OUTPUT_LIMIT, fmt::format("It printed more than 8 MiB while {}.", doing),
                  "Print from one thread, or not at all.");
-    case ending::confused:
+    case worker_exit::protocol_error:
         end_case(verdict::PROTOCOL_ERROR,
                  fmt::format("The worker's channel was disturbed{} while {}.",
                              a.rank < 0 ? "" : fmt::format(" by rank {}", a.rank), doing),
                  "A submission must leave the process's open files alone.");
-    case ending::oversized:
+    case worker_exit::out_of_host_memory:
         end_case(verdict::RESOURCE_LIMIT,
                  fmt::format("It took too much host memory while {}.", doing),
                  "What grows with each call or each element?");
-    case ending::device_full:
+    case worker_exit::out_of_device_memory:
         end_case(
             verdict::RESOURCE_LIMIT,
             fmt::format("The simulated device needed more than {} GiB while {}, for its memory "
@@ -652,19 +653,19 @@ void require_answer(const answer &a, const std::string &doing)
                         worker_options{}.device_memory_limit >> 30, doing),
             "Does the scratch memory, or what kernels allocate, fit the problem? Where a warp's "
             "lanes touch words that lie apart, watching takes more memory.");
-    case ending::device_lost:
+    case worker_exit::device_lost:
         end_case(verdict::INFRA_ERROR, fmt::format("The simulated device ended while {}.", doing),
                  "That is a fault of the workbook: please report it, with the submission.");
-    case ending::not_started:
+    case worker_exit::not_started:
         end_case(verdict::INFRA_ERROR,
                  fmt::format("The worker could not be started for {}.", doing),
                  "Run ./workbook doctor: is there memory, and does the sandbox work?");
-    case ending::crowded:
+    case worker_exit::too_many_threads:
         end_case(verdict::RESOURCE_LIMIT,
                  fmt::format("It had {} threads while {}; it may have {}.", a.status, doing,
                              worker_options().thread_limit),
                  "Threads of the GPU are started by a launch; the host needs few.");
-    case ending::started_threads:
+    case worker_exit::started_threads:
         end_case(verdict::RESOURCE_LIMIT,
                  fmt::format("It had {} threads before any of its functions was called.", a.status),
                  "A constructor started them. Start threads in the functions of lab.hpp, and wait "
@@ -745,7 +746,7 @@ void require_answer(const answer &a, const std::string &doing)
 
 bool lacks_device_memory(const answer &a)
 {
-    return a.how == ending::answered && a.value.status == reply_status::out_of_memory;
+    return a.how == worker_exit::answered && a.value.status == reply_status::out_of_memory;
 }
 
 void end_for_leak(const std::string &function)
@@ -790,7 +791,7 @@ std::uint64_t free_device_memory()
     r.what = command::facts;
     answer a = naive_worker().ask(r, std::chrono::seconds(60));
     device_facts f;
-    if (a.how == ending::answered && a.value.status == reply_status::done)
+    if (a.how == worker_exit::answered && a.value.status == reply_status::done)
         std::memcpy(&f, naive_worker().output().data(), sizeof f);
     return f.memory_free;
 }
@@ -810,7 +811,7 @@ bool submission_held_the_device()
 
 void require_trusted(const answer &a, const std::string &doing)
 {
-    if (a.how == ending::answered && a.value.status == reply_status::done) return;
+    if (a.how == worker_exit::answered && a.value.status == reply_status::done) return;
     if (submission_held_the_device())
         end_case(verdict::RESOURCE_LIMIT,
                  fmt::format("The submission's process held most of the device's memory, and a "
@@ -818,7 +819,7 @@ void require_trusted(const answer &a, const std::string &doing)
                              doing),
                  "What does the file take before any of its functions is called?");
     std::string why =
-        a.how == ending::answered
+        a.how == worker_exit::answered
             ? fmt::format("{} {}", printable(a.value.error_name), printable(a.value.text))
             : fmt::format("it ended ({}, {})", static_cast<int>(a.how), a.status);
     end_case(verdict::INFRA_ERROR,

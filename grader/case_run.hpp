@@ -49,7 +49,7 @@ worker &submission_worker();
 worker &naive_worker();
 bool have_library();
 worker &library_worker();
-region &inputs();
+shared_memory &inputs();
 // While one lives, every call runs on the simulator, in separate workers.
 class on_simulator {
 public:

@@ -116,25 +116,28 @@ template <class T> std::optional<recognised> transposed(const mistake<T> &m)
 template <class T> std::optional<recognised> constant_factor(const mistake<T> &m)
 {
     if (m.wrong.size() < 3) return {};
-    double lowest = std::numeric_limits<double>::infinity(), highest = -lowest;
-    double least = lowest, most = highest, largest = 0;
+    double lowest_ratio = std::numeric_limits<double>::infinity(), highest_ratio = -lowest_ratio;
+    double lowest_difference = lowest_ratio, highest_difference = highest_ratio, largest = 0;
     for (std::size_t i : m.wrong) {
         double g = static_cast<double>(m.got[i]), w = static_cast<double>(m.want[i]);
         double ratio = g / w, difference = g - w;
         if (!std::isfinite(ratio) || !std::isfinite(difference)) return {};
-        lowest = std::min(lowest, ratio), highest = std::max(highest, ratio);
-        least = std::min(least, difference), most = std::max(most, difference);
+        lowest_ratio = std::min(lowest_ratio, ratio),
+        highest_ratio = std::max(highest_ratio, ratio);
+        lowest_difference = std::min(lowest_difference, difference),
+        highest_difference = std::max(highest_difference, difference);
         largest = std::max(largest, std::abs(w));
     }
     constexpr double by_rounding = 1e-5; // a ratio so near 1 comes from rounding, not a factor
-    if (highest - lowest <= 1e-5 * std::abs(highest) && std::abs(highest - 1) > by_rounding)
+    if (highest_ratio - lowest_ratio <= 1e-5 * std::abs(highest_ratio) &&
+        std::abs(highest_ratio - 1) > by_rounding)
         return recognised{
-            fmt::format("Every wrong element is {:.4g} times what it should be.", highest),
+            fmt::format("Every wrong element is {:.4g} times what it should be.", highest_ratio),
             "Look for a factor that is applied twice, or not at all."};
     // If the error dwarfs the wanted values, every wrong element differs by the same amount.
-    if (std::abs(most) > 1e4 * largest && largest > 0) return {};
-    if (most - least <= 1e-5 * std::abs(most))
-        return recognised{fmt::format("Every wrong element is off by {:.4g}.", most),
+    if (std::abs(highest_difference) > 1e4 * largest && largest > 0) return {};
+    if (highest_difference - lowest_difference <= 1e-5 * std::abs(highest_difference))
+        return recognised{fmt::format("Every wrong element is off by {:.4g}.", highest_difference),
                           "Look for a term that is added twice, or not at all."};
     return {};
 }
@@ -290,8 +293,8 @@ template <class T> std::optional<recognised> less_precise(const mistake<T> &m)
         if (!(error < 2e-3)) return {}; // rejects NaN, too
         worst = std::max(worst, error);
     }
-    constexpr double a_rounding_or_two = 3e-7;
-    if (worst < a_rounding_or_two)
+    constexpr double few_roundings = 3e-7;
+    if (worst < few_roundings)
         return recognised{"Only the last bits are others.",
                           "Are these the contract's operations, each as often and in the order it "
                           "says, and each result rounded to float? A power or a factor computed "
@@ -491,10 +494,10 @@ bool within(float value, double reference, double terms, double magnitude)
 }
 
 bool in_ranges(std::size_t n, const std::function<bool(std::size_t, std::size_t)> &right,
-               std::size_t a_thread)
+               std::size_t per_thread)
 {
-    std::size_t parts =
-        std::clamp<std::size_t>(n / a_thread, 1, std::max(1u, std::thread::hardware_concurrency()));
+    std::size_t parts = std::clamp<std::size_t>(n / per_thread, 1,
+                                                std::max(1u, std::thread::hardware_concurrency()));
     std::vector<std::future<bool>> others;
     for (std::size_t k = 1; k < parts; ++k)
         others.push_back(std::async(std::launch::async, right, n * k / parts, n * (k + 1) / parts));

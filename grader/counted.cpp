@@ -29,9 +29,9 @@ std::uint64_t number(const json &of, const char *key)
 
 std::uint64_t largest(const json &list)
 {
-    std::uint64_t most = 0;
-    for (const json &n : list) most = std::max(most, n.get<std::uint64_t>());
-    return most;
+    std::uint64_t result = 0;
+    for (const json &n : list) result = std::max(result, n.get<std::uint64_t>());
+    return result;
 }
 
 struct access {
@@ -161,11 +161,11 @@ template <class Site> std::string place_of(const Site &s)
 // The source line that moved the most sectors; null if none did.
 const counted::site *busiest_of(const counted &c, direction about)
 {
-    const counted::site *most = nullptr;
+    const counted::site *busiest = nullptr;
     for (const counted::site &s : c.worst)
         if (about == direction::both || s.store == (about == direction::stores))
-            if (!most || s.sectors > most->sectors) most = &s;
-    return most;
+            if (!busiest || s.sectors > busiest->sectors) busiest = &s;
+    return busiest;
 }
 
 // The source line with the most useless sectors; null if there is none.
@@ -178,7 +178,7 @@ const counted::site *worst_of(const counted &c, direction about)
     return nullptr;
 }
 
-void add_kernels_at_a_time(counted &c, const json &steps)
+void add_kernel_overlap(counted &c, const json &steps)
 {
     std::map<std::uint64_t, int> changes; // by tick: kernels that begin less those that end
     for (const json &step : steps)
@@ -294,7 +294,7 @@ void add_timeline(counted &c, const json &t)
     });
     c.holding_waits = holding_waits(t.at("steps"), c.ticks);
     c.kernels_behind_streams = kernels_behind_streams(t.at("steps"));
-    add_kernels_at_a_time(c, t.at("steps"));
+    add_kernel_overlap(c, t.at("steps"));
     c.default_stream_alone = default_stream_alone(t.at("steps"));
 }
 
@@ -333,16 +333,16 @@ counted parse_counters(std::string_view text)
     return c;
 }
 
-counted_gate at_least(std::string name, const steps &least, std::string unit, std::string meaning,
-                      std::function<double(const counted &)> value)
+counted_gate at_least(std::string name, const steps &required, std::string unit,
+                      std::string meaning, std::function<double(const counted &)> value)
 {
-    return {std::move(name), std::move(value), true, least, std::move(unit), std::move(meaning)};
+    return {std::move(name), std::move(value), true, required, std::move(unit), std::move(meaning)};
 }
 
-counted_gate at_most(std::string name, const steps &most, std::string unit, std::string meaning,
+counted_gate at_most(std::string name, const steps &limit, std::string unit, std::string meaning,
                      std::function<double(const counted &)> value)
 {
-    return {std::move(name), std::move(value), false, most, std::move(unit), std::move(meaning)};
+    return {std::move(name), std::move(value), false, limit, std::move(unit), std::move(meaning)};
 }
 
 counted_gate used_by_loads(double pass)
@@ -393,10 +393,10 @@ double accesses(const counted &c)
 }
 
 counted_gate moved_bytes(const std::string &element, std::function<double()> elements,
-                         const steps &most, std::string meaning)
+                         const steps &limit, std::string meaning)
 {
     counted_gate gate =
-        at_most(fmt::format("bytes moved {}", element), most, "bytes", std::move(meaning),
+        at_most(fmt::format("bytes moved {}", element), limit, "bytes", std::move(meaning),
                 [elements = std::move(elements)](const counted &c) {
                     return static_cast<double>(sector_bytes) * moved_sectors(c) / elements();
                 });
@@ -421,9 +421,9 @@ counted_gate moved_bytes(const std::string &element, std::function<double()> ele
 
 constexpr const char *banks_name = "shared wavefronts over ideal";
 
-counted_gate bank_conflicts(double most, std::string meaning)
+counted_gate bank_conflicts(double limit, std::string meaning)
 {
-    counted_gate gate = at_most(banks_name, {most}, "", std::move(meaning), [](const counted &c) {
+    counted_gate gate = at_most(banks_name, {limit}, "", std::move(meaning), [](const counted &c) {
         return c.shared_ideal_wavefronts ? static_cast<double>(c.shared_wavefronts) /
                                                static_cast<double>(c.shared_ideal_wavefronts)
                                          : 1;
@@ -442,9 +442,9 @@ counted_gate bank_conflicts(double most, std::string meaning)
     return gate;
 }
 
-counted_gate conflicts_an_element(std::function<double()> elements, double most)
+counted_gate conflicts_an_element(std::function<double()> elements, double limit)
 {
-    return at_most("bank conflicts an element", {most}, "",
+    return at_most("bank conflicts an element", {limit}, "",
                    "Lanes of a warp that ask for different words of one bank wait for each other, "
                    "however many other requests are without a conflict.",
                    [elements = std::move(elements)](const counted &c) {
@@ -489,10 +489,10 @@ counted_gate copies_hidden(double pass)
         });
 }
 
-counted_gate makespan(const steps &most)
+counted_gate makespan(const steps &limit)
 {
     counted_gate gate =
-        at_most("time on the timeline, of naive's", most, "%",
+        at_most("time on the timeline, of naive's", limit, "%",
                 "Too little runs side by side: what stands alone at the beginning and at the end, "
                 "and who waits without need? ./workbook explain draws it.",
                 [](const counted &c) { return share_of(c.ticks, c.naive_serial_ticks); });
@@ -601,23 +601,24 @@ std::string missed_message(const counted_gate &gate, const counted &submission,
     direction about = gate.name == loads_name    ? direction::loads
                       : gate.name == stores_name ? direction::stores
                                                  : direction::both;
-    const counted::site *s = worst_of(submission, about), *most = busiest_of(submission, about);
+    const counted::site *s = worst_of(submission, about), *busiest = busiest_of(submission, about);
     if (all_moved && s && static_cast<double>(wasted(*s)) < moved_sectors(submission) / 8)
         return text;
-    if (!all_moved && about == direction::both && most && (!s || wasted(*s) < most->sectors / 2))
+    if (!all_moved && about == direction::both && busiest &&
+        (!s || wasted(*s) < busiest->sectors / 2))
         return text + fmt::format(" {:.0f} % of the sectors are moved at {}, in {}.",
-                                  100 * share_of(most->sectors, submission.load_sectors +
-                                                                    submission.store_sectors),
-                                  place_of(*most), most->kernel);
+                                  100 * share_of(busiest->sectors, submission.load_sectors +
+                                                                       submission.store_sectors),
+                                  place_of(*busiest), busiest->kernel);
     if (!s) return text;
     std::string place = place_of(*s);
-    auto a_request = [&](std::uint64_t n) {
+    auto per_request = [&](std::uint64_t n) {
         return static_cast<double>(n) / static_cast<double>(s->requests);
     };
     return text + fmt::format(" The worst line is {}, in {}: a {} there moves {:.1f} sectors a "
                               "request, where {:.1f} would do.",
-                              place, s->kernel, s->store ? "store" : "load", a_request(s->sectors),
-                              a_request(s->ideal_sectors));
+                              place, s->kernel, s->store ? "store" : "load",
+                              per_request(s->sectors), per_request(s->ideal_sectors));
 }
 
 } // namespace grading

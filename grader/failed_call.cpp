@@ -14,9 +14,9 @@ namespace grading {
 
 namespace {
 
-constexpr std::size_t most_lines_named = 3;
+constexpr std::size_t max_lines_named = 3;
 
-bool in_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+bool is_name_char(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
 // Returns `source` with comments replaced by blanks.
 std::string without_comments(std::string_view source)
@@ -50,9 +50,9 @@ bool calls(std::string_view line, std::string_view name)
 {
     if (name == "cudaLaunchKernel" && line.find("<<<") != line.npos) return true;
     for (std::size_t at = line.find(name); at != line.npos; at = line.find(name, at + 1)) {
-        const bool begins = at == 0 || !in_name(line[at - 1]);
+        const bool begins = at == 0 || !is_name_char(line[at - 1]);
         const std::size_t end = at + name.size();
-        if (begins && (end == line.size() || !in_name(line[end]))) return true;
+        if (begins && (end == line.size() || !is_name_char(line[end]))) return true;
     }
     return false;
 }
@@ -82,7 +82,7 @@ std::string sentence_of(const failed_call &f, std::string_view source, std::stri
     std::string where;
     if (at.size() == 1)
         where = fmt::format(" on line {}", at[0]);
-    else if (!at.empty() && at.size() <= most_lines_named)
+    else if (!at.empty() && at.size() <= max_lines_named)
         where = fmt::format(" (on one of the lines {})", fmt::join(at, ", "));
     const std::string what = f.name == "cudaLaunchKernel" ? "a kernel's launch" : f.name;
     const std::string why = f.why.empty() ? "" : ": " + f.why;

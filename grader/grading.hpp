@@ -234,15 +234,15 @@ void expect(bool right, verdict otherwise, const std::string &message,
 // True if right(first, last) holds for ranges that cover [0, n), called on all cores: for outputs
 // of a hundred million elements. `per_thread` elements are worth a thread.
 bool in_ranges(std::size_t n, const std::function<bool(std::size_t first, std::size_t last)> &right,
-               std::size_t a_thread = 1 << 20);
-template <class F> bool for_all(std::size_t n, F right, std::size_t a_thread = 1 << 20)
+               std::size_t per_thread = 1 << 20);
+template <class F> bool for_all(std::size_t n, F right, std::size_t per_thread = 1 << 20)
 {
     auto all_right = [&](std::size_t first, std::size_t last) {
         bool all = true;
         for (std::size_t i = first; i < last; ++i) all &= right(i);
         return all;
     };
-    return in_ranges(n, all_right, a_thread);
+    return in_ranges(n, all_right, per_thread);
 }
 
 // True if both hold the same 4-byte elements, each equally often, in any order. Compares sums of
@@ -276,17 +276,17 @@ struct counted_gate {
     bool of_what_is_moved = false; // a share of the bytes moved: moving more than naive is no pass
 };
 // A lab's own measures; the gates below are for all labs.
-counted_gate at_least(std::string name, const steps &least, std::string unit, std::string meaning,
-                      std::function<double(const counted &)> value);
-counted_gate at_most(std::string name, const steps &most, std::string unit, std::string meaning,
+counted_gate at_least(std::string name, const steps &required, std::string unit,
+                      std::string meaning, std::function<double(const counted &)> value);
+counted_gate at_most(std::string name, const steps &limit, std::string unit, std::string meaning,
                      std::function<double(const counted &)> value);
 counted_gate used_by_loads(double pass); // bytes asked for over bytes of sectors moved; 0..1
 counted_gate used_by_stores(double pass);
 // Limits wavefronts in shared memory over the fewest possible for the words asked for. `meaning`
 // is printed if the lanes' distance does not show the cause.
-counted_gate bank_conflicts(double most, std::string meaning);
+counted_gate bank_conflicts(double limit, std::string meaning);
 // Limits the wavefronts beyond those per element; requests without conflicts do not dilute it.
-counted_gate conflicts_an_element(std::function<double()> elements, double most);
+counted_gate conflicts_an_element(std::function<double()> elements, double limit);
 counted_gate blocks_share(double pass); // at least this many blocks' worth of work at a time
 // Requires that, on average, this many of 32 lanes take part in an instruction of the kernels. The
 // lowest known sound value is 22, in CUB's histogram.
@@ -402,7 +402,7 @@ double accesses(const counted &);
 // Limits the bytes moved per element, by moved_sectors(). `elements` is called when they are
 // counted; on a GPU simulated() is true by then.
 counted_gate moved_bytes(const std::string &element, std::function<double()> elements,
-                         const steps &most, std::string meaning);
+                         const steps &limit, std::string meaning);
 
 struct speed_gates {
     // S, the lowest ratio of naive's time to the submission's. 0: shown, not graded. Below 1:

@@ -12,10 +12,10 @@ namespace grading {
 namespace {
 
 // A command's choice of kernel, address and size can carry information even without parameters.
-constexpr std::uint64_t said_by_a_command = 16; // bytes
+constexpr std::uint64_t command_bytes = 16;
 // Allowance for ordinary code: a submission that prints from a kernel, or copies, to show its
 // progress has seen its inputs, launches kernels, and may have a flag in pinned memory.
-constexpr std::uint64_t usually_said = 1 << 10, usually_shared = 32; // bytes
+constexpr std::uint64_t usual_carried_bytes = 1 << 10, usual_shared_bytes = 32;
 
 std::uint64_t beyond(std::uint64_t usual, std::uint64_t bytes)
 {
@@ -24,10 +24,10 @@ std::uint64_t beyond(std::uint64_t usual, std::uint64_t bytes)
 
 std::uint64_t brought_by_host(const counted &c, bool steers)
 {
-    const std::uint64_t said =
+    const std::uint64_t carried =
         steers ? c.parameter_bytes // beyond pointers and sizes
-               : beyond(usually_said, c.carried_bytes + said_by_a_command * c.host_commands);
-    return c.copied_in_bytes + beyond(usually_shared, c.shared_with_host_bytes) + said;
+               : beyond(usual_carried_bytes, c.carried_bytes + command_bytes * c.host_commands);
+    return c.copied_in_bytes + beyond(usual_shared_bytes, c.shared_with_host_bytes) + carried;
 }
 
 } // namespace
@@ -73,11 +73,11 @@ void check_kernels_worked(const std::string &function, double bytes, double mult
     constexpr double nearly = 0.9;
     const auto moved = static_cast<double>(c.compulsory_bytes);
     const auto multiplied = static_cast<double>(c.multiplications);
-    auto end = [&](double did, const char *what, double least) {
+    auto end = [&](double did, const char *what, double required) {
         end_case(verdict::IMPLAUSIBLE,
                  fmt::format("{} by kernels of {}: {:.0f}, and no version needs less than {:.0f}. "
                              "The host did the work.",
-                             what, function, did, least),
+                             what, function, did, required),
                  "Let kernels do all of the work, on the device.");
     };
     if (moved < nearly * bytes) end(moved, "Bytes read and written", bytes);

@@ -143,11 +143,11 @@ picture read_picture(const std::string &name)
     std::string path = std::string(WORKBOOK_DATA) + "/" + name, kind;
     std::ifstream file(path, std::ios::binary);
     picture p;
-    int most = 0;
-    file >> kind >> p.width >> p.height >> most;
+    int max_value = 0;
+    file >> kind >> p.width >> p.height >> max_value;
     file.get(); // one byte of space ends the header
     p.pixels.assign(std::istreambuf_iterator<char>(file), {});
-    bool whole = kind == "P5" && most == 255 && p.width > 0 && p.height > 0 &&
+    bool whole = kind == "P5" && max_value == 255 && p.width > 0 && p.height > 0 &&
                  p.pixels.size() == static_cast<std::size_t>(p.width) * p.height;
     if (!whole)
         end_case(verdict::INFRA_ERROR,

@@ -18,7 +18,7 @@
 namespace grading {
 
 constexpr std::uint32_t protocol_magic = 0x31574b43; // "CKW1"
-constexpr int max_slots = 16, max_calls = 64, max_devices = 16, most_ranks = 16;
+constexpr int max_slots = 16, max_calls = 64, max_devices = 16, max_ranks = 16;
 constexpr int max_buffers = 64; // of all arguments together, passed from one process to another
 constexpr int socket_fd = 3, input_fd = 4, output_fd = 5,
               device_fd = simulator::remote::given_connection;
@@ -183,8 +183,8 @@ struct reply {
     // Begin, store: a call that asked for work since the last request while no function was
     // called; it was refused.
     char refused[48] = {};
-    rank_outcome of_rank[most_ranks]; // run on several ranks; a rank itself fills only the first
-    char error_name[64] = {};         // "cudaErrorInvalidConfiguration"
+    rank_outcome of_rank[max_ranks]; // run on several ranks; a rank itself fills only the first
+    char error_name[64] = {};        // "cudaErrorInvalidConfiguration"
     char text[256] = {};
 };
 

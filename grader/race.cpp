@@ -16,7 +16,7 @@ namespace {
 
 bool usable(double ms) { return std::isfinite(ms) && ms > 0; }
 
-bool clocks_differ(const lap &l)
+bool clocks_differ(const timed_run &l)
 {
     if (!usable(l.own_ms) || !std::isfinite(l.parent_ms)) return true;
     double longer = std::max(l.own_ms, l.parent_ms);
@@ -40,7 +40,7 @@ bool offers(const steps &s) { return s.pass > 0 || s.good > 0 || s.excellent > 0
 
 class judging {
 public:
-    judging(track &t, const speed_gates &g) : track_(t), gates_(g) {}
+    judging(benchmark_device &d, const speed_gates &g) : device_(d), gates_(g) {}
 
     judgement run()
     {
@@ -51,7 +51,7 @@ public:
             slowed_ratios_.clear();
             rates_.clear();
             attempted_ = 0;
-            track_.prepare();
+            device_.prepare();
             if (std::optional<judgement> j = attempt_once()) return *j;
         }
         return by_median();
@@ -59,14 +59,14 @@ public:
 
     // The call probably never ends if naive would have finished long before the limit; otherwise
     // it is only slow.
-    judgement too_late(const overdue &o) const
+    judgement timed_out(const run_timeout &o) const
     {
         double naive_ms = o.naive_ms / gates_.naive_share;
         bool endless = naive_ms < naive_is_slow * o.limit_ms;
         judgement j = with_result(endless ? verdict::TIMEOUT : verdict::TOO_SLOW);
         j.result.naive_ms = naive_ms;
         j.message = fmt::format("{} did not finish in {:.0f} s; naive would need {:.2g} s{}.",
-                                track_.function(), o.limit_ms / 1e3, naive_ms / 1e3,
+                                device_.function(), o.limit_ms / 1e3, naive_ms / 1e3,
                                 gates_.naive_share < 1 ? ", by a smaller input" : "");
         j.hint = endless ? "Smaller inputs are no problem. So look for threads that wait for each "
                            "other when there are more blocks than the device runs at a time, for a "
@@ -99,27 +99,27 @@ private:
 
     bool one_pair()
     {
-        track_.next_round();
-        condition before = track_.look();
+        device_.next_round();
+        condition before = device_.look();
         bool naive_first = attempted_ % 2 == 0;
-        lap naive, submission, library;
-        if (naive_first) naive = track_.run(contestant::naive);
-        submission = track_.run(contestant::submission);
-        if (!naive_first) naive = track_.run(contestant::naive);
+        timed_run naive, submission, library;
+        if (naive_first) naive = device_.run(implementation::naive);
+        submission = device_.run(implementation::submission);
+        if (!naive_first) naive = device_.run(implementation::naive);
         spent_ms_ += submission.parent_ms;
-        condition after = track_.look();
-        if (track_.has_library()) library = track_.run(contestant::library);
-        double copy_rate = track_.copy_rate();
-        if (attempted_++ == 0) track_.verify(contestant::naive);
-        track_.verify(contestant::submission);
+        condition after = device_.look();
+        if (device_.has_library()) library = device_.run(implementation::library);
+        double copy_rate = device_.copy_rate();
+        if (attempted_++ == 0) device_.verify(implementation::naive);
+        device_.verify(implementation::submission);
 
         if (!counts(before, after, naive, submission)) return false;
         keep(naive, submission, library, copy_rate, (before.fma_rate + after.fma_rate) / 2);
         return true;
     }
 
-    bool counts(const condition &before, const condition &after, const lap &naive,
-                const lap &submission)
+    bool counts(const condition &before, const condition &after, const timed_run &naive,
+                const timed_run &submission)
     {
         rates_.push_back(before.fma_rate);
         rates_.push_back(after.fma_rate);
@@ -155,8 +155,8 @@ private:
                std::min(before.fma_rate, after.fma_rate) < clock_low * usual;
     }
 
-    void keep(const lap &naive, const lap &submission, const lap &library, double copy_rate,
-              double fma_rate)
+    void keep(const timed_run &naive, const timed_run &submission, const timed_run &library,
+              double copy_rate, double fma_rate)
     {
         double own = submission.own_per_call();
         double naive_own = naive.own_per_call() / gates_.naive_share;
@@ -165,9 +165,9 @@ private:
         kept_.parent.push_back(naive_parent / submission.parent_per_call());
         kept_.naive_ms.push_back(naive_own);
         kept_.ms.push_back(own);
-        kept_.copy.push_back(fraction_of(track_.bytes(), own, copy_rate));
-        kept_.fma.push_back(fraction_of(track_.multiply_adds(), own, fma_rate));
-        if (track_.has_library()) kept_.library.push_back(library.own_per_call() / own);
+        kept_.copy.push_back(fraction_of(device_.bytes(), own, copy_rate));
+        kept_.fma.push_back(fraction_of(device_.multiply_adds(), own, fma_rate));
+        if (device_.has_library()) kept_.library.push_back(library.own_per_call() / own);
     }
 
     static double fraction_of(double work, double ms, double rate)
@@ -178,7 +178,7 @@ private:
     // Many discarded samples are a finding of their own.
     std::optional<judgement> spoilt() const
     {
-        if (spent_ms_ > most_spent_ms) return spent();
+        if (spent_ms_ > max_spent_ms) return spent();
         bool often = attempted_ >= first_look;
         if (often && 2 * discarded_.submission_clocks > attempted_) return clock_mismatch();
         if (often && 2 * discarded_.threads_left > attempted_) return threads_left();
@@ -193,7 +193,7 @@ private:
             "the device's clock moved, {} in which a worker's clock and the grader's disagreed, {} "
             "that left threads behind. Nothing is said about {}.",
             d.all(), attempted_, d.throttled, d.slowed, d.naive_clocks + d.submission_clocks,
-            d.threads_left, track_.function());
+            d.threads_left, device_.function());
         j.hint = "Grade again when the machine is cool and nobody else uses its GPU.";
         return j;
     }
@@ -206,13 +206,13 @@ private:
         if (2 * discarded_.slowed <= attempted_) return std::nullopt;
         auto [lowest, highest] = std::minmax_element(rates_.begin(), rates_.end());
         double moved = std::fmax(*highest / *lowest, highest_mhz_ / lowest_mhz_);
-        double most = *std::max_element(slowed_ratios_.begin(), slowed_ratios_.end());
-        if (!(most * moved * beyond_looks < gates_.speedup)) return std::nullopt;
+        double best = *std::max_element(slowed_ratios_.begin(), slowed_ratios_.end());
+        if (!(best * moved * beyond_looks < gates_.speedup)) return std::nullopt;
         judgement j = with_result(verdict::TOO_SLOW);
         j.message = fmt::format(
             "{}: at most {:.2g} times naive's speed in {} runs; at least {:.3g} times is required. "
             "The device's clock moved by {:.0f} % meanwhile, which does not explain it.",
-            track_.function(), most, discarded_.slowed, gates_.speedup, 100 * (moved - 1));
+            device_.function(), best, discarded_.slowed, gates_.speedup, 100 * (moved - 1));
         j.hint = gates_.too_slow;
         return j;
     }
@@ -222,7 +222,7 @@ private:
     {
         judgement j = with_result(verdict::TOO_SLOW);
         j.message = fmt::format("{} took {:.0f} s in {} timed runs, and its speed is still open.",
-                                track_.function(), spent_ms_ / 1e3, attempted_);
+                                device_.function(), spent_ms_ / 1e3, attempted_);
         j.hint = gates_.too_slow;
         return j;
     }
@@ -233,7 +233,7 @@ private:
         j.message = fmt::format(
             "{}'s worker reports times that the grader's own clock contradicts (in {} of {} runs "
             "by more than {:.0f} % and {} ms).",
-            track_.function(), discarded_.submission_clocks, attempted_, 100 * clocks_apart,
+            device_.function(), discarded_.submission_clocks, attempted_, 100 * clocks_apart,
             clocks_apart_ms);
         j.hint = "Leave CUDA's events and clocks alone, start no threads or processes that outlive "
                  "the call, and finish the work that the call was asked for.";
@@ -245,7 +245,7 @@ private:
         judgement j = with_result(verdict::LATE_WRITE);
         j.message = fmt::format("{} left threads behind in {} of {} runs: no clock sees what those "
                                 "still do.",
-                                track_.function(), discarded_.threads_left, attempted_);
+                                device_.function(), discarded_.threads_left, attempted_);
         j.hint = "Finish the work before returning: no thread of yours may go on.";
         return j;
     }
@@ -261,13 +261,13 @@ private:
         j.message = fmt::format(
             "{} took {:.3g} ms, which is {:.2f} times what this device's {} allows for the work "
             "that any version must do.",
-            track_.function(), median(kept_.ms), by_copy ? copy : fma,
+            device_.function(), median(kept_.ms), by_copy ? copy : fma,
             by_copy ? "copy bandwidth" : "multiply-add rate");
         if (by_ratio)
             j.message =
                 fmt::format("{} took {:.3g} ms, {:.2f} times naive's speed; {:.3g} times "
                             "is more than any version can reach.",
-                            track_.function(), median(kept_.ms), ratio, gates_.most_speedup);
+                            device_.function(), median(kept_.ms), ratio, gates_.most_speedup);
         j.hint = "Every call must do its whole work on the inputs it is given, also when they "
                  "resemble those of an earlier call.";
         return j;
@@ -301,12 +301,12 @@ private:
         judgement j = *conclude(look([](std::span<const double> samples, double required) {
             return median(samples) >= required ? decision::reached : decision::missed;
         }));
-        if (j.what != verdict::PASS && relative_spread(kept_.naive_ms) > restless_naive) {
+        if (j.what != verdict::PASS && relative_spread(kept_.naive_ms) > max_naive_spread) {
             j.what = verdict::INFRA_ERROR;
             j.message = fmt::format(
                 "Two times {} pairs did not decide, and naive's own time spread by {:.0f} %: this "
                 "machine is too restless to judge {} by.",
-                last_look, 100 * relative_spread(kept_.naive_ms), track_.function());
+                last_look, 100 * relative_spread(kept_.naive_ms), device_.function());
             j.hint = "Grade again when nobody else uses its GPU.";
         } else
             j.message +=
@@ -347,7 +347,7 @@ private:
     judgement too_slow(const states &s) const
     {
         judgement j = with_result(verdict::TOO_SLOW);
-        j.message = fmt::format("{}: {}", track_.function(), ratio());
+        j.message = fmt::format("{}: {}", device_.function(), ratio());
         if (gates_.speedup > 0)
             j.message += fmt::format("; at least {:.3g} times is required", gates_.speedup);
         if (s.copy == decision::missed)
@@ -372,7 +372,7 @@ private:
             "{}: {:.2f} times naive's speed on its worker's clock, but {:.2f} times on the "
             "grader's "
             "own; at least {:.3g} times is required, on the grader's clock less {:.0f} %.",
-            track_.function(), median(kept_.own), median(kept_.parent), gates_.speedup,
+            device_.function(), median(kept_.own), median(kept_.parent), gates_.speedup,
             100 * parent_allowance);
         j.hint =
             "Work that goes on outside the call's streams, or on the CPU after it, counts too.";
@@ -407,8 +407,8 @@ private:
         r.parent_ratio = median(kept_.parent);
         r.library_ratio = median(kept_.library);
         bool by_fma = offers(gates_.fma) && !offers(gates_.copy);
-        if (track_.bytes() > 0) r.gbps = track_.bytes() / r.ms / 1e6;
-        if (by_fma || track_.bytes() > 0) {
+        if (device_.bytes() > 0) r.gbps = device_.bytes() / r.ms / 1e6;
+        if (by_fma || device_.bytes() > 0) {
             r.of = by_fma ? fma_rate : copy_bandwidth;
             r.fraction = median(by_fma ? kept_.fma : kept_.copy);
             r.required_fraction = by_fma ? gates_.fma.pass : gates_.copy.pass;
@@ -434,7 +434,7 @@ private:
     static constexpr const char *copy_bandwidth = "copy bandwidth";
     static constexpr const char *fma_rate = "multiply-add rate";
 
-    track &track_;
+    benchmark_device &device_;
     const speed_gates &gates_;
     series kept_;
     discarded_pairs discarded_;
@@ -483,13 +483,13 @@ int step_tally::reached() const
 
 bool gates_time(const speed_gates &g) { return g.speedup > 0 || offers(g.copy) || offers(g.fma); }
 
-judgement judge(track &t, const speed_gates &gates)
+judgement judge(benchmark_device &device, const speed_gates &gates)
 {
-    judging j(t, gates);
+    judging j(device, gates);
     try {
         return j.run();
-    } catch (const overdue &o) {
-        return j.too_late(o);
+    } catch (const run_timeout &o) {
+        return j.timed_out(o);
     }
 }
 

@@ -12,10 +12,10 @@
 
 namespace grading {
 
-enum class contestant { naive, submission, library };
+enum class implementation { naive, submission, library };
 
 // One timed request, which makes `calls` calls back to back.
-struct lap {
+struct timed_run {
     double own_ms = 0;    // on the worker's clocks
     double parent_ms = 0; // on the parent's clock, less the cost of an empty run
     int calls = 1;
@@ -33,22 +33,22 @@ struct condition {
 
 // Thrown when a run of the submission exceeds its time limit and nothing else is known to be wrong
 // with it.
-struct overdue {
+struct run_timeout {
     double limit_ms; // limit of that one call
     double naive_ms; // time of naive's call
 };
 
-class track {
+class benchmark_device {
 public:
-    virtual ~track() = default;
+    virtual ~benchmark_device() = default;
     virtual bool has_library() const = 0;
     // Sends the inputs to fresh processes, warms them up, and chooses the number of calls per run.
     virtual void prepare() = 0;
     // Changes the inputs of the next run in every implementation, and overwrites their outputs.
     virtual void next_round() = 0;
-    virtual lap run(contestant who) = 0; // throws run_timeout
+    virtual timed_run run(implementation who) = 0; // throws run_timeout
     // Ends the case unless every output of the implementation's last run is right for its inputs.
-    virtual void verify(contestant who) = 0;
+    virtual void verify(implementation who) = 0;
     virtual condition look() = 0;
     virtual double copy_rate() = 0;           // bytes per ms, by yardstick_copy
     virtual double bytes() const = 0;         // per call, the fewest any version must move
@@ -84,19 +84,19 @@ struct judgement {
 bool gates_time(const speed_gates &gates);
 constexpr int shown_pairs = 3;
 
-// Takes paired samples until the verdict is clear. Only `t` may end the case.
-judgement judge(track &t, const speed_gates &gates);
+// Takes paired samples until the verdict is clear. Only `device` may end the case.
+judgement judge(benchmark_device &device, const speed_gates &gates);
 
 // Thresholds of the rule.
 constexpr double parent_allowance = 0.10; // the parent's clock may fall this much short of S
 constexpr double clocks_apart = 0.10;     // two clocks may differ by this share of the longer time,
 constexpr double clocks_apart_ms = 0.5;   // and by this much per run, for taking turns on one GPU
-constexpr double beyond_device = 1.05;  // times the measured copy or multiply-add rate: implausible
-constexpr double clock_fell = 0.90;     // within a paired sample
-constexpr double clock_low = 0.75;      // relative to the benchmark's usual clock
-constexpr double beyond_looks = 2;      // the clock may fall this many times further than was seen
-constexpr double restless_naive = 0.10; // relative spread from which the machine is to blame
-constexpr double most_spent_ms = 60e3;  // by the submission, in one benchmark
+constexpr double beyond_device = 1.05; // times the measured copy or multiply-add rate: implausible
+constexpr double clock_fell = 0.90;    // within a paired sample
+constexpr double clock_low = 0.75;     // relative to the benchmark's usual clock
+constexpr double beyond_looks = 2;     // the clock may fall this many times further than was seen
+constexpr double max_naive_spread = 0.10; // relative spread from which the machine is to blame
+constexpr double max_spent_ms = 60e3;     // by the submission, in one benchmark
 // With naive below this share of the limit, a call that exceeds it probably never ends.
 constexpr double naive_is_slow = 0.1;
 constexpr int discards_to_give_up = 15; // if no fewer than the samples kept

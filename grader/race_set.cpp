@@ -64,7 +64,7 @@ std::uint32_t poison_word(std::uint64_t random_bits)
     return 0xffc0fe01u | static_cast<std::uint32_t>(random_bits);
 }
 
-race_set::race_set(std::unique_ptr<workload> work, region &in, std::uint64_t at,
+race_set::race_set(std::unique_ptr<workload> work, shared_memory &in, std::uint64_t at,
                    std::uint32_t number)
     : work_(std::move(work)), arguments_(work_->arguments()), in_(in), at_(at), number_(number)
 {
@@ -246,7 +246,7 @@ request race_set::store() const
     return r;
 }
 
-void race_set::take(const region &out, std::uint32_t word) const
+void race_set::take(const shared_memory &out, std::uint32_t word) const
 {
     bool asked = false, written = false;
     for (const argument &a : arguments_) {

@@ -15,7 +15,8 @@ class race_set {
 public:
     // Places the image in `in` from byte `at`; `number` identifies the set in every worker. Ends
     // the case with INFRA_ERROR if it does not fit.
-    race_set(std::unique_ptr<workload> work, region &in, std::uint64_t at, std::uint32_t number);
+    race_set(std::unique_ptr<workload> work, shared_memory &in, std::uint64_t at,
+             std::uint32_t number);
     // Writes the image: guards, values, inputs. Call it before the first load().
     void fill_image();
 
@@ -44,7 +45,7 @@ public:
     // Checks the stored bytes without knowing the answer: the guards, and that something was
     // written over `word`. Then copies them to the workload, whose check() can follow. Ends the
     // case on a failure. Several sets may be taken at the same time.
-    void take(const region &out, std::uint32_t word) const;
+    void take(const shared_memory &out, std::uint32_t word) const;
 
 private:
     void find_arguments();
@@ -54,7 +55,7 @@ private:
 
     std::unique_ptr<workload> work_;
     std::vector<argument> arguments_;
-    region &in_;
+    shared_memory &in_;
     std::uint64_t at_, end_, output_bytes_ = 0, stored_at_ = 0;
     std::uint32_t number_;
     bool reload_ = false; // some argument can be neither patched nor poisoned in place

@@ -17,7 +17,8 @@ struct {
     std::uint64_t from = 0, to = 0; // equal: no call
 } last;
 
-constexpr std::uint64_t most_kept = 1 << 30; // bytes of arguments, so that a disk does not fill up
+constexpr std::uint64_t max_kept_bytes =
+    1 << 30; // bytes of arguments, so that a disk does not fill up
 } // namespace
 
 void remember_call(const request &load, const request &run, std::uint64_t from, std::uint64_t to)
@@ -30,7 +31,7 @@ void forget_call() { last.to = last.from; }
 std::string keep_call()
 {
     if (options().replay_folder.empty() || last.from == last.to) return {};
-    if (last.to - last.from > most_kept) return {};
+    if (last.to - last.from > max_kept_bytes) return {};
     std::string name = lab_name() + "." + current_case().name;
     for (char &c : name)
         if (!std::isalnum(static_cast<unsigned char>(c)) && c != '.' && c != '_') c = '-';

@@ -151,8 +151,8 @@ std::string printed_text(const case_record &r)
     std::string text = "    It printed:\n";
     std::istringstream lines(r.text);
     std::string line;
-    constexpr int most = 12;
-    for (int n = 0; n < most && std::getline(lines, line); ++n)
+    constexpr int max_lines = 12;
+    for (int n = 0; n < max_lines && std::getline(lines, line); ++n)
         text += "    | " + printable(line).substr(0, width - 6) + "\n";
     if (lines.peek() != EOF || r.text_cut) text += "    | (more was cut)\n";
     return text;
@@ -229,11 +229,11 @@ std::string notes_on_open_cases()
 // Short message for a function's first failure that is not shown in full.
 std::string in_short(const case_record &r)
 {
-    constexpr std::size_t most = 200; // three lines
+    constexpr std::size_t max_length = 200; // three lines
     std::string text = r.message.substr(0, r.message.find(". "));
-    if (text.size() > most) {
-        const std::size_t end = text.rfind(' ', most - 4);
-        text = text.substr(0, end == text.npos ? most - 4 : end) + " ...";
+    if (text.size() > max_length) {
+        const std::size_t end = text.rfind(' ', max_length - 4);
+        text = text.substr(0, end == text.npos ? max_length - 4 : end) + " ...";
     } else if (!text.empty() && text.back() != '.') {
         text += '.';
     }

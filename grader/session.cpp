@@ -62,14 +62,14 @@ sandbox sandbox_of(const worker_options &o, confinement how, const std::string &
     s.show_system();
     s.show("/sys");
     s.show("/dev/dxg", true);
-    std::error_code nothing_there;
+    std::error_code ignored;
     for (const std::filesystem::directory_entry &e :
-         std::filesystem::directory_iterator("/dev", nothing_there))
+         std::filesystem::directory_iterator("/dev", ignored))
         if (e.path().filename().string().starts_with("nvidia")) s.show(e.path().string(), true);
-    std::error_code gone; // the worker then fails to start, and its answer says so
-    s.show(std::filesystem::canonical(program, gone).string(), seen_at);
+    std::error_code missing; // the worker then fails to start, and its answer says so
+    s.show(std::filesystem::canonical(program, missing).string(), seen_at);
     if (ranks) { // Open MPI reads these besides libraries
-        s.show(std::filesystem::canonical(o.mpirun, gone).string(), o.mpirun);
+        s.show(std::filesystem::canonical(o.mpirun, missing).string(), o.mpirun);
         s.show("/etc/openmpi");
         s.show("/usr/share/openmpi");
     }
@@ -78,7 +78,7 @@ sandbox sandbox_of(const worker_options &o, confinement how, const std::string &
 
 } // namespace
 
-region::region(std::size_t bytes, bool workers_may_write) : size_(bytes)
+shared_memory::shared_memory(std::size_t bytes, bool workers_may_write) : size_(bytes)
 {
     memory_ = owned_fd::high(memfd_create("region", MFD_CLOEXEC | MFD_ALLOW_SEALING));
     if (ftruncate(descriptor(), static_cast<off_t>(bytes)) != 0) throw_errno("sizing a region");
@@ -91,9 +91,9 @@ region::region(std::size_t bytes, bool workers_may_write) : size_(bytes)
     if (fcntl(descriptor(), F_ADD_SEALS, seals) != 0) throw_errno("sealing a region");
 }
 
-region::~region() { munmap(data_, size_); }
+shared_memory::~shared_memory() { munmap(data_, size_); }
 
-void region::forget(std::size_t from, std::size_t bytes)
+void shared_memory::discard(std::size_t from, std::size_t bytes)
 {
     std::size_t page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
     std::size_t first = (from + page - 1) / page * page, last = (from + bytes) / page * page;
@@ -111,9 +111,9 @@ struct worker_process {
     {
         const std::optional<process_end> end = process.ended();
         if (!end) return false;
-        a.how = end->what == process_end::exited      ? ending::exited
-                : end->what == process_end::signalled ? ending::crashed
-                                                      : ending::not_started;
+        a.how = end->what == process_end::exited      ? worker_exit::exited
+                : end->what == process_end::signalled ? worker_exit::crashed
+                                                      : worker_exit::not_started;
         a.status = end->status;
         return true;
     }
@@ -127,7 +127,7 @@ std::pair<owned_fd, owned_fd> connected(int type)
 }
 
 // Copies the image of an argument from one shared memory to the same offset in another.
-void copy_image(const slot &s, std::uint64_t at, const region &from, const region &to)
+void copy_image(const slot &s, std::uint64_t at, const shared_memory &from, const shared_memory &to)
 {
     const std::uint64_t bytes = s.bytes + (s.where == place::value ? 0 : 2 * s.guard);
     std::copy_n(from.data() + at, bytes, to.data() + at);
@@ -137,31 +137,31 @@ void copy_image(const slot &s, std::uint64_t at, const region &from, const regio
 
 struct worker::state {
     worker_options options;
-    const region *input = nullptr;
-    std::unique_ptr<region> output;
+    const shared_memory *input = nullptr;
+    std::unique_ptr<shared_memory> output;
     owned_fd text;
     worker_process host; // runs everything if there are no simulated devices
     // One process with simulated devices per rank; the first rank's holds the arguments. These
     // processes map `input` and `output`; the host code has its own memories, for the arguments
     // that lie on the host.
     std::vector<worker_process> devices;
-    std::unique_ptr<region> host_input, host_output;
+    std::unique_ptr<shared_memory> host_input, host_output;
     std::map<std::uint32_t, std::vector<slot>> sets;
-    bool met = false; // it has answered once
+    bool has_answered = false;
     // Asks the devices for their report if the host code crashes.
-    std::optional<request> last_words;
+    std::optional<request> crash_report_request;
     std::string scratch; // folder for Open MPI's files, if /tmp is not the worker's own
-    std::string said;
-    std::size_t said_in_all = 0;
+    std::string printed_text;
+    std::size_t printed_bytes = 0;
     bool cut = false;
 
-    void start(const region &input);
+    void start(const shared_memory &input);
     void stop();
     bool read_text(); // false: over the limit
     answer ask(worker_process &whom, request what, std::chrono::milliseconds limit);
     answer ask_devices(const request &what, std::chrono::milliseconds limit);
     answer ask_both(const request &what, std::chrono::milliseconds limit);
-    answer meet(std::chrono::milliseconds limit);
+    answer await_start(std::chrono::milliseconds limit);
     answer ask_all(const request &what, std::chrono::milliseconds limit);
     answer load(request what, std::chrono::milliseconds limit);
     answer run(const request &what, std::chrono::milliseconds limit);
@@ -171,15 +171,15 @@ struct worker::state {
     ~state()
     {
         stop();
-        std::error_code stays; // a folder left in /tmp does no harm
-        if (!scratch.empty()) std::filesystem::remove_all(scratch, stays);
+        std::error_code ignored; // a folder left in /tmp does no harm
+        if (!scratch.empty()) std::filesystem::remove_all(scratch, ignored);
     }
 };
 
-void worker::state::start(const region &input)
+void worker::state::start(const shared_memory &input)
 {
     this->input = &input;
-    output = std::make_unique<region>(options.output_region, true);
+    output = std::make_unique<shared_memory>(options.output_bytes, true);
     pipe_ends printed = make_pipe();
 
     confinement how = options.sandbox ? available_confinement(options.proc) : confinement::none;
@@ -197,8 +197,8 @@ void worker::state::start(const region &input)
     const std::uint64_t cpu_seconds =
         600 * std::uint64_t{std::max(1u, std::thread::hardware_concurrency())};
 
-    auto begin = [&](worker_process &p, const std::string &program, const region &in,
-                     const region &out, const std::vector<owned_fd> &others) {
+    auto begin = [&](worker_process &p, const std::string &program, const shared_memory &in,
+                     const shared_memory &out, const std::vector<owned_fd> &others) {
         auto [ours, theirs] = connected(SOCK_SEQPACKET);
         process_setup setup;
         setup.environment = environment;
@@ -225,8 +225,8 @@ void worker::state::start(const region &input)
     if (options.device.empty()) {
         begin(host, options.program, input, *output, {});
     } else {
-        host_input = std::make_unique<region>(input.size(), false);
-        host_output = std::make_unique<region>(options.output_region, true);
+        host_input = std::make_unique<shared_memory>(input.size(), false);
+        host_output = std::make_unique<shared_memory>(options.output_bytes, true);
         std::vector<owned_fd> to_devices;
         for (int k = 0; k < std::max(1, options.ranks); ++k) {
             auto [to_device, to_host] = connected(SOCK_STREAM);
@@ -257,11 +257,11 @@ bool worker::state::read_text()
     ssize_t got;
     while ((got = read(text.get(), chunk, sizeof chunk)) > 0) {
         std::size_t n = static_cast<std::size_t>(got);
-        said_in_all += n;
-        std::size_t room = options.output_kept - std::min(options.output_kept, said.size());
-        said.append(chunk, std::min(n, room));
+        printed_bytes += n;
+        std::size_t room = options.output_kept - std::min(options.output_kept, printed_text.size());
+        printed_text.append(chunk, std::min(n, room));
         cut = cut || n > room;
-        if (said_in_all > options.output_limit) return false;
+        if (printed_bytes > options.output_limit) return false;
     }
     return true;
 }
@@ -270,23 +270,26 @@ answer worker::state::finish(answer a)
 {
     // If the devices ended first, the host code could not go on.
     const bool lost =
-        a.how == ending::exited && a.status == simulator::remote::status_without_device;
+        a.how == worker_exit::exited && a.status == simulator::remote::status_without_device;
     for (worker_process &d : devices) {
-        if (!lost && a.how != ending::device_lost) break;
+        if (!lost && a.how != worker_exit::device_lost) break;
         answer of_device;
         pollfd wait{d.process.ended_descriptor(), POLLIN, 0};
         poll(&wait, 1, devices.size() == 1 ? 1000 : 100);
         if (!d.ended(of_device)) continue;
-        a.how = of_device.how == ending::exited && of_device.status == disturbed_by_host
-                    ? ending::confused
-                    : ending::device_lost;
+        a.how = of_device.how == worker_exit::exited && of_device.status == disturbed_by_host
+                    ? worker_exit::protocol_error
+                    : worker_exit::device_lost;
         break;
     }
-    if (const auto report = std::exchange(last_words, {}); report && a.how == ending::crashed) {
-        const answer told = ask(devices[0], *report, std::chrono::seconds(5));
-        if (told.how != ending::answered) return a; // that ask() has stopped all processes
+    if (const auto report = std::exchange(crash_report_request, {});
+        report && a.how == worker_exit::crashed) {
+        const answer crash_report = ask(devices[0], *report, std::chrono::seconds(5));
+        if (crash_report.how != worker_exit::answered)
+            return a; // that ask() has stopped all processes
         const std::byte *from = output->data() + report->offset;
-        if (told.value.status == reply_status::done) a.report.assign(from, from + report->bytes);
+        if (crash_report.value.status == reply_status::done)
+            a.report.assign(from, from + report->bytes);
     }
     stop();
     return a;
@@ -294,19 +297,19 @@ answer worker::state::finish(answer a)
 
 bool worker::state::exhausted(answer &a) const
 {
-    const region &in = host_input ? *host_input : *input;
-    const region &out = host_output ? *host_output : *output;
+    const shared_memory &in = host_input ? *host_input : *input;
+    const shared_memory &out = host_output ? *host_output : *output;
     usage now = used_from(host.process.keeper(), {in.descriptor(), out.descriptor()});
     std::size_t of_devices = 0;
     for (const worker_process &d : devices)
         of_devices +=
             used_from(d.process.keeper(), {input->descriptor(), output->descriptor()}).bytes;
     if (now.bytes > options.memory_limit)
-        a.how = ending::oversized;
+        a.how = worker_exit::out_of_host_memory;
     else if (of_devices > options.device_memory_limit)
-        a.how = ending::device_full;
+        a.how = worker_exit::out_of_device_memory;
     else if (now.threads > options.thread_limit)
-        a.how = ending::crowded;
+        a.how = worker_exit::too_many_threads;
     else
         return false;
     a.status = now.threads;
@@ -322,15 +325,15 @@ bool understand_ranks(answer &a)
     a.rank = a.value.rank;
     switch (a.value.status) {
     case reply_status::rank_ended:
-        a.how = WIFSIGNALED(a.value.error) ? ending::crashed : ending::exited;
+        a.how = WIFSIGNALED(a.value.error) ? worker_exit::crashed : worker_exit::exited;
         a.status =
             WIFSIGNALED(a.value.error) ? WTERMSIG(a.value.error) : WEXITSTATUS(a.value.error);
         return false;
     case reply_status::ranks_waiting:
-        a.how = ending::timed_out;
+        a.how = worker_exit::timed_out;
         return false;
     case reply_status::disturbed:
-        a.how = ending::confused;
+        a.how = worker_exit::protocol_error;
         return false;
     default:
         return a.value.status != reply_status::no_ranks;
@@ -344,7 +347,7 @@ worker::~worker() = default;
 worker::worker(worker &&) noexcept = default;
 worker &worker::operator=(worker &&) noexcept = default;
 
-worker::worker(const worker_options &options, const region &input)
+worker::worker(const worker_options &options, const shared_memory &input)
     : state_(std::make_unique<state>())
 {
     state_->options = options;
@@ -370,7 +373,7 @@ public:
         if (now - start_ < at_first_) return false;
         const auto [host, all] = used();
         if (host_before_ < 0) host_before_ = host;
-        if (all > all_before_ + least) all_before_ = all, moved_ = now;
+        if (all > all_before_ + min_progress) all_before_ = all, moved_ = now;
         const std::chrono::duration<double> of_core(host - host_before_);
         stands_still_ = now - start_ >= limit_ && now - moved_ >= standstill;
         return stands_still_ || of_core >= limit_ - at_first_ || now - start_ >= patience * limit_;
@@ -379,7 +382,7 @@ public:
     bool stands_still() const { return stands_still_; }
 
 private:
-    static constexpr double least = 0.05; // core seconds that count as work
+    static constexpr double min_progress = 0.05; // core seconds that count as work
     static constexpr std::chrono::seconds standstill{2};
     static constexpr int patience = 6;
 
@@ -409,14 +412,14 @@ answer worker::state::ask(worker_process &whom, request what, std::chrono::milli
         // The process ended between two requests; its status says how.
         pollfd wait{whom.process.ended_descriptor(), POLLIN, 0};
         poll(&wait, 1, 1000);
-        if (!whom.ended(a)) a.how = ending::confused;
-        if (&whom != &host) a.how = ending::device_lost;
+        if (!whom.ended(a)) a.how = worker_exit::protocol_error;
+        if (&whom != &host) a.how = worker_exit::device_lost;
         return finish(a);
     }
     int socket = whom.socket.get(), text_end = text.get(); // -1: it has closed its end
     while (true) {
         if (allowed.over(used)) {
-            a.how = ending::timed_out;
+            a.how = worker_exit::timed_out;
             a.stands_still = allowed.stands_still();
             a.parent_ms = std::chrono::duration<double, std::milli>(steady::now() - start).count();
             return finish(a);
@@ -425,8 +428,8 @@ answer worker::state::ask(worker_process &whom, request what, std::chrono::milli
                                     {text_end, POLLIN, 0},
                                     {whom.process.ended_descriptor(), POLLIN, 0}};
         for (worker_process &d : devices) wait.push_back({d.process.ended_descriptor(), POLLIN, 0});
-        constexpr int now_and_then = 100; // ms
-        poll(wait.data(), wait.size(), std::min<int>(now_and_then, int(limit.count()) + 1));
+        constexpr int poll_interval = 100; // ms
+        poll(wait.data(), wait.size(), std::min<int>(poll_interval, int(limit.count()) + 1));
         if (wait[0].revents & POLLIN) {
             reply r;
             ssize_t got = recv(whom.socket.get(), &r, sizeof r, MSG_DONTWAIT | MSG_TRUNC);
@@ -437,28 +440,28 @@ answer worker::state::ask(worker_process &whom, request what, std::chrono::milli
                 r.refused[sizeof r.refused - 1] = 0;
                 bool ours = got == sizeof r && r.magic == protocol_magic && r.what == what.what &&
                             std::equal(r.nonce, r.nonce + 2, what.nonce);
-                a.how = ours ? ending::answered : ending::confused;
+                a.how = ours ? worker_exit::answered : worker_exit::protocol_error;
                 a.value = r;
                 a.parent_ms = std::chrono::duration<double, std::milli>(now - start).count();
                 bool quiet = read_text();
                 bool go_on = !ours || !options.ranks || understand_ranks(a);
                 if (ours && quiet && go_on) return a;
-                if (!quiet) a.how = ending::flooded;
+                if (!quiet) a.how = worker_exit::too_much_output;
                 return finish(a);
             }
         }
         if ((wait[1].revents & POLLIN) && !read_text()) {
-            a.how = ending::flooded;
+            a.how = worker_exit::too_much_output;
             return finish(a);
         }
         if (wait[2].revents && whom.ended(a)) {
-            if (&whom != &host) a.how = ending::device_lost;
+            if (&whom != &host) a.how = worker_exit::device_lost;
             return finish(a);
         }
         const bool lost = std::any_of(wait.begin() + 3, wait.end(),
                                       [](const pollfd &d) { return d.revents != 0; });
         if (lost) {
-            a.how = ending::device_lost;
+            a.how = worker_exit::device_lost;
             return finish(a);
         }
         if (wait[0].revents && !(wait[0].revents & POLLIN)) socket = -1;
@@ -469,9 +472,9 @@ answer worker::state::ask(worker_process &whom, request what, std::chrono::milli
 
 namespace {
 
-bool well(const answer &a)
+bool succeeded(const answer &a)
 {
-    return a.how == ending::answered && a.value.status == reply_status::done;
+    return a.how == worker_exit::answered && a.value.status == reply_status::done;
 }
 
 } // namespace
@@ -490,12 +493,12 @@ answer worker::state::load(request what, std::chrono::milliseconds limit)
         request scratch = what;
         scratch.what = command::scratch;
         const answer a = ask(host, scratch, limit);
-        if (!well(a)) return a;
+        if (!succeeded(a)) return a;
         what.scratch_bytes = a.value.bytes;
     }
-    answer there = ask_devices(what, limit);
-    if (!well(there)) return there;
-    std::ranges::copy(there.value.buffers, what.buffers);
+    answer of_device = ask_devices(what, limit);
+    if (!succeeded(of_device)) return of_device;
+    std::ranges::copy(of_device.value.buffers, what.buffers);
     sets[what.set].assign(slots.begin(), slots.end());
     answer a = ask(host, what, limit);
     a.value.bytes = what.scratch_bytes;
@@ -514,10 +517,10 @@ answer worker::state::ask_devices(const request &what, std::chrono::milliseconds
                 s.where = place::absent, s.scratch = 0;
         if (what.what == command::report) one.offset += k * what.bytes;
         answer a = ask(devices[k], one, limit);
-        if (a.how != ending::answered) return a;
+        if (a.how != worker_exit::answered) return a;
         if (devices.size() > 1) a.rank = static_cast<int>(k);
         const bool last = k + 1 == devices.size();
-        if (last || !well(a) || well(result)) result = a;
+        if (last || !succeeded(a) || succeeded(result)) result = a;
     }
     return result;
 }
@@ -527,18 +530,18 @@ answer worker::state::run(const request &what, std::chrono::milliseconds limit)
     request part = what;
     part.what = command::begin;
     const answer begun = ask_devices(part, limit);
-    if (!well(begun)) return begun;
+    if (!succeeded(begun)) return begun;
     if (what.bytes > 0 && devices.size() == 1) {
-        last_words = what;
-        last_words->what = command::report;
+        crash_report_request = what;
+        crash_report_request->what = command::report;
     }
     answer a = ask(host, what, limit);
-    last_words.reset();
-    if (a.how != ending::answered) return a;
+    crash_report_request.reset();
+    if (a.how != worker_exit::answered) return a;
     part.what = command::end;
     answer ended = ask_devices(part, limit);
-    if (ended.how != ending::answered) return ended;
-    if (!well(ended) && ended.value.status != reply_status::cuda_error) {
+    if (ended.how != worker_exit::answered) return ended;
+    if (!succeeded(ended) && ended.value.status != reply_status::cuda_error) {
         stop();
         return ended;
     }
@@ -557,16 +560,16 @@ answer worker::state::run(const request &what, std::chrono::milliseconds limit)
 
 answer worker::state::store(const request &what, std::chrono::milliseconds limit)
 {
-    const answer there = ask(devices[0], what, limit);
-    if (!well(there)) return there;
+    const answer of_device = ask(devices[0], what, limit);
+    if (!succeeded(of_device)) return of_device;
     answer a = ask(host, what, limit);
-    if (!well(a)) return a;
+    if (!succeeded(a)) return a;
     for (const slot &s : sets[what.set])
         if (with_host_code(s.where) && s.where != place::value && s.where != place::absent &&
             !((what.flags & writable_only) && s.read_only))
             copy_image(s, s.output_at, *host_output, *output);
-    a.value.changed_late = std::max(a.value.changed_late, there.value.changed_late);
-    std::ranges::copy(there.value.refused, a.value.refused);
+    a.value.changed_late = std::max(a.value.changed_late, of_device.value.changed_late);
+    std::ranges::copy(of_device.value.refused, a.value.refused);
     return a;
 }
 
@@ -591,7 +594,7 @@ answer worker::state::ask_both(const request &what, std::chrono::milliseconds li
     case command::drop: {
         sets.erase(what.set);
         const answer a = ask(host, what, limit);
-        return well(a) ? ask_devices(what, limit) : a;
+        return succeeded(a) ? ask_devices(what, limit) : a;
     }
     case command::try_sandbox:
         std::copy_n(input->data() + what.offset, what.bytes, host_input->data() + what.offset);
@@ -606,24 +609,24 @@ answer worker::state::ask_both(const request &what, std::chrono::milliseconds li
 // Sends an empty first request. Once it is answered, constructors have run and simulated devices
 // know the host code, before any input arrives. A thread started by a constructor would run beside
 // all calls: it could do a call's work unseen, or keep the device busy for others.
-answer worker::state::meet(std::chrono::milliseconds limit)
+answer worker::state::await_start(std::chrono::milliseconds limit)
 {
     request nothing;
     nothing.what = command::drop;
     answer a = ask(host, nothing, limit);
-    if (!well(a)) return a;
+    if (!succeeded(a)) return a;
     const int threads = used_from(host.process.keeper(), {}).threads;
     if (threads <= 1 || options.starts_threads || options.ranks > 0) return a;
-    a.how = ending::started_threads;
+    a.how = worker_exit::started_threads;
     a.status = threads;
     return finish(a);
 }
 
 answer worker::state::ask_all(const request &what, std::chrono::milliseconds limit)
 {
-    said_in_all = 0;
-    if (!std::exchange(met, true))
-        if (const answer a = meet(limit); !well(a)) return a;
+    printed_bytes = 0;
+    if (!std::exchange(has_answered, true))
+        if (const answer a = await_start(limit); !succeeded(a)) return a;
     return !devices.empty() ? ask_both(what, limit) : ask(host, what, limit);
 }
 
@@ -637,10 +640,10 @@ answer worker::ask(request what, std::chrono::milliseconds limit)
 
 bool worker::started() const { return state_ != nullptr; }
 bool worker::alive() const { return state_ && state_->host.process.running(); }
-region &worker::output() const { return *state_->output; }
+shared_memory &worker::output() const { return *state_->output; }
 worker::printed worker::take_text()
 {
-    return {std::exchange(state_->said, {}), std::exchange(state_->cut, false)};
+    return {std::exchange(state_->printed_text, {}), std::exchange(state_->cut, false)};
 }
 
 } // namespace grading

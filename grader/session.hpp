@@ -16,18 +16,18 @@ namespace grading {
 // Memory that the parent shares with every worker started with it. It is sealed against growing
 // and shrinking, and against writing by workers where they may not write it. Pages cost memory
 // once touched.
-class region {
+class shared_memory {
 public:
-    explicit region(std::size_t bytes, bool workers_may_write);
-    ~region();
-    region(const region &) = delete;
-    region &operator=(const region &) = delete;
+    explicit shared_memory(std::size_t bytes, bool workers_may_write);
+    ~shared_memory();
+    shared_memory(const shared_memory &) = delete;
+    shared_memory &operator=(const shared_memory &) = delete;
     std::byte *data() const { return data_; }
     std::size_t size() const { return size_; }
     int descriptor() const { return memory_.get(); }
-    void forget(std::size_t from,
-                // Returns the pages to the system; they read as zero afterwards.
-                std::size_t bytes);
+    void discard(std::size_t from,
+                 // Returns the pages to the system; they read as zero afterwards.
+                 std::size_t bytes);
 
 private:
     std::byte *data_ = nullptr;
@@ -35,23 +35,24 @@ private:
     owned_fd memory_;
 };
 
-enum class ending : std::uint8_t {
+enum class worker_exit : std::uint8_t {
     answered, // a reply with the right nonce came
     crashed,  // by signal `status`
     exited,   // with exit status `status`
     timed_out,
-    flooded,         // it printed more than `worker_options::output_limit`
-    confused,        // something came that is no reply to this request
-    oversized,       // it used more host memory than `worker_options::memory_limit`
-    device_full,     // its simulated devices used more than `worker_options::device_memory_limit`
-    not_started,     // the machine could not start it
-    crowded,         // it had more threads than `worker_options::thread_limit`
-    started_threads, // it had `status` threads before the first request
-    device_lost,     // the process that simulates its devices ended, by a fault of the workbook
+    too_much_output,      // it printed more than `worker_options::output_limit`
+    protocol_error,       // something came that is no reply to this request
+    out_of_host_memory,   // it used more host memory than `worker_options::memory_limit`
+    out_of_device_memory, // its simulated devices used more than
+                          // `worker_options::device_memory_limit`
+    not_started,          // the machine could not start it
+    too_many_threads,     // it had more threads than `worker_options::thread_limit`
+    started_threads,      // it had `status` threads before the first request
+    device_lost, // the process that simulates its devices ended, by a fault of the workbook
 };
 
 struct answer {
-    ending how{};
+    worker_exit how{};
     int status = 0;
     reply value;               // valid if answered
     int rank = -1;             // the rank it is about, of several
@@ -78,9 +79,9 @@ struct worker_options {
     std::size_t memory_limit = std::size_t{12} << 30; // host bytes of the worker and its children
     // Host bytes of its simulated devices: their memory, and the shadow memory of each word.
     std::size_t device_memory_limit = std::size_t{4} << 30;
-    int thread_limit = 1024;                          // for the worker and its children
-    bool starts_threads = false;                      // its libraries may start threads before main
-    std::size_t output_region = std::size_t{1} << 30; // sparse: pages cost memory once touched
+    int thread_limit = 1024;                         // for the worker and its children
+    bool starts_threads = false;                     // its libraries may start threads before main
+    std::size_t output_bytes = std::size_t{1} << 30; // sparse: pages cost memory once touched
 };
 
 // Move-only. Destroying it kills the worker and every process it left behind.
@@ -89,7 +90,7 @@ public:
     // Makes an empty worker, which is not alive.
     worker();
     // Throws std::system_error if the process cannot be started at all.
-    worker(const worker_options &options, const region &input);
+    worker(const worker_options &options, const shared_memory &input);
     ~worker();
     worker(worker &&) noexcept;
     worker &operator=(worker &&) noexcept;
@@ -100,7 +101,7 @@ public:
 
     bool started() const; // alive or dead, but not an empty one
     bool alive() const;
-    region &output() const; // memory that this worker writes
+    shared_memory &output() const; // memory that this worker writes
     // Text printed since the last call: at most output_kept bytes; `cut` if there was more.
     struct printed {
         std::string text;

@@ -8,8 +8,8 @@ namespace grading {
 
 namespace {
 
-constexpr int context = 3;     // lines around a noted one
-constexpr int worth_a_cut = 4; // shorter gaps are shown, too
+constexpr int context = 3;           // lines around a noted one
+constexpr int min_omitted_lines = 4; // shorter gaps are shown, too
 
 // Walks through C++ source and counts lines; skips comments, literals and directives.
 class scanner {
@@ -98,14 +98,14 @@ private:
     bool begins_ = true; // only blanks on this line so far
 };
 
-bool part_of_a_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+bool is_name_char(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
 bool holds_word(const std::string &text, std::string_view word)
 {
     for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
         std::size_t end = at + word.size();
-        if ((at == 0 || !part_of_a_name(text[at - 1])) &&
-            (end == text.size() || !part_of_a_name(text[end])))
+        if ((at == 0 || !is_name_char(text[at - 1])) &&
+            (end == text.size() || !is_name_char(text[end])))
             return true;
     }
     return false;
@@ -121,7 +121,7 @@ std::string name_in(const std::string &head)
         std::size_t end = at;
         while (end > 0 && std::isspace(static_cast<unsigned char>(head[end - 1]))) --end;
         std::size_t begin = end;
-        while (begin > 0 && part_of_a_name(head[begin - 1])) --begin;
+        while (begin > 0 && is_name_char(head[begin - 1])) --begin;
         std::string name = head.substr(begin, end - begin);
         if (!name.empty() && !attributes.count(name)) return name;
     }
@@ -189,7 +189,7 @@ std::vector<line_range> shown_lines(std::string_view source, const std::set<int>
         // A short gap between two shown lines is shown, too.
         int last = f.first;
         for (auto at = wanted.lower_bound(f.first); at != wanted.end() && *at <= f.last; ++at) {
-            if (*at - last <= worth_a_cut) want(last, *at);
+            if (*at - last <= min_omitted_lines) want(last, *at);
             last = *at;
         }
     }

@@ -32,13 +32,14 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr double least_run_ms = 0.3;
+constexpr double min_run_ms = 0.3;
 constexpr std::size_t graded_sets = 5;
 constexpr std::uint64_t device_budget = std::uint64_t{16} << 30; // for all sets in all workers
 constexpr std::uint64_t images_start = 1 << 20;
-constexpr double least_share = 0.9; // fraction of the required bytes that kernels must move
-constexpr std::uint64_t most_carried = 16 << 10;  // bytes by parameters and memset, in total
-constexpr std::uint64_t most_read_back = 1 << 10; // bytes: counts on which the host bases launches
+constexpr double min_moved_share = 0.9; // fraction of the required bytes that kernels must move
+constexpr std::uint64_t max_carried_bytes = 16 << 10; // bytes by parameters and memset, in total
+constexpr std::uint64_t max_read_back_bytes =
+    1 << 10; // bytes: counts on which the host bases launches
 constexpr std::uint64_t unbounded = std::numeric_limits<std::uint64_t>::max() / 2;
 
 // Adds its lifetime in seconds to `sum`.
@@ -62,11 +63,11 @@ private:
 // all running calls are done.
 template <class F> void in_parallel(std::size_t n, F f)
 {
-    std::size_t at_once = std::max(1u, std::thread::hardware_concurrency());
+    std::size_t threads = std::max(1u, std::thread::hardware_concurrency());
     std::exception_ptr failure;
-    for (std::size_t first = 0; first < n && !failure; first += at_once) {
+    for (std::size_t first = 0; first < n && !failure; first += threads) {
         std::vector<std::future<void>> running;
-        for (std::size_t i = first; i < std::min(n, first + at_once); ++i)
+        for (std::size_t i = first; i < std::min(n, first + threads); ++i)
             running.push_back(std::async(std::launch::async, f, i));
         for (auto &r : running) {
             try {
@@ -90,10 +91,10 @@ std::uint64_t available_memory()
 }
 
 // Runs the grader's own copy and multiply-add kernels in naive's worker.
-class yardsticks {
+class roofline_kernels {
 public:
     // Places their arguments in the input memory from byte `at`.
-    explicit yardsticks(std::uint64_t at) : at_(at)
+    explicit roofline_kernels(std::uint64_t at) : at_(at)
     {
         copy_bytes_ = std::max<std::uint64_t>(std::uint64_t{128} << 20, 2 * device().l2_bytes);
         copy_bytes_ = std::min(copy_bytes_, device().memory_bytes / 32) / 256 * 256;
@@ -253,23 +254,23 @@ bool nothing_wrong_with(const std::string &function)
 }
 
 // Benchmarks on a GPU, for the rule in race.hpp.
-class gpu_track : public track {
+class gpu_benchmark : public benchmark_device {
 public:
-    gpu_track(const make_workload &make, const make_workload &make_for_naive,
-              const speed_gates &gates)
+    gpu_benchmark(const make_workload &make, const make_workload &make_for_naive,
+                  const speed_gates &gates)
         : make_(make),
           make_for_naive_(make_for_naive),
           gates_(gates),
           shown_(!gates_time(gates)),
-          least_sets_(shown_ ? 2 : graded_sets),
+          min_sets_(shown_ ? 2 : graded_sets),
           clocks_(device().name),
           random_(case_seed()),
-          yardsticks_(images_start)
+          roofline_(images_start)
     {
         stopwatch watch(prepare_s_);
         forget_call();
-        image_end_ = yardsticks_.end();
-        add_sets(least_sets_);
+        image_end_ = roofline_.end();
+        add_sets(min_sets_);
     }
 
     bool has_library() const override { return have_library(); }
@@ -279,7 +280,7 @@ public:
 
     // Keeps workers and inputs for another benchmark, which only calibrates: for the submission,
     // too, only the first sample is verified.
-    void stay_warm()
+    void keep_warm()
     {
         warm_ = true;
         timed_only_ = true;
@@ -291,15 +292,15 @@ public:
         if (std::exchange(warm_, false)) return;
         stopwatch watch(prepare_s_);
         if (prepared_++ > 0) restart_workers();
-        for (contestant who : contestants()) {
+        for (implementation who : implementations()) {
             request r; // the submission's worker learns the size of the L2
             r.what = command::facts;
             require(who, ask(who, r), "asking for the device's properties");
         }
-        yardsticks_.load();
+        roofline_.load();
         // Warms up the clocks; a shorter warm-up is enough for times that are only shown.
-        for (int i = 0; i < (shown_ ? 1 : 4); ++i) yardsticks_.fma_rate(max_calls);
-        overhead_ms_ = yardsticks_.overhead();
+        for (int i = 0; i < (shown_ ? 1 : 4); ++i) roofline_.fma_rate(max_calls);
+        overhead_ms_ = roofline_.overhead();
         load(0, sets_.size());
         if (prepared_ == 1) choose_calls();
     }
@@ -309,14 +310,14 @@ public:
         word_ = poison_word(unforeseen());
         first_ = (first_ + 1) % sets_.size();
         std::mt19937_64 same = random_;
-        renew(contestant::submission, random_);
-        if (make_for_naive_) renew(contestant::naive, same);
-        yardsticks_.fma_rate(16); // the device may have idled while outputs were checked
+        change_inputs(implementation::submission, random_);
+        if (make_for_naive_) change_inputs(implementation::naive, same);
+        roofline_.fma_rate(16); // the device may have idled while outputs were checked
     }
 
-    lap run(contestant who) override { return run(who, calls_[index(who)]); }
+    timed_run run(implementation who) override { return run(who, calls_[index(who)]); }
 
-    void verify(contestant who) override
+    void verify(implementation who) override
     {
         if (std::exchange(verified_[index(who)], true) && timed_only_) return;
         verify(who, static_cast<std::size_t>(calls_[index(who)]));
@@ -325,14 +326,14 @@ public:
     condition look() override
     {
         clock_sample c = clocks_.sample();
-        return {c.sm_mhz, c.throttled, yardsticks_.fma_rate(2)};
+        return {c.sm_mhz, c.throttled, roofline_.fma_rate(2)};
     }
 
-    double copy_rate() override { return yardsticks_.copy_rate(); }
+    double copy_rate() override { return roofline_.copy_rate(); }
 
     void add_costs(speed_result &r) const
     {
-        r.device_s = device_s_ + yardsticks_.device_seconds();
+        r.device_s = device_s_ + roofline_.device_seconds();
         r.prepare_s = prepare_s_;
         r.verify_s = verify_s_;
     }
@@ -340,7 +341,7 @@ public:
     // Frees the sets in workers that still answer: they stay warm for the next case.
     void leave()
     {
-        for (contestant who : contestants()) {
+        for (implementation who : implementations()) {
             request r;
             r.what = command::drop;
             for (const race_set &s : sets_of(who)) {
@@ -348,31 +349,31 @@ public:
                 if (answers_[index(who)]) ask(who, r);
             }
         }
-        if (answers_[index(contestant::naive)]) yardsticks_.drop();
+        if (answers_[index(implementation::naive)]) roofline_.drop();
     }
 
 private:
-    static std::size_t index(contestant who) { return static_cast<std::size_t>(who); }
-    static std::vector<contestant> contestants()
+    static std::size_t index(implementation who) { return static_cast<std::size_t>(who); }
+    static std::vector<implementation> implementations()
     {
-        using enum contestant;
+        using enum implementation;
         if (have_library()) return {naive, submission, library};
         return {naive, submission};
     }
-    static worker &of(contestant who)
+    static worker &of(implementation who)
     {
-        if (who == contestant::naive) return naive_worker();
-        return who == contestant::submission ? submission_worker() : library_worker();
+        if (who == implementation::naive) return naive_worker();
+        return who == implementation::submission ? submission_worker() : library_worker();
     }
-    answer ask(contestant who, const request &r, seconds limit = seconds(60))
+    answer ask(implementation who, const request &r, seconds limit = seconds(60))
     {
         answer a = of(who).ask(r, limit);
-        answers_[index(who)] = a.how == ending::answered;
+        answers_[index(who)] = a.how == worker_exit::answered;
         return a;
     }
-    static void require(contestant who, const answer &a, const std::string &doing)
+    static void require(implementation who, const answer &a, const std::string &doing)
     {
-        if (who == contestant::submission)
+        if (who == implementation::submission)
             require_answer(a, doing);
         else
             require_trusted(a, doing);
@@ -380,17 +381,19 @@ private:
 
     // Changes the inputs of this round's sets in the form that `who` takes, in every worker that
     // takes it.
-    void renew(contestant who, std::mt19937_64 &random)
+    void change_inputs(implementation who, std::mt19937_64 &random)
     {
-        std::vector<contestant> takers = contestants();
-        std::erase_if(takers, [&](contestant c) { return &sets_of(c) != &sets_of(who); });
-        int most = 0;
-        for (contestant c : takers) most = std::max(most, calls_[index(c)]);
-        for (int i = 0; i < most; ++i) {
+        std::vector<implementation> takers = implementations();
+        std::erase_if(takers, [&](implementation c) { return &sets_of(c) != &sets_of(who); });
+        int calls = 0;
+        for (implementation c : takers) calls = std::max(calls, calls_[index(c)]);
+        for (int i = 0; i < calls; ++i) {
             race_set &s = in_round(static_cast<std::size_t>(i), who);
-            auto needs = [&](contestant c) { return i < calls_[index(c)] && to_be_restored(c, s); };
+            auto needs = [&](implementation c) {
+                return i < calls_[index(c)] && to_be_restored(c, s);
+            };
             s.change(random, std::any_of(takers.begin(), takers.end(), needs));
-            for (contestant c : takers) {
+            for (implementation c : takers) {
                 for (const request &r : s.refresh()) require(c, ask(c, r), "changing the inputs");
                 for (const request &r : s.restore())
                     if (needs(c)) require(c, ask(c, r), "restoring what is changed in place");
@@ -399,24 +402,25 @@ private:
         }
     }
 
-    bool to_be_restored(contestant who, const race_set &s) const
+    bool to_be_restored(implementation who, const race_set &s) const
     {
-        return who != contestant::naive || !verified_[index(who)] || s.work().restored_for_naive();
+        return who != implementation::naive || !verified_[index(who)] ||
+               s.work().restored_for_naive();
     }
 
     // With two forms, naive takes its own, and so does the library, unless naive's is only
     // smaller.
-    std::deque<race_set> &sets_of(contestant who)
+    std::deque<race_set> &sets_of(implementation who)
     {
         bool naive_alone = gates_.naive_share < 1;
-        bool own = who == contestant::naive || (who == contestant::library && !naive_alone);
+        bool own = who == implementation::naive || (who == implementation::library && !naive_alone);
         return make_for_naive_ && own ? for_naive_ : sets_;
     }
-    race_set &in_round(std::size_t i, contestant who = contestant::submission)
+    race_set &in_round(std::size_t i, implementation who = implementation::submission)
     {
         return sets_of(who)[(first_ + i) % sets_.size()];
     }
-    std::size_t most_calls() const
+    std::size_t longest_run() const
     {
         return static_cast<std::size_t>(*std::max_element(std::begin(calls_), std::end(calls_)));
     }
@@ -429,11 +433,11 @@ private:
     }
     void add_sets(std::deque<race_set> &sets, const make_workload &make, std::size_t count)
     {
-        std::size_t had = sets.size();
-        if (count <= had) return;
-        std::vector<std::unique_ptr<workload>> made(count - had);
+        std::size_t old_size = sets.size();
+        if (count <= old_size) return;
+        std::vector<std::unique_ptr<workload>> made(count - old_size);
         in_parallel(made.size(), [&](std::size_t i) {
-            std::mt19937_64 random(case_seed() + had + i + 1);
+            std::mt19937_64 random(case_seed() + old_size + i + 1);
             made[i] = make(random);
         });
         for (auto &work : made) {
@@ -441,13 +445,13 @@ private:
                               static_cast<std::uint32_t>(1 + sets.size()));
             image_end_ = sets.back().end();
         }
-        in_parallel(made.size(), [&](std::size_t i) { sets[had + i].fill_image(); });
+        in_parallel(made.size(), [&](std::size_t i) { sets[old_size + i].fill_image(); });
     }
 
     // Loads sets into the workers. Stores go side by side in the output memory, as many as fit.
     void load(std::size_t from, std::size_t to)
     {
-        std::uint64_t room = of(contestant::submission).output().size();
+        std::uint64_t room = of(implementation::submission).output().size();
         std::uint64_t each = 0;
         for (const std::deque<race_set> *form : {&sets_, &for_naive_})
             for (const race_set &s : *form) each = std::max(each, s.output_bytes());
@@ -462,14 +466,14 @@ private:
         // Trusted workers load in parallel, the submission after them: if it allocates memory
         // while it computes its scratch size, only its own load can fail. Answers are judged in
         // order.
-        std::vector<contestant> all = contestants();
+        std::vector<implementation> all = implementations();
         std::vector<answer> last(all.size());
         in_parallel(all.size(), [&](std::size_t k) {
-            if (all[k] != contestant::submission) last[k] = load(all[k], from, to);
+            if (all[k] != implementation::submission) last[k] = load(all[k], from, to);
         });
         for (std::size_t k = 0; k < all.size() && from < to; ++k) {
-            if (all[k] == contestant::submission) last[k] = load(all[k], from, to);
-            if (all[k] == contestant::submission && lacks_device_memory(last[k])) {
+            if (all[k] == implementation::submission) last[k] = load(all[k], from, to);
+            if (all[k] == implementation::submission && lacks_device_memory(last[k])) {
                 submission_worker() = worker();
                 if (!lacks_device_memory(load(all[k], 0, to))) end_for_leak(function());
                 std::vector<request> same;
@@ -480,17 +484,17 @@ private:
         }
     }
     // Returns the last answer, or the first failure. All sets together have the time limit of one.
-    answer load(contestant who, std::size_t from, std::size_t to)
+    answer load(implementation who, std::size_t from, std::size_t to)
     {
         constexpr seconds limit{60};
         double waited_ms = 0;
         answer a;
         for (std::size_t i = from; i < to; ++i) {
             a = ask(who, sets_of(who)[i].load(), limit);
-            if (a.how != ending::answered || a.value.status != reply_status::done) break;
+            if (a.how != worker_exit::answered || a.value.status != reply_status::done) break;
             waited_ms += a.waited_ms;
-            if (who != contestant::submission || waited_ms <= 1e3 * limit.count()) continue;
-            a.how = ending::timed_out;
+            if (who != implementation::submission || waited_ms <= 1e3 * limit.count()) continue;
+            a.how = worker_exit::timed_out;
             a.parent_ms = waited_ms;
             break;
         }
@@ -498,15 +502,15 @@ private:
     }
 
     // Returns how many sets fit the workers' devices and this machine's memory.
-    std::size_t most_sets() const
+    std::size_t max_sets() const
     {
         const race_set &s = sets_[0];
         std::uint64_t free = device().memory_free / 10 * 9;
-        free -= std::min(free, yardsticks_.device_bytes());
+        free -= std::min(free, roofline_.device_bytes());
         std::uint64_t device_bytes = std::min(device_budget, free);
-        std::uint64_t by_device = device_bytes / (contestants().size() * s.image_bytes());
+        std::uint64_t by_device = device_bytes / (implementations().size() * s.image_bytes());
         std::uint64_t forms = make_for_naive_ ? 2 : 1;
-        std::uint64_t by_region = (inputs().size() - yardsticks_.end()) / (forms * s.image_bytes());
+        std::uint64_t by_region = (inputs().size() - roofline_.end()) / (forms * s.image_bytes());
         // The workload's vectors and the image, in each form, and the stores of two workers.
         std::uint64_t by_host =
             available_memory() / 2 / ((2 * forms + 2) * s.image_bytes()) + sets_.size();
@@ -517,37 +521,37 @@ private:
     // that a run lasts long enough for the parent's clock.
     void choose_calls()
     {
-        std::size_t most = most_sets();
-        if (shown_) most = std::min(most, least_sets_);
-        if (most < least_sets_)
+        std::size_t fitting = max_sets();
+        if (shown_) fitting = std::min(fitting, min_sets_);
+        if (fitting < min_sets_)
             end_case(verdict::INFRA_ERROR,
                      fmt::format("{} sets of {}'s arguments, {} MiB each, do not fit this device "
                                  "for {} workers.",
-                                 least_sets_, function(), sets_[0].image_bytes() >> 20,
-                                 contestants().size()),
+                                 min_sets_, function(), sets_[0].image_bytes() >> 20,
+                                 implementations().size()),
                      "The lab's sizes are too large for this device.");
         word_ = poison_word(unforeseen());
-        for (contestant who : contestants()) {
+        for (implementation who : implementations()) {
             require(who, ask(who, sets_of(who)[0].spoil(word_)), "spoiling the outputs");
             run(who, 1);
             verify(who, 1);
             double ms = run(who, 1).own_ms;
             for (int i = 0; i < 2; ++i) ms = std::min(ms, run(who, 1).own_ms);
-            if (who == contestant::naive) naive_ms_ = ms;
+            if (who == implementation::naive) naive_ms_ = ms;
             // At least as many calls as at the passing speed: a submission that is slow only now
             // gains nothing.
-            if (who == contestant::submission && gates_.speedup > 0)
+            if (who == implementation::submission && gates_.speedup > 0)
                 ms = std::min(ms, naive_ms_ / gates_.naive_share / gates_.speedup);
-            double wanted = ms > 0 ? std::ceil(least_run_ms / ms) : static_cast<double>(most);
+            double wanted = ms > 0 ? std::ceil(min_run_ms / ms) : static_cast<double>(fitting);
             calls_[index(who)] =
-                static_cast<int>(std::clamp(wanted, 1.0, static_cast<double>(most)));
+                static_cast<int>(std::clamp(wanted, 1.0, static_cast<double>(fitting)));
         }
-        std::size_t had = sets_.size();
-        add_sets(most_calls());
-        load(had, sets_.size());
+        std::size_t old_size = sets_.size();
+        add_sets(longest_run());
+        load(old_size, sets_.size());
     }
 
-    lap run(contestant who, int calls)
+    timed_run run(implementation who, int calls)
     {
         request r;
         r.what = command::wake;
@@ -559,9 +563,9 @@ private:
             r.sets[i] = in_round(static_cast<std::size_t>(i), who).number();
         std::strncpy(r.function, sets_[0].work().function(), sizeof r.function - 1);
         answer a = ask(who, r, seconds(10));
-        if (who == contestant::submission && a.how == ending::timed_out && calls == 1 &&
+        if (who == implementation::submission && a.how == worker_exit::timed_out && calls == 1 &&
             nothing_wrong_with(function()))
-            throw overdue{a.parent_ms, naive_ms_};
+            throw run_timeout{a.parent_ms, naive_ms_};
         require(who, a, fmt::format("timing {}", function()));
         device_s_ += a.parent_ms / 1e3;
         return {own_time(a.value), std::max(a.parent_ms - overhead_ms_, 1e-3), calls,
@@ -570,17 +574,17 @@ private:
 
     // Checks outputs in parallel with reading the next ones, as many as fit side by side in the
     // output memory.
-    void verify(contestant who, std::size_t calls)
+    void verify(implementation who, std::size_t calls)
     {
         stopwatch watch(verify_s_);
-        const region &out = of(who).output();
+        const shared_memory &out = of(who).output();
         std::map<std::uint64_t, std::future<void>> running; // by offset
         for (std::size_t i = 0; i < calls; ++i) {
             race_set &s = in_round(i, who);
-            auto &place = running[s.stored_at()];
-            if (place.valid()) place.get();
+            auto &check = running[s.stored_at()];
+            if (check.valid()) check.get();
             require(who, ask(who, s.store()), "reading the results");
-            place = std::async(std::launch::async, [&s, &out, word = word_] {
+            check = std::async(std::launch::async, [&s, &out, word = word_] {
                 s.take(out, word);
                 s.work().check();
             });
@@ -591,11 +595,11 @@ private:
     const make_workload &make_, &make_for_naive_;
     const speed_gates &gates_;
     bool shown_; // these times are not graded, so fewer inputs will do
-    std::size_t least_sets_;
+    std::size_t min_sets_;
     bool warm_ = false, timed_only_ = false, verified_[2] = {};
     device_clocks clocks_;
     std::mt19937_64 random_;
-    yardsticks yardsticks_;
+    roofline_kernels roofline_;
     std::deque<race_set> sets_, for_naive_; // the second, if naive takes another form
     std::uint64_t image_end_ = 0;
     std::size_t first_ = 0; // set of the round
@@ -607,42 +611,42 @@ private:
 };
 
 // Prints one line per verdict on standard error, for calibration.
-void tell_verdict(const judgement &j)
+void print_verdict(const judgement &j)
 {
     fmt::print(stderr, "verdict {} ratio {:.3f} fraction {:.3f} pairs {}\n", name(j.what),
                j.result.median, j.result.fraction, j.result.pairs);
 }
 
-// `had`: the counters taken before, which are recorded with the times.
-void timed_race(const make_workload &make, const make_workload &make_for_naive,
-                const speed_gates &gates, const speed_result *had)
+// `counters`: those taken before, which are recorded with the times.
+void timed_benchmark(const make_workload &make, const make_workload &make_for_naive,
+                     const speed_gates &gates, const speed_result *counters)
 {
-    gpu_track track(make, make_for_naive, gates);
+    gpu_benchmark benchmark(make, make_for_naive, gates);
     try {
-        judgement j = judge(track, gates);
+        judgement j = judge(benchmark, gates);
         for (int more = 1; more < options().verdicts && gates_time(gates); ++more) {
-            tell_verdict(j);
-            track.stay_warm();
-            j = judge(track, gates);
+            print_verdict(j);
+            benchmark.keep_warm();
+            j = judge(benchmark, gates);
         }
-        if (options().verdicts > 1) tell_verdict(j);
-        track.add_costs(j.result);
-        if (had) {
-            j.result.counters = had->counters;
-            j.result.naive_counters = had->naive_counters;
-            j.result.units = had->units;
-            j.result.more_is_better = had->more_is_better;
-            j.result.offered = had->offered;
-            j.result.reached = had->reached;
-            j.result.needs = had->needs;
+        if (options().verdicts > 1) print_verdict(j);
+        benchmark.add_costs(j.result);
+        if (counters) {
+            j.result.counters = counters->counters;
+            j.result.naive_counters = counters->naive_counters;
+            j.result.units = counters->units;
+            j.result.more_is_better = counters->more_is_better;
+            j.result.offered = counters->offered;
+            j.result.reached = counters->reached;
+            j.result.needs = counters->needs;
         }
         record_speed(j.result);
         if (j.what != verdict::PASS) end_case(j.what, j.message, j.hint);
     } catch (...) {
-        track.leave();
+        benchmark.leave();
         throw;
     }
-    track.leave();
+    benchmark.leave();
 }
 
 counted counters_of_naive()
@@ -766,8 +770,7 @@ std::uint64_t bytes_from_host(const argument_places &p)
 
 // Useless but coalesced traffic raises the efficiency ratio. So also require no more than twice
 // naive's sectors.
-void check_moved_for_a_purpose(const workload &work, const counted &submission,
-                               const counted &naive)
+void check_useful_traffic(const workload &work, const counted &submission, const counted &naive)
 {
     constexpr std::uint64_t slack = 2; // an array may be read twice
     const std::uint64_t moved = submission.load_sectors + submission.store_sectors,
@@ -792,28 +795,28 @@ void check_where_work_was_done(const workload &work, std::uint64_t from_host,
                  next);
     };
     if (!work.in_kernels()) return;
-    double least = least_share * work.bytes();
+    double required = min_moved_share * work.bytes();
     std::uint64_t moved = submission.load_bytes + submission.texture_bytes + submission.store_bytes;
     if (submission.launches == 0)
         end_case(verdict::IMPLAUSIBLE,
                  fmt::format("No kernel of {} ran: the work was done elsewhere.", work.function()),
                  "Do the work in kernels: what this lab counts is how they use the memory.");
-    if (static_cast<double>(submission.compulsory_bytes) < least)
+    if (static_cast<double>(submission.compulsory_bytes) < required)
         end("The kernels", submission.compulsory_bytes, "",
             "Do the work in kernels: what this lab counts is how they use the memory.");
-    if (static_cast<double>(moved) < least)
+    if (static_cast<double>(moved) < required)
         end("The loads and stores", moved, "atomics, which are not counted here, did the rest",
             "Read with plain loads and write with plain stores.");
     if (static_cast<double>(submission.host_link_bytes) >
-        static_cast<double>(from_host + most_read_back) + least)
+        static_cast<double>(from_host + max_read_back_bytes) + required)
         end("The link to the host", submission.host_link_bytes, "the host worked on them",
             "Let kernels do all of the work, on the device.");
-    if (static_cast<double>(submission.brought_bytes) > work.bytes() - least && work.bytes() > 0)
+    if (static_cast<double>(submission.brought_bytes) > work.bytes() - required && work.bytes() > 0)
         end("The copies", submission.brought_bytes, "what cudaMemcpy brought, no kernel computed",
             "Let kernels read the inputs and write the outputs where they are.");
     const std::uint64_t passed = submission.brought_bytes + submission.carried_bytes;
-    if (submission.carried_bytes > most_carried && work.bytes() > 0 &&
-        static_cast<double>(passed - most_carried) > work.bytes() - least)
+    if (submission.carried_bytes > max_carried_bytes && work.bytes() > 0 &&
+        static_cast<double>(passed - max_carried_bytes) > work.bytes() - required)
         end("Copies, memset and the parameters of launches", passed,
             "what they brought, no kernel computed",
             "Pass pointers and sizes, and let kernels read the inputs where they are.");
@@ -821,7 +824,7 @@ void check_where_work_was_done(const workload &work, std::uint64_t from_host,
     const std::uint64_t seen = bytes_seen_by_host(submission);
     if (from_host < unbounded && work.bytes() > 0 &&
         static_cast<double>(seen) >
-            static_cast<double>(from_host + most_read_back) + work.bytes() - least)
+            static_cast<double>(from_host + max_read_back_bytes) + work.bytes() - required)
         end("Copies to the host, memory that it shares, and printf", seen,
             "the host may work on them",
             "Let kernels do all of the work, and bring no more to the host than a few counts.");
@@ -879,13 +882,13 @@ counted_outcome count_calls(const make_workload &make, const make_workload &make
     result.needs = tally.needs();
     if (missed.empty() && std::any_of(gates.counted.begin(), gates.counted.end(),
                                       [](const counted_gate &g) { return g.of_what_is_moved; }))
-        for (const counted &c : calls) check_moved_for_a_purpose(*work, c, naive);
+        for (const counted &c : calls) check_useful_traffic(*work, c, naive);
     result.reached = missed.empty() ? tally.reached() : 0;
     return {result, missed, hint};
 }
 
-void counted_race(const make_workload &make, const make_workload &make_for_naive,
-                  const speed_gates &gates)
+void counted_benchmark(const make_workload &make, const make_workload &make_for_naive,
+                       const speed_gates &gates)
 {
     counted_outcome counted = count_calls(make, make_for_naive, gates);
     record_speed(counted.result);
@@ -906,7 +909,7 @@ void counted_then_shown(const make_workload &make, const make_workload &make_for
         on_simulator scope;
         return count_calls(make, make_for_naive, gates);
     }();
-    timed_race(make, make_for_naive, gates, &counted.result);
+    timed_benchmark(make, make_for_naive, gates, &counted.result);
     if (!counted.missed.empty()) end_case(verdict::TOO_SLOW, counted.missed, counted.hint);
 }
 
@@ -914,9 +917,9 @@ void counted_then_shown(const make_workload &make, const make_workload &make_for
 
 void right_in_any_order(const make_workload &make)
 {
-    std::optional<on_simulator> there;
+    std::optional<on_simulator> scope;
     if (!simulated() && !can_count()) return;
-    if (!simulated()) there.emplace();
+    if (!simulated()) scope.emplace();
     // Each call has new inputs, so that results kept from one cannot answer the next, or the
     // counted one.
     std::mt19937_64 seeds(case_seed());
@@ -944,11 +947,11 @@ double naive_cost(const make_workload &make)
 void race(const make_workload &make, const speed_gates &gates, const make_workload &make_for_naive)
 {
     if (simulated())
-        counted_race(make, make_for_naive, gates);
+        counted_benchmark(make, make_for_naive, gates);
     else if (!gates_time(gates) && !gates.counted.empty())
         counted_then_shown(make, make_for_naive, gates);
     else
-        timed_race(make, make_for_naive, gates, nullptr);
+        timed_benchmark(make, make_for_naive, gates, nullptr);
 }
 
 } // namespace grading

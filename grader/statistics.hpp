@@ -20,7 +20,7 @@
 namespace grading {
 
 constexpr int first_look = 10, look_every = 5, last_look = 60;
-constexpr double error_a_look = 0.002; // of each end of the interval
+constexpr double error_per_look = 0.002; // of each end of the interval
 
 // Returns the largest k with P(Bin(n, 1/2) < k) <= error; 0 if n is too small for any.
 int interval_rank(int n, double error);
@@ -31,7 +31,7 @@ struct interval {
 // Returns the confidence interval of the median; each end is wrong with probability at most
 // `error`. Returns nothing if there are too few samples.
 std::optional<interval> median_interval(std::span<const double> samples,
-                                        double error = error_a_look);
+                                        double error = error_per_look);
 
 // Returns a quantile, 0 <= q <= 1, interpolated linearly between neighbours; NaN for no samples.
 double quantile(std::span<const double> samples, double q);

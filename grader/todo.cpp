@@ -32,11 +32,11 @@ struct heading {
 std::optional<heading> heading_in(const std::string &line)
 {
     constexpr std::string_view word = "TODO ";
-    constexpr std::size_t most_digits = 4;
+    constexpr std::size_t max_digits = 4;
     for (std::size_t at = 0; (at = line.find(word, at)) != line.npos;) {
         at += word.size();
         const std::size_t end = line.find_first_not_of("0123456789", at);
-        if (end == at || end == line.npos || end - at > most_digits) continue;
+        if (end == at || end == line.npos || end - at > max_digits) continue;
         const std::size_t of = end + 2;
         if (line.compare(end, 2, " (") != 0 || of >= line.size()) continue;
         const bool named = std::isalnum(static_cast<unsigned char>(line[of])) || line[of] == '_';
@@ -248,9 +248,10 @@ std::string todo_words(const std::vector<int> &todos)
 {
     if (todos.empty()) return {};
     if (todos.size() == 1) return fmt::format("TODO {}", todos[0]);
-    bool in_a_row = todos.back() - todos.front() + 1 == int(todos.size());
-    return in_a_row && todos.size() > 2 ? fmt::format("TODOs {} to {}", todos.front(), todos.back())
-                                        : fmt::format("TODOs {}", fmt::join(todos, " and "));
+    bool contiguous = todos.back() - todos.front() + 1 == int(todos.size());
+    return contiguous && todos.size() > 2
+               ? fmt::format("TODOs {} to {}", todos.front(), todos.back())
+               : fmt::format("TODOs {}", fmt::join(todos, " and "));
 }
 
 std::vector<std::size_t> order_to_mend(const std::vector<outcome> &cases, const todo_list &todos)

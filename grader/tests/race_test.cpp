@@ -1,5 +1,4 @@
-// The rule of a race, on a track with simulated times and honest, slow, lying and cheating
-// contestants.
+// The rule of the benchmark, on a simulated device with honest, slow, lying and cheating code.
 #include "../race.hpp"
 #include "../statistics.hpp"
 #include "contains.hpp"
@@ -20,15 +19,15 @@ struct wrong_output {
 
 // One number is the input, its square the right output. Times are those of one call; a RUN takes as
 // many calls as fill 2 ms.
-class simulated_track : public track {
+class simulated_device : public benchmark_device {
 public:
     double naive_ms = 3, submission_ms = 1, library_ms = 0; // library_ms 0: no library
     double work_bytes = 0, work_fma = 0, device_copy = 4e9, device_fma = 3e10; // a millisecond
-    // What the machine and the submission's worker do to a time, an output, and a condition.
+    // Effects of the machine and the submission's worker on a time, an output, and a condition.
     std::function<double()> noise = [] { return 1.0; };
     std::function<double(double)> claimed = [](double ms) { return ms; };
     std::function<double(double)> naive_claimed = [](double ms) { return ms; };
-    std::function<long(simulated_track &)> submitted = [](simulated_track &t) {
+    std::function<long(simulated_device &)> submitted = [](simulated_device &t) {
         return t.input * t.input;
     };
     bool leaves_threads = false;
@@ -45,24 +44,26 @@ public:
         output_[0] = output_[1] = -1; // spoilt
         order_.clear();
     }
-    lap run(contestant who) override
+    timed_run run(implementation who) override
     {
-        order_ += who == contestant::naive ? 'n' : who == contestant::submission ? 's' : 'l';
+        order_ += who == implementation::naive        ? 'n'
+                  : who == implementation::submission ? 's'
+                                                      : 'l';
         naive_first += order_ == "n";
-        if (who == contestant::naive) {
+        if (who == implementation::naive) {
             output_[0] = input * input;
             return timed(naive_ms, naive_claimed);
         }
-        if (who == contestant::library) return timed(library_ms, [](double ms) { return ms; });
+        if (who == implementation::library) return timed(library_ms, [](double ms) { return ms; });
         output_[1] = submitted(*this);
-        lap l = timed(submission_ms, claimed);
+        timed_run l = timed(submission_ms, claimed);
         l.threads_left = leaves_threads && round % 3 != 0;
         return l;
     }
-    void verify(contestant who) override
+    void verify(implementation who) override
     {
-        verified_naive += who == contestant::naive;
-        if (output_[who == contestant::submission] != input * input) throw wrong_output{round};
+        verified_naive += who == implementation::naive;
+        if (output_[who == implementation::submission] != input * input) throw wrong_output{round};
     }
     condition look() override { return now(looks++); }
     double copy_rate() override { return device_copy * noise(); }
@@ -71,7 +72,7 @@ public:
     std::string function() const override { return "square"; }
 
 private:
-    lap timed(double ms, const std::function<double(double)> &claim)
+    timed_run timed(double ms, const std::function<double(double)> &claim)
     {
         int calls = static_cast<int>(std::ceil(2 / ms));
         double took = ms * noise();
@@ -104,7 +105,7 @@ std::function<double()> restless(std::mt19937_64 &random, double jitter, double 
 
 TEST_CASE("code as slow as naive is TOO_SLOW after ten pairs, with the lab's hint")
 {
-    simulated_track t;
+    simulated_device t;
     t.submission_ms = 3.1;
     judgement j = judge(t, at_least(2));
     CHECK(j.what == verdict::TOO_SLOW);
@@ -119,8 +120,8 @@ TEST_CASE("code as slow as naive is TOO_SLOW after ten pairs, with the lab's hin
 
 TEST_CASE("what does not end in time is too slow where naive takes long too, and else hangs")
 {
-    simulated_track t;
-    t.submitted = [](simulated_track &) -> long { throw overdue{10000, 500}; };
+    simulated_device t;
+    t.submitted = [](simulated_device &) -> long { throw run_timeout{10000, 500}; };
     speed_gates g = at_least(20);
     g.naive_share = 1 / 64.0;
     judgement j = judge(t, g);
@@ -140,7 +141,7 @@ TEST_CASE("what does not end in time is too slow where naive takes long too, and
 
 TEST_CASE("a solution passes after ten pairs")
 {
-    simulated_track t;
+    simulated_device t;
     t.submission_ms = 0.25;
     judgement j = judge(t, at_least(3));
     CHECK(j.what == verdict::PASS);
@@ -158,7 +159,7 @@ TEST_CASE("a solution passes after ten pairs")
 
 TEST_CASE("every pair changes the inputs, takes the other order, and verifies")
 {
-    simulated_track t;
+    simulated_device t;
     judge(t, at_least(2));
     CHECK(t.round == 10);
     CHECK(t.naive_first == 5);
@@ -170,7 +171,7 @@ TEST_CASE("noise neither fails a solution nor passes naive code")
     std::mt19937_64 random(5);
     int wrong = 0;
     for (int i = 0; i < 300; ++i) {
-        simulated_track fast, slow;
+        simulated_device fast, slow;
         fast.noise = slow.noise = restless(random, 0.03, 0.1);
         fast.submission_ms = 1 / 1.25;
         slow.submission_ms = 3;
@@ -184,7 +185,7 @@ TEST_CASE(
     "a ratio at the required one is measured again in fresh processes, then the median decides")
 {
     // The ratio is above and below by turns, so that no interval ever clears the requirement.
-    simulated_track t;
+    simulated_device t;
     t.naive_claimed = [&t](double ms) { return ms * (t.round % 2 ? 1.02 : 0.99); };
     judgement j = judge(t, at_least(3));
     CHECK(t.prepared == 2);
@@ -198,7 +199,7 @@ TEST_CASE(
 
 TEST_CASE("what a restless machine leaves open is not the submission's fail")
 {
-    simulated_track t;
+    simulated_device t;
     // Naive's own time has two values, so that every ratio is well above or well below.
     t.naive_ms = 10;
     t.submission_ms = 10 / 3.0;
@@ -210,7 +211,7 @@ TEST_CASE("what a restless machine leaves open is not the submission's fail")
 
 TEST_CASE("pairs spoilt by a fallen clock are thrown away")
 {
-    simulated_track t;
+    simulated_device t;
     // The clock falls in every third pair, and the submission, bound by it, is four times slower.
     t.now = [](int look) {
         bool fell = look / 2 % 3 == 2 && look % 2 == 1;
@@ -226,7 +227,7 @@ TEST_CASE("pairs spoilt by a fallen clock are thrown away")
 
 TEST_CASE("without the driver's word the multiply-add rate tells that the clock fell")
 {
-    simulated_track t;
+    simulated_device t;
     t.now = [](int look) {
         bool fell = look / 2 % 3 == 2;
         return condition{std::nan(""), false, fell ? 1.5e10 : 3e10};
@@ -240,7 +241,7 @@ TEST_CASE("without the driver's word the multiply-add rate tells that the clock 
 
 TEST_CASE("a throttled or shared machine is an infrastructure error, not a fail")
 {
-    simulated_track t;
+    simulated_device t;
     t.submission_ms = 2.9;
     SUBCASE("the driver says so")
     {
@@ -267,7 +268,7 @@ TEST_CASE("a throttled or shared machine is an infrastructure error, not a fail"
 
 TEST_CASE("what no clock explains is too slow though the clock moved in every pair")
 {
-    simulated_track t;
+    simulated_device t;
     t.now = [](int look) { return condition{look % 2 ? 1500.0 : 1980.0, false, 3e10}; };
     t.submission_ms = 3 / 0.5;
     judgement j = judge(t, at_least(2)); // 1.32 * 2 * 0.5 falls short of 2
@@ -287,7 +288,7 @@ TEST_CASE("what no clock explains is too slow though the clock moved in every pa
 
 TEST_CASE("a worker whose events lie is a clock mismatch")
 {
-    simulated_track t;
+    simulated_device t;
     t.submission_ms = 3;
     SUBCASE("ten times faster")
     {
@@ -314,7 +315,7 @@ TEST_CASE("a worker whose events lie is a clock mismatch")
 
 TEST_CASE("threads left behind in most runs end the race, however fast it was")
 {
-    simulated_track t;
+    simulated_device t;
     t.leaves_threads = true;
     judgement j = judge(t, at_least(2));
     CHECK(j.what == verdict::LATE_WRITE);
@@ -323,7 +324,7 @@ TEST_CASE("threads left behind in most runs end the race, however fast it was")
 
 TEST_CASE("a lie too small to see in one run does not help across the requirement")
 {
-    simulated_track t;
+    simulated_device t;
     t.submission_ms = 3 / 2.4; // 2.4 times, where 3 are required
     t.claimed = [](double ms) { return ms * 2.4 / 3.1; };
     judgement j = judge(t, at_least(3));
@@ -333,7 +334,7 @@ TEST_CASE("a lie too small to see in one run does not help across the requiremen
 
 TEST_CASE("calls that last long do not keep a race open for long")
 {
-    simulated_track t;
+    simulated_device t;
     t.submission_ms = t.naive_ms = 9000;
     judgement j = judge(t, at_least(1));
     CHECK(j.what == verdict::TOO_SLOW);
@@ -344,8 +345,8 @@ TEST_CASE("calls that last long do not keep a race open for long")
 
 TEST_CASE("a wrong output in round 7 ends the race in round 7")
 {
-    simulated_track t;
-    t.submitted = [](simulated_track &s) { return s.input * s.input + (s.round == 7); };
+    simulated_device t;
+    t.submitted = [](simulated_device &s) { return s.input * s.input + (s.round == 7); };
     try {
         judge(t, at_least(2));
         FAIL("the wrong output went unseen");
@@ -356,33 +357,33 @@ TEST_CASE("a wrong output in round 7 ends the race in round 7")
 
 TEST_CASE("a wrong output counts although the pair does not")
 {
-    simulated_track t;
+    simulated_device t;
     t.now = [](int) { return condition{1980, true, 3e10}; };
-    t.submitted = [](simulated_track &s) { return s.input * s.input + (s.round == 3); };
+    t.submitted = [](simulated_device &s) { return s.input * s.input + (s.round == 3); };
     CHECK_THROWS_AS(judge(t, at_least(2)), wrong_output);
 }
 
 TEST_CASE("an output replayed from an earlier round, or left as it is, is wrong")
 {
-    simulated_track t;
+    simulated_device t;
     long first = 0;
     SUBCASE("replayed")
     {
-        t.submitted = [&first](simulated_track &s) {
+        t.submitted = [&first](simulated_device &s) {
             if (s.round == 1) first = s.input * s.input;
             return first;
         };
     }
     SUBCASE("left")
     {
-        t.submitted = [](simulated_track &) { return -1L; };
+        t.submitted = [](simulated_device &) { return -1L; };
     }
     CHECK_THROWS_AS(judge(t, at_least(2)), wrong_output);
 }
 
 TEST_CASE("faster than any version can be is implausible")
 {
-    simulated_track t;
+    simulated_device t;
     t.submission_ms = 1;
     speed_gates g = at_least(1.35);
     CHECK(judge(t, g).what == verdict::PASS); // nothing is known
@@ -396,7 +397,7 @@ TEST_CASE("faster than any version can be is implausible")
 
 TEST_CASE("faster than the device can move or compute is implausible")
 {
-    simulated_track t;
+    simulated_device t;
     t.submission_ms = 0.25;
     SUBCASE("copy bandwidth") { t.work_bytes = 1.1 * 0.25 * t.device_copy; }
     SUBCASE("multiply-add rate") { t.work_fma = 1.1 * 0.25 * t.device_fma; }
@@ -407,7 +408,7 @@ TEST_CASE("faster than the device can move or compute is implausible")
 
 TEST_CASE("what a clever version need not do is plausible to be left out")
 {
-    simulated_track t;
+    simulated_device t;
     t.submission_ms = 0.25;
     t.work_fma = 1.1 * 0.25 * t.device_fma;
     speed_gates g = at_least(3);
@@ -419,7 +420,7 @@ TEST_CASE("what a clever version need not do is plausible to be left out")
 
 TEST_CASE("a fraction of the device's own rate is required beside the speedup")
 {
-    simulated_track t;
+    simulated_device t;
     t.submission_ms = 0.25;
     speed_gates g = at_least(3);
     g.copy = {0.65, 0, 0.90};
@@ -443,7 +444,7 @@ TEST_CASE("a fraction of the device's own rate is required beside the speedup")
 
 TEST_CASE("the fraction of the multiply-add rate is judged likewise")
 {
-    simulated_track t;
+    simulated_device t;
     t.submission_ms = 0.25;
     t.work_fma = 0.5 * 0.25 * t.device_fma;
     speed_gates g = at_least(3);
@@ -458,7 +459,7 @@ TEST_CASE("the fraction of the multiply-add rate is judged likewise")
 
 TEST_CASE("a ratio that is only shown fails nobody, and the library's is shown beside it")
 {
-    simulated_track t;
+    simulated_device t;
     t.submission_ms = 6;
     t.library_ms = 3;
     judgement j = judge(t, at_least(0));
@@ -470,7 +471,7 @@ TEST_CASE("a ratio that is only shown fails nobody, and the library's is shown b
 
 TEST_CASE("a naive that does a part of the work is taken to go on at its speed")
 {
-    simulated_track t;
+    simulated_device t;
     t.naive_ms = 1.5;
     t.submission_ms = 10;
     t.library_ms = 5;

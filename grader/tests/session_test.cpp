@@ -134,7 +134,7 @@ TEST_CASE("a worker that has not begun holds nothing; what it leaves behind does
 
 TEST_CASE("an open file of memory counts, mapped or not, but for the regions")
 {
-    grading::region given(held_by_file, true);
+    grading::shared_memory given(held_by_file, true);
     std::memset(given.data(), 1, held_by_file);
     signal_pipe there;
     pid_t keeper = fork();

@@ -216,7 +216,7 @@ TEST_CASE("exactly at the required ratio the early decisions err as rarely as th
         outcome o = judge(m, 3, 3);
         if (o.pairs < last_look) (o.passed ? early_pass : early_fail) += 1;
     }
-    double bound = 11 * error_a_look; // the union over the looks
+    double bound = 11 * error_per_look; // the union over the looks
     CHECK(early_pass < rounds * bound);
     CHECK(early_fail < rounds * bound);
     CHECK(early_pass + early_fail > 0);

@@ -485,7 +485,7 @@ bool try_device_memory()
 
 int lead_ranks(int ranks, const char *mpirun)
 {
-    if (ranks < 1 || ranks > most_ranks) return 2;
+    if (ranks < 1 || ranks > max_ranks) return 2;
     auto l = std::make_unique<leader>(ranks, mpirun);
     request r;
     while (recv(socket_fd, &r, sizeof r, 0) == sizeof r && r.magic == protocol_magic) {
