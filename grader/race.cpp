@@ -100,14 +100,14 @@ private:
     bool one_pair()
     {
         device_.next_round();
-        condition before = device_.look();
+        device_state before = device_.read_state();
         bool naive_first = attempted_ % 2 == 0;
         timed_run naive, submission, library;
         if (naive_first) naive = device_.run(implementation::naive);
         submission = device_.run(implementation::submission);
         if (!naive_first) naive = device_.run(implementation::naive);
         spent_ms_ += submission.parent_ms;
-        condition after = device_.look();
+        device_state after = device_.read_state();
         if (device_.has_library()) library = device_.run(implementation::library);
         double copy_rate = device_.copy_rate();
         if (attempted_++ == 0) device_.verify(implementation::naive);
@@ -118,7 +118,7 @@ private:
         return true;
     }
 
-    bool counts(const condition &before, const condition &after, const timed_run &naive,
+    bool counts(const device_state &before, const device_state &after, const timed_run &naive,
                 const timed_run &submission)
     {
         rates_.push_back(before.fma_rate);
@@ -145,7 +145,7 @@ private:
     }
 
     // NaN, an unknown clock, compares false throughout.
-    bool slowed(const condition &before, const condition &after) const
+    bool slowed(const device_state &before, const device_state &after) const
     {
         double usual = median(rates_);
         return after.sm_mhz < clock_fell * before.sm_mhz ||
@@ -207,7 +207,7 @@ private:
         auto [lowest, highest] = std::minmax_element(rates_.begin(), rates_.end());
         double moved = std::fmax(*highest / *lowest, highest_mhz_ / lowest_mhz_);
         double best = *std::max_element(slowed_ratios_.begin(), slowed_ratios_.end());
-        if (!(best * moved * beyond_looks < gates_.speedup)) return std::nullopt;
+        if (!(best * moved * beyond_readings < gates_.speedup)) return std::nullopt;
         judgement j = with_result(verdict::TOO_SLOW);
         j.message = fmt::format(
             "{}: at most {:.2g} times naive's speed in {} runs; at least {:.3g} times is required. "

@@ -25,7 +25,7 @@ struct timed_run {
 };
 
 // State of the device between two timed runs.
-struct condition {
+struct device_state {
     double sm_mhz = std::numeric_limits<double>::quiet_NaN(); // NaN: unknown
     bool throttled = false; // the driver reports a slowdown for heat or power
     double fma_rate = 0;    // multiply-adds per ms by yardstick_fma; follows the SM clock
@@ -49,7 +49,7 @@ public:
     virtual timed_run run(implementation who) = 0; // throws run_timeout
     // Ends the case unless every output of the implementation's last run is right for its inputs.
     virtual void verify(implementation who) = 0;
-    virtual condition look() = 0;
+    virtual device_state read_state() = 0;
     virtual double copy_rate() = 0;           // bytes per ms, by yardstick_copy
     virtual double bytes() const = 0;         // per call, the fewest any version must move
     virtual double multiply_adds() const = 0; // per call, the fewest any version must do
@@ -94,7 +94,7 @@ constexpr double clocks_apart_ms = 0.5;   // and by this much per run, for takin
 constexpr double beyond_device = 1.05; // times the measured copy or multiply-add rate: implausible
 constexpr double clock_fell = 0.90;    // within a paired sample
 constexpr double clock_low = 0.75;     // relative to the benchmark's usual clock
-constexpr double beyond_looks = 2;     // the clock may fall this many times further than was seen
+constexpr double beyond_readings = 2;  // the clock may fall this many times further than was seen
 constexpr double max_naive_spread = 0.10; // relative spread from which the machine is to blame
 constexpr double max_spent_ms = 60e3;     // by the submission, in one benchmark
 // With naive below this share of the limit, a call that exceeds it probably never ends.

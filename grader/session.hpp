@@ -25,9 +25,8 @@ public:
     std::byte *data() const { return data_; }
     std::size_t size() const { return size_; }
     int descriptor() const { return memory_.get(); }
-    void discard(std::size_t from,
-                 // Returns the pages to the system; they read as zero afterwards.
-                 std::size_t bytes);
+    // Returns the pages to the system; they read as zero afterwards.
+    void discard(std::size_t from, std::size_t bytes);
 
 private:
     std::byte *data_ = nullptr;
@@ -42,9 +41,8 @@ enum class worker_exit : std::uint8_t {
     timed_out,
     too_much_output,      // it printed more than `worker_options::output_limit`
     protocol_error,       // something came that is no reply to this request
-    out_of_host_memory,   // it used more host memory than `worker_options::memory_limit`
-    out_of_device_memory, // its simulated devices used more than
-                          // `worker_options::device_memory_limit`
+    out_of_host_memory,   // it used more than `worker_options::memory_limit`
+    out_of_device_memory, // its devices used more than `worker_options::device_memory_limit`
     not_started,          // the machine could not start it
     too_many_threads,     // it had more threads than `worker_options::thread_limit`
     started_threads,      // it had `status` threads before the first request

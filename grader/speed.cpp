@@ -323,7 +323,7 @@ public:
         verify(who, static_cast<std::size_t>(calls_[index(who)]));
     }
 
-    condition look() override
+    device_state read_state() override
     {
         clock_sample c = clocks_.sample();
         return {c.sm_mhz, c.throttled, roofline_.fma_rate(2)};

@@ -23,7 +23,8 @@ class simulated_device : public benchmark_device {
 public:
     double naive_ms = 3, submission_ms = 1, library_ms = 0; // library_ms 0: no library
     double work_bytes = 0, work_fma = 0, device_copy = 4e9, device_fma = 3e10; // a millisecond
-    // Effects of the machine and the submission's worker on a time, an output, and a condition.
+    // Effects of the machine and the submission's worker on a time, an output, and the device's
+    // state.
     std::function<double()> noise = [] { return 1.0; };
     std::function<double(double)> claimed = [](double ms) { return ms; };
     std::function<double(double)> naive_claimed = [](double ms) { return ms; };
@@ -31,10 +32,12 @@ public:
         return t.input * t.input;
     };
     bool leaves_threads = false;
-    std::function<condition(int look)> now = [](int) { return condition{1980, false, 3e10}; };
+    std::function<device_state(int reading)> now = [](int) {
+        return device_state{1980, false, 3e10};
+    };
 
     long input = 0;
-    int round = 0, prepared = 0, looks = 0, naive_first = 0, verified_naive = 0;
+    int round = 0, prepared = 0, readings = 0, naive_first = 0, verified_naive = 0;
 
     bool has_library() const override { return library_ms > 0; }
     void prepare() override { ++prepared; }
@@ -65,7 +68,7 @@ public:
         verified_naive += who == implementation::naive;
         if (output_[who == implementation::submission] != input * input) throw wrong_output{round};
     }
-    condition look() override { return now(looks++); }
+    device_state read_state() override { return now(readings++); }
     double copy_rate() override { return device_copy * noise(); }
     double bytes() const override { return work_bytes; }
     double multiply_adds() const override { return work_fma; }
@@ -213,9 +216,9 @@ TEST_CASE("pairs spoilt by a fallen clock are thrown away")
 {
     simulated_device t;
     // The clock falls in every third pair, and the submission, bound by it, is four times slower.
-    t.now = [](int look) {
-        bool fell = look / 2 % 3 == 2 && look % 2 == 1;
-        return condition{fell ? 900.0 : 1980.0, false, 3e10};
+    t.now = [](int reading) {
+        bool fell = reading / 2 % 3 == 2 && reading % 2 == 1;
+        return device_state{fell ? 900.0 : 1980.0, false, 3e10};
     };
     t.claimed = [&t](double ms) { return t.round % 3 == 0 ? 4 * ms : ms; };
     judgement j = judge(t, at_least(2));
@@ -228,9 +231,9 @@ TEST_CASE("pairs spoilt by a fallen clock are thrown away")
 TEST_CASE("without the driver's word the multiply-add rate tells that the clock fell")
 {
     simulated_device t;
-    t.now = [](int look) {
-        bool fell = look / 2 % 3 == 2;
-        return condition{std::nan(""), false, fell ? 1.5e10 : 3e10};
+    t.now = [](int reading) {
+        bool fell = reading / 2 % 3 == 2;
+        return device_state{std::nan(""), false, fell ? 1.5e10 : 3e10};
     };
     t.claimed = [&t](double ms) { return t.round % 3 == 0 ? 4 * ms : ms; };
     judgement j = judge(t, at_least(2));
@@ -245,15 +248,19 @@ TEST_CASE("a throttled or shared machine is an infrastructure error, not a fail"
     t.submission_ms = 2.9;
     SUBCASE("the driver says so")
     {
-        t.now = [](int) { return condition{1980, true, 3e10}; };
+        t.now = [](int) { return device_state{1980, true, 3e10}; };
     }
     SUBCASE("the clock never holds still")
     {
-        t.now = [](int look) { return condition{look % 2 ? 1000.0 : 1980.0, false, 3e10}; };
+        t.now = [](int reading) {
+            return device_state{reading % 2 ? 1000.0 : 1980.0, false, 3e10};
+        };
     }
     SUBCASE("somebody else takes half of the device, now and then")
     {
-        t.now = [](int look) { return condition{std::nan(""), false, look % 2 ? 1.5e10 : 3e10}; };
+        t.now = [](int reading) {
+            return device_state{std::nan(""), false, reading % 2 ? 1.5e10 : 3e10};
+        };
     }
     SUBCASE("the clocks of naive's own worker disagree")
     {
@@ -269,7 +276,7 @@ TEST_CASE("a throttled or shared machine is an infrastructure error, not a fail"
 TEST_CASE("what no clock explains is too slow though the clock moved in every pair")
 {
     simulated_device t;
-    t.now = [](int look) { return condition{look % 2 ? 1500.0 : 1980.0, false, 3e10}; };
+    t.now = [](int reading) { return device_state{reading % 2 ? 1500.0 : 1980.0, false, 3e10}; };
     t.submission_ms = 3 / 0.5;
     judgement j = judge(t, at_least(2)); // 1.32 * 2 * 0.5 falls short of 2
     CHECK(j.what == verdict::TOO_SLOW);
@@ -278,11 +285,13 @@ TEST_CASE("what no clock explains is too slow though the clock moved in every pa
     CHECK(j.hint == "try harder");
     CHECK(j.result.reached == 0);
 
-    t.submission_ms = 3 / 0.8; // the clock may have moved by more than two looks saw
+    t.submission_ms = 3 / 0.8; // the clock may have moved by more than two readings show
     CHECK(judge(t, at_least(2)).what == verdict::INFRA_ERROR);
 
     t.submission_ms = 3 / 0.5;
-    t.now = [](int look) { return condition{std::nan(""), false, look % 2 ? 1e10 : 3e10}; };
+    t.now = [](int reading) {
+        return device_state{std::nan(""), false, reading % 2 ? 1e10 : 3e10};
+    };
     CHECK(judge(t, at_least(2)).what == verdict::INFRA_ERROR); // a third of the rate could
 }
 
@@ -358,7 +367,7 @@ TEST_CASE("a wrong output in round 7 ends the race in round 7")
 TEST_CASE("a wrong output counts although the pair does not")
 {
     simulated_device t;
-    t.now = [](int) { return condition{1980, true, 3e10}; };
+    t.now = [](int) { return device_state{1980, true, 3e10}; };
     t.submitted = [](simulated_device &s) { return s.input * s.input + (s.round == 3); };
     CHECK_THROWS_AS(judge(t, at_least(2)), wrong_output);
 }
