@@ -58,7 +58,10 @@ private:
 
 std::uint64_t align_up(std::uint64_t bytes) { return (bytes + 255) / 256 * 256; }
 
-unsigned parts_of(const slot &s) { return s.where == place::per_device ? s.parts : 1; }
+unsigned parts_of(const argument_descriptor &s)
+{
+    return s.where == argument_memory::per_device ? s.parts : 1;
+}
 
 // Address of an argument's payload in the input memory, and in the output memory after the call.
 const std::byte *given(const argument &a, unsigned part = 0)
@@ -80,8 +83,8 @@ public:
     {
         std::uint64_t guard = options().simulated ? 4096 : 65536, in = image_start, out = 0;
         for (argument &a : arguments_) {
-            slot &s = a.wire;
-            s.guard = s.where == place::value ? 0 : guard;
+            argument_descriptor &s = a.wire;
+            s.guard = s.where == argument_memory::value ? 0 : guard;
             if (s.output && parts_of(s) > 1)
                 end_case(verdict::INFRA_ERROR,
                          fmt::format("`{}` is several buffers, which hold no poison.", s.name),
@@ -114,9 +117,9 @@ public:
     {
         xorshift random;
         for (const argument &a : arguments_) {
-            const slot &s = a.wire;
+            const argument_descriptor &s = a.wire;
             std::byte *at = inputs().data() + s.input;
-            if (s.where == place::value) {
+            if (s.where == argument_memory::value) {
                 std::memcpy(at, a.value, s.bytes);
                 continue;
             }
@@ -219,7 +222,7 @@ std::uint64_t number_given(const std::vector<argument> &arguments, std::string_v
                            std::uint64_t otherwise)
 {
     for (const argument &a : arguments) {
-        if (a.wire.where != place::value || a.wire.name != name) continue;
+        if (a.wire.where != argument_memory::value || a.wire.name != name) continue;
         std::uint64_t value = 0;
         std::memcpy(&value, a.value, std::min<std::size_t>(a.wire.bytes, sizeof value));
         return value;
@@ -262,8 +265,8 @@ std::string large_index_hint(bool one_element, bool write, std::string_view wher
 void check_guards(const std::vector<argument> &arguments)
 {
     for (const argument &a : arguments) {
-        const slot &s = a.wire;
-        if (s.where == place::value) continue;
+        const argument_descriptor &s = a.wire;
+        if (s.where == argument_memory::value) continue;
         std::uint64_t each = s.bytes / parts_of(s);
         for (unsigned k = 0; k < parts_of(s); ++k) {
             const std::byte *before = given(a, k), *after = returned(a, k);
@@ -314,8 +317,8 @@ void check_guards(const std::vector<argument> &arguments)
 void check_inputs_unchanged(const std::vector<argument> &arguments)
 {
     for (const argument &a : arguments) {
-        const slot &s = a.wire;
-        if (s.where == place::value || !s.read_only) continue;
+        const argument_descriptor &s = a.wire;
+        if (s.where == argument_memory::value || !s.read_only) continue;
         std::uint64_t each = s.bytes / parts_of(s);
         for (unsigned k = 0; k < parts_of(s); ++k) {
             const std::byte *before = given(a, k), *after = returned(a, k);
@@ -354,7 +357,7 @@ unwritten_lists still_poisoned(const std::vector<argument> &arguments)
 bool on_device(const std::vector<argument> &arguments)
 {
     return std::any_of(arguments.begin(), arguments.end(), [](const argument &a) {
-        return a.wire.output && a.wire.where != place::host;
+        return a.wire.output && a.wire.where != argument_memory::host;
     });
 }
 
@@ -395,7 +398,8 @@ std::string argument_of_value(const std::vector<argument> &arguments, std::uint6
 {
     std::string name;
     for (const argument &a : arguments) {
-        if (a.wire.where != place::value || !a.show || a.show(a.value) != std::to_string(number))
+        if (a.wire.where != argument_memory::value || !a.show ||
+            a.show(a.value) != std::to_string(number))
             continue;
         if (!name.empty()) return {};
         name = a.wire.name;
@@ -435,7 +439,7 @@ std::string why_end_missing(const argument &a, std::uint64_t there, std::uint64_
 std::string why_unwritten(const argument &a, const std::vector<std::uint64_t> &missing,
                           const std::vector<argument> &arguments)
 {
-    if (a.wire.where == place::host)
+    if (a.wire.where == argument_memory::host)
         return fmt::format("Whose share is element {}? Print where each share begins and how long "
                            "it is, in elements, not in rows or images; and who takes what a "
                            "division leaves over?",
@@ -1228,7 +1232,7 @@ request load_request(const std::vector<argument> &arguments, const char *functio
     request r;
     r.what = command::load;
     std::strncpy(r.function, function, sizeof r.function - 1);
-    r.slots = static_cast<std::uint32_t>(arguments.size());
+    r.argument_count = static_cast<std::uint32_t>(arguments.size());
     for (std::size_t i = 0; i < arguments.size(); ++i) r.arguments[i] = arguments[i].wire;
     return r;
 }
@@ -1385,7 +1389,7 @@ void check_late_writes(const std::vector<argument> &arguments, bool threads_left
         check_refused_late(stored, function);
         for (std::size_t j = 0; j < arguments.size(); ++j) {
             const argument &a = arguments[j];
-            if (a.wire.where == place::value || parts_of(a.wire) > 1) continue;
+            if (a.wire.where == argument_memory::value || parts_of(a.wire) > 1) continue;
             if (!std::equal(first[j].begin(), first[j].end(), returned(a))) end_for_late_write(a);
         }
     } while (std::chrono::steady_clock::now() < until);
@@ -1394,8 +1398,8 @@ void check_late_writes(const std::vector<argument> &arguments, bool threads_left
 void copy_back(std::vector<argument> &arguments)
 {
     for (argument &a : arguments) {
-        const slot &s = a.wire;
-        if (s.where == place::value || s.read_only) continue;
+        const argument_descriptor &s = a.wire;
+        if (s.where == argument_memory::value || s.read_only) continue;
         std::uint64_t each = s.bytes / parts_of(s);
         for (unsigned k = 0; k < parts_of(s) && each; ++k)
             std::memcpy(static_cast<std::byte *>(a.data) + k * each, returned(a, k), each);
@@ -1494,7 +1498,8 @@ void name_arguments(const std::string &function, std::vector<argument> &argument
         std::string names = contract[i].parameters;
         for (std::size_t j = 0, at = 0; j < arguments.size(); ++j) {
             std::size_t comma = std::min(names.find(',', at), names.size());
-            names.copy(arguments[j].wire.name, std::min(comma - at, sizeof(slot::name) - 1), at);
+            names.copy(arguments[j].wire.name,
+                       std::min(comma - at, sizeof(argument_descriptor::name) - 1), at);
             at = std::min(comma + 1, names.size());
         }
         return;
@@ -1573,7 +1578,7 @@ std::string numbers_of(const std::vector<argument> &arguments)
 {
     std::vector<std::string> all;
     for (const argument &a : arguments)
-        if (a.wire.where == place::value && a.show && a.wire.name[0])
+        if (a.wire.where == argument_memory::value && a.show && a.wire.name[0])
             all.push_back(fmt::format("{} = {}", a.wire.name, a.show(a.value)));
     return fmt::format("{}", fmt::join(all, ", "));
 }

@@ -75,42 +75,48 @@ template <class T> output<T> changed_in_place(std::vector<T> before)
 // An argument with properties that a signature cannot express.
 template <class T> struct placed {
     std::span<T> data;
-    place where = place::device;
+    argument_memory where = argument_memory::device;
     int misalign = 0; // elements past a 256-byte boundary
     int parts = 1;
 };
 // Before version 17, clang deduces no template arguments for aggregates.
-template <class T> placed(std::span<T>, place, int = 0, int = 1) -> placed<T>;
-template <class V> auto host(V &v) { return placed{std::span(v), place::host}; }
-template <class V> auto pinned(V &v) { return placed{std::span(v), place::pinned}; }
-template <class V> auto mapped(V &v) { return placed{std::span(v), place::mapped}; }
-template <class V> auto managed(V &v) { return placed{std::span(v), place::managed}; }
-template <class V> auto acquired(V &v) { return placed{std::span(v), place::acquired}; }
+template <class T> placed(std::span<T>, argument_memory, int = 0, int = 1) -> placed<T>;
+template <class V> auto host(V &v) { return placed{std::span(v), argument_memory::host}; }
+template <class V> auto pinned(V &v) { return placed{std::span(v), argument_memory::pinned}; }
+template <class V> auto mapped(V &v) { return placed{std::span(v), argument_memory::mapped}; }
+template <class V> auto managed(V &v) { return placed{std::span(v), argument_memory::managed}; }
+template <class V> auto acquired(V &v) { return placed{std::span(v), argument_memory::acquired}; }
 template <class V> auto per_device(V &v, int n)
 {
-    return placed{std::span(v), place::per_device, 0, n};
+    return placed{std::span(v), argument_memory::per_device, 0, n};
 }
 template <class V> auto misaligned(V &v, int elements)
 {
-    return placed{std::span(v), place::device, elements};
+    return placed{std::span(v), argument_memory::device, elements};
 }
 template <class T> struct placed_output {
     output<T> &out;
-    place where = place::device;
+    argument_memory where = argument_memory::device;
     int misalign = 0;
     int parts = 1;
 };
 // Only for changed_in_place: the buffers of several devices hold no poison.
 template <class T> auto per_device(output<T> &o, int n)
 {
-    return placed_output<T>{o, place::per_device, 0, n};
+    return placed_output<T>{o, argument_memory::per_device, 0, n};
 }
-template <class T> auto managed(output<T> &o) { return placed_output<T>{o, place::managed}; }
-template <class T> auto host(output<T> &o) { return placed_output<T>{o, place::host}; }
-template <class T> auto pinned(output<T> &o) { return placed_output<T>{o, place::pinned}; }
+template <class T> auto managed(output<T> &o)
+{
+    return placed_output<T>{o, argument_memory::managed};
+}
+template <class T> auto host(output<T> &o) { return placed_output<T>{o, argument_memory::host}; }
+template <class T> auto pinned(output<T> &o)
+{
+    return placed_output<T>{o, argument_memory::pinned};
+}
 template <class T> auto misaligned(output<T> &o, int elements)
 {
-    return placed_output<T>{o, place::device, elements};
+    return placed_output<T>{o, argument_memory::device, elements};
 }
 
 // The argument for `void *scratch` of a contract function NAME: device memory at a 256-byte
@@ -121,7 +127,7 @@ inline constexpr scratch_memory scratch;
 
 // The parent's record of one argument.
 struct argument {
-    slot wire;
+    argument_descriptor wire;
     void *data = nullptr;                               // the caller's elements; null for a value
     std::byte value[64] = {};                           // a value's bytes
     std::size_t written_first = 0, written_count = 0;   // elements, for outputs
@@ -139,7 +145,7 @@ template <class R, class... P> struct remote<R(P...)> {
     {
         static_assert(sizeof...(A) == sizeof...(P),
                       "one argument for each parameter of the contract");
-        static_assert(sizeof...(P) <= max_slots);
+        static_assert(sizeof...(P) <= max_arguments);
         return {one<P>(a)...};
     }
 
@@ -161,7 +167,7 @@ private:
             Q q = static_cast<Q>(a);
             argument r;
             std::memcpy(r.value, &q, sizeof q);
-            r.wire.where = place::value;
+            r.wire.where = argument_memory::value;
             r.wire.read_only = 1;
             r.wire.element = sizeof(Q);
             r.wire.bytes = sizeof(Q);

@@ -36,26 +36,26 @@ argument_places places_of(const std::vector<argument> &arguments)
 {
     argument_places p;
     for (const argument &a : arguments) {
-        const slot &s = a.wire;
+        const argument_descriptor &s = a.wire;
         switch (s.where) {
-        case place::host:
+        case argument_memory::host:
             p.on_host += s.bytes;
             break;
-        case place::device:
-        case place::per_device:
+        case argument_memory::device:
+        case argument_memory::per_device:
             if (s.scratch) break;
             p.element = std::max<std::uint64_t>(p.element, s.element);
             if (!s.output) p.device_inputs += s.bytes;
             if (!s.read_only) p.device_outputs += s.bytes;
             break;
-        case place::pinned:
-        case place::mapped:
-        case place::managed:
-        case place::acquired:
+        case argument_memory::pinned:
+        case argument_memory::mapped:
+        case argument_memory::managed:
+        case argument_memory::acquired:
             p.shared_with_host = true;
             break;
-        case place::value:
-        case place::absent:
+        case argument_memory::value:
+        case argument_memory::absent:
             break;
         }
     }

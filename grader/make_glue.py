@@ -19,7 +19,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-# The sizes of slot::name, request::function and request::arguments in protocol.hpp.
+# The sizes of argument_descriptor::name, request::function and request::arguments in protocol.hpp.
 NAME_ROOM, FUNCTION_ROOM, MOST_PARAMETERS = 24, 64, 16
 
 TYPE_WORDS = set(

@@ -18,7 +18,7 @@
 namespace grading {
 
 constexpr std::uint32_t protocol_magic = 0x31574b43; // "CKW1"
-constexpr int max_slots = 16, max_calls = 64, max_devices = 16, max_ranks = 16;
+constexpr int max_arguments = 16, max_calls = 64, max_devices = 16, max_ranks = 16;
 constexpr int max_buffers = 64; // of all arguments together, passed from one process to another
 constexpr int socket_fd = 3, input_fd = 4, output_fd = 5,
               device_fd = simulator::remote::given_connection;
@@ -26,7 +26,7 @@ constexpr int socket_fd = 3, input_fd = 4, output_fd = 5,
 // Exit status of a device process to which the host code sent an invalid message.
 constexpr int disturbed_by_host = 3;
 
-enum class place : std::uint8_t {
+enum class argument_memory : std::uint8_t {
     value,
     device,
     host,
@@ -39,19 +39,22 @@ enum class place : std::uint8_t {
 };
 
 // True if a worker's kernels can poison such memory.
-constexpr bool poisoned(place where) { return where == place::device || where == place::pinned; }
+constexpr bool poisoned(argument_memory where)
+{
+    return where == argument_memory::device || where == argument_memory::pinned;
+}
 
 // True if the argument lies in the process with the host code, where devices are another process.
-constexpr bool with_host_code(place where)
+constexpr bool with_host_code(argument_memory where)
 {
-    return where == place::value || where == place::host || where == place::acquired ||
-           where == place::absent;
+    return where == argument_memory::value || where == argument_memory::host ||
+           where == argument_memory::acquired || where == argument_memory::absent;
 }
 
 // One argument of a call. Its image in shared memory: guard bytes, payload, guard bytes; values
 // have no guards.
-struct slot {
-    place where = place::device;
+struct argument_descriptor {
+    argument_memory where = argument_memory::device;
     std::uint8_t read_only =
         0;                   // a pointer to const: the worker copies it back, the parent compares
     std::uint8_t output = 0; // holds poison, not a value, before the call
@@ -116,12 +119,12 @@ struct request {
     std::uint64_t offset = 0, at = 0, bytes = 0;
     std::uint64_t closed_peers = 0; // run, simulator only: as in simulator_close_peers
     char function[64] = {};
-    std::uint32_t slots = 0, calls = 0;
+    std::uint32_t argument_count = 0, calls = 0;
     std::uint32_t limit_ms = 0;      // ranks: after which those that have not answered are reported
     std::uint32_t launch_places = 0; // run: pending launches by kernels; 0: the default
     std::int32_t multiprocessors = 0; // run, simulator only: per device; 0: the default
     std::uint32_t sets[max_calls] = {};
-    slot arguments[max_slots];
+    argument_descriptor arguments[max_arguments];
     std::uint64_t scratch_bytes = 0; // load, if the devices are another process
     // Load: addresses of the buffers made by the process with the devices, by argument and part.
     std::uint64_t buffers[max_buffers] = {};

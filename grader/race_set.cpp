@@ -16,9 +16,18 @@ namespace {
 constexpr std::uint64_t guard_bytes = 4096;
 
 std::uint64_t whole_lines(std::uint64_t bytes) { return (bytes + 255) / 256 * 256; }
-unsigned parts(const slot &s) { return s.where == place::per_device ? s.parts : 1; }
-std::uint64_t image_of(const slot &s) { return whole_lines(s.bytes + 2 * s.guard * parts(s)); }
-bool in_place(const slot &s) { return s.where != place::value && !s.read_only && !s.output; }
+unsigned parts(const argument_descriptor &s)
+{
+    return s.where == argument_memory::per_device ? s.parts : 1;
+}
+std::uint64_t image_of(const argument_descriptor &s)
+{
+    return whole_lines(s.bytes + 2 * s.guard * parts(s));
+}
+bool in_place(const argument_descriptor &s)
+{
+    return s.where != argument_memory::value && !s.read_only && !s.output;
+}
 
 // Bytes of an in-place argument that a call may write.
 struct extent {
@@ -30,7 +39,7 @@ struct extent {
 };
 extent written_in_place(const argument &a)
 {
-    const slot &s = a.wire;
+    const argument_descriptor &s = a.wire;
     if (!in_place(s)) return {0, 0};
     if (a.written_count == 0) return {0, s.bytes}; // a plain buffer
     return {a.written_first * s.element, a.written_count * s.element};
@@ -70,12 +79,12 @@ race_set::race_set(std::unique_ptr<workload> work, shared_memory &in, std::uint6
 {
     name_arguments(work_->function(), arguments_);
     for (argument &a : arguments_) {
-        slot &s = a.wire;
-        s.guard = s.where == place::value ? 0 : guard_bytes;
+        argument_descriptor &s = a.wire;
+        s.guard = s.where == argument_memory::value ? 0 : guard_bytes;
         s.input = at;
         at += image_of(s);
         // Managed pages must begin on the host, and poison does not reach ordinary memory.
-        reload_ |= s.where == place::managed || s.where == place::per_device ||
+        reload_ |= s.where == argument_memory::managed || s.where == argument_memory::per_device ||
                    (s.output && !poisoned(s.where));
     }
     end_ = at;
@@ -92,7 +101,7 @@ void race_set::store_at(std::uint64_t at)
     stored_at_ = at;
     output_bytes_ = 0;
     for (argument &a : arguments_) {
-        if (a.wire.where == place::value || a.wire.read_only) continue;
+        if (a.wire.where == argument_memory::value || a.wire.read_only) continue;
         a.wire.output_at = at + output_bytes_;
         output_bytes_ += image_of(a.wire);
     }
@@ -108,9 +117,9 @@ void race_set::fill_image()
         }
     };
     for (const argument &a : arguments_) {
-        const slot &s = a.wire;
+        const argument_descriptor &s = a.wire;
         std::byte *to = in_.data() + s.input;
-        if (s.where == place::value) {
+        if (s.where == argument_memory::value) {
             std::memcpy(to, a.value, s.bytes);
             continue;
         }
@@ -132,7 +141,7 @@ request race_set::load() const
     r.what = command::load;
     r.set = number_;
     std::strncpy(r.function, work_->function(), sizeof r.function - 1);
-    r.slots = static_cast<std::uint32_t>(arguments_.size());
+    r.argument_count = static_cast<std::uint32_t>(arguments_.size());
     for (std::size_t i = 0; i < arguments_.size(); ++i) r.arguments[i] = arguments_[i].wire;
     return r;
 }
@@ -194,8 +203,8 @@ void race_set::find_arguments()
 void race_set::expect_unchanged() const
 {
     for (const argument &a : arguments_) {
-        const slot &s = a.wire;
-        if (s.where == place::value || s.output || in_place(s)) continue;
+        const argument_descriptor &s = a.wire;
+        if (s.where == argument_memory::value || s.output || in_place(s)) continue;
         if (s.bytes > 0 && std::memcmp(in_.data() + s.input + s.guard, a.data, s.bytes) != 0)
             end_case(verdict::INFRA_ERROR,
                      fmt::format("The workload of {} changed `{}` and did not say so.",
@@ -250,8 +259,8 @@ void race_set::take(const shared_memory &out, std::uint32_t word) const
 {
     bool asked = false, written = false;
     for (const argument &a : arguments_) {
-        const slot &s = a.wire;
-        if (s.where == place::value || s.read_only) continue;
+        const argument_descriptor &s = a.wire;
+        if (s.where == argument_memory::value || s.read_only) continue;
         std::uint64_t each = s.bytes / parts(s);
         const std::byte *before = in_.data() + s.input, *after = out.data() + s.output_at;
         for (unsigned k = 0; k < parts(s); ++k) {

@@ -41,7 +41,7 @@ std::string keep_call()
     std::error_code unwritable;
     std::filesystem::create_directories(path.parent_path(), unwritable);
     request load = last.load;
-    for (std::uint32_t i = 0; i < load.slots; ++i) load.arguments[i].input -= last.from;
+    for (std::uint32_t i = 0; i < load.argument_count; ++i) load.arguments[i].input -= last.from;
     int problem = write_whole(path.string(), [&](std::ostream &file) {
         file.write(reinterpret_cast<const char *>(&load), sizeof load);
         file.write(reinterpret_cast<const char *>(&last.run), sizeof last.run);

@@ -127,9 +127,10 @@ std::pair<owned_fd, owned_fd> connected(int type)
 }
 
 // Copies the image of an argument from one shared memory to the same offset in another.
-void copy_image(const slot &s, std::uint64_t at, const shared_memory &from, const shared_memory &to)
+void copy_image(const argument_descriptor &s, std::uint64_t at, const shared_memory &from,
+                const shared_memory &to)
 {
-    const std::uint64_t bytes = s.bytes + (s.where == place::value ? 0 : 2 * s.guard);
+    const std::uint64_t bytes = s.bytes + (s.where == argument_memory::value ? 0 : 2 * s.guard);
     std::copy_n(from.data() + at, bytes, to.data() + at);
 }
 
@@ -146,7 +147,7 @@ struct worker::state {
     // that lie on the host.
     std::vector<worker_process> devices;
     std::unique_ptr<shared_memory> host_input, host_output;
-    std::map<std::uint32_t, std::vector<slot>> sets;
+    std::map<std::uint32_t, std::vector<argument_descriptor>> sets;
     bool has_answered = false;
     // Asks the devices for their report if the host code crashes.
     std::optional<request> crash_report_request;
@@ -484,12 +485,13 @@ bool succeeded(const answer &a)
 // the size of scratch is asked for.
 answer worker::state::load(request what, std::chrono::milliseconds limit)
 {
-    const std::span<const slot> slots(what.arguments, what.slots);
-    for (const slot &s : slots)
-        if (with_host_code(s.where) && s.where != place::absent)
+    const std::span<const argument_descriptor> arguments(what.arguments, what.argument_count);
+    for (const argument_descriptor &s : arguments)
+        if (with_host_code(s.where) && s.where != argument_memory::absent)
             copy_image(s, s.input, *input, *host_input);
     if (what.what == command::scratch) return ask(host, what, limit);
-    if (std::any_of(slots.begin(), slots.end(), [](const slot &s) { return s.scratch; })) {
+    if (std::any_of(arguments.begin(), arguments.end(),
+                    [](const argument_descriptor &s) { return s.scratch; })) {
         request scratch = what;
         scratch.what = command::scratch;
         const answer a = ask(host, scratch, limit);
@@ -499,7 +501,7 @@ answer worker::state::load(request what, std::chrono::milliseconds limit)
     answer of_device = ask_devices(what, limit);
     if (!succeeded(of_device)) return of_device;
     std::ranges::copy(of_device.value.buffers, what.buffers);
-    sets[what.set].assign(slots.begin(), slots.end());
+    sets[what.set].assign(arguments.begin(), arguments.end());
     answer a = ask(host, what, limit);
     a.value.bytes = what.scratch_bytes;
     return a;
@@ -513,8 +515,8 @@ answer worker::state::ask_devices(const request &what, std::chrono::milliseconds
     for (std::size_t k = devices.size(); k-- > 0;) {
         request one = what;
         if (k > 0)
-            for (slot &s : std::span(one.arguments, one.slots))
-                s.where = place::absent, s.scratch = 0;
+            for (argument_descriptor &s : std::span(one.arguments, one.argument_count))
+                s.where = argument_memory::absent, s.scratch = 0;
         if (what.what == command::report) one.offset += k * what.bytes;
         answer a = ask(devices[k], one, limit);
         if (a.how != worker_exit::answered) return a;
@@ -564,9 +566,9 @@ answer worker::state::store(const request &what, std::chrono::milliseconds limit
     if (!succeeded(of_device)) return of_device;
     answer a = ask(host, what, limit);
     if (!succeeded(a)) return a;
-    for (const slot &s : sets[what.set])
-        if (with_host_code(s.where) && s.where != place::value && s.where != place::absent &&
-            !((what.flags & writable_only) && s.read_only))
+    for (const argument_descriptor &s : sets[what.set])
+        if (with_host_code(s.where) && s.where != argument_memory::value &&
+            s.where != argument_memory::absent && !((what.flags & writable_only) && s.read_only))
             copy_image(s, s.output_at, *host_output, *output);
     a.value.changed_late = std::max(a.value.changed_late, of_device.value.changed_late);
     std::ranges::copy(of_device.value.refused, a.value.refused);

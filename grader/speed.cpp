@@ -117,14 +117,14 @@ public:
         // Two pairs of buffers alternate, so that no call finds its data in the L2.
         for (std::uint32_t set : copy_sets) {
             request r = frame(command::load, set);
-            r.slots = 3;
+            r.argument_count = 3;
             r.arguments[0] = buffer(copy_bytes_, false);
             r.arguments[1] = buffer(copy_bytes_, true);
             r.arguments[2] = value(0, copy_bytes_ / 16);
             ask(r);
         }
         request r = frame(command::load, fma_set);
-        r.slots = 3;
+        r.argument_count = 3;
         r.arguments[0] =
             buffer(4 * static_cast<std::uint64_t>(yardstick::fma_floats(blocks_)), true);
         r.arguments[1] = value(1, blocks_);
@@ -209,10 +209,10 @@ private:
         return a.value.event_ms;
     }
 
-    slot buffer(std::uint64_t bytes, bool output) const
+    argument_descriptor buffer(std::uint64_t bytes, bool output) const
     {
-        slot s;
-        s.where = place::device;
+        argument_descriptor s;
+        s.where = argument_memory::device;
         s.read_only = !output;
         s.output = output;
         s.element = 16;
@@ -220,10 +220,10 @@ private:
         s.input = at_; // any bytes will do
         return s;
     }
-    slot value(std::uint64_t index, std::uint64_t v) const
+    argument_descriptor value(std::uint64_t index, std::uint64_t v) const
     {
-        slot s;
-        s.where = place::value;
+        argument_descriptor s;
+        s.where = argument_memory::value;
         s.read_only = 1;
         s.bytes = 8; // an int is its first four
         s.input = at_ + copy_bytes_ + 8 * index;

@@ -106,7 +106,7 @@ private:
     }
 
     struct set {
-        std::vector<slot> slots;
+        std::vector<argument_descriptor> descriptors;
         std::vector<std::vector<std::byte>> images;
     };
 
@@ -125,9 +125,9 @@ private:
     void load(const request &r)
     {
         set s;
-        for (std::uint32_t i = 0; i < r.slots; ++i) {
-            const slot &a = r.arguments[i];
-            s.slots.push_back(a);
+        for (std::uint32_t i = 0; i < r.argument_count; ++i) {
+            const argument_descriptor &a = r.arguments[i];
+            s.descriptors.push_back(a);
             s.images.emplace_back(in_ + a.input, in_ + a.input + a.bytes + 2 * a.guard);
         }
         sets_[r.set] = s;
@@ -136,23 +136,25 @@ private:
     std::byte *payload(std::uint32_t number, std::size_t index)
     {
         set &s = sets_.at(number);
-        return s.images.at(index).data() + s.slots.at(index).guard;
+        return s.images.at(index).data() + s.descriptors.at(index).guard;
     }
 
     void poison(const request &r)
     {
         set &s = sets_.at(r.set);
-        for (std::size_t i = 0; i < s.slots.size(); ++i)
-            for (std::size_t at = 0; s.slots[i].output && at + 4 <= s.slots[i].bytes; at += 4)
+        for (std::size_t i = 0; i < s.descriptors.size(); ++i)
+            for (std::size_t at = 0; s.descriptors[i].output && at + 4 <= s.descriptors[i].bytes;
+                 at += 4)
                 std::memcpy(payload(r.set, i) + at, &r.pattern, 4);
     }
 
     void store(const request &r)
     {
         set &s = sets_.at(r.set);
-        for (std::size_t i = 0; i < s.slots.size(); ++i)
-            if (!((r.flags & writable_only) && s.slots[i].read_only))
-                std::copy(s.images[i].begin(), s.images[i].end(), out_ + s.slots[i].output_at);
+        for (std::size_t i = 0; i < s.descriptors.size(); ++i)
+            if (!((r.flags & writable_only) && s.descriptors[i].read_only))
+                std::copy(s.images[i].begin(), s.images[i].end(),
+                          out_ + s.descriptors[i].output_at);
     }
 
     void run(const request &r, reply &a)
@@ -297,7 +299,7 @@ std::span<std::byte> renew(std::vector<int> &values, std::mt19937_64 &random)
 class adding : public workload {
 public:
     explicit adding(std::mt19937_64 &random, double bytes, bool mark = false,
-                    place of_output = place::device)
+                    argument_memory of_output = argument_memory::device)
         : in_(elements), out_(elements), bytes_(bytes), of_output_(of_output)
     {
         for (int &x : in_) x = static_cast<int>(random() % 1000000);
@@ -327,7 +329,7 @@ protected:
 
 private:
     double bytes_;
-    place of_output_;
+    argument_memory of_output_;
 };
 
 // Its vectors are others in each round.
@@ -433,7 +435,7 @@ std::unique_ptr<workload> marked(std::mt19937_64 &random)
 }
 std::unique_ptr<workload> to_pinned(std::mt19937_64 &random)
 {
-    return std::make_unique<adding>(random, 0, false, place::pinned);
+    return std::make_unique<adding>(random, 0, false, argument_memory::pinned);
 }
 
 } // namespace

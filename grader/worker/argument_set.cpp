@@ -15,8 +15,9 @@ std::uint64_t scratch_bytes(const argument_set &s, const std::string &function, 
     std::vector<void *> arguments;
     std::istringstream parameters(e->parameters);
     for (std::string parameter; std::getline(parameters, parameter, ',');)
-        for (std::size_t i = 0; i < s.slots.size(); ++i)
-            if (s.slots[i].where == place::value && parameter == s.slots[i].name)
+        for (std::size_t i = 0; i < s.descriptors.size(); ++i)
+            if (s.descriptors[i].where == argument_memory::value &&
+                parameter == s.descriptors[i].name)
                 arguments.push_back(const_cast<std::byte *>(s.values[i].data()));
     if (static_cast<std::ptrdiff_t>(arguments.size()) !=
         std::count(e->parameters, e->parameters + std::strlen(e->parameters), ',') + 1)

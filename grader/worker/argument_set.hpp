@@ -25,7 +25,7 @@ const entry *find_entry(std::string_view name);
 // One buffer of one argument: guard zone, payload, guard zone, at the misalignment asked for.
 class buffer {
 public:
-    buffer(const slot &s, std::uint64_t payload, int device)
+    buffer(const argument_descriptor &s, std::uint64_t payload, int device)
         : where_(s.where),
           guard_(s.guard),
           bytes_(payload),
@@ -35,20 +35,20 @@ public:
     {
         std::uint64_t all = std::max<std::uint64_t>(shift_ + 2 * guard_ + bytes_, 1);
         switch (where_) {
-        case place::host:
+        case argument_memory::host:
             base_ = static_cast<std::byte *>(std::aligned_alloc(256, (all + 255) / 256 * 256));
             if (!base_) throw cuda_failure{cudaErrorMemoryAllocation, run_step::none};
             break;
-        case place::pinned:
+        case argument_memory::pinned:
             check(cudaMallocHost(address(), all));
             break;
-        case place::mapped:
+        case argument_memory::mapped:
             check(cudaHostAlloc(address(), all, cudaHostAllocMapped));
             break;
-        case place::managed:
+        case argument_memory::managed:
             check(cudaMallocManaged(address(), all, cudaMemAttachGlobal));
             break;
-        case place::acquired:
+        case argument_memory::acquired:
             acquire(all);
             break;
         default:
@@ -71,11 +71,11 @@ public:
     {
         if (!base_) return;
         if (simulator_allow) simulator_allow(base_, shift_ + 2 * guard_ + bytes_);
-        if (where_ == place::host)
+        if (where_ == argument_memory::host)
             std::free(base_);
-        else if (where_ == place::pinned || where_ == place::mapped)
+        else if (where_ == argument_memory::pinned || where_ == argument_memory::mapped)
             cudaFreeHost(base_);
-        else if (where_ == place::acquired)
+        else if (where_ == argument_memory::acquired)
             release();
         else
             cudaFree(base_);
@@ -105,7 +105,7 @@ public:
         copy(payload() + at, from, bytes);
     }
     // Tells the simulator what is guard, what holds no value yet, and what messages call it.
-    void watch(const slot &s) const
+    void watch(const argument_descriptor &s) const
     {
         if (!simulator_forbid) return;
         simulator_forbid(base_, shift_ + guard_);
@@ -151,8 +151,9 @@ private:
         if (!bytes) return;
         // Managed memory is written where host code would: on the host. So is what `acquire` gave
         // while simulated devices do no work.
-        const bool by_host = where_ == place::host || where_ == place::managed ||
-                             (where_ == place::acquired && simulator_is_elsewhere);
+        const bool by_host = where_ == argument_memory::host ||
+                             where_ == argument_memory::managed ||
+                             (where_ == argument_memory::acquired && simulator_is_elsewhere);
         if (by_host)
             std::memcpy(to, from, bytes);
         else if (simulator_put) // all is the simulator's, but what the parent gave or is to get
@@ -163,7 +164,7 @@ private:
             check(cudaMemcpy(to, from, bytes, cudaMemcpyDefault));
     }
 
-    place where_;
+    argument_memory where_;
     std::uint64_t guard_, bytes_, shift_;
     int device_;
     bool scratch_;
@@ -171,14 +172,17 @@ private:
 };
 
 struct argument_set {
-    explicit argument_set(std::span<const slot> s)
-        : slots(s.begin(), s.end()), buffers(s.size()), part_pointers(s.size()), values(s.size())
+    explicit argument_set(std::span<const argument_descriptor> s)
+        : descriptors(s.begin(), s.end()),
+          buffers(s.size()),
+          part_pointers(s.size()),
+          values(s.size())
     {
     }
-    std::vector<slot> slots;
-    std::vector<std::vector<buffer>> buffers;       // by slot, then by part
-    std::vector<std::vector<void *>> part_pointers; // by slot
-    std::vector<std::vector<std::byte>> values;     // by slot
+    std::vector<argument_descriptor> descriptors;
+    std::vector<std::vector<buffer>> buffers;       // by argument, then by part
+    std::vector<std::vector<void *>> part_pointers; // by argument
+    std::vector<std::vector<std::byte>> values;     // by argument
     std::vector<void *> pointers;                   // what the entry takes
 };
 

@@ -131,9 +131,10 @@ public:
         for (std::size_t k = 0; k < ranks_.size(); ++k) {
             request his = what;
             if (k > 0)
-                for (std::uint32_t i = 0; i < std::min<std::uint32_t>(his.slots, max_slots); ++i)
-                    if (his.arguments[i].where != place::value) {
-                        his.arguments[i].where = place::absent;
+                for (std::uint32_t i = 0;
+                     i < std::min<std::uint32_t>(his.argument_count, max_arguments); ++i)
+                    if (his.arguments[i].where != argument_memory::value) {
+                        his.arguments[i].where = argument_memory::absent;
                         his.arguments[i].scratch = 0;
                     }
             send(ranks_[k].connection, &his, sizeof his, MSG_NOSIGNAL);

@@ -39,15 +39,16 @@ FILE *own_text = nullptr;
 // What the host sees of the arguments without a copy.
 host_bytes seen_by_host(const argument_set &s)
 {
-    host_bytes all(s.slots.size());
-    for (std::size_t i = 0; i < s.slots.size(); ++i) {
-        const place where = s.slots[i].where;
+    host_bytes all(s.descriptors.size());
+    for (std::size_t i = 0; i < s.descriptors.size(); ++i) {
+        const argument_memory where = s.descriptors[i].where;
         // A function may return before managed memory is written: the caller waits for devices.
-        if (where == place::value || where == place::device || where == place::per_device ||
-            where == place::managed || where == place::absent)
+        if (where == argument_memory::value || where == argument_memory::device ||
+            where == argument_memory::per_device || where == argument_memory::managed ||
+            where == argument_memory::absent)
             continue;
         const auto *at = static_cast<const std::byte *>(s.pointers[i]);
-        all[i].assign(at, at + s.slots[i].bytes);
+        all[i].assign(at, at + s.descriptors[i].bytes);
     }
     return all;
 }
@@ -97,16 +98,16 @@ void malformed(reply &a, const char *why)
     put(a.text, why);
 }
 
-// Of what a call may write, by slot.
+// Of what a call may write, by argument.
 std::vector<std::uint64_t> digests(const argument_set &s)
 {
     std::vector<std::uint64_t> all;
-    for (std::size_t i = 0; i < s.slots.size(); ++i) {
-        std::uint64_t of_slot = 0;
+    for (std::size_t i = 0; i < s.descriptors.size(); ++i) {
+        std::uint64_t digest = 0;
         for (const buffer &b : s.buffers[i])
-            if (!s.slots[i].read_only)
-                of_slot = of_slot * 3 + simulator_digest(b.payload(), b.payload_bytes());
-        all.push_back(of_slot);
+            if (!s.descriptors[i].read_only)
+                digest = digest * 3 + simulator_digest(b.payload(), b.payload_bytes());
+        all.push_back(digest);
     }
     return all;
 }
@@ -116,7 +117,10 @@ std::string name_of(const request &r)
     return std::string(r.function, strnlen(r.function, sizeof r.function));
 }
 
-unsigned parts_of(const slot &s) { return s.where == place::per_device ? s.parts : 1; }
+unsigned parts_of(const argument_descriptor &s)
+{
+    return s.where == argument_memory::per_device ? s.parts : 1;
+}
 
 } // namespace
 
@@ -181,7 +185,7 @@ reply server::handle(const request &r)
 
 void server::perform(const request &r, reply &a)
 {
-    bool known = r.set < 4096 && r.slots <= max_slots && r.calls <= max_calls;
+    bool known = r.set < 4096 && r.argument_count <= max_arguments && r.calls <= max_calls;
     if (!known) return malformed(a, "a count is out of range");
     switch (r.what) {
     case command::facts:
@@ -280,14 +284,14 @@ void server::facts(const request &r, reply &a)
 
 void server::scratch(const request &r, reply &a)
 {
-    argument_set s({r.arguments, r.slots});
-    for (std::uint32_t i = 0; i < r.slots; ++i)
-        if (r.arguments[i].where == place::value && !load_slot(s, i))
+    argument_set s({r.arguments, r.argument_count});
+    for (std::uint32_t i = 0; i < r.argument_count; ++i)
+        if (r.arguments[i].where == argument_memory::value && !load_argument(s, i))
             return malformed(a, "a value lies outside the input region");
     a.bytes = scratch_bytes(s, name_of(r), (r.flags & of_any_size) != 0);
 }
 
-bool server::is_mine(place where) const
+bool server::is_mine(argument_memory where) const
 {
     return is_ == part::all || with_host_code(where) == (is_ == part::host);
 }
@@ -296,9 +300,9 @@ bool server::is_mine(place where) const
 bool server::take_buffers(argument_set &s, const request &r)
 {
     std::size_t next = 0;
-    for (std::size_t i = 0; i < s.slots.size(); ++i) {
-        if (is_mine(s.slots[i].where)) continue;
-        for (unsigned k = 0; k < parts_of(s.slots[i]); ++k) {
+    for (std::size_t i = 0; i < s.descriptors.size(); ++i) {
+        if (is_mine(s.descriptors[i].where)) continue;
+        for (unsigned k = 0; k < parts_of(s.descriptors[i]); ++k) {
             if (next == max_buffers) return false;
             s.part_pointers[i].push_back(reinterpret_cast<void *>(r.buffers[next++]));
         }
@@ -309,8 +313,8 @@ bool server::take_buffers(argument_set &s, const request &r)
 bool server::give_buffers(const argument_set &s, reply &a) const
 {
     std::size_t next = 0;
-    for (std::size_t i = 0; i < s.slots.size(); ++i) {
-        if (!is_mine(s.slots[i].where)) continue;
+    for (std::size_t i = 0; i < s.descriptors.size(); ++i) {
+        if (!is_mine(s.descriptors[i].where)) continue;
         for (void *p : s.part_pointers[i]) {
             if (next == max_buffers) return false;
             a.buffers[next++] = reinterpret_cast<std::uint64_t>(p);
@@ -323,29 +327,29 @@ void server::load(const request &r, reply &a)
 {
     sets_.erase(r.set);
     at_end_.clear();
-    argument_set s({r.arguments, r.slots});
+    argument_set s({r.arguments, r.argument_count});
     if (gate_) gate_->seal_code();
     for (bool last : {false, true})
-        for (std::uint32_t i = 0; i < r.slots; ++i)
+        for (std::uint32_t i = 0; i < r.argument_count; ++i)
             if (bool(r.arguments[i].last) == last && is_mine(r.arguments[i].where) &&
-                !load_slot(s, i))
+                !load_argument(s, i))
                 return malformed(a, "an argument lies outside the input region");
-    for (std::uint32_t i = 0; i < r.slots; ++i) // which takes the values of the others
+    for (std::uint32_t i = 0; i < r.argument_count; ++i) // which takes the values of the others
         if (r.arguments[i].scratch && is_ != part::host && !load_scratch(s, i, r, a)) return;
     if (is_ == part::host && !take_buffers(s, r))
         return malformed(a, "there are more buffers than can be told of");
     check(synchronise_devices());
     check(cudaSetDevice(home_device()));
-    for (std::size_t i = 0; i < s.slots.size(); ++i)
-        for (buffer &b : s.buffers[i]) b.watch(s.slots[i]);
+    for (std::size_t i = 0; i < s.descriptors.size(); ++i)
+        for (buffer &b : s.buffers[i]) b.watch(s.descriptors[i]);
     // Pointers into vectors are taken once nothing moves any more.
-    for (std::size_t i = 0; i < s.slots.size(); ++i) {
-        place w = s.slots[i].where;
-        if (w == place::value)
+    for (std::size_t i = 0; i < s.descriptors.size(); ++i) {
+        argument_memory w = s.descriptors[i].where;
+        if (w == argument_memory::value)
             s.pointers.push_back(s.values[i].data());
-        else if (w == place::per_device)
+        else if (w == argument_memory::per_device)
             s.pointers.push_back(s.part_pointers[i].data());
-        else if (w == place::absent || (is_ == part::devices && with_host_code(w)))
+        else if (w == argument_memory::absent || (is_ == part::devices && with_host_code(w)))
             s.pointers.push_back(nullptr);
         else
             s.pointers.push_back(s.part_pointers[i][0]);
@@ -357,7 +361,7 @@ void server::load(const request &r, reply &a)
 
 bool server::load_scratch(argument_set &s, std::size_t i, const request &r, reply &a)
 {
-    const slot &d = s.slots[i];
+    const argument_descriptor &d = s.descriptors[i];
     a.bytes = is_ == part::devices ? r.scratch_bytes : scratch_bytes(s, name_of(r));
     buffer &b = s.buffers[i].emplace_back(d, a.bytes, 0);
     const std::byte *from = in(d.input, b.image_bytes());
@@ -366,15 +370,15 @@ bool server::load_scratch(argument_set &s, std::size_t i, const request &r, repl
     return from || (malformed(a, "scratch has no guards"), false);
 }
 
-bool server::load_slot(argument_set &s, std::size_t i)
+bool server::load_argument(argument_set &s, std::size_t i)
 {
-    slot &d = s.slots[i];
+    argument_descriptor &d = s.descriptors[i];
     d.name[sizeof d.name - 1] = 0;
     auto &buffers = s.buffers[i];
     auto &parts = s.part_pointers[i];
     auto &value = s.values[i];
-    if (d.scratch || d.where == place::absent) return true; // later, or never
-    if (d.where == place::value) {
+    if (d.scratch || d.where == argument_memory::absent) return true; // later, or never
+    if (d.where == argument_memory::value) {
         const std::byte *from = in(d.input, d.bytes);
         if (from) value.assign(from, from + d.bytes);
         return from != nullptr;
@@ -406,7 +410,7 @@ void server::patch(const request &r, reply &a)
     argument_set *s = find(r.set, a);
     if (!s) return;
     const std::byte *from = in(r.offset, r.bytes);
-    if (!from || r.index >= s->slots.size() || s->buffers[r.index].size() != 1)
+    if (!from || r.index >= s->descriptors.size() || s->buffers[r.index].size() != 1)
         return malformed(a, "nothing to patch");
     buffer &b = s->buffers[r.index][0];
     if (r.at > b.payload_bytes() || r.bytes > b.payload_bytes() - r.at)
@@ -418,9 +422,9 @@ void server::poison(const request &r, reply &a)
 {
     argument_set *s = find(r.set, a);
     if (!s) return;
-    for (std::size_t i = 0; i < s->slots.size(); ++i)
+    for (std::size_t i = 0; i < s->descriptors.size(); ++i)
         for (buffer &b : s->buffers[i])
-            if (s->slots[i].output && poisoned(s->slots[i].where))
+            if (s->descriptors[i].output && poisoned(s->descriptors[i].where))
                 yardstick_fill(reinterpret_cast<unsigned *>(b.payload()), b.payload_bytes() / 4,
                                r.pattern);
     if (is_ == part::devices) check(cudaGetLastError(), run_step::synchronise);
@@ -539,11 +543,11 @@ std::uint64_t server::end_of_stores(std::uint32_t flags) const
 {
     std::uint64_t end = 0;
     for (const auto &[number, s] : sets_)
-        for (std::size_t i = 0; i < s.slots.size(); ++i) {
-            if ((flags & writable_only) && s.slots[i].read_only) continue;
+        for (std::size_t i = 0; i < s.descriptors.size(); ++i) {
+            if ((flags & writable_only) && s.descriptors[i].read_only) continue;
             std::uint64_t bytes = 0;
             for (const buffer &b : s.buffers[i]) bytes += b.image_bytes();
-            end = std::max(end, s.slots[i].output_at + bytes);
+            end = std::max(end, s.descriptors[i].output_at + bytes);
         }
     return end;
 }
@@ -574,9 +578,9 @@ void server::store(const request &r, reply &a)
         at_end_.clear();
     }
     pin_output(end_of_stores(r.flags));
-    for (std::size_t i = 0; i < s->slots.size(); ++i) {
-        if ((r.flags & writable_only) && s->slots[i].read_only) continue;
-        std::uint64_t at = s->slots[i].output_at;
+    for (std::size_t i = 0; i < s->descriptors.size(); ++i) {
+        if ((r.flags & writable_only) && s->descriptors[i].read_only) continue;
+        std::uint64_t at = s->descriptors[i].output_at;
         for (buffer &b : s->buffers[i]) {
             std::byte *to = out(at, b.image_bytes());
             if (!to) return malformed(a, "an argument does not fit the output region");

@@ -26,7 +26,7 @@ enum class part {
     devices // simulated; `gate` leads to the host's code
 };
 
-using host_bytes = std::vector<std::vector<std::byte>>; // by slot
+using host_bytes = std::vector<std::vector<std::byte>>; // by argument
 
 class server {
 public:
@@ -41,13 +41,13 @@ private:
     void perform(const request &r, reply &a);
     const std::byte *in(std::uint64_t at, std::uint64_t bytes) const;
     std::byte *out(std::uint64_t at, std::uint64_t bytes) const;
-    bool is_mine(place where) const;
+    bool is_mine(argument_memory where) const;
 
     void try_sandbox(const request &r, reply &a);
     void facts(const request &r, reply &a);
     void scratch(const request &r, reply &a);
     void load(const request &r, reply &a);
-    bool load_slot(argument_set &s, std::size_t i);
+    bool load_argument(argument_set &s, std::size_t i);
     bool load_scratch(argument_set &s, std::size_t i, const request &r, reply &a);
     bool take_buffers(argument_set &s, const request &r);
     bool give_buffers(const argument_set &s, reply &a) const;

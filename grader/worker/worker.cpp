@@ -100,8 +100,8 @@ int probe()
     return 0;
 }
 
-// A replay file: the load request, the run request, then the input images at the offsets the slots
-// name.
+// A replay file: the load request, the run request, then the input images at the offsets in the
+// load request.
 int replay(const char *path)
 {
     std::ifstream file(path, std::ios::binary);
