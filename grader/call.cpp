@@ -365,12 +365,12 @@ bool on_device(const std::vector<argument> &arguments)
 // missing, else 0.
 std::uint64_t period_of(const argument &a, const std::vector<std::uint64_t> &missing)
 {
-    std::uint64_t there = missing.front() - a.written_first, run = 1;
+    std::uint64_t written = missing.front() - a.written_first, run = 1;
     while (run < missing.size() && missing[run] == missing[0] + run) ++run;
-    std::uint64_t period = there + run, k = 0;
-    if (there == 0 || period >= a.written_count) return 0;
+    std::uint64_t period = written + run, k = 0;
+    if (written == 0 || period >= a.written_count) return 0;
     for (std::uint64_t i = 0; i < a.written_count; ++i)
-        if (i % period >= there && (k == missing.size() || missing[k++] != a.written_first + i))
+        if (i % period >= written && (k == missing.size() || missing[k++] != a.written_first + i))
             return 0;
     return k == missing.size() ? period : 0;
 }
@@ -408,10 +408,10 @@ std::string argument_of_value(const std::vector<argument> &arguments, std::uint6
 }
 
 // Hint for a result that is missing at the end, from the launches that the simulator saw.
-std::string why_end_missing(const argument &a, std::uint64_t there, std::uint64_t first_missing)
+std::string why_end_missing(const argument &a, std::uint64_t written, std::uint64_t first_missing)
 {
     const counted c = counts_of_last_call();
-    const bool last_alone = there + 1 == a.written_count;
+    const bool last_alone = written + 1 == a.written_count;
     const std::string observe =
         fmt::format("Which thread should write element {}? If it is not there, the grid is too "
                     "small; if it is: {}, and what stops it{}?",
@@ -421,15 +421,15 @@ std::string why_end_missing(const argument &a, std::uint64_t there, std::uint64_
                                  : "where does its block begin",
                     last_alone ? ", or does it write one place too early" : "");
     if (c.launches == 0) return observe;
-    if (c.launches == 1 && there == c.threads)
+    if (c.launches == 1 && written == c.threads)
         return fmt::format("There were {} threads, and each wrote one element: is the grid's size "
                            "computed from the {} elements of the result, and rounded up, or "
                            "should a thread have several elements?",
                            c.threads, a.written_count);
     // Less than one block's share is missing behind whole blocks: the grid size was rounded down.
-    const std::uint64_t missing = a.written_count - there;
-    if (c.launches == 1 && c.threads < a.written_count && there % c.threads == 0 &&
-        missing < there / c.blocks)
+    const std::uint64_t missing = a.written_count - written;
+    if (c.launches == 1 && c.threads < a.written_count && written % c.threads == 0 &&
+        missing < written / c.blocks)
         return "The end is missing, so the last block is probably cut off: is the grid size "
                "rounded up?";
     return fmt::format("{} threads in {} block{} were launched. {}", c.threads, c.blocks,
@@ -459,7 +459,7 @@ std::string why_unwritten(const argument &a, const std::vector<std::uint64_t> &m
     bool to_the_end = missing.back() - missing.front() + 1 == missing.size() &&
                       missing.back() + 1 == a.written_first + a.written_count;
     if (current_case().copied) {
-        std::uint64_t e = a.wire.element, there = missing.front() - a.written_first;
+        std::uint64_t e = a.wire.element, written = missing.front() - a.written_first;
         std::uint64_t piece = period > 0 ? period : to_the_end ? a.written_count : 0;
         if (const std::uint64_t came = counts_of_last_call().copied_out_bytes;
             missing.size() < a.written_count && came >= e * a.written_count)
@@ -467,7 +467,7 @@ std::string why_unwritten(const argument &a, const std::vector<std::uint64_t> &m
                 "Copies brought {} bytes to the host, enough for all of it: did some "
                 "come over others? To which address does each piece's copy go?",
                 came);
-        return e > 1 && there == (piece + e - 1) / e
+        return e > 1 && written == (piece + e - 1) / e
                    ? "Only as many bytes came as there are elements: copies count bytes."
                    : "Which copy should bring these elements, to which address, and how many bytes "
                      "does it count?";
@@ -501,16 +501,16 @@ std::string why_unwritten(const argument &a, const std::vector<std::uint64_t> &m
 
 // True if whole rows (or columns) are missing at the end because the launch swapped the grid's two
 // dimensions. Any block shape may explain it, if the number of blocks would have sufficed. `lines`
-// is the number of rows (or columns), `across` their length, `there` how many of them were
-// written.
-bool grid_transposed(std::uint64_t lines, std::uint64_t across, std::uint64_t there)
+// is the number of rows (or columns), `across` their length, `written` how many of them exist
+// in the output.
+bool grid_transposed(std::uint64_t lines, std::uint64_t across, std::uint64_t written)
 {
     const counted c = counts_of_last_call();
     if (c.launches != 1 || c.blocks == 0) return false;
     auto blocks_for = [](std::uint64_t n, std::uint64_t each) { return (n + each - 1) / each; };
     const std::uint64_t threads = c.threads / c.blocks;
     for (std::uint64_t b = 1; b <= threads; b *= 2)
-        if (threads % b == 0 && there == b * blocks_for(across, threads / b) &&
+        if (threads % b == 0 && written == b * blocks_for(across, threads / b) &&
             c.blocks == blocks_for(lines, b) * blocks_for(across, threads / b))
             return true;
     return false;
@@ -1549,7 +1549,7 @@ void expect_launches(const std::string &array, const std::function<void()> &call
     current_case().only_launches = true;
     try {
         reads_on(array, call);
-    } catch (const other_ending &) {
+    } catch (const accepted_end &) {
         current_case().may_read_on.clear();
         restart_workers();
     }

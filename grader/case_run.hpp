@@ -90,7 +90,7 @@ bool may_count_by_atomics();
 std::string idle_wait_hint();
 
 // Thrown by end_case if the case accepts any end of a call.
-struct other_ending {};
+struct accepted_end {};
 
 // Throws (through doctest), so the rest of the case does not run. The first verdict of a case
 // counts. May be called from several threads, whose exceptions must then be rethrown in the case's

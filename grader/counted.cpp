@@ -208,8 +208,8 @@ bool default_stream_alone(const json &steps)
     bool others = false;
     for (const json &step : steps) {
         auto lane = step.at("lane").get<std::string>();
-        bool there = lane.starts_with(default_stream);
-        if (there && others && step.at("kind") == "kernel") {
+        bool in_default_stream = lane.starts_with(default_stream);
+        if (in_default_stream && others && step.at("kind") == "kernel") {
             const json none = json::array();
             const json &after = step.contains("after") ? step["after"] : none;
             if (std::all_of(after.begin(), after.end(), [&](const json &id) {
@@ -218,7 +218,7 @@ bool default_stream_alone(const json &steps)
                 }))
                 return true;
         }
-        others = others || (!there && step.at("kind") == "copy");
+        others = others || (!in_default_stream && step.at("kind") == "copy");
         if (step.contains("id")) lanes[number(step, "id")] = std::move(lane);
     }
     return false;
@@ -230,9 +230,10 @@ std::uint64_t kernels_behind_streams(const json &steps)
     std::set<std::uint64_t> of_others;
     std::uint64_t kernels = 0;
     for (const json &step : steps) {
-        const bool there = step.at("lane").get<std::string>().starts_with(default_stream);
-        if (!there && step.contains("id")) of_others.insert(number(step, "id"));
-        if (!there || step.at("kind") != "kernel" || !step.contains("after")) continue;
+        const bool in_default_stream =
+            step.at("lane").get<std::string>().starts_with(default_stream);
+        if (!in_default_stream && step.contains("id")) of_others.insert(number(step, "id"));
+        if (!in_default_stream || step.at("kind") != "kernel" || !step.contains("after")) continue;
         kernels += std::any_of(step["after"].begin(), step["after"].end(), [&](const json &id) {
             return of_others.contains(id.get<std::uint64_t>());
         });

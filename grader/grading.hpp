@@ -466,15 +466,15 @@ void right_in_any_order(const make_workload &make);
 double naive_cost(const make_workload &make);
 
 enum class kind : std::uint8_t { correctness, speed };
-struct worth { // a doctest decorator: enters the case in the grader's own records
+struct case_points { // a doctest decorator: enters the case in the grader's own records
     kind what;
     int points;
-    worth(kind of, int full) : what(of), points(full) {}
+    case_points(kind of, int full) : what(of), points(full) {}
     void fill(doctest::detail::TestCase &) const;
 };
 #define CORRECTNESS_CASE(name, points)                                                             \
-    TEST_CASE(name *grading::worth(grading::kind::correctness, points))
-#define SPEED_CASE(name, points) TEST_CASE(name *grading::worth(grading::kind::speed, points))
+    TEST_CASE(name *grading::case_points(grading::kind::correctness, points))
+#define SPEED_CASE(name, points) TEST_CASE(name *grading::case_points(grading::kind::speed, points))
 
 // Implementation of `call`, in call.cpp. `result` receives the function's return value.
 void make_call(const char *function, std::vector<argument> arguments, void *result,

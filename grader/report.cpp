@@ -328,7 +328,7 @@ std::string not_tried(const std::string &function, const case_result &earlier)
 const std::string &lab_name() { return lab; }
 void set_lab_name(std::string name) { lab = std::move(name); }
 
-void worth::fill(doctest::detail::TestCase &test) const
+void case_points::fill(doctest::detail::TestCase &test) const
 {
     case_record r;
     r.name = test.m_name;
@@ -428,7 +428,7 @@ std::string human_report(bool colour)
         return by_function[function].not_written == cases_of[function];
     };
     auto unwritten = [&](const case_record &r) { return nothing_written(function_of(r.name)); };
-    std::vector<outcome> outcomes;
+    std::vector<case_outcome> outcomes;
     for (const case_record &r : records())
         outcomes.push_back({r.name, r.started && !passed(r) && !skipped(r),
                             !r.started || r.result == verdict::NOT_WRITTEN, r.what == kind::speed});

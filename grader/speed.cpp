@@ -37,9 +37,8 @@ constexpr std::size_t graded_sets = 5;
 constexpr std::uint64_t device_budget = std::uint64_t{16} << 30; // for all sets in all workers
 constexpr std::uint64_t images_start = 1 << 20;
 constexpr double min_moved_share = 0.9; // fraction of the required bytes that kernels must move
-constexpr std::uint64_t max_carried_bytes = 16 << 10; // bytes by parameters and memset, in total
-constexpr std::uint64_t max_read_back_bytes =
-    1 << 10; // bytes: counts on which the host bases launches
+constexpr std::uint64_t max_carried_bytes = 16 << 10;  // bytes by parameters and memset, in total
+constexpr std::uint64_t max_read_back_bytes = 1 << 10; // counts on which launches depend
 constexpr std::uint64_t unbounded = std::numeric_limits<std::uint64_t>::max() / 2;
 
 // Adds its lifetime in seconds to `sum`.
@@ -757,7 +756,7 @@ counted count_naive(const make_workload &make)
 }
 
 // Worst counter of each gate over the submission's calls, and the gates that it missed.
-struct counted_outcome {
+struct counted_result {
     speed_result result;
     std::string missed, hint;
 };
@@ -830,8 +829,8 @@ void check_where_work_was_done(const workload &work, std::uint64_t from_host,
             "Let kernels do all of the work, and bring no more to the host than a few counts.");
 }
 
-counted_outcome count_calls(const make_workload &make, const make_workload &make_for_naive,
-                            const speed_gates &gates)
+counted_result count_calls(const make_workload &make, const make_workload &make_for_naive,
+                           const speed_gates &gates)
 {
     // Naive runs first, because the submission's call must be the one that a replay repeats.
     const counted naive = count_naive(make_for_naive ? make_for_naive : make);
@@ -890,7 +889,7 @@ counted_outcome count_calls(const make_workload &make, const make_workload &make
 void counted_benchmark(const make_workload &make, const make_workload &make_for_naive,
                        const speed_gates &gates)
 {
-    counted_outcome counted = count_calls(make, make_for_naive, gates);
+    counted_result counted = count_calls(make, make_for_naive, gates);
     record_speed(counted.result);
     if (gates.counted.empty())
         end_case(verdict::SKIPPED, "This case is graded by its time, which only a GPU can tell.",
@@ -905,7 +904,7 @@ void counted_then_shown(const make_workload &make, const make_workload &make_for
 {
     if (!can_count())
         end_case(verdict::SKIPPED, "This case is graded by counting, and no simulator was given.");
-    counted_outcome counted = [&] {
+    counted_result counted = [&] {
         on_simulator scope;
         return count_calls(make, make_for_naive, gates);
     }();

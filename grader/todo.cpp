@@ -254,13 +254,14 @@ std::string todo_words(const std::vector<int> &todos)
                : fmt::format("TODOs {}", fmt::join(todos, " and "));
 }
 
-std::vector<std::size_t> order_to_mend(const std::vector<outcome> &cases, const todo_list &todos)
+std::vector<std::size_t> order_to_mend(const std::vector<case_outcome> &cases,
+                                       const todo_list &todos)
 {
     std::set<std::string> written; // functions with output in some case
-    for (const outcome &c : cases)
+    for (const case_outcome &c : cases)
         if (!c.not_written) written.insert(function_of(c.case_name));
     auto rank = [&](std::size_t i) {
-        const outcome &c = cases[i];
+        const case_outcome &c = cases[i];
         bool later = c.speed && todos.is_for_later(c.case_name);
         return std::tuple(later, !written.count(function_of(c.case_name)), c.speed);
     };

@@ -64,10 +64,11 @@ std::string function_of(const std::string &case_name); // the part before the co
 
 // Returns the indices of the failed cases in the order to fix them: wrong answers; then speed that
 // belongs to a function's own TODO; then functions that are not written yet; then work for later.
-struct outcome {
+struct case_outcome {
     std::string case_name;
     bool failed = false, not_written = false, speed = false;
 };
-std::vector<std::size_t> order_to_mend(const std::vector<outcome> &cases, const todo_list &todos);
+std::vector<std::size_t> order_to_mend(const std::vector<case_outcome> &cases,
+                                       const todo_list &todos);
 
 } // namespace grading

@@ -50,7 +50,7 @@ double number_at(const json &o, const char *key)
 
 const case_view *first_to_mend(const lab_view &l, const todo_list &todos)
 {
-    std::vector<grading::outcome> outcomes;
+    std::vector<grading::case_outcome> outcomes;
     for (const case_view &c : l.cases)
         outcomes.push_back({c.name, !c.passed() && c.verdict != "SKIPPED",
                             c.verdict == "NOT_WRITTEN", c.kind == "speed"});
