@@ -500,9 +500,8 @@ std::string why_unwritten(const argument &a, const std::vector<std::uint64_t> &m
 }
 
 // True if whole rows (or columns) are missing at the end because the launch swapped the grid's two
-// dimensions. Any block shape may explain it, if the number of blocks would have sufficed. `lines`
-// is the number of rows (or columns), `across` their length, `written` how many of them exist
-// in the output.
+// dimensions. Any block shape may explain it, if the number of blocks would have sufficed. The
+// output has `lines` rows (or columns) of length `across`; the first `written` are not missing.
 bool grid_transposed(std::uint64_t lines, std::uint64_t across, std::uint64_t written)
 {
     const counted c = counts_of_last_call();
