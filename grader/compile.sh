@@ -100,10 +100,10 @@ if [ $relocatable = yes ]; then
 else
     ld -r --force-group-allocation -o "$work/o" "$raw"
 fi
-# Waits of the C++ library (atomics, semaphores, jthread) call syscall from headers; the worker has it for these alone.
+# Waits of the C++ library (atomics, semaphores, jthread) call syscall in headers; the worker's replacement allows these.
 # Code for a later compiler would replace, at the link, what has been looked at.
 objcopy --remove-section='.gnu.lto_*' --remove-section='.gnu.debuglto_*' --remove-section='.llvm*' \
-    --keep-global-symbols="$keep" --redefine-sym syscall=wait_or_wake "$work/o"
+    --keep-global-symbols="$keep" --redefine-sym syscall=futex_only_syscall "$work/o"
 # What assembly declared in a way that objcopy leaves global would stand in for names of ours.
 global=$(defined -g "$work/o" | awk '{ print $NF }' | grep -vxFf "$keep" || true)
 if [ -n "$global" ]; then

@@ -314,8 +314,8 @@ TEST_CASE("of system calls those remain that the C++ library's waits make")
                                   "void wait(int *at) { syscall(SYS_futex, at, 0, 0, 0); }\n";
     built_submission b = p.build(waiting);
     CHECK(b.verdict == verdict::BUILD_FAILED); // this project's worker has none
-    CHECK_MESSAGE(contains(b.message, "uses wait_or_wake"), b.message);
-    p.make_worker_library("extern \"C\" long wait_or_wake(long, ...) { return 0; }\n"
+    CHECK_MESSAGE(contains(b.message, "uses futex_only_syscall"), b.message);
+    p.make_worker_library("extern \"C\" long futex_only_syscall(long, ...) { return 0; }\n"
                           "int main() { scale(nullptr, 0); }\n");
     CHECK(p.build(waiting).built());
 }

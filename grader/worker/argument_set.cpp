@@ -1,4 +1,4 @@
-// How much scratch memory a submission asks for.
+// Asks a submission how much scratch memory it needs.
 #include "argument_set.hpp"
 
 #include <sstream>

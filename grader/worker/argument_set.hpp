@@ -1,4 +1,4 @@
-// The arguments of a call in the worker's memory and that of its devices.
+// The arguments of a call, in host and device memory of the worker.
 #pragma once
 
 #include "devices.hpp"
@@ -19,10 +19,10 @@
 
 namespace grading {
 
-// A function of the contract, or of the grader's own kernels; null where there is none.
+// Returns a function of the contract or one of the grader's own kernels; null if there is none.
 const entry *find_entry(std::string_view name);
 
-// One buffer of one argument: guard zone, payload, guard zone, at the misalignment asked for.
+// One buffer of one argument: guard zone, payload, guard zone, at the requested misalignment.
 class buffer {
 public:
     buffer(const argument_descriptor &s, std::uint64_t payload, int device)
@@ -90,7 +90,7 @@ public:
         if (!scratch_) return copy(base_ + shift_, image, image_bytes());
         copy(base_, image, guard_);
         copy(payload() + bytes_, image + guard_, guard_);
-        // As unforeseeable as the guards are, and never 0.
+        // The fill byte is as unpredictable as the guards, and never 0.
         check(cudaMemset(payload(), std::to_integer<int>(image[0]) | 1, bytes_));
     }
     void store(std::byte *image) const
@@ -104,7 +104,7 @@ public:
     {
         copy(payload() + at, from, bytes);
     }
-    // Tells the simulator what is guard, what holds no value yet, and what messages call it.
+    // Declares the guards, the uninitialised output and the argument's name to the simulator.
     void watch(const argument_descriptor &s) const
     {
         if (!simulator_forbid) return;
@@ -116,7 +116,7 @@ public:
 
 private:
     void **address() { return reinterpret_cast<void **>(&base_); }
-    // What a call of `acquire` gave goes to `release`, before the next one.
+    // Each result of `acquire` must go to `release` before the next call of `acquire`.
     void acquire(std::uint64_t bytes)
     {
         if (still_pinned_) throw acquire_failure{acquire_fault::not_released};
@@ -136,27 +136,27 @@ private:
         void *memory = base_;
         try {
             find_entry("release")->run(&memory, nullptr);
-        } catch (const std::exception &) { // that nothing was released is seen below, and said
+        } catch (const std::exception &) { // the check below detects that nothing was released
         }
         cudaPointerAttributes a{};
         if (cudaPointerGetAttributes(&a, memory) == cudaSuccess)
             still_pinned_ |= a.type == cudaMemoryTypeHost;
         else
-            cudaGetLastError(); // this question's, not the submission's
+            cudaGetLastError(); // clear the error of this query: it is not the submission's
     }
     static inline bool still_pinned_ = false;
 
     void copy(void *to, const void *from, std::uint64_t bytes) const
     {
         if (!bytes) return;
-        // Managed memory is written where host code would: on the host. So is what `acquire` gave
-        // while simulated devices do no work.
+        // Managed memory is written on the host, as host code would do it. So is memory from
+        // `acquire` while simulated devices do no work.
         const bool by_host = where_ == argument_memory::host ||
                              where_ == argument_memory::managed ||
                              (where_ == argument_memory::acquired && simulator_is_elsewhere);
         if (by_host)
             std::memcpy(to, from, bytes);
-        else if (simulator_put) // all is the simulator's, but what the parent gave or is to get
+        else if (simulator_put) // the simulator owns all memory but the parent's input and output
             check(simulator_put(to, from, bytes) || simulator_get(to, from, bytes)
                       ? cudaSuccess
                       : cudaErrorInvalidValue);
@@ -183,11 +183,11 @@ struct argument_set {
     std::vector<std::vector<buffer>> buffers;       // by argument, then by part
     std::vector<std::vector<void *>> part_pointers; // by argument
     std::vector<std::vector<std::byte>> values;     // by argument
-    std::vector<void *> pointers;                   // what the entry takes
+    std::vector<void *> pointers;                   // the arguments of the entry
 };
 
-// What `function`_scratch, called with the values of the same names, asks for. Throws
-// std::runtime_error where it cannot be called or asks for more than there can be.
+// Calls `function`_scratch with the values of the same names and returns the bytes it asks for.
+// Throws std::runtime_error if it cannot be called or asks for more than the device has.
 std::uint64_t scratch_bytes(const argument_set &s, const std::string &function,
                             bool of_any_size = false);
 

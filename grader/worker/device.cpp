@@ -1,5 +1,5 @@
-// The simulated devices of a worker: they hold the arguments in device memory, run kernels, and
-// find and count, in a process with nothing of a submission's but its PTX.
+// The simulated devices of a worker: a process that holds the device memory, runs kernels, finds
+// errors and counts accesses. Its only part of the submission is the PTX.
 //
 //   cudasim-device               serves the parent on descriptor 3 and the host's code on 7
 //   cudasim-device --alone N     serves a program without a grader on descriptor N
@@ -22,8 +22,8 @@ namespace grading {
 extern const entry contract[];
 extern const int contract_size, contract_devices;
 const entry contract[] = {{}};
-const int contract_size = 0;              // no function of a submission is here
-const int contract_devices = max_devices; // all that there are
+const int contract_size = 0;              // this process links no function of a submission
+const int contract_devices = max_devices; // use every device
 
 int home_device() { return 0; }
 
@@ -71,7 +71,7 @@ int serve()
         if (poll(wait, 2, -1) < 0) continue;
         if (wait[1].revents && !host.serve_one()) {
             if (const int status = complain(host)) return status;
-            wait[1].fd = -1; // the parent learns of its end by itself
+            wait[1].fd = -1; // the parent notices by itself that the host process ended
         }
         if (!wait[0].revents) continue;
         request r;

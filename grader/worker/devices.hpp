@@ -1,4 +1,4 @@
-// The devices that a worker uses, and what a call of CUDA that fails becomes.
+// The devices that a worker uses, and the exceptions that failed CUDA calls become.
 #pragma once
 
 #include "grader/protocol.hpp"
@@ -12,11 +12,11 @@ namespace grading {
 
 extern const int contract_devices; // generated from lab.hpp
 
-constexpr const char *rank_here = "OMPI_COMM_WORLD_LOCAL_RANK"; // only ranks have it
-// The device that is current for a contract function: a rank's own, else the first.
+constexpr const char *local_rank_variable = "OMPI_COMM_WORLD_LOCAL_RANK"; // set in ranks only
+// The device that is current when a contract function is called: a rank's own, else device 0.
 int home_device();
 
-// Cuts what does not fit.
+// Copies text and truncates it to the size of the array.
 template <std::size_t n> void put(char (&to)[n], const char *text)
 {
     std::size_t length = strnlen(text, n - 1);
@@ -38,12 +38,12 @@ inline void check(cudaError_t e, run_step step = run_step::none)
     if (e != cudaSuccess) throw cuda_failure{e, step};
 }
 
-// Calls f on each device that the lab may use, the first last: it is current from then on. A rank
-// has one.
+// Calls f on each device that the lab may use. Device 0 comes last, so that it stays current. A
+// rank has only its own device.
 template <class F> void on_each_device(F f)
 {
     int devices = 1;
-    const bool alone = !std::getenv(rank_here);
+    const bool alone = !std::getenv(local_rank_variable);
     if (contract_devices > 1 && alone) check(cudaGetDeviceCount(&devices));
     for (int d = devices - 1; d >= 0; --d) {
         check(cudaSetDevice(alone ? d : home_device()));
@@ -51,7 +51,7 @@ template <class F> void on_each_device(F f)
     }
 }
 
-// The first thing that went wrong on any of them.
+// Returns the first error of any device.
 inline cudaError_t synchronise_devices()
 {
     cudaError_t first = cudaSuccess;

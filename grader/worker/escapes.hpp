@@ -1,12 +1,12 @@
-// What a process in a sandbox must not be able to do, tried.
+// Tries to do what a process in a sandbox must not be able to do.
 #pragma once
 
 #include <cstdint>
 
 namespace grading {
 
-// The bits of the `escape`s that succeed. `file` is one that it must not reach, with its folder;
-// `process` another process's id, outside.
+// Returns the bits of the `escape`s that succeed. `file` is a file whose folder must be out of
+// reach, too; `process` is the id of a process outside the sandbox.
 std::uint64_t find_escapes(const char *file, int process);
 
 } // namespace grading

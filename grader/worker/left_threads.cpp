@@ -1,5 +1,5 @@
-// This program has a pthread_create of its own, which notes who starts a thread: the driver's begin
-// in the driver's library. The C library starts some past it, for timers; those are a submission's.
+// Replaces pthread_create to record who starts a thread: the driver's threads begin in the driver's
+// library. The C library's timer threads bypass it; they count as the submission's.
 #include "left_threads.hpp"
 
 #include "grader/simulator/own_threads.hpp"
@@ -19,14 +19,14 @@ namespace {
 
 using thread_function = void *(*)(void *);
 
-std::atomic<int> drivers{0}; // threads of the driver's that have not ended
+std::atomic<int> driver_threads{0}; // threads of the driver that have not ended
 
 struct beginning {
     thread_function function;
     void *argument;
 };
 
-bool is_drivers(thread_function function)
+bool is_driver_function(thread_function function)
 {
     Dl_info where{};
     if (dladdr(reinterpret_cast<void *>(function), &where) == 0 || !where.dli_fname) return false;
@@ -35,22 +35,22 @@ bool is_drivers(thread_function function)
     return name.starts_with("libcuda.so") || name.starts_with("libnvidia-");
 }
 
-// However it ends: by its return, pthread_exit, or pthread_cancel.
-struct until_the_end {
-    ~until_the_end() { --drivers; }
+// Runs however the thread ends: by return, pthread_exit, or pthread_cancel.
+struct driver_thread_end {
+    ~driver_thread_end() { --driver_threads; }
 };
 
-void *begin_for_driver(void *given)
+void *run_driver_thread(void *given)
 {
-    static thread_local until_the_end ends;
-    static_cast<void>(&ends); // made by its first use
+    static thread_local driver_thread_end ends;
+    static_cast<void>(&ends); // the first use constructs it
     const std::unique_ptr<beginning> b(static_cast<beginning *>(given));
     return b->function(b->argument);
 }
 
 } // namespace
 
-// The linker exports it, since libstdc++ refers to it, and so the driver finds this one.
+// The linker exports this symbol because libstdc++ refers to it, so the driver resolves to it.
 extern "C" __attribute__((visibility("default"))) int
 pthread_create(pthread_t *thread, const pthread_attr_t *attributes, thread_function function,
                void *argument) noexcept
@@ -58,15 +58,15 @@ pthread_create(pthread_t *thread, const pthread_attr_t *attributes, thread_funct
     static const auto start =
         reinterpret_cast<int (*)(pthread_t *, const pthread_attr_t *, thread_function, void *)>(
             dlsym(RTLD_NEXT, "pthread_create"));
-    if (!is_drivers(function)) return start(thread, attributes, function, argument);
+    if (!is_driver_function(function)) return start(thread, attributes, function, argument);
     std::unique_ptr<beginning> b(new (std::nothrow) beginning{function, argument});
     if (!b) return EAGAIN;
-    ++drivers;
-    const int failed = start(thread, attributes, begin_for_driver, b.get());
+    ++driver_threads;
+    const int failed = start(thread, attributes, run_driver_thread, b.get());
     if (failed != 0)
-        --drivers;
+        --driver_threads;
     else
-        b.release(); // the thread's
+        b.release(); // the thread owns it now
     return failed;
 }
 
@@ -78,7 +78,7 @@ int left_threads(int usual)
     int left = 0;
     for (int i = 0; i < looks; ++i) {
         const int all = simulator::own_threads();
-        left = all == 0 ? 0 : all - 1 - drivers - usual;
+        left = all == 0 ? 0 : all - 1 - driver_threads - usual;
         if (left <= 0) return 0;
         usleep(100);
     }

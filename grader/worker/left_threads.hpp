@@ -1,10 +1,10 @@
-// The submission's threads, told from the CUDA driver's.
+// Counts the submission's threads without those of the CUDA driver.
 #pragma once
 
 namespace grading {
 
-// Threads of this process beyond the main one, those that the driver started, and `usual` others.
-// One that is ending gets a moment to do so. 0 where nobody says.
+// Returns the number of threads of this process besides the main one, those that the driver
+// started, and `usual` others. Waits briefly for ending threads. 0 if the count is unknown.
 int left_threads(int usual = 0);
 
 } // namespace grading

@@ -1,4 +1,4 @@
-// What WORKER --peers prints: how fast this machine's devices send to each other.
+// WORKER --peers: measures and prints how fast this machine's devices send to each other.
 #include "peers.hpp"
 
 #include <cuda_runtime_api.h>
@@ -23,15 +23,15 @@ void must(cudaError_t e)
 
 constexpr std::size_t large = std::size_t{256} << 20;
 
-// Milliseconds that `copies` copies of so many bytes take, one after another, from the current
-// device: the best of five times.
-double copying(void *to, int receiver, const void *from, int sender, std::size_t bytes, int copies)
+// Returns the milliseconds that `copies` copies of `bytes` bytes take, one after another, from the
+// current device: the minimum of five samples.
+double copy_ms(void *to, int receiver, const void *from, int sender, std::size_t bytes, int copies)
 {
     cudaEvent_t begin = nullptr, end = nullptr;
     must(cudaEventCreate(&begin));
     must(cudaEventCreate(&end));
     float best = 0;
-    for (int time = 0; time < 6; ++time) { // the first one warms up
+    for (int time = 0; time < 6; ++time) { // the first sample is a warm-up
         must(cudaEventRecord(begin));
         for (int i = 0; i < copies; ++i)
             must(cudaMemcpyPeerAsync(to, receiver, from, sender, bytes));
@@ -47,8 +47,8 @@ double copying(void *to, int receiver, const void *from, int sender, std::size_t
 }
 
 struct pair_speed {
-    double gb_a_second = 0, latency_us = 0;
-    bool direct = true; // not by way of the host
+    double gb_per_second = 0, latency_us = 0;
+    bool direct = true; // not staged through the host
 };
 
 pair_speed measure(int sender, int receiver, const std::vector<void *> &memory)
@@ -58,12 +58,12 @@ pair_speed measure(int sender, int receiver, const std::vector<void *> &memory)
     must(cudaDeviceCanAccessPeer(&direct, sender, receiver));
     if (direct) must(cudaDeviceEnablePeerAccess(receiver, 0));
     const auto from = static_cast<std::size_t>(sender), to = static_cast<std::size_t>(receiver);
-    const double ms = copying(memory[to], receiver, memory[from], sender, large, 4) / 4;
-    const double us = copying(memory[to], receiver, memory[from], sender, 4, 100) / 100 * 1e3;
+    const double ms = copy_ms(memory[to], receiver, memory[from], sender, large, 4) / 4;
+    const double us = copy_ms(memory[to], receiver, memory[from], sender, 4, 100) / 100 * 1e3;
     return {static_cast<double>(large) / ms / 1e6, us, direct != 0};
 }
 
-// A row for each that sends, a column for each that receives.
+// Prints one row per sending device and one column per receiving device.
 void print_matrix(const char *title, const std::vector<std::vector<pair_speed>> &links,
                   double pair_speed::*value, int digits)
 {
@@ -102,7 +102,7 @@ int print_peers()
                 links[from][to] = measure(static_cast<int>(from), static_cast<int>(to), memory);
                 direct = direct && links[from][to].direct;
             }
-        print_matrix("GB/s, from the row's to the column's:", links, &pair_speed::gb_a_second, 0);
+        print_matrix("GB/s, from the row's to the column's:", links, &pair_speed::gb_per_second, 0);
         print_matrix("microseconds a copy of 4 bytes:", links, &pair_speed::latency_us, 1);
         std::printf(direct ? "all directly\n" : "some by way of the host\n");
         return 0;

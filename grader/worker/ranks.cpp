@@ -1,7 +1,7 @@
 // The leader of an Open MPI job, and the keepers of its ranks.
 //
-// Between leader and keeper stands one SOCK_SEQPACKET connection, which the rank inherits: it
-// carries requests and replies as in protocol.hpp, and once `rank_end`.
+// Leader and keeper share one SOCK_SEQPACKET connection, which the rank inherits. It carries the
+// requests and replies of protocol.hpp, and one `rank_end`.
 #include "grader/worker/ranks.hpp"
 
 #include "grader/protocol.hpp"
@@ -10,7 +10,7 @@
 #include <cuda_runtime_api.h>
 #include <mpi.h>
 
-#include <mpi-ext.h> // after mpi.h, which it needs
+#include <mpi-ext.h> // needs mpi.h before it
 
 #include <fcntl.h>
 #include <poll.h>
@@ -45,7 +45,7 @@ struct rank_hello {
     std::int32_t rank = 0;
 };
 
-// How a rank ended: as waitpid says, or by what MPI called an error.
+// Reports how a rank ended: with a status of waitpid, or with an error text of MPI.
 struct rank_end {
     std::uint32_t magic = protocol_magic;
     std::int32_t status = 0;
@@ -57,14 +57,14 @@ constexpr std::size_t longest_line = 4096;
 int connection_to(const char *address)
 {
     sockaddr_un at{};
-    at.sun_family = AF_UNIX; // an abstract name: it starts with a zero byte
+    at.sun_family = AF_UNIX; // abstract names start with a zero byte
     std::strncpy(at.sun_path + 1, address, sizeof at.sun_path - 2);
     auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + strlen(address));
     int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     return connect(fd, reinterpret_cast<sockaddr *>(&at), length) == 0 ? fd : -1;
 }
 
-// Sends one byte and `fds`.
+// Sends one byte with `fds` attached.
 bool send_descriptors(int to, const std::vector<int> &fds)
 {
     char byte = 0;
@@ -95,10 +95,10 @@ std::vector<int> receive_descriptors(int from, std::size_t count)
     return fds;
 }
 
-// One rank as the leader sees it.
+// The leader's state of one rank.
 struct member {
-    int connection = -1, text = -1, text_end = -1;
-    std::string said; // not yet passed on: the beginning of a line
+    int connection = -1, output = -1, output_end = -1;
+    std::string unsent; // output that is not yet passed on: the beginning of a line
     bool joined = false, answered = false;
     reply answer;
 };
@@ -108,7 +108,7 @@ public:
     leader(int ranks, const char *mpirun) : ranks_(static_cast<std::size_t>(ranks))
     {
         sockaddr_un at{};
-        at.sun_family = AF_UNIX; // without a name: the system makes an abstract one
+        at.sun_family = AF_UNIX; // no name is given, so the system chooses an abstract one
         socklen_t length = sizeof at;
         listener_ = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
         if (bind(listener_, reinterpret_cast<sockaddr *>(&at), sizeof(sa_family_t)) != 0 ||
@@ -116,7 +116,7 @@ public:
             listen(listener_, ranks) != 0)
             return;
         std::string address(at.sun_path + 1, length - offsetof(sockaddr_un, sun_path) - 1);
-        for (member &r : ranks_) open_pipe(r.text, r.text_end);
+        for (member &r : ranks_) open_pipe(r.output, r.output_end);
         launch(mpirun, address);
     }
 
@@ -127,23 +127,23 @@ public:
         result_.what = what.what;
         std::copy(what.nonce, what.nonce + 2, result_.nonce);
         for (member &r : ranks_) r.answered = false;
-        if (!gather([&] { return joined_ == ranks_.size(); })) return told();
+        if (!gather([&] { return joined_ == ranks_.size(); })) return final_reply();
         for (std::size_t k = 0; k < ranks_.size(); ++k) {
-            request his = what;
+            request one = what;
             if (k > 0)
                 for (std::uint32_t i = 0;
-                     i < std::min<std::uint32_t>(his.argument_count, max_arguments); ++i)
-                    if (his.arguments[i].where != argument_memory::value) {
-                        his.arguments[i].where = argument_memory::absent;
-                        his.arguments[i].scratch = 0;
+                     i < std::min<std::uint32_t>(one.argument_count, max_arguments); ++i)
+                    if (one.arguments[i].where != argument_memory::value) {
+                        one.arguments[i].where = argument_memory::absent;
+                        one.arguments[i].scratch = 0;
                     }
-            send(ranks_[k].connection, &his, sizeof his, MSG_NOSIGNAL);
+            send(ranks_[k].connection, &one, sizeof one, MSG_NOSIGNAL);
         }
         auto all = [&] {
             return std::all_of(ranks_.begin(), ranks_.end(),
                                [](const member &r) { return r.answered; });
         };
-        if (!gather(all)) return told();
+        if (!gather(all)) return final_reply();
         result_ = ranks_[0].answer;
         for (std::size_t k = ranks_.size(); k-- > 0;)
             if (ranks_[k].answer.status != reply_status::done) {
@@ -153,7 +153,7 @@ public:
         for (std::size_t k = 0; k < ranks_.size(); ++k)
             result_.of_rank[k] = {ranks_[k].answer.result[0],
                                   ranks_[k].answer.of_rank[0].sent_bytes};
-        return told();
+        return final_reply();
     }
 
 private:
@@ -167,14 +167,14 @@ private:
     void launch(const char *mpirun, const std::string &address)
     {
         int end;
-        open_pipe(own_text_, end);
+        open_pipe(mpirun_output_, end);
         std::string count = std::to_string(ranks_.size());
         char program[4096] = {};
         if (readlink("/proc/self/exe", program, sizeof program - 1) < 0) _exit(126);
         const char *arguments[] = {mpirun, "-n",    count.c_str(), "--oversubscribe", "--bind-to",
                                    "none", program, "--rank",      address.c_str(),   nullptr};
-        const char *folder = getenv("TMPDIR"); // else the ranks' own file system
-        // One machine, and no network but what never leaves it; more ranks than cores take turns.
+        const char *folder = getenv("TMPDIR"); // the default is the ranks' own file system
+        // The job uses one machine and only local transports; surplus ranks share the cores.
         const char *settings[][2] = {
             {"OMPI_MCA_plm", "isolated"},
             {"OMPI_MCA_pml", "ob1"},
@@ -184,7 +184,7 @@ private:
             {"OMPI_MCA_mpi_yield_when_idle", "1"},
             {"OMPI_ALLOW_RUN_AS_ROOT", "1"},
             {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
-            {"HOME", "/nonexistent"}}; // nobody's settings; without any home it crashes
+            {"HOME", "/nonexistent"}}; // reads no user's settings; mpirun crashes without HOME
         for (auto &[name, value] : settings) setenv(name, value, 1);
         mpirun_ = fork();
         if (mpirun_ == 0) {
@@ -198,7 +198,8 @@ private:
         ended_ = static_cast<int>(syscall(SYS_pidfd_open, mpirun_, 0));
     }
 
-    // Takes what ranks send until `enough`. False: one ended, or time is over; the result says so.
+    // Receives messages of ranks until `enough`. Returns false, with the reason in result_, if a
+    // rank ended or the time is over.
     template <class F> bool gather(F enough)
     {
         while (!enough()) {
@@ -206,17 +207,17 @@ private:
                 std::chrono::ceil<std::chrono::milliseconds>(deadline_ - steady::now()).count();
             if (left <= 0) return conclude();
             std::vector<pollfd> wait{
-                {listener_, POLLIN, 0}, {own_text_, POLLIN, 0}, {ended_, POLLIN, 0}};
+                {listener_, POLLIN, 0}, {mpirun_output_, POLLIN, 0}, {ended_, POLLIN, 0}};
             for (const member &r : ranks_) {
                 wait.push_back({r.connection, POLLIN, 0});
-                wait.push_back({r.text, POLLIN, 0});
+                wait.push_back({r.output, POLLIN, 0});
             }
             poll(wait.data(), wait.size(), static_cast<int>(left));
             pass_on_text();
             for (std::size_t k = 0; k < ranks_.size(); ++k)
                 if (wait[3 + 2 * k].revents && !take_message(k)) return conclude();
             if (wait[0].revents) join();
-            if (wait[2].revents) { // with mpirun ended, what the ranks still say is soon said
+            if (wait[2].revents) { // mpirun has ended: the ranks' last output comes soon
                 ended_ = -1;
                 waitpid(mpirun_, &mpirun_status_, 0);
                 hurry();
@@ -225,14 +226,14 @@ private:
         return true;
     }
 
-    // Where one never called only mpirun knows why, and it says so when it has ended the others.
+    // If a rank never joined, only mpirun knows why, and reports it after ending the others.
     void hurry()
     {
         int seconds = joined_ < ranks_.size() && ended_ >= 0 ? 3 : 1;
         deadline_ = std::min(deadline_, steady::now() + std::chrono::seconds(seconds));
     }
 
-    // A keeper calls for the first time.
+    // Accepts the first connection of a keeper.
     void join()
     {
         int c = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
@@ -244,19 +245,19 @@ private:
                      h.magic == protocol_magic && h.rank >= 0 &&
                      static_cast<std::size_t>(h.rank) < ranks_.size();
         member *r = right ? &ranks_[static_cast<std::size_t>(h.rank)] : nullptr;
-        std::vector<int> his = {input_fd, output_fd, r ? r->text_end : -1};
-        if (simulator_is_elsewhere) his.push_back(device_fd + h.rank);
-        if (!r || r->connection >= 0 || !send_descriptors(c, his)) {
+        std::vector<int> fds = {input_fd, output_fd, r ? r->output_end : -1};
+        if (simulator_is_elsewhere) fds.push_back(device_fd + h.rank);
+        if (!r || r->connection >= 0 || !send_descriptors(c, fds)) {
             close(c);
             return;
         }
-        close(r->text_end);
+        close(r->output_end);
         r->connection = c;
         r->joined = true;
         ++joined_;
     }
 
-    // False: nothing more is worth waiting for.
+    // Returns false if no further message is worth waiting for.
     bool take_message(std::size_t k)
     {
         member &r = ranks_[k];
@@ -279,28 +280,28 @@ private:
             disturbed_ = static_cast<int>(k);
             return false;
         }
-        if (got <= 0) end.status = SIGKILL; // its keeper is gone as well
+        if (got <= 0) end.status = SIGKILL; // its keeper was killed, too
         close(r.connection);
         r.connection = -1;
-        // When one has ended mpirun ends the others: that is not what went wrong.
+        // mpirun kills the other ranks when one has ended; those kills are not the cause.
         bool killed = !end.text[0] && WIFSIGNALED(end.status) &&
                       (WTERMSIG(end.status) == SIGTERM || WTERMSIG(end.status) == SIGKILL);
         if (first_ended_ < 0 || !killed) {
             first_ended_ = static_cast<int>(k);
             end_ = end;
-            of_itself_ = !killed;
+            ended_by_itself_ = !killed;
         }
         if (killed) hurry();
         return killed;
     }
 
-    // Why a request has no answer. Returns false.
+    // Records in result_ why a request has no answer. Returns false.
     bool conclude()
     {
         result_.rank = std::max(disturbed_, first_ended_);
         if (disturbed_ >= 0) {
             result_.status = reply_status::disturbed;
-        } else if (joined_ < ranks_.size() && heard_of_rank()) {
+        } else if (joined_ < ranks_.size() && find_unjoined_rank()) {
             result_.status = reply_status::rank_ended;
         } else if (first_ended_ >= 0) {
             result_.status = reply_status::rank_ended;
@@ -308,7 +309,7 @@ private:
             std::memcpy(result_.text, end_.text, sizeof result_.text);
         } else if (joined_ == 0) {
             result_.status = reply_status::no_ranks;
-            std::strncpy(result_.text, own_said_.c_str(), sizeof result_.text - 1);
+            std::strncpy(result_.text, mpirun_text_.c_str(), sizeof result_.text - 1);
         } else {
             result_.status = reply_status::ranks_waiting;
             for (std::size_t k = 0; k < ranks_.size(); ++k)
@@ -317,97 +318,97 @@ private:
         return false;
     }
 
-    // Whether one ended that has never called, which is what a submission may do before main: from
-    // what mpirun says, or because all is well for it. It does not always name the rank; then its
-    // own status is that of the first one that failed.
-    bool heard_of_rank()
+    // Returns true if a rank ended before it joined, as code that runs before main can cause.
+    // mpirun prints this, or exits with 0. If it does not name the rank, its status is that of the
+    // first rank that failed.
+    bool find_unjoined_rank()
     {
         static const std::regex signalled(
             R"(process rank (\d{1,3}) with PID [^\n]* signal (\d{1,3}))");
         static const std::regex exited(R"(\],(\d{1,3})\]\s+Exit code:\s+(\d{1,3}))");
         std::smatch said;
-        bool by_signal = std::regex_search(own_said_, said, signalled);
-        if (by_signal || std::regex_search(own_said_, said, exited)) {
+        bool by_signal = std::regex_search(mpirun_text_, said, signalled);
+        if (by_signal || std::regex_search(mpirun_text_, said, exited)) {
             result_.rank = std::stoi(said[1]);
-            result_.error = std::stoi(said[2]) << (by_signal ? 0 : 8); // as waitpid has it
+            result_.error = std::stoi(said[2]) << (by_signal ? 0 : 8); // in waitpid's form
             return true;
         }
         const int status = mpirun_status_;
-        bool failed = status > 0 && WIFEXITED(status) && !of_itself_ &&
-                      own_said_.find("Primary job") != own_said_.npos;
+        bool failed = status > 0 && WIFEXITED(status) && !ended_by_itself_ &&
+                      mpirun_text_.find("Primary job") != mpirun_text_.npos;
         if (!failed && status != 0) return false;
         result_.rank = static_cast<std::int32_t>(
             std::find_if(ranks_.begin(), ranks_.end(), [](const member &r) { return !r.joined; }) -
             ranks_.begin());
         if (failed && WEXITSTATUS(status) > 128)
-            result_.error = WEXITSTATUS(status) - 128; // of a signal
+            result_.error = WEXITSTATUS(status) - 128; // the number of the signal
         else
             result_.error = status;
         return true;
     }
 
-    // Passes whole lines on with the rank's number before them.
+    // Forwards complete lines, each prefixed with the rank's number.
     void pass_on_text()
     {
-        char chunk[1 << 16]; // as much as a pipe holds
+        char chunk[1 << 16]; // the capacity of a pipe
         for (std::size_t k = 0; k < ranks_.size(); ++k) {
-            ssize_t got = read(ranks_[k].text, chunk, sizeof chunk);
-            if (got > 0) ranks_[k].said.append(chunk, static_cast<std::size_t>(got));
-            if (got == 0) ranks_[k].text = -1; // all who had it have ended
-            std::size_t end = ranks_[k].said.rfind('\n');
+            ssize_t got = read(ranks_[k].output, chunk, sizeof chunk);
+            if (got > 0) ranks_[k].unsent.append(chunk, static_cast<std::size_t>(got));
+            if (got == 0) ranks_[k].output = -1; // every process with the other end has ended
+            std::size_t end = ranks_[k].unsent.rfind('\n');
             if (end != std::string::npos) say(k, end + 1);
-            if (ranks_[k].said.size() > longest_line) say(k, ranks_[k].said.size());
+            if (ranks_[k].unsent.size() > longest_line) say(k, ranks_[k].unsent.size());
         }
-        ssize_t got = read(own_text_, chunk, sizeof chunk);
-        if (got > 0 && own_said_.size() < longest_line)
-            own_said_.append(chunk, static_cast<std::size_t>(got));
-        if (got == 0) own_text_ = -1;
+        ssize_t got = read(mpirun_output_, chunk, sizeof chunk);
+        if (got > 0 && mpirun_text_.size() < longest_line)
+            mpirun_text_.append(chunk, static_cast<std::size_t>(got));
+        if (got == 0) mpirun_output_ = -1;
     }
 
     void say(std::size_t k, std::size_t bytes)
     {
         std::string lines;
         for (std::size_t at = 0; at < bytes;) {
-            std::size_t end = std::min(ranks_[k].said.find('\n', at), bytes);
+            std::size_t end = std::min(ranks_[k].unsent.find('\n', at), bytes);
             lines +=
-                "rank " + std::to_string(k) + ": " + ranks_[k].said.substr(at, end - at) + "\n";
+                "rank " + std::to_string(k) + ": " + ranks_[k].unsent.substr(at, end - at) + "\n";
             at = end + 1;
         }
-        ranks_[k].said.erase(0, bytes);
+        ranks_[k].unsent.erase(0, bytes);
         for (std::size_t at = 0; at < lines.size();) {
             ssize_t put = write(1, lines.data() + at, lines.size() - at);
-            if (put <= 0) return; // the parent is gone
+            if (put <= 0) return; // the parent has ended
             at += static_cast<std::size_t>(put);
         }
     }
 
-    // The result, once all that was printed until now is on its way.
-    reply told()
+    // Forwards everything that was printed so far, then returns the result.
+    reply final_reply()
     {
         pass_on_text();
         for (std::size_t k = 0; k < ranks_.size(); ++k)
-            if (!ranks_[k].said.empty()) say(k, ranks_[k].said.size());
+            if (!ranks_[k].unsent.empty()) say(k, ranks_[k].unsent.size());
         return result_;
     }
 
     steady::time_point deadline_;
     std::vector<member> ranks_;
-    int listener_ = -1, own_text_ = -1, ended_ = -1;
+    int listener_ = -1, mpirun_output_ = -1, ended_ = -1;
     pid_t mpirun_ = -1;
-    int mpirun_status_ = -1; // as waitpid has it, when it has ended
-    bool of_itself_ = false; // first_ended_ was not ended by mpirun
-    std::string own_said_;
+    int mpirun_status_ = -1;       // of waitpid, once mpirun has ended
+    bool ended_by_itself_ = false; // first_ended_ was not killed by mpirun
+    std::string mpirun_text_;
     std::size_t joined_ = 0;
     int disturbed_ = -1, first_ended_ = -1; // ranks
-    rank_end end_;                          // of that one
+    rank_end end_;                          // how first_ended_ ended
     reply result_;
 };
 
-// Ends the process, with the reason for the message to the student.
+// Ends the process and sends the reason for the message to the student.
 [[noreturn]] void end_rank(const std::string &why)
 {
     rank_end e;
-    e.status = 1 << 8; // as of one that exited with 1
+    e.status = 1 << 8; // waitpid's status of an exit with 1
     std::strncpy(e.text, why.c_str(), sizeof e.text - 1);
     std::fflush(nullptr);
     send(socket_fd, &e, sizeof e, MSG_NOSIGNAL);
@@ -422,7 +423,7 @@ void stop_at_error(MPI_Comm *, int *code, ...)
     end_rank(text);
 }
 
-bool device_memory_travels = false; // between ranks, by MPI
+bool device_memory_travels = false; // MPI can send device memory between ranks
 
 bool on_all_ranks(bool here)
 {
@@ -431,8 +432,8 @@ bool on_all_ranks(bool here)
     return all != 0;
 }
 
-// Whether a message from the rank before arrives in `to` while `from` is on its way to the next
-// one; both hold `n` elements.
+// Returns true if a message of the previous rank arrives in `to` while `from` is sent to the next
+// rank; both hold `n` elements.
 bool arrives(int *from, int *to, int n)
 {
     int rank = 0, ranks = 1;
@@ -449,8 +450,8 @@ bool arrives(int *from, int *to, int n)
     return error == MPI_SUCCESS && got == std::vector<int>(got.size(), 20240229 + before);
 }
 
-// Called on all ranks. The library may be built for memory of devices: whether that of these
-// devices travels is tried. A long message takes another way than a short one.
+// Called on all ranks. A library built for device memory may still fail with these devices, so try
+// it, with a short and a long message: MPI sends them by different protocols.
 bool try_device_memory()
 {
     constexpr int longest = 1 << 18;
@@ -462,12 +463,12 @@ bool try_device_memory()
     bool all = on_all_ranks(here);
     for (int n : {1, longest}) all = all && on_all_ranks(arrives(memory, memory + longest, n));
     cudaFree(memory);
-    cudaGetLastError(); // what failed here is no fault of the calls to come
+    cudaGetLastError(); // clear the error, which later calls must not see
     return all;
 }
 
-// Both ends become the rank's own descriptors; it starts afresh, since what a submission did before
-// main need not bear a fork.
+// Gives the rank its descriptors and executes this program again, because the code that a
+// submission ran before main may not survive a fork.
 [[noreturn]] void become_rank(int connection, std::vector<int> fds)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -531,10 +532,10 @@ int be_rank(int (*serve)())
 
 } // namespace grading
 
-// What submissions are offered: lab.hpp declares it.
+// Submissions may call this; lab.hpp declares it.
 bool device_buffers_work() { return grading::device_memory_travels; }
 
-// The worker's to call; MPI lets a program stand before its own functions.
+// Only the worker may call these; MPI's profiling interface lets a program replace its functions.
 [[noreturn]] static void refuse_to_begin(const std::string &function)
 {
     grading::end_rank(function + " was called, and MPI runs already when a contract function is");

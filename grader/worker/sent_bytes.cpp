@@ -1,7 +1,7 @@
-// What a rank's submission gives MPI to send: MPI lets a program stand before its own functions.
+// Counts the bytes that a rank's submission sends by MPI, through MPI's profiling interface.
 //
-// Counted are bytes for other ranks. A collective call counts what this rank contributes, as if it
-// sent that to each one who gets it; how MPI passes it on is MPI's affair.
+// Only bytes for other ranks count. A collective call counts this rank's contribution, as if it
+// sent that to each receiver, however MPI implements the call.
 #include "grader/worker/ranks.hpp"
 
 #include <mpi.h>
@@ -64,7 +64,7 @@ std::uint64_t to_root(int count, MPI_Datatype type, int root, MPI_Comm c)
     return rank_in(c) == root ? 0 : bytes(count, type);
 }
 
-// What goes to the others, where each gets another count.
+// Returns the bytes for all other ranks, each of which receives its own count.
 std::uint64_t to_each(const int *counts, MPI_Datatype type, MPI_Comm c)
 {
     std::uint64_t sum = 0;
@@ -73,20 +73,20 @@ std::uint64_t to_each(const int *counts, MPI_Datatype type, MPI_Comm c)
     return sum;
 }
 
-// Requests that can be started again and again, and what is sent each time.
-std::mutex one_at_a_time;
+// Persistent requests, with the bytes that each start sends.
+std::mutex prepared_mutex;
 std::map<MPI_Request, std::uint64_t> prepared;
 
 int prepare(int error, MPI_Request request, std::uint64_t n)
 {
-    std::lock_guard lock(one_at_a_time);
+    std::lock_guard lock(prepared_mutex);
     if (error == MPI_SUCCESS) prepared[request] = n;
     return error;
 }
 
 void start(MPI_Request request)
 {
-    std::lock_guard lock(one_at_a_time);
+    std::lock_guard lock(prepared_mutex);
     if (auto at = prepared.find(request); at != prepared.end()) sent_bytes += at->second;
 }
 
@@ -95,7 +95,7 @@ void start(MPI_Request request)
 
 using namespace grading;
 
-// A function of MPI with its parameters, the arguments that these are, and what is counted.
+// Defines a function of MPI by its parameters, the arguments to pass on, and the bytes to count.
 #define COUNTED(function, parameters, arguments, count)                                            \
     extern "C" int MPI_##function parameters                                                       \
     {                                                                                              \
@@ -147,12 +147,12 @@ extern "C" int MPI_Startall(int n, MPI_Request *r)
 
 COUNTED(Sendrecv,
         (const void *from, int n, MPI_Datatype t, int to, int tag, void *into, int m,
-         MPI_Datatype u, int whose, int his_tag, MPI_Comm c, MPI_Status *s),
-        (from, n, t, to, tag, into, m, u, whose, his_tag, c, s), to_one(n, t, to, c))
+         MPI_Datatype u, int sender, int receive_tag, MPI_Comm c, MPI_Status *s),
+        (from, n, t, to, tag, into, m, u, sender, receive_tag, c, s), to_one(n, t, to, c))
 COUNTED(Sendrecv_replace,
-        (void *at, int n, MPI_Datatype t, int to, int tag, int whose, int his_tag, MPI_Comm c,
+        (void *at, int n, MPI_Datatype t, int to, int tag, int sender, int receive_tag, MPI_Comm c,
          MPI_Status *s),
-        (at, n, t, to, tag, whose, his_tag, c, s), to_one(n, t, to, c))
+        (at, n, t, to, tag, sender, receive_tag, c, s), to_one(n, t, to, c))
 COUNTED(Put,
         (const void *from, int n, MPI_Datatype t, int to, MPI_Aint at, int m, MPI_Datatype u,
          MPI_Win w),
@@ -162,11 +162,11 @@ COUNTED(Accumulate,
          MPI_Op o, MPI_Win w),
         (from, n, t, to, at, m, u, o, w), bytes(n, t))
 
-// A collective call, and the same that does not wait.
+// Defines a collective call and its non-blocking form.
 #define WORDS(...) __VA_ARGS__
-#define COLLECTIVE(function, at_once, parameters, arguments, count)                                \
+#define COLLECTIVE(function, nonblocking, parameters, arguments, count)                            \
     COUNTED(function, (WORDS parameters), (WORDS arguments), count)                                \
-    COUNTED(at_once, (WORDS parameters, MPI_Request * r), (WORDS arguments, r), count)
+    COUNTED(nonblocking, (WORDS parameters, MPI_Request * r), (WORDS arguments, r), count)
 
 COLLECTIVE(Bcast, Ibcast, (void *at, int n, MPI_Datatype t, int root, MPI_Comm c),
            (at, n, t, root, c), from_root(n, t, root, c))

@@ -1,4 +1,4 @@
-// What each request does.
+// Carries out each request of the parent.
 #include "server.hpp"
 
 #include "escapes.hpp"
@@ -22,27 +22,27 @@ namespace grading {
 
 extern const entry contract[]; // generated from lab.hpp
 extern const int contract_size;
-extern const entry yardstick[]; // from yardstick.hpp, the grader's own kernels
+extern const entry yardstick[]; // generated from yardstick.hpp, the grader's own kernels
 extern const int yardstick_size;
 
 namespace {
 
-// Below what a call may take in all, so that a kernel which does not end is named.
-constexpr double most_grid_seconds = 6;
+// Shorter than the limit of a call, so that a message can name the kernel that does not end.
+constexpr double max_grid_seconds = 6;
 
 using steady = std::chrono::steady_clock;
 
-// This program's own standard output, whatever file a submission names `stdout`.
+// This program's own standard output, even if a submission assigns `stdout`.
 FILE *own_text = nullptr;
 [[gnu::constructor(101)]] void keep_own_text() { own_text = stdout; }
 
-// What the host sees of the arguments without a copy.
-host_bytes seen_by_host(const argument_set &s)
+// Returns the arguments' bytes that the host can read without a copy.
+host_bytes host_visible_bytes(const argument_set &s)
 {
     host_bytes all(s.descriptors.size());
     for (std::size_t i = 0; i < s.descriptors.size(); ++i) {
         const argument_memory where = s.descriptors[i].where;
-        // A function may return before managed memory is written: the caller waits for devices.
+        // Managed memory may be written after a function returned: the caller waits for devices.
         if (where == argument_memory::value || where == argument_memory::device ||
             where == argument_memory::per_device || where == argument_memory::managed ||
             where == argument_memory::absent)
@@ -53,11 +53,11 @@ host_bytes seen_by_host(const argument_set &s)
     return all;
 }
 
-// While one lives, so many launches by kernels may wait to begin. Where a device does not let
-// itself be told, as many as usual may.
-class launch_pool {
+// Sets the limit of pending device-side launches for its lifetime. A device that refuses keeps its
+// default.
+class pending_launch_limit {
 public:
-    explicit launch_pool(std::size_t places)
+    explicit pending_launch_limit(std::size_t places)
     {
         if (places == 0) return;
         std::size_t usual = 0;
@@ -66,26 +66,26 @@ public:
         if (set) usual_ = usual;
         cudaGetLastError();
     }
-    ~launch_pool()
+    ~pending_launch_limit()
     {
         if (usual_ == 0) return;
         cudaDeviceSetLimit(limit, usual_);
         cudaGetLastError();
     }
-    launch_pool(const launch_pool &) = delete;
-    launch_pool &operator=(const launch_pool &) = delete;
+    pending_launch_limit(const pending_launch_limit &) = delete;
+    pending_launch_limit &operator=(const pending_launch_limit &) = delete;
 
 private:
     static constexpr cudaLimit limit = cudaLimitDevRuntimePendingLaunchCount;
     std::size_t usual_ = 0;
 };
 
-// When one goes, simulated streams run their work as it is queued, whatever came of the rest.
-struct usual_streams {
-    ~usual_streams() { simulator_streams(0); }
+// Resets simulated streams on destruction, so that they run work as it is queued even after errors.
+struct stream_mode_reset {
+    ~stream_mode_reset() { simulator_streams(0); }
 };
 
-constexpr const char *thrown_by_another = "something that is no std::exception";
+constexpr const char *not_std_exception = "something that is no std::exception";
 void say_thrown(reply &a, const char *what)
 {
     a.status = reply_status::exception;
@@ -98,7 +98,7 @@ void malformed(reply &a, const char *why)
     put(a.text, why);
 }
 
-// Of what a call may write, by argument.
+// Returns one digest per argument of the memory that a call may write.
 std::vector<std::uint64_t> digests(const argument_set &s)
 {
     std::vector<std::uint64_t> all;
@@ -133,7 +133,6 @@ const entry *find_entry(std::string_view name)
     return nullptr;
 }
 
-// What the simulator has counted, as JSON.
 std::string counts_so_far()
 {
     std::string counts(simulator_counters(nullptr, 0), 0);
@@ -173,12 +172,12 @@ reply server::handle(const request &r)
         a.error = static_cast<std::int32_t>(f.what);
     } catch (const simulator::host_is_away &) {
         a.status = reply_status::left_work;
-    } catch (const std::exception &x) { // of acquire, or of what says how much scratch
+    } catch (const std::exception &x) { // thrown by acquire or by a _scratch function
         say_thrown(a, x.what());
     } catch (...) {
-        say_thrown(a, thrown_by_another);
+        say_thrown(a, not_std_exception);
     }
-    // No other file: writing a submission's own could run its code.
+    // Flush no other file: flushing one of the submission's could run its code.
     std::fflush(own_text);
     return a;
 }
@@ -296,7 +295,7 @@ bool server::is_mine(argument_memory where) const
     return is_ == part::all || with_host_code(where) == (is_ == part::host);
 }
 
-// Where the buffers of the process with the devices are.
+// Takes the addresses of the buffers in the device process from the request.
 bool server::take_buffers(argument_set &s, const request &r)
 {
     std::size_t next = 0;
@@ -334,7 +333,8 @@ void server::load(const request &r, reply &a)
             if (bool(r.arguments[i].last) == last && is_mine(r.arguments[i].where) &&
                 !load_argument(s, i))
                 return malformed(a, "an argument lies outside the input region");
-    for (std::uint32_t i = 0; i < r.argument_count; ++i) // which takes the values of the others
+    for (std::uint32_t i = 0; i < r.argument_count;
+         ++i) // scratch sizes depend on the other arguments' values
         if (r.arguments[i].scratch && is_ != part::host && !load_scratch(s, i, r, a)) return;
     if (is_ == part::host && !take_buffers(s, r))
         return malformed(a, "there are more buffers than can be told of");
@@ -342,7 +342,7 @@ void server::load(const request &r, reply &a)
     check(cudaSetDevice(home_device()));
     for (std::size_t i = 0; i < s.descriptors.size(); ++i)
         for (buffer &b : s.buffers[i]) b.watch(s.descriptors[i]);
-    // Pointers into vectors are taken once nothing moves any more.
+    // Take pointers into the vectors only now that these grow no more.
     for (std::size_t i = 0; i < s.descriptors.size(); ++i) {
         argument_memory w = s.descriptors[i].where;
         if (w == argument_memory::value)
@@ -377,7 +377,8 @@ bool server::load_argument(argument_set &s, std::size_t i)
     auto &buffers = s.buffers[i];
     auto &parts = s.part_pointers[i];
     auto &value = s.values[i];
-    if (d.scratch || d.where == argument_memory::absent) return true; // later, or never
+    if (d.scratch || d.where == argument_memory::absent)
+        return true; // load_scratch loads scratch later
     if (d.where == argument_memory::value) {
         const std::byte *from = in(d.input, d.bytes);
         if (from) value.assign(from, from + d.bytes);
@@ -447,7 +448,7 @@ void server::begin(const request &r, reply &a)
     check(synchronise_devices(), run_step::before);
     simulator_close_peers(r.closed_peers);
     simulator_multiprocessors(r.multiprocessors);
-    simulator_grid_seconds(most_grid_seconds);
+    simulator_grid_seconds(max_grid_seconds);
     if (r.flags & begin_counting) simulator_begin();
     simulator_schedule((r.flags & another_order ? schedule_random : 0) |
                            (r.flags & any_blocks_first ? schedule_any_blocks_first : 0) |
@@ -462,7 +463,7 @@ void server::end(const request &r, reply &a)
     argument_set *s = gate_ ? find(r.sets[0], a) : nullptr;
     if (!s) return malformed(a, "no run has begun");
     gate_->let_work(false);
-    const usual_streams afterwards;
+    const stream_mode_reset reset;
     const cudaError_t sync = synchronise_devices();
     if (r.flags & begin_counting) {
         counts_ = counts_so_far();
@@ -486,46 +487,46 @@ void server::run(const request &r, reply &a)
     check(cudaGetLastError(), run_step::before);
     if (r.flags & run_flags::flush_l2) flush_l2();
     check(synchronise_devices(), run_step::before);
-    // The simulator measures no time, and its timeline is the submission's alone.
+    // The simulator measures no time, and its timeline must show only the submission's work.
     const bool timed = is_ == part::all;
     if (timed && !begin_) {
         check(cudaEventCreate(&begin_));
         check(cudaEventCreate(&end_));
     }
-    launch_pool pool(r.launch_places);
+    pending_launch_limit launch_limit(r.launch_places);
     a.returned_bytes = e->result_bytes;
-    const int had = timed ? left_threads(usual_threads_) : simulator::own_threads();
+    const int threads_before = timed ? left_threads(usual_threads_) : simulator::own_threads();
     signals().open();
     auto start = steady::now();
     if (timed) check(cudaEventRecord(begin_));
     try {
         for (argument_set *s : sets) e->run(s->pointers.data(), a.result);
-        std::fflush(nullptr); // a file may be of a kind whose writing is the submission's code
+        std::fflush(nullptr); // flushing a file can run the submission's code
     } catch (const std::exception &x) {
         say_thrown(a, x.what());
     } catch (...) {
-        say_thrown(a, thrown_by_another);
+        say_thrown(a, not_std_exception);
     }
     signals().close();
     host_bytes at_return;
-    if (r.flags & late_streams) at_return = seen_by_host(*sets[0]);
+    if (r.flags & late_streams) at_return = host_visible_bytes(*sets[0]);
     cudaError_t launch = cudaGetLastError();
     check(cudaSetDevice(home_device()), run_step::last_error);
     if (timed) cudaEventRecord(end_);
     cudaError_t sync = synchronise_devices();
     a.host_ms = std::chrono::duration<double, std::milli>(steady::now() - start).count();
     signals().forget();
-    // On a device that runs on, a thread that was there before can have done the work, too.
-    a.threads_left =
-        timed ? std::max(had, left_threads(usual_threads_)) : simulator::own_threads() - had;
+    // On a GPU, a thread that an earlier call left can have done the work, too.
+    a.threads_left = timed ? std::max(threads_before, left_threads(usual_threads_))
+                           : simulator::own_threads() - threads_before;
     if (a.status == reply_status::exception) return;
     if (r.flags & late_streams) {
-        const host_bytes now = seen_by_host(*sets[0]);
+        const host_bytes now = host_visible_bytes(*sets[0]);
         const auto changed = std::mismatch(now.begin(), now.end(), at_return.begin()).first;
         if (changed != now.end())
             a.changed_late = static_cast<std::uint32_t>(changed - now.begin()) + 1;
     }
-    if (launch == cudaErrorNotReady) launch = cudaSuccess; // an answer, which stays until asked for
+    if (launch == cudaErrorNotReady) launch = cudaSuccess; // a status that a query left, no error
     // A kernel that failed while running shows up in either call; a sticky error is not a bad
     // launch.
     if (launch != cudaSuccess && sync == cudaSuccess) check(launch, run_step::last_error);
@@ -533,12 +534,12 @@ void server::run(const request &r, reply &a)
     check(launch, run_step::last_error);
     float ms = 0;
     if (timed) check(cudaEventElapsedTime(&ms, begin_, end_), run_step::synchronise);
-    // Events see one device only.
+    // Events measure one device only.
     a.event_ms = contract_devices > 1 ? a.host_ms : static_cast<double>(ms);
     if (!timed) a.host_ms = 0;
 }
 
-// Of all sets, so that the region is pinned once: that takes longer than a copy into it.
+// The end over all sets, so that the region is pinned once: pinning takes longer than a copy.
 std::uint64_t server::end_of_stores(std::uint32_t flags) const
 {
     std::uint64_t end = 0;
@@ -552,8 +553,8 @@ std::uint64_t server::end_of_stores(std::uint32_t flags) const
     return end;
 }
 
-// Large results come back faster into pinned memory. In one piece: no copy may cross from one
-// pinned range to another. Where it cannot be had, results come back slower.
+// Pins the output region, so that large results are copied back faster; if that fails, they come
+// back slower. The range is one piece, because no copy may cross two pinned ranges.
 void server::pin_output(std::uint64_t end)
 {
     constexpr std::uint64_t step = 64 << 20;
@@ -562,7 +563,7 @@ void server::pin_output(std::uint64_t end)
     pinned_ = std::min((end + step - 1) / step * step, output_.size());
     if (cudaHostRegister(output_.data(), pinned_, cudaHostRegisterDefault) == cudaSuccess) return;
     cudaGetLastError();
-    pinned_ = output_.size(); // not tried again
+    pinned_ = output_.size(); // do not try again
 }
 
 void server::store(const request &r, reply &a)
@@ -595,7 +596,7 @@ void server::store(const request &r, reply &a)
     }
 }
 
-// u64 count, that many simulator_finding, u64 length, counters of the last run as JSON.
+// Writes u64 count, count times simulator_finding, u64 length, the last run's counters as JSON.
 void server::report(const request &r, reply &a)
 {
     if (!simulator_findings) return malformed(a, "only the simulator reports");

@@ -1,4 +1,4 @@
-// Answers the parent's requests: holds arguments, makes calls, and reports what came of them.
+// Answers the parent's requests: holds arguments, makes calls, and reports their results.
 #pragma once
 
 #include "argument_set.hpp"
@@ -10,20 +10,20 @@
 
 namespace grading {
 
-// What a process with simulated devices can do about the one whose host code calls them.
+// The control that a process with simulated devices has over the host code that calls them.
 class host_gate {
 public:
     virtual ~host_gate() = default;
-    virtual void let_work(bool allowed) = 0; // launches, copies and fills
-    virtual std::string take_refused() = 0;  // the first such call that was not allowed
-    virtual void seal_code() = 0;            // no more code from now on
+    virtual void let_work(bool allowed) = 0; // allows or refuses launches, copies and fills
+    virtual std::string take_refused() = 0;  // returns the first refused call
+    virtual void seal_code() = 0;            // refuses to load more code from now on
 };
 
-// What a process holds of a worker.
+// The part of a worker that a process holds.
 enum class part {
     all,
-    host,   // the submission's host code; the devices are elsewhere
-    devices // simulated; `gate` leads to the host's code
+    host,   // the submission's host code; another process has the devices
+    devices // the simulated devices; `gate` leads to the host code
 };
 
 using host_bytes = std::vector<std::vector<std::byte>>; // by argument
@@ -63,24 +63,24 @@ private:
     void store(const request &r, reply &a);
     void report(const request &r, reply &a);
 
-    std::string counts_; // of the last run that counted, and of nothing that came after
-    std::vector<std::uint64_t> at_end_; // and what its first set held then, until that is stored
+    std::string counts_;                // counters of the last counted run, without any later work
+    std::vector<std::uint64_t> at_end_; // digests of its first set at its end, until a store
     std::span<const std::byte> input_;
     std::span<std::byte> output_;
     part is_;
     host_gate *gate_;
     std::uint64_t pinned_ = 0;
-    int usual_threads_ = -1; // before anything of the submission's was called: MPI's, for instance
+    int usual_threads_ = -1; // threads before the submission's first call, such as MPI's
     std::map<std::uint32_t, argument_set> sets_;
     std::uint64_t l2_bytes_ = 0;
     void *flush_ = nullptr;
     cudaEvent_t begin_ = nullptr, end_ = nullptr;
 };
 
-// What the simulator has counted, as JSON.
+// Returns the simulator's counters as JSON.
 std::string counts_so_far();
 
-// All of a region that the parent shares; its descriptor is closed. Empty where there is none.
+// Maps a whole region that the parent shares and closes its descriptor. Empty if there is none.
 std::span<std::byte> map_region(int fd, int protection);
 
 } // namespace grading

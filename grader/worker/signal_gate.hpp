@@ -1,4 +1,4 @@
-// When signals reach a submission.
+// Blocks signals to a submission between its calls.
 #pragma once
 
 #include <signal.h>
@@ -6,11 +6,11 @@
 
 namespace grading {
 
-// What a submission leaves for later must not run between its calls, where nobody counts or times
-// it: signals wait there, and with each call end its timers and what it had signals do.
+// A submission's deferred code must not run between its calls, where it is neither counted nor
+// timed. So signals are blocked there, and the end of a call removes its timers and handlers.
 class signal_gate {
 public:
-    // From now on; handlers that ran before main are gone.
+    // Blocks signals from now on and removes handlers that were set before main.
     void close_for_good()
     {
         guarded_ = true;
@@ -19,7 +19,7 @@ public:
     }
     void open() { mask(SIG_UNBLOCK); }
     void close() { mask(SIG_BLOCK); }
-    // What is pending goes with the handlers; those of before are back.
+    // Drops timers and pending signals, and restores the default handlers.
     void forget()
     {
         if (!guarded_) return;
@@ -41,10 +41,10 @@ private:
         sigset_t all;
         sigfillset(&all);
         for (int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS})
-            sigdelset(&all, own); // a thread's own faults
+            sigdelset(&all, own); // faults of the thread itself stay deliverable
         pthread_sigmask(how, &all, nullptr);
     }
-    bool guarded_ = false; // debuggers and profilers, which replay a call, may need theirs
+    bool guarded_ = false; // a replay under a debugger or profiler may need its signals
 };
 
 inline signal_gate &signals()

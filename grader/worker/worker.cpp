@@ -1,15 +1,14 @@
-// The worker: one implementation of a contract, called as the parent asks. Owns nothing that
-// decides.
+// The worker: calls one implementation of a contract at the parent's request. It decides nothing.
 //
-// Linked with the CUDA runtime it runs on a GPU, with the simulator on a CPU; it cannot tell but
-// for the harness functions of the simulator, which are weak.
+// Linked with the CUDA runtime it runs on a GPU, with the simulator on a CPU. The only difference
+// are the simulator's harness functions, which are weak.
 //
 //   WORKER                 serves the parent on descriptor 3
-//   WORKER --probe         runs a null kernel; says what is wrong and exits 1 where none can run
+//   WORKER --probe         runs a null kernel; prints the error and exits 1 if it cannot run
 //   WORKER --peers         prints how fast devices send to each other
 //   WORKER --replay FILE...   makes the call that each FILE holds, for cuda-gdb, ncu and
 //   compute-sanitizer
-//   WORKER --ranks N MPIRUN   serves as N ranks of Open MPI, for which it runs itself with --rank
+//   WORKER --ranks N MPIRUN   serves as N ranks of Open MPI, which it starts as WORKER --rank
 #include "grader/simulator/harness.h"
 #include "grader/worker/peers.hpp"
 #include "grader/worker/ranks.hpp"
@@ -47,7 +46,7 @@ int rank_of_process()
 int home_device()
 {
     static const int device = [] {
-        const char *local = std::getenv(rank_here);
+        const char *local = std::getenv(local_rank_variable);
         int devices = 0;
         bool choice = local && cudaGetDeviceCount(&devices) == cudaSuccess && devices > 0;
         return choice ? std::atoi(local) % devices : 0;
@@ -67,7 +66,7 @@ int serve()
         return 2;
     }
     signals().close_for_good();
-    if (simulator_is_elsewhere) simulator_is_elsewhere(); // its code comes before any input
+    if (simulator_is_elsewhere) simulator_is_elsewhere(); // sends the code before any input
     auto s =
         std::make_unique<server>(input, output, simulator_is_elsewhere ? part::host : part::all);
     request r;
@@ -100,8 +99,7 @@ int probe()
     return 0;
 }
 
-// A replay file: the load request, the run request, then the input images at the offsets in the
-// load request.
+// Replays a file: the load request, the run request, then the input images at the arguments' offsets.
 int replay(const char *path)
 {
     std::ifstream file(path, std::ios::binary);
@@ -129,8 +127,8 @@ int replay(const char *path)
 } // namespace
 } // namespace grading
 
-// The only system call of a submission's own: compile.sh names this one in place of `syscall`.
-extern "C" long wait_or_wake(long number, ...)
+// Replaces `syscall` in submissions (compile.sh renames the symbol) and allows futex alone.
+extern "C" long futex_only_syscall(long number, ...)
 {
     if (number != SYS_futex) {
         std::fprintf(stderr, "syscall(%ld) is refused: no lab needs it.\n", number);
@@ -149,7 +147,7 @@ int main(int count, char **arguments)
 {
     std::string_view first = count > 1 ? arguments[1] : "";
     using namespace grading;
-    if (contract_devices > 1) // read by the simulator alone, at the first call of CUDA
+    if (contract_devices > 1) // only the simulator reads it, at the first call of CUDA
         setenv("SIMULATOR_DEVICES", std::to_string(contract_devices).c_str(), 0);
     if (count == 1) return serve();
     if (first == "--ranks" && count == 4 && lead_ranks)

@@ -13,7 +13,7 @@ template <class T> __global__ void fill_words(T *to, size_t n, T value)
     for (size_t i = size_t(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += step) to[i] = value;
 }
 
-// Reads everything. What stands there hardly sums to the number, and the compiler cannot know.
+// Reads all of `from`. The sum practically never has this value, but the compiler must assume so.
 __global__ void read_all(uint4 *from, size_t n)
 {
     size_t step = size_t(gridDim.x) * blockDim.x;
@@ -25,8 +25,8 @@ __global__ void read_all(uint4 *from, size_t n)
     if (sum == 0x5bd1e995u) from[0].x = sum;
 }
 
-// A float4 a thread: no other shape that was tried (2, 4 or 8 a thread, grid-stride loops) is
-// faster on an H200, nor is cudaMemcpy.
+// Copies one float4 per thread: no other shape that was tried (2, 4 or 8 per thread, grid-stride
+// loops) is faster on an H200, nor is cudaMemcpy.
 __global__ void __launch_bounds__(threads)
     copy_each(const float4 *__restrict__ from, float4 *__restrict__ to, size_t n)
 {
@@ -34,8 +34,8 @@ __global__ void __launch_bounds__(threads)
     if (i < n) to[i] = from[i];
 }
 
-// `factor` and `summand` are arguments so that the compiler cannot compute the chains. They keep
-// every chain near 1: no denormals, no infinities.
+// `factor` and `summand` are arguments so that the compiler cannot precompute the chains. Their
+// values keep every chain near 1, without denormals or infinities.
 __global__ void __launch_bounds__(yardstick::fma_threads)
     multiply_add(float *out, int iterations, float factor, float summand)
 {
@@ -57,9 +57,9 @@ __global__ void __launch_bounds__(yardstick::fma_threads)
 
 template <class T> void fill(T *to, size_t n, T value)
 {
-    constexpr size_t most_blocks = 1 << 16; // the loop in the kernel takes the rest
+    constexpr size_t max_blocks = 1 << 16; // the grid-stride loop covers the rest
     size_t blocks = (n + threads - 1) / threads;
-    if (blocks > most_blocks) blocks = most_blocks;
+    if (blocks > max_blocks) blocks = max_blocks;
     if (blocks > 0) fill_words<<<unsigned(blocks), threads>>>(to, n, value);
 }
 
