@@ -1,4 +1,4 @@
-// File descriptors that are closed by their owner, out of the way of those placed in a child.
+// File descriptors that their owner closes, numbered above those that are placed in a child.
 #pragma once
 
 #include <fcntl.h>
@@ -33,8 +33,8 @@ public:
         if (fd_ >= 0) ::close(fd_);
         fd_ = -1;
     }
-    // Takes what open() and its like returned and moves it up, so that a child's descriptors can be
-    // placed at 0, 1, 2 ... without overwriting one that is still to be placed.
+    // Moves a result of open() or a similar call to a higher number, so that placing a child's
+    // descriptors at 0, 1, 2 ... overwrites none that is still to be placed.
     static owned_fd high(int fd)
     {
         if (fd < 0) throw_errno("opening a descriptor");
@@ -49,7 +49,7 @@ private:
 };
 
 struct pipe_ends {
-    owned_fd out, in; // to read from, to write to
+    owned_fd out, in; // the read end, the write end
 };
 
 inline pipe_ends make_pipe()

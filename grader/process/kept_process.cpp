@@ -1,4 +1,4 @@
-// Starts a keeper, which starts the child, and reads from a pipe how that ended.
+// Starts a keeper, which starts the child, and reads from a pipe how the child ended.
 #include "kept_process.hpp"
 
 #include <poll.h>
@@ -14,12 +14,12 @@ namespace grading {
 
 namespace {
 
-// Made before the fork: between that and execve only system calls are safe.
+// Prepared before the fork, because only system calls are safe between fork and execve.
 struct prepared_process {
     const process_setup &setup;
     const sandbox &within;
     int null, alive, status;                    // /dev/null, and the keeper's ends of the pipes
-    std::vector<char *> arguments, environment; // with the null at the end
+    std::vector<char *> arguments, environment; // null-terminated
 };
 
 std::atomic<int> held_by_keepers = -1;
@@ -42,10 +42,10 @@ std::vector<char *> pointers(const std::vector<std::string> &texts)
 {
     const process_setup &s = p.setup;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != keeper) _exit(127); // it ended before the line above
+    if (getppid() != keeper) _exit(127); // the keeper ended before the line above
     for (int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ}) signal(number, SIG_DFL);
-    // Not closed yet: what gives up, and the sandbox, still need theirs. Another thread's
-    // std::ifstream may be open, which cannot say so itself.
+    // Mark descriptors close-on-exec: give_up and the sandbox still need theirs. A std::ifstream
+    // that another thread has open cannot set the flag itself.
     syscall(SYS_close_range, 3, ~0U, CLOSE_RANGE_CLOEXEC);
     if (dup2(p.null, 0) < 0) give_up(p);
     for (const auto &[ours, number] : s.descriptors)
@@ -57,20 +57,20 @@ std::vector<char *> pointers(const std::vector<std::string> &texts)
     }
     if (!s.folder.empty() && chdir(s.folder.c_str()) != 0) give_up(p);
     limit(RLIMIT_CORE, 0);
-    for (const auto &[resource, most] : s.limits) limit(resource, most);
+    for (const auto &[resource, max] : s.limits) limit(resource, max);
     if (!p.within.confine()) give_up(p);
     execve(s.program.c_str(), p.arguments.data(), s.environment ? p.environment.data() : environ);
     give_up(p);
 }
 
-// Adopts the child's orphans and waits for those that end. False: nobody wants the child any more.
+// Adopts the child's orphans and reaps them. Returns false once the owner has dropped the child.
 bool wait_for_end(pid_t child, int alive, int &status)
 {
     sigset_t child_ended, none;
     sigemptyset(&none);
     sigemptyset(&child_ended);
     sigaddset(&child_ended, SIGCHLD);
-    sigprocmask(SIG_BLOCK, &child_ended, nullptr); // it arrives in ppoll only
+    sigprocmask(SIG_BLOCK, &child_ended, nullptr); // the signal arrives in ppoll only
     pollfd wait{alive, POLLIN, 0};
     do {
         for (pid_t ended; (ended = waitpid(-1, &status, WNOHANG)) > 0;)
@@ -83,7 +83,7 @@ bool wait_for_end(pid_t child, int alive, int &status)
 {
     setsid();
     prctl(PR_SET_NAME, "workbook-keeper");
-    // Those that are meant for the child; the last then ends a ppoll.
+    // Ignore the signals that are meant for the child; SIGCHLD interrupts ppoll.
     for (int number : {SIGINT, SIGTERM, SIGHUP}) signal(number, SIG_IGN);
     signal(SIGCHLD, [](int) {});
     if (!p.within.enter()) give_up(p);
@@ -92,7 +92,7 @@ bool wait_for_end(pid_t child, int alive, int &status)
         static_cast<pid_t>(syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, nullptr));
     if (child == 0) become_child(p, self);
     if (child < 0) give_up(p);
-    // Whoever waits for the end of a pipe must not wait for this process.
+    // Close all other descriptors: a reader must see the end of a pipe while this process runs.
     for (int number : {dup2(p.alive, 0), dup2(p.status, 1)})
         if (number < 0) _exit(125);
     syscall(SYS_close_range, dup2(held_by_keepers, 2) < 0 ? 2 : 3, ~0U, 0);
@@ -103,7 +103,7 @@ bool wait_for_end(pid_t child, int alive, int &status)
                                 ? process_end{process_end::signalled, WTERMSIG(status)}
                                 : process_end{process_end::exited, WEXITSTATUS(status)};
     if (ended && write(1, &end, sizeof end) != sizeof end) _exit(125);
-    _exit(0); // in a PID namespace this ends everything in it
+    _exit(0); // in a PID namespace this kills every process in it
 }
 
 void wait_two_seconds(int pidfd)
@@ -140,8 +140,8 @@ kept_process::kept_process(const process_setup &setup)
 
 std::optional<process_end> kept_process::ended()
 {
-    process_end end{process_end::signalled, SIGKILL}; // unless the keeper lives to say how
-    // The first to write says it: a child that cannot begin, else its keeper.
+    process_end end{process_end::signalled, SIGKILL}; // the default if the keeper was killed, too
+    // The first writer reports the end: a child that cannot begin, else its keeper.
     if (!state_.end && state_.status.get() >= 0 && read(state_.status.get(), &end, sizeof end) >= 0)
         state_.end = end;
     return state_.end;
@@ -157,7 +157,7 @@ void kept_process::stop()
     if (state_.keeper < 0) return;
     state_.alive.close();
     wait_two_seconds(state_.pidfd.get());
-    // The numbers are taken until they are waited for.
+    // The process ids cannot be reused before wait4.
     kill(-state_.keeper, SIGKILL);
     kill(state_.keeper, SIGKILL);
     rusage used{};

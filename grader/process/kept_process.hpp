@@ -1,5 +1,5 @@
-// A child process with a keeper: a process of ours between it and us, which reports how the child
-// ended and kills whatever it left behind, also when we are no more.
+// A child process with a keeper: a process between the child and us that reports how the child
+// ended and kills all processes that it left, even after we have ended.
 #pragma once
 
 #include "descriptor.hpp"
@@ -16,16 +16,16 @@
 namespace grading {
 
 struct process_setup {
-    std::string program;                                 // a path, as it is seen in the sandbox
+    std::string program;                                 // its path in the sandbox
     std::vector<std::string> arguments;                  // the program's name first
     std::optional<std::vector<std::string>> environment; // none: ours
     std::string folder;                                  // empty: ours
-    // All that the child has open: ours, from owned_fd::high, and the number in the child. Where
-    // they are not named here, 0 reads nothing, and 1 and 2 are ours.
+    // All open descriptors of the child: ours, from owned_fd::high, and its number in the child. By
+    // default 0 is /dev/null, and 1 and 2 are ours.
     std::vector<std::pair<int, int>> descriptors;
-    int own_status = -1; // the number at which its /proc/self/status is open; -1: nowhere
-    std::vector<std::pair<int, std::uint64_t>> limits; // RLIMIT_CPU and the like, and the most
-    const sandbox *within = nullptr;                   // none: no sandbox
+    int own_status = -1; // the descriptor at which it has /proc/self/status; -1: none
+    std::vector<std::pair<int, std::uint64_t>> limits; // resources (RLIMIT_CPU ...) and maxima
+    const sandbox *within = nullptr;                   // null: no sandbox
 };
 
 struct process_end {
@@ -36,9 +36,9 @@ struct process_end {
 // Move-only. Destroying it stops the process.
 class kept_process {
 public:
-    kept_process() = default; // none, which does not run
-    // Throws std::system_error when there can be no keeper. That the program could not be started
-    // is how the process ended.
+    kept_process() = default; // no process, not running
+    // Throws std::system_error if no keeper can be started. If the program cannot be started,
+    // ended() reports that.
     explicit kept_process(const process_setup &setup);
     ~kept_process() { stop(); }
     kept_process(kept_process &&other) noexcept : state_(std::exchange(other.state_, {})) {}
@@ -48,33 +48,34 @@ public:
         return *this;
     }
 
-    // Until stop(), also where the child has ended meanwhile.
+    // Returns true until stop(), even if the child has ended.
     bool running() const { return state_.keeper > 0; }
     // The child's parent, and the leader of its session and process group.
     pid_t keeper() const { return state_.keeper; }
-    // How the child ended, without waiting. None: it has not yet, or was stopped before.
+    // Returns how the child ended, without waiting. Empty if it has not ended, or was stopped
+    // before.
     std::optional<process_end> ended();
-    // Can be read as soon as ended() knows.
+    // Becomes readable when ended() has a result.
     int ended_descriptor() const { return state_.status.get(); }
-    // Asks all in the process group to end by themselves, and gives them two seconds.
+    // Sends SIGTERM to the process group and waits up to two seconds.
     void ask_to_end();
-    // Kills the child and all that it started, and waits until they are gone.
+    // Kills the child and all that it started, and waits for their end.
     void stop();
-    // After stop(): of the child and of those below it that somebody waited for.
+    // Valid after stop(): the time of the child and of its descendants that were reaped.
     double cpu_seconds() const { return state_.cpu_seconds; }
 
 private:
     struct {
         pid_t keeper = -1;
         owned_fd pidfd, status;
-        owned_fd alive; // closed, it tells the keeper that nobody wants the child any more
+        owned_fd alive; // closing it makes the keeper kill the child
         std::optional<process_end> end;
         double cpu_seconds = 0;
     } state_;
 };
 
-// Keepers started from here on hold this descriptor, from owned_fd::high, until all is gone that
-// their child started.
+// Keepers started from now on hold this descriptor, from owned_fd::high, until every process that
+// their child started has ended.
 void let_keepers_hold(owned_fd fd);
 
 } // namespace grading

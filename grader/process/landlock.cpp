@@ -1,4 +1,4 @@
-// Landlock by its system calls: the C library has no functions for them.
+// Landlock by its system calls, for which the C library has no functions.
 #include "landlock.hpp"
 
 #include <fcntl.h>
@@ -15,8 +15,8 @@ namespace grading {
 
 namespace {
 
-// What headers of older kernels lack: refer is of Linux 5.19, truncate of 6.2, TCP of 6.7, devices
-// of 6.10, what is scoped of 6.12.
+// Rights that older kernels' headers lack: refer came with Linux 5.19, truncate with 6.2, TCP with
+// 6.7, devices with 6.10, scopes with 6.12.
 constexpr std::uint64_t refer = 1 << 13, truncate = 1 << 14, ioctl_device = 1 << 15;
 constexpr std::uint64_t bind_tcp = 1 << 0, connect_tcp = 1 << 1;
 constexpr std::uint64_t abstract_sockets = 1 << 0, sent_signals = 1 << 1;
@@ -28,7 +28,7 @@ constexpr std::uint64_t reading =
     LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
 constexpr std::uint64_t for_files = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE |
                                     LANDLOCK_ACCESS_FS_WRITE_FILE | truncate | ioctl_device;
-constexpr std::uint64_t first_version = (1 << 13) - 1; // what Linux 5.13 knows
+constexpr std::uint64_t first_version = (1 << 13) - 1; // the rights of Linux 5.13
 
 long version()
 {
@@ -52,7 +52,7 @@ landlock_rules::landlock_rules()
                                           : offsetof(attributes, network);
     const int made = static_cast<int>(syscall(SYS_landlock_create_ruleset, &all, size, 0));
     if (made < 0) return;
-    // Above those that a child places for itself.
+    // Use a number above the descriptors that are placed in a child.
     rules_ = fcntl(made, F_DUPFD_CLOEXEC, 100);
     close(made);
     handled_ = all.files;

@@ -1,27 +1,27 @@
-// The kernel's Landlock: a process gives up every file but those below some folders, and more.
+// The kernel's Landlock: a process gives up all files but those below some folders, and more.
 #pragma once
 
 namespace grading {
 
-// Made before the fork; afterwards only system calls are safe. Move-only.
+// Construct it before the fork; afterwards only system calls are safe. Move-only.
 class landlock_rules {
 public:
-    // Nothing is allowed at first. Throws nothing: where there is no Landlock, enforce says so.
+    // Allows nothing at first. Throws nothing: without Landlock, enforce returns false.
     landlock_rules();
     ~landlock_rules();
     landlock_rules(landlock_rules &&other) noexcept;
     landlock_rules &operator=(landlock_rules &&) = delete;
 
-    // A file or folder may be read, and run; where `writable`, changed too, and a device spoken to.
-    // What is not there is left out. Makes system calls alone.
+    // Allows to read and execute a file or folder; if `writable`, also to change it and use device
+    // ioctls. Ignores a missing path. Makes only system calls.
     void allow(const char *path, bool writable) const;
-    // For this process and what it starts, for good. False where the kernel refuses. Without
-    // privileges, no_new_privs must be set.
+    // Restricts this process and its descendants for good. Returns false if the kernel refuses.
+    // Without privileges, no_new_privs must be set.
     bool enforce() const;
 
 private:
     int rules_ = -1;
-    unsigned long long handled_ = 0; // the rights to files that this kernel knows
+    unsigned long long handled_ = 0; // the file rights that this kernel knows
 };
 
 } // namespace grading

@@ -1,5 +1,5 @@
-// A root of bind mounts on a small tmpfs, entered with pivot_root so that nothing stands behind it;
-// or the same list of files as rules of Landlock.
+// A root of bind mounts on a small tmpfs, entered with pivot_root so that the old root is gone; or
+// the same list of files as rules of Landlock.
 #include "sandbox.hpp"
 
 #include <dirent.h>
@@ -34,14 +34,14 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char *base = "/tmp";  // every Linux has it; covered in the new namespace only
-constexpr int first_descriptor = 400; // above all that a grader has open
-constexpr int machines_proc = first_descriptor - 1;
+constexpr int first_descriptor = 400; // above all descriptors of a grader
+constexpr int host_proc = first_descriptor - 1;
 constexpr std::uint64_t namespaces =
     CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWNS;
 
-// Processes and threads of one sandbox: Linux 5.14 and later count them for each user namespace,
-// older ones for the user as a whole. A worker's threads are counted by the grader as well.
-constexpr std::uint64_t most_tasks = 2048;
+// Processes and threads of one sandbox: Linux 5.14 and later count them per user namespace, older
+// kernels per user. The grader also counts a worker's threads.
+constexpr std::uint64_t max_tasks = 2048;
 
 std::vector<std::string> split(const char *list)
 {
@@ -55,7 +55,7 @@ std::vector<std::string> split(const char *list)
     return result;
 }
 
-// Where this process's own libraries came from: a worker is linked by the same compiler.
+// Returns the folders of this process's own libraries: the same compiler links a worker.
 std::vector<std::string> library_folders()
 {
     std::vector<std::string> result{"/usr/lib",
@@ -86,8 +86,8 @@ bool write_file(const char *path, const char *text)
     return written;
 }
 
-// Linux before 5.12 cannot. There the permissions of files hold an ordinary user, and nothing user
-// 0.
+// Linux before 5.12 cannot do it. There file permissions restrict an ordinary user, and nothing
+// restricts user 0.
 bool make_read_only(const char *path, bool with_below)
 {
     mount_attr wanted{};
@@ -97,7 +97,8 @@ bool make_read_only(const char *path, bool with_below)
            (errno == ENOSYS && getuid() != 0);
 }
 
-// What is the machine's in /proc belongs to user 0 of the machine, whatever a namespace says.
+// The machine-wide files in /proc belong to the machine's user 0 in every namespace, so they become
+// read-only.
 bool make_proc()
 {
     constexpr unsigned long plain = MS_NOSUID | MS_NODEV | MS_NOEXEC;
@@ -111,7 +112,7 @@ bool make_proc()
     return true;
 }
 
-// A new network namespace has a loopback interface, which is down; Open MPI's processes meet there.
+// Brings up the loopback interface of a new network namespace; Open MPI's processes connect by it.
 bool raise_loopback()
 {
     ifreq wanted{};
@@ -189,15 +190,15 @@ void sandbox::show_system()
 
 pid_t sandbox::start(int &pidfd) const
 {
-    // Not clone3, which containers often refuse.
-    const std::uint64_t apart = how_ == confinement::namespaces ? namespaces : 0;
+    // Containers often refuse clone3, so use clone.
+    const std::uint64_t flags = how_ == confinement::namespaces ? namespaces : 0;
     return static_cast<pid_t>(
-        syscall(SYS_clone, apart | CLONE_PIDFD | SIGCHLD, nullptr, &pidfd, nullptr, nullptr));
+        syscall(SYS_clone, flags | CLONE_PIDFD | SIGCHLD, nullptr, &pidfd, nullptr, nullptr));
 }
 
 bool sandbox::map_user() const
 {
-    // A process that cannot be dumped has maps that belong to user 0: nobody else may write them.
+    // The maps of a non-dumpable process belong to user 0, and no other user may write them.
     prctl(PR_SET_DUMPABLE, 1);
     const bool mapped = write_file("/proc/self/setgroups", "deny") &&
                         write_file("/proc/self/uid_map", uid_map_.data()) &&
@@ -210,14 +211,14 @@ bool sandbox::make_root() const
 {
     constexpr unsigned long plain = MS_NOSUID | MS_NODEV | MS_NOEXEC;
     if (mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return false;
-    // The mount below covers what may stand under /tmp; a descriptor still leads there.
+    // The mount below hides everything under /tmp; these descriptors still lead there.
     for (const part &p : parts_) {
         const int fd = open(p.from.c_str(), O_PATH | O_CLOEXEC);
         if (fd < 0 || dup3(fd, p.descriptor, O_CLOEXEC) < 0) return false;
         close(fd);
     }
     if (mount("none", base, "tmpfs", MS_NOSUID, "size=1m,mode=0755") != 0) return false;
-    // Folders of its own to write in, where something may be shown as well. NCCL shares memory by
+    // Writable folders of the sandbox, in which files may be shown, too. NCCL shares memory by
     // name.
     mkdir("/tmp/tmp", 0755), mkdir("/tmp/dev", 0755), mkdir("/tmp/dev/shm", 0755);
     if (mount("none", "/tmp/tmp", "tmpfs", plain, "size=64m,mode=1777") != 0) return false;
@@ -225,7 +226,7 @@ bool sandbox::make_root() const
     for (const std::string &folder : folders_) mkdir(folder.c_str(), 0755);
     for (const part &p : parts_) {
         if (p.folder)
-            mkdir(p.to.c_str(), 0755); // within a folder shown before it
+            mkdir(p.to.c_str(), 0755); // needed inside a folder that was shown before
         else {
             const int fd = open(p.to.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
             if (fd < 0) return false;
@@ -233,11 +234,11 @@ bool sandbox::make_root() const
         }
         if (mount(p.opened.c_str(), p.to.c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0)
             return false;
-        // A device can be written all the same; its mode and owner cannot be changed.
+        // A read-only device can still be written; its mode and owner cannot be changed.
         if ((!p.writable || !p.folder) && !make_read_only(p.to.c_str(), true)) return false;
     }
-    // The CUDA driver needs to see itself there. Where parts of the machine's /proc are covered, as
-    // containers do, the kernel refuses a new one.
+    // The CUDA driver reads its own entries in /proc. The kernel refuses a new /proc where parts of
+    // the machine's are covered, as in containers.
     if (options_.proc && !make_proc()) return false;
     if (syscall(SYS_pivot_root, base, "/tmp/.before") != 0) return false;
     if (chdir("/") != 0 || umount2("/.before", MNT_DETACH) != 0) return false;
@@ -250,28 +251,28 @@ bool sandbox::enter() const
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     if (how_ != confinement::namespaces) return true;
     if (!map_user()) return false;
-    limit(RLIMIT_NOFILE, 1024); // at least as many as are used here
+    limit(RLIMIT_NOFILE, 1024); // allows the descriptor numbers that are used here
     const int proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (proc < 0 || dup3(proc, machines_proc, O_CLOEXEC) < 0) return false;
+    if (proc < 0 || dup3(proc, host_proc, O_CLOEXEC) < 0) return false;
     close(proc);
     return make_root() && (!options_.loopback || raise_loopback());
 }
 
 int sandbox::open_own_status() const
 {
-    if (how_ == confinement::namespaces) return openat(machines_proc, "self/status", O_RDONLY);
+    if (how_ == confinement::namespaces) return openat(host_proc, "self/status", O_RDONLY);
     return open("/proc/self/status", O_RDONLY);
 }
 
 bool sandbox::confine() const
 {
-    // With an empty bounding set, execve gives nobody a capability, not even user 0.
+    // With an empty bounding set, execve grants no capability, not even to user 0.
     for (int capability = 0; how_ != confinement::none && capability < 64; ++capability)
         prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
-    if (how_ == confinement::namespaces) limit(RLIMIT_NPROC, most_tasks);
+    if (how_ == confinement::namespaces) limit(RLIMIT_NPROC, max_tasks);
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     if (landlock_) {
-        // The CUDA driver names its threads there.
+        // The CUDA driver writes its threads' names there.
         if (options_.proc) landlock_->allow("/proc/self", true);
         if (!landlock_->enforce()) return false;
     }
@@ -309,12 +310,12 @@ confinement available_confinement(bool proc)
     return without;
 }
 
-void limit(int resource, std::uint64_t most)
+void limit(int resource, std::uint64_t max)
 {
     rlimit now{};
     getrlimit(static_cast<__rlimit_resource>(resource), &now);
-    const rlim_t value = std::min<rlim_t>(most, now.rlim_max);
-    // Where both are equal, the kernel kills at once and nobody can tell why.
+    const rlim_t value = std::min<rlim_t>(max, now.rlim_max);
+    // With equal soft and hard limits the kernel sends SIGKILL, which hides the reason.
     const rlim_t last = std::min<rlim_t>(resource == RLIMIT_CPU ? value + 5 : value, now.rlim_max);
     const rlimit wanted{value, last};
     setrlimit(static_cast<__rlimit_resource>(resource), &wanted);
@@ -332,7 +333,7 @@ void kill_descendants()
         text[got] = 0;
         for (char *at = text; *at;) {
             const pid_t child = static_cast<pid_t>(strtol(at, &at, 10));
-            if (child <= 0 || *at != ' ') break; // the buffer ends within a number: read again
+            if (child <= 0 || *at != ' ') break; // the buffer cuts a number off: read again
             kill(child, SIGKILL);
             waitpid(child, nullptr, 0);
             while (*at == ' ') ++at;

@@ -1,4 +1,4 @@
-// Assembles the filter: each call is compared with a list, some of them by an argument.
+// Assembles the filter, which compares each call with lists, and some calls by an argument.
 #include "system_calls.hpp"
 
 #include <fcntl.h>
@@ -30,8 +30,8 @@ constexpr std::uint32_t architecture = AUDIT_ARCH_AARCH64;
 #error "the numbers of system calls are known for x86-64 and 64-bit Arm"
 #endif
 
-// Acts on the machine as a whole, on namespaces, or on the memory and files of other processes.
-constexpr int never[] = {
+// Calls that act on the whole machine, on namespaces, or on memory and files of other processes.
+constexpr int always_refused[] = {
     SYS_acct,
     SYS_add_key,
     SYS_adjtimex,
@@ -91,8 +91,8 @@ constexpr int never[] = {
 #endif
 };
 
-// Starts processes, reaches them or the network, or takes memory that is no process's.
-constexpr int of_processes[] = {
+// Calls that start or reach processes, reach the network, or take memory that outlives a process.
+constexpr int process_calls[] = {
     SYS_ioprio_set,
     SYS_move_pages,
     SYS_pidfd_open,
@@ -113,14 +113,15 @@ constexpr int of_processes[] = {
 #endif
 };
 
-// Their first argument is a process: its own id only, 0 included where that is itself.
+// Calls whose first argument is a process: only the own id is allowed, or 0 where that means
+// itself.
 constexpr int signals[] = {SYS_kill, SYS_tgkill, SYS_tkill, SYS_rt_sigqueueinfo,
                            SYS_rt_tgsigqueueinfo};
 constexpr int adjusts[] = {SYS_prlimit64, SYS_sched_setaffinity, SYS_sched_setattr,
                            SYS_sched_setparam, SYS_sched_setscheduler};
 
-// Changes what Landlock does not guard.
-constexpr int of_attributes[] = {
+// Calls that change objects which Landlock does not guard.
+constexpr int attribute_calls[] = {
     SYS_fchmod,    SYS_fchmodat,     SYS_fchown,    SYS_fchownat,   SYS_fremovexattr,
     SYS_fsetxattr, SYS_lremovexattr, SYS_lsetxattr, SYS_mq_open,    SYS_mq_unlink,
     SYS_msgctl,    SYS_msgget,       SYS_msgrcv,    SYS_msgsnd,     SYS_removexattr,
@@ -137,7 +138,7 @@ constexpr std::uint32_t first_unknown = 452; // fchmodat2, of Linux 6.6
 constexpr std::uint32_t new_namespaces = CLONE_NEWCGROUP | CLONE_NEWIPC | CLONE_NEWNET |
                                          CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWUSER | CLONE_NEWUTS;
 
-constexpr std::uint32_t kinds_of_sockets = 0xf; // of an argument that holds flags, too
+constexpr std::uint32_t socket_type_mask = 0xf; // the argument also holds flags
 
 constexpr sock_filter statement(std::uint16_t code, std::uint32_t value)
 {
@@ -152,7 +153,8 @@ constexpr sock_filter load(std::uint32_t offset)
 {
     return statement(BPF_LD | BPF_W | BPF_ABS, offset);
 }
-// The low half: those compared are ids, flags and commands of 32 bits. Little-endian.
+// Returns the offset of an argument's low half (little-endian): all compared ids, flags and
+// commands have 32 bits.
 constexpr std::uint32_t argument(int i)
 {
     return offsetof(seccomp_data, args) + static_cast<std::uint32_t>(i) * 8;
@@ -176,7 +178,7 @@ system_call_filter::system_call_filter(filter_options options)
     auto refuse_call = [&](int number, int error = EPERM) {
         add({jump(equal, static_cast<std::uint32_t>(number), 0, 1), refuse(error)});
     };
-    // Where the call is this one, `rest` decides and ends; its first instruction loads an argument.
+    // `rest` decides on this call and returns; its first instruction loads an argument.
     auto decide = [&](int number, std::initializer_list<sock_filter> rest) {
         add({jump(equal, static_cast<std::uint32_t>(number), 0,
                   static_cast<std::uint8_t>(rest.size()))});
@@ -186,28 +188,28 @@ system_call_filter::system_call_filter(filter_options options)
     add({load(offsetof(seccomp_data, arch)), jump(equal, architecture, 1, 0),
          answer(SECCOMP_RET_KILL_PROCESS), load(offsetof(seccomp_data, nr))});
 #ifdef __x86_64__
-    add({jump(at_least, 0x40000000, 0, 1), refuse(ENOSYS)}); // the numbers of another ABI
+    add({jump(at_least, 0x40000000, 0, 1), refuse(ENOSYS)}); // the x32 ABI's numbers
 #endif
-    // Calls that are newer than this list, of which nobody knows here what they change.
+    // Refuse calls that are newer than this list: their effects are unknown here.
     add({jump(at_least, first_unknown, 0, 1), refuse(ENOSYS)});
-    for (int number : never) refuse_call(number);
-    // Its flags lie in memory, where a filter cannot look; the C library then takes clone.
+    for (int number : always_refused) refuse_call(number);
+    // A filter cannot read clone3's flags, which lie in memory; the C library falls back to clone.
     refuse_call(SYS_clone3, ENOSYS);
     if (options.processes)
         decide(SYS_clone,
                {load(argument(0)), jump(any_bit, new_namespaces, 0, 1), refuse(EPERM), allow});
     else {
-        for (int number : of_processes) refuse_call(number);
-        // A pair reaches nobody else, unless it is of datagrams, which can name an address each. A
-        // single socket for packets in sequence reaches nobody without connect.
+        for (int number : process_calls) refuse_call(number);
+        // A socket pair reaches no other process, except that datagrams can carry an address. A
+        // single SOCK_SEQPACKET socket reaches no process without connect.
         decide(SYS_socketpair,
-               {load(argument(1)), statement(BPF_ALU | BPF_AND | BPF_K, kinds_of_sockets),
+               {load(argument(1)), statement(BPF_ALU | BPF_AND | BPF_K, socket_type_mask),
                 jump(equal, SOCK_DGRAM, 1, 0), jump(equal, SOCK_RAW, 0, 1), refuse(EPERM), allow});
         if (options.local_sockets)
             decide(SYS_socket, {load(argument(0)), jump(equal, AF_UNIX, 0, 3), load(argument(1)),
-                                statement(BPF_ALU | BPF_AND | BPF_K, kinds_of_sockets),
+                                statement(BPF_ALU | BPF_AND | BPF_K, socket_type_mask),
                                 jump(equal, SOCK_SEQPACKET, 1, 0), refuse(EPERM), allow});
-        else // what is sent along with a message is nobody's while it is on its way
+        else // descriptors in flight in a message belong to no process
             for (int number : {SYS_socket, SYS_sendmsg, SYS_sendmmsg}) refuse_call(number);
         decide(SYS_clone, {load(argument(0)), jump(any_bit, new_namespaces, 1, 0),
                            jump(any_bit, CLONE_THREAD, 1, 0), refuse(EPERM), allow});
@@ -220,11 +222,12 @@ system_call_filter::system_call_filter(filter_options options)
                             refuse(EPERM), allow});
             own_id_.push_back(program_.size() - 3);
         }
-        // A file can send a signal to whom it is told.
+        // A file can signal any process that F_SETOWN names.
         decide(SYS_fcntl,
                {load(argument(1)), jump(equal, F_SETOWN, 2, 0), jump(equal, F_SETOWN_EX, 1, 0),
                 jump(equal, F_SETSIG, 0, 1), refuse(EPERM), allow});
-        // A child must end with its parent, and a file keep its flags.
+        // A child must keep its parent-death signal; the ioctls below would signal processes,
+        // change file flags or type into a terminal.
         decide(SYS_prctl, {load(argument(0)), jump(equal, PR_SET_PDEATHSIG, 1, 0),
                            jump(equal, PR_SET_CHILD_SUBREAPER, 0, 1), refuse(EPERM), allow});
         decide(SYS_ioctl,
@@ -233,17 +236,17 @@ system_call_filter::system_call_filter(filter_options options)
                 jump(equal, TIOCSTI, 0, 1), refuse(EPERM), allow});
     }
     if (!options.attributes)
-        for (int number : of_attributes) refuse_call(number);
+        for (int number : attribute_calls) refuse_call(number);
     add({allow});
 }
 
 bool system_call_filter::install() const
 {
-    // The process's own copy of the pages, after the fork.
+    // Patching the constant program is safe: after the fork the pages are this process's own copy.
     auto *code = const_cast<sock_filter *>(program_.data());
     for (std::size_t i : own_id_) code[i].k = static_cast<std::uint32_t>(getpid());
     sock_fprog whole{static_cast<unsigned short>(program_.size()), code};
-    // Without the flag, kernels before 5.16 slow the process down against side channels.
+    // Without the flag, kernels before 5.16 slow the process down by side-channel mitigations.
     return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW, &whole) ==
            0;
 }

@@ -1,4 +1,4 @@
-// Adds up what /proc says of each process below a keeper.
+// Adds up memory, threads and time of all processes below a keeper, read from /proc.
 #include "usage.hpp"
 
 #include <sys/stat.h>
@@ -22,12 +22,12 @@ namespace {
 
 std::size_t held_by(const struct stat &s) { return static_cast<std::size_t>(s.st_blocks) * 512; }
 
-// What processes hold, and how many threads they are. Files of memory that are open hold theirs,
-// mapped or not; each counts once.
+// The resources of several processes. Open memory files count with their full size, mapped or not,
+// each file once.
 struct held_memory {
-    std::size_t anonymous = 0, shared = 0; // bytes that are mapped; shared ones once a process
+    std::size_t anonymous = 0, shared = 0; // mapped bytes; shared ones count once per process
     int threads = 0;
-    std::uint64_t ticks = 0; // of processor time
+    std::uint64_t ticks = 0; // processor time
     std::map<std::pair<dev_t, ino_t>, std::size_t> files;
 
     std::size_t bytes() const
@@ -38,12 +38,12 @@ struct held_memory {
     }
 };
 
-// The process by the name of a thread that goes on. A main thread may end before the others, and
-// then what /proc says of the process by its own number is empty.
+// Returns the path in /proc of a thread that still runs. If the main thread ends before the others,
+// the process's own entry in /proc is empty.
 std::string alive_in_proc(pid_t pid)
 {
     const std::string tasks = "/proc/" + std::to_string(pid) + "/task";
-    std::error_code gone; // the process, or a thread
+    std::error_code gone; // set when the process or a thread has ended
     for (std::filesystem::directory_iterator at(tasks, gone), end; !gone && at != end;
          at.increment(gone)) {
         std::ifstream file(at->path() / "status");
@@ -53,8 +53,8 @@ std::string alive_in_proc(pid_t pid)
     return tasks + "/" + std::to_string(pid);
 }
 
-// What stands behind a process's name in /proc/PID/stat, from its state on: all of it, or nothing
-// where the process ends meanwhile.
+// Returns the fields of /proc/PID/stat after the process's name, from its state on: all of them, or
+// none if the process ends meanwhile.
 std::istringstream stat_of(const std::string &process)
 {
     std::ifstream file(process + "/stat");
@@ -63,7 +63,7 @@ std::istringstream stat_of(const std::string &process)
     return std::istringstream(text.substr(std::min(text.size(), text.rfind(')') + 1)));
 }
 
-// Of all its threads, those that have ended too, and of children that it waited for.
+// Returns the time of all its threads, including ended ones, and of children that it waited for.
 std::uint64_t ticks_of(pid_t pid)
 {
     std::istringstream stat = stat_of("/proc/" + std::to_string(pid));
@@ -74,7 +74,7 @@ std::uint64_t ticks_of(pid_t pid)
     return sum;
 }
 
-// But for the pages of files that are not its own.
+// Adds the mapped memory of a process without `given` bytes of files that belong to others.
 void add_mapped(const std::string &process, std::size_t given, held_memory &to)
 {
     std::ifstream file(process + "/status");
@@ -90,7 +90,7 @@ void add_mapped(const std::string &process, std::size_t given, held_memory &to)
 
 void add_open_files(const std::string &process, held_memory &to)
 {
-    std::error_code gone; // the process, or the descriptor
+    std::error_code gone; // set when the process has ended or the descriptor is closed
     for (std::filesystem::directory_iterator at(process + "/fd", gone), end; !gone && at != end;
          at.increment(gone)) {
         std::error_code closed;
@@ -101,11 +101,11 @@ void add_open_files(const std::string &process, held_memory &to)
     }
 }
 
-// Of all its threads.
+// Returns the children of all its threads.
 std::vector<pid_t> children_of(pid_t pid)
 {
     std::vector<pid_t> result;
-    std::error_code gone; // the process, or a thread
+    std::error_code gone; // set when the process or a thread has ended
     for (std::filesystem::directory_iterator at("/proc/" + std::to_string(pid) + "/task", gone),
          end;
          !gone && at != end; at.increment(gone)) {
@@ -126,10 +126,10 @@ void add_below(pid_t pid, std::size_t given, held_memory &to)
     }
 }
 
-// Whether a process was only forked until now and has not become a program of its own.
+// Returns true if a process was forked and has not called execve yet.
 bool only_forked(pid_t pid)
 {
-    constexpr unsigned long forked_without_exec = 0x40; // PF_FORKNOEXEC, of the kernel's sched.h
+    constexpr unsigned long forked_without_exec = 0x40; // PF_FORKNOEXEC in the kernel's sched.h
     std::istringstream after_name = stat_of("/proc/" + std::to_string(pid));
     std::string state;
     long parent, group, session, terminal, foreground;
@@ -142,8 +142,8 @@ bool only_forked(pid_t pid)
 
 usage used_from(pid_t keeper, std::initializer_list<int> files)
 {
-    // The child is the oldest: what it leaves behind is handed to the keeper after it. Until its
-    // execve it shares this process's pages, and nothing of a submission's runs.
+    // The child is the oldest: the keeper adopts orphans after it. Until its execve the child
+    // shares this process's pages and runs no code of a submission.
     const std::vector<pid_t> children = children_of(keeper);
     if (children.empty() || only_forked(children[0])) return {};
     std::size_t given = 0;

@@ -1,4 +1,4 @@
-// What all that came from a keeper takes of the machine.
+// The memory, threads and processor time that the processes below a keeper use.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +11,11 @@ namespace grading {
 struct usage {
     std::size_t bytes = 0; // of host memory
     int threads = 0;
-    double cpu_seconds = 0; // of what still runs, and of what that waited for
+    double cpu_seconds = 0; // of running processes and of the children that they reaped
 };
 
-// Pages of `files`, which are others' memory, count for nobody. A child that has not begun its
-// program yet takes nothing of its own.
+// Pages of `files`, which belong to other processes, do not count. A child that has not begun its
+// program yet uses nothing.
 usage used_from(pid_t keeper, std::initializer_list<int> files);
 
 } // namespace grading
