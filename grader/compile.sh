@@ -3,10 +3,11 @@
 #
 # usage: compile.sh NVCC IN OUT DEPFILE KEEP [nvcc flags]
 #
-# IN is a .cu file; OUT the object; DEPFILE receives make rules that name every file read. KEEP lists the linker
-# names of the contract's functions, one a line, as `nm -u` of the contract's glue prints them. Flags with -rdc=true get their device link here,
-# with the device runtime inside OUT. Exit status: 0; 2 usage; 3 IN compiles but lacks a function of the
-# contract; 4 it has other names that cannot be made local; 1 or above 128 where a tool failed or was killed. OUT and DEPFILE appear whole or not at all.
+# IN is a .cu file and OUT the object. DEPFILE receives make rules that name every file read. KEEP lists the linker
+# names of the contract's functions, one per line, as `nm -u` of the contract's glue prints them. With -rdc=true the
+# device link is done here, and OUT contains the device runtime. Exit status: 0; 2 usage; 3 IN compiles but lacks a
+# function of the contract; 4 it has other names that cannot be made local; 1 or above 128 if a tool failed or was
+# killed. OUT and DEPFILE are written whole or not at all.
 set -eu
 
 if [ $# -lt 5 ]; then
@@ -16,7 +17,7 @@ fi
 nvcc=$1 in=$2 out=$3 dep=$4 keep=$5
 shift 5
 
-# A stray variable must not change what a grade is made of.
+# A stray variable must not change a grade.
 unset NVCC_PREPEND_FLAGS NVCC_APPEND_FLAGS CPATH C_INCLUDE_PATH CPLUS_INCLUDE_PATH LIBRARY_PATH
 LC_ALL=C
 export LC_ALL
@@ -26,21 +27,21 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 129' HUP
 trap 'exit 130' INT
 trap 'exit 143' TERM
-export TMPDIR="$work" # nvcc's own temporaries
+export TMPDIR="$work" # for nvcc's temporary files
 
 case " $* " in
 *" -rdc=true "* | *" -dc "* | *" --relocatable-device-code=true "*) relocatable=yes ;;
 *) relocatable=no ;;
 esac
-# A device link keeps PTX, which the simulator runs, only beside machine code, which nobody runs: ptxas
-# need not make it well.
+# A device link keeps PTX, which the simulator runs, only together with machine code. This code never
+# runs, so ptxas need not optimise it.
 case "$relocatable $* " in
 no* | *code=sm_*) ;;
 *) set -- "$@" -gencode=arch=compute_80,code=sm_80 -Xptxas=-O0 ;;
 esac
 
-# Without a target nm has binutils' plugins, LLVM's among them, look at the object first: for tens of
-# milliseconds, and nobody knows what they make of a stranger's.
+# Without a target nm first runs binutils' plugins, such as LLVM's, on the object. That takes tens of
+# milliseconds and exposes them to an untrusted file.
 case $(uname -m) in
 aarch64) target=elf64-littleaarch64 ;;
 *) target=elf64-x86-64 ;;
@@ -48,8 +49,8 @@ esac
 defined() { nm --target=$target --defined-only "$@"; }
 
 raw=$work/raw.o
-# Its statuses are its own (4: more errors than it lists, 255: ptxas refused); 3 and 4 are ours. A shell
-# tells of a signal by 128 and its number, of which there are 64.
+# nvcc has its own statuses (4: more errors than it lists, 255: ptxas refused), but 3 and 4 are ours. A
+# shell reports a signal, 1 to 64, as 128 plus its number.
 build() {
     "$nvcc" "$@" && return
     status=$?
@@ -58,10 +59,10 @@ build() {
 }
 build -c -MD -MF "$work/d" -MT "$out" "$@" "$in" -o "$raw"
 
-# Each contract function that the object does not define, with what it has under that name.
+# List each contract function that the object does not define, with its definitions of that name.
 missing=$(defined -g "$raw" | awk '{ print $NF }' | grep -vxFf - "$keep" || true)
 if [ -n "$missing" ]; then
-    found=$(defined -C "$raw" | cut -c20- | sed 's/ \[clone .*//' | sort -u) # clones are no functions
+    found=$(defined -C "$raw" | cut -c20- | sed 's/ \[clone .*//' | sort -u) # clones are not functions
     c++filt <"$keep" | sed 's/(.*//' >"$work/names"
     if [ "$(wc -l <"$keep")" -gt 1 ] && ! echo "$found" | sed 's/(.*//' | grep -qxFf "$work/names"; then
         echo "$in defines none of lab.hpp's functions" >&2
@@ -70,7 +71,7 @@ if [ -n "$missing" ]; then
     for symbol in $missing; do
         declared=$(c++filt "$symbol")
         echo "$in: lab.hpp declares $declared; $(basename "$in") does not define it" >&2
-        # Not indented, as source lines are, which reports do not wrap.
+        # Do not indent: reports take indented lines for source code and do not wrap them.
         echo "$found" | while read -r other; do
             case $other in
             "$declared") echo "it is static there; leave the word static out" ;;
@@ -82,7 +83,7 @@ if [ -n "$missing" ]; then
 fi
 
 if [ $relocatable = yes ]; then
-    # objcopy before the device link, or without it, breaks the registration of the modules.
+    # Running objcopy before the device link, or without one, breaks the registration of the modules.
     build -dlink "$@" "$raw" -o "$work/linked.o" -lcudadevrt
     folders=$("$nvcc" -dryrun -c x.cu 2>&1 | sed -n 's/^#$ LIBRARIES=//p' | tr '"' '\n' | sed -n 's/^-L//p')
     device_runtime=$(echo "$folders" | while read -r folder; do
@@ -101,10 +102,10 @@ else
     ld -r --force-group-allocation -o "$work/o" "$raw"
 fi
 # Waits of the C++ library (atomics, semaphores, jthread) call syscall in headers; the worker's replacement allows these.
-# Code for a later compiler would replace, at the link, what has been looked at.
+# Remove intermediate code for link-time optimisation: it would replace the inspected code at the link.
 objcopy --remove-section='.gnu.lto_*' --remove-section='.gnu.debuglto_*' --remove-section='.llvm*' \
     --keep-global-symbols="$keep" --redefine-sym syscall=futex_only_syscall "$work/o"
-# What assembly declared in a way that objcopy leaves global would stand in for names of ours.
+# Assembly can declare names that objcopy leaves global; they would replace names of ours.
 global=$(defined -g "$work/o" | awk '{ print $NF }' | grep -vxFf "$keep" || true)
 if [ -n "$global" ]; then
     echo "$in: defines global names that no contract has:" $global >&2

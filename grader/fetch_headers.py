@@ -17,7 +17,7 @@ def fetch(folder):
     """Puts one folder per library into `folder`. Raises CalledProcessError where pip cannot get the wheels."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    # Beside its destination, so that each library appears whole by one rename.
+    # Work beside the destination, so that one rename makes a whole library appear.
     with tempfile.TemporaryDirectory(dir=folder.parent) as work:
         subprocess.run([sys.executable, "-m", "pip", "download", "--disable-pip-version-check", "--no-input", "--no-deps",
                         "--require-hashes", "--requirement", PINS, "--dest", f"{work}/wheels"],

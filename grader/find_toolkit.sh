@@ -1,12 +1,11 @@
 #!/bin/sh
-# Finds a CUDA toolkit that can compile, and prints what the build needs of it, one `name=value` a line.
+# Finds a CUDA toolkit that can compile, and prints its properties for the build, one `name=value` per line.
 #
 # usage: find_toolkit.sh [NVCC]
 #
-# Looks at NVCC if given, else on PATH, in $CUDA_HOME, in /usr/local/cuda, the newest /usr/local/cuda-*,
-# /opt/cuda, and the wheels in .venv; the folders in $CUDA_WORKBOOK_TOOLKITS take the place of those under
-# /usr/local and /opt. Prints nvcc, version, include, cudart_static and cudadevrt. Where none will do it says
-# why and exits with 1.
+# Tries NVCC if given, else PATH, $CUDA_HOME, /usr/local/cuda, the newest /usr/local/cuda-*, /opt/cuda, and the
+# wheels in .venv. The folders in $CUDA_WORKBOOK_TOOLKITS replace those under /usr/local and /opt. Prints nvcc,
+# version, include, cudart_static and cudadevrt. If no toolkit is usable it says why and exits with 1.
 set -eu
 
 top=$(cd "$(dirname "$0")/.." && pwd)
@@ -22,7 +21,7 @@ candidates() {
     for folder in ${CUDA_WORKBOOK_TOOLKITS-$usual} "$top/.venv/cuda"; do echo "$folder/bin/nvcc"; done
 }
 
-# Prints a toolkit's description, or why this one will not do.
+# Prints a toolkit's description, or why it is unusable.
 describe() {
     [ -x "$1" ] || { echo "it is not there"; return 1; }
     version=$("$1" --version 2>&1 | sed -n 's/.*release \([0-9.]*\),.*/\1/p')
@@ -38,7 +37,7 @@ describe() {
     printf 'cudart_static=%s\ncudadevrt=%s\n' "$libraries/libcudart_static.a" "$libraries/libcudadevrt.a"
 }
 
-# Of the folders on stdin, the first that holds file $1.
+# Prints the first folder on stdin that holds file $1.
 first_with() {
     while read -r folder; do
         if [ -e "$folder/$1" ]; then
@@ -51,7 +50,7 @@ first_with() {
 reasons=
 list=$(candidates "$@")
 IFS='
-' # a folder's name may hold blanks
+' # folder names may contain blanks
 for nvcc in $list; do
     unset IFS
     if found=$(describe "$nvcc"); then

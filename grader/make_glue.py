@@ -20,7 +20,7 @@ import sys
 from pathlib import Path
 
 # The sizes of argument_descriptor::name, request::function and request::arguments in protocol.hpp.
-NAME_ROOM, FUNCTION_ROOM, MOST_PARAMETERS = 24, 64, 16
+NAME_ROOM, FUNCTION_ROOM, MAX_PARAMETERS = 24, 64, 16
 
 TYPE_WORDS = set(
     "void bool char short int long signed unsigned float double const volatile struct enum size_t".split()
@@ -115,8 +115,8 @@ def functions(header):
         if len(name) >= FUNCTION_ROOM:
             raise contract_error(f"{place}: `{name}` is longer than {FUNCTION_ROOM - 1} characters")
         parameters = [parameter(p, place) for p in split_parameters(match[3])]
-        if len(parameters) > MOST_PARAMETERS:
-            raise contract_error(f"{place}: `{name}` has {len(parameters)} parameters; at most {MOST_PARAMETERS} fit a call")
+        if len(parameters) > MAX_PARAMETERS:
+            raise contract_error(f"{place}: `{name}` has {len(parameters)} parameters; at most {MAX_PARAMETERS} fit a call")
         found[name] = (line, " ".join(match[1].split()), name, parameters)
     if not found:
         raise contract_error(f"{header}: declares no function; a contract needs one at the left margin")
@@ -149,7 +149,7 @@ def glue(header, table, parent, devices=1):
 
 
 def kept(header, glue_object):
-    """The linker names that the table refers to, one for each function of the header."""
+    """Returns the linker names that the table refers to, one for each function of the header."""
     undefined = subprocess.run(["nm", "-u", glue_object], check=True, capture_output=True, text=True).stdout
     symbols = [line.split()[-1] for line in undefined.splitlines() if " U " in line]
     plain = subprocess.run(["c++filt"], input="\n".join(symbols), check=True, capture_output=True, text=True).stdout
@@ -177,7 +177,7 @@ def main():
             text = glue(options.header, options.table, options.parent, options.devices)
     except (contract_error, OSError) as error:
         sys.exit(f"make_glue.py: {error}")
-    # An unchanged file keeps its time, so that what was made from it stays as it is.
+    # Do not rewrite an unchanged file: its new time would make everything built from it stale.
     if not options.out.exists() or options.out.read_text(encoding="utf-8") != text:
         options.out.write_text(text, encoding="utf-8")
 

@@ -13,7 +13,7 @@ def main():
     tools = json.loads((build / "toolchain.json").read_text())
     top = Path(tools["source_root"])
     entries = json.loads((build / "compile_commands.json").read_text())
-    # As clang would be told; editors do not know nvcc's options.
+    # The command is clang's, because editors do not know nvcc's options.
     command = ["clang++", "-xcuda", f"--cuda-path={Path(tools['nvcc']).parents[1]}", "--cuda-gpu-arch=sm_80"]
     command += ["-nocudalib", "-Wno-unknown-cuda-version", "-std=c++20", "-Wall"]
     for lab in tools["labs"]:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# Writes toolchain.json, from which cuda-workbook knows how this build compiles and links a submission.
+# Writes toolchain.json, which tells cuda-workbook how this build compiles and links a submission.
 """usage: write_toolchain.py OUT KEY=VALUE|KEY+=VALUE|KEY?=true|KEY?=false ...
 
 A KEY is a path, `labs/02_coalescing/rungs`; += appends to a list (`KEY+=` alone makes an empty one).
