@@ -1,4 +1,4 @@
-// Sentences about accesses: planted patterns, each with its cause.
+// Tests the sentences about accesses with planted patterns, each with its cause.
 #include "../cli/access_words.hpp"
 #include "contains.hpp"
 
@@ -11,7 +11,7 @@ using namespace cli;
 
 namespace {
 
-// A request of lanes that satisfy `takes_part`; costs by the definitions, sector by sector.
+// Makes a request of the lanes that satisfy `takes_part`, with its costs counted sector by sector.
 worst_request request(
     bool shared, unsigned bytes, const std::function<std::uint64_t(int)> &address,
     const std::function<bool(int)> &takes_part = [](int) { return true; })
@@ -67,7 +67,7 @@ TEST_CASE("neighbours, in any order, and broadcasts are no cause for a sentence"
     CHECK(load_of(request(false, 4, [](int l) { return 4096 + 4u * (l ^ 21); })).sentence == "");
     CHECK(load_of(request(false, 16, [](int l) { return 4096 + 16u * l; })).sentence == "");
     CHECK(load_of(request(false, 4, [](int) { return 4100u; })).sentence == "");
-    // Two rows of a block that is 16 wide: an address each.
+    // The warp covers two rows of a block that is 16 wide, with one address per row.
     worst_request rows = request(false, 4, [](int l) { return l < 16 ? 4096u : 8192u; });
     CHECK(rows.cost == 2);
     CHECK(rows.ideal == 1);
@@ -95,7 +95,7 @@ TEST_CASE("a misaligned start is named with its distance from the line")
     CHECK(load_of(request(false, 4, [](int l) { return 4096 + 44 + 4u * l; })).sentence ==
           "Each warp touches 5 sectors where 4 would do: its 128 bytes begin 44 bytes into a line, "
           "not at the start of a sector.");
-    // In the middle of a line, but at a sector: nothing is wasted.
+    // A start inside a line, but at a sector boundary, wastes nothing.
     CHECK(load_of(request(false, 4, [](int l) { return 4096 + 32 + 4u * l; })).sentence == "");
 }
 
@@ -104,7 +104,7 @@ TEST_CASE("lanes that sit out, pieces and other patterns are told apart")
     worst_request even = request(
         false, 4, [](int l) { return 4096 + 4u * l; }, [](int l) { return l % 2 == 0; });
     CHECK(contains(load_of(even).sentence, "only 16 of its 32 lanes take part"));
-    // Packed by those that take part: nothing but the start is to blame.
+    // The active lanes' accesses are contiguous, so only the misaligned start costs sectors.
     worst_request packed = request(
         false, 4, [](int l) { return 4096 + 20 + 4u * (l / 2); }, [](int l) { return l % 2 == 0; });
     CHECK(contains(store_of(packed).sentence, "its 64 bytes begin 20 bytes into a line"));
@@ -124,7 +124,7 @@ TEST_CASE("a line whose requests differ says both, and names the memory of the w
     column.where = "byte 0 of `in` (4096 bytes)";
     access_counts c;
     c.global_load = many(column);
-    c.global_load.requests += 10; // as many broadcasts
+    c.global_load.requests += 10; // 10 broadcasts
     c.global_load.cost += 10;
     c.global_load.ideal += 10;
     CHECK(notes_of(c).at(0).sentence ==
@@ -143,7 +143,7 @@ TEST_CASE("a column of a shared tile lies in one bank, a padded one does not")
                    "addresses 8 bytes apart, so they share 16 of the 32 banks."));
     CHECK(contains(load_of(request(true, 4, [](int l) { return 256u * l; })).sentence,
                    "whole rows of the 32 banks"));
-    // Two rows of a block that is 16 wide: its columns lie in other banks.
+    // The warp covers two rows of a block that is 16 wide; the second row uses other banks.
     worst_request halves =
         request(true, 4, [](int l) { return 64u * static_cast<unsigned>(l % 16) + l / 16 * 4u; });
     CHECK(contains(load_of(halves).sentence,
@@ -158,7 +158,7 @@ TEST_CASE("wide accesses to shared memory go in groups, which is no conflict")
     worst_request row = request(true, 16, [](int l) { return 16u * l; });
     CHECK(row.cost == 4);
     CHECK(load_of(row).sentence == "");
-    // Four addresses of 16 bytes for lanes in pairs: two groups, though one row would hold them.
+    // Pairs of lanes read four addresses of 16 bytes in two groups, though these fit one bank row.
     worst_request few = request(true, 16, [](int l) { return 16u * (l / 2 % 4); });
     CHECK(few.cost == 2);
     CHECK(few.ideal == 1);

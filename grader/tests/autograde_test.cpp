@@ -1,4 +1,4 @@
-// A class's files: which are found, which are refused, and the table of grades.
+// Tests grading a class: the files that are found or refused, and the table of grades.
 #include "../cli/autograde.hpp"
 #include "../cli/doctor.hpp"
 #include "../cli/errors.hpp"
@@ -58,7 +58,7 @@ TEST_CASE("one student's broken file ends nothing but that student's row" *
              "\"cases\": [{\"name\": \"scale\", \"kind\": \"correctness\", \"verdict\": \"PASS\", "
              "\"points\": 3, \"max_points\": 3, \"message\": \"\", \"hint\": \"\"}]}]}\n"
              "END");
-    p.tools.simulator_library = p.tools.cudart_static; // something to link with
+    p.tools.simulator_library = p.tools.cudart_static; // any library that exists
     handed.put("handed/Gauss Carl_17_assignsubmission_file_stub.cu",
                "#include \"lab.hpp\"\nvoid scale(float *, int) {}\n");
     handed.put("handed/all.zip", "");
@@ -82,7 +82,7 @@ TEST_CASE("one student's broken file ends nothing but that student's row" *
     CHECK(autograde_command(p.tools, options) == passed);
     std::string table = read_text(options.csv_file);
     CHECK(contains(table, "\na,02_scaling,fail,0,3,0,BUILD_FAILED 1,BUILD_FAILED in build,"));
-    CHECK_FALSE(contains(table, "BUILD_FAILED in build,,")); // why stands there
+    CHECK_FALSE(contains(table, "BUILD_FAILED in build,,")); // the row gives a reason
     CHECK(contains(table, "\nb c,02_scaling,pass,3,3,0,PASS 1,,\"the file is the same as Gauss "
                           "Carl_17's, byte for byte\","));
     CHECK(contains(table, "\nGauss Carl_17,02_scaling,pass,3,3,0,PASS 1,,\"the file is the same as "
@@ -97,7 +97,7 @@ TEST_CASE("one student's broken file ends nothing but that student's row" *
     json document = json::parse(read_text(options.json_file));
     CHECK(document["rows"][2]["result"]["labs"][0]["cases"][0]["name"] == "scale");
 
-    // A grader that breaks is our fault, and says so in its rows.
+    // A broken grader is our fault, and its rows say so.
     p.script("build/grade.02_scaling",
              "[ \"$1\" = --list ] && echo 3 points in 1 cases && exit\n"
              "case \"$*\" in *--probe-sandbox) exit 0;; esac\nkill -SEGV $$");
@@ -108,5 +108,5 @@ TEST_CASE("one student's broken file ends nothing but that student's row" *
     CHECK(contains(table, "\nb c,02_scaling,error,,3,,INFRA_ERROR 1,INFRA_ERROR in grader,"));
     CHECK(contains(table, "killed by SIGSEGV"));
     document = json::parse(read_text(options.json_file));
-    CHECK(document["rows"][2]["points"].is_null()); // which no spreadsheet adds up
+    CHECK(document["rows"][2]["points"].is_null()); // a spreadsheet does not add it up
 }

@@ -1,4 +1,4 @@
-// The work of `check`: what is graded of a submission, and which of its results go into the table.
+// Tests the tasks of `check`: the cases that it grades, and the results that go into the table.
 #include "../cli/check_tasks.hpp"
 
 #include "cli_project.hpp"
@@ -9,7 +9,7 @@ using namespace cli;
 
 namespace {
 
-// Fails as its first line says when that case is graded alone; before, another case never ended.
+// Fails as its first line says if only that case is graded; in a full run another case never ends.
 const char *const mistaken_source = "// Fails: scale: row | WRONG_ANSWER | its own factor\n";
 const char *const late_grader = R"(
 for word in "$@"; do
@@ -124,7 +124,7 @@ TEST_CASE("the core-seconds of a submission that is graded twice count once")
 {
     project p;
     check_task work = spoiled_task(p);
-    work.cpu_seconds = 1000; // of a compilation, say
+    work.cpu_seconds = 1000; // for example of a compilation
     carry_out(p.tools, work, simulator_options());
     REQUIRE(work.got.rows.size() == 2);
     CHECK(work.cpu_seconds < 2000);
@@ -145,7 +145,7 @@ TEST_CASE("a right submission must have all points, by the schedules that it nam
     CHECK(right[1].submission() == "right/y.cu, schedule late");
     CHECK(right[2].submission() == "right/y.cu, schedule random");
     CHECK(right[3].submission() == "right/z.cu");
-    right[0].case_name = right[1].case_name = "scale: row"; // in which nothing passes
+    right[0].case_name = right[1].case_name = "scale: row"; // a case in which nothing passes
     for (check_task *work : {&right[0], &right[1]}) {
         work->what.ours = true; // nothing is compiled here
         carry_out(p.tools, *work, simulator_options());

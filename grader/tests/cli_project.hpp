@@ -1,5 +1,5 @@
 // A small project in a temporary folder, for tests of the program: one lab, one contract function,
-// and a grader that does as its test says.
+// and a grader that its test scripts.
 #pragma once
 
 #include "../cli/files.hpp"
@@ -18,7 +18,7 @@
 
 namespace cli {
 
-// Root may read and write everything: for as long as one lives, this is somebody else.
+// Switches root, who may read and write everything, to another user for its lifetime.
 class ordinary_user {
 public:
     ordinary_user() : was_(geteuid())
@@ -78,14 +78,14 @@ public:
     }
     const lab &only_lab() const { return tools.labs[0]; }
 
-    // The real compiler and a worker that calls the contract: as toolchain.json of this build says.
+    // Uses this build's toolchain.json: the real compiler and a worker that calls the contract.
     void use_real_compiler()
     {
         toolchain real = read_toolchain(toolchain_path());
         tools.nvcc = real.nvcc;
         tools.nvcc_flags = real.nvcc_flags;
-        // What CUDA includes by itself is most of a compile, and as C++14 half as long. Machine
-        // code would cost time as well, and shows nothing here.
+        // CUDA's own headers take most of a compile; with C++14 it takes half as long. Machine
+        // code would cost time, too, and tests nothing here.
         tools.nvcc_flags.push_back("-std=c++14");
         std::erase_if(tools.nvcc_flags, [](const std::string &flag) {
             return flag.find("code=sm_") != std::string::npos;

@@ -11,8 +11,8 @@ using namespace grading;
 
 namespace {
 
-// x with `bits` bits of mantissa fewer, rounded to nearest: 13 fewer are TF32 and half, 16
-// bfloat16.
+// Returns x with `bits` fewer bits of mantissa, rounded to nearest: 13 fewer give TF32 and half, 16
+// give bfloat16.
 float rounded(float x, int bits)
 {
     std::uint32_t u;
@@ -90,7 +90,7 @@ TEST_CASE("inputs rounded to TF32, half or bfloat16 are caught at 64 terms")
             dot d(64, random);
             caught += !within(d.from_less_precise_inputs(bits), d.value, 64, d.magnitude);
         }
-        CHECK(caught > 180); // and an output has many elements
+        CHECK(caught > 180); // an output has many elements to catch it
     }
 }
 

@@ -1,4 +1,4 @@
-// What most tests of messages ask.
+// A substring check for tests of messages.
 #pragma once
 
 #include <string_view>

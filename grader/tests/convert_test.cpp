@@ -1,4 +1,4 @@
-// Results in the forms of course systems: what each says, and what no submission's text can do.
+// Tests results in the formats of course systems, and that a submission's text cannot forge them.
 #include "../cli/convert.hpp"
 #include "../cli/errors.hpp"
 #include "../cli/text.hpp"
@@ -43,7 +43,7 @@ json result_of(const char *status, std::vector<json> cases)
                {"cases", cases}}}}};
 }
 
-// One case each of what passes, fails, fails in the same way, is fast and is skipped.
+// One case each that passes, fails, fails in the same way, is fast and is skipped.
 json failing()
 {
     json wrong =
@@ -72,7 +72,7 @@ json fault()
                                        "Run it again.")});
 }
 
-// What a submission can print, and a message can quote.
+// Text that a submission can print and a message can quote.
 const std::string hostile =
     "\x1b[31mred\x1b[0m ]]> </failure><a href=\"x\"> & 100%\r\n::error::no\n##[error]no\n\n"
     "| `@all` <script> \xe2\x80\xae \xef\xbf\xbe \xef\xbf\xbf \xff\xfe\xc0 \xed\xa0\x80 " +
@@ -88,7 +88,7 @@ json hostile_result(const std::string &text)
     return document;
 }
 
-// Of XML: what stands between the tags, and tags closed in order.
+// Returns the first error in XML: a bad character between tags, or tags not closed in order.
 std::string wrong_in_xml(const std::string &text)
 {
     std::vector<std::string> open;
@@ -229,7 +229,7 @@ TEST_CASE("gradescope: scores and their sum, and none where a fault of ours left
                                    {"output", "INFRA_ERROR\nThe GPU is gone.\nRun it again."}});
     json nothing = skipped_lab("02_scaling", "stub", "no device", 9);
     CHECK_FALSE(json::parse(as_gradescope(nothing)).contains("score"));
-    // What did not compile is worth nothing of all the lab's points.
+    // A file that does not compile scores 0 of all the lab's points.
     built_submission refused;
     refused.verdict = grading::verdict::BUILD_FAILED;
     json built = json::parse(as_gradescope(refused_build("02_scaling", "stub", refused, 12)));
@@ -345,7 +345,7 @@ TEST_CASE("what a submission wrote stays text in every form")
         junit, "?[31mred?[0m ]]&gt; &lt;/failure&gt;&lt;a href=&quot;x&quot;&gt; &amp; 100%&#10;"));
     CHECK_FALSE(contains(junit, "\xef\xbf\xbe"));
     CHECK_FALSE(contains(junit, "\xef\xbf\xbf"));
-    CHECK_FALSE(contains(summary.substr(0, summary.size() - 1), "\n\n")); // HTML would end there
+    CHECK_FALSE(contains(summary.substr(0, summary.size() - 1), "\n\n")); // it would end the HTML
     std::string commands = as_annotations(document);
     CHECK(lines(commands).size() == 1);
     CHECK(contains(commands, "100%25%0A::error::no%0A##[error]no%0A%0A|"));
@@ -370,7 +370,7 @@ TEST_CASE("no form is longer than its reader takes, whatever was printed")
     CHECK(as_prairielearn(document).size() <= 1'000'000);
     std::string summary = as_summary(document, 1 << 20);
     CHECK(summary.size() <= 1 << 20);
-    CHECK(summary.size() > 1 << 18); // as much as fits
+    CHECK(summary.size() > 1 << 18); // the summary is filled up to its limit
     CHECK(wrong_in_xml("?>" + summary) == "");
     CHECK_THROWS_AS(as_summary(document, 1000), usage_error);
 }

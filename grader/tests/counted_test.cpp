@@ -1,4 +1,4 @@
-// Reading the simulator's counters, whatever a submission's worker made of them, and what is said.
+// Tests reading the simulator's counters, even forged ones, and the messages about them.
 #include "../counted.hpp"
 #include "../simulator/harness.h"
 
@@ -74,7 +74,7 @@ TEST_CASE("totals over kernels and lines")
     CHECK(c.most_sent_bytes == 90);
     CHECK(c.most_uploaded_bytes == 61);
     CHECK(c.downloaded_bytes == 2 * 3 * 32 + 32);
-    CHECK(c.copied_out_bytes == 32); // but not what the kernels did with pinned memory
+    CHECK(c.copied_out_bytes == 32); // without the kernels' accesses to pinned memory
     CHECK(c.multiplications_of[0] == 9);
     CHECK(c.multiplications_of[1] == 7);
     CHECK(c.pageable_bytes == 48);
@@ -108,14 +108,14 @@ TEST_CASE("what is moved counts, whatever way it goes")
     CHECK(c.global_atomic_requests == 4);
     CHECK(c.printed_bytes == 32);
     CHECK(c.filled_bytes == 24);
-    // Loads and stores, textures and atomics; constants beyond one a request; copies in, within and
-    // out, memset, and text.
+    // The sum covers loads and stores, textures and atomics; constants beyond one per request;
+    // copies in, within and out, memset, and text.
     CHECK(moved_sectors(c) == 256 + 32 + 6 + 10 + (18 - 4) + (64 + 32 + 32 + 24 + 32) / 32.0);
     CHECK(moved_bytes(
               "an element", [] { return 8.0; }, {1}, "")
               .value(c) == 4 * moved_sectors(c));
     CHECK(memory_requests(c) == 8 + 4 + 2 + 4);
-    CHECK(accesses(c) == 8 + 4 + 2 + 4 + 16); // of the atomics none was in shared memory
+    CHECK(accesses(c) == 8 + 4 + 2 + 4 + 16); // no atomic was in shared memory
     counted local;
     local.local_requests = 3;
     local.local_sectors = 12;
@@ -134,12 +134,12 @@ TEST_CASE("moved bytes that are local memory are said to be")
     counted c;
     c.load_sectors = 15;
     c.local_sectors = 1;
-    CHECK(gate.cause(c).empty()); // a register or two, and no array
+    CHECK(gate.cause(c).empty()); // spills of a register or two, no array
     c.local_sectors = 5;
     CHECK(gate.cause(c).find("25 % of that is local memory") != std::string::npos);
 }
 
-// A line whose loads from shared memory take 4 wavefronts for 2, by lanes so far apart.
+// A line whose loads from shared memory take 4 wavefronts instead of 2, with lanes at `distances`.
 counted with_lanes_apart(const std::vector<int> &distances)
 {
     std::string line = site(20, {}, {});
@@ -163,7 +163,7 @@ TEST_CASE("bank conflicts: the line, and the cause by how far apart the lanes ar
     CHECK(gate.cause(with_lanes_apart({0, 136, 272}))
               .find("34 words apart there, and all meet in "
                     "16 of 32 banks") != std::string::npos);
-    // Padding is no cure where the distance is odd, or there is none.
+    // Padding does not help if the distance is odd or unknown.
     CHECK(gate.cause(with_lanes_apart({0, 132, 264})).empty());
     CHECK(gate.cause(with_lanes_apart({0, 128, 128})).empty());
     CHECK(gate.cause(with_lanes_apart({0})).empty());
@@ -232,7 +232,7 @@ TEST_CASE("copies are hidden as the timeline has it")
     CHECK(c.idle_waits == 2);
     CHECK(streams_at_work(2).value(c) == 2);
     c.streams = 1;
-    CHECK(streams_at_work(2).value(c) == 2); // 70 ticks of 100: it overlaps all the same
+    CHECK(streams_at_work(2).value(c) == 2); // 70 ticks of 100 still show overlap
     c.serial_ticks = 70;
     CHECK(streams_at_work(2).value(c) == 1);
     c.serial_ticks = 100;
@@ -242,12 +242,12 @@ TEST_CASE("copies are hidden as the timeline has it")
     CHECK_FALSE(passes(makespan({0.6, 0, 0}), 0.61));
     CHECK(missed_message(copies_hidden(0.8), c, c) ==
           "copy time hidden behind kernels: 75 %, at least 80 % is required; naive: 75 %.");
-    // Longer than what is kept.
+    // The timeline is longer than the kept part.
     c = with(
         R"({"ticks":70,"serial":100,"copying":40,"hidden":30,"left_out":1,"host_waits":6,"idle_waits":2,"steps":[]})");
     CHECK(gate.value(c) == 0);
     CHECK(c.ticks == 100);
-    // Three steps were kept and nine left out, as long ones.
+    // Three steps were kept and nine left out, which count as equally long.
     c = with(
         R"({"ticks":70,"serial":100,"copying":40,"hidden":30,"left_out":9,"host_waits":6,"idle_waits":2,"steps":[)"
         R"({"kind":"wait","lane":"host"},{"kind":"wait","lane":"host"},{"kind":"wait","lane":"host"}]})");
@@ -291,7 +291,7 @@ TEST_CASE("kernels run side by side while two of them do")
     CHECK(c.copied_in_bytes == 800);
     CHECK(c.copied_out_bytes == 400);
     CHECK(c.downloaded_bytes == 400); // no kernel has pinned memory here
-    // One after the other, and one of no length.
+    // Two kernels run one after the other, and a third has no length.
     c = of_steps(kernel_step(1, "stream 1", 0, 10) + "," + kernel_step(2, "stream 2", 10, 70) +
                  "," + kernel_step(3, "stream 3", 30, 30));
     CHECK(gate.value(c) == 0);
@@ -313,7 +313,7 @@ TEST_CASE("why it takes long: the host waited, or there is too much of it")
     c.holding_waits = 5;
     CHECK(gate.cause(c).starts_with("The host waited 5 times"));
     c.holding_waits = 0;
-    // The wait ended when the work behind it had to wait for another, or nearly.
+    // The wait does not count: the work behind it had to wait for other work about as long.
     const std::string held = R"(,"waited_for":2,"why":"host")";
     CHECK(of_steps(kernel_step(1, "stream 1", 0, 50) + "," +
                    kernel_step(3, "stream 1", 51, 90, "1", held))
@@ -364,7 +364,7 @@ TEST_CASE("anything but counters is refused, not believed and not fatal")
     CHECK_THROWS_AS(parse_counters(std::string(100000, '[')), std::exception);
 
     std::mt19937 random(3);
-    for (int i = 0; i < 3000; ++i) { // must come back, one way or the other
+    for (int i = 0; i < 3000; ++i) { // each call must return or throw
         std::string text = good;
         for (int k = 0; k < 3; ++k) text[random() % text.size()] = static_cast<char>(random());
         try {

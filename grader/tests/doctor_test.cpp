@@ -1,4 +1,4 @@
-// The doctor on machines that lack one thing each.
+// Tests the doctor on machines that lack one tool each.
 #include "../cli/doctor.hpp"
 #include "cli_project.hpp"
 
@@ -8,7 +8,7 @@ using namespace cli;
 
 namespace {
 
-// A PATH of our own with every tool, each only as clever as the doctor asks.
+// A PATH with stand-ins of every tool that answer only the doctor's questions.
 struct machine : project {
     machine_places places;
     std::string old_path = std::getenv("PATH");
@@ -24,7 +24,7 @@ struct machine : project {
              {"doctest/doctest.h", "CLI/CLI.hpp", "nlohmann/json.hpp", "fmt/format.h"})
             put(std::string("include/") + file, "");
         script("bin/nvidia-smi", "echo 'NVIDIA H200, 580.65.06, 143771 MiB'");
-        script("build/grade.02_scaling", "exit 0"); // asked whether it has a sandbox
+        script("build/grade.02_scaling", "exit 0"); // the doctor probes its sandbox
         script("build/02_scaling.naive.sim", "exit 0");
         script("build/02_scaling.naive.gpu", "exit 0");
         put("build/toolchain.json",
@@ -102,7 +102,7 @@ TEST_CASE("each optional part, missing alone, is absent and costs what it says")
         CHECK(m.about(l.part).what == diagnosis::optional_missing);
         CHECK(m.count(diagnosis::missing) == 0);
     }
-    machine fetched; // by ./workbook, where the system has none
+    machine fetched; // has headers from ./workbook, none from the system
     fetched.lose("include/fmt");
     fetched.put(".venv/include/fmt/format.h", "");
     CHECK(fetched.about("fmt").found == fetched.root + "/.venv/include/fmt/format.h");

@@ -1,4 +1,4 @@
-// The student edition: what is in it, what is not, and what is found wrong with one.
+// Tests the student edition: its files, the files it must not have, and the check of an edition.
 #include "../cli/edition.hpp"
 #include "../cli/errors.hpp"
 #include "../cli/process.hpp"
@@ -51,7 +51,7 @@ struct tracked : project {
         write_edition(e, root, folder);
         return folder;
     }
-    // What `release` says when it refuses, or throws machine_error.
+    // Returns the message of a refusal of `release`; throws machine_error.
     std::string refusal(const std::string &folder)
     {
         try {
@@ -148,7 +148,7 @@ TEST_CASE("lines of a solution are found wherever they are repeated" * doctest::
     REQUIRE(faults.size() == 1);
     CHECK(faults[0] == "handouts/02_scaling.md:5: three lines in a row are those of "
                        "solutions/02_scaling/solution.cu");
-    // What naive does too is no secret.
+    // Code that naive contains, too, is no secret.
     p.put("reference/02_scaling/naive.cu", std::string("// Naive.\n") + secret);
     p.commit();
     CHECK(edition_faults(p.root, p.written(of_both, "made2")).empty());
@@ -219,7 +219,7 @@ TEST_CASE("a release that fails leaves nothing behind" * doctest::skip(no_git())
     CHECK_THROWS_WITH_AS(release_command(p.tools, {folder, {}, false}),
                          doctest::Contains("CHANGES.md, which is not there"), machine_error);
     CHECK(std::filesystem::is_empty(outside.root + "/out"));
-    // Its tests fail.
+    // The edition's tests fail.
     p.put("README.md", "# Start\n");
     p.put("workbook", "#!/bin/sh\necho the third test failed; exit 1\n");
     chmod((p.root + "/workbook").c_str(), 0755);

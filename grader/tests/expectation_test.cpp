@@ -1,4 +1,4 @@
-// What a wrong submission says that it must get, and what counts as getting it.
+// Tests the verdict that a wrong submission requires, and which verdicts satisfy it.
 #include "../cli/expectation.hpp"
 
 #include "../cli/check.hpp"

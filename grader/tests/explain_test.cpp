@@ -1,4 +1,4 @@
-// The explanation of a case: what is read, which lines are shown, the width, and strangers' text.
+// Tests the explanation of a case: its input, the shown lines, the width, and untrusted text.
 #include "../cli/explain.hpp"
 #include "../cli/explain_page.hpp"
 #include "../source_view.hpp"
@@ -48,7 +48,7 @@ std::string sum(const char *what, int requests, int cost, int ideal)
            ",\"bytes\":" + std::to_string(128 * requests) + "}";
 }
 
-// One kernel that loads 32 floats 128 bytes apart at a line of a file.
+// Counters of one kernel that loads 32 floats 128 bytes apart at a line of a file.
 std::string counters(const std::string &kernel, const std::string &file, int line)
 {
     std::string distances;
@@ -104,7 +104,7 @@ TEST_CASE("functions are found past comments, strings, templates and namespaces"
     CHECK(grading::functions_of("template <class K>\n__global__ void __launch_bounds__(256)\n"
                                 "    place(K kept) { if (x) {} }\n")[0]
               .name == "place");
-    // Source that does not parse as C++ is shown, whatever its braces.
+    // Source that does not parse as C++ has no functions, whatever its braces.
     for (const char *text : {"", "}", "{", "\"", "'", "/*", "R\"(", "#", "#define x \\", "f() {{"})
         CHECK(grading::functions_of(text).size() == 0);
 }
@@ -118,8 +118,8 @@ TEST_CASE("of a function its head, its end and what is near are shown")
     CHECK(ranges[1].first == 15);
     CHECK(ranges[1].last == 19);
     CHECK(shown_lines(small_source, {}).empty());
-    CHECK(shown_lines(small_source, {2}).size() == 1); // outside of every function
-    CHECK(shown_lines(small_source, {9999}).empty());  // a worker may say anything
+    CHECK(shown_lines(small_source, {2}).size() == 1); // outside all functions
+    CHECK(shown_lines(small_source, {9999}).empty());  // a worker may send any number
     CHECK(shown_lines(small_source, {-1, 0}).empty());
 }
 
@@ -175,7 +175,7 @@ TEST_CASE("streams stand before sectors where several are at work")
     CHECK(first(explanation_page(e), "Streams", "32 sectors"));
     t.steps[1].lane = "stream 1";
     t.steps[0].kind = t.steps[1].kind = step_kind::copy;
-    t.steps.emplace_back(t.steps[1]).kind = step_kind::kernel; // copies, and short ones
+    t.steps.emplace_back(t.steps[1]).kind = step_kind::kernel; // the others are short copies
     CHECK(first(explanation_text(e, terminal{}), "32 sectors", "Streams, in ticks"));
     CHECK(first(explanation_page(e), "32 sectors", "Streams"));
 }

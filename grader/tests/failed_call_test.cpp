@@ -1,4 +1,4 @@
-// The first call that failed, as messages have it.
+// Tests how messages name the first call that failed.
 #include "../failed_call.hpp"
 
 #include <doctest/doctest.h>

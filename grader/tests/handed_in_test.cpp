@@ -1,4 +1,4 @@
-// Whose file is whose, in the folders that course systems make.
+// Tests which file belongs to which student in the folders of course systems.
 #include "../cli/errors.hpp"
 #include "../cli/handed_in.hpp"
 #include "../cli/submission.hpp"
@@ -36,7 +36,7 @@ TEST_CASE("a folder that cannot be read is said to be so, and nothing is said to
     CHECK(b.unreadable);
     CHECK_THROWS_AS(read_class(p.root + "/a", both_labs), machine_error);
     CHECK_FALSE(p.found("none").file.size() > 0);
-    chmod((p.root + "/a").c_str(), 0700); // or nobody could remove them
+    chmod((p.root + "/a").c_str(), 0700); // so that it can be removed
     chmod((p.root + "/b/02_scaling").c_str(), 0700);
 }
 
@@ -97,7 +97,7 @@ TEST_CASE("no link is followed")
     CHECK(contains(p.found("b").problem, "02_scaling is a link, which is not followed"));
     std::filesystem::create_symlink("a", p.root + "/c");
     CHECK(contains(p.found("c").problem, "the student's folder is a link"));
-    // A file that is a link gets its verdict where it would be read.
+    // A file that is a link gets its verdict at the place where it would be read.
     std::filesystem::create_directories(p.root + "/d/02_scaling");
     std::filesystem::create_symlink("/etc/passwd", p.root + "/d/02_scaling/stub.cu");
     handed_in d = p.found("d");
@@ -120,7 +120,7 @@ TEST_CASE("of a whole edition only the lab's file is read")
 {
     project p;
     p.use_real_compiler();
-    // Whatever else of it were read would show, by an error or in what is built.
+    // Reading any other file would cause an error or change the build.
     for (const char *theirs :
          {"labs/02_scaling/lab.hpp", "labs/check.hpp", "labs/02_scaling/grade.cpp", "meson.build",
           "grader/compile.sh", "build/toolchain.json", "subprojects/doctest.wrap",
@@ -140,7 +140,7 @@ TEST_CASE("of a whole edition only the lab's file is read")
 TEST_CASE("an archive is never unpacked")
 {
     one_folder p;
-    // A member that would land beside the class: "../../escaped.cu", stored as it is.
+    // The member "../../escaped.cu", stored uncompressed, would land outside the class.
     const std::string zip("PK\3\4\12\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\20\0\0\0"
                           "../../escaped.cu",
                           46);
@@ -201,7 +201,7 @@ TEST_CASE("what course systems make of a class is taken apart by student")
                    "stubbs: stubbs_stub.cu\n"
                    "turing: turing_02_scaling.cu\n");
     CHECK(all.skipped == std::vector<std::string>{"notes.pdf"});
-    // With several labs wanted, a lone file must say which it is for.
+    // If several labs are wanted, a single file must name its lab.
     handed_in unclear = find_file(all.students[3], "02_scaling", false, both_labs);
     CHECK(contains(unclear.problem, "gausscarl_125_67890_stub.cu does not say"));
     p.put("archives/all.zip", "");

@@ -1,4 +1,4 @@
-// Hints come one by one, belong to the TODO at hand, and end with where to read on.
+// Tests hints: they come one by one, belong to the current TODO, and end with a place to read on.
 #include "../cli/errors.hpp"
 #include "../cli/hint.hpp"
 #include "cli_project.hpp"
@@ -14,7 +14,7 @@ constexpr const char *hints_file =
     "## TODO 2: other\n\n- a list\n- of two\n\n## Not a hint\n\nNo.\n\n"
     "## TODO 1: last\n\nTwo.\n";
 
-// What a command prints; the test's own stdout is put back.
+// Returns the output of a command and restores the test's stdout.
 std::string printed(const std::function<int()> &command)
 {
     std::fflush(stdout);
@@ -84,9 +84,11 @@ TEST_CASE("one more each time, then where to read on; none is lost between runs"
     CHECK(contains(again, "hint 1 of 2"));
     CHECK(contains(again, "hint 2 of 2"));
     CHECK(contains(say({2, false}), "TODO 2, hint 1 of 1: other"));
-    CHECK(contains(say({2, true}), "Read on in handouts/02_scaling.md. ")); // no section names it
+    CHECK(contains(say({2, true}),
+                   "Read on in handouts/02_scaling.md. ")); // no section names the function
     p.put("handouts/02_scaling.md", "## Rows\n\n`scale`\n\n## Columns\n\n`scale`\n");
-    CHECK(contains(say({1, true}), "Read on in handouts/02_scaling.md. ")); // all name it
+    CHECK(contains(say({1, true}),
+                   "Read on in handouts/02_scaling.md. ")); // all sections name the function
     CHECK_THROWS_WITH_AS(hint_command(p.tools, "2", {7, false}),
                          "TODO 7 of 02_scaling has no hints. There are hints for TODO 1, 2",
                          usage_error);
@@ -169,7 +171,7 @@ TEST_CASE("first to mend: wrong, then what nobody wrote, then what is for later"
         return name;
     };
     CHECK(next() == "scale: one");
-    CHECK(next() == "scale: two"); // a part of a function that is written
+    CHECK(next() == "scale: two"); // part of a function that is written
     CHECK(next() == "scale: speed");
     CHECK(next() == "shift: one");
     CHECK(next() == "scale: speed, all");
@@ -213,10 +215,11 @@ TEST_CASE("TODOs in one comment: what is written between two of them is the uppe
     };
     CHECK(words(first + second + third) == "TODO 1");
     CHECK(words(first + code + second + third) == "TODO 2");
-    CHECK(words(code + second + third) == "TODO 2"); // in the place of the comment
+    CHECK(words(code + second + third) == "TODO 2"); // the code replaces the comment
     CHECK(words(code + third) == "TODO 3");
     CHECK(words(first + code + second + code + third) == "TODO 3");
-    CHECK(words(first + second + third + code) == "TODOs 1 to 3"); // of which, nobody knows
+    CHECK(words(first + second + third + code) ==
+          "TODOs 1 to 3"); // the code could be of any of them
     CHECK(words(code + first + second + third) == "TODOs 1 to 3");
     CHECK(words(first + code + second + code + third + code) == "TODOs 1 to 3");
 }
@@ -228,20 +231,20 @@ TEST_CASE("a line belongs to the TODO of the function it lies in")
         "int b()\n{\n    // TODO 2 (scale): B.\n\n    // TODO 3 (scale: speed): C.\n}\n";
     todo_list todos(original);
     CHECK(todos.words("scale: one", 4) == "TODO 1");
-    CHECK(todos.words("scale: one", 11) == "TODO 2"); // the case's own of two
+    CHECK(todos.words("scale: one", 11) == "TODO 2"); // of two TODOs, that of the case
     CHECK(todos.words("scale: speed", 11) == "TODO 3");
-    CHECK(todos.words("shift: one", 11) == "TODO 2"); // it calls what is scale's
-    CHECK(todos.words("scale: one", 12) == "TODO 1"); // beyond the end: the first open
-    // Written above, and with the comments taken away.
+    CHECK(todos.words("shift: one", 11) == "TODO 2"); // shift calls a function of scale
+    CHECK(todos.words("scale: one", 12) == "TODO 1"); // beyond the end: the first open TODO
+    // The student added code above and removed the comments.
     std::string present = "// notes\nint helper()\n{\n    return 1;\n}\nint a(int n, int m)\n{\n"
                           "    return n * m;\n}\nint b() { return 2; }\n";
     todo_list later(original, present);
     CHECK(later.words("scale: one", 8) == "TODO 1");
     CHECK(later.words("scale: one", 10) == "TODO 2");
-    CHECK(later.words("scale: one", 4) == "TODOs 1 and 2"); // a function of the student's own
+    CHECK(later.words("scale: one", 4) == "TODOs 1 and 2"); // a function that the student added
     CHECK(later.of_line("scale: one", 4).empty());
     CHECK_FALSE(todos.waits_for_others("scale: one", 4)); // TODO 1 itself is open
-    CHECK_FALSE(later.waits_for_others("scale: one", 8)); // all are begun
+    CHECK_FALSE(later.waits_for_others("scale: one", 8)); // all TODOs are begun
     todo_list half(original, "int a(int n)\n{\n    return 2 * n;\n}\n" +
                                  original.substr(original.find("int b")));
     CHECK(half.waits_for_others("scale: one", 3));

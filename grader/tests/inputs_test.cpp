@@ -1,4 +1,4 @@
-// Inputs: random bytes from their generator alone, and the pictures of data/.
+// Tests inputs: random bytes from their generator alone, and the pictures of data/.
 #include "../case_run.hpp"
 #include "../grading.hpp"
 
@@ -43,7 +43,7 @@ TEST_CASE("the same elements in any order: each as often, whatever the order")
         return same_in_any_order(std::as_bytes(std::span(a)), std::as_bytes(std::span(b)));
     };
     CHECK(same());
-    ++b[5], --b[6]; // their sum is as it was
+    ++b[5], --b[6]; // keeps their sum
     CHECK_FALSE(same());
     b = a;
     b.back() = a.front() + 1000;

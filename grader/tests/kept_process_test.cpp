@@ -1,4 +1,4 @@
-// Children with a keeper: what they have open, how they end, and that nothing stays of them.
+// Tests children with a keeper: their descriptors, how they end, and that no process is left.
 #include "../process/kept_process.hpp"
 
 #include <doctest/doctest.h>
@@ -27,7 +27,7 @@ struct shell {
         setup.arguments = {"sh", "-c", text};
         setup.descriptors = {{printed.in.get(), 1}};
     }
-    std::string line() const // empty: nobody has the other end any more
+    std::string line() const // empty: the other end is closed
     {
         std::string result;
         for (char c; read(printed.out.get(), &c, 1) == 1 && c != '\n';) result += c;
@@ -45,8 +45,8 @@ process_end wait_for(kept_process &process)
 
 bool exists(pid_t pid) { return kill(pid, 0) == 0 || errno != ESRCH; }
 
-// Within ten seconds.
-bool goes(pid_t pid)
+// Returns true if the process ends within ten seconds.
+bool ends(pid_t pid)
 {
     for (int i = 0; i < 1000 && exists(pid); ++i) usleep(10000);
     return !exists(pid);
@@ -59,7 +59,7 @@ TEST_CASE("a child has open what it is given, at the numbers it is given, and no
     shell s("for n in 0 1 2 3 4 5 6 7 8 9; do [ -e /proc/$$/fd/$n ] && printf $n; done; "
             "read none; read given <&7; read name <&6; echo \"|$none|$given|$name\"");
     pipe_ends given = make_pipe();
-    const owned_fd of_a_library(fcntl(given.in.get(), F_DUPFD, 3)); // which no execve closes
+    const owned_fd inheritable(fcntl(given.in.get(), F_DUPFD, 3)); // without close-on-exec
     REQUIRE(write(given.in.get(), "given\n", 6) == 6);
     s.setup.descriptors.emplace_back(given.out.get(), 7);
     s.setup.own_status = 6;
@@ -115,11 +115,11 @@ TEST_CASE("an orphan that ends while the child runs does not stay as a zombie")
 {
     shell s("(sleep 0.1 & echo $!); exec sleep 1000");
     kept_process process(s.setup);
-    CHECK(goes(std::stoi(s.line())));
+    CHECK(ends(std::stoi(s.line())));
     CHECK_FALSE(process.ended());
 }
 
-TEST_CASE("a child goes with all that it started when its parent is killed")
+TEST_CASE("a child ends with all that it started when its parent is killed")
 {
     shell s("setsid sleep 1000 & echo $!; echo $$; exec sleep 1000");
     const pid_t parent = fork();
@@ -131,6 +131,6 @@ TEST_CASE("a child goes with all that it started when its parent is killed")
     const pid_t left = std::stoi(s.line()), child = std::stoi(s.line());
     kill(parent, SIGKILL);
     waitpid(parent, nullptr, 0);
-    CHECK(goes(left));
-    CHECK(goes(child));
+    CHECK(ends(left));
+    CHECK(ends(child));
 }

@@ -1,4 +1,4 @@
-// Which lab a word means, and what is said when it means none or several.
+// Tests which lab a word means, and the message if it means none or several.
 #include "../cli/lab_names.hpp"
 
 #include "../cli/errors.hpp"
@@ -32,7 +32,7 @@ TEST_CASE("a number, a part of a name, a whole name and a path all find the lab"
           "./labs/02_coalescing/", "/home/me/labs/02_coalescing"})
         CHECK(find_lab(word, names) == "02_coalescing");
     CHECK(find_lab("10", names) == "10_radix_sort");
-    CHECK(find_lab("1", names) == "01_memory_spaces"); // not 10 and not 12
+    CHECK(find_lab("1", names) == "01_memory_spaces"); // neither 10 nor 12
 }
 
 TEST_CASE("a word that means several labs lists them, and no other")

@@ -1,5 +1,4 @@
-// The ladder as a terminal shows it: what is in it, how wide it is, and that counts and times never
-// mix.
+// Tests the ladder in a terminal: its rows, its width, and that counts and times never mix.
 #include "../cli/ladder.hpp"
 
 #include "contains.hpp"

@@ -1,4 +1,4 @@
-// Which threads are the submission's, and which the driver's.
+// Tests which threads count as the submission's and which as the driver's.
 #include "../worker/left_threads.hpp"
 
 #include <doctest/doctest.h>
@@ -17,7 +17,7 @@ using grading::left_threads;
 
 namespace {
 
-// A library of that name which starts a thread that waits until it is told to end.
+// A library of that name. It starts a thread that waits until the test ends it.
 class library_with_thread {
 public:
     explicit library_with_thread(const std::string &name)

@@ -1,4 +1,4 @@
-// Results: of several labs merged, of graders that misbehave, and the exit status of it all.
+// Tests merged results of several labs, results of broken graders, and the exit status.
 #include "../cli/errors.hpp"
 #include "../cli/grade.hpp"
 #include "cli_project.hpp"
@@ -12,7 +12,7 @@ const char *passing =
   {"lab": "02_scaling", "submission": "solution", "status": "pass", "points": 3, "max_points": 3, "cases": [
     {"name": "scale: one", "kind": "correctness", "verdict": "PASS", "points": 3, "max_points": 3, "message": "", "hint": ""}]}]})";
 
-// A project whose grader writes `result` where --json says and then does `more`.
+// A project whose grader writes `result` to the file of --json and then does `more`.
 struct fake_grader : project {
     grade_options options;
     fake_grader(const std::string &result, const std::string &more)

@@ -1,4 +1,4 @@
-// Stands where a lab's generated names would: these tests call no function of a contract.
+// Replaces a lab's generated table for tests that call no function of a contract.
 #include "../call.hpp"
 
 namespace grading {

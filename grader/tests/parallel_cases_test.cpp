@@ -1,4 +1,4 @@
-// Cases in several processes: each runs once, and results come back as they were.
+// Tests cases in several processes: each runs once, and its results come back unchanged.
 #include "../parallel_cases.hpp"
 #include "../process/descriptor.hpp"
 
@@ -17,7 +17,7 @@ using namespace grading;
 
 namespace {
 
-// The cases of this test instead of the program's own.
+// Replaces the program's cases by those of this test.
 class with_cases {
 public:
     explicit with_cases(std::vector<std::pair<const char *, kind>> cases)
@@ -70,7 +70,7 @@ TEST_CASE("each case runs once, and its result comes back as it was")
                       {"b: fast", speed},
                       {"c: one", correctness}});
     const std::string bytes("\xff\0\x1b[2J", 6);
-    pipe_ends said = make_pipe(); // a byte a case
+    pipe_ends said = make_pipe(); // one byte per case
     auto run = [&](const case_group &group) {
         for (std::size_t i : group) {
             CHECK(write(said.in.get(), "x", 1) == 1);

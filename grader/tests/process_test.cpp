@@ -1,4 +1,4 @@
-// Children under limits: how they end, what they leave, and that none outlives its call.
+// Tests children under limits: how they end, their output, and that none outlives its call.
 #include "../cli/process.hpp"
 
 #include "../cli/errors.hpp"
@@ -69,7 +69,7 @@ TEST_CASE("a child that does not end is ended, with everything it started")
     CHECK(e.seconds < 4);
     REQUIRE(!e.text.empty());
     pid_t grandchild = std::stoi(e.text);
-    // The kernel may need a moment to let go of a killed process that nobody waits for.
+    // The kernel may need a moment to remove a killed process that no parent waits for.
     for (int i = 0; i < 200 && exists(grandchild); ++i) {
         std::ifstream stat("/proc/" + std::to_string(grandchild) + "/stat");
         std::string number, name, state;
@@ -93,8 +93,7 @@ TEST_CASE("limits hold")
     busy.limits = {{RLIMIT_CPU, 1}};
     ending e = run(busy);
     CHECK(e.what == ending::signalled);
-    CHECK(e.cpu_seconds >=
-          0.5); // the limit counts whole ticks, also where others had a part of them
+    CHECK(e.cpu_seconds >= 0.5); // the limit counts whole ticks, even those shared with others
     child big =
         shell("head -c 1000000 /dev/zero > /tmp/cuda-workbook-limit." + std::to_string(getpid()));
     big.limits = {{RLIMIT_FSIZE, 1000}};
@@ -116,7 +115,7 @@ TEST_CASE("in a sandbox only what is shown is there, and no other process")
 {
     for (grading::confinement how :
          {grading::confinement::namespaces, grading::confinement::landlock}) {
-        if (how < grading::available_confinement(false)) continue; // the kernel refuses it
+        if (how < grading::available_confinement(false)) continue; // the kernel refuses this one
         CAPTURE(name(how));
         grading::sandbox inside(how, {.processes = true});
         inside.show_system();
@@ -127,7 +126,7 @@ TEST_CASE("in a sandbox only what is shown is there, and no other process")
         ending e = run(c);
         CHECK_MESSAGE(e.ok(), e.words());
         CHECK(e.text.find("root:") == std::string::npos);
-        CHECK(e.text.find("passwd") == e.text.rfind("passwd")); // as cat names it
+        CHECK(e.text.find("passwd") == e.text.rfind("passwd")); // only cat's message names it
         if (how == grading::confinement::namespaces) // Landlock scopes signals since Linux 6.12
             CHECK(e.text.find("there") == std::string::npos);
         CHECK(e.text.find("bin\n") != std::string::npos);
@@ -215,11 +214,11 @@ TEST_CASE("a pool runs everything, reports in order, and stops at the first exce
     CHECK_THROWS_AS(run_all(1000000, 2, bad), machine_error);
     CHECK(started < 1000000);
     run_all(0, 2, bad);
-    std::atomic<int> told = 0; // each to take one core
+    std::atomic<int> limited = 0; // jobs that may use one core each
     run_all(2 * cores(), cores(), [&](std::size_t) {
         const char *n = std::getenv("SIMULATOR_CORES");
-        told += n != nullptr && std::string(n) == "1";
+        limited += n != nullptr && std::string(n) == "1";
     });
-    CHECK(told == static_cast<int>(2 * cores()));
+    CHECK(limited == static_cast<int>(2 * cores()));
     CHECK(std::getenv("SIMULATOR_CORES") == nullptr);
 }

@@ -1,4 +1,4 @@
-// What a student has reached is kept, and never lost.
+// Tests that a student's progress is kept and never lost.
 #include "../cli/progress.hpp"
 #include "cli_project.hpp"
 
@@ -127,7 +127,7 @@ TEST_CASE("what is open counts as neither reached nor left to do")
     l.lab = "04_other";
     keep_progress(p.tools, l, "sim");
     CHECK(contains(screen(p), "Every lab is done but for points that are open."));
-    // All that was open has been judged elsewhere: no more than that is open.
+    // The open points were judged on another machine, so they are not open here.
     l.points = 9;
     l.open_points = 0;
     keep_progress(p.tools, l, "gpu");

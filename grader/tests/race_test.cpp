@@ -1,4 +1,4 @@
-// The rule of the benchmark, on a simulated device with honest, slow, lying and cheating code.
+// Tests the benchmark rule with simulated times of honest, slow, lying and cheating submissions.
 #include "../race.hpp"
 #include "../statistics.hpp"
 #include "contains.hpp"
@@ -17,14 +17,13 @@ struct wrong_output {
     int round;
 };
 
-// One number is the input, its square the right output. Times are those of one call; a RUN takes as
-// many calls as fill 2 ms.
+// The input is one number, the right output its square. Times are per call; a run makes as many
+// calls as fill 2 ms.
 class simulated_device : public benchmark_device {
 public:
     double naive_ms = 3, submission_ms = 1, library_ms = 0; // library_ms 0: no library
-    double work_bytes = 0, work_fma = 0, device_copy = 4e9, device_fma = 3e10; // a millisecond
-    // Effects of the machine and the submission's worker on a time, an output, and the device's
-    // state.
+    double work_bytes = 0, work_fma = 0, device_copy = 4e9, device_fma = 3e10; // per millisecond
+    // The effects of the machine and of the submission's worker on a time, output and condition.
     std::function<double()> noise = [] { return 1.0; };
     std::function<double(double)> claimed = [](double ms) { return ms; };
     std::function<double(double)> naive_claimed = [](double ms) { return ms; };
@@ -44,7 +43,7 @@ public:
     void next_round() override
     {
         input = 1000 + ++round;
-        output_[0] = output_[1] = -1; // spoilt
+        output_[0] = output_[1] = -1; // invalidate
         order_.clear();
     }
     timed_run run(implementation who) override
@@ -93,8 +92,8 @@ speed_gates at_least(double s)
     return g;
 }
 
-// Jitter and rare long spikes.
-std::function<double()> restless(std::mt19937_64 &random, double jitter, double spikes)
+// Returns a noise source with jitter and rare long spikes.
+std::function<double()> noisy_times(std::mt19937_64 &random, double jitter, double spikes)
 {
     return [&random, jitter, spikes] {
         std::normal_distribution<double> normal;
@@ -175,7 +174,7 @@ TEST_CASE("noise neither fails a solution nor passes naive code")
     int wrong = 0;
     for (int i = 0; i < 300; ++i) {
         simulated_device fast, slow;
-        fast.noise = slow.noise = restless(random, 0.03, 0.1);
+        fast.noise = slow.noise = noisy_times(random, 0.03, 0.1);
         fast.submission_ms = 1 / 1.25;
         slow.submission_ms = 3;
         wrong += judge(fast, at_least(3)).what != verdict::PASS;
@@ -187,7 +186,7 @@ TEST_CASE("noise neither fails a solution nor passes naive code")
 TEST_CASE(
     "a ratio at the required one is measured again in fresh processes, then the median decides")
 {
-    // The ratio is above and below by turns, so that no interval ever clears the requirement.
+    // The ratio alternates around the requirement, so that no interval ever clears it.
     simulated_device t;
     t.naive_claimed = [&t](double ms) { return ms * (t.round % 2 ? 1.02 : 0.99); };
     judgement j = judge(t, at_least(3));
@@ -196,28 +195,28 @@ TEST_CASE(
     CHECK(j.result.measured_again);
     CHECK(j.result.by_median);
     CHECK(j.result.pairs == last_look);
-    CHECK(j.what == verdict::PASS); // the median, 3.015, is enough
+    CHECK(j.what == verdict::PASS); // the median, 3.015, decides
     CHECK(contains(j.message, "the median decided"));
 }
 
-TEST_CASE("what a restless machine leaves open is not the submission's fail")
+TEST_CASE("what a noisy_times machine leaves open is not the submission's fail")
 {
     simulated_device t;
-    // Naive's own time has two values, so that every ratio is well above or well below.
+    // Naive's time has two values, so that every ratio is far above or far below.
     t.naive_ms = 10;
     t.submission_ms = 10 / 3.0;
     t.naive_claimed = [&t](double ms) { return ms * (t.round % 2 ? 0.9 : 1.05); };
     judgement j = judge(t, at_least(3));
     CHECK(j.what == verdict::INFRA_ERROR);
-    CHECK(contains(j.message, "restless"));
+    CHECK(contains(j.message, "noisy_times"));
 }
 
 TEST_CASE("pairs spoilt by a fallen clock are thrown away")
 {
     simulated_device t;
-    // The clock falls in every third pair, and the submission, bound by it, is four times slower.
-    t.now = [](int reading) {
-        bool fell = reading / 2 % 3 == 2 && reading % 2 == 1;
+    // The clock drops in every third pair and makes the compute-bound submission four times slower.
+    t.now = [](int look) {
+        bool fell = look / 2 % 3 == 2 && look % 2 == 1;
         return device_state{fell ? 900.0 : 1980.0, false, 3e10};
     };
     t.claimed = [&t](double ms) { return t.round % 3 == 0 ? 4 * ms : ms; };
@@ -225,7 +224,7 @@ TEST_CASE("pairs spoilt by a fallen clock are thrown away")
     CHECK(j.what == verdict::PASS);
     CHECK(j.result.pairs == 10);
     CHECK(j.result.discarded == 4);
-    CHECK(j.result.low == doctest::Approx(3)); // no spoilt pair is among them
+    CHECK(j.result.low == doctest::Approx(3)); // no disturbed pair counts
 }
 
 TEST_CASE("without the driver's word the multiply-add rate tells that the clock fell")
@@ -269,7 +268,7 @@ TEST_CASE("a throttled or shared machine is an infrastructure error, not a fail"
     judgement j = judge(t, at_least(2));
     CHECK(j.what == verdict::INFRA_ERROR);
     CHECK(j.result.pairs == 0);
-    CHECK(t.round < 20); // given up, not tried for ever
+    CHECK(t.round < 20); // it gives up
     CHECK(contains(j.hint, "Grade again"));
 }
 
@@ -285,14 +284,13 @@ TEST_CASE("what no clock explains is too slow though the clock moved in every pa
     CHECK(j.hint == "try harder");
     CHECK(j.result.reached == 0);
 
-    t.submission_ms = 3 / 0.8; // the clock may have moved by more than two readings show
+    t.submission_ms = 3 / 0.8; // the clock may have moved more than two samples show
     CHECK(judge(t, at_least(2)).what == verdict::INFRA_ERROR);
 
     t.submission_ms = 3 / 0.5;
-    t.now = [](int reading) {
-        return device_state{std::nan(""), false, reading % 2 ? 1e10 : 3e10};
-    };
-    CHECK(judge(t, at_least(2)).what == verdict::INFRA_ERROR); // a third of the rate could
+    t.now = [](int look) { return device_state{std::nan(""), false, look % 2 ? 1e10 : 3e10}; };
+    CHECK(judge(t, at_least(2)).what ==
+          verdict::INFRA_ERROR); // a third of the clock rate could explain it
 }
 
 TEST_CASE("a worker whose events lie is a clock mismatch")
@@ -334,7 +332,7 @@ TEST_CASE("threads left behind in most runs end the race, however fast it was")
 TEST_CASE("a lie too small to see in one run does not help across the requirement")
 {
     simulated_device t;
-    t.submission_ms = 3 / 2.4; // 2.4 times, where 3 are required
+    t.submission_ms = 3 / 2.4; // a speedup of 2.4; 3 is required
     t.claimed = [](double ms) { return ms * 2.4 / 3.1; };
     judgement j = judge(t, at_least(3));
     CHECK(j.what == verdict::CLOCK_MISMATCH);
@@ -395,7 +393,7 @@ TEST_CASE("faster than any version can be is implausible")
     simulated_device t;
     t.submission_ms = 1;
     speed_gates g = at_least(1.35);
-    CHECK(judge(t, g).what == verdict::PASS); // nothing is known
+    CHECK(judge(t, g).what == verdict::PASS); // no upper limit is known
     g.most_speedup = 2.9;
     judgement j = judge(t, g);
     CHECK(j.what == verdict::IMPLAUSIBLE);
@@ -511,6 +509,6 @@ TEST_CASE("steps are counted where they are offered")
     CHECK(t.reached() == 2);
     CHECK(t.needs() == std::vector<std::string>{"at least 0.6 and at most 2",
                                                 "at least 0.8 and at most 1", "at most 0.5"});
-    t.add({0.9, 0, 0}, 0.5, true, needs("at least")); // without pass nothing is reached
+    t.add({0.9, 0, 0}, 0.5, true, needs("at least")); // without pass no step counts
     CHECK(t.reached() == 0);
 }

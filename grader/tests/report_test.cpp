@@ -1,4 +1,4 @@
-// What a submission prints can neither break a result file nor pose as the grader's own words.
+// Tests that a submission's output can neither break a result file nor pose as the grader's words.
 #include "../case_run.hpp"
 #include "../report.hpp"
 
@@ -37,7 +37,7 @@ TEST_CASE("any bytes make a string that JSON takes as it is")
         std::string bytes(random() % 64, ' ');
         for (char &c : bytes) c = static_cast<char>(random());
         std::string shown = printable(bytes);
-        // Strict: dump throws for text that is not UTF-8.
+        // dump throws if text is not UTF-8.
         std::string text = nlohmann::json(shown).dump();
         CHECK(nlohmann::json::parse(text).get<std::string>() == shown);
         for (unsigned char c : shown) CHECK((c >= 0x20 || c == '\t'));
@@ -75,7 +75,7 @@ TEST_CASE("the report begins with what is first to mend, and names its TODO by t
     };
     CHECK(holds("\nRACE  scale: two\n"));
     CHECK(holds("Try: mend it. (TODO 2)"));
-    // A function that is not shown yet gets one sentence of its first failure.
+    // A function that is not shown yet gets one sentence about its first failure.
     const std::string turn = "    CRASH              turn: ";
     const std::string indent(23, ' ');
     CHECK(holds(turn + "one\n" + indent + "turn: one failed at line 6.\n" + turn + "two\n"));
@@ -224,12 +224,12 @@ TEST_CASE("what nothing here can judge is open, and neither fails the lab nor pa
     CHECK(text.find("4 points are open: ranks: two; ranks: four. There is no MPI.") !=
           std::string::npos);
     CHECK(text.find("\n1 of 5 points, 4 open") != std::string::npos);
-    CHECK(text.find("Next:") == std::string::npos); // nothing is left to do here
-    records().front().lacking = false;              // else than what the lab can do without
+    CHECK(text.find("Next:") == std::string::npos); // no work is left here
+    records().front().lacking = false;              // the lab cannot do without it
     CHECK(exit_status() == 77);
     auto lab_json = [] { return nlohmann::json::parse(result_json())["labs"][0]; };
     CHECK_FALSE(lab_json()["cases"][0].contains("unsupported"));
-    records().front().unsupported = true; // by the submission, of the simulator
+    records().front().unsupported = true; // the submission uses an unsupported feature
     records().front().hint = "A GPU can judge it.";
     CHECK(exit_status() == 77);
     CHECK(lab_json()["status"] == "skipped");
@@ -241,14 +241,14 @@ TEST_CASE("what nothing here can judge is open, and neither fails the lab nor pa
     text = human_report(false);
     CHECK(text.find("2 points are open: ranks: two. There is no MPI. A GPU can judge it.") !=
           std::string::npos);
-    CHECK(text.find("Next: edit") != std::string::npos); // another way may be judged here
+    CHECK(text.find("Next: edit") != std::string::npos); // another solution may be judged here
     records().back().result = verdict::WRONG_ANSWER;
     records().back().points = 0;
     CHECK(exit_status() == 1);
     records().back().result = verdict::INFRA_ERROR;
     text = human_report(false);
     CHECK(text.find("Not graded: a fault of the machine") != std::string::npos);
-    CHECK(text.find("0 of 5 points") == std::string::npos); // which would be a zero
+    CHECK(text.find("0 of 5 points") == std::string::npos); // that would be a zero
     CHECK(text.find("FAIL") == std::string::npos);
     records().clear();
 }

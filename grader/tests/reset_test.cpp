@@ -1,4 +1,4 @@
-// A stub goes back to how it was handed out, and nothing of the student's is lost.
+// Tests that reset restores the original stub and loses no work of the student.
 #include "../cli/errors.hpp"
 #include "../cli/original.hpp"
 #include "../cli/reset.hpp"
@@ -29,7 +29,7 @@ std::vector<std::string> kept(const project &p)
     return texts;
 }
 
-// Without a terminal, and without a line of output in the test's own.
+// Runs reset without a terminal and discards its output.
 int reset(const project &p, bool agreed)
 {
     std::fflush(stdout);
@@ -56,10 +56,10 @@ TEST_CASE("without git the copy of the first run is the original")
 {
     project p;
     std::string stub = p.tools.stub(p.only_lab());
-    CHECK_THROWS_AS(reset(p, true), machine_error); // nothing to go back to
+    CHECK_THROWS_AS(reset(p, true), machine_error); // no original exists
     copy_stubs(p.tools);
     p.put("labs/02_scaling/stub.cu", "mine\n");
-    copy_stubs(p.tools); // not again
+    copy_stubs(p.tools); // changes nothing the second time
     CHECK(original_stub(p.tools, p.only_lab()).text == handed_out);
     CHECK(original_stub(p.tools, p.only_lab()).where == ".workbook/stubs/02_scaling.cu");
     CHECK(reset(p, true) == passed);
@@ -71,7 +71,7 @@ TEST_CASE("it asks, and refuses where it cannot")
 {
     project p;
     copy_stubs(p.tools);
-    CHECK(reset(p, false) == passed); // nothing to change, nothing to ask
+    CHECK(reset(p, false) == passed); // an unchanged stub needs no question
     p.put("labs/02_scaling/stub.cu", "mine\n");
     int null = open("/dev/null", O_RDONLY), before = dup(0);
     dup2(null, 0);
@@ -101,7 +101,7 @@ TEST_CASE("git's last commit is the original where there is git; a lost file com
     git(p, {"add", "labs"});
     git(p, {"commit", "-qm", "stub"});
     p.put("labs/02_scaling/stub.cu", "mine\n");
-    git(p, {"add", "labs"}); // staged is not committed
+    git(p, {"add", "labs"}); // staged only, not committed
     stub_original original = original_stub(p.tools, p.only_lab());
     CHECK(original.text == handed_out);
     CHECK(contains(original.where, "git's commit "));

@@ -1,4 +1,4 @@
-// Which memory is a worker's, and which is still the grader's.
+// Tests which memory counts as a worker's and which as the grader's.
 #include "../process/usage.hpp"
 #include "../session.hpp"
 
@@ -24,7 +24,7 @@ struct signal_pipe {
     signal_pipe() { REQUIRE(pipe2(ends, O_CLOEXEC) == 0); }
     ~signal_pipe() { close(ends[0]), close(ends[1]); }
     bool give() const { return write(ends[1], "x", 1) == 1; }
-    bool take() const // false: nobody has its other end any more
+    bool take() const // false: the other end is closed
     {
         char byte;
         return read(ends[0], &byte, 1) == 1;
@@ -32,8 +32,8 @@ struct signal_pipe {
     void only_takes() { close(std::exchange(ends[1], -1)); }
 };
 
-// As the grader's keepers do: a worker, which begins its program when told; and once more told,
-// what a worker may leave behind, which never begins one.
+// Imitates a keeper: forks a worker, which begins its program on `begin`, and on `leave` a process
+// that a worker may leave behind, which never begins one.
 [[noreturn]] void keep(const signal_pipe &begin, const signal_pipe &leave, signal_pipe &there,
                        const signal_pipe &left)
 {
@@ -59,7 +59,7 @@ struct signal_pipe {
 
 constexpr std::size_t held_by_file = 48 << 20;
 
-// A child that begins its program with a file of memory open, which it does not map.
+// Forks a child that begins its program with a memory file open that it does not map.
 [[noreturn]] void keep_file(int file, signal_pipe &there)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -74,7 +74,7 @@ constexpr std::size_t held_by_file = 48 << 20;
     _exit(0);
 }
 
-// A child whose main thread ends before another, which holds memory.
+// The thread that holds memory after its main thread has ended.
 void *hold_without_main(void *there)
 {
     void *pages = std::malloc(held_by_grader);
@@ -94,12 +94,12 @@ void *hold_without_main(void *there)
         _exit(127);
     }
     begun.only_takes();
-    begun.take(); // nothing: its end is closed as the program begins
+    begun.take(); // fails: execve closes the other end
     if (fork() == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         pthread_t other;
         if (pthread_create(&other, nullptr, hold_without_main, &there) != 0) _exit(127);
-        syscall(SYS_exit, 0); // of this thread alone, through no handler
+        syscall(SYS_exit, 0); // ends only this thread and runs no exit handler
     }
     there.only_takes();
     pause();
@@ -121,7 +121,7 @@ TEST_CASE("a worker that has not begun holds nothing; what it leaves behind does
     CHECK(there.take());
     CHECK(grading::used_from(keeper, {}).bytes == 0);
     begin.give();
-    CHECK_FALSE(there.take()); // its end is closed as the program begins
+    CHECK_FALSE(there.take()); // execve closes the other end
     CHECK(grading::used_from(keeper, {}).bytes > 0);
     CHECK(grading::used_from(keeper, {}).bytes < held_by_grader);
     leave.give();

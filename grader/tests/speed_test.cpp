@@ -1,8 +1,8 @@
-// Whole races between processes, without a GPU: this program is also the workers that it races,
-// which keep their buffers in host memory and let time pass where a device would work. Where one
-// says that it is a simulator, it is also the device, which then has the buffers and does the work.
+// Tests whole benchmarks between processes without a GPU. This program also plays the workers: they
+// keep their buffers in host memory and sleep while a device would work. A worker that claims to be
+// a simulator also plays the device, which then holds the buffers and does the work.
 //
-// Each race below is a speed case of the grader's own; the tests then read the records it left.
+// Each benchmark below is a speed case of the grader; the tests then read its records.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include "../case_run.hpp"
 #include "../race.hpp"
@@ -31,7 +31,7 @@
 
 namespace grading {
 
-// The contract of these races, as the parent's table of names has it.
+// The contract of these benchmarks, as in the parent's table of names.
 extern const entry contract[] = {{"add_one", "in,out,n", nullptr, 0},
                                  {"add_one_in_place", "data,n", nullptr, 0}};
 extern const int contract_size = 2, contract_devices = 2;
@@ -46,9 +46,9 @@ void add_one_in_place(int *data, int n);
 namespace {
 
 constexpr double naive_ms = 8;
-constexpr int marked_form = -7; // the first element, where the submission has a form of its own
+constexpr int marked_form = -7; // first element of an input in the submission's own form
 
-// The worker. What it is like stands in the name it was started by.
+// An imitated worker. The name by which it was started selects its behaviour.
 class imitation {
 public:
     imitation(const std::filesystem::path &program, std::byte *in, std::byte *out)
@@ -88,7 +88,7 @@ public:
     }
 
 private:
-    enum class part { all, host, device }; // the host's has a device that does all there is to do
+    enum class part { all, host, device }; // a host's device does all the work
 
     static std::string name_of_host()
     {
@@ -97,7 +97,7 @@ private:
         return name;
     }
 
-    // Whether another process has all memory of the device, which is a lock here.
+    // Returns true if another process has taken all device memory, which a lock stands for.
     bool taken() const
     {
         if (kind_ != "naive" || flock(device_, LOCK_EX | LOCK_NB) != 0) return kind_ == "naive";
@@ -185,7 +185,7 @@ private:
         return kind_ == "naive" || kind_ == "slow" || kind_ == "lies" ? naive_ms : 1;
     }
 
-    // No findings; counters in which naive's loads are strided.
+    // Writes no findings, and counters in which naive's loads are strided.
     void report(std::uint64_t offset)
     {
         std::string none = R"({"requests":0,"sectors":0,"ideal_sectors":0,"bytes":0})";
@@ -227,11 +227,11 @@ private:
         std::memcpy(out_ + offset, &f, sizeof f);
     }
 
-    // A device of 10 GB/s and 10 GFMA/s.
+    // Imitates a device of 10 GB/s and 10 GFMA/s.
     void measure(std::string_view function, std::uint32_t calls, reply &a) const
     {
         double ms = 0.001;
-        if (function == "yardstick_copy") ms = 2 * 2 / 10.0; // 2 MiB, read and written
+        if (function == "yardstick_copy") ms = 2 * 2 / 10.0; // reads and writes 2 MiB
         if (function == "yardstick_fma") ms = yardstick::multiply_adds(16, 512) / 1e7;
         a.event_ms = a.host_ms = calls * ms;
     }
@@ -287,7 +287,7 @@ int serve(const std::filesystem::path &program)
     return 0;
 }
 
-// What is raced: add_one, or the same in place.
+// The benchmarked function is add_one, or the same in place.
 constexpr int elements = 5000;
 
 std::span<std::byte> renew(std::vector<int> &values, std::mt19937_64 &random)
@@ -332,7 +332,7 @@ private:
     argument_memory of_output_;
 };
 
-// Its vectors are others in each round.
+// Uses new vectors in each round.
 class adding_anew : public adding {
 public:
     explicit adding_anew(std::mt19937_64 &random) : adding(random, 0) {}
@@ -364,7 +364,7 @@ public:
     }
 };
 
-// `n` of the elements may change; the others stay as they are, but from round to round.
+// Lets `n` of the elements change; the others change only between rounds.
 class adding_in_place : public workload {
 public:
     explicit adding_in_place(std::mt19937_64 &random, int n = elements) : n_(n), in_(elements)
@@ -399,7 +399,7 @@ private:
     output<int> data_{0};
 };
 
-std::filesystem::path folder; // of links to this program, one a kind of worker
+std::filesystem::path folder; // holds one link to this program per kind of worker
 
 void race_against(const std::string &kind, const make_workload &make, double speedup = 3,
                   const make_workload &make_for_naive = {}, double naive_share = 1)
@@ -440,7 +440,7 @@ std::unique_ptr<workload> to_pinned(std::mt19937_64 &random)
 
 } // namespace
 
-// The same on what says that it is a simulator.
+// The same with a worker that claims to be a simulator.
 void count_against(const std::string &kind)
 {
     restart_workers();
@@ -461,7 +461,7 @@ SPEED_CASE("race: vectors made anew", 4) { race_against("fast", any<adding_anew>
 SPEED_CASE("race: more elements", 4) { race_against("fast", any<adding_more>); }
 SPEED_CASE("race: a silent change", 4) { race_against("fast", any<silently_adding>); }
 SPEED_CASE("race: slow", 4) { race_against("slow", moving()); }
-// As if naive, with a thousandth of the work, showed that all of it takes 8 s.
+// Naive has a thousandth of the work, so its time implies 8 s for all of it.
 SPEED_CASE("race: takes a minute", 4) { race_against("takes a minute", moving(), 3, {}, 0.001); }
 SPEED_CASE("race: lies", 4) { race_against("lies", moving()); }
 SPEED_CASE("race: replays", 4) { race_against("replays", moving()); }
@@ -475,16 +475,16 @@ SPEED_CASE("race: crashes", 4) { race_against("crashes", moving()); }
 SPEED_CASE("race: loses memory", 4) { race_against("loses memory", moving()); }
 SPEED_CASE("race: no memory", 4) { race_against("says there is no memory", moving()); }
 SPEED_CASE("race: all memory", 4) { race_against("takes all memory", moving()); }
-// A call of 1 ms that should have moved 20 MB, on a device of 10 GB/s.
+// A call takes 1 ms but should move 20 MB on a device of 10 GB/s.
 SPEED_CASE("race: implausible", 4) { race_against("fast", moving(20e6)); }
-// Two races in the same workers: the first leaves nothing behind.
+// Two benchmarks in the same workers: the first must not affect the second.
 SPEED_CASE("race: twice", 4)
 {
     race_against("fast", moving());
     race(moving(), {});
 }
 
-// What naive takes is asked for, and the race is none the worse for it.
+// Asking for naive's cost must not affect the benchmark.
 SPEED_CASE("race: naive's cost", 4)
 {
     double ms = naive_cost(moving());
@@ -525,7 +525,7 @@ void judge_where_reading_is_explained(const std::vector<float> &got)
 
 } // namespace
 
-// Of eight elements the last three are 9; three mistakes make them so.
+// The last three of eight elements are 9, which three mistakes explain.
 CORRECTNESS_CASE("call: explained by several", 1)
 {
     output<int> out(8);
@@ -545,7 +545,7 @@ CORRECTNESS_CASE("call: explained in part", 1)
         out, {1, 2, 3, 4}, {},
         {{"All are 9.", "", made({9, 9, 9, 9}), true}, {"They are 9.", "", made({9, 9, 9, 9})}});
 }
-// Two elements of eighteen can be compared with those 16 places on, and agree with them.
+// Two of eighteen elements have a counterpart 16 places on, and equal it by chance.
 CORRECTNESS_CASE("call: moved, by chance", 1)
 {
     output<int> out(18);
@@ -777,7 +777,7 @@ int main(int count, char **arguments)
         races.setOption("reporters", "records");
         races.setOption("order-by", "file");
         races.addFilter("test-case", which);
-        races.run(); // their failures are what the tests are about
+        races.run(); // the tests check these failures
     }
     restart_workers();
     std::filesystem::remove_all(folder);

@@ -1,4 +1,4 @@
-// The interval against binomial theory, and the rule against synthetic noise of GPU machines.
+// Tests the interval against binomial theory, and the rule with synthetic noise of GPU machines.
 #include "../statistics.hpp"
 
 #include <cmath>
@@ -18,13 +18,13 @@ double binomial_below(int n, int k) // P(Bin(n, 1/2) < k), summed from logarithm
     return p;
 }
 
-// What a machine does to a true time.
+// A machine's disturbance of a true time.
 struct noise {
     const char *name;
     double jitter;                    // sigma of the logarithm
-    double spikes, spike_size;        // how often, and their mean size in times of the true time
-    double enter = 0, leave = 1;      // chance to enter and to leave a slow episode
-    double slower = 1, asymmetry = 1; // factor within; how much more of it hits the fast version
+    double spikes, spike_size;        // their probability, and mean size relative to the true time
+    double enter = 0, leave = 1;      // probability to enter and to leave a slow episode
+    double slower = 1, asymmetry = 1; // factor in an episode; multiple of it for the fast version
     double walk = 0;                  // drift
 };
 
@@ -59,7 +59,7 @@ struct outcome {
     int pairs;
 };
 
-// The rule as a race applies it, undecided at the cap left to the median.
+// Applies the rule as a benchmark does: if undecided at the last look, the median decides.
 outcome judge(machine &m, double true_ratio, double required)
 {
     std::vector<double> ratios;
@@ -160,7 +160,7 @@ TEST_CASE("summaries")
     CHECK(std::isnan(median({})));
     CHECK(quantile(std::vector<double>{1, 2, 3, 4, 5}, 0.25) == 2);
     CHECK(quantile(std::vector<double>{7}, 1) == 7);
-    CHECK(relative_spread(std::vector<double>{9, 10, 10, 10, 1000}) == 0); // one spike is no unrest
+    CHECK(relative_spread(std::vector<double>{9, 10, 10, 10, 1000}) == 0); // one spike is ignored
     CHECK(relative_spread(std::vector<double>{5, 5, 10, 15, 15}) == 1);
 }
 
@@ -179,10 +179,10 @@ TEST_CASE("looks come at 10, 15, ... 60")
 TEST_CASE("the decision turns at the required value")
 {
     std::vector<double> s(10, 3.0);
-    CHECK(decide(s, 3.0) == decision::reached); // at the value is enough
+    CHECK(decide(s, 3.0) == decision::reached); // equality is enough
     CHECK(decide(s, 3.0001) == decision::missed);
     s[0] = 2;
-    CHECK(decide(s, 3.0) == decision::go_on); // of ten, one below leaves it open
+    CHECK(decide(s, 3.0) == decision::go_on); // one of ten below leaves it undecided
     CHECK(decide(std::vector<double>(8, 9.0), 3.0) == decision::go_on);
 }
 
@@ -195,7 +195,7 @@ TEST_CASE("5 % below the required ratio never passes, 5 % above never fails")
         CHECK(trials(n, 1.05, 2000, 13).passed == 1);
         rates far = trials(n, 1.25, 2000, 14);
         CHECK(far.passed == 1);
-        CHECK(far.pairs < 15); // and is decided soon
+        CHECK(far.pairs < 15); // decided early
     }
 }
 
@@ -203,7 +203,7 @@ TEST_CASE("throttling of one side alone fails no one who is 25 % above, and pass
 {
     CHECK(trials(lopsided_noise, 0.95, 2000, 21).passed == 0);
     CHECK(trials(lopsided_noise, 1.25, 2000, 22).passed > 0.999);
-    // Why pairs with a fallen clock are thrown away: 5 % above is not safe from it.
+    // Pairs with a dropped clock are discarded because they can fail even a 5 % margin.
     CHECK(trials(lopsided_noise, 1.05, 2000, 23).passed < 0.95);
 }
 
@@ -216,7 +216,7 @@ TEST_CASE("exactly at the required ratio the early decisions err as rarely as th
         outcome o = judge(m, 3, 3);
         if (o.pairs < last_look) (o.passed ? early_pass : early_fail) += 1;
     }
-    double bound = 11 * error_per_look; // the union over the looks
+    double bound = 11 * error_per_look; // union bound over the looks
     CHECK(early_pass < rounds * bound);
     CHECK(early_fail < rounds * bound);
     CHECK(early_pass + early_fail > 0);

@@ -1,5 +1,4 @@
-// The submission builder: what it accepts, what it says about the rest, and what a file cannot
-// reach.
+// Tests the submission builder: accepted files, messages about others, and files out of reach.
 #include "../cli/errors.hpp"
 #include "../cli/submission.hpp"
 #include "../process/sandbox.hpp"
@@ -313,7 +312,7 @@ TEST_CASE("of system calls those remain that the C++ library's waits make")
     std::string waiting = right + "#include <sys/syscall.h>\n#include <unistd.h>\n"
                                   "void wait(int *at) { syscall(SYS_futex, at, 0, 0, 0); }\n";
     built_submission b = p.build(waiting);
-    CHECK(b.verdict == verdict::BUILD_FAILED); // this project's worker has none
+    CHECK(b.verdict == verdict::BUILD_FAILED); // this project's worker lacks the symbol
     CHECK_MESSAGE(contains(b.message, "uses futex_only_syscall"), b.message);
     p.make_worker_library("extern \"C\" long futex_only_syscall(long, ...) { return 0; }\n"
                           "int main() { scale(nullptr, 0); }\n");
@@ -343,7 +342,7 @@ TEST_CASE("the solution, the grader and the machine's files cannot be included")
     refused("asm(\".incbin \\\"" + secret + "\\\"\");\n" + right);
     if (limits.closed && grading::available_confinement(false) != grading::confinement::none)
         refused("#if __has_include(\"" + secret + "\")\nvoid scale(float *, int) {}\n#endif\n");
-    // A header that only the machine has.
+    // The header lies outside the project and the toolkit.
     std::string outside = "/var/tmp/cuda-workbook-test-" + std::to_string(getpid()) + ".hpp";
     write_atomically(outside, "#define twice_from_elsewhere 1\n");
     refused("#include \"" + outside + "\"\n" + right);
@@ -449,7 +448,7 @@ TEST_CASE("a compiler or a linker that somebody killed is no fault of the submis
     p.tools.cxx = {p.script("bin/c++", "echo 'collect2: fatal error: ld terminated with signal 9 "
                                        "[Killed]'; exit 1")};
     CHECK(contains(said(right), "killed by signal 9"));
-    // A file that only says so is told what is wrong with it.
+    // A file that only claims so gets its own error.
     built_project q;
     b = q.build("#error gcc: fatal error: Killed signal terminated program cc1plus\n" + right);
     CHECK(contains(b.message, "#error"));
@@ -459,7 +458,7 @@ TEST_CASE("the linker sees none of the machine's other files")
 {
     if (grading::available_confinement(false) == grading::confinement::none) return;
     built_project p;
-    // A compiler that is not in the project, beside a file that it must not see.
+    // The compiler lies outside the project, beside a file that it must not see.
     const std::string secret = temporary.path + "/secret", bin = temporary.path + "/tools/bin";
     write_atomically(secret, "known to nobody");
     std::filesystem::create_directories(bin);
@@ -496,7 +495,7 @@ TEST_CASE("a disk, a limit or a permission that stops the compiler is no fault o
     };
     SUBCASE("whatever it compiles")
     {
-        // The line names a file of ours, which no student is shown.
+        // The line names one of our files, which students must not see.
         for (const char *reason : {"No space left on device", "Read-only file system",
                                    "Disk quota exceeded", "Too many open files"}) {
             p.tools.nvcc =
@@ -561,7 +560,7 @@ TEST_CASE("a disk, a limit or a permission that stops the compiler is no fault o
         std::filesystem::create_directory(p.root + "/closed");
         chmod((p.root + "/closed").c_str(), 0555);
         std::filesystem::permissions(p.root + "/build", std::filesystem::perms(0777));
-        // An earlier test may have made this program's own folder already, which then is closed.
+        // An earlier test may have created and closed this program's own folder.
         const scratch_folder made;
         const std::string own = std::filesystem::path(made.path()).parent_path();
         setenv("TMPDIR", (p.root + "/closed").c_str(), 1);
@@ -641,7 +640,7 @@ TEST_CASE("the lint reads nm's lines")
     CHECK(lint_symbols("                 U _ZN7grading4passEv\n", "f.cu") ==
           "f.cu uses grading::pass(), which belongs to the grader");
     CHECK(lint_symbols("                 U _Z14yardstick_nullv\n", "f.cu") != "");
-    // Each part of this name has the one before twice: in words it takes terabytes.
+    // Each part of this name repeats the one before twice: demangled it takes terabytes.
     std::string without_end = "_Z1fI1aIiiE";
     for (const char k : std::string("123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"))
         without_end += std::string("S0_IS") + k + "_S" + k + "_E";

@@ -1,4 +1,4 @@
-// Text for terminals: wrapped, safe, in proportion.
+// Tests text for terminals: wrapping, escaping, bars.
 #include "../cli/text.hpp"
 
 #include <doctest/doctest.h>
@@ -49,7 +49,7 @@ TEST_CASE("near misses")
     CHECK(nearest("grad", {"demo", "grade", "doctor"}) == "grade");
     CHECK(nearest("--jsn", {"--json", "--seed"}) == "--json");
     CHECK(nearest("grdae", {"demo", "grade", "doctor"}) == "grade"); // swapped letters
-    CHECK(nearest("rgaed", {"demo", "grade", "doctor"}) == "");      // two pairs of them
+    CHECK(nearest("rgaed", {"demo", "grade", "doctor"}) == "");      // two pairs swapped
     CHECK(nearest("xyzzy", {"demo", "grade"}) == "");
 }
 

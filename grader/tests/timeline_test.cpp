@@ -1,4 +1,4 @@
-// How a timeline is read, said and drawn.
+// Tests how a timeline is read, described and drawn.
 #include "../cli/access_counts.hpp"
 #include "../cli/timeline.hpp"
 #include "contains.hpp"
@@ -25,7 +25,7 @@ timeline_step step_of(step_kind kind, const char *lane, std::uint64_t start, std
     return s;
 }
 
-// Two pieces in two streams; the second's kernel waits for an event of the first.
+// Two chunks in two streams; the second's kernel waits for an event of the first.
 stream_timeline two_streams()
 {
     using enum step_kind;
@@ -61,7 +61,7 @@ stream_timeline in_one_stream()
     return t;
 }
 
-// In one line, words apart by one blank.
+// Returns text in one line, with words separated by one blank.
 std::string unwrapped(const std::string &text)
 {
     std::istringstream in(text);
@@ -98,7 +98,7 @@ TEST_CASE("lanes have a mark for what runs, in 80 columns")
 {
     std::string text = timeline_text(two_streams(), terminal{});
     for (const std::string &line : lines(text)) CHECK_MESSAGE(columns(line) <= 80, line);
-    // 68 columns beside the names: a quarter is 17.
+    // The chart has 68 columns beside the names: a quarter is 17.
     std::string quarter(17, '>'), kernel(17, '#'), back(17, '<'), none(17, ' ');
     CHECK(contains(text, "  stream 1  " + quarter + kernel + "\n"));
     CHECK(contains(text, "  stream 2  " + none + quarter + kernel + back + "\n"));
@@ -112,8 +112,8 @@ TEST_CASE("lanes have a mark for what runs, in 80 columns")
     CHECK(contains(text, "#4 100 200 stream 2: copy to the device, 1.6 kB; after #1, which had "
                          "the copy engine"));
     CHECK(contains(
-        text, "#3 200 200 stream 1: event recorded; after #2")); // the event that was waited for
-    CHECK(!contains(text, "#5 "));                               // a wait that did not last
+        text, "#3 200 200 stream 1: event recorded; after #2")); // the event that ended the wait
+    CHECK(!contains(text, "#5 "));                               // a wait of no length
 }
 
 TEST_CASE("where nothing overlaps, it says why")
@@ -158,7 +158,7 @@ TEST_CASE("streams come before sectors where they or copies take the time")
 TEST_CASE("the picture has a bar a step and its lanes")
 {
     stream_timeline t = two_streams();
-    t.steps[4].start = 150; // now it lasts: drawn, and joined to what it waited for
+    t.steps[4].start = 150; // now it has a length: drawn, and joined to its event
     t.steps[4].waited_for = 3;
     t.steps[1].name = "add<a&b>";
     std::string picture = timeline_picture(t);
@@ -169,7 +169,7 @@ TEST_CASE("the picture has a bar a step and its lanes")
             ++n;
         return n;
     };
-    CHECK(count("class=\"kernel\"") == 2 + 1); // and the legend's
+    CHECK(count("class=\"kernel\"") == 2 + 1); // one is in the legend
     CHECK(count("class=\"to_device\"") == 2 + 1);
     CHECK(count("class=\"waits\"") == 2 + 1);
     CHECK(count("class=\"critical\"") == 4 + 1);

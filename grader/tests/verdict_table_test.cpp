@@ -1,4 +1,4 @@
-// The table of verdicts: what is read and written, and which differences are found.
+// Tests the table of verdicts: reading, writing, and the differences that it finds.
 #include "../cli/verdict_table.hpp"
 
 #include "../cli/errors.hpp"
@@ -24,7 +24,7 @@ const verdict_table recorded{"sim",
                               row("wrong/x.cu", "scale: one", "PASS", "1/1"),
                               row("wrong/x.cu", "scale: row, wide", "RACE", "0/2")}};
 
-// Everything as the table has it, the wrong one in its own case alone.
+// Results that equal the table, the wrong submission's in its own case only.
 std::vector<graded_submission> as_recorded()
 {
     return {

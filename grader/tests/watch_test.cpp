@@ -1,5 +1,5 @@
-// The student's loop: which saves are graded, what the screen holds, and the whole loop in a
-// terminal of the test's own, with a grading command that only writes down what it was given.
+// Tests `watch`: which saves are graded, the screen, and the whole loop in a pseudo-terminal with a
+// grading command that only records its arguments.
 #include "../cli/errors.hpp"
 #include "../cli/keys.hpp"
 #include "../cli/saves.hpp"
@@ -69,7 +69,7 @@ terminal plain(int width)
     return t;
 }
 
-// `watch` in a process on the other side of a terminal.
+// Runs `watch` in a process on the other side of a terminal.
 class session {
 public:
     session(const project &p, const std::string &grade, const char *term = "xterm")
@@ -79,7 +79,7 @@ public:
         tcgetattr(slave_, &before_);
         pid_ = fork();
         if (pid_ != 0) return;
-        close(master_); // else it would not hang up
+        close(master_); // an open copy here would prevent the hang-up
         setsid();
         ioctl(slave_, TIOCSCTTY, 0);
         for (int descriptor : {0, 1, 2}) dup2(slave_, descriptor);
@@ -102,7 +102,7 @@ public:
         if (master_ >= 0) close(master_);
         close(slave_);
     }
-    // Reads until the text was shown; what came before it is forgotten.
+    // Reads until the text was shown and drops the output before it.
     bool sees(const std::string &text)
     {
         auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
@@ -130,7 +130,7 @@ public:
     void hang_up() { close(std::exchange(master_, -1)); }
     int ends()
     {
-        // Its end is what is waited for, but a program that stays must not stop the tests.
+        // Wait for its end, but a program that does not end must not block the tests.
         int descriptor = static_cast<int>(syscall(SYS_pidfd_open, pid_, 0));
         pollfd wait{descriptor, POLLIN, 0};
         if (poll(&wait, 1, 20000) != 1) {
@@ -159,7 +159,7 @@ private:
     std::string said_;
 };
 
-// Notes each run in `runs`, gives the result that the stub names, and waits where there is `hold`.
+// Records each run in `runs`, gives the result that the stub names, and waits while `hold` exists.
 std::string grading_script(project &p)
 {
     p.put("wrong.json", result({a_case("scale: one", "WRONG_ANSWER")}, 3).dump());
@@ -184,7 +184,7 @@ TEST_CASE("a save is graded once, when it is whole")
         for (int i = 0; i < 10; ++i) changes += saves.look(now);
         return changes;
     };
-    CHECK(looks(holding("old")) == 0);      // touched only
+    CHECK(looks(holding("old")) == 0);      // only touched
     CHECK_FALSE(saves.look(holding("ne"))); // half written
     CHECK_FALSE(saves.look(holding("new")));
     CHECK(saves.look(holding("new")));
@@ -199,11 +199,11 @@ TEST_CASE("a file that is empty or away for a moment is being written")
         CHECK_FALSE(saves.look(away));
         CHECK_FALSE(saves.look(away));
         CHECK_FALSE(saves.look(away));
-        CHECK_FALSE(saves.look(holding("old"))); // back as it was
+        CHECK_FALSE(saves.look(holding("old"))); // restored
     }
     int changes = 0;
     for (int i = 0; i < 10; ++i) changes += saves.look(holding(std::nullopt));
-    CHECK(changes == 1); // it is gone
+    CHECK(changes == 1); // the file is removed
 }
 
 TEST_CASE("arrows and pasted letters beyond ASCII are no keys")
@@ -213,7 +213,7 @@ TEST_CASE("arrows and pasted letters beyond ASCII are no keys")
     CHECK(keys.plain("\033[A") == "");
     CHECK(keys.plain("r\033[1;5Dh") == "rh");
     CHECK(keys.plain("\xc3\xa4r") == "r");
-    CHECK(keys.plain("\033") == ""); // a key over a slow line
+    CHECK(keys.plain("\033") == ""); // an escape sequence over a slow line
     CHECK(keys.plain("O") == "");
     CHECK(keys.plain("Qr") == "r");
 }
@@ -239,7 +239,7 @@ TEST_CASE("the screen: points, the first failure with its TODO, the functions, t
     document["labs"][0]["warnings"] = {"line 8: \"factor\" cannot be read in a host function"};
     text = text_of(draw(showing(document), todos, plain(60), 24));
     CHECK(contains(text, "(TODO 1)\n  nvcc warned: line 8: \"factor\" cannot be read in a host\n"));
-    document["labs"][0]["cases"].back()["about"] = "shift"; // which is to blame
+    document["labs"][0]["cases"].back()["about"] = "shift"; // this function is the cause
     CHECK(contains(text_of(draw(showing(document), todos, plain(80), 24)), "look at i (TODO 2)"));
 }
 
@@ -260,7 +260,7 @@ TEST_CASE("what is not written is said with its place; a function half written, 
                          "labs/02_scaling/stub.cu:9."));
     text = text_of(draw(s, todo_list(original, whole), plain(80), 24));
     CHECK(contains(text, "Try: look at i (TODOs 1 and 2)"));
-    // What names a line is about that line, whatever is still to be written.
+    // A verdict with a line is about that line, even if TODOs are open.
     json race = a_case("scale: one", "RACE");
     race["line"] = 4;
     text = text_of(draw(showing(result({race}, 0)), todo_list(original, half), plain(80), 24));
@@ -337,7 +337,7 @@ TEST_CASE("what was printed is shown line by line, of a case that passed too")
     text = text_of(draw(showing(result({passed, other, failed}, 5)), todo_list(""), plain(80), 24));
     CHECK(contains(text, "scale: one passed, and printed, as 1 other case did:\n  | i = 0\n"));
     CHECK(contains(text, "./workbook grade 02 --case NAME"));
-    failed["printed"] = "i = 7"; // what fails comes first
+    failed["printed"] = "i = 7"; // a failure comes first
     text = text_of(draw(showing(result({passed, failed}, 5)), todo_list(""), plain(80), 24));
     CHECK(contains(text, "  It printed:\n  | i = 7\n"));
     CHECK_FALSE(contains(text, "i = 0"));
@@ -408,7 +408,7 @@ TEST_CASE("what is open is named, and is neither a failure nor left to do")
     CHECK_FALSE(contains(text, "Points are left"));
     text = text_of(draw(s, todo_list(""), plain(80), 9));
     CHECK(contains(text, "Functions: 1 right, 0 wrong, 0 to do, 1 open"));
-    document["labs"][0]["points"] = 3; // of speed, say
+    document["labs"][0]["points"] = 3; // for example of speed
     document["labs"][0]["cases"][0]["points"] = 3;
     text = text_of(draw(showing(document), todo_list(""), plain(80), 24));
     CHECK(contains(text, "Points are left in:\n  scale: one: 3 / 5\n"));
@@ -431,7 +431,7 @@ TEST_CASE("the loop: grades at once, after a save by any means, and by r; q ends
     CHECK(s.sees("WRONG_ANSWER  scale: one"));
     s.type("r");
     CHECK(s.sees("Grading what was saved"));
-    CHECK(s.sees("graded in")); // until then the verdict before it is still there
+    CHECK(s.sees("graded in")); // until then the previous verdict is shown
     CHECK(s.sees("WRONG_ANSWER  scale: one"));
     s.type("q");
     CHECK(s.ends() == passed);
