@@ -16,7 +16,7 @@ STUDENTS = (TOP / "edition.txt").exists()
 
 
 class configuring(unittest.TestCase):
-    """Configures a copy of the tree, with one thing changed."""
+    """Configures copies of the tree with one change each."""
 
     def setUp(self):
         self.holder = tempfile.TemporaryDirectory()
@@ -35,7 +35,7 @@ class configuring(unittest.TestCase):
         return result.returncode, result.stdout + result.stderr
 
     def stale(self, target):
-        """What ninja would do for a target now."""
+        """Returns the steps that ninja would run for a target now."""
         command = [BUILD["ninja"], "-C", self.tree / "build", "-n", "-v", target]
         return subprocess.run(command, capture_output=True, text=True).stdout
 
@@ -71,7 +71,7 @@ class configuring(unittest.TestCase):
         self.assertIn("labs/99_unlisted: has no row in meson.build", text)
 
     def release(self, *labs):
-        """Makes a student edition of the copy, as it is now, and takes the copy's place with it."""
+        """Makes a student edition of the copy in its current state and replaces the copy by it."""
         git = ["git", "-C", self.tree, "-c", "user.name=a", "-c", "user.email=a@example.org"]
         for words in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "all"]):
             subprocess.run([*git, *words], check=True, capture_output=True)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Checks that clang-format 14 would leave every C++ and CUDA file of ours as it is.
+# Checks that clang-format 14 would change none of our C++ and CUDA files.
 set -eu
 cd "$(dirname "$0")/../.."
 
@@ -14,7 +14,7 @@ if [ -z "$format" ]; then
     exit 77
 fi
 
-# A stub that a student has edited, by git's word, is theirs; without git any may be.
+# Skip stubs that a student has edited according to git; without git any stub may be edited.
 if files=$(git ls-files '*.cpp' '*.hpp' '*.cu' '*.h' 2>/dev/null); then
     theirs=$(git diff --name-only --relative -- 'labs/*/stub.cu')
 else
@@ -25,7 +25,7 @@ for name in $theirs; do
     echo "$name was edited, or nobody can tell; it is left out"
     files=$(echo "$files" | grep -vxF "$name")
 done
-# shellcheck disable=SC2086 # names are words
+# shellcheck disable=SC2086 # one word per file
 unformatted=$("$format" --dry-run $files 2>&1 | sed -n 's/^\([^:]*\):.*clang-format-violations.*/\1/p' | sort -u)
 if [ -n "$unformatted" ]; then
     echo "These files are not laid out by .clang-format:"

@@ -14,7 +14,7 @@ VERDICT = re.compile(r"// (?:Fails|On gpu): (.+?) \| ([A-Z_]+) \|(.*)")
 RIGHT = re.compile(r"// Right: .+\n")
 SCHEDULES = re.compile(r"^// Schedules:(?! (?:late|random|late random|random late)$)", re.M)
 PASSES = re.compile(r"// Passes: .+")
-EXEMPT = {"LICENSE", ".gitignore"}  # their form is fixed by others
+EXEMPT = {"LICENSE", ".gitignore"}  # files of a prescribed form
 SPOKEN_OF_ITSELF = re.compile(r"\b(?:TODO|FIXME|XXX|HACK)\b")
 
 problems = []
@@ -26,7 +26,7 @@ def problem(path, text):
 
 
 def required(lab):
-    """The parts of a lab, by path; those of solutions/ only where that folder is (not in the student edition)."""
+    """Returns the paths of a lab's parts; without those of solutions/ in a student edition, which lacks the folder."""
     parts = [f"labs/{lab}/{name}" for name in ("lab.hpp", "stub.cu", "grade.cpp", "hints.md")]
     parts += [f"reference/{lab}/{name}" for name in ("naive.cu", "oracle.hpp", "oracle.cpp")]
     parts += [f"handouts/{lab}.md"]
@@ -50,7 +50,7 @@ def check_rows(labs):
 
 
 def first_line(path, lines):
-    """The line that says what a file is for: the first after a `#!` line or an include guard."""
+    """Returns the line that says what a file is for: the first after a `#!` line or an include guard."""
     if lines and lines[0].startswith("#!"):
         lines = lines[1:]
     return lines[0] if lines else ""
@@ -59,7 +59,7 @@ def first_line(path, lines):
 def check_first_line(path, lines):
     line = first_line(path, lines).strip()
     words = re.findall(r"[A-Za-z]{2,}", line)
-    if path.suffix in (".json", ".ptx", ".csv"):  # the latter begins with the names of its columns
+    if path.suffix in (".json", ".ptx", ".csv"):  # a csv file begins with its columns' names
         return
     if path.suffix == ".md":
         good = line.startswith("# ")
@@ -101,7 +101,7 @@ def tracked_files():
     listing = subprocess.run(["git", "ls-files", "-z"], cwd=TOP, capture_output=True, text=True)
     if listing.returncode == 0:
         names = [name for name in listing.stdout.split("\0") if name]
-    else:  # an unpacked archive has no index
+    else:  # an unpacked archive has no git index
         ignored = (".venv/", "build", ".workbook/", ".git/")
         names = [str(p.relative_to(TOP)) for p in TOP.rglob("*") if p.is_file()]
         names = [n for n in names if not n.startswith(ignored) and "__pycache__" not in n]
@@ -109,7 +109,7 @@ def tracked_files():
 
 
 def original(name):
-    """A stub as git's index has it, since the one in the tree may be a student's; None without git."""
+    """Returns a stub from git's index, because a student may have edited the file; None without git."""
     blob = subprocess.run(["git", "cat-file", "blob", f":./{name}"], cwd=TOP, capture_output=True, text=True)
     return blob.stdout if blob.returncode == 0 else None
 
@@ -153,7 +153,7 @@ def check_files():
 
 
 def check_todo_words(path, text):
-    """Only stubs have TODOs; graders may name a stub's by number."""
+    """Checks that only stubs have TODOs; graders may name a stub's TODO by its number."""
     for number, line in enumerate(text.splitlines(), 1):
         if SPOKEN_OF_ITSELF.search(line) and not re.search(r"\bTODO (?:\d|%|\{|@)|TODOs?\b", line):
             problem(path, f"line {number} has a note to its writer; only stubs have TODOs")

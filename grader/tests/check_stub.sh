@@ -1,5 +1,5 @@
 #!/bin/sh
-# Checks that machine code for real GPUs can be made of a stub: of the one git has, where a student edited it.
+# Checks that a stub compiles for real GPUs. If a student edited it, git's version is checked.
 #
 # usage: check_stub.sh STUB COMPILE NVCC OUT DEPFILE KEEP [nvcc flags]; STUB is relative to the project
 set -eu

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# Tests compile.sh: which names leave an object, what it says of missing functions, and that what it made links.
+# Tests compile.sh: the names that leave an object, its messages about missing functions, and that objects link.
 import json
 import os
 import subprocess
@@ -43,7 +43,7 @@ class compiling(unittest.TestCase):
     def compile(self, text, *flags, name="scale.cu"):
         self.put(name, text)
         command = [GRADER / "compile.sh", BUILD["nvcc"], name, "scale.o", "scale.d", "kept"]
-        # PTX alone, and C++14: half as long to compile.
+        # PTX only, and C++14, halve the compile time.
         command += [flag for flag in BUILD["nvcc_flags"] if "code=sm_" not in flag] + ["-std=c++14", *flags]
         environment = {**os.environ, "NVCC_APPEND_FLAGS": "--no-such-flag", "CPATH": "/nowhere"}
         return subprocess.run(command, cwd=self.folder, capture_output=True, text=True, env=environment)
@@ -109,7 +109,7 @@ class compiling(unittest.TestCase):
         self.assertIn("\nit defines another function of that name: scale(double*, int)\n", result.stderr)
 
     def test_a_compiler_s_clones_are_not_told_of(self):
-        # The part that is kept cold is a clone: scale(double*, int) [clone .cold].
+        # The cold part of the function is a clone: scale(double*, int) [clone .cold].
         result = self.compile('#include "lab.hpp"\n#include <cstdlib>\n__attribute__((cold)) void fail(double *);\n'
                               "void scale(double *data, int n)\n{\n"
                               "    if (n < 0) { fail(data); fail(data + 1); std::abort(); }\n    *data = n;\n}\n", "-O2")

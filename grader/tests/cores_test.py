@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# Holds what the simulator says of every version of every lab on one core against what it says on three.
+# Compares the simulator's results for every version of every lab on one core with those on three.
 """usage: cores_test.py BUILD"""
 
 import json
@@ -12,7 +12,7 @@ from pathlib import Path
 
 
 def graded(build, lab, version, cores, folder):
-    """What a grade of it says, and what was counted: all but times and where device memory happened to lie."""
+    """Returns the verdicts and counters of a grade, without times and device addresses."""
     worker = build / f"{lab}.{version}.sim"
     result, counters = folder / "result.json", folder / "counters.json"
     subprocess.run([build / f"grade.{lab}", "--backend", "sim", "--worker", worker, "--naive", build / f"{lab}.naive.sim",

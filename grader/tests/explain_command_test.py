@@ -14,7 +14,7 @@ LAB = "02_coalescing"
 
 
 class tags(HTMLParser):
-    """The tags of a page, and whether each that needs it is closed."""
+    """Collects the tags of a page, and errors if a tag is not closed."""
 
     def __init__(self):
         super().__init__()
@@ -63,7 +63,7 @@ class explaining(unittest.TestCase):
             self.assertNotIn("script", reader.seen)
 
     def test_wrong_use_is_named(self):
-        # The same file as above, which is kept compiled.
+        # The file is the same as above, whose object is cached.
         naive = TOP / "reference" / LAB / "naive.cu"
         done = self.explain("2", "--case", "no such case", "--submission", naive)
         self.assertEqual(done.returncode, 2, done.stdout + done.stderr)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# Tests .ci/gpu where there is no GPU: on the simulator, with one small lab, and a table that it finds again.
+# Tests .ci/gpu without a GPU: on the simulator, with one small lab, and with the table of an earlier run.
 import os
 import re
 import shutil
@@ -40,22 +40,22 @@ class proving_a_gpu(unittest.TestCase):
         return subprocess.run([PROGRAM, "check", *words, "scratch"], capture_output=True, text=True, cwd=TOP)
 
     def check_again(self, rows):
-        """As .ci/gpu does, which starts from no rows where there is no GPU."""
+        """Runs the check like .ci/gpu, which on the simulator starts from no rows."""
         self.table.write_text(rows)
         return self.check("--backend", "sim", "--seed", "1", "--budget", "200", "--tables", self.tables)
 
     def standing(self, result):
-        """Rows, and of them new; gradings that are current, stale and missing; rows that changed."""
+        """Returns the rows and how many are new; the current, stale and missing gradings; the changed rows."""
         found = re.search(r"^scratch +(\d+) +(\d+) +(\d+) +(\d+) +(\d+) +(\d+)$", result.stdout, re.M)
         self.assertTrue(found, result.stdout + result.stderr)
         return [int(word) for word in found.groups()]
 
     def graded(self, result):
-        """How many gradings there were in each part of the run."""
+        """Returns the number of gradings in each part of the run."""
         return {what: int(count) for what, count in re.findall(r"^-- (.*): (\d+) of \d+ graded", result.stdout, re.M)}
 
     def gradings(self):
-        """Naive, solution and the wrong submissions."""
+        """Returns the number of submissions: naive, the solution and the wrong ones."""
         return 2 + len(list((TOP / "grader/tests/labs/scratch/wrong").glob("*.cu")))
 
     def test_everything_is_graded_once_and_kept_in_an_archive(self):
@@ -65,7 +65,7 @@ class proving_a_gpu(unittest.TestCase):
         self.assertEqual(sum(self.graded(self.first).values()), self.gradings())
         self.assertRegex(self.first.stdout.splitlines()[-1], r"^[1-9]\d* passed, 0 failed$")
         self.assertIn("gpu/scratch.csv", self.names)
-        # Nothing else is left that a later run could take for its own.
+        # No other file is left that a later run could use by mistake.
         self.assertEqual(sorted(os.listdir(self.output)), ["log.txt", "verdicts.tar.gz"])
 
     def test_the_sandbox_is_named_for_each_user(self):
@@ -77,7 +77,7 @@ class proving_a_gpu(unittest.TestCase):
         again = self.check_again(self.rows)
         self.assertEqual(again.returncode, 0, again.stdout)
         self.assertIn("-- 0 wrong submissions linked", again.stdout)
-        # Solutions and headline speeds are owed each time, but not those of a lab that tests the grader.
+        # Solutions and headline speeds are due in each run, except those of a lab that tests the grader.
         self.assertEqual(self.graded(again), {
             "solutions": 0, "naive and solution, timed": 0, "other right ones": 0,
             "wrong submissions, side by side": 0, "wrong submissions, alone": 0})
@@ -94,7 +94,7 @@ class proving_a_gpu(unittest.TestCase):
         self.assertEqual(self.table.read_text(), self.rows)
 
     def test_a_verdict_that_changed_fails_and_stays_as_it_was(self):
-        # The key is stale, too: rows whose key is current are taken as they are.
+        # Make the key stale, too, because rows with a current key are not graded again.
         case = "reverse: as much scratch as it asks for"
         line = next(row for row in self.rows.splitlines() if row.startswith(f"naive,{case},PASS"))
         changed = self.rows.replace(line, line.replace("PASS", "CRASH")[:-12] + "0" * 12)
@@ -110,7 +110,7 @@ class proving_a_gpu(unittest.TestCase):
     def test_the_projects_tables_of_a_gpu_are_kept_from_all_else(self):
         project = TOP / "grader/tests/verdicts/gpu/scratch.csv"
         rows = project.read_text()
-        self.addCleanup(lambda: project.read_text() == rows or project.write_text(rows))  # where this test fails
+        self.addCleanup(lambda: project.read_text() == rows or project.write_text(rows))  # if this test fails
         tables = ["--tables", self.tables]
         for words in (["--budget", "5", "--backend", "sim", "--seed", "1"], tables,
                       ["--budget", "5", *tables, "--whole"], ["--budget", "5", *tables, "--record"]):

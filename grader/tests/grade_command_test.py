@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# Tests ./workbook grade, explain and convert from a file to what they say, for what no wrong submission can show.
+# Tests ./workbook grade, explain and convert from a file to their output, where no wrong submission can.
 import csv
 import json
 import os
@@ -15,7 +15,7 @@ TOP = Path(__file__).resolve().parents[2]
 BUILD = {}
 SOLUTION = TOP / "grader/tests/labs/verdicts/solution.cu"
 
-# A byte of each line of 128: what the search for races keeps of so many lines is more than it may.
+# Touches one byte of each 128-byte line: so many lines exceed the race detector's memory limit.
 TOUCH_MUCH = """
 static __global__ void touch(unsigned char *kept) { kept[128 * (blockIdx.x * blockDim.x + threadIdx.x)] = 1; }
 static void touch_much()
@@ -114,8 +114,8 @@ class grading(unittest.TestCase):
             self.assertIn('class="event"', page.read_text())
 
 
-# Runs a command where a folder, the first word, is a file system of so many bytes, the second; as root, or else in a
-# user namespace. Status 3: this machine has none.
+# Runs a command with a file system of $2 bytes mounted on folder $1, as root or in a user namespace. Status 3: the
+# machine allows neither.
 SMALL_DISK = """mount -t tmpfs -o "size=$2" none "$1" || exit 3; shift 2; exec "$@" """
 
 
@@ -136,7 +136,7 @@ def has_small_disks():
 @unittest.skipUnless(SOLUTION.exists(), "this edition has no labs that test the grader")
 @unittest.skipUnless(has_small_disks(), "no file system of a few bytes can be made here")
 class full_disks(unittest.TestCase):
-    """A full disk is the machine's fault: status 99, the folder by name, and no zero."""
+    """A full disk is the machine's fault: the status is 99, the message names the folder, and no points are lost."""
 
     def setUp(self):
         holder = tempfile.TemporaryDirectory()
@@ -147,7 +147,7 @@ class full_disks(unittest.TestCase):
         self.program = Path(BUILD["build_root"]) / "cuda-workbook"
 
     def fresh(self, name="answer.cu"):
-        """The solution as nobody has compiled it before."""
+        """Returns the solution with a change that no cached object has."""
         source = self.folder / name
         source.parent.mkdir(exist_ok=True)
         source.write_text(f"// {random.random()}\n" + SOLUTION.read_text())
@@ -171,7 +171,7 @@ class full_disks(unittest.TestCase):
 
     def test_of_what_is_kept_of_submissions(self):
         kept = Path(BUILD["build_root"]) / "submissions"
-        for size in ("16k", "300k"): # for the object, and for the worker linked of it
+        for size in ("16k", "300k"): # too small for the object, and for the linked worker
             self.full(self.grade(kept, size), kept)
 
     def test_of_the_result(self):
@@ -199,13 +199,13 @@ class full_disks(unittest.TestCase):
         if "cannot shut a submission off" in done.stderr:
             self.skipTest("submissions cannot be shut off here")
         self.assertEqual(done.returncode, 99, done.stdout + done.stderr)
-        for name in names: # each is graded and printed, whatever became of the tables
+        for name in names: # each is graded and printed, even if the tables fail
             self.assertRegex(done.stdout, rf"(?m)^{name} +{lab} +0 / \d+ +BUILD_FAILED in build$")
         self.assertIn("rows: cannot write", " ".join(done.stderr.split()))
         rows = list(csv.reader(shown.read_text().splitlines()))
         self.assertIn("open_points", rows[0])
         self.assertGreater(len(rows), 1)
-        self.assertEqual({len(row) for row in rows}, {len(rows[0])}) # none is cut
+        self.assertEqual({len(row) for row in rows}, {len(rows[0])}) # no row is truncated
 
     def test_of_a_converted_result(self):
         result = self.folder / "result.json"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# Tests the launcher on machines that lack a tool, made of a PATH with the other tools alone. Nothing is downloaded.
+# Tests the launcher on machines that lack a tool, imitated by a PATH with only the others. It downloads nothing.
 import json
 import os
 import shutil
@@ -12,23 +12,23 @@ from pathlib import Path
 TOP = Path(__file__).resolve().parents[2]
 BUILD = {}
 
-# What the launcher and Meson call besides the tools under test.
+# The programs that the launcher and Meson call besides the tools under test.
 PLAIN = """bash sh env uname readlink dirname basename mkdir rm cat sed grep sort head tail tr cut printf stat paste touch
 ln mv cp date awk sleep true""".split()
 TOOLS = "g++ c++ gcc cc as ld nm objcopy ar strip ranlib python3 meson ninja id".split()
-# A compiler on a machine without the libraries' headers: every __has_include fails.
+# Imitates a compiler on a machine without the libraries' headers: every __has_include fails.
 BARE_COMPILER = """#!/bin/sh
 for a in "$@"; do last=$a; [ "$a" = -E ] && only=yes; done
 [ "${only-}" = yes ] && [ "$last" = - ] || exec %s "$@"
 text=$(cat)
 case $text in *__has_include*) echo "$text" | grep -v '^#' ;; *) echo "$text" | %s "$@" ;; esac
 """
-# Python without its venv module, so that pip is out of reach at once.
+# Imitates Python without its venv module, so that installing by pip fails immediately.
 NO_VENV = """#!/bin/sh
 case "$*" in *venv*) exit 1 ;; esac
 exec {} "$@"
 """
-# A package manager that notes what it was asked and installs what `offers` holds.
+# Imitates a package manager that logs its arguments and installs the files in `offers`.
 PACKAGE_MANAGER = """#!/bin/sh
 echo "apt-get $*" >>"{log}"
 for file in "{offers}"/*; do [ -e "$file" ] && ln -sf "$(readlink -f "$file")" "{bin}/"; done
@@ -168,7 +168,7 @@ class lacking(on_a_machine):
 
 
 class unwritable(on_a_machine):
-    """A failure of the launcher is never 1, which says that the submission failed."""
+    """The launcher never fails with status 1, which means that the submission failed."""
 
     def test_a_build_folder_that_cannot_be_made(self):
         here = self.machine()

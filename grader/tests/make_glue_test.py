@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# Tests make_glue.py: what a contract may say, and the words for what it may not.
+# Tests make_glue.py: the declarations that a contract may contain, and the errors for others.
 import subprocess
 import sys
 import tempfile

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# Shows that what is right passes whatever the inputs and whoever takes turns when.
+# Grades all right submissions with several inputs and schedules and shows that they pass.
 """usage: matrix.py RESULTS.csv [--build BUILD] [--seeds N] [LAB...]
 
 Grades solution, rungs and what is right in another way of each lab on the simulator, with the seeds 1 to N (4) and each
@@ -26,7 +26,7 @@ COLUMNS = [*KEY, "status", "points", "failed"]
 
 
 def sources_of(lab, path):
-    """A digest of all that the verdict of this file rests on but the grader."""
+    """Returns a digest of everything that the verdict of this file depends on, without the grader."""
     digest = hashlib.sha256()
     for file in [path, *sorted((TOP / "labs" / lab).glob("*.?pp"))]:
         digest.update(file.read_bytes())
@@ -35,7 +35,7 @@ def sources_of(lab, path):
 
 def right_ones(lab):
     folder = TOP / "solutions" / lab
-    # Naive and lower rungs miss gates: that they do is what `check` shows.
+    # Leave out naive and the lower rungs, which miss gates; `check` tests that.
     return [folder / "solution.cu", *sorted((folder / "right").glob("*.cu"))]
 
 
@@ -49,7 +49,7 @@ def grade(build, lab, path, seed, schedule):
             sys.exit(f"{' '.join(map(str, command))}\nwrote no result (status {done.returncode}):\n"
                      f"{done.stdout[-2000:]}{done.stderr[-2000:]}")
         graded = json.loads(result.read_text())["labs"][0]
-    # What is right in another way may leave other functions out, as `check` allows it.
+    # Alternative right submissions may leave functions out, as `check` allows.
     fine = ["PASS", "SKIPPED"] + ["NOT_WRITTEN"] * (path.parent.name == "right")
     failed = [f"{c['name']}: {c['verdict']}" for c in graded["cases"] if c["verdict"] not in fine]
     return graded["status"] if failed else "pass", graded["points"], "; ".join(failed)

@@ -2,18 +2,18 @@
 # Tests that each C++ source compiles by itself, without a warning, with both compilers and both versions of the libraries.
 """usage: plain_build_test.py TOOLCHAIN [backwards | plainly crosswise]
 
-The workbook builds with its sources joined; a plain `meson setup build` compiles them one by one, and joined sources
-hide an include or a `using` that one of them lacks. Each compiler here configures such a build, and its commands are
-made with -fsyntax-only -Werror. That sees all but what only the optimiser warns of (maybe-uninitialized, stringop-*):
-for these, build plainly by hand.
+The workbook is a unity build; a plain `meson setup build` compiles the sources one by one. Unity files hide an include
+or a `using` that a source lacks. Here each compiler configures a plain build and runs its commands with -fsyntax-only
+-Werror. That shows all warnings but the optimiser's (maybe-uninitialized, stringop-*): for these, build by hand.
 
 Set-up takes the libraries from the distribution or from the wheels that grader/wheels/headers.txt pins. The slow suite
-compiles each source by clang with the wheels' headers (`plainly`), by g++ with what this build has, and what reaches one
-of the libraries by g++ with the wheels', as a user has them who may install nothing (`crosswise`).
+compiles each source by clang with the wheels' headers (`plainly`) and by g++ with this build's headers. It compiles
+sources that include one of the libraries also by g++ with the wheels' headers, which a user without packages has
+(`crosswise`).
 
-In every run (`backwards`) clang compiles the sources joined as in the build, but the last one first: a source that needs
-what only an earlier one includes or declares does not compile. That takes a quarter of the time and sees most of it, but
-not a header that a later source includes, too.
+In every run (`backwards`) clang compiles the unity files with their sources in reverse order. A source that needs an
+include or declaration of an earlier one then does not compile. That takes a quarter of the time and finds most errors,
+but not a missing header that a later source includes, too.
 """
 
 import hashlib
@@ -36,22 +36,22 @@ import fetch_headers  # noqa: E402
 
 BUILD = {}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
-# Most of the time goes into headers that are not ours. Sources that agree in these get all that they have in common
-# precompiled: never what one of them would not include by itself.
+# Headers of others take most of the time. Sources that include the same of these share a precompiled header, which
+# holds no header that one of them does not include by itself.
 SLOW = ("nlohmann/json.hpp", "fmt/format.h", "doctest/doctest.h", "functional")
 
 
-def find_compiler(names, macro, least):
-    """The first of `names` whose version, in `macro`, is at least `least`; or None."""
+def find_compiler(names, macro, minimum):
+    """Returns the first of `names` whose version, in `macro`, is at least `minimum`; or None."""
     for name in filter(shutil.which, names):
         said = subprocess.run([name, "-E", "-P", "-x", "c++", "-"], input=macro, capture_output=True, text=True).stdout
-        if said.strip().isdigit() and int(said) >= least:
+        if said.strip().isdigit() and int(said) >= minimum:
             return name
     return None
 
 
 def gcc():
-    # clang calls itself GNU C++ too, of version 4.
+    # clang also defines __GNUC__, as 4.
     return find_compiler(["g++", *(f"g++-{version}" for version in range(12, 16))], "__GNUC__", 12)
 
 
@@ -61,7 +61,7 @@ def clang():
 
 @cache
 def wheel_headers():
-    """The folder of the wheels' headers, fetched once per build and pins."""
+    """Returns the folder of the wheels' headers, fetched once per build and set of pins."""
     pins = hashlib.sha256(fetch_headers.PINS.read_bytes()).hexdigest()[:12]
     folder = Path(BUILD["build_root"]) / f"wheel_headers-{pins}"
     if not all((folder / library).is_dir() for library in fetch_headers.LIBRARIES):
@@ -71,7 +71,7 @@ def wheel_headers():
 
 @cache
 def configured(compiler, *options):
-    """What a build folder compiles by itself: [(its folder, the arguments, [sources of ours])]."""
+    """Returns the compile commands of a build folder: [(its folder, the arguments, [sources of ours])]."""
     build = Path(BUILD["build_root"]) / "plain" / "-".join([Path(compiler).name, *options])
     shutil.rmtree(build, ignore_errors=True)
     made = subprocess.run(["meson", "setup", build, TOP, f"-Dnvcc={BUILD['nvcc']}", *options], capture_output=True,
@@ -87,7 +87,7 @@ def configured(compiler, *options):
             place = arguments.index(option)
             del arguments[place:place + 2]
         arguments = [a for a in arguments if a != "-MD" and not a.startswith(("-O", "-fcolor", "-fdiagnostics-color"))]
-        # The file that joins sources names them; tests are always joined.
+        # A unity file includes its sources; tests are always joined.
         joined = INCLUDE.findall(source.read_text()) if source.name.endswith("-unity0.cpp") else [('"', str(source))]
         paths = [(build / name).resolve() for _, name in joined]
         ours = [path for path in paths if TOP in path.parents and Path(BUILD["build_root"]) not in path.parents]
@@ -96,7 +96,7 @@ def configured(compiler, *options):
 
 
 def one_by_one(compiler):
-    """{source: (folder, arguments)} of a plain build folder."""
+    """Returns {source: (folder, arguments)} of a plain build folder."""
     commands = {}
     for build, arguments, sources in configured(compiler):
         for source in sources:
@@ -110,7 +110,7 @@ def text_includes(path):
 
 
 def reached(source, folders):
-    """The headers in angle brackets that a source includes, directly or by way of our own headers."""
+    """Returns the headers in angle brackets that a source includes, directly or through our own headers."""
     found, seen, left = set(), set(), [source]
     while left:
         path = left.pop()
@@ -129,11 +129,11 @@ def reached(source, folders):
 class compiling(unittest.TestCase):
 
     def precompiled(self, compiler, build, flags, headers):
-        """Options that include `headers`, compiled with `flags`."""
+        """Returns the options that include `headers`, precompiled with `flags`."""
         text = "".join(f"#include <{name}>\n" for name in sorted(headers))
         folder = build / f"precompiled-{hashlib.sha256(repr((flags, text)).encode()).hexdigest()[:12]}"
         folder.mkdir()
-        self.addCleanup(shutil.rmtree, folder)  # g++ writes up to 100 MB each
+        self.addCleanup(shutil.rmtree, folder)  # a precompiled header of g++ takes up to 100 MB
         header = folder / "common.hpp"
         header.write_text(text)
         made = subprocess.run([compiler, *flags, "-x", "c++-header", header, "-o", f"{header}.gch"], cwd=build,
@@ -152,7 +152,7 @@ class compiling(unittest.TestCase):
             # Precompiled headers are only for the flags that they were compiled with.
             flags = tuple(dict.fromkeys(a for a in arguments[1:] if not a.startswith("-I")))
             group = flags, tuple(name for name in SLOW if name in includes)
-            # What a source defines first, a precompiled header would come before.
+            # A precompiled header would come before macros that a source defines first.
             first = re.search(r"^\s*#\s*(include|define)", source.read_text(encoding="utf-8"), re.M)
             if first and first[1] == "define":
                 group = None
@@ -186,7 +186,7 @@ class compiling(unittest.TestCase):
         try:
             return wheel_headers()
         except subprocess.CalledProcessError as error:
-            self.assertNotIn("DO NOT MATCH THE HASHES", error.output)  # no network is no fault of ours, but this is
+            self.assertNotIn("DO NOT MATCH THE HASHES", error.output)  # unlike a missing network, this is our fault
             return None
 
 
@@ -195,7 +195,7 @@ class backwards(compiling):
         compiler = clang() or self.need(gcc(), "g++ 12 or newer")
         jobs = []
         for build, arguments, sources in configured(compiler, "-Dunity=on", "-Dunity_size=100"):
-            if len(sources) > 4:  # few hide little
+            if len(sources) > 4:  # few sources hide little
                 joined = build / f"backwards-{len(jobs)}.cpp"
                 joined.write_text("".join(f'#include "{source}"\n' for source in reversed(sources)))
                 jobs.append((build, [*arguments, "-Werror", "-fsyntax-only", str(joined)]))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# Tests what a case on several ranks leaves behind, what it shows of their output, and that it says what it lacks.
+# Tests that a case on several ranks leaves nothing behind, shows their output, and names a missing tool.
 import json
 import os
 import shutil
@@ -15,7 +15,7 @@ TOP = Path(__file__).resolve().parents[2]
 BUILD = {}
 LAB = TOP / "grader/tests/labs/ranks"
 
-# Rank 1 prints a megabyte and leaves a process that holds all it has; then the answer is wrong.
+# Rank 1 prints a megabyte and leaves a process that holds its descriptors; then the answer is wrong.
 CHATTY = """
 #include "lab.hpp"
 #include <mpi.h>
@@ -36,7 +36,7 @@ int sum_on_ranks(const int *, int, int *sum_host)
 }
 """
 
-# Rank 0's calls of MPI beside what each counts for, of 3 ranks; a scatter's, and the like, on all.
+# MPI calls of 3 ranks, each with the bytes that it counts on rank 0 and on the other ranks.
 SENDER = """
 #include "grader/worker/ranks.hpp"
 #include <mpi.h>
@@ -113,9 +113,9 @@ int main()
 }
 """
 
-# What a rank has of the worker and of CUDA, with "devices" whose memory is the host's; and a library that claims to take
-# theirs, and sends it to another rank as FAULT says: 0: right, 1: what arrives is something else, 2: it is refused, 3: it
-# is refused in long messages. To the rank itself it always is right.
+# Imitates the worker and CUDA with "devices" in host memory, and an MPI library that claims to accept device memory.
+# FAULT selects how it sends to another rank: 0 right, 1 wrong data, 2 refused, 3 refused in long messages. To the rank
+# itself it always sends right.
 PROBED = """
 #include "grader/worker/ranks.hpp"
 #include <cstdio>
@@ -158,7 +158,7 @@ int main()
 
 
 def processes_of(path):
-    """The processes that run the program at that path, wherever their file system has it."""
+    """Returns the processes that run this program, at any path in their file system."""
     wanted, found = os.stat(path), []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -186,7 +186,7 @@ class on_ranks(unittest.TestCase):
         cls.addClassCleanup(cls.holder.cleanup)
 
     def worker(self, text):
-        """Compiled and linked as a submission is."""
+        """Compiles and links a program like a submission."""
         tools, row = BUILD, self.row
         folder = Path(tempfile.mkdtemp(dir=self.holder.name))
         (folder / "answer.cu").write_text(text)
@@ -229,7 +229,7 @@ class on_ranks(unittest.TestCase):
             grader.send_signal(signal.SIGKILL)
             grader.wait()
             self.wait_until(lambda: not processes_of(waits))
-        for folder in leftovers() - before:  # nobody was left to do it
+        for folder in leftovers() - before:  # no process was left to do it
             shutil.rmtree(folder)
 
     def test_a_deadline_ends_every_process(self):

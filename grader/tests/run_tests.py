@@ -20,9 +20,9 @@ PLAIN = re.compile(r"^(\d+) passed, (\d+) failed", re.M)
 
 
 def reported(text):
-    """Returns (passed, failed, skipped) as the program says itself, or None."""
+    """Returns (passed, failed, skipped) as the program reports them, or None."""
     if found := DOCTEST.findall(text):
-        return *(sum(int(row[i]) for row in found) for i in (0, 1)), 0  # it calls a filtered case skipped
+        return *(sum(int(row[i]) for row in found) for i in (0, 1)), 0  # doctest's "skipped" counts filtered cases
     if found := UNITTEST.search(text):
         counts = dict(part.split("=") for part in (found[2] or "").split(", ") if part)
         failed = int(counts.get("failures", 0)) + int(counts.get("errors", 0))

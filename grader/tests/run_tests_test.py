@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# Tests how run_tests.py counts: what programs report, and what a silent or broken one comes to.
+# Tests how run_tests.py counts programs that report their tests, report nothing, or crash.
 import sys
 import unittest
 

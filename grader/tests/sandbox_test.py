@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-# Tests that submissions are shut off from the machine, as user 0 and as an ordinary user, where the kernel offers
-# namespaces and where it does not; that nothing is graded where it offers nothing; and what is left after a kill.
+# Tests that submissions are isolated from the machine, as user 0 and as an ordinary user, with and without namespaces;
+# that nothing is graded if the kernel offers no isolation; and that a kill leaves nothing behind.
 import ctypes
 import json
 import os
@@ -18,7 +18,7 @@ TOP = Path(__file__).resolve().parents[2]
 BUILD = {}
 SECRET = "known to the grader alone"
 
-# Does what it can to the machine, and says what it could; its answer is wrong.
+# Attacks the machine and prints each success; its answer is wrong.
 HOSTILE = """
 #include "lab.hpp"
 #include <arpa/inet.h>
@@ -69,14 +69,14 @@ void twice_but_last(float *, int) {}
 void copy_but_first(const unsigned char *, unsigned char *, int) {}
 """
 
-# Compiles until it is stopped, nearly.
+# Takes practically for ever to compile.
 ENDLESS = """
 template <int n, int k> struct many { static constexpr int value = many<n - 1, k>::value + many<n - 1, k + 1>::value; };
 template <int k> struct many<0, k> { static constexpr int value = k; };
 static_assert(many<800, 0>::value != 0);
 """
 
-# Of the lab of threats, those that are right where they reach what they must not, and that leave nothing behind.
+# Threats that are right only if they reach something forbidden, and that leave nothing behind.
 REACHING = ["leaves_a_daemon", "multiplies", "reads_the_expected_values", "runs_a_helper", "signals_everybody",
             "takes_semaphores", "uses_the_network", "writes_results"]
 if os.uname().machine == "x86_64":
@@ -87,7 +87,7 @@ NEW_USER = 0x10000000
 
 
 def refusing(namespaces=False, landlock=False):
-    """Returns what makes a child a process to which the kernel refuses these, as containers do, by a filter of system calls."""
+    """Returns a function that installs a filter in a child: the kernel then refuses these calls, as in containers."""
     load, equal, any_bit, answer = 0x20, 0x15, 0x45, 0x06
     allow, refuse = 0x7FFF0000, 0x00050000 | 1
     program = [(load, 0, 0, 0)]
@@ -119,7 +119,7 @@ def has_landlock():
 
 
 def users():
-    """Those that can be tried: the one who runs this and, where that is user 0, an ordinary one."""
+    """Returns the users to test: the current one and, if that is user 0, an ordinary one."""
     return {"this user": []} if os.getuid() else {
         "user 0": [], "an ordinary user": ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]}
 
@@ -130,7 +130,7 @@ class Sandbox(unittest.TestCase):
         self.addCleanup(holder.cleanup)
         self.folder = Path(holder.name)
         self.folder.chmod(0o777)
-        for name in ("grade.verdicts", "verdicts.naive.sim", "cudasim-device"):  # where every user can run them
+        for name in ("grade.verdicts", "verdicts.naive.sim", "cudasim-device"):  # every user can run the copies
             shutil.copy(Path(BUILD["build_root"]) / name, self.folder)
 
     def grader(self, worker, *words):
@@ -151,7 +151,7 @@ class Sandbox(unittest.TestCase):
         return newest.name
 
     def ways(self):
-        """Yields where a submission is graded: words, what stands before the command, what the child is refused, and the
+        """Yields the situations of a grading: a name, the command's prefix, the calls refused to the child, and the
         sandbox that must be found."""
         for user, before in users().items():
             if works([*before, "unshare", "--user", "--pid", "--net", "--ipc", "--mount", "--fork", "true"]):
@@ -176,7 +176,7 @@ class Sandbox(unittest.TestCase):
             document = json.loads(result.read_text())
             return document["env"]["sandbox"], document["labs"][0]["cases"][0]
 
-        found, case = grade([], None, "--no-sandbox")  # else it proves nothing
+        found, case = grade([], None, "--no-sandbox")  # otherwise the test proves nothing
         self.assertEqual(found, "none")
         for what in (f"read: {SECRET}", "could write a file", "could change a mode", "could signal the test"):
             self.assertIn(what, case["printed"])
@@ -256,7 +256,7 @@ class Sandbox(unittest.TestCase):
         for refused, says in ((None, "No such file"), (refusing(namespaces=True), "ermission denied")):
             source.write_text(f'#if __has_include("{solution}")\n#error seen\n#endif\n')
             done = self.workbook("grade", "02", "--submission", source, "--backend", "sim", preexec_fn=refused)
-            self.assertIn("BUILD_FAILED", done.stdout)  # Landlock lets it know that there is such a file
+            self.assertIn("BUILD_FAILED", done.stdout)  # Landlock does not hide that the file exists
             self.assertNotIn("seen", done.stdout)
             source.write_text(f'#include "{solution}"\n')
             done = self.workbook("grade", "02", "--submission", source, "--backend", "sim", preexec_fn=refused)
@@ -289,14 +289,14 @@ class Sandbox(unittest.TestCase):
 
 
 def below(pid):
-    """Returns all processes that came from one."""
+    """Returns all descendants of a process."""
     found = []
     try:
         for task in Path(f"/proc/{pid}/task").iterdir():
             for child in (task / "children").read_text().split():
                 found += [int(child), *below(int(child))]
     except OSError:
-        pass  # it has ended
+        pass  # the process has ended
     return found
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# Holds the simulator's sectors a request against those that ncu took on a real GPU, access site by access site.
+# Compares the simulator's sectors per request with ncu's on a real GPU, access site by access site.
 """usage: sectors.py take FOLDER [TABLE.csv] > NEW_TABLE.csv
        sectors.py check TABLE.csv BUILD
 
@@ -20,8 +20,8 @@ import tempfile
 from collections import defaultdict
 from pathlib import Path
 
-SEED = "7"  # of the inputs, where what a kernel touches depends on them
-LAYOUTS = {"03_aos_soa"}  # labs whose implementations choose in which form they get their data
+SEED = "7"  # of the inputs, on which a kernel's accesses can depend
+LAYOUTS = {"03_aos_soa"}  # labs whose implementations choose the layout of their data
 COLUMNS = ["lab", "implementation", "case", "kernel", "site", "access", "requests", "sectors", "ideal_sectors", "note"]
 
 
@@ -30,7 +30,7 @@ def bare(kernel):
 
 
 def numbered(by_line):
-    """{(kernel, line, access): counts} -> {(kernel, site, access): counts}, sites in the order of lines."""
+    """Maps {(kernel, line, access): counts} to {(kernel, site, access): counts}, with sites in the order of lines."""
     found = {}
     for access in ("load", "store"):
         for kernel in sorted({k for k, _, a in by_line if a == access}):
@@ -41,11 +41,11 @@ def numbered(by_line):
 
 
 def lines_of(listed):
-    """{address: (file, line) it is listed in} -> {address: line of the .cu file}.
+    """Maps {address: (file, line) pairs that list it} to {address: line of the .cu file}.
 
-    An instruction that was inlined is listed in every line of its call stack; a function stands above those
-    that call it, so the first of these lines holds the access. A helper of CUDA's headers that ptxas copied
-    may be listed in the header alone: it belongs to the line that the helper's other copies have."""
+    An inlined instruction is listed in every line of its call stack. A function stands above its callers, so the
+    first of these lines holds the access. A helper of CUDA's headers that ptxas copied may be listed only in the
+    header: it belongs to the line of the helper's other copies."""
     lines = {a: min(line for file, line in places if file.endswith(".cu"))
              for a, places in listed.items() if any(file.endswith(".cu") for file, _ in places)}
     helpers = {place: lines[a] for a, places in listed.items() if a in lines for place in places}
@@ -59,8 +59,8 @@ def lines_of(listed):
 def launches_of(path):
     """Yields (kernel, {address: places}, {address: (access, counts)}) of each launch.
 
-    A launch is listed once a file that its code comes from; that a file comes again begins the kernel's next
-    launch. What kernels launch is profiled with the launch by the host, file by file."""
+    A launch is listed once per source file of its code; a repeated file begins the kernel's next launch.
+    Launches by kernels are profiled with the launch by the host, file by file."""
     source = header = function = None
     files, listed, values = defaultdict(set), {}, {}
     rows = [r for r in path.read_text().splitlines() if r.startswith('"')]
@@ -134,7 +134,7 @@ def check(table, build):
         seen = {}
         for row in rows:
             lab, implementation = row["lab"], row["implementation"]
-            giver = implementation if lab in LAYOUTS else "solution"  # else a call is given the same by all
+            giver = implementation if lab in LAYOUTS else "solution"  # without layouts all get the same call
             folder = Path(scratch, lab, giver)
             if not folder.exists():
                 grader = [str(build / f"grade.{lab}"), "--backend", "sim", "--submission", giver]

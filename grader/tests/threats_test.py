@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# Tests the table of threats: each has a row, what a row names is there, and its verdict is the one that `check` holds.
+# Tests the table of threats: each threat has a row, the named files and tests exist, and verdicts match `check`.
 import csv
 import re
 import sys
@@ -8,7 +8,7 @@ from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
 TABLE = TOP / "grader/tests/threats.csv"
-KNOWN = {"A": 18, "B": 29, "C": 16, "D": 16, "E": 20}  # of the catalogue; F are those that reviews found
+KNOWN = {"A": 18, "B": 29, "C": 16, "D": 16, "E": 20}  # entries of the catalogue per chapter; reviews found those of F
 FAILS = re.compile(r"// Fails: .+? \| ([A-Z_]+) \|")
 NAMED = re.compile(r"// Threat ([A-F]\d\d): .*[A-Za-z]")
 PLAYED = "grader/tests/labs/threats/wrong"
@@ -22,18 +22,18 @@ def rows():
 
 
 def head(path):
-    """The lines of a submission in which its verdict may stand."""
+    """Returns the lines of a submission that may hold its verdict."""
     return path.read_text(encoding="utf-8").splitlines()[:3]
 
 
 def verdict_of(path):
-    """The verdict that `check` requires of a submission."""
+    """Returns the verdict that `check` requires of a submission."""
     first = head(path)[0]
     return "PASS" if first.startswith("// Passes: ") else FAILS.match(first)[1]
 
 
 def names_of_tests(program):
-    """The names of a test program's cases; None: there is no such program."""
+    """Returns the names of a test program's cases; None if there is no such program."""
     for folder in TOP / "grader/tests", TOP / "grader/simulator/tests":
         if (source := folder / f"{program}.cpp").is_file():
             joined = re.sub(r'"\s*\n\s*"', "", source.read_text(encoding="utf-8"))
