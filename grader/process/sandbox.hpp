@@ -66,7 +66,7 @@ public:
 private:
     struct part {
         std::string from, to; // `to` is below the mount point
-        int descriptor;       // of `from` in the new mount namespace
+        int descriptor;       // where `from` is open in the new mount namespace
         std::string opened;   // the path of that descriptor
         bool folder, writable;
     };

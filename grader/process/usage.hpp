@@ -9,9 +9,9 @@
 namespace grading {
 
 struct usage {
-    std::size_t bytes = 0; // of host memory
+    std::size_t bytes = 0; // host memory
     int threads = 0;
-    double cpu_seconds = 0; // of running processes and of the children that they reaped
+    double cpu_seconds = 0; // running processes and the children that they reaped
 };
 
 // Pages of `files`, which belong to other processes, do not count. A child that has not begun its

@@ -530,7 +530,7 @@ TEST_CASE("a disk, a limit or a permission that stops the compiler is no fault o
         if (pid == 0) {
             rlimit least{100 << 10, 100 << 10};
             setrlimit(RLIMIT_FSIZE, &least);
-            signal(SIGXFSZ, SIG_IGN); // as handle_signals does
+            signal(SIGXFSZ, SIG_IGN); // handle_signals does the same
             _exit(contains(said(), "File too large.\n  what to do: raise the limit of a file's "
                                    "size (ulimit -f)")
                       ? 0

@@ -395,7 +395,7 @@ private:
     std::vector<member> ranks_;
     int listener_ = -1, mpirun_output_ = -1, ended_ = -1;
     pid_t mpirun_ = -1;
-    int mpirun_status_ = -1;       // of waitpid, once mpirun has ended
+    int mpirun_status_ = -1;       // from waitpid, once mpirun has ended
     bool ended_by_itself_ = false; // first_ended_ was not killed by mpirun
     std::string mpirun_text_;
     std::size_t joined_ = 0;
