@@ -1,4 +1,4 @@
-// The files of a class, as course systems hand them over: whose each is, and which lab's.
+// The files of a class as course systems export them, matched to students and labs.
 #include "handed_in.hpp"
 
 #include "errors.hpp"
@@ -18,8 +18,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr int deepest = 4; // folders below a student's
-constexpr std::size_t most_entries = 10'000;
+constexpr int max_depth = 4; // levels below the student's folder
+constexpr std::size_t max_entries = 10'000;
 
 bool is_source(const std::string &name) { return fs::path(name).extension() == ".cu"; }
 
@@ -41,7 +41,7 @@ struct owned {
     std::string student, name; // as in student_files
 };
 
-// "Lovelace Ada_12345_assignsubmission_file_" and what follows; a text box is another such folder.
+// "Lovelace Ada_12345_assignsubmission_file_REST"; an online text gets a folder of its own.
 const std::regex &moodle()
 {
     static const std::regex form(R"((.+_\d+)_assignsubmission_(?:file|onlinetext)_(.*))");
@@ -56,7 +56,7 @@ owned owner_of_folder(const std::string &name)
 
 owned owner_of_file(const std::string &name, const std::vector<std::string> &labs)
 {
-    // The second number, the submission's, is longer than a lab's may be.
+    // The submission id, the second number, has more digits than a lab's number.
     static const std::regex canvas(R"((.+?)(?:_LATE)?(_\d+)_\d{3,}_(.+))");
     std::smatch m;
     if (std::regex_match(name, m, moodle())) return {m[1], m[2]};
@@ -68,24 +68,24 @@ owned owner_of_file(const std::string &name, const std::vector<std::string> &lab
     return {m[1], name};
 }
 
-// What a workbook makes in its folder holds copies of stubs that nobody hands in.
+// Folders that the workbook itself creates hold copies of stubs, which are not submissions.
 bool made_by_workbook(const std::string &name)
 {
     return name.starts_with(".") || name == "build" || name.starts_with("build-");
 }
 
-// Below a folder, without following links.
+// Searches below a folder without following links.
 struct search {
     std::string lab;
-    std::vector<std::string> found, links, archives, others, unreadable; // the last: and why
-    std::vector<student_files::lone_file> lone;                          // right in the folder
+    std::vector<std::string> found, links, archives, others, unreadable; // `unreadable`: with why
+    std::vector<student_files::lone_file> lone;                          // top level of the folder
     std::size_t seen = 0;
     void look(const fs::path &folder, int depth)
     {
         std::error_code error;
         fs::directory_iterator at(folder, error);
         for (const fs::directory_iterator end; !error && at != end; at.increment(error)) {
-            if (++seen > most_entries) return;
+            if (++seen > max_entries) return;
             const fs::path &path = at->path();
             std::string name = path.filename().string();
             std::error_code unreadable;
@@ -96,7 +96,7 @@ struct search {
                 lone.push_back({path.string(), name});
             else if (fs::is_symlink(what))
                 links.push_back(path.string());
-            else if (fs::is_directory(what) && depth < deepest && !made_by_workbook(name))
+            else if (fs::is_directory(what) && depth < max_depth && !made_by_workbook(name))
                 look(path, depth + 1);
             else if (is_archive(name))
                 archives.push_back(path.string());
@@ -109,14 +109,14 @@ struct search {
                 depth == 0 ? "the student's folder" : on_one_line(folder.filename().string(), 200),
                 lower(error.message())));
     }
-    // Of the lone files those that are the lab's.
+    // Adds to `found` those of the lone files that belong to the lab.
     void choose(bool only_lab, const std::vector<std::string> &labs)
     {
         for (const auto &file : lone)
             if (file.name.find(lab) != file.name.npos) found.push_back(file.path);
         if (!found.empty() || !only_lab) return;
         auto of_no_lab = [&](const auto &file) { return lab_in(file.name, labs).empty(); };
-        // Browsers and course systems put a number behind the name of a second one.
+        // Browsers and course systems append a number to the name of a second copy.
         static const std::regex stub(R"(stub([-_ ]*\(?\d+\)?)?\.cu)");
         for (const auto &file : lone)
             if (std::regex_match(file.name, stub)) found.push_back(file.path);
@@ -131,7 +131,7 @@ std::string base(const std::string &path)
     return on_one_line(fs::path(path).filename().string(), 200);
 }
 
-// By the folder that tells them apart.
+// Shows the path relative to the student's folder, so that files of equal name differ.
 std::string shown(const std::string &path, const student_files &student)
 {
     for (const std::string &folder : student.folders)
@@ -140,19 +140,19 @@ std::string shown(const std::string &path, const student_files &student)
     return base(path);
 }
 
-// In a student's folders, instead of what was looked for.
-std::string what_there_is(const search &s, const student_files &student)
+// Lists some files that the student's folders do hold, for a message that none was found.
+std::string other_files(const search &s, const student_files &student)
 {
     if (student.folders.empty()) return {};
-    constexpr std::size_t most = 3;
+    constexpr std::size_t max_names = 3;
     std::vector<std::string> names;
     for (const auto &file : s.lone) names.push_back(shown(file.path, student));
     for (const std::string &path : s.others) names.push_back(shown(path, student));
     if (names.empty()) return "; there are no files";
     std::sort(names.begin(), names.end());
     std::string more;
-    if (names.size() > most) more = fmt::format(" and {} more", names.size() - most);
-    names.resize(std::min(names.size(), most));
+    if (names.size() > max_names) more = fmt::format(" and {} more", names.size() - max_names);
+    names.resize(std::min(names.size(), max_names));
     return fmt::format("; there is {}{}", fmt::join(names, ", "), more);
 }
 
@@ -172,7 +172,7 @@ std::string why_none(const search &s, const student_files &student,
                            why, base(unnamed->path));
     if (!s.archives.empty())
         return fmt::format("{}; unpack {}", why, shown(s.archives[0], student));
-    return why + what_there_is(s, student);
+    return why + other_files(s, student);
 }
 
 } // namespace
@@ -194,8 +194,8 @@ class_files read_class(const std::string &folder, const std::vector<std::string>
     class_files all;
     for (const fs::directory_entry &e : entries) {
         std::string name = e.path().filename().string();
-        if (name.starts_with(".") || name == "__MACOSX") continue; // a system's own
-        std::error_code unknown; // of a link that leads nowhere, or round in a circle
+        if (name.starts_with(".") || name == "__MACOSX") continue; // made by the operating system
+        std::error_code unknown; // set for a link that is dangling or circular
         if (e.is_directory(unknown)) {
             by_name[owner_of_folder(name).student].folders.push_back(e.path().string());
         } else if (is_source(name) && fs::exists(e.path(), unknown)) {
@@ -228,10 +228,10 @@ handed_in find_file(const student_files &student, const std::string &lab, bool o
             return {{}, "the student's folder is a link, which is not followed"};
         s.look(folder, 0);
     }
-    if (s.seen > most_entries)
+    if (s.seen > max_entries)
         return {
             {},
-            fmt::format("there are more than {} files; hand in the .cu file alone", most_entries)};
+            fmt::format("there are more than {} files; hand in the .cu file alone", max_entries)};
     s.choose(only_lab, labs);
     std::sort(s.found.begin(), s.found.end());
     if (s.found.size() > 1)

@@ -1,4 +1,4 @@
-// The files of a class, as course systems hand them over: whose each is, and which lab's.
+// The files of a class as course systems export them, matched to students and labs.
 #pragma once
 
 #include <string>
@@ -6,10 +6,10 @@
 
 namespace cli {
 
-// What one student handed in: folders, and files that lay beside everybody else's.
+// The submission of one student: folders, and single files from a folder shared by the class.
 struct student_files {
     struct lone_file {
-        std::string path, name; // `name`: the student's own, without what the system put before it
+        std::string path, name; // `name`: the student's own, without the course system's prefix
     };
     std::string name; // "Lovelace Ada_12345"
     std::vector<std::string> folders;
@@ -17,23 +17,23 @@ struct student_files {
 };
 struct class_files {
     std::vector<student_files> students; // by name
-    std::vector<std::string> skipped;    // what is neither a folder nor a .cu file
+    std::vector<std::string> skipped;    // entries that are neither a folder nor a .cu file
 };
-// Reads a folder that holds one folder a student (of any name; Moodle's NAME_ID_assignsubmission_
-// file_), .cu files named after the student (Moodle's the same with the file's name behind it,
-// Canvas's NAME_ID_ID_FILE, ada_02_coalescing.cu), or both. `labs`: the names of all labs. Throws
-// usage_error where that is no such folder, machine_error where it cannot be read.
+// Reads a folder that holds one folder per student (of any name; Moodle: NAME_ID_assignsubmission_
+// file_), .cu files named after the student (Moodle: the same prefix before the file's name;
+// Canvas: NAME_ID_ID_FILE; or ada_02_coalescing.cu), or both. `labs`: the names of all labs. Throws
+// usage_error if the folder is missing or holds neither, machine_error if it cannot be read.
 class_files read_class(const std::string &folder, const std::vector<std::string> &labs);
 
-// Where a student's file for a lab lies, or why there is none that can be graded.
+// The path of a student's file for a lab, or the reason why no file can be graded.
 struct handed_in {
     std::string file, problem;
-    bool unreadable = false; // nobody could look, so that nothing is known to be missing
+    bool unreadable = false; // a folder could not be read, so the file may exist all the same
 };
-// Looks through the student's folders, at most a few deep, for LAB/stub.cu; so it finds
-// labs/LAB/stub.cu of a whole edition too. Right in a folder, and among lone files, a file with the
-// lab's name in its own is the lab's. With `only_lab` so is stub.cu, or else any one .cu file that
-// names no other of `labs`. Links are not followed.
+// Searches the student's folders, a few levels deep, for LAB/stub.cu, which also finds
+// labs/LAB/stub.cu of a whole edition. At the top of a folder, and among the single files, a file
+// belongs to the lab whose name its own contains. With `only_lab`, stub.cu is accepted there too,
+// or else a .cu file that names none of `labs`, if there is only one. Links are not followed.
 handed_in find_file(const student_files &student, const std::string &lab, bool only_lab,
                     const std::vector<std::string> &labs);
 

@@ -1,4 +1,4 @@
-// Hints of a lab, one more each time; how many were shown is kept with the progress.
+// Hints of a lab, revealed one at a time; the count of those shown is kept with the progress.
 #include "hint.hpp"
 
 #include "errors.hpp"
@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Whether Markdown lays the line out by itself: items of lists, tables, headings, what is indented.
+// True if the line must keep its line break: list items, tables, headings and indented lines.
 bool laid_out_by_hand(const std::string &line)
 {
     return line.empty() || line.find_first_of(" |#") == 0 || line.starts_with("- ") ||
@@ -30,12 +30,12 @@ bool laid_out_by_hand(const std::string &line)
 
 bool is_fence(const std::string &line) { return line.starts_with("```"); }
 
-// Paragraphs as one line each, to be broken where the reader's terminal ends; what is laid out by
-// hand stays.
+// Joins each paragraph into one line, to be wrapped at the terminal's width; lines that are laid
+// out by hand stay as they are.
 std::string paragraphs(const std::string &text)
 {
     std::string result;
-    bool open = false, code = false; // a paragraph goes on; inside a block of code
+    bool open = false, code = false; // inside a paragraph; inside a code block
     for (const std::string &line : lines(text)) {
         bool stays = code || is_fence(line) || laid_out_by_hand(line);
         code ^= is_fence(line);
@@ -47,7 +47,7 @@ std::string paragraphs(const std::string &text)
     return first == result.npos ? "" : result.substr(first, last - first + 1);
 }
 
-// All of a lab; none where it has no such file.
+// Returns the hints of all TODOs of a lab; none if it has no hints.md.
 std::vector<hint> every_hint(const toolchain &t, const lab &l)
 {
     fs::path path = fs::path(t.stub(l)).parent_path() / "hints.md";
@@ -81,7 +81,7 @@ struct handout_section {
     std::string title, text;
 };
 
-// Of a handout, without those about the work itself and what lies beyond it, which come last.
+// Returns the sections of a handout up to "The tasks" or "Beyond", which come last.
 std::vector<handout_section> sections_of(const std::string &markdown)
 {
     std::vector<handout_section> result;
@@ -99,7 +99,7 @@ std::vector<handout_section> sections_of(const std::string &markdown)
     return result;
 }
 
-// As code: `scan`, `scan(in, out)`, and not `scan_block`.
+// True if the text names the function as code: `scan` or `scan(in, out)`, but not `scan_block`.
 bool names_function(const std::string &text, const std::string &name)
 {
     return std::regex_search(text, std::regex("`" + name + "\\b"));
@@ -115,13 +115,13 @@ int count_shown(const progress_record &record, const lab &l, int todo)
 
 std::vector<hint> parse_hints(const std::string &markdown)
 {
-    static const std::regex of_a_hint(R"(## TODO (\d{1,4}): *(.*\S)\s*)");
+    static const std::regex hint_heading(R"(## TODO (\d{1,4}): *(.*\S)\s*)");
     std::vector<hint> result;
-    bool inside = false, code = false; // a hint; a block of code, where # begins no heading
+    bool inside = false, code = false; // inside a hint; inside a code block, where # is no heading
     for (const std::string &line : lines(markdown)) {
         std::smatch m;
         code ^= is_fence(line);
-        if (!code && std::regex_match(line, m, of_a_hint)) {
+        if (!code && std::regex_match(line, m, hint_heading)) {
             result.push_back({std::stoi(m[1]), m[2], {}});
             inside = true;
         } else if (!code && (line.starts_with("## ") || line.starts_with("# "))) {
@@ -152,7 +152,7 @@ int todo_at_hand(const toolchain &t, const lab &l, const progress_record &record
     else if (e)
         todos = todos_of(t, l).of_case(e->mending);
     if (todos.empty()) todos = {1};
-    int with_hints = 0; // the last of them that has any, all shown
+    int with_hints = 0; // the last TODO whose hints were all shown
     for (int todo : todos) {
         int count = static_cast<int>(hints_of(t, l, todo).size());
         if (count > count_shown(record, l, todo)) return todo;

@@ -1,4 +1,4 @@
-// Hints of a lab, one more each time.
+// Hints of a lab, revealed one at a time.
 #pragma once
 
 #include "progress.hpp"
@@ -15,22 +15,22 @@ struct hint {
     std::string title, text;
 };
 
-// The sections "## TODO n: title" of hints.md, in order; other sections are no hints.
+// Returns the sections "## TODO n: title" of hints.md, in order; other sections are ignored.
 std::vector<hint> parse_hints(const std::string &markdown);
-// None where the lab has no such file.
+// Returns none if the lab has no hints.md.
 std::vector<hint> hints_of(const toolchain &t, const lab &l, int todo);
 
-// The TODO to help with: that whose code the first failure of the last grade names, or that of its
-// case, and of several TODOs the first with a hint that was not shown. Where nothing failed, that
-// of the speed that can be better. 0 when nothing can or no TODO has a hint.
+// Returns the TODO to help with: the one whose code the last grade's first failure names, else one
+// of the failing case; of several, the first with a hint not yet shown. If nothing failed, a TODO
+// of a speed case that can still improve. 0 if there is none, or no TODO has a hint.
 int todo_at_hand(const toolchain &t, const lab &l, const progress_record &record);
 
-// Where to read on when hints are used up: the handout, and those of its sections that name the
-// TODO's function where some do and others do not.
+// Says what to read when the hints are used up: the handout, and its sections that name the TODO's
+// function, unless all or none of them do.
 std::string read_on(const toolchain &t, const lab &l, int todo);
 
 struct hint_options {
-    int todo = 0; // 0: the one at hand
+    int todo = 0; // 0: the one that todo_at_hand chooses
     bool again = false;
 };
 int hint_command(const toolchain &t, const std::string &word, const hint_options &options);

@@ -1,4 +1,4 @@
-// What a compile read, and what its object holds: only what a submission may have.
+// Checks that a compile read, and its object contains, only what a submission may have.
 #include "build_step.hpp"
 
 #include "errors.hpp"
@@ -25,7 +25,7 @@ bool inside(const std::string &path, const std::string &folder)
     return path.rfind(normal(folder) + "/", 0) == 0;
 }
 
-// The project may itself lie in /opt or /usr: of its own tree only an installed toolkit counts.
+// The project may itself lie in /opt or /usr, so its own tree counts only for a toolkit in it.
 bool belongs_to_compiler(const toolchain &t, const std::string &path)
 {
     fs::path nvcc(t.nvcc);
@@ -49,7 +49,7 @@ void check_dependencies(const job &j, const workplace &w)
     std::size_t colon = text.find(": ");
     std::istringstream names(colon == text.npos ? "" : text.substr(colon + 1));
     for (std::string name; names >> name;) {
-        if (name.back() == ':') break; // the rules without a recipe for headers that vanish
+        if (name.back() == ':') break; // what follows are empty rules for deleted headers
         std::string path = normal(name[0] == '/' ? name : w.visible + "/" + name);
         if (path == normal(w.visible + "/" + j.tree_name)) continue;
         std::vector<std::string> given = j.tools.headers(*j.request.of);
@@ -125,8 +125,7 @@ void check_size(const job &j, const std::string &object)
 
 namespace {
 
-// What a tool that looks at an object does, where the compiler did its work, in the time that it
-// has.
+// Runs a tool that inspects the object, in the compiler's folder and sandbox, with a time limit.
 ending inspected(const job &j, const workplace &w, child &c)
 {
     c.wall = j.limits.check;
@@ -140,8 +139,8 @@ ending inspected(const job &j, const workplace &w, child &c)
     return e;
 }
 
-// A tool that does not get through an object file although it runs: the compiler writes none such,
-// so that inline assembly has.
+// Rejects an object that a working tool cannot read. The compiler never writes such an object, so
+// inline assembly must have. Throws machine_error if the tool itself does not run.
 [[noreturn]] void refuse_unreadable(const job &j, const workplace &w, const std::string &tool,
                                     const ending &e)
 {

@@ -1,4 +1,4 @@
-// The terminal while a program reads single keys.
+// Sets the terminal up for reading single keys.
 #include "keys.hpp"
 
 #include "errors.hpp"
@@ -17,10 +17,10 @@ namespace cli {
 
 namespace {
 
-volatile sig_atomic_t resized = 0, told_to_stop = 0;
+volatile sig_atomic_t resized = 0, suspend_requested = 0;
 
 void on_resize(int) { resized = 1; }
-void on_stop(int) { told_to_stop = 1; }
+void on_stop(int) { suspend_requested = 1; }
 
 void handle(int number, void (*what)(int))
 {
@@ -70,7 +70,7 @@ void key_reader::take()
     keys.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
     keys.c_cc[VMIN] = 1;
     keys.c_cc[VTIME] = 0;
-    keys.c_cc[VQUIT] = _POSIX_VDISABLE; // it would leave the terminal like this
+    keys.c_cc[VQUIT] = _POSIX_VDISABLE; // Ctrl-\ would leave the terminal like this
     tcsetattr(descriptor_, TCSADRAIN, &keys);
 }
 
@@ -89,9 +89,9 @@ std::optional<std::string> key_reader::typed()
 
 bool key_reader::disturbed()
 {
-    if (std::exchange(told_to_stop, 0)) {
+    if (std::exchange(suspend_requested, 0)) {
         give_back();
-        // The usual signal, not SIGSTOP: where no shell could let us go on, it does nothing.
+        // SIGTSTP, not SIGSTOP: it is ignored where no shell could continue us.
         handle(SIGTSTP, SIG_DFL);
         raise(SIGTSTP);
         handle(SIGTSTP, on_stop);

@@ -1,4 +1,4 @@
-// The terminal while a program reads single keys: set for it, and given back however it ends.
+// Sets the terminal up for reading single keys, and restores it however the program ends.
 #pragma once
 
 #include <optional>
@@ -7,8 +7,8 @@
 
 namespace cli {
 
-// The keys in what a terminal sends, piece by piece: the bytes of a key that is none of the plain
-// ones are dropped, also where they come one by one.
+// Extracts the plain keys from a terminal's byte stream. The escape sequences of other keys are
+// dropped, even if they arrive split over several reads.
 class key_filter {
 public:
     std::string plain(const std::string &bytes);
@@ -17,18 +17,18 @@ private:
     enum { text, escape, sequence } in_ = text;
 };
 
-// Keys come one by one and are not shown; Ctrl-C and Ctrl-Z still act. Also gives the terminal back
-// while the program is stopped by Ctrl-Z.
+// Delivers keys one by one, without echo; Ctrl-C and Ctrl-Z still work. The terminal is also
+// restored while the program is stopped by Ctrl-Z.
 class key_reader {
 public:
     explicit key_reader(int descriptor); // a terminal; throws machine_error
     ~key_reader();
     key_reader(const key_reader &) = delete;
 
-    // What was typed and waits, without blocking; none: the terminal is gone. Keys that send more
-    // than one character, arrows for instance, are left out.
+    // Returns the keys typed since the last call, without blocking; nullopt if the terminal is
+    // gone. Keys that send more than one character, such as arrows, are left out.
     std::optional<std::string> typed();
-    // Whether the window has a new size, or the program was stopped and goes on: draw all again.
+    // True if the window was resized, or the program was stopped and continued: redraw everything.
     bool disturbed();
 
 private:

@@ -1,4 +1,4 @@
-// Which lab a word on the command line means.
+// Maps a word on the command line to the lab that it names.
 #include "lab_names.hpp"
 
 #include "errors.hpp"
@@ -33,7 +33,7 @@ std::string listed(const std::vector<std::string> &names)
     return result;
 }
 
-// "labs/02_coalescing/stub.cu" -> the part that is a lab's name, else the word itself.
+// Returns the part of "labs/02_coalescing/stub.cu" that is a lab's name, else the word itself.
 std::string without_path(std::string_view word, const std::vector<std::string> &names)
 {
     std::string rest(word);
@@ -60,7 +60,7 @@ std::vector<std::string> matches(const std::string &word, const std::vector<std:
     return found;
 }
 
-// The whole names and their words, so that "colaescing" finds "02_coalescing".
+// Compares with each name with and without its number, so that "colaescing" finds "02_coalescing".
 std::string suggestion(const std::string &word, const std::vector<std::string> &names)
 {
     for (const std::string &name : names) {

@@ -33,7 +33,7 @@ std::string text_within(const json &o, const char *outer, const char *inner)
     return value != at->end() && value->is_string() ? value->get<std::string>() : std::string();
 }
 
-// A rung's view, and its speed case of one name, if it has one.
+// A rung with its parsed grade; speed() finds a speed case by name, null if there is none.
 struct rung_row {
     const rung *of;
     lab_view lab;
@@ -100,7 +100,7 @@ std::string timed_case(const std::vector<rung_row> &rows, const std::string &nam
     std::vector<line> drawn;
     std::string of;
     int width = name_width(rows);
-    double most = 0;
+    double max_ratio = 0;
     for (const rung_row &r : rows) {
         const case_view *c = r.speed(name);
         auto ms = c ? number_within(c->whole, {"measured", "ms"}) : std::nullopt;
@@ -113,7 +113,7 @@ std::string timed_case(const std::vector<rung_row> &rows, const std::string &nam
                                        ratio ? fmt::format("{:.2f}x", *ratio) : "",
                                        share ? fmt::format("{:.0f} %", 100 * *share) : "");
         drawn.push_back({head, c->verdict, ratio.value_or(0)});
-        most = std::max(most, ratio.value_or(0));
+        max_ratio = std::max(max_ratio, ratio.value_or(0));
     }
     if (drawn.empty()) return {};
     std::string caption = "time (less is better), ratio to naive" +
@@ -122,12 +122,12 @@ std::string timed_case(const std::vector<rung_row> &rows, const std::string &nam
                                    wrapped(caption, out.width, margin));
     for (const line &l : drawn) {
         int room = std::max(8, out.width - columns(l.head));
-        text += l.head + bar(out, most > 0 ? l.ratio / most : 0, room) + "\n";
+        text += l.head + bar(out, max_ratio > 0 ? l.ratio / max_ratio : 0, room) + "\n";
     }
     return text;
 }
 
-// The measures of a case, in order, as any rung has them.
+// Returns the measures of a case that at least one rung has, in order of appearance.
 std::vector<std::string> measures_of(const std::vector<rung_row> &rows, const std::string &name)
 {
     std::vector<std::string> names;
@@ -165,7 +165,7 @@ double largest(const std::vector<measured_row> &values)
     return most;
 }
 
-// Whether no version differs from another by more than a hundredth: bars would show nothing.
+// True if all values lie within 1 % of the largest; bars would then show nothing.
 bool all_alike(const std::vector<measured_row> &values)
 {
     double most = largest(values);
@@ -174,7 +174,7 @@ bool all_alike(const std::vector<measured_row> &values)
     });
 }
 
-// What the grader's gate for a measure says of it: its unit, or which way is better.
+// Returns a field of the grader's gate for a measure: its unit, or which direction is better.
 std::string gate_word(const std::vector<rung_row> &rows, const std::string &name,
                       const std::string &measure, const char *key)
 {
@@ -277,12 +277,12 @@ std::string draw(const ladder &l, const terminal &out)
             "  " + wrapped("library: the vendor's version, on gpu only", out.width - 2, 4) + "\n";
     for (const std::string &name : speed_cases(rows))
         text += l.backend == "sim" ? counted_bars(rows, name, out) : timed_case(rows, name, out);
-    // Only the solution is graded whole, so that it has all that others have open.
-    auto most = std::max_element(rows.begin(), rows.end(), [](const auto &x, const auto &y) {
+    // Only the solution is graded completely, so its open points include those of all rungs.
+    auto most_open = std::max_element(rows.begin(), rows.end(), [](const auto &x, const auto &y) {
         return x.lab.open_points < y.lab.open_points;
     });
-    if (most != rows.end())
-        for (const std::string &note : open_notes(most->lab))
+    if (most_open != rows.end())
+        for (const std::string &note : open_notes(most_open->lab))
             text += "\n  " + wrapped(note, out.width, 2) + "\n";
     return text;
 }

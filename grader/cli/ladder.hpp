@@ -18,18 +18,18 @@ struct rung {
 struct ladder {
     std::string lab, backend;   // "gpu" or "sim": every rung was graded there
     std::vector<rung> rungs;    // in climbing order, naive first
-    bool library_waits = false; // for a GPU: it is not among the rungs
+    bool library_waits = false; // the library needs a GPU and is not among the rungs
 };
 
-// The first sentence of the comment that a file begins with, however many lines it takes.
+// Returns the first sentence of a file's opening comment, over as many lines as it takes.
 std::string first_comment(const std::string &source);
 
-// At most `out.width` columns. On gpu times, ratios to naive and fractions of the device; on sim
-// what was counted, and no time; a measure that is the same in all versions takes one line. ASCII
-// bars where the terminal has no UTF-8.
+// Draws at most `out.width` columns: on gpu times, ratios to naive and fractions of a device limit;
+// on sim counters. A measure that is the same in all versions takes one line. Bars are ASCII
+// without UTF-8.
 std::string draw(const ladder &l, const terminal &out);
 
-// Whether naive and all rungs are right and the solution passes everything; else what did not.
+// Returns one line per fault: any failure of the solution, and failures of others but for speed.
 std::vector<std::string> ladder_faults(const ladder &l);
 
 } // namespace cli

@@ -1,4 +1,4 @@
-// The link of a worker: the submission's object, ours, and the CUDA runtime or the simulator's.
+// Links a worker: the submission's object, our worker library, and the CUDA or simulator runtime.
 #include "build_step.hpp"
 
 #include "errors.hpp"
@@ -24,8 +24,8 @@ std::vector<std::string> link_command(const job &j, const std::string &object,
 {
     const toolchain &t = j.tools;
     std::vector<std::string> c = t.cxx;
-    // What has no bound in words stays as it is: see in_words. And no plugin reads sections that an
-    // object may have for it.
+    // Names stay mangled, because demangled ones have no bound: see in_words. And no linker plugin
+    // reads sections that an object may have for it.
     c.insert(c.end(), {"-fno-use-linker-plugin", object, "-Wl,--no-demangle", "-Wl,--whole-archive",
                        j.request.of->worker_library});
     if (backend == "sim") c.push_back(t.simulator_library);
@@ -36,8 +36,8 @@ std::vector<std::string> link_command(const job &j, const std::string &object,
     return c;
 }
 
-// What the linker reads, and the program's folder, to which it writes. The libraries that meson
-// makes hold names of objects, which lie in folders beside them.
+// Shows the sandbox what the linker reads, and the program's folder, which it may write. Meson's
+// libraries are thin archives that name objects in the .a.p folders beside them.
 void close_off_link(const job &j, const std::string &object, const std::string &folder,
                     grading::sandbox &s)
 {
@@ -50,10 +50,10 @@ void close_off_link(const job &j, const std::string &object, const std::string &
         s.show(file);
     for (const std::string &word : j.request.of->link)
         if (word.starts_with("-L")) s.show(word.substr(2));
-    s.show(folder, folder, true); // last: it may lie in what is seen already, and not to be written
+    s.show(folder, folder, true); // last: it may lie below a folder shown read-only
 }
 
-// Makes the worker `program` of an object. Not `closed`: with all that this machine has in reach.
+// Links an object to the worker `program`; in a sandbox if `closed` and this machine can make one.
 ending link(const job &j, const std::string &object, const std::string &backend,
             const std::string &program, bool closed)
 {
@@ -77,7 +77,7 @@ ending link(const job &j, const std::string &object, const std::string &backend,
     return e;
 }
 
-// Whether a file that is right, the naive reference, links in the submission's place.
+// True if the naive reference, which is known to be correct, links in the submission's place.
 bool naive_links(const job &j, const std::string &backend, const std::string &folder, bool closed)
 {
     std::string object = j.tools.build_root + "/" + j.request.of->name + ".naive.o";
@@ -87,7 +87,7 @@ bool naive_links(const job &j, const std::string &backend, const std::string &fo
     return links;
 }
 
-// A worker that does not link: a name that only the grader or nothing has.
+// Explains a failed link. Throws machine_error if the submission cannot be the cause.
 refusal link_refusal(const job &j, const std::string &backend, const ending &e,
                      const std::string &folder, bool closed)
 {
@@ -109,12 +109,12 @@ refusal link_refusal(const job &j, const std::string &backend, const ending &e,
                                         "fault of the submission:\n{}",
                                         j.shown, said));
     std::string all;
-    constexpr std::size_t most = 1000; // more is not shown
+    constexpr std::size_t max_shown = 1000; // bytes
     for (const std::string &name : names)
-        if (all.size() < most) all += (all.empty() ? "" : ", ") + in_words(name);
+        if (all.size() < max_shown) all += (all.empty() ? "" : ", ") + in_words(name);
     return {verdict::BUILD_FAILED,
             fmt::format("{} uses {}, which neither it nor the CUDA runtime defines", j.shown,
-                        printable(all, most)),
+                        printable(all, max_shown)),
             "define it in your file, or correct its name; of libraries only the CUDA runtime and "
             "what headers alone hold can be used",
             {}};
@@ -154,7 +154,8 @@ std::string linked(const job &j, const std::string &object_folder, const std::st
         }
         if (!e.ok()) require_room_to_build(fresh);
         if (!e.ok() && speaks_of_machine(e.text)) e = make(); // there is room again
-        // A submission can have the linker say that it was killed; the kernel says whom it killed.
+        // A submission can forge the linker's message that it was killed, but not the kernel's
+        // count.
         const bool by_words = e.what == ending::exited && e.status <= 128;
         if (const int signal = ended_by(e, e.text);
             signal != 0 && !(by_words && killed_for_memory() == killed_before &&

@@ -1,5 +1,4 @@
-// cuda-workbook: the commands of the workbook. ./workbook prepares the machine and hands over to
-// it.
+// cuda-workbook: the workbook's commands; ./workbook prepares the machine, then runs this program.
 #include "autograde.hpp"
 #include "check.hpp"
 #include "convert.hpp"
@@ -30,25 +29,25 @@ namespace {
 using namespace cli;
 
 constexpr const char *about = "CUDA labs, graded: on your GPU, or in the workbook's simulator.";
-// The program's own folder decides what the help shows: a student edition has no solutions, and
-// may have one lab only.
-struct shelf {
-    std::string lab = "02_coalescing";
+// The labs installed beside the program decide what the help shows: a student edition has no
+// solutions, and may have only one lab.
+struct installed_labs {
+    std::string lab = "02_coalescing"; // the first one, for examples
     bool solutions = true;
 };
 
-shelf shelf_here()
+installed_labs find_installed_labs()
 {
     try {
         toolchain t = read_toolchain(toolchain_path());
         for (const lab &l : t.labs)
             if (!l.test) return {l.name, l.solutions};
-    } catch (const machine_error &) { // the build folder is broken: commands say so, help need not
+    } catch (const machine_error &) { // a broken build folder: commands report it, help need not
     }
     return {};
 }
 
-std::string examples(const shelf &here)
+std::string examples(const installed_labs &here)
 {
     std::string number = number_of(here.lab), part = here.lab.substr(number.size() + 1, 4);
     std::string text = fmt::format(
@@ -143,7 +142,7 @@ struct command_options {
     std::string page; // of explain
 };
 
-// A word that came out empty was meant to be something: a variable that is not set, mostly.
+// Rejects empty arguments: usually an unset shell variable.
 const CLI::Validator not_empty(
     [](const std::string &word) {
         return word.empty() ? std::string("it was given an empty word") : std::string();
@@ -197,7 +196,7 @@ void describe_explain(commands &c, command_options &o)
         ->check(not_empty);
 }
 
-// What is for instructors, or shows worked solutions, is no part of a student's help.
+// Leaves commands for instructors, and those that show worked solutions, out of a student's help.
 void hide_from_students(commands &c)
 {
     for (CLI::App *command : {c.demo, c.check, c.release, c.autograde, c.convert})
@@ -205,7 +204,7 @@ void hide_from_students(commands &c)
     for (CLI::App *command : {c.grade, c.explain}) command->get_option("--solutions")->group("");
 }
 
-void describe(commands &c, command_options &o, const shelf &here)
+void describe(commands &c, command_options &o, const installed_labs &here)
 {
     c.app.footer(examples(here));
     c.app.require_subcommand(0, 1);
@@ -254,7 +253,7 @@ void describe(commands &c, command_options &o, const shelf &here)
     add_one_lab(*c.reset, o);
     c.reset->add_flag("--yes", o.agreed, "do not ask");
 
-    // The launcher runs them; it hands over to us for the help alone.
+    // The launcher runs the tests itself; this program only prints the help.
     c.test = c.app.add_subcommand("test", "run the project's own tests");
     c.test->footer(about_tests);
     c.test->add_option("NAME", o.labs, "only these tests; none: all");
@@ -320,7 +319,7 @@ void describe(commands &c, command_options &o, const shelf &here)
     if (!here.solutions) hide_from_students(c);
 }
 
-// CLI11 says that a word was not expected; this says which one was probably meant.
+// Suggests the option or command that was probably meant by a word that CLI11 did not expect.
 std::string near_miss(const CLI::App &command, const std::string &word)
 {
     std::vector<std::string> known;
@@ -334,20 +333,19 @@ std::string near_miss(const CLI::App &command, const std::string &word)
     return near.empty() ? "" : fmt::format(" Did you mean {}?", near);
 }
 
-// A command's further word is no command: it takes fewer.
+// The message for an argument after those that a command takes.
 std::string one_too_many(const commands &c, const CLI::App &command, const std::string &word)
 {
-    const bool takes_a_lab = command.get_option_no_throw("LAB") != nullptr;
-    std::string what =
-        fmt::format("{} takes {}; \"{}\" is one too many.", command.get_name(),
-                    takes_a_lab ? "one lab" : "no further word", printable(word, 100));
+    const bool takes_lab = command.get_option_no_throw("LAB") != nullptr;
+    std::string what = fmt::format("{} takes {}; \"{}\" is one too many.", command.get_name(),
+                                   takes_lab ? "one lab" : "no further word", printable(word, 100));
     const bool number = word.size() <= 4 && word.find_first_not_of("0123456789") == word.npos;
     if (&command == c.hint && number && std::stoi(word) > 0)
         what += fmt::format(" Did you mean --todo {}?", std::stoi(word));
     return what;
 }
 
-// What no command or option takes.
+// The message for a word that no command or option takes.
 std::string unexpected(const commands &c, const CLI::App &command, const std::string &word)
 {
     const bool option = word.rfind("-", 0) == 0;
@@ -400,7 +398,7 @@ int run_command(const commands &c, const command_options &o)
 
 void complain(const std::exception &e)
 {
-    // Not by fmt, which throws where nothing can be written: the terminal may be gone.
+    // fmt would throw if the write fails, and the terminal may be gone.
     std::fputs((wrapped(e.what(), detect_terminal(2).width, 0) + "\n").c_str(), stderr);
 }
 
@@ -415,14 +413,14 @@ int guarded(const commands &c, const command_options &o)
         complain(e);
         return nothing_graded;
     } catch (const stop_requested &) {
-        // A terminal has written ^C where the line begins.
+        // The terminal has echoed ^C at the start of the line; overwrite it.
         std::fputs(detect_terminal(2).interactive ? "\rstopped\n" : "stopped\n", stderr);
         return stopped;
     } catch (const std::filesystem::filesystem_error &e) {
         complain(machine_error(
             fmt::format("{}: {}. See ./workbook doctor", e.path1().string(), e.code().message())));
         return infrastructure;
-    } catch (const std::exception &e) { // machine_error, and what the system threw
+    } catch (const std::exception &e) { // machine_error and exceptions of the standard library
         complain(e);
         return infrastructure;
     }
@@ -434,7 +432,7 @@ int main(int count, char **words)
 {
     commands c;
     command_options o;
-    describe(c, o, shelf_here());
+    describe(c, o, find_installed_labs());
     try {
         c.app.parse(count, words);
     } catch (const CLI::CallForHelp &e) {
@@ -443,7 +441,7 @@ int main(int count, char **words)
         return refuse(c, e);
     }
     cli::handle_signals();
-    // Reports of children and ours go to one place, in order.
+    // Line buffering keeps our output in order with that of child processes.
     std::setvbuf(stdout, nullptr, _IOLBF, 0);
     return guarded(c, o);
 }

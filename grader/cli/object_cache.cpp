@@ -1,4 +1,4 @@
-// What was compiled and linked, kept by the content it was made from.
+// A cache of compiled objects and linked workers, keyed by the content they were built from.
 #include "object_cache.hpp"
 
 #include "errors.hpp"
@@ -23,9 +23,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::size_t most_kept = 200;
+constexpr std::size_t max_kept = 200;
 
-// Left by a program that was killed, where nobody is at it any more.
+// True for a temporary folder of prepare(); an old one was left by a program that was killed.
 bool unfinished(const fs::path &entry) { return entry.filename().string().starts_with(".new."); }
 
 } // namespace
@@ -51,7 +51,7 @@ object_cache::object_cache(std::string folder) : folder_(std::move(folder))
 
 std::string object_cache::find(const std::string &key, bool &found) const
 {
-    for (int i = 0;; ++i) { // equal hashes of different keys take the next number
+    for (int i = 0;; ++i) { // a different key with the same hash takes the next number
         std::string at =
             fmt::format("{}/{}{}", folder_, hashed(key), i ? fmt::format("-{}", i) : "");
         if (!fs::exists(at + "/key")) {
@@ -59,7 +59,7 @@ std::string object_cache::find(const std::string &key, bool &found) const
             return at;
         }
         if (read_text(at + "/key") == key) {
-            std::error_code ignored; // only says that it is still in use
+            std::error_code ignored; // the time only marks the entry as recently used
             fs::last_write_time(at, fs::file_time_type::clock::now(), ignored);
             found = true;
             return at;
@@ -91,9 +91,9 @@ void object_cache::forget_oldest() const
     for (const fs::directory_entry &e : fs::directory_iterator(folder_, ignored))
         entries.emplace_back(e.last_write_time(ignored), e.path());
     std::sort(entries.begin(), entries.end());
-    auto an_hour_ago = fs::file_time_type::clock::now() - std::chrono::hours(1);
-    for (std::size_t i = 0; i < entries.size() && entries[i].first < an_hour_ago; ++i)
-        if (i + most_kept < entries.size() || unfinished(entries[i].second))
+    auto one_hour_ago = fs::file_time_type::clock::now() - std::chrono::hours(1);
+    for (std::size_t i = 0; i < entries.size() && entries[i].first < one_hour_ago; ++i)
+        if (i + max_kept < entries.size() || unfinished(entries[i].second))
             fs::remove_all(entries[i].second, ignored);
 }
 

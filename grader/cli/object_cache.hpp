@@ -1,4 +1,4 @@
-// What was compiled and linked, kept by the content it was made from.
+// A cache of compiled objects and linked workers, keyed by the content they were built from.
 #pragma once
 
 #include <string>
@@ -6,22 +6,22 @@
 
 namespace cli {
 
-// FNV-1a, 16 digits. It names things, for files of ours: who wants equal hashes can make them.
+// FNV-1a, 16 digits. Only a name, never a proof of equality: collisions are easy to construct.
 std::string hashed(std::string_view text);
 
-// Which file it is, for files of ours that only the build changes.
+// Identifies a version of a file by path, size and time. For files that only the build changes.
 std::string stamp(const std::string &path);
 
-// A folder a key, which appears whole by a rename, and holds the file `key` beside what was made
-// from it. Throws machine_error.
+// Keeps one folder per key, which appears complete by a rename and holds the file `key` beside the
+// build products. Throws machine_error.
 class object_cache {
 public:
-    explicit object_cache(std::string folder); // made if it is not there
-    // The folder of an equal key, or where to put it: with `found` false nothing is there.
+    explicit object_cache(std::string folder); // created if missing
+    // Returns the folder of an equal key, or, with `found` false, the unused path for it.
     std::string find(const std::string &key, bool &found) const;
-    // A folder beside the others, to be filled and handed to `keep`.
+    // Creates a temporary folder in the cache, to be filled and passed to `keep`.
     std::string prepare(const std::string &key) const;
-    // Another process may have kept the same meanwhile: then that one stays. The oldest go.
+    // Moves the folder to `at`, unless another process was faster, and removes the oldest entries.
     void keep(const std::string &prepared, const std::string &at) const;
 
 private:

@@ -1,4 +1,4 @@
-// The names that an object defines and uses: which are not the student's to define or to use.
+// Checks the names that an object defines and uses against those a submission may not touch.
 #include "build_step.hpp"
 
 #include "files.hpp"
@@ -37,7 +37,7 @@ bool is_cuda_name(const std::string &s)
            (s.size() > 2 && s.rfind("cu", 0) == 0 && upper(s[2]));
 }
 
-// Names of the C and C++ libraries that nobody needs to replace to write a kernel.
+// True for names of the C and C++ libraries that no submission needs to replace.
 bool is_library_name(const std::string &s)
 {
     static const std::set<std::string> names = {"malloc",
@@ -89,7 +89,7 @@ std::string wrong_definition(const std::string &symbol)
     return {};
 }
 
-// The C library's other names for one function: "__open64_2@GLIBC_2.7" is open.
+// Reduces the C library's aliases of a function to one name: "__open64_2@GLIBC_2.7" is open.
 std::string plain_c_name(std::string symbol)
 {
     symbol.erase(std::min(symbol.size(), symbol.find('@')));
@@ -100,8 +100,8 @@ std::string plain_c_name(std::string symbol)
     return symbol;
 }
 
-// What host code would need to meddle with the process that counts, or with others. No header of
-// the C++ library or of CUDA has them in what it makes part of a file, but NVTX: see flags_for.
+// True for functions by which host code could tamper with the process that counts, or with others.
+// No header of the C++ library or of CUDA puts them into an object, except NVTX: see flags_for.
 bool acts_on_processes(const std::string &symbol)
 {
     static const std::set<std::string> names = {
@@ -115,11 +115,11 @@ bool acts_on_processes(const std::string &symbol)
         "posix_spawn", "posix_spawnp", "ptrace", "prctl", "arch_prctl", "personality", "kill",
         "killpg", "tgkill", "sigqueue", "unshare", "setns", "pidfd_open", "pidfd_getfd",
         "pidfd_send_signal",
-        // what is loaded, and where
+        // loaded code and its addresses
         "dlopen", "dlopen_mode", "dlmopen", "dlsym", "dlvsym", "dladdr", "dladdr1", "dlinfo",
         "dl_iterate_phdr", "dl_find_object", "r_debug", "getauxval", "DYNAMIC", "executable_start",
         "ehdr_start",
-        // open files by their numbers
+        // files and descriptors
         "dup", "dup2", "dup3", "fcntl", "ioctl", "open", "openat", "creat", "close", "close_range",
         "closefrom", "fdopen", "read", "pread", "readv", "preadv", "preadv2", "write", "pwrite",
         "writev", "pwritev", "pwritev2", "sendfile", "splice", "vmsplice", "tee", "copy_file_range",
@@ -135,7 +135,7 @@ bool acts_on_processes(const std::string &symbol)
 
 std::string wrong_use(const std::string &symbol, bool system_calls)
 {
-    // As the compiler writes namespaces: "_ZN7grading4passEv".
+    // Mangled names spell a namespace with its length: "_ZN7grading4passEv".
     for (const char *part : {"7grading", "7doctest", "9simulator", "simulator_", "yardstick_"})
         if (symbol.find(part) != symbol.npos)
             return fmt::format("uses {}, which belongs to the grader", in_words(symbol));
@@ -188,7 +188,7 @@ std::string lint_symbols(const std::string &nm_output, const std::string &file, 
         if (parts.size() < 2) continue;
         const std::string &symbol = parts.back(), &type = parts[parts.size() - 2];
         bool undefined = type == "U" || type == "w" || type == "v";
-        // Weak definitions are inline functions of headers: std::chrono and the like.
+        // Weak definitions are inline functions of headers, such as those of std::chrono.
         bool header = type == "W" && is_library_name(symbol);
         std::string wrong = undefined ? wrong_use(symbol, system_calls)
                             : header  ? std::string()

@@ -1,4 +1,4 @@
-// The stubs as they were handed out, from git or from a copy made at first use.
+// Finds stubs as they were handed out, in git or in a copy made at first use.
 #include "original.hpp"
 
 #include "errors.hpp"
@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// What git says; none where there is no git, no repository or no such object.
+// Returns git's output; nullopt if there is no git, no repository or no such object.
 std::optional<std::string> git(const toolchain &t, const std::vector<std::string> &words)
 {
     ending e = run_git(t.source_root, words);

@@ -1,4 +1,4 @@
-// Tasks spread over the cores.
+// Runs tasks in parallel on the cores.
 #include "pool.hpp"
 
 #include <sched.h>
@@ -23,8 +23,8 @@ unsigned cores()
 
 namespace {
 
-// Where tasks take all cores, what a simulator among them runs takes one; not where the user has
-// said how many.
+// Limits each simulator to one core while the tasks themselves use all, unless the user has set
+// SIMULATOR_CORES.
 class one_core_each {
 public:
     one_core_each() : set_(std::getenv(name) == nullptr && setenv(name, "1", 0) == 0) {}
@@ -57,7 +57,7 @@ void run_all(std::size_t count, unsigned threads, const std::function<void(std::
                 task(i);
             } catch (...) {
                 mine = std::current_exception();
-                next = count; // nobody starts another
+                next = count; // no further task starts
             }
             std::lock_guard lock(mutex);
             finished[i] = 1;

@@ -1,4 +1,4 @@
-// Tasks spread over the cores, their results taken in order.
+// Runs tasks in parallel on the cores and delivers their results in order.
 #pragma once
 
 #include <functional>
@@ -7,11 +7,11 @@
 namespace cli {
 
 // Runs `task(i)` for each i below `count` on `threads` threads and calls `done(i)` on this thread,
-// in order of i, as soon as all before it are done. The first exception of a task ends the rest
-// and is thrown here. Where they take all cores, SIMULATOR_CORES=1 stands in the environment.
+// in order of i, as soon as all tasks up to i are done. After the first exception no further task
+// starts, and it is rethrown here. If the tasks use all cores, SIMULATOR_CORES=1 is set meanwhile.
 void run_all(std::size_t count, unsigned threads, const std::function<void(std::size_t)> &task,
              const std::function<void(std::size_t)> &done = {});
 
-unsigned cores(); // that this process may use; at least 1
+unsigned cores(); // the number that this process may use; at least 1
 
 } // namespace cli

@@ -1,4 +1,4 @@
-// Starts children under limits, and waits on everything at once.
+// Starts child processes under limits and waits for their end, output, deadline or a stop request.
 #include "process.hpp"
 
 #include "errors.hpp"
@@ -24,7 +24,7 @@ namespace {
 
 using steady = std::chrono::steady_clock;
 
-// Written to once when asked to stop and never read, so that every waiting thread sees it.
+// A stop signal writes to this pipe and nothing reads it, so that every waiting thread sees it.
 int stop_pipe[2] = {-1, -1};
 volatile sig_atomic_t stop_flag = 0;
 
@@ -36,13 +36,13 @@ void on_signal(int)
     errno = saved;
 }
 
-// Keeps the first bytes of what a child says and passes whole lines on.
-struct listener {
+// Keeps the first bytes of a child's output and passes complete lines on.
+struct output_reader {
     const child &what;
     ending &result;
     std::string line;
 
-    void hear(std::string_view text)
+    void append(std::string_view text)
     {
         std::size_t room = what.keep - std::min(what.keep, result.text.size());
         result.text += text.substr(0, room);
@@ -56,19 +56,19 @@ struct listener {
                 line += c;
         }
     }
-    // Reads some of what is there: who writes without end must not keep us from looking at the
-    // clock. False once the other end is closed.
+    // Reads a bounded amount of what is available, so that a child that writes without end cannot
+    // keep us from checking the deadline. Returns false once the other end is closed.
     bool read_from(int fd)
     {
         char chunk[1 << 14];
         ssize_t got = 1;
         for (int i = 0; i < 64 && got > 0; ++i)
-            if ((got = read(fd, chunk, sizeof chunk)) > 0) hear({chunk, std::size_t(got)});
+            if ((got = read(fd, chunk, sizeof chunk)) > 0) append({chunk, std::size_t(got)});
         return got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR));
     }
 };
 
-ending::how wait_for(const grading::kept_process &process, int output, listener &ear,
+ending::how wait_for(const grading::kept_process &process, int output, output_reader &reader,
                      steady::time_point deadline)
 {
     while (!stop_flag) {
@@ -77,9 +77,9 @@ ending::how wait_for(const grading::kept_process &process, int output, listener 
         pollfd wait[4] = {{process.ended_descriptor(), POLLIN, 0},
                           {output, POLLIN, 0},
                           {stop_pipe[0], POLLIN, 0},
-                          {ear.what.called_off, POLLIN, 0}};
+                          {reader.what.called_off, POLLIN, 0}};
         if (poll(wait, 4, static_cast<int>(std::min<long long>(left, 1 << 30))) < 0) continue;
-        if (wait[1].revents && !ear.read_from(output)) output = -1;
+        if (wait[1].revents && !reader.read_from(output)) output = -1;
         if (wait[0].revents) return ending::exited;
         if (wait[3].revents) return ending::called_off;
     }
@@ -116,8 +116,8 @@ ending run(const child &c)
         result.status = e.code().value();
         return result;
     }
-    listener ear{c, result, {}};
-    result.what = wait_for(process, output.get(), ear, start + c.wall);
+    output_reader reader{c, result, {}};
+    result.what = wait_for(process, output.get(), reader, start + c.wall);
     if (result.what != ending::exited) process.ask_to_end();
     process.stop();
     result.cpu_seconds = process.cpu_seconds();
@@ -126,8 +126,8 @@ ending run(const child &c)
         if (end->what == process_end::never_began) result.what = ending::not_started;
         result.status = end->status;
     }
-    if (!c.show) ear.read_from(output.get());
-    if (c.each_line && !ear.line.empty()) c.each_line(ear.line);
+    if (!c.show) reader.read_from(output.get());
+    if (c.each_line && !reader.line.empty()) c.each_line(reader.line);
     result.seconds = std::chrono::duration<double>(steady::now() - start).count();
     if (stop_flag) throw stop_requested();
     return result;
@@ -160,7 +160,7 @@ void handle_signals()
     action.sa_handler = on_signal;
     for (int number : {SIGINT, SIGTERM, SIGHUP}) sigaction(number, &action, nullptr);
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ, SIG_IGN); // a file that may not grow is a write that fails, to be told
+    signal(SIGXFSZ, SIG_IGN); // at the file size limit write() then fails, which is reported
 }
 
 bool stop_was_requested() { return stop_flag; }

@@ -1,4 +1,4 @@
-// What a student has reached, kept in .workbook/progress.json.
+// A student's progress, kept in .workbook/progress.json.
 #include "progress.hpp"
 
 #include "errors.hpp"
@@ -81,7 +81,7 @@ std::string text_of(const progress_record &record)
     return document.dump(2) + "\n";
 }
 
-// What cannot be understood is kept beside, under a number that is free.
+// Renames a file that cannot be parsed to PATH.broken-N, with the first free N.
 void put_aside(const std::string &path)
 {
     int n = 1;
@@ -89,7 +89,7 @@ void put_aside(const std::string &path)
     fs::rename(path, fmt::format("{}.broken-{}", path, n));
 }
 
-// Reads, changes and writes as one step among all processes.
+// Reads, changes and writes the file under a lock, atomically among all processes.
 void change(const toolchain &t, const std::function<void(progress_record &)> &what)
 {
     std::string path = path_of(t);
@@ -153,13 +153,13 @@ std::string what_next(const toolchain &t, const progress_record &record, const t
 
 const progress_entry *progress_record::best(const std::string &lab) const
 {
-    const progress_entry *most = nullptr;
+    const progress_entry *found = nullptr;
     auto share = [](const progress_entry &e) {
         return e.max_points > 0 ? e.best / e.max_points : 0;
     };
     for (const progress_entry &e : entries)
-        if (e.lab == lab && (!most || share(e) >= share(*most))) most = &e;
-    return most;
+        if (e.lab == lab && (!found || share(e) >= share(*found))) found = &e;
+    return found;
 }
 
 const progress_entry *progress_record::last(const std::string &lab) const
@@ -231,7 +231,7 @@ void keep_progress(const toolchain &t, const lab_view &graded, const std::string
         e.when = utc_time("%Y-%m-%dT%H:%M:%SZ");
         e.verdict = failure ? failure->verdict : "";
         e.case_name = failure ? failure->name : "";
-        // While the file does not compile, the student is still at what was the first to mend.
+        // While the file does not compile, the student still works on the earlier failure.
         if (e.case_name != "build") {
             const case_view *at_hand = failure ? failure : better;
             e.mending = at_hand ? at_hand->named_in_todo() : "";

@@ -1,4 +1,4 @@
-// The release command: a student edition, written and proved.
+// The release command, which writes a student edition and tests it.
 #include "release.hpp"
 
 #include "check.hpp"
@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// A folder beside the one to be made, so that a rename moves what is in it; gone with this.
+// A temporary folder beside the final one, so that a rename can move its contents.
 class staging_folder {
 public:
     explicit staging_folder(const fs::path &wanted) : path_(wanted.string() + ".partial-XXXXXX")
@@ -40,7 +40,7 @@ public:
     }
     ~staging_folder()
     {
-        std::error_code ignored; // its name says what it is
+        std::error_code ignored; // a leftover is recognisable by its name
         fs::remove_all(path_, ignored);
     }
     staging_folder(const staging_folder &) = delete;
@@ -83,7 +83,7 @@ fs::path folder_to_make(const toolchain &t, const std::string &named)
     return wanted;
 }
 
-// What is changed and not committed would not be in the release.
+// Throws usage_error if there are uncommitted changes, which would be missing from the release.
 void require_committed(const std::string &root)
 {
     std::string said = asked_git(root, {"status", "--porcelain", "--", "."});
@@ -126,13 +126,13 @@ std::vector<std::string> environment_without(const std::string &name)
     return result;
 }
 
-// A copy of the edition in which everything is done that a student will do.
+// Does in a copy of the edition everything that a student will do.
 class proof {
 public:
     proof(const toolchain &whole, const edition &e, const std::string &folder)
         : whole_(whole), edition_(e), folder_(folder)
     {
-        // What was fetched for the workbook need not be fetched for the proof.
+        // The packages fetched for the workbook serve the copy as well.
         if (fs::exists(whole.source_root + "/.venv"))
             fs::create_symlink(whole.source_root + "/.venv", folder + "/.venv");
     }
@@ -146,7 +146,7 @@ public:
     }
 
 private:
-    // It configures and builds everything, and grades the stubs among other things.
+    // Configures and builds everything and runs the tests, some of which grade the stubs.
     void tests()
     {
         child c;
@@ -158,7 +158,7 @@ private:
         std::vector<std::string> skipped;
         c.each_line = [&](std::string_view line) {
             progress_.say("./workbook test: " + printable(line, 200));
-            if (line.find(" OK  ") != line.npos) return; // meson's word on a test
+            if (line.find(" OK  ") != line.npos) return; // meson's line for a passed test
             last.push_back(printable(line, 400));
             if (last.size() > 60) last.pop_front();
             if (line.starts_with("skipped ")) skipped.push_back(last.back());
@@ -186,7 +186,7 @@ private:
         return labs_of(documents_.back()).at(0);
     }
 
-    // It compiles, no case passes, and added lines alone make every answer right.
+    // Checks that a stub compiles, passes no case, and becomes correct by added lines alone.
     void stub(const lab &l)
     {
         lab_view empty = graded_with(l, stub_of(tools_, l));
@@ -220,7 +220,8 @@ private:
                          points_words(right.points, right.max_points)));
     }
 
-    // A page may name a command only if it works. Some ask, wait or need a word of the student's.
+    // Checks that a command named on a page works: only its --help if it waits for the student or
+    // needs an argument of theirs.
     void command(std::vector<std::string> words)
     {
         static const std::vector<std::string> tried_by_help = {"watch", "reset"};
@@ -257,7 +258,7 @@ private:
     std::string folder_;
     toolchain tools_; // the edition's
     progress_line progress_;
-    std::deque<json> documents_; // which the views look into
+    std::deque<json> documents_; // the views point into them
 };
 
 } // namespace
@@ -299,7 +300,7 @@ int release_command(const toolchain &t, const release_options &options)
         fs::copy(tree, copy, fs::copy_options::recursive);
         proof(t, e, copy).all();
     }
-    fs::rename(tree, wanted); // an empty folder gives way
+    fs::rename(tree, wanted); // replaces an empty folder
     fmt::print("{}: the student edition {}\n", wanted.string(),
                options.proof ? "is made, and works" : "is made, and nothing proves that it works");
     return passed;

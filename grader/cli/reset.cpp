@@ -1,4 +1,4 @@
-// Puts a lab's stub back to how it was handed out, and keeps the student's file.
+// Restores a lab's stub to how it was handed out, and keeps the student's file.
 #include "reset.hpp"
 
 #include "errors.hpp"
@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// One line typed on the terminal; empty at its end. Throws stop_requested on Ctrl-C.
+// Reads one line from the terminal; empty at end of input. Throws stop_requested on Ctrl-C.
 std::string typed_line()
 {
     std::string text;
@@ -71,7 +71,7 @@ std::string no_original(const toolchain &t, const lab &l)
                        t.shown(t.stub(l)), t.shown(stub_copy(t, l)));
 }
 
-// A copy of the first day that is not what git has, where the student commits own work, say.
+// Mentions the copy from the first run if it differs from git's, to which students may commit.
 void mention_copy(const toolchain &t, const lab &l, const stub_original &original)
 {
     std::string copy = stub_copy(t, l);
@@ -129,7 +129,7 @@ int reset_command(const toolchain &t, const std::string &word, bool agreed)
         }
     }
     std::string kept = there ? keep_stub(t, l) : "";
-    // A link stays one: the file that it leads to is written.
+    // If the stub is a symbolic link, its target is written and the link stays.
     write_atomically(there ? fs::canonical(stub).string() : stub, original.text);
     fmt::print("{} is as {} has it.\n", t.shown(stub), original.where);
     if (there)

@@ -1,4 +1,4 @@
-// Puts a lab's stub back to how it was handed out, and keeps the student's file.
+// Restores a lab's stub to how it was handed out, and keeps the student's file.
 #pragma once
 
 #include "toolchain.hpp"
@@ -7,10 +7,10 @@
 
 namespace cli {
 
-// `agreed`: do not ask. Asks on the terminal else; throws usage_error where there is none.
+// Asks on the terminal unless `agreed`; throws usage_error if there is no terminal to ask on.
 int reset_command(const toolchain &t, const std::string &word, bool agreed);
 
-// Copies the stub to .workbook/kept under a name with the date that nothing has yet; returns it.
+// Copies the stub to .workbook/kept under a new name with the date, and returns the path.
 std::string keep_stub(const toolchain &t, const lab &l);
 
 } // namespace cli

@@ -1,4 +1,4 @@
-// Result documents: made where no grader ran, read, and merged into one.
+// Reads, checks and merges result documents, and makes those for labs whose grader did not run.
 #include "result.hpp"
 
 #include "errors.hpp"

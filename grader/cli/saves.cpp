@@ -1,4 +1,4 @@
-// Notices that files were saved.
+// Detects that files were saved by an editor.
 #include "saves.hpp"
 
 #include "errors.hpp"
@@ -18,7 +18,7 @@ contents look_at(const std::vector<std::string> &paths)
         if (!std::filesystem::is_regular_file(path, error)) continue;
         try {
             result[path] = read_text(path);
-        } catch (const machine_error &) { // gone in between, or not ours to read
+        } catch (const machine_error &) { // removed in between, or not readable
         }
     }
     return result;

@@ -1,4 +1,4 @@
-// From a submission's file to its workers: the order of the steps, and what is kept of them.
+// Builds workers from a submission's file: runs the steps in order and caches their results.
 #include "submission.hpp"
 
 #include "build_step.hpp"
@@ -53,7 +53,8 @@ namespace {
 
 // The bytes of a submission, read through one descriptor so that what was checked is what is
 // compiled.
-std::string read_submission(const std::string &path, const std::string &shown, std::size_t most)
+std::string read_submission(const std::string &path, const std::string &shown,
+                            std::size_t max_bytes)
 {
     auto refuse = [&](const std::string &why) -> refusal {
         return {verdict::SUBMISSION_INVALID,
@@ -61,8 +62,8 @@ std::string read_submission(const std::string &path, const std::string &shown, s
                 "hand in one ordinary .cu file",
                 {}};
     };
-    // Who handed in no file, or a name that no system takes, did so; the rest is how the file lies
-    // on this machine, or the machine itself.
+    // A missing file or an impossible name is the student's mistake; other errors come from the
+    // file's permissions on this machine, or from the machine itself.
     auto unreadable = [&](int error) {
         if (error == ENOENT || error == ENOTDIR || error == ELOOP || error == ENAMETOOLONG)
             throw refuse(fmt::format("cannot be read: {}", std::strerror(error)));
@@ -80,18 +81,18 @@ std::string read_submission(const std::string &path, const std::string &shown, s
     if (!S_ISREG(s.st_mode)) throw refuse("is not a regular file");
     const grading::owned_fd fd(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     if (fd.get() < 0) unreadable(errno);
-    std::string text(most + 1, '\0');
+    std::string text(max_bytes + 1, '\0');
     std::size_t size = 0;
     bool regular = fstat(fd.get(), &s) == 0 && S_ISREG(s.st_mode);
     ssize_t got = 1;
-    while (regular && size <= most && got != 0) {
+    while (regular && size <= max_bytes && got != 0) {
         got = read(fd.get(), text.data() + size, text.size() - size);
         if (got < 0 && errno != EINTR) break;
         size += std::size_t(std::max<ssize_t>(got, 0));
     }
     if (got < 0) unreadable(errno);
     if (!regular) throw refuse("is not a regular file");
-    if (size > most) throw refuse(fmt::format("is larger than {} KiB", most >> 10));
+    if (size > max_bytes) throw refuse(fmt::format("is larger than {} KiB", max_bytes >> 10));
     text.resize(size);
     return text;
 }
@@ -116,7 +117,7 @@ std::string compiled(const job &j, const std::string &made_at, double &cpu_secon
             "The compiler cannot be shut off from this machine here, or not find all "
             "it needs then; nothing was compiled.\n  what to do: see ./workbook "
             "doctor, beside \"sandbox\", and where the compiler is installed");
-    if (!w.closed) { // no sandbox here, or one in which the compiler lacks something
+    if (!w.closed) { // no sandbox here, or the compiler lacks something in it
         check_directives(j);
         e = compile(j, w);
         cpu_seconds += e.cpu_seconds;
@@ -145,7 +146,7 @@ std::string compiled(const job &j, const std::string &made_at, double &cpu_secon
     return diagnostics(j, w, e);
 }
 
-// The folder with object.o and the compiler's warnings.
+// Returns the cache folder with object.o and the compiler's warnings, compiling if necessary.
 std::string object_for(const job &j, built_submission &result)
 {
     object_cache objects(j.tools.build_root + "/submissions/" + j.request.of->name + "/objects");
@@ -167,7 +168,7 @@ std::string object_for(const job &j, built_submission &result)
     return at;
 }
 
-// As make rules and shells can carry it: of "stub (1).cu" stub__1_.cu.
+// Replaces characters that are special in make rules and shells: "stub (1).cu" -> "stub__1_.cu".
 std::string plain_name(std::string name)
 {
     for (char &c : name)
@@ -196,12 +197,12 @@ job make_job(const toolchain &t, const submission_request &request, const build_
     j.shown = t.shown(path);
     if (j.shown[0] == '/') j.shown = request.path;
     j.shown = printable(j.shown, 400);
-    // What the compiler and we add to it must fit a file's name, too.
-    constexpr std::size_t longest_name = 180;
-    if (std::size_t bytes = fs::path(path).filename().string().size(); bytes > longest_name)
+    // Leaves room in a file name for the suffixes that the compiler and we append.
+    constexpr std::size_t max_name_bytes = 180;
+    if (std::size_t bytes = fs::path(path).filename().string().size(); bytes > max_name_bytes)
         throw refusal{verdict::SUBMISSION_INVALID,
                       fmt::format("{} has a name of {} bytes, and may have one of at most {}",
-                                  j.shown, bytes, longest_name),
+                                  j.shown, bytes, max_name_bytes),
                       "name the file you edit, e.g. stub.cu",
                       {}};
     j.text = read_submission(path, j.shown, limits.file_bytes);
@@ -219,14 +220,14 @@ job make_job(const toolchain &t, const submission_request &request, const build_
 
 std::vector<std::string> telling_warnings(const std::string &diagnostics)
 {
-    constexpr std::size_t most = 3;
+    constexpr std::size_t max_warnings = 3;
     constexpr int first_of_cuda = 20000, used_before_set = 549;
     constexpr std::string_view marker = "): warning #", end = "-D: ";
     std::vector<std::string> result;
     for (const std::string &line : lines(diagnostics)) { // "stub.cu(12): warning #549-D: words"
         const std::size_t at = line.find(marker);
         const std::size_t open = at == line.npos ? at : line.rfind('(', at);
-        if (result.size() == most || open == line.npos) continue;
+        if (result.size() == max_warnings || open == line.npos) continue;
         const std::string_view rest = std::string_view(line).substr(at + marker.size());
         const int number = leading_number(rest),
                   where = leading_number(line.substr(open + 1, at - open - 1));
@@ -248,8 +249,8 @@ std::vector<std::string> flags_for(const toolchain &t, const lab &l,
         std::erase_if(result, [](const std::string &flag) {
             return flag.starts_with("-gencode=") && flag.find("code=sm_") != std::string::npos;
         });
-    // CUB and Thrust mark their calls for profilers, whose library they load with dlopen: so no
-    // honest file would be without what is refused.
+    // CUB and Thrust annotate their calls with NVTX, which loads the profiler's library by dlopen;
+    // without this flag the symbol check would reject every file that uses them.
     result.push_back("-DCCCL_DISABLE_NVTX");
     result.insert(result.end(), l.nvcc.begin(), l.nvcc.end());
     return result;

@@ -1,4 +1,4 @@
-// Pieces of SVG, for pages that define the classes they use. Text must be escaped already.
+// SVG elements for pages that define the classes used here. Text must be escaped by the caller.
 #pragma once
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@ inline std::string svg(double width, double height, const std::string &label,
                        width, height, label, inside);
 }
 
-// `title` is shown where a mouse rests on it; empty: none.
+// `title` is a tooltip; empty: none.
 inline std::string svg_box(double x, double y, double w, double h, const char *kind,
                            const std::string &title = {})
 {

@@ -1,4 +1,4 @@
-// Text for people: wrapping, bars, near misses, and other people's text made safe.
+// Text for people: wrapping, bars, suggestions for typos, and sanitizing of untrusted text.
 #include "text.hpp"
 
 #include "../words.hpp"
@@ -43,10 +43,10 @@ std::string styled(const terminal &t, std::string_view code, std::string_view te
 
 bool continues(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
 
-// Letters too many, missing, changed, or two swapped: each is one mistake.
+// Edit distance with insertions, deletions, substitutions and swaps of neighbours at cost 1.
 std::size_t distance(std::string_view a, std::string_view b)
 {
-    std::vector<std::size_t> row(b.size() + 1), last, before_last; // of one letter of `a` each
+    std::vector<std::size_t> row(b.size() + 1), last, before_last; // each for one letter of `a`
     std::iota(row.begin(), row.end(), 0);
     for (std::size_t i = 1; i <= a.size(); ++i) {
         before_last = std::exchange(last, row);
@@ -60,7 +60,7 @@ std::size_t distance(std::string_view a, std::string_view b)
     return row.back();
 }
 
-// A quoted source line and the mark below it, in step: cut at the right or, where the mark would be
+// Cuts a quoted source line and the mark below it alike: at the right or, where the mark would be
 // lost, at the left.
 std::string quoted(std::string source, std::string mark, std::size_t room)
 {
@@ -79,7 +79,7 @@ bool is_mark(const std::string &line)
     return line.find('^') != line.npos && line.find_first_not_of(" ^~|") == line.npos;
 }
 
-// The compiler's count of errors, and its advice on its own options.
+// True for blank lines, the compiler's count of errors, and its remarks on its own options.
 bool says_nothing(const std::string &line)
 {
     return line.find_first_not_of(' ') == line.npos || line.rfind("Remark: ", 0) == 0 ||
@@ -130,7 +130,7 @@ std::string wrapped(std::string_view text, int width, int indent)
         if (!first_line) result += "\n" + blanks;
         int used = indent;
         std::size_t at = 0;
-        // Leading blanks are layout (a quoted source line): they stay.
+        // Leading blanks are layout, as in a quoted source line, and are kept.
         while (at < line.size() && line[at] == ' ') ++at;
         result.append(at, ' ');
         used += static_cast<int>(at);
@@ -165,11 +165,11 @@ std::string bar(const terminal &t, double fraction, int width)
     return result + eighths[n % 8];
 }
 
-std::string printable(std::string_view raw, std::size_t most)
+std::string printable(std::string_view raw, std::size_t max_bytes)
 {
     std::string result;
     while (!raw.empty()) {
-        if (result.size() + 4 > most)
+        if (result.size() + 4 > max_bytes)
             return result + fmt::format("\n[cut: {} more bytes]", raw.size());
         std::size_t n = 1;
         if (raw[0] == '\n')
@@ -189,9 +189,9 @@ std::string printable(std::string_view raw, std::size_t most)
     return result;
 }
 
-std::string on_one_line(std::string_view raw, std::size_t most, char end)
+std::string on_one_line(std::string_view raw, std::size_t max_bytes, char end)
 {
-    std::string text = printable(raw, most);
+    std::string text = printable(raw, max_bytes);
     std::replace(text.begin(), text.end(), '\n', end);
     return text;
 }
@@ -204,11 +204,11 @@ std::string trimmed(std::string_view line)
 
 std::string compiler_words(const std::string &said, int width)
 {
-    constexpr std::size_t most_lines = 24;
+    constexpr std::size_t max_lines = 24;
     std::vector<std::string> all = lines(said);
     std::erase_if(all, says_nothing);
     std::string text;
-    for (std::size_t i = 0; i < std::min(all.size(), most_lines); ++i) {
+    for (std::size_t i = 0; i < std::min(all.size(), max_lines); ++i) {
         bool source = all[i][0] == ' ', marked = i + 1 < all.size() && is_mark(all[i + 1]);
         if (!source) {
             text += "  " + wrapped(all[i], width, 4) + "\n";
@@ -217,18 +217,18 @@ std::string compiler_words(const std::string &said, int width)
         text += quoted(all[i], marked ? all[i + 1] : "", static_cast<std::size_t>(width) - 2);
         i += marked;
     }
-    if (all.size() > most_lines)
-        text += fmt::format("  [{} more]\n", plural(all.size() - most_lines, "line"));
+    if (all.size() > max_lines)
+        text += fmt::format("  [{} more]\n", plural(all.size() - max_lines, "line"));
     return text;
 }
 
 std::string nearest(std::string_view word, const std::vector<std::string> &candidates)
 {
     std::string best;
-    std::size_t least = std::max<std::size_t>(1, word.size() / 3) + 1;
+    std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
     for (const std::string &candidate : candidates) {
         std::size_t d = distance(word, candidate);
-        if (d < least) least = d, best = candidate;
+        if (d < best_distance) best_distance = d, best = candidate;
     }
     return best;
 }

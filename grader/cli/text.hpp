@@ -1,4 +1,4 @@
-// Text for people: what the terminal can show, wrapping, bars, and other people's text made safe.
+// Text for people: terminal capabilities, wrapping, bars, and sanitizing of untrusted text.
 #pragma once
 
 #include "../words.hpp"
@@ -10,11 +10,11 @@
 
 namespace cli {
 
-// What may be written where output goes. Plain ASCII, no colour and 80 columns when in doubt.
+// The capabilities of an output stream. Plain ASCII, no colour and 80 columns when in doubt.
 struct terminal {
     bool colour = false;
     bool utf8 = false;
-    bool interactive = false; // a person watches: a progress line may rewrite itself
+    bool interactive = false; // a progress line may rewrite itself
     int width = 80;
 };
 terminal detect_terminal(int descriptor); // respects NO_COLOR, TERM=dumb, LC_ALL/LC_CTYPE/LANG
@@ -24,48 +24,49 @@ std::string dim(const terminal &t, std::string_view text);
 std::string good(const terminal &t, std::string_view text);
 std::string bad(const terminal &t, std::string_view text);
 
-// Columns that UTF-8 text takes, one a code point.
+// The number of columns of UTF-8 text, at one column per code point.
 int columns(std::string_view text);
-std::string padded(std::string_view text, int width); // at least one column a code point
+std::string padded(std::string_view text, int width); // with blanks to `width` columns; never cuts
 
 // Breaks at blanks so that no line is longer than `width`; every line but the first starts with
-// `indent` blanks. Line ends in the text stay.
+// `indent` blanks. Line breaks in the text stay.
 std::string wrapped(std::string_view text, int width, int indent);
 
-// `fraction` of `width` columns, at least one mark for anything above zero.
+// Draws a bar over `fraction` of `width` columns, with at least one mark for anything above zero.
 std::string bar(const terminal &t, double fraction, int width);
 
-// Text from a compiler or a submission: control characters, escape sequences and invalid UTF-8
-// become '?', tabs blanks; at most `most` bytes, whole characters, and a note when it was cut.
-std::string printable(std::string_view raw, std::size_t most);
+// Makes text of a compiler or submission safe to print: control characters, escape sequences and
+// invalid UTF-8 become '?', tabs blanks. Keeps at most `max_bytes`, and notes what was cut.
+std::string printable(std::string_view raw, std::size_t max_bytes);
 
-// The same for a file's name, or for words that must stay on one line: a line's end becomes `end`.
-std::string on_one_line(std::string_view raw, std::size_t most, char end = '?');
+// The same for a file name or other text that must stay on one line: a line break becomes `end`.
+std::string on_one_line(std::string_view raw, std::size_t max_bytes, char end = '?');
 
-// What a compiler says, indented by two and at most `width` columns: sentences wrapped, source
-// lines and the marks below them cut in step, a long tail counted only. `said` is printable.
+// Formats sanitized compiler output, indented by two, at most `width` columns wide: sentences are
+// wrapped, source lines and the carets below them cut alike, and the lines of a long tail counted.
 std::string compiler_words(const std::string &said, int width);
 
 // The time now, as strftime's `format` writes it: on this machine's clock, or in UTC.
 std::string local_time(const char *format);
 std::string utc_time(const char *format);
 
-std::string trimmed(std::string_view line); // of blanks, tabs and carriage returns
+std::string trimmed(std::string_view line); // removes outer blanks, tabs and carriage returns
 
 std::vector<std::string> words_between_blanks(const std::string &text);
 
-std::string csv_quoted(std::string word); // in quotes where CSV needs them
+std::string csv_quoted(std::string word); // adds quotes only if CSV needs them
 
 using grading::lines;
 using grading::lower;
 using grading::shell_word;
 
-// The candidate that a mistyped word most likely meant; empty when none is near.
+// Returns the candidate that a mistyped word most likely meant; empty if none is close.
 std::string nearest(std::string_view word, const std::vector<std::string> &candidates);
 
-// Three figures where they mean something: 0.125, 12.5, 1250. A share is told in percent.
+// Formats three significant digits: 0.125, 12.5, 1250.
 std::string three_figures(double v);
-std::string value_words(double value, const std::string &unit); // unit: "%" of a share, or none
+std::string value_words(double value,
+                        const std::string &unit); // unit "%": shows a share as percent
 
 std::string plural(std::size_t n, std::string_view one); // "1 case", "3 cases"
 

@@ -1,4 +1,4 @@
-// Says and draws what streams did side by side.
+// Describes and draws how the work of streams overlapped.
 #include "timeline.hpp"
 
 #include "access_words.hpp"
@@ -14,7 +14,7 @@ namespace cli {
 
 namespace {
 
-constexpr std::size_t most_rows_in_text = 16, most_bars = 1000;
+constexpr std::size_t max_rows_in_text = 16, max_bars = 1000;
 
 bool works(const timeline_step &s)
 {
@@ -26,15 +26,15 @@ bool waits(const timeline_step &s)
     return s.kind == step_kind::event_wait || s.kind == step_kind::host_wait;
 }
 
-// A host function takes no ticks; it is marked all the same.
+// True if the step is drawn. A host function takes no ticks but is drawn all the same.
 bool has_bar(const timeline_step &s)
 {
     return s.kind == step_kind::host_function || ((works(s) || waits(s)) && s.end > s.start);
 }
 
-// A stream's steps follow each other, but those of a graph may run side by side: a row for each.
+// One row of a lane. A stream's steps follow each other, but a graph's may overlap: a row for each.
 struct lane_row {
-    std::string name; // empty: more of the lane above
+    std::string name; // empty: continues the lane above
     std::vector<const timeline_step *> steps;
 };
 
@@ -152,7 +152,7 @@ std::string stream_lanes(const stream_timeline &t, const terminal &out)
     std::string text;
     for (const lane_row &r : rows) {
         std::string lane(static_cast<std::size_t>(width), ' ');
-        std::vector<const timeline_step *> steps = r.steps; // moments last, so that they are seen
+        std::vector<const timeline_step *> steps = r.steps; // instants last, to stay visible
         std::stable_partition(steps.begin(), steps.end(),
                               [](auto *s) { return s->end > s->start; });
         for (const timeline_step *s : steps) {
@@ -173,7 +173,7 @@ std::string listed_text(const stream_timeline &t, const terminal &out)
 {
     std::vector<std::size_t> listed = listed_steps(t);
     std::string text = fmt::format("  {:>5} {:>11} {:>11}  {}\n", "step", "start", "end", "what");
-    std::size_t shown = std::min(listed.size(), most_rows_in_text);
+    std::size_t shown = std::min(listed.size(), max_rows_in_text);
     for (std::size_t i = 0; i < shown; ++i) {
         const timeline_step &s = t.steps[listed[i]];
         std::string what = fmt::format("{}: {}", s.lane, words_of(s));
@@ -208,7 +208,7 @@ std::string critical_words(const stream_timeline &t)
     return chain.size() > 6 ? fmt::format("{}, and {} more", text, chain.size() - 6) : text;
 }
 
-// Why no copy runs beside a kernel.
+// Explains why no copy overlaps a kernel.
 std::string why_alone(const stream_timeline &t)
 {
     std::set<std::string> lanes;
@@ -239,7 +239,7 @@ std::string share(std::uint64_t part, std::uint64_t whole)
     return fmt::format("{:.0f} %", 100 * static_cast<double>(part) / static_cast<double>(whole));
 }
 
-// The drawing.
+// Dimensions of the drawing.
 constexpr double names_width = 104, right_margin = 6, axis_height = 26, lane_height = 30;
 constexpr double bar_height = 18, picture_width = 652;
 constexpr double time_width = picture_width - names_width - right_margin;
@@ -252,7 +252,8 @@ double x_of(const stream_timeline &t, std::uint64_t at)
 std::string axis(const stream_timeline &t, double bottom)
 {
     std::string text;
-    const std::uint64_t parts = std::clamp<std::uint64_t>(t.ticks, 1, 4); // no number twice
+    const std::uint64_t parts =
+        std::clamp<std::uint64_t>(t.ticks, 1, 4); // so that no label repeats
     for (std::uint64_t i = 0; i <= parts; ++i) {
         std::uint64_t at = t.ticks * i / parts;
         double x = x_of(t, at);
@@ -401,18 +402,18 @@ std::string timeline_picture(const stream_timeline &t)
     std::vector<lane_row> rows = rows_of(t);
     double bottom = axis_height + lane_height * static_cast<double>(rows.size());
     std::string text = axis(t, bottom);
-    std::vector<double> y_of(t.steps.size(), 0); // of what has a bar
+    std::vector<double> y_of(t.steps.size(), 0); // 0: the step has no bar
     std::size_t bars = 0;
     for (std::size_t r = 0; r < rows.size(); ++r) {
         double y = axis_height + lane_height * static_cast<double>(r) + 4;
         text += svg_words(4, y + 13, "small", escaped(rows[r].name));
         for (const timeline_step *s : rows[r].steps) {
-            if (++bars > most_bars) break;
+            if (++bars > max_bars) break;
             y_of[static_cast<std::size_t>(s - t.steps.data())] = y;
             text += bar_of(t, *s, y);
         }
     }
-    // From the last work before an event to the wait that it ends.
+    // Draw a line from the last work before an event to the wait that it ends.
     for (std::size_t i = 0; i < t.steps.size(); ++i) {
         const timeline_step &s = t.steps[i];
         if (s.kind != step_kind::event_wait || y_of[i] == 0) continue;

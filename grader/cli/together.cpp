@@ -1,4 +1,4 @@
-// Compiles many small submissions of ours at once.
+// Compiles many small submissions of ours in one nvcc run.
 #include "together.hpp"
 
 #include "errors.hpp"
@@ -25,7 +25,7 @@ namespace {
 
 std::string space_of(const std::string &path) { return fs::path(path).stem().string(); }
 
-// The word after a directive: of "#define TILE 16" TILE.
+// Returns the macro that a line defines: TILE for "#define TILE 16"; empty if it defines none.
 std::string defined_by(const std::string &line)
 {
     const std::string directive = "#define ";
@@ -34,7 +34,7 @@ std::string defined_by(const std::string &line)
     return line.substr(directive.size(), end - directive.size());
 }
 
-// All files, one after the other, each in its namespace; what they include goes before.
+// Joins all files, each in its own namespace, with their #include lines in front.
 std::string joined(const std::vector<std::string> &paths)
 {
     std::set<std::string> included;
@@ -68,8 +68,8 @@ ending run_tool(std::vector<std::string> words, double &cpu_seconds)
     return e;
 }
 
-// "scale(float*, int)" of a linker's name; what is none of C++ stays as it is. For names of ours
-// alone: others' may take any amount of memory.
+// Demangles a symbol to "scale(float*, int)"; names that are not C++ stay as they are. Only for
+// our own names: crafted ones can take any amount of memory.
 std::string demangled(const std::string &symbol)
 {
     int status = 0;
@@ -79,7 +79,7 @@ std::string demangled(const std::string &symbol)
     return result;
 }
 
-// By demangled name: "tail_cleared::compact(float const*, int)".
+// Returns an object's symbols by demangled name: "tail_cleared::compact(float const*, int)".
 std::map<std::string, std::string> global_names(const std::string &object, double &cpu_seconds)
 {
     std::map<std::string, std::string> result;
@@ -89,8 +89,8 @@ std::map<std::string, std::string> global_names(const std::string &object, doubl
     return result;
 }
 
-// What objcopy must be told to make one file's object of all files': its functions under the
-// contract's names. Empty: it lacks one.
+// Returns the objcopy options that rename one file's functions to the contract's names; empty if
+// the file lacks one of them.
 std::vector<std::string> renames(const std::map<std::string, std::string> &names,
                                  const std::string &space, const std::vector<std::string> &kept)
 {
@@ -120,7 +120,8 @@ std::map<std::string, std::string> compile_together(const toolchain &t, const la
     key += source;
 
     object_cache objects(t.build_root + "/submissions/" + l.name + "/objects");
-    std::map<std::string, std::string> result, missing; // by path: the folder, where to put it
+    std::map<std::string, std::string> result,
+        missing; // path -> cached folder; path -> folder to fill
     for (const std::string &path : paths) {
         bool found = false;
         std::string at = objects.find(space_of(path) + "\n" + key, found);

@@ -1,4 +1,5 @@
-// Compiles many small submissions of ours at once: CUDA's headers cost nvcc more than they do.
+// Compiles many small submissions of ours in one nvcc run, whose time goes mostly to CUDA's
+// headers.
 #pragma once
 
 #include "toolchain.hpp"
@@ -9,11 +10,11 @@
 
 namespace cli {
 
-// Each file is put into a namespace of its file's name, so that messages call its kernels
-// FILE::KERNEL, and becomes an object with the contract's functions as if it stood alone. Returns
-// by path what submission_request::object takes. Paths are missing where that cannot be done
-// (names that clash, a function that is not there, relocatable device code): those files are to be
-// compiled alone. For files that are trusted: nothing is closed off. Throws machine_error.
+// Each file is put into a namespace of its name, so that messages call its kernels FILE::KERNEL,
+// and becomes an object with the contract's functions, as if compiled alone. Returns by path the
+// value for submission_request::object. Paths are missing where that is impossible (clashing names,
+// a missing function, relocatable device code): compile those files alone. Only for trusted files,
+// as there is no sandbox. Throws machine_error.
 std::map<std::string, std::string> compile_together(const toolchain &t, const lab &l,
                                                     const std::vector<std::string> &paths,
                                                     const std::vector<std::string> &backends,

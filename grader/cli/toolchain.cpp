@@ -1,4 +1,4 @@
-// Reads toolchain.json and knows where each part of a lab lies.
+// Reads toolchain.json and gives the path of each part of a lab.
 #include "toolchain.hpp"
 
 #include "errors.hpp"
@@ -17,7 +17,7 @@ using nlohmann::json;
 
 namespace {
 
-// One JSON object of the file, with errors that say which key of which file is wrong.
+// A JSON object of the file; errors name the file and the wrong key.
 class object {
 public:
     object(const json &value, std::string where) : value_(value), where_(std::move(where)) {}
@@ -166,7 +166,7 @@ toolchain read_toolchain(const std::string &path)
 
 std::string toolchain_path()
 {
-    if (const char *told = std::getenv("CUDA_WORKBOOK_TOOLCHAIN")) return told;
+    if (const char *path = std::getenv("CUDA_WORKBOOK_TOOLCHAIN")) return path;
     return (fs::read_symlink("/proc/self/exe").parent_path() / "toolchain.json").string();
 }
 

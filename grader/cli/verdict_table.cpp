@@ -1,5 +1,4 @@
-// The table of verdicts: what each of our submissions gets in each case, kept in files and compared
-// with what it gets now.
+// Reads and writes the table of expected verdicts and compares it with the present ones.
 #include "verdict_table.hpp"
 
 #include "errors.hpp"
@@ -23,8 +22,8 @@ namespace {
 using row_place = std::pair<std::string, std::string>; // submission and case
 row_place row_place_of(const verdict_row &row) { return {row.submission, row.case_name}; }
 
-// The words of one line of CSV. A quoted word may hold commas and doubled quotes, but no line end.
-// False: a quote is not closed, or something follows it.
+// Splits one line of CSV. A quoted word may hold commas and doubled quotes, but no line break.
+// Returns false if a quote is not closed or is followed by anything but a comma.
 bool split_csv(const std::string &line, std::vector<std::string> &words)
 {
     words.assign(1, {});
@@ -64,7 +63,7 @@ struct csv_row {
     std::vector<std::string> words;
 };
 
-// The rows below a header that must be `header`.
+// Returns the rows below the first line, which must be `header`.
 std::vector<csv_row> read_csv(const std::string &path, const std::vector<std::string> &header)
 {
     if (!fs::exists(path)) return {};
@@ -123,8 +122,8 @@ bool agrees(const verdict_row &table, const verdict_row &got)
     return any.empty() || std::find(any.begin(), any.end(), got.verdict) != any.end();
 }
 
-// The changes of one row, oldest first: where one ends the next begins, and the last one ends, or
-// where it is not yet recorded begins, with what the table has.
+// The changes of each row, oldest first. Each change must start from the result of the one before;
+// the last must end in the table's verdict, or start from it if it is not yet recorded.
 class history {
 public:
     history(const verdict_table &table, const std::vector<verdict_change> &changes)
@@ -133,7 +132,7 @@ public:
             if (c.backend == table.backend && c.lab == table.lab)
                 of_[{c.submission, c.case_name}].push_back(&c);
     }
-    // Empty: nothing is wrong.
+    // Returns what is wrong with the changes of a row; empty if nothing is.
     std::string fault(const verdict_row &row) const
     {
         auto at = of_.find(row_place_of(row));
@@ -153,7 +152,7 @@ public:
                            last->line, row.submission, row.case_name, row.words(), last->before,
                            last->after);
     }
-    // The last change where the table does not have it yet.
+    // Returns the last change of a row if the table does not have it yet, else null.
     const verdict_change *waiting(const verdict_row &row) const
     {
         auto at = of_.find(row_place_of(row));
@@ -217,7 +216,7 @@ graded_submission rows_of(const lab_view &graded, const std::string &submission,
 {
     graded_submission g{submission, graded_submission::whole, {}};
     for (const case_view &c : graded.cases) {
-        // Other skipped cases are the submission's, which used what the simulator lacks.
+        // Other skipped cases count, because the submission used what the simulator lacks.
         const bool no_mpi =
             c.verdict == "SKIPPED" && c.whole && !c.whole->value("unsupported", false);
         if (c.verdict == "INFRA_ERROR" || no_mpi) {
@@ -301,12 +300,12 @@ std::vector<verdict_difference> verdict_comparison::refused() const
     return result;
 }
 
-std::string difference_words(const verdict_comparison &c, std::size_t most)
+std::string difference_words(const verdict_comparison &c, std::size_t max_lines)
 {
     std::string text;
     std::size_t shown = 0;
     auto add = [&](const std::string &line) {
-        if (++shown <= most) text += (text.empty() ? "" : "\n") + line;
+        if (++shown <= max_lines) text += (text.empty() ? "" : "\n") + line;
     };
     for (const verdict_difference &d : c.differences) {
         std::string before = d.before.empty() ? "not in the table" : "was " + d.before;
@@ -315,7 +314,7 @@ std::string difference_words(const verdict_comparison &c, std::size_t most)
                         now, d.note.empty() ? "" : " (" + d.note + ")"));
     }
     for (const std::string &fault : c.faults) add(fault);
-    if (shown > most) text += fmt::format("\nand {} more", shown - most);
+    if (shown > max_lines) text += fmt::format("\nand {} more", shown - max_lines);
     return text;
 }
 

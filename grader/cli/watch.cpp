@@ -1,8 +1,8 @@
-// The student's loop: grades a lab's stub after every save, until told to stop.
+// The watch command, which grades a lab's stub after every save until the student quits.
 //
-// Grades run in a process of their own, the `grade` command, so that whatever becomes of one, the
-// screen and the keys stay. A save during a grade ends it and begins anew: the verdict on a text
-// that is gone helps nobody, and a stopped grade keeps no points.
+// Each grade runs the `grade` command in a child process, so that the screen and the keys survive
+// its failures. A save during a grade stops it and starts a new one, because a verdict on the old
+// text is of no use; a stopped grade records no points.
 #include "watch.hpp"
 
 #include "errors.hpp"
@@ -55,18 +55,18 @@ private:
     grading::owned_fd fd_;
 };
 
-// One run of the grading command, on a thread that waits for it. Ending this ends the command.
+// One run of the grading command, and a thread that waits for it. The destructor ends the command.
 class grading_run {
 public:
     grading_run(std::vector<std::string> command, std::string json_file)
         : json_file_(std::move(json_file))
     {
-        unlink(json_file_.c_str()); // what another left behind is no result of ours
+        unlink(json_file_.c_str()); // a stale file must not pass for our result
         command_.arguments = std::move(command);
         command_.arguments.insert(command_.arguments.end(), {"--json", json_file_});
         command_.wall = std::chrono::seconds(1800);
         command_.called_off = call_off_.descriptor();
-        command_.each_line = [this](std::string_view line) { hear(line); };
+        command_.each_line = [this](std::string_view line) { take_line(line); };
         thread_ = std::thread([this] { work(); });
     }
     ~grading_run()
@@ -77,7 +77,7 @@ public:
     }
     grading_run(const grading_run &) = delete;
 
-    int descriptor() const { return news_.descriptor(); } // can be read when there is news
+    int descriptor() const { return news_.descriptor(); } // readable when step() or done() changes
     bool done() const { return done_; }
     std::string step()
     {
@@ -86,7 +86,7 @@ public:
         std::lock_guard lock(mutex_);
         return step_;
     }
-    // After done().
+    // Valid after done().
     const ending &end() const { return end_; }
     const std::string &json_file() const { return json_file_; }
 
@@ -101,7 +101,7 @@ private:
         done_ = true;
         news_.set();
     }
-    void hear(std::string_view line)
+    void take_line(std::string_view line)
     {
         for (std::string_view known : {"building the grader", "waiting for another build"})
             if (line.rfind(known, 0) == 0) {
@@ -121,7 +121,7 @@ private:
     std::thread thread_;
 };
 
-// At once, so that no half screen is seen; what a terminal that is gone does not take is lost.
+// Writes a whole screen at one go, so that no partial one is seen. The terminal may be gone.
 void write_out(std::string_view text)
 {
     std::fflush(stdout);
@@ -132,7 +132,7 @@ void write_out(std::string_view text)
     }
 }
 
-// The stub, and what it may include of ours.
+// Returns the stub and the project's headers that it may include.
 std::vector<std::string> watched(const toolchain &t, const lab &l)
 {
     std::vector<std::string> files = t.headers(l);
@@ -173,7 +173,7 @@ public:
             if (!typed) return passed; // the terminal is gone
             for (char key : *typed)
                 if (!press(key)) return passed;
-            if (running_) hear();
+            if (running_) check_run();
             if (running_)
                 state_.waited =
                     std::floor(std::chrono::duration<double>(steady::now() - started_).count());
@@ -195,8 +195,8 @@ private:
         poll(all, 3, static_cast<int>(std::max<long long>(left, 0)));
     }
 
-    // Grades what the files hold now, and nothing else any more.
-    // `saved`: they are new; else what was saved is graded once more.
+    // Starts grading the files' present contents, and stops a grade that is running.
+    // `saved`: the files have changed; false: they are graded once more.
     void begin(bool saved = true)
     {
         running_.reset();
@@ -226,7 +226,7 @@ private:
         running_ = std::make_unique<grading_run>(command, file);
     }
 
-    void hear()
+    void check_run()
     {
         std::string step = running_->step();
         if (!step.empty())
@@ -293,7 +293,7 @@ private:
         return result;
     }
 
-    // False: to quit.
+    // Handles a key; returns false to quit.
     bool press(char key)
     {
         switch (key) {
@@ -315,7 +315,7 @@ private:
         }
     }
 
-    // One hint more; after the last, where to read on, and then all of them again.
+    // Shows one more hint; after the last, where to read on, and then all of them again.
     void help()
     {
         int todo = state_.hints_for;
@@ -345,7 +345,7 @@ private:
         return static_cast<std::size_t>(seen);
     }
 
-    // Where the count cannot be kept for later, this loop still has it.
+    // Also remembers the count in memory, in case the file cannot be written.
     void keep_count_of_hints(int todo, int shown)
     {
         unkept_hints_[todo] = shown;
@@ -362,8 +362,8 @@ private:
         return ioctl(1, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 ? size.ws_row : 24;
     }
 
-    // Writes the screen where it differs from what is there. What cannot move its cursor gets each
-    // screen below the one before.
+    // Redraws the screen if it has changed. On a terminal that cannot move the cursor, each screen
+    // is written below the one before.
     void show()
     {
         bool cursor = out_.interactive;
@@ -384,18 +384,18 @@ private:
     std::vector<std::string> grade_;
     std::string seed_, backend_;
     todo_list todos_;
-    std::vector<std::string> files_; // what a submission may include of the project
+    std::vector<std::string> files_; // the stub first, then the headers that it may include
     save_detector saves_;
     terminal out_;
     key_reader keys_;
     watch_state state_;
-    std::map<int, int> unkept_hints_; // how many of a TODO's were shown
+    std::map<int, int> unkept_hints_; // number of hints shown, by TODO
     std::vector<std::string> shown_;
     steady::time_point started_;
     std::unique_ptr<grading_run> running_;
 };
 
-// Leaves the last screen where it is and the shell's prompt below it.
+// Moves the shell's prompt below the last screen, however the loop ends.
 struct line_after {
     ~line_after() { write_out("\n"); }
 };
@@ -418,7 +418,7 @@ int watch_command(const toolchain &t, const std::string &word, grade_options opt
                                       number_of(l.name)));
     options.seed = choose_seed(options.seed);
     {
-        // The first time this takes longest, and has more to tell than the screen has room for.
+        // The first build takes longest and prints more than the screen has room for.
         progress_line progress;
         options.backend = choose_backend(t, l, options, progress).backend;
         build_targets(t, grade_targets(t, l, stub_of(t, l), options.backend), progress);

@@ -1,4 +1,4 @@
-// The student's loop: grades a lab's stub after every save, until told to stop.
+// The watch command, which grades a lab's stub after every save until the student quits.
 #pragma once
 
 #include "grade.hpp"
@@ -9,11 +9,11 @@
 
 namespace cli {
 
-// Needs a terminal on stdin and stdout; throws usage_error where there is none.
+// Needs a terminal on stdin and stdout; throws usage_error if there is none.
 int watch_command(const toolchain &t, const std::string &word, grade_options options);
 
-// The loop alone. `grade` is the command that grades the stub and keeps its points; it is given
-// "--seed SEED --json FILE". `backend` is what it grades on.
+// Runs the loop alone. `grade` is the command that grades the stub and keeps its points, to which
+// "--seed SEED --json FILE" is appended; `backend` is the one it grades on.
 int watch(const toolchain &t, const lab &l, const std::vector<std::string> &grade,
           const std::string &backend, std::string seed);
 

@@ -1,4 +1,4 @@
-// What `watch` shows: one screen, made of the last grade.
+// The screen of `watch`, drawn from the last grade.
 #include "watch_screen.hpp"
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@ namespace {
 
 using screen = std::vector<std::string>;
 
-// Wrapped lines, each after `indent` blanks.
+// Appends the text as wrapped lines, indented by `indent` blanks.
 void add(screen &to, const std::string &text, const terminal &out, int indent)
 {
     std::string blanks(static_cast<std::size_t>(indent), ' ');
@@ -19,7 +19,7 @@ void add(screen &to, const std::string &text, const terminal &out, int indent)
         to.push_back(line);
 }
 
-// What the case says under a key of its own, if it says it.
+// Appends the text under `key` of the case's JSON, if there is one.
 void add_words(screen &to, const case_view &c, const char *key, const terminal &out, int indent)
 {
     std::string words = c.whole ? c.whole->value(key, std::string()) : "";
@@ -77,15 +77,15 @@ void draw_head(screen &to, const watch_state &s, const lab_view &l, const termin
     to.push_back((width >= 8 ? drawn : "") + no_wider(words, out.width));
 }
 
-// The student's own printf of a case.
+// Appends the first lines that the submission printed in a case.
 void draw_lines(screen &to, const case_view &c, const terminal &out)
 {
-    constexpr std::size_t most = 6;
+    constexpr std::size_t max_lines = 6;
     std::vector<std::string> all = lines(printable(c.whole->value("printed", ""), 2000));
-    for (std::size_t i = 0; i < std::min(all.size(), most); ++i)
+    for (std::size_t i = 0; i < std::min(all.size(), max_lines); ++i)
         to.push_back("  | " + no_wider(all[i], out.width - 4));
-    if (all.size() > most)
-        to.push_back(fmt::format("  | ({} more)", plural(all.size() - most, "line")));
+    if (all.size() > max_lines)
+        to.push_back(fmt::format("  | ({} more)", plural(all.size() - max_lines, "line")));
 }
 
 void draw_printed(screen &to, const case_view &c, const terminal &out)
@@ -95,7 +95,7 @@ void draw_printed(screen &to, const case_view &c, const terminal &out)
     draw_lines(to, c, out);
 }
 
-// Of the cases that passed: what one printed, or where to read it.
+// Appends the output of the first passed case that printed, and the command that shows the others.
 void draw_printed_in_passing(screen &to, const lab_view &l, const std::string &grade,
                              const terminal &out)
 {
@@ -115,7 +115,7 @@ void draw_printed_in_passing(screen &to, const lab_view &l, const std::string &g
             2);
 }
 
-// What is still to be written for the case to be judged at all; empty: nothing, or it was judged.
+// Names the TODOs without which the case cannot be judged; empty if there are none.
 std::string still_to_write(const case_view &c, const todo_list &todos, const std::string &file)
 {
     if (!todos.of_line(c.name, c.line).empty()) return {};
@@ -181,7 +181,7 @@ std::vector<function_tally> tallies(const lab_view &l)
     return all;
 }
 
-// A row a function; its columns are as wide as their widest word, as far as there is room.
+// A table with one row per function; columns are as wide as their content, if there is room.
 screen table(const lab_view &l, const todo_list &todos, const terminal &out)
 {
     struct row {
@@ -230,7 +230,7 @@ std::string summary(const lab_view &l)
                        open ? fmt::format(", {} open", open) : "");
 }
 
-// What still gives points though nothing fails: speed that could be better.
+// Lists the cases with points left although nothing fails, mostly speed cases.
 void draw_missing_points(screen &to, const lab_view &l, const todo_list &todos, const terminal &out)
 {
     add(to, "Every answer is right. Points are left in:", out, 0);
@@ -275,7 +275,7 @@ std::string keys_line(const watch_state &s, const terminal &out)
     return bold(out, "keys:") + " " + keys;
 }
 
-// As much of `body` as there is room for; where something is cut, the command that shows it.
+// Cuts `body` to `room` lines, the last of which then names the command that shows the rest.
 void fit(screen &body, std::size_t room, const std::string &command)
 {
     if (body.size() <= room) return;
@@ -284,7 +284,7 @@ void fit(screen &body, std::size_t room, const std::string &command)
     body.push_back("... more: ./workbook " + command);
 }
 
-// The verdict and, where there is room, the table of functions, or the hint in its place.
+// Returns the verdict and, if there is room, the table of functions, or the hint in its place.
 screen verdict_screen(const watch_state &s, const lab_view &l, const todo_list &todos,
                       const terminal &out, std::size_t room)
 {
@@ -315,7 +315,7 @@ screen verdict_screen(const watch_state &s, const lab_view &l, const todo_list &
         fit(body, room, grade);
         return body;
     }
-    // A hint was asked for: it comes whole, and the verdict gets what is left.
+    // A hint that was asked for is shown first; the verdict gets the rows that are left.
     if (s.helped) {
         fit(below, room, "hint " + number + " --again");
         std::size_t left = room - below.size();
@@ -346,7 +346,7 @@ std::vector<std::string> draw(const watch_state &s, const todo_list &todos, cons
     switch (s.now) {
     case watch_state::what::grading:
         add(body, s.step + (s.waited >= 1 ? fmt::format(" {:.0f} s", s.waited) : ""), out, 0);
-        // What was said of the text before, so that it can still be read.
+        // Keep the verdict on the previous text readable meanwhile.
         if (!s.document.is_null() && room > body.size() + 2) {
             terminal grey = out;
             grey.colour = false;
