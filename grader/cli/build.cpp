@@ -93,8 +93,8 @@ void build_targets(const toolchain &t, const std::vector<std::string> &targets,
         announced = true;
         progress.say("building " + step);
     };
-    ending e = run(c);
-    if (e.what == ending::not_started)
+    exit_result e = run(c);
+    if (e.what == exit_result::not_started)
         throw machine_error(fmt::format("ninja {}: see ./workbook doctor", e.words()));
     if (!e.ok()) {
         require_room(t.build_root);

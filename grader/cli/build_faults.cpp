@@ -72,10 +72,10 @@ int signal_in(std::string_view line)
 
 } // namespace
 
-int ended_by(const ending &e, const std::string &said)
+int ended_by(const exit_result &e, const std::string &said)
 {
-    if (e.what == ending::signalled) return e.status;
-    if (e.what == ending::exited && e.status > 128) return e.status - 128; // a shell's status
+    if (e.what == exit_result::signalled) return e.status;
+    if (e.what == exit_result::exited && e.status > 128) return e.status - 128; // a shell's status
     for (const std::string &line : lines(said))
         if (const int signal = signal_in(line)) return signal;
     return 0;

@@ -58,19 +58,19 @@ void close_off(const job &j, workplace &w);
 // `scratch`: the folder for temporary files.
 std::vector<std::string> minimal_environment(const job &j, const std::string &scratch);
 
-ending compile(const job &j, const workplace &w);
+exit_result compile(const job &j, const workplace &w);
 // Returns the compiler's output with the student's path and without lines about our tools.
-std::string diagnostics(const job &j, const workplace &w, const ending &e);
+std::string diagnostics(const job &j, const workplace &w, const exit_result &e);
 // Compiles an empty file: if that fails, the machine is at fault. The submission's own compile
 // cannot show this, since it can print messages that look like anything.
-ending compile_empty(const job &j, bool closed);
-bool compiles_empty(const ending &e);
-[[noreturn]] void refuse_compile(const job &j, const workplace &w, const ending &e);
+exit_result compile_empty(const job &j, bool closed);
+bool compiles_empty(const exit_result &e);
+[[noreturn]] void refuse_compile(const job &j, const workplace &w, const exit_result &e);
 // Returns true if the compiler finds all it needs in the sandbox; a success is remembered.
 bool sandbox_suffices(const job &j);
 // Called after a failed compile. Returns true if its messages are about the machine, which has
 // recovered since; throws machine_error if it has not.
-bool machine_came_between(const job &j, const workplace &w, const ending &e);
+bool machine_came_between(const job &j, const workplace &w, const exit_result &e);
 
 // inspect_step.cpp: each function throws refusal if it finds something forbidden to submissions.
 
@@ -105,7 +105,7 @@ void replace_all(std::string &text, const std::string &from, const std::string &
 int leading_number(std::string_view text);
 // Returns the signal that ended the compiler or the linker, or a part of it according to its
 // output; 0: none did.
-int ended_by(const ending &e, const std::string &said);
+int ended_by(const exit_result &e, const std::string &said);
 // Throws machine_error for SIGKILL and SIGTERM: a kill from outside is no fault of the submission.
 void require_not_killed(const job &j, int signal);
 // Returns true if the output of a compiler or a linker is about the machine. `said` is all of it,

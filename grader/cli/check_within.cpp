@@ -58,7 +58,7 @@ std::vector<speed_case> speed_cases_of(const toolchain &t, const lab &l)
 {
     child c;
     c.arguments = {t.grader(l), "--list"};
-    ending e = run(c);
+    exit_result e = run(c);
     if (!e.ok()) throw machine_error(fmt::format("{} --list {}", t.grader(l), e.words()));
     std::vector<speed_case> result;
     for (const std::string &line : lines(e.text)) {

@@ -72,7 +72,7 @@ std::vector<std::string> minimal_environment(const job &j, const std::string &sc
             "TMPDIR=" + scratch};
 }
 
-ending compile(const job &j, const workplace &w)
+exit_result compile(const job &j, const workplace &w)
 {
     child c;
     std::string made = w.visible + "/.made/";
@@ -109,7 +109,7 @@ std::string without_ptx_file(const std::string &line)
 
 } // namespace
 
-std::string diagnostics(const job &j, const workplace &w, const ending &e)
+std::string diagnostics(const job &j, const workplace &w, const exit_result &e)
 {
     std::string text = e.text;
     for (const std::string &root : {w.tree, w.visible}) replace_all(text, root + "/", "");
@@ -160,7 +160,7 @@ refusal missing_function(const job &j, const std::string &said)
 
 } // namespace
 
-ending compile_empty(const job &j, bool closed)
+exit_result compile_empty(const job &j, bool closed)
 {
     job empty = j;
     empty.text = "\n";
@@ -171,19 +171,19 @@ ending compile_empty(const job &j, bool closed)
     return compile(empty, w);
 }
 
-bool compiles_empty(const ending &e)
+bool compiles_empty(const exit_result &e)
 {
-    return e.what == ending::exited && e.status == lacks_function;
+    return e.what == exit_result::exited && e.status == lacks_function;
 }
 
 namespace {
 
 // Returns true if the submission itself printed that a part of the compiler was killed: there was
 // no out-of-memory kill meanwhile, and an empty file compiles.
-bool is_forged_kill(const job &j, const workplace &w, const ending &e)
+bool is_forged_kill(const job &j, const workplace &w, const exit_result &e)
 {
     const int signal = ended_by(e, e.text);
-    const bool by_words = e.what == ending::exited && e.status <= 128;
+    const bool by_words = e.what == exit_result::exited && e.status <= 128;
     return by_words && (signal == SIGKILL || signal == SIGTERM) &&
            killed_for_memory() == w.killed_before &&
            compiles_empty(compile_empty(j, w.closed.has_value()));
@@ -191,18 +191,18 @@ bool is_forged_kill(const job &j, const workplace &w, const ending &e)
 
 } // namespace
 
-[[noreturn]] void refuse_compile(const job &j, const workplace &w, const ending &e)
+[[noreturn]] void refuse_compile(const job &j, const workplace &w, const exit_result &e)
 {
     std::string said = diagnostics(j, w, e);
-    if (e.what == ending::not_started)
+    if (e.what == exit_result::not_started)
         throw machine_error(fmt::format("the compiler {}: see ./workbook doctor", e.words()));
-    if (e.what == ending::exited && e.status == lacks_function && !said.empty())
+    if (e.what == exit_result::exited && e.status == lacks_function && !said.empty())
         throw missing_function(j, said);
-    if (e.what == ending::exited && e.status == has_other_names)
+    if (e.what == exit_result::exited && e.status == has_other_names)
         throw refusal{verdict::BUILD_REJECTED, first_error(said),
                       "declare no symbols in assembly: a kernel and the contract need none", said};
     int signal = ended_by(e, said);
-    bool time_over = e.what == ending::timed_out || signal == SIGXCPU ||
+    bool time_over = e.what == exit_result::timed_out || signal == SIGXCPU ||
                      contains_any(said, {"CPU time limit", "signal 24"});
     if (time_over)
         throw refusal{
@@ -239,13 +239,13 @@ bool sandbox_suffices(const job &j)
     return suffices;
 }
 
-bool machine_came_between(const job &j, const workplace &w, const ending &e)
+bool machine_came_between(const job &j, const workplace &w, const exit_result &e)
 {
     require_room_to_build(j.tools.build_root);
     const bool memory = lacked_memory(e.text), others = speaks_of_machine(e.text);
     if (memory) require_memory(j.limits);
     if (!memory && !others) return false;
-    if (ending empty = compile_empty(j, w.closed.has_value()); !compiles_empty(empty))
+    if (exit_result empty = compile_empty(j, w.closed.has_value()); !compiles_empty(empty))
         throw machine_error(fmt::format("the compiler {} at {}, and so it does at an empty file; "
                                         "this is no fault of the submission. It said:\n{}",
                                         e.words(), j.shown, printable(e.text, 1000)));

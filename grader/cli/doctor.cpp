@@ -49,7 +49,7 @@ std::string captured(std::vector<std::string> command)
     child c;
     c.arguments = std::move(command);
     c.wall = std::chrono::seconds(30);
-    ending e = run(c);
+    exit_result e = run(c);
     return e.ok() ? e.text : std::string();
 }
 
@@ -197,7 +197,7 @@ diagnosis trial(const std::optional<toolchain> &t, const std::string &backend)
     child c;
     c.arguments = {t->program(*tried, "naive", backend), "--probe"};
     c.wall = std::chrono::seconds(60);
-    ending e = run(c);
+    exit_result e = run(c);
     std::string text = printable(e.text, 300);
     while (!text.empty() && text.back() == '\n') text.pop_back();
     if (e.ok()) return {diagnosis::there, part, text.empty() ? "ran a kernel" : text, enables, ""};
@@ -218,7 +218,7 @@ diagnosis links(const std::optional<toolchain> &t)
     child c;
     c.arguments = {t->program(*tried, "naive", "gpu"), "--peers"};
     c.wall = std::chrono::seconds(120);
-    const ending e = run(c);
+    const exit_result e = run(c);
     std::string text = printable(e.text, 8000);
     while (!text.empty() && text.back() == '\n') text.pop_back();
     if (!e.ok())
@@ -375,7 +375,7 @@ sandbox_found find_sandbox(const toolchain &t, const lab &any, const std::string
     c.arguments = {t.grader(any), "--backend", backend, "--worker",
                    naive,         "--naive",   naive,   "--probe-sandbox"};
     c.wall = std::chrono::seconds(120);
-    const ending e = run(c);
+    const exit_result e = run(c);
     const std::vector<std::string> said = lines(e.text);
     const std::string last = said.empty() ? "" : on_one_line(said.back(), 300);
     if (e.ok()) return {last, ""};

@@ -43,7 +43,7 @@ struct tree_entry {
 
 std::vector<tree_entry> files_of(const std::string &root, const std::string &commit)
 {
-    ending e = run_git(root, {"ls-tree", "-r", "-z", commit});
+    exit_result e = run_git(root, {"ls-tree", "-r", "-z", commit});
     if (!e.ok() || e.cut)
         throw machine_error(
             fmt::format("git does not list the files of {} in {} ({})", commit, root, e.words()));
@@ -55,7 +55,7 @@ std::vector<tree_entry> files_of(const std::string &root, const std::string &com
     return result;
 }
 
-void require_success(const ending &e, const std::string &what)
+void require_success(const exit_result &e, const std::string &what)
 {
     if (!e.ok())
         throw machine_error(

@@ -91,12 +91,12 @@ std::vector<std::string> grader_command(const toolchain &t, const lab &l, const 
 }
 
 // Returns the result for a grader that ended unexpectedly or left no valid result.
-graded fault(const lab &l, const subject &what, const ending &e, const std::string &why)
+graded fault(const lab &l, const subject &what, const exit_result &e, const std::string &why)
 {
     graded g;
     g.status = infrastructure;
     std::string said = printable(e.text, 4000);
-    if (e.what == ending::signalled && e.status == SIGXFSZ)
+    if (e.what == exit_result::signalled && e.status == SIGXFSZ)
         said += "A file may not become as large here as the grader needs it: raise the limit "
                 "(ulimit -f).";
     g.document = grader_fault(l.name, what.name,
@@ -105,13 +105,13 @@ graded fault(const lab &l, const subject &what, const ending &e, const std::stri
     return g;
 }
 
-graded read_result(const toolchain &t, const lab &l, const subject &what, const ending &e,
+graded read_result(const toolchain &t, const lab &l, const subject &what, const exit_result &e,
                    const std::string &path)
 {
     graded g;
     g.report = printable(e.text, 64 << 10);
     g.status = e.status;
-    bool exited = e.what == ending::exited;
+    bool exited = e.what == exit_result::exited;
     if (exited && e.status == wrong_usage) return g; // --case names no case of this lab
     if (exited && e.status == nothing_graded && !fs::exists(path)) {
         g.document = skipped_lab(l.name, what.name, g.report, points_offered(t, l));
@@ -143,11 +143,11 @@ graded run_grader(const toolchain &t, const lab &l, const subject &what, const w
     c.folder = t.source_root;
     c.wall = std::chrono::seconds(900);
     c.keep = 256 << 10;
-    ending e = run(c);
-    if (e.what == ending::not_started)
+    exit_result e = run(c);
+    if (e.what == exit_result::not_started)
         throw machine_error(fmt::format("{} {}", t.grader(l), e.words()));
     graded g = read_result(t, l, what, e, result.path());
-    g.reported = show && e.what == ending::exited && g.status == e.status;
+    g.reported = show && e.what == exit_result::exited && g.status == e.status;
     g.seconds = e.seconds;
     g.cpu_seconds = e.cpu_seconds;
     return g;
@@ -158,7 +158,7 @@ std::string run_probe(const toolchain &t, const lab &any)
     child c;
     c.arguments = {t.program(any, "naive", "gpu"), "--probe"};
     c.wall = std::chrono::seconds(60);
-    ending e = run(c);
+    exit_result e = run(c);
     if (e.ok()) return {};
     std::string said = printable(e.text, 500);
     while (!said.empty() && said.back() == '\n') said.pop_back();
@@ -352,7 +352,7 @@ double points_offered(const toolchain &t, const lab &l)
     child c;
     c.arguments = {t.grader(l), "--list"};
     c.wall = std::chrono::seconds(60);
-    ending e = run(c);
+    exit_result e = run(c);
     std::vector<std::string> said = lines(e.text);
     int points = 0, cases = 0;
     bool right = e.ok() && !said.empty() &&

@@ -126,14 +126,14 @@ void check_size(const job &j, const std::string &object)
 namespace {
 
 // Runs a tool that inspects the object, in the compiler's folder and sandbox, with a time limit.
-ending inspected(const job &j, const workplace &w, child &c)
+exit_result inspected(const job &j, const workplace &w, child &c)
 {
     c.wall = j.limits.check;
     c.folder = w.visible;
     c.environment = minimal_environment(j, w.visible + "/.made");
     if (w.closed) c.within = &*w.closed;
-    ending e = run(c);
-    if (e.what == ending::timed_out)
+    exit_result e = run(c);
+    if (e.what == exit_result::timed_out)
         throw too_large(
             j, fmt::format("{} was not done after {} s", c.arguments[0], j.limits.check.count()));
     return e;
@@ -142,12 +142,12 @@ ending inspected(const job &j, const workplace &w, child &c)
 // Rejects an object that a working tool cannot read. The compiler never writes such an object, so
 // inline assembly must have. Throws machine_error if the tool itself does not run.
 [[noreturn]] void refuse_unreadable(const job &j, const workplace &w, const std::string &tool,
-                                    const ending &e)
+                                    const exit_result &e)
 {
     child alone;
     alone.arguments = {tool, "--version"};
     alone.keep = 0;
-    const bool ran = e.what == ending::exited && e.status <= 128;
+    const bool ran = e.what == exit_result::exited && e.status <= 128;
     if (!ran || !inspected(j, w, alone).ok())
         throw machine_error(fmt::format("{} {}. It is part of binutils", tool, e.words()));
     throw refusal{verdict::BUILD_REJECTED,
@@ -163,7 +163,7 @@ std::string symbols(const job &j, const workplace &w)
     child c;
     c.arguments = nm({}, object_in(w));
     c.keep = 4 << 20;
-    ending e = inspected(j, w, c);
+    exit_result e = inspected(j, w, c);
     if (!e.ok()) refuse_unreadable(j, w, "nm", e);
     if (e.cut)
         throw refusal{verdict::BUILD_REJECTED,
@@ -180,7 +180,7 @@ bool enters_the_system(const job &j, const workplace &w)
     c.arguments = {"objdump", "-d", "--no-show-raw-insn", object_in(w)};
     c.keep = 0;
     c.each_line = [&](std::string_view line) { found = found || is_system_call(line); };
-    ending e = inspected(j, w, c);
+    exit_result e = inspected(j, w, c);
     if (!e.ok()) refuse_unreadable(j, w, "objdump", e);
     return found;
 }

@@ -54,8 +54,8 @@ void close_off_link(const job &j, const std::string &object, const std::string &
 }
 
 // Links an object to the worker `program`; in a sandbox if `closed` and this machine can make one.
-ending link(const job &j, const std::string &object, const std::string &backend,
-            const std::string &program, bool closed)
+exit_result link(const job &j, const std::string &object, const std::string &backend,
+                 const std::string &program, bool closed)
 {
     const std::string folder = fs::path(program).parent_path();
     child c;
@@ -71,8 +71,8 @@ ending link(const job &j, const std::string &object, const std::string &backend,
         close_off_link(j, object, folder, *within);
         c.within = &*within;
     }
-    ending e = run(c);
-    if (e.what == ending::not_started)
+    exit_result e = run(c);
+    if (e.what == exit_result::not_started)
         throw machine_error(fmt::format("{} {}", c.arguments[0], e.words()));
     return e;
 }
@@ -88,7 +88,7 @@ bool naive_links(const job &j, const std::string &backend, const std::string &fo
 }
 
 // Explains a failed link. Throws machine_error if the submission cannot be the cause.
-refusal link_refusal(const job &j, const std::string &backend, const ending &e,
+refusal link_refusal(const job &j, const std::string &backend, const exit_result &e,
                      const std::string &folder, bool closed)
 {
     std::string said = printable(e.text, j.limits.diagnostics);
@@ -140,13 +140,13 @@ std::string linked(const job &j, const std::string &object_folder, const std::st
     std::string fresh = workers.prepare(key);
     bool closed = true;
     auto make = [&] {
-        ending e = link(j, object, backend, fresh + name, closed);
+        exit_result e = link(j, object, backend, fresh + name, closed);
         result.cpu_seconds += e.cpu_seconds;
         return e;
     };
     try {
         const std::string killed_before = killed_for_memory();
-        ending e = make();
+        exit_result e = make();
         if (!e.ok() && !j.request.require_sandbox && !naive_links(j, backend, fresh, true) &&
             naive_links(j, backend, fresh, false)) {
             closed = false; // the linker lacks something in the sandbox
@@ -156,7 +156,7 @@ std::string linked(const job &j, const std::string &object_folder, const std::st
         if (!e.ok() && speaks_of_machine(e.text)) e = make(); // there is room again
         // A submission can forge the linker's message that it was killed, but not the kernel's
         // count.
-        const bool by_words = e.what == ending::exited && e.status <= 128;
+        const bool by_words = e.what == exit_result::exited && e.status <= 128;
         if (const int signal = ended_by(e, e.text);
             signal != 0 && !(by_words && killed_for_memory() == killed_before &&
                              naive_links(j, backend, fresh, closed)))

@@ -23,7 +23,7 @@ std::string in_words(const std::string &symbol)
     c.keep = 1000;
     c.wall = std::chrono::seconds(2);
     c.limits = {{RLIMIT_AS, 256 << 20}};
-    ending e = run(c);
+    exit_result e = run(c);
     const std::vector<std::string> said = lines(e.text);
     return e.ok() && !e.cut && !said.empty() ? said[0] : symbol;
 }

@@ -21,7 +21,7 @@ namespace {
 // Returns git's output; nullopt if there is no git, no repository or no such object.
 std::optional<std::string> git(const toolchain &t, const std::vector<std::string> &words)
 {
-    ending e = run_git(t.source_root, words);
+    exit_result e = run_git(t.source_root, words);
     if (!e.ok() || e.cut) return {};
     return e.text;
 }

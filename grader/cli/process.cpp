@@ -39,7 +39,7 @@ void on_signal(int)
 // Keeps the first bytes of a child's output and passes complete lines on.
 struct output_reader {
     const child &what;
-    ending &result;
+    exit_result &result;
     std::string line;
 
     void append(std::string_view text)
@@ -68,30 +68,30 @@ struct output_reader {
     }
 };
 
-ending::how wait_for(const grading::kept_process &process, int output, output_reader &reader,
-                     steady::time_point deadline)
+exit_result::how wait_for(const grading::kept_process &process, int output, output_reader &reader,
+                          steady::time_point deadline)
 {
     while (!stop_flag) {
         auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - steady::now()).count();
-        if (left <= 0) return ending::timed_out;
+        if (left <= 0) return exit_result::timed_out;
         pollfd wait[4] = {{process.ended_descriptor(), POLLIN, 0},
                           {output, POLLIN, 0},
                           {stop_pipe[0], POLLIN, 0},
                           {reader.what.called_off, POLLIN, 0}};
         if (poll(wait, 4, static_cast<int>(std::min<long long>(left, 1 << 30))) < 0) continue;
         if (wait[1].revents && !reader.read_from(output)) output = -1;
-        if (wait[0].revents) return ending::exited;
-        if (wait[3].revents) return ending::called_off;
+        if (wait[0].revents) return exit_result::exited;
+        if (wait[3].revents) return exit_result::called_off;
     }
-    return ending::called_off;
+    return exit_result::called_off;
 }
 
 } // namespace
 
-ending run(const child &c)
+exit_result run(const child &c)
 {
     using namespace grading;
-    ending result;
+    exit_result result;
     if (stop_flag) throw stop_requested();
     process_setup setup = c;
     const std::string &name = c.arguments.at(0);
@@ -118,12 +118,12 @@ ending run(const child &c)
     }
     output_reader reader{c, result, {}};
     result.what = wait_for(process, output.get(), reader, start + c.wall);
-    if (result.what != ending::exited) process.ask_to_end();
+    if (result.what != exit_result::exited) process.ask_to_end();
     process.stop();
     result.cpu_seconds = process.cpu_seconds();
-    if (const auto end = process.ended(); end && result.what == ending::exited) {
-        if (end->what == process_end::signalled) result.what = ending::signalled;
-        if (end->what == process_end::never_began) result.what = ending::not_started;
+    if (const auto end = process.ended(); end && result.what == exit_result::exited) {
+        if (end->what == process_end::signalled) result.what = exit_result::signalled;
+        if (end->what == process_end::never_began) result.what = exit_result::not_started;
         result.status = end->status;
     }
     if (!c.show) reader.read_from(output.get());
@@ -133,7 +133,7 @@ ending run(const child &c)
     return result;
 }
 
-std::string ending::words() const
+std::string exit_result::words() const
 {
     switch (what) {
     case exited:
@@ -180,7 +180,7 @@ std::string find_program(std::string_view name)
     return {};
 }
 
-ending run_git(const std::string &root, const std::vector<std::string> &words)
+exit_result run_git(const std::string &root, const std::vector<std::string> &words)
 {
     child c;
     c.arguments = {"git", "-C", root};

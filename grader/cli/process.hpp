@@ -22,7 +22,7 @@ struct child : grading::process_setup {
     int called_off = -1; // a descriptor; the child is ended as soon as it is readable
 };
 
-struct ending {
+struct exit_result {
     enum how { exited, signalled, timed_out, called_off, not_started } what = not_started;
     int status = 0;   // exit status, or the signal's number; for not_started an errno
     std::string text; // output kept
@@ -34,11 +34,11 @@ struct ending {
 
 // Runs the child to its end or to a limit, then kills any descendants that are left. Throws
 // stop_requested, after ending the child, if the program was asked to stop.
-ending run(const child &c);
+exit_result run(const child &c);
 
 // Runs git in the repository that contains `root`; keeps at most 16 MiB of output. `not_started`
 // means that git is not installed.
-ending run_git(const std::string &root, const std::vector<std::string> &words);
+exit_result run_git(const std::string &root, const std::vector<std::string> &words);
 
 // After this call SIGINT, SIGTERM and SIGHUP end running children and make run() throw
 // stop_requested.

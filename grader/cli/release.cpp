@@ -52,7 +52,7 @@ private:
 
 std::string asked_git(const std::string &root, const std::vector<std::string> &words)
 {
-    ending e = run_git(root, words);
+    exit_result e = run_git(root, words);
     if (!e.ok())
         throw usage_error(fmt::format("A release holds the files that git has, and git says of {}: "
                                       "{}",
@@ -164,7 +164,7 @@ private:
             if (line.starts_with("skipped ")) skipped.push_back(last.back());
         };
         progress_.say("building and testing the edition, which takes some minutes");
-        ending e = run(c);
+        exit_result e = run(c);
         progress_.clear();
         if (!e.ok())
             throw machine_error(fmt::format("./workbook test {} in the edition. It said last:\n{}",
@@ -239,8 +239,8 @@ private:
         c.arguments.insert(c.arguments.end(), words.begin(), words.end());
         c.folder = folder_;
         c.environment = environment_without("CUDA_WORKBOOK_TOOLCHAIN");
-        ending e = run(c);
-        if (e.what != ending::exited || (e.status != passed && e.status != failed))
+        exit_result e = run(c);
+        if (e.what != exit_result::exited || (e.status != passed && e.status != failed))
             throw machine_error(fmt::format("README.md names {}, which {} in the edition. It "
                                             "said:\n{}",
                                             shown, e.words(), printable(e.text, 2000)));

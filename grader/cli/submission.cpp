@@ -102,12 +102,12 @@ std::string compiled(const job &j, const std::string &made_at, double &cpu_secon
     scratch_folder scratch;
     workplace w;
     lay_out(j, scratch.path(), w);
-    ending e;
+    exit_result e;
     if (j.limits.closed) close_off(j, w);
     if (w.closed) {
         e = compile(j, w);
         cpu_seconds += e.cpu_seconds;
-        if (!e.ok() && e.what == ending::exited && !sandbox_suffices(j)) {
+        if (!e.ok() && e.what == exit_result::exited && !sandbox_suffices(j)) {
             w.closed.reset();
             w.visible = w.tree;
         }

@@ -58,12 +58,12 @@ std::string joined(const std::vector<std::string> &paths)
     return all + spaces;
 }
 
-ending run_tool(std::vector<std::string> words, double &cpu_seconds)
+exit_result run_tool(std::vector<std::string> words, double &cpu_seconds)
 {
     child c;
     c.arguments = std::move(words);
     c.keep = 4 << 20;
-    ending e = run(c);
+    exit_result e = run(c);
     cpu_seconds += e.cpu_seconds;
     return e;
 }
@@ -83,7 +83,7 @@ std::string demangled(const std::string &symbol)
 std::map<std::string, std::string> global_names(const std::string &object, double &cpu_seconds)
 {
     std::map<std::string, std::string> result;
-    ending e = run_tool(nm({"-gj", "--defined-only"}, object), cpu_seconds);
+    exit_result e = run_tool(nm({"-gj", "--defined-only"}, object), cpu_seconds);
     if (!e.ok()) throw machine_error(fmt::format("nm {}. It is part of binutils", e.words()));
     for (const std::string &symbol : lines(e.text)) result[demangled(symbol)] = symbol;
     return result;
@@ -148,7 +148,7 @@ std::map<std::string, std::string> compile_together(const toolchain &t, const la
         objcopy.insert(objcopy.begin(), "objcopy");
         objcopy.insert(objcopy.end(),
                        {"--keep-global-symbols=" + l.keep, object, fresh + "/object.o"});
-        if (ending e = run_tool(objcopy, cpu_seconds); !e.ok())
+        if (exit_result e = run_tool(objcopy, cpu_seconds); !e.ok())
             throw machine_error(fmt::format("objcopy {}: {}", e.words(), e.text));
         objects.keep(fresh, at);
         result[path] = at;

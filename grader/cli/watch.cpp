@@ -87,7 +87,7 @@ public:
         return step_;
     }
     // Valid after done().
-    const ending &end() const { return end_; }
+    const exit_result &end() const { return end_; }
     const std::string &json_file() const { return json_file_; }
 
 private:
@@ -96,7 +96,7 @@ private:
         try {
             end_ = run(command_);
         } catch (const stop_requested &) { // the loop sees it too
-            end_.what = ending::called_off;
+            end_.what = exit_result::called_off;
         }
         done_ = true;
         news_.set();
@@ -116,7 +116,7 @@ private:
     event call_off_, news_;
     std::mutex mutex_;
     std::string step_;
-    ending end_;
+    exit_result end_;
     std::atomic<bool> done_ = false;
     std::thread thread_;
 };
@@ -240,7 +240,7 @@ private:
 
     void take_result()
     {
-        const ending &end = running_->end();
+        const exit_result &end = running_->end();
         json document;
         if (fs::exists(running_->json_file()))
             document = json::parse(read_text(running_->json_file()), nullptr, false);
@@ -254,7 +254,7 @@ private:
         state_.trouble.clear();
         for (const std::string &line : lines(printable(end.text, 4000)))
             if (line.rfind("grading ", 0) != 0) state_.trouble += line + "\n";
-        if (end.what != ending::exited || state_.trouble.empty())
+        if (end.what != exit_result::exited || state_.trouble.empty())
             state_.trouble += "The grading program " + end.words() + ".\n";
         state_.trouble += "r tries again; ./workbook doctor looks for what is missing.";
     }

@@ -21,7 +21,7 @@ const char *secret = "    float sum_of_this_lane = 0;\n"
 void must_git(const std::string &root, std::vector<std::string> words)
 {
     words.insert(words.begin(), {"-c", "user.name=a", "-c", "user.email=a@example.org"});
-    ending e = run_git(root, words);
+    exit_result e = run_git(root, words);
     REQUIRE_MESSAGE(e.ok(), e.text);
 }
 

@@ -39,7 +39,7 @@ TEST_CASE("how a child ends is known")
     CHECK(run(shell("kill -SEGV $$")).words() == "was killed by SIGSEGV");
     child none;
     none.arguments = {"/no/such/program"};
-    CHECK(run(none).what == ending::not_started);
+    CHECK(run(none).what == exit_result::not_started);
     none.arguments = {"no-such-program-on-path"};
     CHECK(run(none).words() == "could not be started: No such file or directory");
 }
@@ -49,7 +49,7 @@ TEST_CASE("output is kept up to a limit, both streams, and lines are passed on w
     CHECK(run(shell("echo one; echo two >&2")).text == "one\ntwo\n");
     child flood = shell("yes | head -c 1000000");
     flood.keep = 1000;
-    ending e = run(flood);
+    exit_result e = run(flood);
     CHECK(e.ok());
     CHECK(e.text.size() == 1000);
     CHECK(e.cut);
@@ -64,8 +64,8 @@ TEST_CASE("a child that does not end is ended, with everything it started")
 {
     child c = shell("sleep 1000 & echo $!; exec sleep 1000");
     c.wall = std::chrono::seconds(1);
-    ending e = run(c);
-    CHECK(e.what == ending::timed_out);
+    exit_result e = run(c);
+    CHECK(e.what == exit_result::timed_out);
     CHECK(e.seconds < 4);
     REQUIRE(!e.text.empty());
     pid_t grandchild = std::stoi(e.text);
@@ -82,7 +82,7 @@ TEST_CASE("a child that does not end is ended, with everything it started")
 
 TEST_CASE("a grandchild that keeps the pipe open does not hold us up")
 {
-    ending e = run(shell("sleep 1000 & exit 0"));
+    exit_result e = run(shell("sleep 1000 & exit 0"));
     CHECK(e.ok());
     CHECK(e.seconds < 3);
 }
@@ -91,8 +91,8 @@ TEST_CASE("limits hold")
 {
     child busy = shell("while :; do :; done");
     busy.limits = {{RLIMIT_CPU, 1}};
-    ending e = run(busy);
-    CHECK(e.what == ending::signalled);
+    exit_result e = run(busy);
+    CHECK(e.what == exit_result::signalled);
     CHECK(e.cpu_seconds >= 0.5); // the limit counts whole ticks, even those shared with others
     child big =
         shell("head -c 1000000 /dev/zero > /tmp/cuda-workbook-limit." + std::to_string(getpid()));
@@ -123,7 +123,7 @@ TEST_CASE("in a sandbox only what is shown is there, and no other process")
         child c = shell("cat /etc/passwd; ls /etc /home; cat /proc/1/cmdline; kill -0 " +
                         std::to_string(getpid()) + " && echo there; touch /usr/made here; ls /usr");
         c.within = &inside;
-        ending e = run(c);
+        exit_result e = run(c);
         CHECK_MESSAGE(e.ok(), e.words());
         CHECK(e.text.find("root:") == std::string::npos);
         CHECK(e.text.find("passwd") == e.text.rfind("passwd")); // only cat's message names it
