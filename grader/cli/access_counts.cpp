@@ -54,7 +54,7 @@ worst_request read_worst(const json &of)
                  w.bytes == 32;
     if (!sizes || w.lanes.empty() || w.lanes.size() != w.at.size() || mask >> 32 != 0)
         throw std::runtime_error("a request's lanes and addresses do not fit together");
-    w.where = printable(of.at("where").get<std::string>(), 200);
+    w.where = sanitized(of.at("where").get<std::string>(), 200);
     return w;
 }
 
@@ -78,8 +78,8 @@ timeline_step read_step(const json &of)
     s.kind = one_of<step_kind>(of.at("kind"), kinds);
     if (s.kind == step_kind::copy) s.way = one_of<copy_way>(of.at("way"), ways);
     s.why = one_of<wait_reason>(of.at("why"), reasons);
-    s.lane = printable(of.at("lane").get<std::string>(), 40);
-    if (of.contains("name")) s.name = printable(of.at("name").get<std::string>(), 200);
+    s.lane = sanitized(of.at("lane").get<std::string>(), 40);
+    if (of.contains("name")) s.name = sanitized(of.at("name").get<std::string>(), 200);
     s.start = number(of, "start");
     s.end = number(of, "end");
     if (of.contains("bytes")) s.bytes = number(of, "bytes");
@@ -142,7 +142,7 @@ access_counts read_counts(const json &of)
 void add_kernel(counted_case &c, const json &of)
 {
     counted_kernel k;
-    k.name = printable(of.at("kernel").get<std::string>(), 400);
+    k.name = sanitized(of.at("kernel").get<std::string>(), 400);
     k.launches = number(of, "launches");
     k.blocks = number(of, "blocks");
     k.threads = number(of, "threads");
@@ -153,7 +153,7 @@ void add_kernel(counted_case &c, const json &of)
         const access_sum &loads = line.global_load;
         k.bytes_loaded += std::min(loads.bytes, 32 * loads.ideal);
         k.total.add(line);
-        c.lines[{printable(site.at("file").get<std::string>(), 4000), site.at("line").get<int>()}]
+        c.lines[{sanitized(site.at("file").get<std::string>(), 4000), site.at("line").get<int>()}]
             .add(line);
     }
     c.kernels.push_back(std::move(k));
@@ -216,7 +216,7 @@ std::map<std::string, counted_case> read_counters(std::string_view text)
     const json document = json::parse(text);
     for (const auto &[name, of] : document.items()) {
         counted_case &c = all[name];
-        c.function = printable(of.at("function").get<std::string>(), 200);
+        c.function = sanitized(of.at("function").get<std::string>(), 200);
         const json &counted = of.at("counters");
         for (const json &k : counted.at("kernels")) add_kernel(c, k);
         if (counted.contains("timeline")) c.timeline = read_timeline(counted["timeline"]);

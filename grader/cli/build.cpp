@@ -30,7 +30,7 @@ std::string first_failure(const std::string &text)
         command = line.rfind("FAILED: ", 0) == 0;
         if (noise) continue;
         if (++shown > 40) break;
-        result += "    " + printable(line, 400) + "\n";
+        result += "    " + sanitized(line, 400) + "\n";
     }
     return result;
 }

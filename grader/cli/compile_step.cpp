@@ -119,7 +119,7 @@ std::string diagnostics(const job &j, const workplace &w, const exit_result &e)
         if (const std::string line = without_ptx_file(said);
             line.find(".tools/") == line.npos && line.find(".made/") == line.npos)
             kept += line + "\n";
-    std::string safe = printable(kept, j.limits.diagnostics);
+    std::string safe = sanitized(kept, j.limits.diagnostics);
     return e.cut ? safe + "\n[the compiler said more]" : safe;
 }
 
@@ -248,7 +248,7 @@ bool machine_came_between(const job &j, const workplace &w, const exit_result &e
     if (exit_result empty = compile_empty(j, w.closed.has_value()); !compiles_empty(empty))
         throw machine_error(fmt::format("the compiler {} at {}, and so it does at an empty file; "
                                         "this is no fault of the submission. It said:\n{}",
-                                        e.words(), j.shown, printable(e.text, 1000)));
+                                        e.words(), j.shown, sanitized(e.text, 1000)));
     return others;
 }
 

@@ -99,7 +99,7 @@ std::string describe(const case_view &c, std::size_t each)
     std::string result, printed = text_at(*c.whole, "printed");
     auto add = [&](const std::string &raw) {
         if (!raw.empty() && !result.empty()) result += '\n';
-        result += printable(raw, each);
+        result += sanitized(raw, each);
         result.erase(result.find_last_not_of(" \n") + 1);
     };
     add(c.message);
@@ -145,7 +145,7 @@ std::vector<safe_lab> safe_labs(const json &document, std::size_t each)
             lab.open.push_back(on_one_line(note, each, ' '));
         for (const std::string &warning : l.warnings)
             if (lab.count(outcome::wrong) > 0)
-                lab.warnings.push_back("nvcc warned: " + printable(warning, each));
+                lab.warnings.push_back("nvcc warned: " + sanitized(warning, each));
         result.push_back(std::move(lab));
     }
     return result;
@@ -595,7 +595,7 @@ json result_of_student(const json &of_class, const std::string &student)
     if (documents.empty()) {
         std::string near = nearest(student, names);
         throw usage_error(fmt::format("There is no student \"{}\" among the {} rows.{}",
-                                      printable(student, 200), names.size(),
+                                      sanitized(student, 200), names.size(),
                                       near.empty() ? "" : " Did you mean " + near + "?"));
     }
     return merged(documents, text_at(of_class, "seed"), text_at(of_class, "backend"));

@@ -158,7 +158,7 @@ std::vector<diagnosis> gpus(const machine_places &places)
         auto driver = first_version(line, ", ");
         bool old = driver && driver->major < 580;
         result.push_back(
-            {old ? diagnosis::optional_missing : diagnosis::there, "GPU", printable(line, 200),
+            {old ? diagnosis::optional_missing : diagnosis::there, "GPU", sanitized(line, 200),
              old ? "its driver is too old for CUDA 13; the simulator grades instead" : grades,
              old ? "install driver 580 or later" : ""});
     }
@@ -198,7 +198,7 @@ diagnosis trial(const std::optional<toolchain> &t, const std::string &backend)
     c.arguments = {t->program(*tried, "naive", backend), "--probe"};
     c.wall = std::chrono::seconds(60);
     exit_result e = run(c);
-    std::string text = printable(e.text, 300);
+    std::string text = sanitized(e.text, 300);
     while (!text.empty() && text.back() == '\n') text.pop_back();
     if (e.ok()) return {diagnosis::there, part, text.empty() ? "ran a kernel" : text, enables, ""};
     return {gpu ? diagnosis::optional_missing : diagnosis::missing, part,
@@ -219,7 +219,7 @@ diagnosis links(const std::optional<toolchain> &t)
     c.arguments = {t->program(*tried, "naive", "gpu"), "--peers"};
     c.wall = std::chrono::seconds(120);
     const exit_result e = run(c);
-    std::string text = printable(e.text, 8000);
+    std::string text = sanitized(e.text, 8000);
     while (!text.empty() && text.back() == '\n') text.pop_back();
     if (!e.ok())
         return {diagnosis::optional_missing, part, text.empty() ? "looking " + e.words() : text,

@@ -59,7 +59,7 @@ void require_success(const exit_result &e, const std::string &what)
 {
     if (!e.ok())
         throw machine_error(
-            fmt::format("{} {}. It said:\n{}", what, e.words(), printable(e.text, 2000)));
+            fmt::format("{} {}. It said:\n{}", what, e.words(), sanitized(e.text, 2000)));
 }
 
 // Unpacks git's tree, so that no file of the working folder gets in and line ends are git's.

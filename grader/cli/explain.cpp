@@ -24,7 +24,7 @@ std::string file_name(const std::string &path) { return fs::path(path).filename(
 
 std::string cut(std::string text, int width)
 {
-    std::string shown = printable(text, 4000);
+    std::string shown = sanitized(text, 4000);
     if (columns(shown) <= width) return shown;
     while (!shown.empty() && (columns(shown) > width - 3 || (shown.back() & 0xc0) == 0x80))
         shown.pop_back();

@@ -281,7 +281,7 @@ std::string section(const explanation &e, const explained_case &c)
 std::string escaped(std::string_view text)
 {
     std::string out;
-    for (char c : printable(text, 4 * text.size() + 64)) switch (c) {
+    for (char c : sanitized(text, 4 * text.size() + 64)) switch (c) {
         case '&':
             out += "&amp;";
             break;

@@ -95,7 +95,7 @@ graded fault(const lab &l, const subject &what, const exit_result &e, const std:
 {
     graded g;
     g.status = infrastructure;
-    std::string said = printable(e.text, 4000);
+    std::string said = sanitized(e.text, 4000);
     if (e.what == exit_result::signalled && e.status == SIGXFSZ)
         said += "A file may not become as large here as the grader needs it: raise the limit "
                 "(ulimit -f).";
@@ -109,7 +109,7 @@ graded read_result(const toolchain &t, const lab &l, const subject &what, const 
                    const std::string &path)
 {
     graded g;
-    g.report = printable(e.text, 64 << 10);
+    g.report = sanitized(e.text, 64 << 10);
     g.status = e.status;
     bool exited = e.what == exit_result::exited;
     if (exited && e.status == wrong_usage) return g; // --case names no case of this lab
@@ -160,7 +160,7 @@ std::string run_probe(const toolchain &t, const lab &any)
     c.wall = std::chrono::seconds(60);
     exit_result e = run(c);
     if (e.ok()) return {};
-    std::string said = printable(e.text, 500);
+    std::string said = sanitized(e.text, 500);
     while (!said.empty() && said.back() == '\n') said.pop_back();
     return said.empty() ? "a trial kernel " + e.words() : said;
 }
@@ -249,7 +249,7 @@ std::vector<item> items(const toolchain &t, const std::vector<std::string> &word
                                       shell_word(options.submission)));
     if (!options.submission.empty() && !fs::exists(fs::symlink_status(options.submission)))
         throw usage_error(fmt::format("--submission {}: there is no such file here ({})",
-                                      shell_word(printable(options.submission, 400)),
+                                      shell_word(sanitized(options.submission, 400)),
                                       fs::current_path().string()));
     std::vector<std::string> names = t.lab_names(false);
     // A test lab must be named in full.
@@ -380,7 +380,7 @@ subject implementation_of(const toolchain &t, const lab &l, const std::string &n
 
 subject file_of(const std::string &path)
 {
-    return {printable(fs::path(path).filename().string(), 200), path, false};
+    return {sanitized(fs::path(path).filename().string(), 200), path, false};
 }
 
 std::vector<std::string> grade_targets(const toolchain &t, const lab &l, const subject &what,

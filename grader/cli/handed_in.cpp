@@ -182,13 +182,13 @@ class_files read_class(const std::string &folder, const std::vector<std::string>
     std::error_code problem;
     if (!fs::is_directory(folder, problem))
         throw usage_error(fmt::format("{}: there is no such folder here ({})",
-                                      shell_word(printable(folder, 400)),
+                                      shell_word(sanitized(folder, 400)),
                                       fs::current_path().string()));
     fs::directory_iterator entries(folder, problem);
     if (problem)
         throw machine_error(fmt::format("{} cannot be read: {}.\n  what to do: get the right to "
                                         "read it (ls -ld says whose it is)",
-                                        shell_word(printable(folder, 400)),
+                                        shell_word(sanitized(folder, 400)),
                                         lower(problem.message())));
     std::map<std::string, student_files> by_name;
     class_files all;
@@ -208,7 +208,7 @@ class_files read_class(const std::string &folder, const std::vector<std::string>
     if (by_name.empty())
         throw usage_error(fmt::format("{} holds no folders and no .cu files; it must hold a folder "
                                       "or a file a student. {}",
-                                      shell_word(printable(folder, 400)),
+                                      shell_word(sanitized(folder, 400)),
                                       all.skipped.empty() ? "It is empty" : "Unpack archives"));
     for (auto &[name, student] : by_name) {
         student.name = name;

@@ -63,7 +63,7 @@ void check_dependencies(const job &j, const workplace &w)
                 verdict::BUILD_REJECTED,
                 fmt::format("{} includes {}; a submission may include lab.hpp, "
                             "../check.hpp and the headers of the compiler and the CUDA Toolkit",
-                            j.shown, printable(j.tools.shown(path), 400)),
+                            j.shown, sanitized(j.tools.shown(path), 400)),
                 "copy what you need into your file",
                 {}};
         for (const std::string &headers : j.request.of->forbidden)

@@ -263,7 +263,7 @@ std::string first_comment(const std::string &source)
         text += (text.empty() ? "" : " ") + line.substr(start);
     }
     std::size_t end = text.find(". ");
-    return printable(end == text.npos ? text : text.substr(0, end + 1), 400);
+    return sanitized(end == text.npos ? text : text.substr(0, end + 1), 400);
 }
 
 std::string draw(const ladder &l, const terminal &out)

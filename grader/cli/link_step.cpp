@@ -91,7 +91,7 @@ bool naive_links(const job &j, const std::string &backend, const std::string &fo
 refusal link_refusal(const job &j, const std::string &backend, const exit_result &e,
                      const std::string &folder, bool closed)
 {
-    std::string said = printable(e.text, j.limits.diagnostics);
+    std::string said = sanitized(e.text, j.limits.diagnostics);
     static const std::string marker = "undefined reference to `";
     std::set<std::string> names;
     for (std::size_t at = 0; (at = said.find(marker, at)) != said.npos;) {
@@ -102,7 +102,7 @@ refusal link_refusal(const job &j, const std::string &backend, const exit_result
         return {verdict::BUILD_FAILED,
                 fmt::format("{} compiled but does not link: {}", j.shown,
                             lines(e.text).empty() ? "the linker " + e.words()
-                                                  : printable(lines(e.text)[0], 400)),
+                                                  : sanitized(lines(e.text)[0], 400)),
                 "look for huge static arrays, and for assembly", said};
     if (names.empty())
         throw machine_error(fmt::format("{} compiled, but its worker does not link; this is no "
@@ -114,7 +114,7 @@ refusal link_refusal(const job &j, const std::string &backend, const exit_result
         if (all.size() < max_shown) all += (all.empty() ? "" : ", ") + in_words(name);
     return {verdict::BUILD_FAILED,
             fmt::format("{} uses {}, which neither it nor the CUDA runtime defines", j.shown,
-                        printable(all, max_shown)),
+                        sanitized(all, max_shown)),
             "define it in your file, or correct its name; of libraries only the CUDA runtime and "
             "what headers alone hold can be used",
             {}};

@@ -338,7 +338,7 @@ std::string one_too_many(const commands &c, const CLI::App &command, const std::
 {
     const bool takes_lab = command.get_option_no_throw("LAB") != nullptr;
     std::string what = fmt::format("{} takes {}; \"{}\" is one too many.", command.get_name(),
-                                   takes_lab ? "one lab" : "no further word", printable(word, 100));
+                                   takes_lab ? "one lab" : "no further word", sanitized(word, 100));
     const bool number = word.size() <= 4 && word.find_first_not_of("0123456789") == word.npos;
     if (&command == c.hint && number && std::stoi(word) > 0)
         what += fmt::format(" Did you mean --todo {}?", std::stoi(word));
@@ -351,7 +351,7 @@ std::string unexpected(const commands &c, const CLI::App &command, const std::st
     const bool option = word.rfind("-", 0) == 0;
     if (&command != &c.app && !option) return one_too_many(c, command, word);
     return fmt::format("there is no {} \"{}\".{}", option ? "option" : "command",
-                       printable(word, 100), near_miss(command, word));
+                       sanitized(word, 100), near_miss(command, word));
 }
 
 int refuse(const commands &c, const CLI::ParseError &e)

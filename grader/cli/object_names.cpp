@@ -193,7 +193,7 @@ std::string lint_symbols(const std::string &nm_output, const std::string &file, 
         std::string wrong = undefined ? wrong_use(symbol, system_calls)
                             : header  ? std::string()
                                       : wrong_definition(symbol);
-        if (!wrong.empty()) return fmt::format("{} {}", file, printable(wrong, 1000));
+        if (!wrong.empty()) return fmt::format("{} {}", file, sanitized(wrong, 1000));
     }
     return {};
 }

@@ -39,7 +39,7 @@ stub_original original_stub(const toolchain &t, const lab &l)
     if (auto text = git(t, {"cat-file", "blob", "HEAD:./" + name})) {
         auto commit = git(t, {"log", "-1", "--format=%h (%as)", "--", name});
         std::vector<std::string> said = lines(commit.value_or(""));
-        return {*text, "git's commit " + (said.empty() ? "HEAD" : printable(said[0], 80))};
+        return {*text, "git's commit " + (said.empty() ? "HEAD" : sanitized(said[0], 80))};
     }
     std::string copy = stub_copy(t, l);
     if (!fs::exists(copy)) return {};

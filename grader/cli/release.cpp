@@ -56,7 +56,7 @@ std::string asked_git(const std::string &root, const std::vector<std::string> &w
     if (!e.ok())
         throw usage_error(fmt::format("A release holds the files that git has, and git says of {}: "
                                       "{}",
-                                      root, printable(e.text, 500)));
+                                      root, sanitized(e.text, 500)));
     return e.text;
 }
 
@@ -64,7 +64,7 @@ fs::path folder_to_make(const toolchain &t, const std::string &named)
 {
     fs::path wanted = fs::absolute(named).lexically_normal();
     if (!wanted.has_filename()) wanted = wanted.parent_path(); // "DIR/"
-    std::string shown = shell_word(printable(named, 400));
+    std::string shown = shell_word(sanitized(named, 400));
     std::error_code error;
     fs::path above = fs::canonical(wanted.parent_path(), error);
     if (error || !fs::is_directory(above))
@@ -89,7 +89,7 @@ void require_committed(const std::string &root)
     std::string said = asked_git(root, {"status", "--porcelain", "--", "."});
     std::vector<std::string> changed, stubs, unknown;
     for (const std::string &line : lines(said)) {
-        std::string name = printable(line.substr(std::min<std::size_t>(3, line.size())), 200);
+        std::string name = sanitized(line.substr(std::min<std::size_t>(3, line.size())), 200);
         bool stub = name.find("labs/") != name.npos && name.ends_with("/stub.cu");
         (line.starts_with("??") ? unknown : stub ? stubs : changed).push_back(name);
     }
@@ -157,9 +157,9 @@ private:
         std::deque<std::string> last;
         std::vector<std::string> skipped;
         c.each_line = [&](std::string_view line) {
-            progress_.say("./workbook test: " + printable(line, 200));
+            progress_.say("./workbook test: " + sanitized(line, 200));
             if (line.find(" OK  ") != line.npos) return; // meson's line for a passed test
-            last.push_back(printable(line, 400));
+            last.push_back(sanitized(line, 400));
             if (last.size() > 60) last.pop_front();
             if (line.starts_with("skipped ")) skipped.push_back(last.back());
         };
@@ -243,7 +243,7 @@ private:
         if (e.what != exit_result::exited || (e.status != passed && e.status != failed))
             throw machine_error(fmt::format("README.md names {}, which {} in the edition. It "
                                             "said:\n{}",
-                                            shown, e.words(), printable(e.text, 2000)));
+                                            shown, e.words(), sanitized(e.text, 2000)));
         done(shown, help ? "its --help answers" : e.words());
     }
 

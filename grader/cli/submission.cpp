@@ -196,7 +196,7 @@ job make_job(const toolchain &t, const submission_request &request, const build_
     std::string path = fs::absolute(request.path).lexically_normal().string();
     j.shown = t.shown(path);
     if (j.shown[0] == '/') j.shown = request.path;
-    j.shown = printable(j.shown, 400);
+    j.shown = sanitized(j.shown, 400);
     // Leaves room in a file name for the suffixes that the compiler and we append.
     constexpr std::size_t max_name_bytes = 180;
     if (std::size_t bytes = fs::path(path).filename().string().size(); bytes > max_name_bytes)
@@ -267,7 +267,7 @@ built_submission build_submission(const toolchain &t, const submission_request &
             result.workers.push_back(linked(j, object, backend, result));
     } catch (const refusal &r) {
         result.verdict = r.what;
-        result.message = printable(r.message, 1000);
+        result.message = sanitized(r.message, 1000);
         result.hint = r.hint;
         result.diagnostics = r.diagnostics;
         result.workers.clear();

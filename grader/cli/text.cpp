@@ -165,7 +165,7 @@ std::string bar(const terminal &t, double fraction, int width)
     return result + eighths[n % 8];
 }
 
-std::string printable(std::string_view raw, std::size_t max_bytes)
+std::string sanitized(std::string_view raw, std::size_t max_bytes)
 {
     std::string result;
     while (!raw.empty()) {
@@ -191,7 +191,7 @@ std::string printable(std::string_view raw, std::size_t max_bytes)
 
 std::string on_one_line(std::string_view raw, std::size_t max_bytes, char end)
 {
-    std::string text = printable(raw, max_bytes);
+    std::string text = sanitized(raw, max_bytes);
     std::replace(text.begin(), text.end(), '\n', end);
     return text;
 }

@@ -37,7 +37,7 @@ std::string bar(const terminal &t, double fraction, int width);
 
 // Makes text of a compiler or submission safe to print: control characters, escape sequences and
 // invalid UTF-8 become '?', tabs blanks. Keeps at most `max_bytes`, and notes what was cut.
-std::string printable(std::string_view raw, std::size_t max_bytes);
+std::string sanitized(std::string_view raw, std::size_t max_bytes);
 
 // The same for a file name or other text that must stay on one line: a line break becomes `end`.
 std::string on_one_line(std::string_view raw, std::size_t max_bytes, char end = '?');

@@ -252,7 +252,7 @@ private:
         state_.now = watch_state::what::fault;
         state_.document = nullptr;
         state_.trouble.clear();
-        for (const std::string &line : lines(printable(end.text, 4000)))
+        for (const std::string &line : lines(sanitized(end.text, 4000)))
             if (line.rfind("grading ", 0) != 0) state_.trouble += line + "\n";
         if (end.what != exit_result::exited || state_.trouble.empty())
             state_.trouble += "The grading program " + end.words() + ".\n";

@@ -81,7 +81,7 @@ void draw_head(screen &to, const watch_state &s, const lab_view &l, const termin
 void draw_lines(screen &to, const case_view &c, const terminal &out)
 {
     constexpr std::size_t max_lines = 6;
-    std::vector<std::string> all = lines(printable(c.whole->value("printed", ""), 2000));
+    std::vector<std::string> all = lines(sanitized(c.whole->value("printed", ""), 2000));
     for (std::size_t i = 0; i < std::min(all.size(), max_lines); ++i)
         to.push_back("  | " + no_wider(all[i], out.width - 4));
     if (all.size() > max_lines)

@@ -121,7 +121,7 @@ void check_bytes(const std::string &text)
 {
     for (std::string_view rest = text; !rest.empty();) {
         std::size_t n = rest[0] == '\n' ? 1 : grading::safe_character(rest);
-        REQUIRE_MESSAGE(n > 0, "unsafe: " << printable(rest, 60));
+        REQUIRE_MESSAGE(n > 0, "unsafe: " << sanitized(rest, 60));
         rest.remove_prefix(n);
     }
 }

@@ -16,19 +16,19 @@ TEST_CASE("text wraps at blanks, keeps line ends and leading blanks, and cuts no
 
 TEST_CASE("other people's text loses escapes, controls and broken UTF-8")
 {
-    CHECK(printable("plain\n\ttext", 100) == "plain\n    text");
-    CHECK(printable("\x1b[31mred\x07", 100) == "?[31mred?");
-    CHECK(printable("a\r\nb\rc", 100) == "a\nb?c");
-    CHECK(printable("\xff\xc0\xaf é", 100) == "??? é");
-    CHECK(printable("\xe2\x80\xae"
+    CHECK(sanitized("plain\n\ttext", 100) == "plain\n    text");
+    CHECK(sanitized("\x1b[31mred\x07", 100) == "?[31mred?");
+    CHECK(sanitized("a\r\nb\rc", 100) == "a\nb?c");
+    CHECK(sanitized("\xff\xc0\xaf é", 100) == "??? é");
+    CHECK(sanitized("\xe2\x80\xae"
                     "right to left",
                     100)
               .find("\xe2\x80\xae") == std::string::npos);
-    CHECK(printable(std::string("nul\0x", 5), 100) == "nul?x");
-    std::string cut = printable(std::string(1000, 'x'), 100);
+    CHECK(sanitized(std::string("nul\0x", 5), 100) == "nul?x");
+    std::string cut = sanitized(std::string(1000, 'x'), 100);
     CHECK(cut.size() < 150);
     CHECK(cut.find("[cut: ") != std::string::npos);
-    CHECK(printable("\xc3", 100) == "?");
+    CHECK(sanitized("\xc3", 100) == "?");
 }
 
 TEST_CASE("bars are in proportion and never vanish or overflow")
