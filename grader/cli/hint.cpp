@@ -81,7 +81,7 @@ struct handout_section {
     std::string title, text;
 };
 
-// Returns the sections of a handout up to "The tasks" or "Beyond", which come last.
+// Returns the sections of a handout before "The tasks" or "Beyond", without "See it".
 std::vector<handout_section> sections_of(const std::string &markdown)
 {
     std::vector<handout_section> result;

@@ -91,7 +91,7 @@ bool key_reader::disturbed()
 {
     if (std::exchange(suspend_requested, 0)) {
         give_back();
-        // SIGTSTP, not SIGSTOP: it is ignored where no shell could continue us.
+        // Raise SIGTSTP, not SIGSTOP: it has no effect where no shell could continue us.
         handle(SIGTSTP, SIG_DFL);
         raise(SIGTSTP);
         handle(SIGTSTP, on_stop);

@@ -154,8 +154,7 @@ std::string linked(const job &j, const std::string &object_folder, const std::st
         }
         if (!e.ok()) require_room_to_build(fresh);
         if (!e.ok() && speaks_of_machine(e.text)) e = make(); // there is room again
-        // A submission can forge the linker's message that it was killed, but not the kernel's
-        // count.
+        // A submission can forge the linker's message that it was killed, not the kernel's count.
         const bool by_words = e.what == exit_result::exited && e.status <= 128;
         if (const int signal = ended_by(e, e.text);
             signal != 0 && !(by_words && killed_for_memory() == killed_before &&

@@ -83,7 +83,8 @@ fs::path folder_to_make(const toolchain &t, const std::string &named)
     return wanted;
 }
 
-// Throws usage_error if there are uncommitted changes, which would be missing from the release.
+// Throws usage_error if there are uncommitted changes, which would be missing from the release;
+// edited stubs and files unknown to git are only mentioned.
 void require_committed(const std::string &root)
 {
     std::string said = asked_git(root, {"status", "--porcelain", "--", "."});

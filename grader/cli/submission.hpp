@@ -50,8 +50,8 @@ std::vector<std::string> flags_for(const toolchain &t, const lab &l,
 
 // Compiles and links under build_root/submissions/LAB. The contract's libraries must be built
 // already. Safe to call concurrently from threads and processes. Throws machine_error if the
-// machine is at fault (no compiler, disk full), stop_requested on Ctrl-C; student's mistakes are
-// verdicts.
+// machine is at fault (no compiler, disk full), stop_requested on Ctrl-C. A student's mistake is a
+// verdict.
 built_submission build_submission(const toolchain &t, const submission_request &request,
                                   const build_limits &limits = {});
 

@@ -1,5 +1,4 @@
-// Compiles many small submissions of ours in one nvcc run, whose time goes mostly to CUDA's
-// headers.
+// Compiles many small submissions of ours in one nvcc run, which parses CUDA's headers once.
 #pragma once
 
 #include "toolchain.hpp"
