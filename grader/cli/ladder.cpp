@@ -278,11 +278,11 @@ std::string draw(const ladder &l, const terminal &out)
     for (const std::string &name : speed_cases(rows))
         text += l.backend == "sim" ? counted_bars(rows, name, out) : timed_case(rows, name, out);
     // Only the solution is graded completely, so its open points include those of all rungs.
-    auto most_open = std::max_element(rows.begin(), rows.end(), [](const auto &x, const auto &y) {
+    auto max_open = std::max_element(rows.begin(), rows.end(), [](const auto &x, const auto &y) {
         return x.lab.open_points < y.lab.open_points;
     });
-    if (most_open != rows.end())
-        for (const std::string &note : open_notes(most_open->lab))
+    if (max_open != rows.end())
+        for (const std::string &note : open_notes(max_open->lab))
             text += "\n  " + wrapped(note, out.width, 2) + "\n";
     return text;
 }
