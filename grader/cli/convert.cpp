@@ -181,7 +181,7 @@ std::string fitting(const json &document, std::size_t max_bytes,
                                   max_bytes));
 }
 
-// Escapes text for elements and attributes. XML 1.0 forbids two characters that printable() keeps.
+// Escapes text for elements and attributes. XML 1.0 forbids two characters that sanitized() keeps.
 std::string xml(std::string_view safe)
 {
     std::string result;

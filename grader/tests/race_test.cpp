@@ -208,7 +208,7 @@ TEST_CASE("what a noisy_times machine leaves open is not the submission's fail")
     t.naive_claimed = [&t](double ms) { return ms * (t.round % 2 ? 0.9 : 1.05); };
     judgement j = judge(t, at_least(3));
     CHECK(j.what == verdict::INFRA_ERROR);
-    CHECK(contains(j.message, "noisy_times"));
+    CHECK(contains(j.message, "restless"));
 }
 
 TEST_CASE("pairs spoilt by a fallen clock are thrown away")

@@ -99,7 +99,8 @@ int probe()
     return 0;
 }
 
-// Replays a file: the load request, the run request, then the input images at the arguments' offsets.
+// Replays a file: the load request, the run request, then the input images at the arguments'
+// offsets.
 int replay(const char *path)
 {
     std::ifstream file(path, std::ios::binary);
