@@ -15,6 +15,13 @@ RIGHT = re.compile(r"// Right: .+\n")
 SCHEDULES = re.compile(r"^// Schedules:(?! (?:late|random|late random|random late)$)", re.M)
 PASSES = re.compile(r"// Passes: .+")
 EXEMPT = {"LICENSE", ".gitignore"}  # files of a prescribed form
+# A comment is a sentence with a subject, and names use the field's words: limits are max_ and min_, rates _per_.
+OPENING = re.compile(r"^\s*// (?:What|Whatever|Whoever|Of|Whether|Those|Nobody)\b", re.M)
+PRIVATE_NAME = re.compile(r"\b(?:(?:most|least)_[a-z]\w*|\w+s_an?_(?:block|call|element|interaction|launch|multiprocessor"
+                          r"|request|second|thread|tick|warp)\w*)")
+# The interface that every lab's grade.cpp uses; renamed together with the labs.
+NAMES_OF_THE_LABS = {"most_speedup", "most_sent_bytes", "most_uploaded_bytes", "conflicts_an_element",
+                     "operations_an_interaction", "threads_a_block", "threads_a_multiprocessor"}
 SPOKEN_OF_ITSELF = re.compile(r"\b(?:TODO|FIXME|XXX|HACK)\b")
 
 problems = []
@@ -146,10 +153,20 @@ def check_files():
             lab = path.parents[1].name
             grade = path.parents[1] / "grade.cpp" if "tests/labs" in name else TOP / "labs" / lab / "grade.cpp"
             check_wrong(path, lines, case_names(grade), verdicts)
+        if name.startswith("grader/") and "/tests/labs/" not in name and path.suffix in (".cpp", ".hpp", ".h", ".cu"):
+            check_words(path, text)
         if path.suffix == ".cpp" and name.startswith("grader/") and "/labs/" not in name:
             stem = path.stem.removesuffix("_test")
             if not re.search(rf"\b{re.escape(stem)}\b", build):
                 problem(path, "is not listed in meson.build")
+
+
+def check_words(path, text):
+    for number, line in enumerate(text.splitlines(), 1):
+        if OPENING.match(line):
+            problem(path, f"line {number}: begin the comment with its subject, not `{line.split()[1]}`")
+        for name in set(PRIVATE_NAME.findall(line)) - NAMES_OF_THE_LABS:
+            problem(path, f"line {number}: name a limit max_ or min_ and a rate _per_, not `{name}`")
 
 
 def check_todo_words(path, text):

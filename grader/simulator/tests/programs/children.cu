@@ -189,7 +189,7 @@ __global__ void crowd(int *at, int n)
     }
 }
 
-// What a child sees.
+// The memory that a child grid sees.
 
 template <bool barrier> __global__ void hands_over(int *data, int *out)
 {

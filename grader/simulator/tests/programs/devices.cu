@@ -83,7 +83,7 @@ __global__ void store(many m, int *to) { to[threadIdx.x] = m.values[threadIdx.x]
 
 __global__ void exchange(const int *from, int *to) { to[threadIdx.x] = from[threadIdx.x]; }
 
-// What each device sends, who is closed to whom, and how often the host waits.
+// The bytes that each device sends, which peers are closed, and how often the host waits.
 static void traffic()
 {
     int *p[2], can = 1;

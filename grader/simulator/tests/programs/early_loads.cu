@@ -1,4 +1,4 @@
-// What nvcc loads before it is known whether the program wants it: no finding, as long as it does
+// Loads that nvcc hoists above the condition that guards them: no finding, as long as it does
 // not.
 #include "check.hpp"
 

@@ -171,7 +171,7 @@ static void freeing_waits_for_all_else()
     CHECK(m.first_of(0) == 2 * 0x01010101);
 }
 
-// What a copy that has ended was given is no reason.
+// The arguments of a copy that has ended are no reason.
 static void freeing_waits_once_the_copies_are_done()
 {
     devices m;

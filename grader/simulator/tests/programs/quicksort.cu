@@ -117,7 +117,8 @@ __device__ void sort_alone(unsigned *keys, int n)
         }
 }
 
-// Whether the last launch was taken; else counts why not: no place was left, or another reason.
+// Returns true if the last launch was accepted; else counts the reason: no pending launch was free,
+// or another.
 __device__ bool launched(unsigned *refused)
 {
     const cudaError_t e = cudaGetLastError();

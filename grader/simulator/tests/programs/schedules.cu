@@ -1,4 +1,4 @@
-// What is right by luck: in order it always comes out right, in another legal order it does not.
+// Code that is right by luck: right in the usual order, wrong in another legal order.
 #include "check.hpp"
 
 // Half of the warp writes, the other half reads: the compiler's order of the two is luck.

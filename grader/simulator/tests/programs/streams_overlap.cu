@@ -1,4 +1,4 @@
-// What the timeline shows of streams: what overlaps, what waits, and for what.
+// The timeline of streams: which steps overlap, which wait, and for what.
 #include "check.hpp"
 
 using simulator::copy_way;

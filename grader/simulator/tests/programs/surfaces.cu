@@ -43,7 +43,7 @@ __global__ void use_layers(int *out, cudaSurfaceObject_t rows, cudaSurfaceObject
              plane.y == -l;
 }
 
-// What lies outside: eight elements on each side.
+// Accesses outside the surface: eight elements on each side.
 __global__ void read_outside(int *zero, int *clamped, cudaSurfaceObject_t s, int n)
 {
     const int x = threadIdx.x - 8;

@@ -65,7 +65,7 @@ static cudaTextureObject_t of(cudaArray_t a, const cudaTextureDesc &d)
 
 const int w = 5, h = 4;
 
-// What index an address mode makes of one outside; -1: the border.
+// The index that an address mode gives for one outside; -1: the border.
 static int inside(int i, int n, cudaTextureAddressMode m)
 {
     if (m == cudaAddressModeWrap) return ((i % n) + n) % n;

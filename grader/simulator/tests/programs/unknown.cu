@@ -1,4 +1,4 @@
-// What the simulator does not know stops the kernel loudly, with opcode, kernel and line; here
+// An opcode that the simulator does not know stops the kernel with opcode, kernel and line; here
 // the tensor cores.
 #include "check.hpp"
 
