@@ -13,8 +13,8 @@
 // The first failure ends the case with its verdict; the next case is still graded.
 #pragma once
 
-#include "call.hpp"
-#include "verdict.hpp"
+#include "api/call.hpp"
+#include "text/verdict.hpp"
 
 #include <doctest/doctest.h>
 

@@ -92,7 +92,7 @@ def check_wrong(path, lines, cases, verdicts):
         problem(path, "its first line is not `// Fails: <case> | <VERDICT> | <words of the message>`, nor `// Passes: <why>`")
         return
     if match[2] not in verdicts:
-        problem(path, f"names the verdict {match[2]}, which grader/verdict.hpp does not know")
+        problem(path, f"names the verdict {match[2]}, which grader/text/verdict.hpp does not know")
     if cases and match[1] != "build" and not any(match[1] in case or case in match[1] for case in cases):
         problem(path, f"names the case `{match[1]}`, which its lab's grade.cpp does not have")
 
@@ -122,7 +122,7 @@ def original(name):
 
 
 def check_files():
-    verdicts = set(re.findall(r"^    ([A-Z_]+),", (TOP / "grader/verdict.hpp").read_text(encoding="utf-8"), re.M))
+    verdicts = set(re.findall(r"^    ([A-Z_]+),", (TOP / "grader/text/verdict.hpp").read_text(encoding="utf-8"), re.M))
     build = (TOP / "meson.build").read_text(encoding="utf-8")
     for path in tracked_files():
         name = path.relative_to(TOP).as_posix()

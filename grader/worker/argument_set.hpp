@@ -3,8 +3,8 @@
 
 #include "devices.hpp"
 
-#include "grader/call.hpp"
-#include "grader/simulator/harness.h"
+#include "api/call.hpp"
+#include "simulator/machine/harness.h"
 
 #include <algorithm>
 #include <cstddef>

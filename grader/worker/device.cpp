@@ -5,7 +5,7 @@
 //   cudasim-device --alone N     serves a program without a grader on descriptor N
 #include "server.hpp"
 
-#include "grader/simulator/remote/server.hpp"
+#include "simulator/remote/server.hpp"
 
 #include <poll.h>
 #include <sys/mman.h>

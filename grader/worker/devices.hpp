@@ -1,7 +1,7 @@
 // The devices that a worker uses, and the exceptions that failed CUDA calls become.
 #pragma once
 
-#include "grader/protocol.hpp"
+#include "process/protocol.hpp"
 
 #include <cuda_runtime_api.h>
 

@@ -1,6 +1,6 @@
 // Tries each escape once and undoes what succeeded.
-#include "grader/worker/escapes.hpp"
-#include "grader/protocol.hpp"
+#include "escapes.hpp"
+#include "process/protocol.hpp"
 
 #include <fcntl.h>
 #include <signal.h>

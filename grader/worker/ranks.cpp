@@ -2,10 +2,10 @@
 //
 // Leader and keeper share one SOCK_SEQPACKET connection, which the rank inherits. It carries the
 // requests and replies of protocol.hpp, and one `rank_end`.
-#include "grader/worker/ranks.hpp"
+#include "ranks.hpp"
 
-#include "grader/protocol.hpp"
-#include "grader/simulator/harness.h"
+#include "process/protocol.hpp"
+#include "simulator/machine/harness.h"
 
 #include <cuda_runtime_api.h>
 #include <mpi.h>

@@ -2,7 +2,7 @@
 //
 // Only bytes for other ranks count. A collective call counts this rank's contribution, as if it
 // sent that to each receiver, however MPI implements the call.
-#include "grader/worker/ranks.hpp"
+#include "ranks.hpp"
 
 #include <mpi.h>
 

@@ -6,8 +6,8 @@
 #include "signal_gate.hpp"
 #include "yardstick.hpp"
 
-#include "grader/simulator/host.hpp"
-#include "grader/simulator/own_threads.hpp"
+#include "process/thread_count.hpp"
+#include "simulator/runtime/host.hpp"
 
 #include <sys/mman.h>
 #include <sys/stat.h>

@@ -9,12 +9,12 @@
 //   WORKER --replay FILE...   makes the call that each FILE holds, for cuda-gdb, ncu and
 //   compute-sanitizer
 //   WORKER --ranks N MPIRUN   serves as N ranks of Open MPI, which it starts as WORKER --rank
-#include "grader/simulator/harness.h"
-#include "grader/worker/peers.hpp"
-#include "grader/worker/ranks.hpp"
-#include "grader/worker/server.hpp"
-#include "grader/worker/signal_gate.hpp"
-#include "grader/worker/yardstick.hpp"
+#include "peers.hpp"
+#include "ranks.hpp"
+#include "server.hpp"
+#include "signal_gate.hpp"
+#include "simulator/machine/harness.h"
+#include "yardstick.hpp"
 
 #include <cuda_runtime_api.h>
 

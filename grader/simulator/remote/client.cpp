@@ -7,9 +7,9 @@
 #include "connection.hpp"
 #include "marshal.hpp"
 
-#include "../fatbin.hpp"
-#include "../harness.h"
-#include "../host.hpp"
+#include "simulator/machine/harness.h"
+#include "simulator/ptx/fatbin.hpp"
+#include "simulator/runtime/host.hpp"
 
 #include <cuda_runtime_api.h>
 

@@ -4,9 +4,9 @@
 #include "marshal.hpp"
 #include "numbers.hpp"
 
-#include "../harness.h"
-#include "../memory.hpp"
-#include "../runtime.hpp"
+#include "simulator/machine/harness.h"
+#include "simulator/machine/memory.hpp"
+#include "simulator/runtime/runtime.hpp"
 
 #include <array>
 #include <memory>

@@ -4,7 +4,7 @@
 
 #include "wire.hpp"
 
-#include "../host.hpp"
+#include "simulator/runtime/host.hpp"
 
 #include <string>
 #include <string_view>

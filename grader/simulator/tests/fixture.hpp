@@ -1,10 +1,10 @@
 // Shared by the machine's tests: modules made from text, device buffers and launches.
 #pragma once
 
-#include "../counters.hpp"
-#include "../finding.hpp"
-#include "../machine.hpp"
-#include "../memory.hpp"
+#include "simulator/machine/counters.hpp"
+#include "simulator/machine/finding.hpp"
+#include "simulator/machine/machine.hpp"
+#include "simulator/machine/memory.hpp"
 
 #include <cstring>
 #include <fstream>

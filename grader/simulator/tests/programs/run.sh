@@ -33,7 +33,7 @@ build_alone() {
     linked= device_runtime=
     case $own in *-rdc=true*)
         linked=$folder/$(basename "$name").linked.o
-        device_runtime=$("$here/../../../find_toolkit.sh" "$nvcc" | sed -n 's/^cudadevrt=//p')
+        device_runtime=$("$here/../../../build/find_toolkit.sh" "$nvcc" | sed -n 's/^cudadevrt=//p')
         ;;
     esac
     # A device link wants machine code beside the PTX.

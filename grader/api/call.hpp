@@ -1,0 +1,290 @@
+// The typed call of a contract function, on the parent's and on the worker's side.
+//
+// The parent knows only the type of a contract function; the worker has its address.
+// Parent: `remote<decltype(f)>::arguments(a...)` turns each argument into its wire form. It does
+// not compile if an element type or the number of arguments differs from the contract.
+// Worker: `local<f>::run(pointers, result)` calls f.
+#pragma once
+
+#include "process/protocol.hpp"
+
+#include <cstddef>
+#include <cstdio>
+#include <cstring>
+#include <span>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace grading {
+
+// Returns 64 bits that no submission can predict: for poison, guards, nonces, and the choice of
+// elements to check.
+std::uint64_t unforeseen();
+
+// Shows an element in messages: numbers as numbers, anything else as its bytes.
+template <class T> std::string show_element(const T &value)
+{
+    char text[48];
+    if constexpr (std::is_floating_point_v<T>)
+        std::snprintf(text, sizeof text, "%.9g", double(value));
+    else if constexpr (std::is_signed_v<T> && std::is_integral_v<T>)
+        std::snprintf(text, sizeof text, "%lld", static_cast<long long>(value));
+    else if constexpr (std::is_integral_v<T>)
+        std::snprintf(text, sizeof text, "%llu", static_cast<unsigned long long>(value));
+    else {
+        std::string bytes = "bytes";
+        for (std::size_t i = 0; i < sizeof value && i < 8; ++i) {
+            std::snprintf(text, sizeof text, " %02x",
+                          reinterpret_cast<const unsigned char *>(&value)[i]);
+            bytes += text;
+        }
+        return bytes;
+    }
+    return text;
+}
+
+// An array that the student must write. It holds poison until the call. The contract asks for
+// elements `first` to `first + count - 1` (by default all); the others must keep their poison.
+template <class T> struct output {
+    std::vector<T> values;
+    std::vector<T> again; // result of a second, equal call, if it differs
+    std::size_t first = 0, count;
+    bool in_place = false; // the call gets `values`, not poison
+    std::size_t row = 0;   // elements per row of a matrix, so that messages name rows; 0: no matrix
+    explicit output(std::size_t n) : values(n), count(n) {}
+    output(std::size_t n, std::size_t first, std::size_t count)
+        : values(n), first(first), count(count)
+    {
+    }
+    std::size_t size() const { return values.size(); }
+    const T &operator[](std::size_t i) const { return values[i]; }
+};
+
+// An array that the student must change: `before` goes in, all of it is judged.
+template <class T> output<T> changed_in_place(std::vector<T> before)
+{
+    output<T> o(before.size());
+    o.values = std::move(before);
+    o.in_place = true;
+    return o;
+}
+
+// An argument with properties that a signature cannot express.
+template <class T> struct placed {
+    std::span<T> data;
+    argument_memory where = argument_memory::device;
+    int misalign = 0; // elements past a 256-byte boundary
+    int parts = 1;
+};
+// Before version 17, clang deduces no template arguments for aggregates.
+template <class T> placed(std::span<T>, argument_memory, int = 0, int = 1) -> placed<T>;
+template <class V> auto host(V &v) { return placed{std::span(v), argument_memory::host}; }
+template <class V> auto pinned(V &v) { return placed{std::span(v), argument_memory::pinned}; }
+template <class V> auto mapped(V &v) { return placed{std::span(v), argument_memory::mapped}; }
+template <class V> auto managed(V &v) { return placed{std::span(v), argument_memory::managed}; }
+template <class V> auto acquired(V &v) { return placed{std::span(v), argument_memory::acquired}; }
+template <class V> auto per_device(V &v, int n)
+{
+    return placed{std::span(v), argument_memory::per_device, 0, n};
+}
+template <class V> auto misaligned(V &v, int elements)
+{
+    return placed{std::span(v), argument_memory::device, elements};
+}
+template <class T> struct placed_output {
+    output<T> &out;
+    argument_memory where = argument_memory::device;
+    int misalign = 0;
+    int parts = 1;
+};
+// Only for changed_in_place: the buffers of several devices hold no poison.
+template <class T> auto per_device(output<T> &o, int n)
+{
+    return placed_output<T>{o, argument_memory::per_device, 0, n};
+}
+template <class T> auto managed(output<T> &o)
+{
+    return placed_output<T>{o, argument_memory::managed};
+}
+template <class T> auto host(output<T> &o) { return placed_output<T>{o, argument_memory::host}; }
+template <class T> auto pinned(output<T> &o)
+{
+    return placed_output<T>{o, argument_memory::pinned};
+}
+template <class T> auto misaligned(output<T> &o, int elements)
+{
+    return placed_output<T>{o, argument_memory::device, elements};
+}
+
+// The argument for `void *scratch` of a contract function NAME: device memory at a 256-byte
+// boundary, poisoned before every call. The worker calls NAME_scratch with the arguments of the
+// same names and allocates as many bytes as it returns.
+struct scratch_memory {};
+inline constexpr scratch_memory scratch;
+
+// The parent's record of one argument.
+struct argument {
+    argument_descriptor wire;
+    void *data = nullptr;                               // the caller's elements; null for a value
+    std::byte value[64] = {};                           // a value's bytes
+    std::size_t written_first = 0, written_count = 0;   // elements, for outputs
+    std::string (*show)(const void *element) = nullptr; // shows an element or a value as text
+    std::uint64_t row = 0;                              // elements per row of a matrix, else 0
+    std::uint64_t scratch_bytes = 0;                    // result of NAME_scratch
+    void *second = nullptr;                             // std::vector<T> output<T>::again
+    void (*keep_second)(void *vector, const void *bytes, std::size_t count) = nullptr;
+};
+
+template <class> struct remote;
+template <class R, class... P> struct remote<R(P...)> {
+    using result = R;
+    template <class... A> static std::vector<argument> arguments(A &&...a)
+    {
+        static_assert(sizeof...(A) == sizeof...(P),
+                      "one argument for each parameter of the contract");
+        static_assert(sizeof...(P) <= max_arguments);
+        return {one<P>(a)...};
+    }
+
+private:
+    template <class Q, class A> static argument one(A &a)
+    {
+        if constexpr (std::is_same_v<Q, void *>) {
+            static_assert(std::is_same_v<std::remove_cv_t<A>, scratch_memory>,
+                          "the argument for `void *` is grading::scratch");
+            argument r;
+            r.wire.scratch = r.wire.output = 1;
+            return r;
+        } else if constexpr (std::is_pointer_v<Q>)
+            return pointer<std::remove_pointer_t<Q>>(a);
+        else {
+            static_assert(std::is_trivially_copyable_v<Q>);
+            static_assert(std::is_convertible_v<A, Q>, "the contract's parameter has another type");
+            static_assert(sizeof(Q) <= sizeof(argument::value));
+            Q q = static_cast<Q>(a);
+            argument r;
+            std::memcpy(r.value, &q, sizeof q);
+            r.wire.where = argument_memory::value;
+            r.wire.read_only = 1;
+            r.wire.element = sizeof(Q);
+            r.wire.bytes = sizeof(Q);
+            if constexpr (std::is_arithmetic_v<Q>)
+                r.show = [](const void *value) {
+                    Q v;
+                    std::memcpy(&v, value, sizeof v);
+                    return show_element(v);
+                };
+            return r;
+        }
+    }
+    template <class E, class A> static argument pointer(A &a)
+    {
+        // T *const * is one buffer per device; T * is one buffer.
+        using inner =
+            std::conditional_t<std::is_pointer_v<E>, std::remove_pointer_t<std::remove_cv_t<E>>, E>;
+        using T = std::remove_cv_t<inner>;
+        static_assert(std::is_trivially_copyable_v<T>);
+        static_assert(
+            std::is_const_v<inner> || !requires { typename A::allocator_type; },
+            "what a call may change is an output, or changed_in_place(values)");
+        argument r;
+        r.wire.read_only = std::is_const_v<inner>;
+        r.wire.element = sizeof(T);
+        r.show = [](const void *element) {
+            T value;
+            std::memcpy(&value, element, sizeof value);
+            return show_element(value);
+        };
+        fill<T>(r, a);
+        return r;
+    }
+    template <class T, class U> static void fill(argument &r, std::vector<U> &v)
+    {
+        static_assert(std::is_same_v<T, U>, "element type of the contract");
+        r.data = v.data();
+        r.wire.bytes = v.size() * sizeof(T);
+    }
+    template <class T, class U> static void fill(argument &r, const std::vector<U> &v)
+    {
+        fill<T>(r, const_cast<std::vector<U> &>(v));
+    }
+    template <class T, class U> static void fill(argument &r, output<U> &o)
+    {
+        fill<T>(r, o.values);
+        r.wire.output = !o.in_place;
+        r.written_first = o.first;
+        r.written_count = o.count;
+        r.row = o.row;
+        r.second = &o.again;
+        r.keep_second = [](void *vector, const void *bytes, std::size_t count) {
+            auto *p = static_cast<const U *>(bytes);
+            static_cast<std::vector<U> *>(vector)->assign(p, p + count);
+        };
+    }
+    template <class T, class U> static void fill(argument &r, placed<U> &p)
+    {
+        static_assert(std::is_same_v<T, std::remove_cv_t<U>>, "element type of the contract");
+        r.data = const_cast<T *>(p.data.data());
+        r.wire.bytes = p.data.size_bytes();
+        r.wire.where = p.where;
+        r.wire.misalign = static_cast<std::uint16_t>(p.misalign);
+        r.wire.parts = static_cast<std::uint8_t>(p.parts);
+    }
+    template <class T, class U> static void fill(argument &r, placed_output<U> &p)
+    {
+        fill<T>(r, p.out);
+        r.wire.where = p.where;
+        r.wire.misalign = static_cast<std::uint16_t>(p.misalign);
+        r.wire.parts = static_cast<std::uint8_t>(p.parts);
+    }
+};
+
+// One row of a worker's table of contract functions.
+struct entry {
+    const char *name;
+    const char *parameters; // "in,out,rows,cols,factor"
+    void (*run)(void *const *arguments, void *result);
+    std::uint32_t result_bytes;
+};
+
+template <auto F> struct local;
+template <class R, class... P, R (*F)(P...)> struct local<F> {
+    static constexpr std::uint32_t result_bytes = [] {
+        if constexpr (std::is_void_v<R>)
+            return 0u;
+        else
+            return static_cast<std::uint32_t>(sizeof(R));
+    }();
+    static_assert(result_bytes <= sizeof(reply::result));
+
+    static void run(void *const *arguments, void *result)
+    {
+        [&]<std::size_t... I>(std::index_sequence<I...>)
+        {
+            if constexpr (std::is_void_v<R>)
+                F(get<P>(arguments[I])...);
+            else {
+                R r = F(get<P>(arguments[I])...);
+                std::memcpy(result, &r, sizeof r);
+            }
+        }
+        (std::index_sequence_for<P...>{});
+    }
+
+private:
+    template <class Q> static Q get(void *p)
+    {
+        if constexpr (std::is_pointer_v<Q>)
+            return Q(p);
+        else {
+            Q q;
+            std::memcpy(&q, p, sizeof q);
+            return q;
+        }
+    }
+};
+
+} // namespace grading

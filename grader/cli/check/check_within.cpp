@@ -1,0 +1,380 @@
+// `check` in a bounded time, for a GPU that is lent for minutes: grades what is new or changed.
+#include "check_within.hpp"
+
+#include "check_report.hpp"
+#include "cli/submission/object_cache.hpp"
+#include "cli/support/errors.hpp"
+#include "cli/support/files.hpp"
+#include "cli/support/parallel_for.hpp"
+#include "cli/support/subprocess.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <functional>
+#include <map>
+
+namespace cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using steady = std::chrono::steady_clock;
+
+// Gradings in parallel: each has two processes, which take half a GB of the GPU's memory each, and
+// up to a tenth of the machine's memory.
+constexpr unsigned max_side_by_side = 8;
+constexpr std::size_t max_shown = 30; // differences per lab
+
+// Returns the files of a lab that decide a verdict: contract, grader, oracle and naive version.
+std::string files_of_lab(const toolchain &t, const lab &l)
+{
+    std::vector<fs::path> files;
+    for (const std::string &part : {t.header(l), t.source(l, "naive")})
+        for (const fs::directory_entry &e : fs::directory_iterator(fs::path(part).parent_path())) {
+            const std::string name = e.path().filename().string(), type = e.path().extension();
+            if (type == ".hpp" || (type == ".cpp" && name != "oracle_test.cpp") ||
+                name == "naive.cu")
+                files.push_back(e.path());
+        }
+    std::sort(files.begin(), files.end());
+    files.erase(std::unique(files.begin(), files.end()), files.end());
+    std::string text;
+    for (const fs::path &file : files) text += read_text(file.string()) + "\n";
+    return text;
+}
+
+struct speed_case {
+    std::string name;
+    int points;
+};
+
+// Reads the speed cases from a grader's list: "speed         4 points  scale_columns: speed".
+std::vector<speed_case> speed_cases_of(const toolchain &t, const lab &l)
+{
+    child c;
+    c.arguments = {t.grader(l), "--list"};
+    exit_result e = run(c);
+    if (!e.ok()) throw machine_error(fmt::format("{} --list {}", t.grader(l), e.words()));
+    std::vector<speed_case> result;
+    for (const std::string &line : lines(e.text)) {
+        int points = 0, at = 0;
+        if (std::sscanf(line.c_str(), "speed %d points %n", &points, &at) == 1 && at > 0)
+            result.push_back({trimmed(line.substr(std::size_t(at))), points});
+    }
+    return result;
+}
+
+// Returns the timed case with the most points; empty: there is none. Cases that are not timed are
+// decided by counters, as on the simulator.
+std::string headline_of(const std::vector<speed_case> &cases)
+{
+    const speed_case *best = nullptr;
+    for (const speed_case &c : cases)
+        if (c.name.find(": speed") != c.name.npos && (!best || c.points > best->points)) best = &c;
+    return best ? best->name : "";
+}
+
+// The verdicts that a wrong submission may get on a GPU if it can pass there by chance and gets
+// `found` on the simulator. Of a race, for instance, a GPU shows only the wrong answer.
+std::string verdicts_by_chance(const std::string &found)
+{
+    if (found == "TOO_SLOW") return "PASS TOO_SLOW INCONCLUSIVE";
+    std::string verdicts = "PASS " + found;
+    for (const char *other : {"NONDETERMINISTIC", "WRONG_ANSWER"}) // a second call shows them
+        if (found != other) verdicts += std::string(" ") + other;
+    return verdicts;
+}
+
+// Restricts a wrong submission to the case that it is about or may pass. If its first lines cannot
+// be read, that becomes its finding, and it is not graded.
+check_task narrowed(const toolchain &t, check_task work, const std::vector<speed_case> &speeds,
+                    const std::string &backend)
+{
+    expectation e;
+    try {
+        e = expectation_of(t, work, backend);
+        if (e.may_pass) {
+            e = expectation_of(t, work, "sim");
+            work.chance = verdicts_by_chance(e.verdict);
+        }
+    } catch (const machine_error &unreadable) {
+        work.findings = {{work.submission(), unreadable.what()}};
+        return work;
+    }
+    work.case_name = e.case_name;
+    static const std::vector<std::string> by_clock = {"TIMEOUT", "RESOURCE_LIMIT", "LATE_WRITE"};
+    const bool timed = std::any_of(speeds.begin(), speeds.end(), [&](const speed_case &c) {
+        return e.case_name.empty() || c.name == e.case_name;
+    });
+    work.alone = timed || std::find(by_clock.begin(), by_clock.end(), e.verdict) != by_clock.end();
+    return work;
+}
+
+// Plans the gradings of each submission; those of the lab's headline case are separate.
+std::vector<check_task> planned(const toolchain &t, const lab &l, const std::string &backend)
+{
+    const std::vector<speed_case> speeds = speed_cases_of(t, l);
+    const std::string files = files_of_lab(t, l), headline = l.test ? "" : headline_of(speeds);
+    std::vector<check_task> tasks;
+    for (check_task &work : tasks_of(t, l, backend)) {
+        work.key = hashed(read_text(work.what.source) + files).substr(0, 12);
+        if (work.as == check_role::wrong) {
+            tasks.push_back(narrowed(t, work, speeds, backend));
+            continue;
+        }
+        work.only = "correctness";
+        tasks.push_back(work);
+        const bool timed = work.as == check_role::naive || work.as == check_role::solution;
+        if (!timed || headline.empty()) continue;
+        work.only = "speed";
+        work.case_name = headline;
+        tasks.push_back(work);
+    }
+    return tasks;
+}
+
+enum class standing { current, stale, missing };
+
+standing standing_of(const verdict_table &table, const check_task &work)
+{
+    bool any = false, all = true;
+    for (const verdict_row &row : table.rows) {
+        if (row.submission != work.submission()) continue;
+        if (!work.case_name.empty() && row.case_name != work.case_name) continue;
+        any = true;
+        all = all && row.key == work.key;
+    }
+    return !any ? standing::missing : all ? standing::current : standing::stale;
+}
+
+class bounded_check {
+public:
+    bounded_check(const toolchain &t, const std::vector<std::string> &names,
+                  const grade_options &options, const check_options &wanted)
+        : t_(t),
+          options_(options),
+          end_(steady::now() + wanted.budget),
+          only_due_(wanted.only_due),
+          folder_(wanted.tables.empty() ? tables_folder(t) + "/gpu" : wanted.tables)
+    {
+        fs::create_directories(folder_);
+        for (const std::string &name : names) {
+            const lab &l = lab_called(t, name);
+            tables_.emplace(name, table_of_lab(t, folder_, "gpu", name));
+            for (check_task &work : planned(t, l, options.backend)) tasks_.push_back(work);
+        }
+    }
+    int run()
+    {
+        for (const check_task &w : tasks_) count(w); // tasks that cannot be graded
+        grade("solutions", side_by_side(), pick([this](const check_task &w) {
+                  return is_solution(w) && w.only != "speed" && is_wanted(w);
+              }));
+        grade("naive and solution, timed", 1,
+              pick([this](const check_task &w) { return w.only == "speed" && is_wanted(w); }));
+        grade_right();
+        link_mistakes();
+        grade("wrong submissions, side by side", side_by_side(),
+              pick([this](const check_task &w) { return is_due_mistake(w) && !w.alone; }));
+        grade("wrong submissions, alone", 1,
+              pick([this](const check_task &w) { return is_due_mistake(w) && w.alone; }));
+        return finish();
+    }
+
+private:
+    using choice = std::function<bool(const check_task &)>;
+
+    std::vector<std::size_t> pick(const choice &chosen) const
+    {
+        std::vector<std::size_t> result;
+        for (std::size_t i = 0; i < tasks_.size(); ++i)
+            if (chosen(tasks_[i])) result.push_back(i);
+        return result;
+    }
+    static bool is_solution(const check_task &w)
+    {
+        return w.as == check_role::solution && !w.of->test;
+    }
+    // True for tasks that every run grades, even if the table has them, unless only_due is set.
+    static bool is_mandatory(const check_task &w) { return is_solution(w) || w.only == "speed"; }
+    bool is_over() const { return steady::now() >= end_; }
+    unsigned side_by_side() const { return std::min(cores(), max_side_by_side); }
+    bool is_due(const check_task &w) const
+    {
+        return standing_of(tables_.at(w.of->name).table(), w) != standing::current;
+    }
+    bool is_wanted(const check_task &w) const { return !only_due_ || is_due(w); }
+    // True for a wrong submission that is due and not graded yet.
+    bool is_due_mistake(const check_task &w) const
+    {
+        return w.as == check_role::wrong && !w.lacks_mpi && w.findings.empty() && is_due(w);
+    }
+
+    void count(const check_task &work)
+    {
+        for (const check_finding &f : work.findings) result_.count(work.of->name, f);
+    }
+    // Runs on any thread: the results stay in a copy of the task until report() takes them over.
+    check_task carried_out_in_time(std::size_t at) const
+    {
+        check_task work = tasks_[at];
+        if (!is_over()) carry_out(t_, work, options_);
+        return work;
+    }
+    // Prints and saves the result of a grading immediately. Runs on the main thread only, since
+    // the table is made from the results of all tasks. The task's other members stay as they are,
+    // since workers read them meanwhile.
+    void report(std::size_t at, check_task &done)
+    {
+        check_task &work = tasks_[at];
+        work.findings = std::move(done.findings);
+        work.got = std::move(done.got);
+        count(work);
+        if (work.findings.empty()) return;
+        const table_of_lab &table = tables_.at(work.of->name);
+        table.write(table.compared(tasks_, true));
+    }
+    void grade(const std::string &what, unsigned max_parallel,
+               const std::vector<std::size_t> &which)
+    {
+        const auto start = steady::now();
+        std::vector<check_task> done(which.size());
+        run_all(
+            which.size(), max_parallel,
+            [&](std::size_t i) { done[i] = carried_out_in_time(which[i]); },
+            [&](std::size_t i) { report(which[i], done[i]); });
+        say_time(what, which, start);
+    }
+    void say_time(const std::string &what, const std::vector<std::size_t> &which,
+                  steady::time_point start)
+    {
+        auto done = std::count_if(which.begin(), which.end(),
+                                  [&](std::size_t i) { return !tasks_[i].findings.empty(); });
+        fmt::print("-- {}: {} of {} graded in {:.1f} s\n", what, done, which.size(),
+                   std::chrono::duration<double>(steady::now() - start).count());
+    }
+
+    // Grades the correctness of all other right tasks that are due. The wrong submissions are
+    // compiled meanwhile, since grading keeps the GPU busy and compiling the cores.
+    void grade_right()
+    {
+        const auto start = steady::now();
+        std::vector<std::size_t> right = pick([&](const check_task &w) {
+            return w.as != check_role::wrong && !is_mandatory(w) && is_due(w);
+        });
+        std::vector<const lab *> labs;
+        for (const check_task &w : tasks_)
+            if (!w.of->test && is_due_mistake(w) && (labs.empty() || labs.back() != w.of))
+                labs.push_back(w.of);
+        // Alternate the two kinds, so that neither waits for all of the other.
+        std::vector<check_task> done(right.size());
+        std::vector<std::function<void()>> jobs;
+        std::vector<std::size_t> graded_by; // per job: an index into `right`, or its size
+        for (std::size_t i = 0; i < std::max(right.size(), labs.size()); ++i) {
+            if (i < labs.size()) {
+                jobs.push_back([this, l = labs[i]] {
+                    if (!is_over()) compile_due(*l);
+                });
+                graded_by.push_back(right.size());
+            }
+            if (i < right.size()) {
+                jobs.push_back([&, i] { done[i] = carried_out_in_time(right[i]); });
+                graded_by.push_back(i);
+            }
+        }
+        run_all(
+            jobs.size(), side_by_side(), [&](std::size_t i) { jobs[i](); },
+            [&](std::size_t i) {
+                const std::size_t graded = graded_by[i];
+                if (graded < right.size()) report(right[graded], done[graded]);
+            });
+        say_time("other right ones", right, start);
+    }
+    void compile_due(const lab &l)
+    {
+        std::vector<check_task *> due;
+        for (check_task &w : tasks_)
+            if (w.of == &l && is_due_mistake(w)) due.push_back(&w);
+        compile_batch(t_, l, due, options_.backend);
+    }
+    // Links each wrong submission to its program, on all cores, while nothing is timed.
+    void link_mistakes()
+    {
+        const auto start = steady::now();
+        const std::vector<std::size_t> due =
+            pick([this](const check_task &w) { return is_due_mistake(w); });
+        run_all(due.size(), cores(), [&](std::size_t i) {
+            if (!is_over()) build_ahead(t_, tasks_[due[i]], options_.backend);
+        });
+        fmt::print("-- {} wrong submissions linked in {:.1f} s\n", due.size(),
+                   std::chrono::duration<double>(steady::now() - start).count());
+    }
+
+    // A task that every run must grade fails if the time was over before its turn.
+    void count_ungraded()
+    {
+        for (const check_task &w : tasks_)
+            if (is_mandatory(w) && is_wanted(w) && w.findings.empty())
+                result_.count(w.of->name,
+                              {fmt::format("{} {}", w.what.name,
+                                           w.case_name.empty() ? "is right" : w.case_name),
+                               "not graded: the time was over"});
+    }
+    void compare_all(const std::string &name)
+    {
+        const table_of_lab &table = tables_.at(name);
+        const verdict_comparison c = table.compared(tasks_, true);
+        check_finding f{
+            fmt::format("{} rows of the table of verdicts were graded again", c.compared), {}};
+        verdict_comparison changed = c;
+        changed.differences = c.refused();
+        if (!changed.agrees()) f.fault = indented(difference_words(changed, max_shown));
+        result_.count(name, f);
+        to_explain_ += lines_for_changes(c);
+        std::map<standing, std::size_t> gradings;
+        for (const check_task &w : tasks_)
+            if (w.of->name == name) ++gradings[standing_of(c.recorded, w)];
+        std::size_t fresh = 0;
+        for (const verdict_difference &d : c.differences) fresh += d.before.empty();
+        standings_ +=
+            fmt::format("{:<20}{:>8}{:>8}{:>10}{:>8}{:>9}{:>9}\n", name, c.recorded.rows.size(),
+                        fresh, gradings[standing::current], gradings[standing::stale],
+                        gradings[standing::missing], c.refused().size());
+    }
+    int finish()
+    {
+        count_ungraded();
+        for (const auto &[name, table] : tables_) compare_all(name);
+        if (!to_explain_.empty())
+            fmt::print("\nFor grader/tests/verdicts/changes.csv, each with its reason:\n{}",
+                       to_explain_);
+        fmt::print("\n{:<20}{:>8}{:>8}{:>10}{:>8}{:>9}{:>9}\n{}", "table of verdicts", "rows",
+                   "new", "current", "stale", "missing", "changed", standings_);
+        fmt::print("The tables are in {}\n", folder_);
+        return result_.finish();
+    }
+
+    const toolchain &t_;
+    grade_options options_;
+    steady::time_point end_;
+    bool only_due_;
+    std::string folder_, standings_, to_explain_;
+    std::map<std::string, table_of_lab> tables_; // as read at the start
+    std::vector<check_task> tasks_;              // for all labs
+    check_tally result_;
+};
+
+} // namespace
+
+int check_within(const toolchain &t, const std::vector<std::string> &names, grade_options options,
+                 const check_options &wanted)
+{
+    return bounded_check(t, names, options, wanted).run();
+}
+
+} // namespace cli

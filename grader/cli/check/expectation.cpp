@@ -1,0 +1,118 @@
+// Reads the verdict that a wrong submission's first lines require, and checks that it was given.
+#include "expectation.hpp"
+
+#include "cli/support/errors.hpp"
+#include "cli/terminal/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace cli {
+
+namespace {
+
+constexpr std::string_view fails = "// Fails: ", on_gpu = "// On gpu: ", passes = "// Passes: ";
+
+std::vector<std::string> parts_of(const std::string &line)
+{
+    std::vector<std::string> parts;
+    std::size_t from = 0;
+    std::string ended = line + " "; // gives "CASE | VERDICT |" an empty third part
+    for (std::size_t at; (at = ended.find(" | ", from)) != ended.npos && parts.size() < 2;
+         from = at + 3)
+        parts.push_back(trimmed(ended.substr(from, at - from)));
+    parts.push_back(trimmed(ended.substr(from)));
+    return parts;
+}
+
+// Finds the first of the leading three lines that starts with `start`; `rest` is the remainder.
+bool find_line(const std::string &source, std::string_view start, std::string &rest)
+{
+    std::vector<std::string> all = lines(source.substr(0, 4096));
+    for (std::size_t i = 0; i < std::min<std::size_t>(3, all.size()); ++i) {
+        if (all[i].rfind(start, 0) != 0) continue;
+        rest = trimmed(all[i].substr(start.size()));
+        return true;
+    }
+    return false;
+}
+
+bool starts_with_words(const std::string &text, std::string_view words)
+{
+    return text == words || text.rfind(std::string(words) + " ", 0) == 0;
+}
+
+std::string list_of_failures(const lab_view &graded)
+{
+    std::string result;
+    std::size_t shown = 0;
+    for (const case_view &c : graded.cases) {
+        if (c.passed() || ++shown > 4) continue;
+        result += fmt::format("\n      {}  {}: {}", c.verdict, c.name, c.message);
+        if (!c.hint.empty()) result += " / " + c.hint;
+    }
+    return result.empty() ? "\n      every case passed" : result;
+}
+
+} // namespace
+
+bool states_expectation(const std::string &source)
+{
+    std::string rest;
+    return find_line(source, fails, rest);
+}
+
+expectation read_expectation(const std::string &source, const std::string &file,
+                             const std::string &backend)
+{
+    std::string text;
+    bool found = backend == "gpu" && find_line(source, on_gpu, text);
+    expectation e;
+    e.passes = found && starts_with_words(text, "passes");
+    e.may_pass = found && starts_with_words(text, "may pass");
+    if (!found) e.passes = find_line(source, passes, text);
+    if (e.passes || e.may_pass) return e;
+    if (!found && !find_line(source, fails, text))
+        throw machine_error(
+            fmt::format("{}: the first line must be \"// Fails: CASE | VERDICT | WORDS\", or "
+                        "\"// Passes: WHY\"",
+                        file));
+    std::vector<std::string> parts = parts_of(text);
+    grading::verdict v;
+    if (parts.size() != 3 || parts[0].empty())
+        throw machine_error(fmt::format("{}: \"{}\" is not CASE | VERDICT | WORDS", file, text));
+    if (!grading::parse(parts[1], v))
+        throw machine_error(fmt::format("{}: \"{}\" is no verdict", file, parts[1]));
+    e.case_name = parts[0], e.verdict = parts[1], e.words = parts[2];
+    return e;
+}
+
+std::string unmet(const expectation &e, const lab_view &graded)
+{
+    for (const case_view &c : graded.cases)
+        if (c.verdict == "INFRA_ERROR")
+            return fmt::format("the grader itself failed in {}: {}", c.name, c.message);
+    if (e.may_pass) return "";
+    if (e.passes)
+        return graded.status == "pass" ? "" : "it must pass here, but" + list_of_failures(graded);
+    auto at = std::find_if(graded.cases.begin(), graded.cases.end(),
+                           [&](const case_view &c) { return c.name == e.case_name; });
+    if (at == graded.cases.end())
+        return fmt::format("no case is called \"{}\"; got{}", e.case_name,
+                           list_of_failures(graded));
+    if (at->verdict != e.verdict)
+        return fmt::format("{} must be {}, but is {}: {}; all failures:{}", e.case_name, e.verdict,
+                           at->verdict, at->message, list_of_failures(graded));
+    bool said = at->message.find(e.words) != std::string::npos ||
+                at->hint.find(e.words) != std::string::npos;
+    if (!said)
+        return fmt::format("{} must say \"{}\", but says: {} / {}", e.case_name, e.words,
+                           at->message, at->hint);
+    // A case that cannot be judged here is no failure of the submission.
+    return graded.status == "fail" || e.verdict == "SKIPPED"
+               ? ""
+               : fmt::format("the lab's status is {}", graded.status);
+}
+
+} // namespace cli

@@ -1,0 +1,27 @@
+// The verdict that a wrong submission must get according to its first lines.
+#pragma once
+
+#include "cli/results/result.hpp"
+
+#include <string>
+
+namespace cli {
+
+struct expectation {
+    bool passes = false;   // the mistake does not show on this backend
+    bool may_pass = false; // the mistake shows only by chance on this backend, as a race does
+    std::string case_name, verdict;
+    std::string words; // a part of the case's message or hint; may be empty
+};
+
+// Reads "// Fails: CASE | VERDICT | WORDS" and, on gpu, "// On gpu: CASE | VERDICT | WORDS",
+// "// On gpu: passes - why" or "// On gpu: may pass - why" from the first lines of `source`. Throws
+// machine_error if there is none or it is malformed; `file` is named in the error.
+expectation read_expectation(const std::string &source, const std::string &file,
+                             const std::string &backend);
+bool states_expectation(const std::string &source);
+
+// Returns what `graded` got instead of what was expected; empty if it got that.
+std::string unmet(const expectation &e, const lab_view &graded);
+
+} // namespace cli

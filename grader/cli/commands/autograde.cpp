@@ -1,0 +1,392 @@
+// The autograde command: grades a class's files, each in the same sandbox as any submission.
+#include "autograde.hpp"
+
+#include "cli/results/lab_names.hpp"
+#include "cli/results/stub_original.hpp"
+#include "cli/results/submission_folder.hpp"
+#include "cli/support/errors.hpp"
+#include "cli/support/files.hpp"
+#include "cli/support/parallel_for.hpp"
+#include "cli/support/subprocess.hpp"
+#include "doctor.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <system_error>
+#include <unistd.h>
+#include <utility>
+
+namespace cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+struct work {
+    const lab *of;
+    grade_row row;
+};
+
+// Quotes words that a spreadsheet would take for a formula: students name the folders and files.
+std::string csv_word(std::string word)
+{
+    const std::string begins = word.substr(std::min(word.find_first_not_of(' '), word.size()));
+    for (const char *sign : {"=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20"})
+        if (begins.starts_with(sign)) return csv_quoted("'" + word);
+    return csv_quoted(word);
+}
+
+std::string verdict_words(const grade_row &row)
+{
+    std::string result;
+    for (const auto &[verdict, count] : row.verdicts)
+        result += fmt::format("{}{} {}", result.empty() ? "" : " ", verdict, count);
+    return result;
+}
+
+void require_sandbox(const toolchain &t, const lab &any, const std::string &backend)
+{
+    const std::string problem = find_sandbox(t, any, backend).problem;
+    if (problem.empty()) return;
+    throw machine_error(fmt::format(
+        "This machine cannot shut a submission off from its files and processes ({}), and "
+        "strangers' code is not run without that; nothing was graded.\n  what to do: ./workbook "
+        "doctor says, beside \"sandbox\", what to allow; in a machine that holds nothing else, "
+        "and is thrown away afterwards, --without-sandbox grades",
+        problem));
+}
+
+bool without_grade(const grade_row &row) { return row.status == "error"; }
+
+void add_problem(grade_row &row, const std::string &words)
+{
+    if (!row.problem.empty() && !words.empty()) row.problem += "; ";
+    row.problem += on_one_line(words, 4000, ' ');
+}
+
+void fill_row(grade_row &row, graded g, const todo_list &todos)
+{
+    std::vector<lab_view> labs = labs_of(g.document);
+    const lab_view &l = labs.at(0);
+    row.status = l.status;
+    row.points = l.points;
+    if (l.max_points > 0) row.max_points = l.max_points; // a broken grader reports none
+    row.open_points = l.open_points;
+    for (const std::string &note : open_notes(l)) row.open.push_back(on_one_line(note, 4000, ' '));
+    for (const case_view &c : l.cases) ++row.verdicts[c.verdict];
+    const case_view *f = first_to_mend(l, todos); // as watch orders them
+    if (f) row.first_failure = fmt::format("{} in {}", f->verdict, f->name);
+    if (f) add_problem(row, f->message.empty() ? f->hint : f->message);
+    row.document = std::move(g.document);
+}
+
+// An error with one student's file, the student's or ours, ends only that row.
+void carry_out(const toolchain &t, work &w, const grade_options &options, const todo_list &todos)
+{
+    if (w.row.file.empty()) return;
+    try {
+        subject what = file_of(w.row.file);
+        fill_row(w.row, grade_one(t, *w.of, what, options, false), todos);
+    } catch (const stop_requested &) {
+        throw;
+    } catch (const std::exception &e) {
+        w.row.status = "error";
+        add_problem(w.row, e.what());
+    }
+}
+
+std::string skipped_words(const std::vector<std::string> &names)
+{
+    constexpr std::size_t max_shown = 5;
+    std::string first;
+    for (std::size_t i = 0; i < std::min(names.size(), max_shown); ++i)
+        first += fmt::format("{}{}", i ? ", " : "", shell_word(on_one_line(names[i], 100)));
+    if (names.size() > max_shown) first += fmt::format(" and {} more", names.size() - max_shown);
+    return fmt::format("Skipped, being neither a folder nor a .cu file: {}. An archive must be "
+                       "unpacked first.",
+                       first);
+}
+
+// Returns a student's file, or nothing if it would not be graded.
+std::string text_of(const std::string &path)
+{
+    constexpr std::uintmax_t max_bytes = 1 << 20;
+    std::error_code unreadable;
+    if (!fs::is_regular_file(fs::symlink_status(path, unreadable))) return {};
+    std::uintmax_t size = fs::file_size(path, unreadable);
+    if (unreadable || size > max_bytes || access(path.c_str(), R_OK) != 0) return {};
+    try {
+        return read_text(path);
+    } catch (const machine_error &) { // its row will report it
+        return {};
+    }
+}
+
+// Marks files that equal naive or another student's, byte for byte, unless they are the stub.
+void mark_copies(const toolchain &t, std::vector<work> &all)
+{
+    std::map<std::pair<std::string, std::string>, std::vector<std::size_t>> same; // by lab and text
+    for (std::size_t i = 0; i < all.size(); ++i)
+        if (std::string text = text_of(all[i].row.file); !text.empty())
+            same[{all[i].row.lab, std::move(text)}].push_back(i);
+    for (const auto &[of, whose] : same) {
+        const lab &l = *all[whose[0]].of;
+        bool naive = of.second == text_of(t.source(l, "naive"));
+        if (of.second == original_stub(t, l).text || of.second == text_of(t.stub(l))) continue;
+        for (std::size_t i : whose) {
+            grade_row &row = all[i].row;
+            if (naive)
+                add_problem(row, fmt::format("the file is {}, byte for byte",
+                                             t.shown(t.source(l, "naive"))));
+            if (naive || whose.size() < 2) continue;
+            const std::string &other = all[whose[i == whose[0]]].row.student;
+            add_problem(row, fmt::format("the file is the same as {}'s{}, byte for byte", other,
+                                         whose.size() > 2 ? " and others'" : ""));
+        }
+    }
+}
+
+int width_of(const std::vector<work> &all, std::string grade_row::*word)
+{
+    int width = 7;
+    for (const work &w : all) width = std::max(width, columns(w.row.*word));
+    return width;
+}
+
+// Builds what the graders need, and returns the work: one item per student and lab.
+std::vector<work> work_of(const toolchain &t, const std::vector<student_files> &students,
+                          const std::vector<std::string> &names, const grade_options &options,
+                          progress_line &progress)
+{
+    std::vector<std::string> targets;
+    for (const std::string &name : names)
+        for (const std::string &target :
+             grade_targets(t, lab_called(t, name), file_of("stub.cu"), options.backend))
+            targets.push_back(target);
+    build_targets(t, targets, progress);
+    std::map<std::string, double> offered;
+    for (const std::string &name : names) offered[name] = points_offered(t, lab_called(t, name));
+    std::vector<work> all;
+    for (const student_files &student : students)
+        for (const std::string &name : names) {
+            handed_in h = find_file(student, name, names.size() == 1, t.lab_names(false));
+            work w{&lab_called(t, name), {}};
+            w.row.student = on_one_line(student.name, 200);
+            w.row.lab = name;
+            w.row.file = h.file;
+            w.row.status = h.unreadable ? "error" : "missing";
+            w.row.problem = h.problem;
+            w.row.max_points = offered[name];
+            all.push_back(std::move(w));
+        }
+    return all;
+}
+
+constexpr int points_width = 18; // fits "50 / 50, 50 open"
+
+// A file that a fault of ours left ungraded must not look like one with zero points.
+std::string points_shown(const grade_row &row)
+{
+    return without_grade(row) ? "not graded"
+                              : points_words(row.points, row.max_points, row.open_points);
+}
+
+void print_row(const grade_row &row, int student, int lab, const terminal &out)
+{
+    std::string what = row.first_failure.empty() ? row.status : row.first_failure;
+    if (row.status == "pass") what = good(out, what);
+    fmt::print("{}{}{}{}\n", padded(row.student, student), padded(row.lab, lab),
+               padded(points_shown(row), points_width), what);
+    if (!row.problem.empty()) fmt::print("    {}\n", wrapped(row.problem, out.width, 4));
+}
+
+// Lists open points for review by an instructor: a submission can leave a case open by itself.
+void print_open(const std::vector<grade_row> &rows, const terminal &out)
+{
+    auto open = [](const grade_row &row) { return row.open_points > 0 && !without_grade(row); };
+    if (std::none_of(rows.begin(), rows.end(), open)) return;
+    fmt::print("\n{}\n",
+               wrapped("Open points, neither reached nor lost. Where the reason is in the "
+                       "submission, a person decides:",
+                       out.width, 0));
+    for (const grade_row &row : rows)
+        if (open(row)) {
+            fmt::print("  {}, {}: {:g} of {:g} points\n", row.student, row.lab, row.open_points,
+                       row.max_points);
+            for (const std::string &note : row.open)
+                fmt::print("    {}\n", wrapped(note, out.width, 4));
+        }
+}
+
+// Writes the tables anew after each row, so that a stopped run keeps its rows. A full disk neither
+// ends the grading nor damages the files.
+class kept_tables {
+public:
+    explicit kept_tables(const autograde_options &wanted)
+        : all_{{"--csv", wanted.csv_file, as_csv}, {"--json", wanted.json_file, json_text}}
+    {
+    }
+    void keep(const std::vector<grade_row> &rows, const grade_options &options)
+    {
+        for (table &t : all_) {
+            if (t.file.empty()) continue;
+            try {
+                write_atomically(t.file, t.text(rows, options));
+                t.rows = rows.size();
+            } catch (const machine_error &e) {
+                t.problem = e.what();
+            }
+        }
+    }
+    // Throws machine_error if the last rows could not be written.
+    void require_whole(std::size_t rows) const
+    {
+        std::string problems;
+        for (const table &t : all_)
+            if (!t.file.empty() && t.rows < rows)
+                problems +=
+                    fmt::format("{}{} {} holds {} of {} rows: {}", problems.empty() ? "" : "\n",
+                                t.option, t.file, t.rows, rows, t.problem);
+        if (!problems.empty()) throw machine_error(problems);
+    }
+
+private:
+    static std::string json_text(const std::vector<grade_row> &rows, const grade_options &options)
+    {
+        return as_json(rows, options).dump(1) + "\n";
+    }
+    struct table {
+        const char *option;
+        std::string file; // empty: none
+        std::string (*text)(const std::vector<grade_row> &, const grade_options &);
+        std::size_t rows = 0; // written
+        std::string problem = {};
+    };
+    table all_[2];
+};
+
+} // namespace
+
+std::string as_csv(const std::vector<grade_row> &rows, const grade_options &options)
+{
+    std::string text = "student,lab,status,points,max_points,open_points,verdicts,first_failure,"
+                       "problem,file,backend,seed,tool\n";
+    for (grade_row row : rows) {
+        for (const std::string &note : row.open) add_problem(row, note);
+        std::vector<std::string> words = {row.student,
+                                          row.lab,
+                                          row.status,
+                                          without_grade(row) ? "" : fmt::format("{:g}", row.points),
+                                          fmt::format("{:g}", row.max_points),
+                                          without_grade(row) ? ""
+                                                             : fmt::format("{:g}", row.open_points),
+                                          verdict_words(row),
+                                          row.first_failure,
+                                          row.problem,
+                                          on_one_line(row.file, 1000),
+                                          options.backend,
+                                          options.seed,
+                                          tool_version};
+        for (std::size_t i = 0; i < words.size(); ++i)
+            text += csv_word(words[i]) + (i + 1 < words.size() ? "," : "\n");
+    }
+    return text;
+}
+
+json as_json(const std::vector<grade_row> &rows, const grade_options &options)
+{
+    json document = {{"schema", class_schema},
+                     {"tool", tool_version},
+                     {"seed", options.seed},
+                     {"backend", options.backend},
+                     {"rows", json::array()}};
+    for (const grade_row &row : rows)
+        document["rows"].push_back(
+            {{"student", row.student},
+             {"lab", row.lab},
+             {"file", on_one_line(row.file, 1000)},
+             {"status", row.status},
+             {"problem", row.problem},
+             {"points", without_grade(row) ? json() : json(row.points)},
+             {"max_points", row.max_points},
+             {"open_points", without_grade(row) ? json() : json(row.open_points)},
+             {"open", row.open},
+             {"verdicts", row.verdicts},
+             {"first_failure", row.first_failure},
+             {"result", row.document}});
+    return document;
+}
+
+int autograde_command(const toolchain &t, const autograde_options &wanted)
+{
+    std::error_code unreadable; // read_class reports it
+    fs::path folder = fs::canonical(wanted.folder, unreadable);
+    class_files handed =
+        read_class(unreadable ? wanted.folder : folder.string(), t.lab_names(false));
+    std::vector<std::string> names = find_labs(wanted.words, t.lab_names(false));
+    if (names.empty()) throw usage_error("this workbook has no labs yet");
+    require_writable("--csv", wanted.csv_file);
+    require_writable("--json", wanted.json_file);
+    grade_options options = wanted.grade;
+    options.seed = choose_seed(options.seed); // every student gets the same inputs
+    progress_line progress;
+    options.backend = choose_backend(t, lab_called(t, names[0]), options, progress).backend;
+    std::vector<work> all = work_of(t, handed.students, names, options, progress);
+    options.require_sandbox = !wanted.without_sandbox;
+    if (options.require_sandbox) require_sandbox(t, lab_called(t, names[0]), options.backend);
+
+    mark_copies(t, all);
+    std::map<std::string, todo_list> todos;
+    for (const std::string &name : names) todos.emplace(name, todos_of(t, lab_called(t, name)));
+
+    terminal out = detect_terminal(1);
+    if (!handed.skipped.empty())
+        fmt::print("{}\n\n", wrapped(skipped_words(handed.skipped), out.width, 2));
+    int student = width_of(all, &grade_row::student) + 2, lab = width_of(all, &grade_row::lab) + 2;
+    fmt::print("{}{}{}{}\n", padded("student", student), padded("lab", lab),
+               padded("points", points_width), "first failure");
+    std::vector<grade_row> rows;
+    kept_tables tables(wanted);
+    std::string unprinted; // why a row was not printed; empty: all rows were
+    auto report = [&](std::size_t i) {
+        progress.clear();
+        rows.push_back(std::move(all[i].row));
+        tables.keep(rows, options);
+        try {
+            print_row(rows.back(), student, lab, out);
+        } catch (const std::system_error &e) { // its disk is full: the tables still get their rows
+            unprinted = e.what();
+        }
+        if (i + 1 < all.size())
+            progress.say(
+                fmt::format("grading {}/{}: {}", i + 2, all.size(), all[i + 1].row.student));
+    };
+    // Two graders on one GPU would spoil each other's times.
+    unsigned max_parallel = options.backend == "gpu" ? 1 : cores();
+    run_all(
+        all.size(), max_parallel,
+        [&](std::size_t i) { carry_out(t, all[i], options, todos.at(all[i].of->name)); }, report);
+    print_open(rows, out);
+    auto count = [&](const char *status) {
+        return std::count_if(rows.begin(), rows.end(),
+                             [&](const grade_row &row) { return row.status == status; });
+    };
+    auto refused = std::count_if(rows.begin(), rows.end(), [](const grade_row &row) {
+        return row.status != "error" && row.verdicts.contains("SUBMISSION_INVALID");
+    });
+    auto missing = count("missing"), faults = count("error");
+    std::string sums =
+        fmt::format("{} graded, {} refused, {} missing, {} not graded by a fault of ours (backend "
+                    "{}, seed {})",
+                    rows.size() - std::size_t(refused + missing + faults), refused, missing, faults,
+                    options.backend, options.seed);
+    fmt::print("\n{}\n", wrapped(sums, out.width, 2));
+    if (!unprinted.empty()) throw machine_error("Some rows could not be printed: " + unprinted);
+    tables.require_whole(rows.size());
+    return faults > 0 ? infrastructure : passed;
+}
+
+} // namespace cli

@@ -1,0 +1,394 @@
+// The doctor command: looks at each part that the workbook uses.
+#include "doctor.hpp"
+
+#include "cli/submission/toolchain.hpp"
+#include "cli/support/errors.hpp"
+#include "cli/support/files.hpp"
+#include "cli/support/subprocess.hpp"
+
+#include <fmt/format.h>
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <regex>
+
+namespace cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+struct version {
+    int major = 0, minor = 0, patch = 0;
+    auto operator<=>(const version &) const = default;
+};
+
+std::optional<version> first_version(const std::string &text, const std::string &before = "")
+{
+    std::smatch m;
+    std::regex pattern(before + R"((\d+)\.(\d+)(?:\.(\d+))?)");
+    if (!std::regex_search(text, m, pattern)) return {};
+    return version{std::stoi(m[1]), std::stoi(m[2]), m[3].matched ? std::stoi(m[3]) : 0};
+}
+
+std::string words(const version &v)
+{
+    return v.patch ? fmt::format("{}.{}.{}", v.major, v.minor, v.patch)
+                   : fmt::format("{}.{}", v.major, v.minor);
+}
+
+// Returns a program's output; empty if it cannot be run or fails.
+std::string captured(std::vector<std::string> command)
+{
+    child c;
+    c.arguments = std::move(command);
+    c.wall = std::chrono::seconds(30);
+    exit_result e = run(c);
+    return e.ok() ? e.text : std::string();
+}
+
+std::optional<toolchain> built_toolchain(const machine_places &places)
+{
+    if (places.toolchain.empty() || !fs::exists(places.toolchain)) return {};
+    try {
+        return read_toolchain(places.toolchain);
+    } catch (const machine_error &) {
+        return {}; // reported by the line about the build
+    }
+}
+
+// Checks a tool that must have a minimum version.
+diagnosis tool(const std::string &part, const std::string &program, version min_version,
+               const std::string &before, const std::string &enables, const std::string &remedy)
+{
+    if (program.empty())
+        return {diagnosis::missing, part, "not found", "needed: " + enables, remedy};
+    auto v = first_version(captured({program, "--version"}), before);
+    if (!v)
+        return {diagnosis::missing, part, program + " does not say its version",
+                "needed: " + enables, remedy};
+    if (*v < min_version)
+        return {
+            diagnosis::missing, part,
+            fmt::format("{} at {}; {} or later is needed", words(*v), program, words(min_version)),
+            "needed: " + enables, remedy};
+    return {diagnosis::there, part, fmt::format("{} at {}", words(*v), program), enables, ""};
+}
+
+diagnosis compiler()
+{
+    for (const char *name : {"c++", "g++", "clang++"}) {
+        std::string program = find_program(name);
+        if (program.empty()) continue;
+        std::string text = captured({program, "--version"});
+        bool clang = text.find("clang") != text.npos;
+        return tool("C++ compiler", program, clang ? version{14, 0, 0} : version{12, 0, 0}, "",
+                    "builds the graders and the simulator",
+                    "install g++ 12 or clang 14, or later (Debian, Ubuntu: apt-get install g++)");
+    }
+    return tool("C++ compiler", "", {}, "", "builds the graders and the simulator",
+                "install g++ 12 or clang 14, or later (Debian, Ubuntu: apt-get install g++)");
+}
+
+diagnosis nvcc(const machine_places &places, const std::optional<toolchain> &t)
+{
+    std::string program = t && access(t->nvcc.c_str(), X_OK) == 0 ? t->nvcc : find_program("nvcc");
+    for (const std::string &folder : places.toolkit_folders)
+        if (program.empty() && access((folder + "/bin/nvcc").c_str(), X_OK) == 0)
+            program = folder + "/bin/nvcc";
+    return tool("nvcc", program, {13, 0, 0}, "release ",
+                "compiles the .cu files, for the GPU and for the simulator",
+                "install the CUDA Toolkit 13, or run ./workbook, which fetches nvcc into .venv");
+}
+
+// The folder into which ./workbook installs what it fetches, beside the build folder.
+fs::path venv_of(const std::string &toolchain_file)
+{
+    return fs::path(toolchain_file).parent_path().parent_path() / ".venv";
+}
+
+std::string in_venv_or_path(const machine_places &places, const std::string &name)
+{
+    std::string found = find_program(name);
+    if (!found.empty() || places.toolchain.empty()) return found;
+    fs::path local = venv_of(places.toolchain) / "bin" / name;
+    return access(local.c_str(), X_OK) == 0 ? local.string() : std::string();
+}
+
+diagnosis binutils()
+{
+    for (const char *name : {"nm", "objcopy", "ld"})
+        if (find_program(name).empty())
+            return {diagnosis::missing, "binutils", std::string(name) + " not found",
+                    "needed: keeps a submission's symbols apart from the grader's",
+                    "install binutils (Debian, Ubuntu: apt-get install binutils)"};
+    return {diagnosis::there, "binutils", find_program("objcopy"),
+            "keeps a submission's symbols apart from the grader's", ""};
+}
+
+diagnosis header(const machine_places &places, const std::string &part, const std::string &file,
+                 const std::string &enables, const std::string &package)
+{
+    std::vector<std::string> folders = places.include_folders;
+    if (!places.toolchain.empty()) folders.push_back(venv_of(places.toolchain) / "include");
+    for (const std::string &folder : folders)
+        if (fs::exists(folder + "/" + file))
+            return {diagnosis::there, part, folder + "/" + file, enables, ""};
+    return {diagnosis::optional_missing, part, file + " not found",
+            "the build fetches it: " + enables,
+            fmt::format("to use the system's: apt-get install {}", package)};
+}
+
+// nvidia-smi prints one line per GPU: "NVIDIA H200, 580.65.06, 143771 MiB".
+std::vector<diagnosis> gpus(const machine_places &places)
+{
+    const std::string grades = "labs are graded by measured time";
+    std::string smi = find_program("nvidia-smi");
+    std::string text = smi.empty() ? ""
+                                   : captured({smi, "--query-gpu=name,driver_version,memory.total",
+                                               "--format=csv,noheader"});
+    std::vector<diagnosis> result;
+    for (const std::string &line : lines(text)) {
+        auto driver = first_version(line, ", ");
+        bool old = driver && driver->major < 580;
+        result.push_back(
+            {old ? diagnosis::optional_missing : diagnosis::there, "GPU", sanitized(line, 200),
+             old ? "its driver is too old for CUDA 13; the simulator grades instead" : grades,
+             old ? "install driver 580 or later" : ""});
+    }
+    if (!result.empty()) return result;
+    bool device = fs::exists(places.device_folder + "/nvidiactl") ||
+                  fs::exists(places.device_folder + "/dxg");
+    if (device)
+        return {{diagnosis::optional_missing, "GPU",
+                 smi.empty() ? "a device is there, but no nvidia-smi"
+                             : "a device is there, but nvidia-smi fails",
+                 "may still work; the line about a trial kernel decides",
+                 "install the NVIDIA driver's tools, or see its log (dmesg)"}};
+    return {{diagnosis::optional_missing, "GPU", "none",
+             "labs run in the simulator: right or wrong, and counted efficiency", ""}};
+}
+
+// Returns a lab whose naive reference is built; null: there is none.
+const lab *built_lab(const std::optional<toolchain> &t, const std::string &backend)
+{
+    if (!t) return nullptr;
+    auto at = std::find_if(t->labs.begin(), t->labs.end(), [&](const lab &l) {
+        return fs::exists(t->program(l, "naive", backend));
+    });
+    return at == t->labs.end() ? nullptr : &*at;
+}
+
+diagnosis trial(const std::optional<toolchain> &t, const std::string &backend)
+{
+    bool gpu = backend == "gpu";
+    std::string part = gpu ? "trial kernel" : "simulator";
+    std::string enables = gpu ? "the gpu backend grades here" : "labs are graded without a GPU";
+    const lab *tried = built_lab(t, backend);
+    if (!tried)
+        return {diagnosis::optional_missing, part, "not built yet", enables + " once it is built",
+                gpu ? "" : "./workbook grade builds it"};
+    child c;
+    c.arguments = {t->program(*tried, "naive", backend), "--probe"};
+    c.wall = std::chrono::seconds(60);
+    exit_result e = run(c);
+    std::string text = sanitized(e.text, 300);
+    while (!text.empty() && text.back() == '\n') text.pop_back();
+    if (e.ok()) return {diagnosis::there, part, text.empty() ? "ran a kernel" : text, enables, ""};
+    return {gpu ? diagnosis::optional_missing : diagnosis::missing, part,
+            text.empty() ? "the trial kernel " + e.words() : text,
+            gpu ? "the simulator grades instead" : "needed: " + enables,
+            gpu ? "compare the lines about the GPU and its driver" : "build again: ./workbook"};
+}
+
+// Reports what a worker measures on the link of each pair of GPUs.
+diagnosis links(const std::optional<toolchain> &t)
+{
+    const std::string part = "links between GPUs";
+    const std::string costs = "lab 12's members share a GPU, and what they send is counted";
+    const lab *tried = built_lab(t, "gpu");
+    if (!tried)
+        return {diagnosis::optional_missing, part, "not looked for: no trial kernel", costs, ""};
+    child c;
+    c.arguments = {t->program(*tried, "naive", "gpu"), "--peers"};
+    c.wall = std::chrono::seconds(120);
+    const exit_result e = run(c);
+    std::string text = sanitized(e.text, 8000);
+    while (!text.empty() && text.back() == '\n') text.pop_back();
+    if (!e.ok())
+        return {diagnosis::optional_missing, part, text.empty() ? "looking " + e.words() : text,
+                costs, ""};
+    if (text.empty()) return {diagnosis::optional_missing, part, "no two GPUs", costs, ""};
+    return {diagnosis::there, part, text, "lab 12 is graded on several GPUs", ""};
+}
+
+// Reports the sandbox in which a lab's grader runs submissions.
+diagnosis sandbox(const std::optional<toolchain> &t, const std::string &backend)
+{
+    const std::string part = "sandbox";
+    const lab *tried = built_lab(t, backend);
+    if (!tried || !fs::exists(t->grader(*tried)))
+        return {diagnosis::optional_missing, part, "not built yet, so not tried",
+                "keeps submissions from your files, processes and network",
+                "./workbook grade builds it"};
+    const sandbox_found found = find_sandbox(*t, *tried, backend);
+    if (!found.problem.empty())
+        return {diagnosis::optional_missing, part, found.problem,
+                "submissions can do all that you can: grade no stranger's here",
+                "allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1 or, "
+                "on Ubuntu, kernel.apparmor_restrict_unprivileged_userns=0), or use a kernel with "
+                "Landlock (Linux 5.13 or later)"};
+    return {diagnosis::there, part,
+            found.how == "namespaces"
+                ? "user, PID, network, IPC and mount namespaces"
+                : "Landlock and a filter of system calls; no namespaces can be had",
+            "a submission cannot reach your files, processes and network", ""};
+}
+
+diagnosis extra(const std::string &program, const std::string &enables)
+{
+    std::string at = find_program(program);
+    if (at.empty())
+        return {diagnosis::optional_missing, program, "not found", "without it: no " + enables,
+                "it is part of the CUDA Toolkit"};
+    return {diagnosis::there, program, at, enables, ""};
+}
+
+// Only Open MPI is accepted: other MPIs' launchers take other options.
+diagnosis open_mpi()
+{
+    const std::string part = "Open MPI", enables = "cases on several processes",
+                      remedy = "apt-get install libopenmpi-dev openmpi-bin, or the like";
+    std::string program = find_program("mpirun.openmpi");
+    if (program.empty()) program = find_program("mpirun");
+    std::string text = program.empty() ? "" : captured({program, "--version"});
+    // As mpirun.openmpi it prints the name of its runtime.
+    if (text.find("Open MPI") == text.npos && text.find("OpenRTE") == text.npos)
+        return {diagnosis::optional_missing, part,
+                program.empty() ? "no mpirun" : program + " is not Open MPI's",
+                "without it: no " + enables, remedy};
+    if (find_program("mpicc.openmpi").empty() && find_program("mpicc").empty())
+        return {diagnosis::optional_missing, part, program + ", but no mpicc",
+                "without it: no " + enables, remedy};
+    auto v = first_version(text);
+    std::string found = fmt::format("{} at {}", v ? words(*v) : "", program);
+    if (!v || v->major != 4)
+        return {diagnosis::optional_missing, part, found + "; 4 is needed",
+                "without it: no " + enables, remedy};
+    return {diagnosis::there, part, found, enables, ""};
+}
+
+diagnosis built(const machine_places &places, const std::optional<toolchain> &t)
+{
+    if (t) {
+        std::string archs;
+        for (const std::string &a : t->gpu_archs) archs += (archs.empty() ? "sm_" : ", sm_") + a;
+        return {diagnosis::there, "build",
+                fmt::format("{}, machine code for {}", t->build_root,
+                            archs.empty() ? "no GPU (PTX only)" : archs),
+                "labs can be graded", ""};
+    }
+    bool damaged = !places.toolchain.empty() && fs::exists(places.toolchain);
+    return {diagnosis::missing, "build",
+            damaged ? places.toolchain + " cannot be used" : "not configured",
+            "needed: to grade anything", "run ./workbook, which configures it"};
+}
+
+} // namespace
+
+machine_places ordinary_places()
+{
+    machine_places places;
+    for (const char *name : {"CUDA_HOME", "CUDA_PATH"})
+        if (const char *value = std::getenv(name)) places.toolkit_folders.push_back(value);
+    places.toolkit_folders.push_back("/usr/local/cuda");
+    places.toolkit_folders.push_back("/opt/cuda");
+    places.toolchain = toolchain_path();
+    return places;
+}
+
+std::vector<diagnosis> diagnose(const machine_places &places)
+{
+    std::optional<toolchain> t = built_toolchain(places);
+    std::vector<diagnosis> all = {
+        compiler(),
+        nvcc(places, t),
+        tool("Meson", in_venv_or_path(places, "meson"), {1, 0, 1}, "", "configures the build",
+             "install meson 1.0.1 or later (apt-get install meson), or run ./workbook"),
+        tool("Ninja", in_venv_or_path(places, "ninja"), {1, 8, 0}, "", "runs the build",
+             "install ninja (apt-get install ninja-build), or run ./workbook"),
+        binutils(),
+        header(places, "doctest", "doctest/doctest.h", "the cases of a grader", "doctest-dev"),
+        header(places, "CLI11", "CLI/CLI.hpp", "the command line", "libcli11-dev"),
+        header(places, "nlohmann/json", "nlohmann/json.hpp", "results", "nlohmann-json3-dev"),
+        header(places, "fmt", "fmt/format.h", "text", "libfmt-dev"),
+        built(places, t),
+        trial(t, "sim"),
+    };
+    for (diagnosis &d : gpus(places)) all.push_back(std::move(d));
+    all.push_back(trial(t, "gpu"));
+    const bool gpu = all.back().what == diagnosis::there;
+    all.push_back(links(t));
+    all.push_back(sandbox(t, gpu ? "gpu" : "sim"));
+    all.push_back(open_mpi());
+    all.push_back(extra("compute-sanitizer", "check of memory and races on the GPU"));
+    all.push_back(extra("ncu", "profile of a kernel on the GPU"));
+    return all;
+}
+
+std::string doctor_report(const std::vector<diagnosis> &all, const terminal &out)
+{
+    std::string text;
+    std::size_t wanting = 0;
+    constexpr int indent = 28;
+    for (const diagnosis &d : all) {
+        std::string mark = d.what == diagnosis::there     ? good(out, "ok     ")
+                           : d.what == diagnosis::missing ? bad(out, "MISSING")
+                                                          : "absent ";
+        std::string blanks(indent, ' ');
+        text += fmt::format("{}  {} {}\n", mark, padded(d.part, indent - 10),
+                            wrapped(d.found, out.width, indent));
+        text += blanks + wrapped(d.effect, out.width, indent) + "\n";
+        if (!d.remedy.empty())
+            text += blanks + wrapped("get it: " + d.remedy, out.width, indent) + "\n";
+        wanting += d.what == diagnosis::missing;
+    }
+    text += wanting == 0
+                ? "\nEverything required is here. Next: ./workbook\n"
+                : fmt::format("\n{} missing that the workbook needs: see \"get it\" above.\n",
+                              plural(wanting, "part"));
+    return text;
+}
+
+sandbox_found find_sandbox(const toolchain &t, const lab &any, const std::string &backend)
+{
+    if (grading::available_confinement(false) == grading::confinement::none)
+        return {"none", grading::no_confinement};
+    const std::string naive = t.program(any, "naive", backend);
+    child c;
+    c.arguments = {t.grader(any), "--backend", backend, "--worker",
+                   naive,         "--naive",   naive,   "--probe-sandbox"};
+    c.wall = std::chrono::seconds(120);
+    const exit_result e = run(c);
+    const std::vector<std::string> said = lines(e.text);
+    const std::string last = said.empty() ? "" : on_one_line(said.back(), 300);
+    if (e.ok()) return {last, ""};
+    return {"none", last.empty() ? "the grader " + e.words() : last};
+}
+
+int doctor_command()
+{
+    std::vector<diagnosis> all = diagnose(ordinary_places());
+    fmt::print("{}", doctor_report(all, detect_terminal(1)));
+    bool complete = std::none_of(all.begin(), all.end(),
+                                 [](const diagnosis &d) { return d.what == diagnosis::missing; });
+    return complete ? passed : infrastructure;
+}
+
+} // namespace cli

@@ -1,0 +1,142 @@
+// Restores a lab's stub to how it was handed out, and keeps the student's file.
+#include "reset.hpp"
+
+#include "cli/results/lab_names.hpp"
+#include "cli/results/progress.hpp"
+#include "cli/results/stub_original.hpp"
+#include "cli/support/errors.hpp"
+#include "cli/support/files.hpp"
+#include "cli/support/subprocess.hpp"
+#include "cli/terminal/text.hpp"
+#include "grade.hpp"
+
+#include <fmt/format.h>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+
+namespace cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// Reads one line from the terminal; empty at end of input. Throws stop_requested on Ctrl-C.
+std::string typed_line()
+{
+    std::string text;
+    while (text.find('\n') == text.npos) {
+        pollfd wait[2] = {{0, POLLIN, 0}, {stop_descriptor(), POLLIN, 0}};
+        if (poll(wait, 2, -1) < 0 && errno != EINTR) return {};
+        if (stop_was_requested()) throw stop_requested();
+        if (!wait[0].revents) continue;
+        char part[256];
+        ssize_t n = read(0, part, sizeof part);
+        if (n <= 0) return {};
+        text.append(part, static_cast<std::size_t>(n));
+    }
+    return text;
+}
+
+bool agrees(const std::string &question)
+{
+    while (true) {
+        fmt::print("{} (y/n) ", question);
+        std::fflush(stdout);
+        std::string answer = typed_line();
+        if (answer == "y\n" || answer == "Y\n" || answer == "yes\n") return true;
+        if (answer.empty() || answer == "n\n" || answer == "N\n" || answer == "no\n") return false;
+    }
+}
+
+bool make_new(const std::string &path)
+{
+    int fd = open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0644);
+    if (fd >= 0) return close(fd) == 0;
+    if (errno == EEXIST) return false;
+    throw machine_error(fmt::format("cannot write {}: {}. Nothing was changed.", path,
+                                    std::generic_category().message(errno)));
+}
+
+std::string no_original(const toolchain &t, const lab &l)
+{
+    return fmt::format("there is no original of {} to go back to: git does not know the file, and "
+                       "there is no {}. Get the file from where you got the workbook. Nothing was "
+                       "changed.",
+                       t.shown(t.stub(l)), t.shown(stub_copy(t, l)));
+}
+
+// Mentions the copy from the first run if it differs from git's, to which students may commit.
+void mention_copy(const toolchain &t, const lab &l, const stub_original &original)
+{
+    std::string copy = stub_copy(t, l);
+    if (!fs::exists(copy) || read_text(copy) == original.text) return;
+    fmt::print("{}\n", wrapped(fmt::format("That is not how it was when the workbook first ran "
+                                           "here; for that: cp {} {}",
+                                           t.shown(copy), t.shown(t.stub(l))),
+                               detect_terminal(1).width, 0));
+}
+
+} // namespace
+
+std::string keep_stub(const toolchain &t, const lab &l)
+{
+    std::string folder = t.source_root + "/.workbook/kept";
+    std::error_code error;
+    fs::create_directories(folder, error);
+    std::string stem = fmt::format("{}/{}-{}", folder, l.name, local_time("%Y-%m-%d-%H%M%S"));
+    std::string path = stem + ".cu";
+    for (int n = 2; !make_new(path); ++n) path = fmt::format("{}-{}.cu", stem, n);
+    write_atomically(path, read_text(t.stub(l)), keeping::durable);
+    return path;
+}
+
+int reset_command(const toolchain &t, const std::string &word, bool agreed)
+{
+    const lab &l = lab_called(t, find_lab(word, t.lab_names(false)));
+    terminal out = detect_terminal(1);
+    std::string stub = t.stub(l), number = number_of(l.name);
+    stub_original original = original_stub(t, l);
+    if (original.text.empty()) throw machine_error(no_original(t, l));
+    bool there = fs::exists(stub);
+    if (there && read_text(stub) == original.text) {
+        fmt::print("{}\n", wrapped(fmt::format("{} is as {} has it: there is nothing to reset.",
+                                               t.shown(stub), original.where),
+                                   out.width, 0));
+        mention_copy(t, l, original);
+        return passed;
+    }
+    if (!agreed && (!isatty(0) || !isatty(1)))
+        throw usage_error(
+            fmt::format("reset asks before it changes {}, and there is no terminal to "
+                        "ask on. To do it unasked: ./workbook reset {} --yes",
+                        t.shown(stub), number));
+    if (!agreed) {
+        std::string what =
+            fmt::format("{} goes back to how {} has it. {}", t.shown(stub), original.where,
+                        there ? "Your file is kept beside the progress, and your "
+                                "points stay."
+                              : "It is not there now.");
+        fmt::print("{}\n", wrapped(what, out.width, 0));
+        if (!agrees("Reset?")) {
+            fmt::print("Nothing was changed.\n");
+            return passed;
+        }
+    }
+    std::string kept = there ? keep_stub(t, l) : "";
+    // If the stub is a symbolic link, its target is written and the link stays.
+    write_atomically(there ? fs::canonical(stub).string() : stub, original.text);
+    fmt::print("{} is as {} has it.\n", t.shown(stub), original.where);
+    if (there)
+        fmt::print("Your file is {}\nTo get it back:\n  cp {} \\\n     {}\n", t.shown(kept),
+                   t.shown(kept), t.shown(stub));
+    mention_copy(t, l, original);
+    return passed;
+}
+
+} // namespace cli

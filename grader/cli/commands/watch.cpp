@@ -1,0 +1,431 @@
+// The watch command, which grades a lab's stub after every save until the student quits.
+//
+// Each grade runs the `grade` command in a child process, so that the screen and the keys survive
+// its failures. A save during a grade stops it and starts a new one, because a verdict on the old
+// text is of no use; a stopped grade records no points.
+#include "watch.hpp"
+
+#include "cli/results/lab_names.hpp"
+#include "cli/results/progress.hpp"
+#include "cli/results/stub_original.hpp"
+#include "cli/support/errors.hpp"
+#include "cli/support/files.hpp"
+#include "cli/support/subprocess.hpp"
+#include "cli/terminal/file_watcher.hpp"
+#include "cli/terminal/key_reader.hpp"
+#include "cli/terminal/text.hpp"
+#include "cli/terminal/watch_screen.hpp"
+#include "hint.hpp"
+
+#include <fmt/format.h>
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <thread>
+
+namespace cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using steady = std::chrono::steady_clock;
+constexpr std::chrono::milliseconds between_looks{200};
+
+class event {
+public:
+    event() : fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
+    {
+        if (fd_.get() < 0) grading::throw_errno("eventfd");
+    }
+    void set() const { eventfd_write(fd_.get(), 1); }
+    int descriptor() const { return fd_.get(); }
+
+private:
+    grading::owned_fd fd_;
+};
+
+// One run of the grading command, and a thread that waits for it. The destructor ends the command.
+class grading_run {
+public:
+    grading_run(std::vector<std::string> command, std::string json_file)
+        : json_file_(std::move(json_file))
+    {
+        unlink(json_file_.c_str()); // a stale file must not pass for our result
+        command_.arguments = std::move(command);
+        command_.arguments.insert(command_.arguments.end(), {"--json", json_file_});
+        command_.wall = std::chrono::seconds(1800);
+        command_.called_off = call_off_.descriptor();
+        command_.each_line = [this](std::string_view line) { take_line(line); };
+        thread_ = std::thread([this] { work(); });
+    }
+    ~grading_run()
+    {
+        call_off_.set();
+        thread_.join();
+        unlink(json_file_.c_str());
+    }
+    grading_run(const grading_run &) = delete;
+
+    int descriptor() const { return news_.descriptor(); } // readable when step() or done() changes
+    bool done() const { return done_; }
+    std::string step()
+    {
+        eventfd_t count = 0;
+        if (!done_) eventfd_read(news_.descriptor(), &count);
+        std::lock_guard lock(mutex_);
+        return step_;
+    }
+    // Valid after done().
+    const exit_result &end() const { return end_; }
+    const std::string &json_file() const { return json_file_; }
+
+private:
+    void work()
+    {
+        try {
+            end_ = run(command_);
+        } catch (const stop_requested &) { // the loop sees it too
+            end_.what = exit_result::called_off;
+        }
+        done_ = true;
+        news_.set();
+    }
+    void take_line(std::string_view line)
+    {
+        for (std::string_view known : {"building the grader", "waiting for another build"})
+            if (line.rfind(known, 0) == 0) {
+                std::lock_guard lock(mutex_);
+                step_ = line;
+                news_.set();
+            }
+    }
+
+    child command_;
+    std::string json_file_;
+    event call_off_, news_;
+    std::mutex mutex_;
+    std::string step_;
+    exit_result end_;
+    std::atomic<bool> done_ = false;
+    std::thread thread_;
+};
+
+// Writes a whole screen at one go, so that no partial one is seen. The terminal may be gone.
+void write_out(std::string_view text)
+{
+    std::fflush(stdout);
+    while (!text.empty()) {
+        ssize_t n = write(1, text.data(), text.size());
+        if (n < 0 && errno != EINTR) return;
+        if (n > 0) text.remove_prefix(static_cast<std::size_t>(n));
+    }
+}
+
+// Returns the stub and the project's headers that it may include.
+std::vector<std::string> watched(const toolchain &t, const lab &l)
+{
+    std::vector<std::string> files = t.headers(l);
+    files.insert(files.begin(), t.stub(l));
+    return files;
+}
+
+class watcher {
+public:
+    watcher(const toolchain &t, const lab &l, std::vector<std::string> grade, std::string seed)
+        : tools_(t),
+          lab_(l),
+          grade_(std::move(grade)),
+          seed_(std::move(seed)),
+          todos_(todos_of(t, l)),
+          files_(watched(t, l)),
+          saves_(look_at(files_)),
+          out_(detect_terminal(1)),
+          keys_(0)
+    {
+        state_.lab = l.name;
+        state_.file = t.shown(t.stub(l));
+    }
+
+    int loop(const std::string &backend)
+    {
+        state_.simulated = backend == "sim";
+        backend_ = backend;
+        refresh_progress();
+        begin();
+        auto next_look = steady::now() + between_looks;
+        while (true) {
+            show();
+            wait(next_look);
+            if (stop_was_requested()) throw stop_requested();
+            if (keys_.disturbed()) shown_.clear();
+            std::optional<std::string> typed = keys_.typed();
+            if (!typed) return passed; // the terminal is gone
+            for (char key : *typed)
+                if (!press(key)) return passed;
+            if (running_) check_run();
+            if (running_)
+                state_.waited =
+                    std::floor(std::chrono::duration<double>(steady::now() - started_).count());
+            if (steady::now() < next_look) continue;
+            if (saves_.look(look_at(files_))) begin();
+            next_look = steady::now() + between_looks;
+        }
+    }
+
+private:
+    void wait(steady::time_point until)
+    {
+        using std::chrono::milliseconds;
+        auto left = std::chrono::ceil<milliseconds>(until - steady::now()).count();
+        pollfd all[3] = {{0, POLLIN, 0},
+                         {stop_descriptor(), POLLIN, 0},
+                         {running_ ? running_->descriptor() : -1, POLLIN, 0}};
+        // A signal ends the wait as well; the loop looks at everything in any case.
+        poll(all, 3, static_cast<int>(std::max<long long>(left, 0)));
+    }
+
+    // Starts grading the files' present contents, and stops a grade that is running.
+    // `saved`: the files have changed; false: they are graded once more.
+    void begin(bool saved = true)
+    {
+        running_.reset();
+        started_ = steady::now();
+        if (saved) state_.saved = local_time("%H:%M:%S");
+        state_.helped.reset();
+        state_.waited = 0;
+        if (!saves_.known().at(files_[0])) {
+            state_.now = watch_state::what::missing;
+            state_.document = nullptr;
+            return;
+        }
+        todos_ = todos_of(tools_, lab_);
+        state_.now = watch_state::what::grading;
+        state_.step = fmt::format("Grading what was saved at {} ...", state_.saved);
+        std::vector<std::string> command = grade_;
+        command.insert(command.end(), {"--seed", seed_});
+        std::string folder = tools_.build_root + "/watch";
+        std::error_code problem;
+        fs::create_directories(folder, problem);
+        if (problem) {
+            state_.now = watch_state::what::fault;
+            state_.trouble = cannot_write(folder, problem.value()) + "\nr tries again.";
+            return;
+        }
+        std::string file = fmt::format("{}/result.{}.json", folder, getpid());
+        running_ = std::make_unique<grading_run>(command, file);
+    }
+
+    void check_run()
+    {
+        std::string step = running_->step();
+        if (!step.empty())
+            state_.step = fmt::format("Grading what was saved at {}: {} ...", state_.saved, step);
+        if (!running_->done()) return;
+        state_.seconds = std::chrono::duration<double>(steady::now() - started_).count();
+        take_result();
+        running_.reset();
+        refresh_progress();
+    }
+
+    void take_result()
+    {
+        const exit_result &end = running_->end();
+        json document;
+        if (fs::exists(running_->json_file()))
+            document = json::parse(read_text(running_->json_file()), nullptr, false);
+        if (invalid(document).empty()) {
+            state_.document = std::move(document);
+            state_.now = watch_state::what::graded;
+            return;
+        }
+        state_.now = watch_state::what::fault;
+        state_.document = nullptr;
+        state_.trouble.clear();
+        for (const std::string &line : lines(sanitized(end.text, 4000)))
+            if (line.rfind("grading ", 0) != 0) state_.trouble += line + "\n";
+        if (end.what != exit_result::exited || state_.trouble.empty())
+            state_.trouble += "The grading program " + end.words() + ".\n";
+        state_.trouble += "r tries again; ./workbook doctor looks for what is missing.";
+    }
+
+    void refresh_progress()
+    {
+        progress_record record = read_progress(tools_);
+        for (const progress_entry &e : record.entries)
+            if (e.lab == lab_.name && e.backend == backend_) {
+                state_.best = e.best;
+                state_.max_points = e.max_points;
+            }
+        bool reached = state_.max_points > 0 && state_.now == watch_state::what::graded &&
+                       labs_of(state_.document)[0].all_but_open();
+        state_.hints_for = reached ? 0 : todo_at_hand(tools_, lab_, record);
+        state_.all_hints_seen =
+            state_.hints_for != 0 &&
+            hints_seen(record, state_.hints_for) >= hints_of(tools_, lab_, state_.hints_for).size();
+        if (reached) state_.next = what_next(record);
+    }
+
+    std::vector<std::string> what_next(const progress_record &record)
+    {
+        std::vector<std::string> result;
+        std::string handout = "handouts/" + lab_.name + ".md";
+        if (fs::exists(tools_.source_root + "/" + handout))
+            result.push_back(fmt::format("To go further: the end of {}.", handout));
+        if (lab_.solutions)
+            result.push_back(fmt::format("To compare, a step at a time: solutions/{}/, "
+                                         "./workbook demo {}",
+                                         lab_.name, number_of(lab_.name)));
+        const lab *next = next_lab(tools_, record);
+        result.push_back(
+            next ? fmt::format("The next lab: q, then ./workbook watch {}", number_of(next->name))
+                 : "Every lab is done.");
+        return result;
+    }
+
+    // Handles a key; returns false to quit.
+    bool press(char key)
+    {
+        switch (key) {
+        case 'q':
+        case 'Q':
+        case 4: // Ctrl-D
+            return false;
+        case 'r':
+        case 'R':
+            seed_ = choose_seed("");
+            begin(false);
+            return true;
+        case 'h':
+        case 'H':
+            help();
+            return true;
+        default:
+            return true;
+        }
+    }
+
+    // Shows one more hint; after the last, where to read on, and then all of them again.
+    void help()
+    {
+        int todo = state_.hints_for;
+        if (!todo) return;
+        std::vector<hint> hints = hints_of(tools_, lab_, todo);
+        if (hints.empty()) return;
+        const std::size_t seen = hints_seen(read_progress(tools_), todo);
+        const bool more = seen < hints.size();
+        const bool again = !more && state_.helped && state_.helped->todo == todo;
+        std::size_t number = more ? seen : again ? state_.hint_number % hints.size() : 0;
+        state_.helped = hints[number];
+        state_.hint_number = number + 1;
+        state_.hints = hints.size();
+        if (state_.hint_number == hints.size())
+            state_.helped->text += "\nThat was the last. " + read_on(tools_, lab_, todo);
+        if (more) keep_count_of_hints(todo, static_cast<int>(seen) + 1);
+        refresh_progress();
+    }
+
+    std::size_t hints_seen(const progress_record &record, int todo) const
+    {
+        int seen = 0;
+        if (auto at = record.hints.find({lab_.name, todo}); at != record.hints.end())
+            seen = at->second;
+        if (auto at = unkept_hints_.find(todo); at != unkept_hints_.end())
+            seen = std::max(seen, at->second);
+        return static_cast<std::size_t>(seen);
+    }
+
+    // Also remembers the count in memory, in case the file cannot be written.
+    void keep_count_of_hints(int todo, int shown)
+    {
+        unkept_hints_[todo] = shown;
+        try {
+            keep_hints(tools_, lab_.name, todo, shown);
+        } catch (const machine_error &e) {
+            state_.helped->text += fmt::format("\nThat it was shown is not kept: {}", e.what());
+        }
+    }
+
+    int rows() const
+    {
+        winsize size{};
+        return ioctl(1, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 ? size.ws_row : 24;
+    }
+
+    // Redraws the screen if it has changed. On a terminal that cannot move the cursor, each screen
+    // is written below the one before.
+    void show()
+    {
+        bool cursor = out_.interactive;
+        out_ = detect_terminal(1);
+        std::vector<std::string> now = draw(state_, todos_, out_, rows());
+        if (now == shown_) return;
+        std::string text = shown_.empty() && cursor ? "\033[H\033[2J" : cursor ? "\033[H" : "\n";
+        if (!cursor && !shown_.empty()) text += std::string(40, '-') + "\n";
+        for (std::size_t i = 0; i < now.size(); ++i)
+            text += (i ? "\n" : "") + now[i] + (cursor ? "\033[K" : "");
+        if (cursor) text += "\033[J";
+        write_out(text);
+        shown_ = now;
+    }
+
+    const toolchain &tools_;
+    const lab &lab_;
+    std::vector<std::string> grade_;
+    std::string seed_, backend_;
+    todo_list todos_;
+    std::vector<std::string> files_; // the stub first, then the headers that it may include
+    save_detector saves_;
+    terminal out_;
+    key_reader keys_;
+    watch_state state_;
+    std::map<int, int> unkept_hints_; // number of hints shown, by TODO
+    std::vector<std::string> shown_;
+    steady::time_point started_;
+    std::unique_ptr<grading_run> running_;
+};
+
+// Moves the shell's prompt below the last screen, however the loop ends.
+struct line_after {
+    ~line_after() { write_out("\n"); }
+};
+
+} // namespace
+
+int watch(const toolchain &t, const lab &l, const std::vector<std::string> &grade,
+          const std::string &backend, std::string seed)
+{
+    line_after end;
+    return watcher(t, l, grade, std::move(seed)).loop(backend);
+}
+
+int watch_command(const toolchain &t, const std::string &word, grade_options options)
+{
+    const lab &l = lab_called(t, find_lab(word, t.lab_names(false)));
+    if (!isatty(0) || !isatty(1))
+        throw usage_error(fmt::format("watch needs a terminal: it reads keys and redraws the "
+                                      "screen. To grade once, type instead: ./workbook grade {}",
+                                      number_of(l.name)));
+    options.seed = choose_seed(options.seed);
+    {
+        // The first build takes longest and prints more than the screen has room for.
+        progress_line progress;
+        options.backend = choose_backend(t, l, options, progress).backend;
+        build_targets(t, grade_targets(t, l, stub_of(t, l), options.backend), progress);
+    }
+    std::string self = fs::read_symlink("/proc/self/exe").string();
+    return watch(t, l, {self, "grade", l.name, "--backend", options.backend}, options.backend,
+                 options.seed);
+}
+
+} // namespace cli

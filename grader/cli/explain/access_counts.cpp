@@ -1,0 +1,227 @@
+// Reads the grader's file of counters, which is untrusted: submissions' workers write parts of it.
+#include "access_counts.hpp"
+
+#include "cli/terminal/text.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace cli {
+
+namespace {
+
+using json = nlohmann::json;
+
+std::uint64_t number(const json &of, const char *key)
+{
+    const json &value = of.at(key);
+    if (!value.is_number_unsigned()) throw std::runtime_error(std::string(key) + " is no count");
+    return value.get<std::uint64_t>();
+}
+
+access_sum read_sum(const json &of, const char *cost, const char *ideal)
+{
+    access_sum a;
+    a.requests = number(of, "requests");
+    a.cost = number(of, cost);
+    a.ideal = number(of, ideal);
+    if (of.contains("bytes")) a.bytes = number(of, "bytes");
+    return a;
+}
+
+worst_request read_worst(const json &of)
+{
+    static const std::vector<std::string> kinds = {"load", "store", "atomic"};
+    worst_request w;
+    std::string kind = of.at("kind").get<std::string>();
+    w.shared = kind.rfind("shared_", 0) == 0;
+    auto at =
+        std::find(kinds.begin(), kinds.end(), kind.substr(std::min<std::size_t>(7, kind.size())));
+    if (at == kinds.end()) throw std::runtime_error("there is no kind of access " + kind);
+    w.kind = static_cast<access_kind>(at - kinds.begin());
+    w.bytes = static_cast<unsigned>(number(of, "bytes"));
+    w.cost = static_cast<unsigned>(number(of, "cost"));
+    w.ideal = static_cast<unsigned>(number(of, "ideal"));
+    w.one_address = number(of, "one_address") != 0;
+    std::uint64_t mask = number(of, "lanes"), first = number(of, "first");
+    for (int lane = 0; lane < 32; ++lane)
+        if (mask >> lane & 1) w.lanes.push_back(lane);
+    for (const json &distance : of.at("distances"))
+        w.at.push_back(first + static_cast<std::uint64_t>(distance.get<std::int64_t>()));
+    bool sizes = w.bytes == 1 || w.bytes == 2 || w.bytes == 4 || w.bytes == 8 || w.bytes == 16 ||
+                 w.bytes == 32;
+    if (!sizes || w.lanes.empty() || w.lanes.size() != w.at.size() || mask >> 32 != 0)
+        throw std::runtime_error("a request's lanes and addresses do not fit together");
+    w.where = sanitized(of.at("where").get<std::string>(), 200);
+    return w;
+}
+
+// Maps a word to the enumerator at its index in `words`.
+template <class E> E one_of(const json &word, const std::vector<std::string> &words)
+{
+    auto at = std::find(words.begin(), words.end(), word.get<std::string>());
+    if (at == words.end()) throw std::runtime_error("unknown: " + word.get<std::string>());
+    return static_cast<E>(at - words.begin());
+}
+
+timeline_step read_step(const json &of)
+{
+    static const std::vector<std::string> kinds = {"other",      "copy",          "fill",
+                                                   "kernel",     "host_function", "event_record",
+                                                   "event_wait", "host_wait"};
+    static const std::vector<std::string> ways = {"on_host", "to_device", "to_host",
+                                                  "inside_device", "between_devices"};
+    static const std::vector<std::string> reasons = {"nothing", "order", "engine", "host"};
+    timeline_step s;
+    s.kind = one_of<step_kind>(of.at("kind"), kinds);
+    if (s.kind == step_kind::copy) s.way = one_of<copy_way>(of.at("way"), ways);
+    s.why = one_of<wait_reason>(of.at("why"), reasons);
+    s.lane = sanitized(of.at("lane").get<std::string>(), 40);
+    if (of.contains("name")) s.name = sanitized(of.at("name").get<std::string>(), 200);
+    s.start = number(of, "start");
+    s.end = number(of, "end");
+    if (of.contains("bytes")) s.bytes = number(of, "bytes");
+    if (of.contains("blocks")) s.blocks = number(of, "blocks");
+    s.waited_for = number(of, "waited_for");
+    s.critical = number(of, "critical") != 0;
+    return s;
+}
+
+stream_timeline read_timeline(const json &of)
+{
+    stream_timeline t;
+    t.ticks = number(of, "ticks");
+    t.serial = number(of, "serial");
+    t.copying = number(of, "copying");
+    t.hidden = number(of, "hidden");
+    t.left_out = number(of, "left_out");
+    for (const json &s : of.at("steps")) t.steps.push_back(read_step(s));
+    for (std::size_t i = 0; i < t.steps.size(); ++i) {
+        const timeline_step &s = t.steps[i];
+        // Unless it waits for an engine, a step waits for one that was queued before it.
+        if (s.start > s.end || s.end > t.ticks || s.waited_for > t.steps.size() ||
+            (s.why != wait_reason::engine && s.waited_for > i))
+            throw std::runtime_error("the timeline's steps do not fit together");
+    }
+    return t;
+}
+
+void place_worst(access_counts &c, worst_request w)
+{
+    if (w.kind == access_kind::atomic) {
+        if (!c.worst_atomic || w.cost > c.worst_atomic->cost) c.worst_atomic = std::move(w);
+    } else if (w.kind == access_kind::store) {
+        (w.shared ? c.shared_store : c.global_store).worst = std::move(w);
+    } else {
+        (w.shared ? c.shared_load : c.global_load).worst = std::move(w);
+    }
+}
+
+access_counts read_counts(const json &of)
+{
+    access_counts c;
+    c.global_load = read_sum(of.at("global_load"), "sectors", "ideal_sectors");
+    c.global_store = read_sum(of.at("global_store"), "sectors", "ideal_sectors");
+    c.local_load = read_sum(of.at("local_load"), "sectors", "ideal_sectors");
+    c.local_store = read_sum(of.at("local_store"), "sectors", "ideal_sectors");
+    c.shared_load = read_sum(of.at("shared_load"), "wavefronts", "ideal_wavefronts");
+    c.shared_store = read_sum(of.at("shared_store"), "wavefronts", "ideal_wavefronts");
+    c.global_atomics = number(of, "global_atomics");
+    c.shared_atomics = number(of, "shared_atomics");
+    c.atomic_requests = number(of, "atomic_requests");
+    c.atomic_same_address = number(of, "atomic_same_address");
+    c.constant_requests = number(of, "constant_requests");
+    c.constant_addresses = number(of, "constant_addresses");
+    if (of.contains("worst"))
+        for (const json &w : of.at("worst")) place_worst(c, read_worst(w));
+    return c;
+}
+
+void add_kernel(counted_case &c, const json &of)
+{
+    counted_kernel k;
+    k.name = sanitized(of.at("kernel").get<std::string>(), 400);
+    k.launches = number(of, "launches");
+    k.blocks = number(of, "blocks");
+    k.threads = number(of, "threads");
+    k.bytes_read = 32 * number(of, "sectors_read");
+    k.bytes_written = 32 * number(of, "sectors_written");
+    for (const json &site : of.at("sites")) {
+        access_counts line = read_counts(site);
+        const access_sum &loads = line.global_load;
+        k.bytes_loaded += std::min(loads.bytes, 32 * loads.ideal);
+        k.total.add(line);
+        c.lines[{sanitized(site.at("file").get<std::string>(), 4000), site.at("line").get<int>()}]
+            .add(line);
+    }
+    c.kernels.push_back(std::move(k));
+}
+
+// Returns the sectors or wavefronts wasted. Lanes that share bytes may each have their own sector.
+unsigned excess(const worst_request &w)
+{
+    auto asked = static_cast<unsigned>(w.lanes.size()) * w.bytes / 32;
+    unsigned fair = w.shared ? w.ideal : std::max(w.ideal, asked);
+    return w.cost - std::min(fair, w.cost);
+}
+
+} // namespace
+
+std::string worst_request::memory() const
+{
+    std::size_t from = where.find('`'), to = where.rfind('`');
+    return from < to && to != where.npos ? where.substr(from + 1, to - from - 1) : "";
+}
+
+void access_sum::add(const access_sum &o)
+{
+    requests += o.requests;
+    cost += o.cost;
+    ideal += o.ideal;
+    bytes += o.bytes;
+    if (o.worst && (!worst || excess(*o.worst) > excess(*worst))) worst = o.worst;
+}
+
+void access_counts::add(const access_counts &o)
+{
+    global_load.add(o.global_load);
+    global_store.add(o.global_store);
+    shared_load.add(o.shared_load);
+    shared_store.add(o.shared_store);
+    local_load.add(o.local_load);
+    local_store.add(o.local_store);
+    global_atomics += o.global_atomics;
+    shared_atomics += o.shared_atomics;
+    atomic_requests += o.atomic_requests;
+    atomic_same_address += o.atomic_same_address;
+    constant_requests += o.constant_requests;
+    constant_addresses += o.constant_addresses;
+    if (o.worst_atomic && (!worst_atomic || o.worst_atomic->cost > worst_atomic->cost))
+        worst_atomic = o.worst_atomic;
+}
+
+bool access_counts::touches_memory() const
+{
+    return global_load.requests + global_store.requests + shared_load.requests +
+               shared_store.requests + local_load.requests + local_store.requests +
+               atomic_requests + constant_requests !=
+           0;
+}
+
+std::map<std::string, counted_case> read_counters(std::string_view text)
+{
+    std::map<std::string, counted_case> all;
+    const json document = json::parse(text);
+    for (const auto &[name, of] : document.items()) {
+        counted_case &c = all[name];
+        c.function = sanitized(of.at("function").get<std::string>(), 200);
+        const json &counted = of.at("counters");
+        for (const json &k : counted.at("kernels")) add_kernel(c, k);
+        if (counted.contains("timeline")) c.timeline = read_timeline(counted["timeline"]);
+    }
+    return all;
+}
+
+} // namespace cli

@@ -1,0 +1,66 @@
+// The timeline of a call's streams, in ticks of the simulator's model, as text and as a drawing
+// with one lane per stream.
+#pragma once
+
+#include "cli/terminal/text.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace cli {
+
+enum class step_kind {
+    other,
+    copy,
+    fill,
+    kernel,
+    host_function,
+    event_record,
+    event_wait,
+    host_wait
+};
+enum class copy_way { on_host, to_device, to_host, inside_device, between_devices };
+enum class wait_reason { nothing, order, engine, host };
+
+struct timeline_step {
+    step_kind kind{};
+    copy_way way{};
+    std::string lane; // "stream 1", "NULL stream", "host"
+    std::string name; // the kernel, or the call in which the host waits
+    std::uint64_t start = 0, end = 0, bytes = 0, blocks = 0;
+    std::size_t waited_for = 0; // 1-based index of the step whose end let this start; 0: none
+    wait_reason why{};
+    bool critical = false; // lies on the critical path
+};
+
+struct stream_timeline {
+    std::uint64_t ticks = 0, serial = 0;   // total duration; duration without any overlap
+    std::uint64_t copying = 0, hidden = 0; // time in copies; part of it beside a running kernel
+    std::uint64_t left_out = 0; // steps that were not recorded; if any, the rest is meaningless
+    std::vector<timeline_step> steps;
+    bool worth_showing() const; // more than one stream, or more than one copy
+    bool comes_first() const;   // shown before sectors: several streams, or copies that take
+                                // half of the time
+    std::size_t lanes_at_work() const;
+};
+
+// "copy to the device, 64 KB", "kernel add, 16 blocks", "waits in cudaFree"; names unescaped.
+std::string words_of(const timeline_step &);
+// "#3" (stream order), "#3, which had the copy engine", "the host's wait #3"; empty: no wait.
+std::string waited_words(const timeline_step &);
+// Returns the 0-based indices of the steps that a table lists, by start: work, waits that took
+// time, and events that something waited for.
+std::vector<std::size_t> listed_steps(const stream_timeline &);
+
+// Findings about the overlap, in one or two sentences each.
+std::vector<std::string> sentences_of(const stream_timeline &);
+
+// Returns lanes of at most `out.width` columns, the sentences, and the first steps.
+std::string timeline_text(const stream_timeline &, const terminal &out);
+
+// Draws the lanes as SVG, for a page that defines the classes used.
+std::string timeline_picture(const stream_timeline &);
+
+} // namespace cli

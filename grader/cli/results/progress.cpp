@@ -1,0 +1,283 @@
+// A student's progress, kept in .workbook/progress.json.
+#include "progress.hpp"
+
+#include "cli/commands/grade.hpp"
+#include "cli/support/errors.hpp"
+#include "cli/support/files.hpp"
+#include "cli/terminal/text.hpp"
+#include "stub_original.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+
+namespace cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char *schema = "cuda-workbook-progress/1";
+
+std::string path_of(const toolchain &t) { return t.source_root + "/.workbook/progress.json"; }
+
+template <class T> T field(const json &o, const char *key, T otherwise)
+{
+    auto at = o.find(key);
+    if (at == o.end()) return otherwise;
+    bool right = std::is_same_v<T, double> ? at->is_number() : at->is_string();
+    return right ? at->template get<T>() : otherwise;
+}
+
+int todo_from(const json &o)
+{
+    return static_cast<int>(std::clamp(field<double>(o, "todo", 0), 0.0, 9999.0));
+}
+
+progress_entry entry_from(const json &o)
+{
+    progress_entry e;
+    e.lab = field<std::string>(o, "lab", {});
+    e.backend = field<std::string>(o, "backend", {});
+    e.points = field<double>(o, "points", 0);
+    e.max_points = field<double>(o, "max_points", 0);
+    e.open = field<double>(o, "open_points", 0);
+    e.best = std::max(e.points, field<double>(o, "best", 0));
+    e.when = field<std::string>(o, "when", {});
+    e.verdict = field<std::string>(o, "verdict", {});
+    e.case_name = field<std::string>(o, "case", {});
+    e.mending = field<std::string>(o, "mending", e.case_name);
+    e.todo = todo_from(o);
+    return e;
+}
+
+json entry_to(const progress_entry &e)
+{
+    return {{"lab", e.lab},          {"backend", e.backend},
+            {"points", e.points},    {"max_points", e.max_points},
+            {"open_points", e.open}, {"best", e.best},
+            {"when", e.when},        {"verdict", e.verdict},
+            {"case", e.case_name},   {"mending", e.mending},
+            {"todo", e.todo}};
+}
+
+void read_hints(const json &list, progress_record &record)
+{
+    for (const json &o : list) {
+        if (!o.is_object()) continue;
+        int shown = static_cast<int>(std::clamp(field<double>(o, "shown", 0), 0.0, 9999.0));
+        record.hints[{field<std::string>(o, "lab", {}), todo_from(o)}] = shown;
+    }
+}
+
+std::string text_of(const progress_record &record)
+{
+    json document = {{"schema", schema}, {"labs", json::array()}, {"hints", json::array()}};
+    for (const progress_entry &e : record.entries) document["labs"].push_back(entry_to(e));
+    for (const auto &[what, shown] : record.hints)
+        document["hints"].push_back({{"lab", what.first}, {"todo", what.second}, {"shown", shown}});
+    return document.dump(2) + "\n";
+}
+
+// Renames a file that cannot be parsed to PATH.broken-N, with the first free N.
+void put_aside(const std::string &path)
+{
+    int n = 1;
+    while (fs::exists(fmt::format("{}.broken-{}", path, n))) ++n;
+    fs::rename(path, fmt::format("{}.broken-{}", path, n));
+}
+
+// Reads, changes and writes the file under a lock, atomically among all processes.
+void change(const toolchain &t, const std::function<void(progress_record &)> &what)
+{
+    std::string path = path_of(t);
+    try {
+        fs::create_directories(fs::path(path).parent_path());
+        file_lock lock(path + ".lock");
+        progress_record record = read_progress(t);
+        if (!record.warning.empty()) put_aside(path);
+        what(record);
+        write_atomically(path, text_of(record), keeping::durable);
+    } catch (const fs::filesystem_error &e) {
+        throw machine_error(cannot_write(path, e.code().value()));
+    }
+}
+
+std::string marks(const terminal &out, const progress_entry *e)
+{
+    constexpr int width = 10;
+    double share = e && e->max_points > 0 ? e->best / e->max_points : 0;
+    return padded(bar(out, share, width), width);
+}
+
+std::string state_of(const progress_entry *best, const progress_entry *last)
+{
+    if (!best) return "not graded yet";
+    std::string words = points_words(best->best, best->max_points, best->still_open());
+    if (best->backend == "sim") words += " simulated";
+    if (best->done()) return words + "  done";
+    if (last->points < best->best || last->backend != best->backend)
+        words += fmt::format("  (last {:g}{})", last->points,
+                             last->backend == best->backend ? "" : " on " + last->backend);
+    if (last->verdict.empty()) return words;
+    return fmt::format("{}  {}", words, last->verdict);
+}
+
+std::string what_next(const toolchain &t, const progress_record &record, const terminal &out)
+{
+    const lab *next = next_lab(t, record);
+    if (!next) {
+        const char *all = std::all_of(t.labs.begin(), t.labs.end(),
+                                      [&](const lab &l) {
+                                          const progress_entry *e = record.best(l.name);
+                                          return l.test || (e && e->done());
+                                      })
+                              ? "Every lab is done."
+                              : "Every lab is done but for points that are open.";
+        bool compare = std::any_of(t.labs.begin(), t.labs.end(),
+                                   [](const lab &l) { return !l.test && l.solutions; });
+        return compare ? fmt::format("{} To compare, the worked ladders: ./workbook demo", all)
+                       : all;
+    }
+    std::string command = "./workbook watch " + number_of(next->name);
+    if (record.last(next->name)) return "Next: " + bold(out, command);
+    std::string text = fmt::format("Next: read handouts/{0}.md, open labs/{0}/stub.cu in your "
+                                   "editor, and beside it type",
+                                   next->name);
+    return wrapped(text, out.width, 2) + "\n  " + bold(out, command);
+}
+
+} // namespace
+
+const progress_entry *progress_record::best(const std::string &lab) const
+{
+    const progress_entry *found = nullptr;
+    auto share = [](const progress_entry &e) {
+        return e.max_points > 0 ? e.best / e.max_points : 0;
+    };
+    for (const progress_entry &e : entries)
+        if (e.lab == lab && (!found || share(e) >= share(*found))) found = &e;
+    return found;
+}
+
+const progress_entry *progress_record::last(const std::string &lab) const
+{
+    auto at = std::find_if(entries.rbegin(), entries.rend(),
+                           [&](const progress_entry &e) { return e.lab == lab; });
+    return at == entries.rend() ? nullptr : &*at;
+}
+
+std::string number_of(const std::string &lab) { return lab.substr(0, lab.find('_')); }
+
+const lab *next_lab(const toolchain &t, const progress_record &record)
+{
+    auto open = [&](const lab &l) {
+        const progress_entry *e = record.best(l.name);
+        return !l.test && !(e && e->done_here());
+    };
+    for (auto e = record.entries.rbegin(); e != record.entries.rend(); ++e)
+        for (const lab &l : t.labs)
+            if (l.name == e->lab && open(l)) return &l;
+    auto first = std::find_if(t.labs.begin(), t.labs.end(), open);
+    return first == t.labs.end() ? nullptr : &*first;
+}
+
+progress_record read_progress(const toolchain &t)
+{
+    progress_record record;
+    std::string path = path_of(t);
+    if (!fs::exists(path)) return record;
+    json document = json::parse(read_text(path), nullptr, false);
+    bool right = document.is_object() && document.value("schema", json()) == schema &&
+                 document.contains("labs") && document["labs"].is_array();
+    if (!right) {
+        record.warning = fmt::format("{0} could not be understood. The next grade begins a new one "
+                                     "and keeps this as {0}.broken-1, -2, ...",
+                                     t.shown(path));
+        return record;
+    }
+    for (const json &o : document["labs"])
+        if (o.is_object()) record.entries.push_back(entry_from(o));
+    auto hints = document.find("hints");
+    if (hints != document.end() && hints->is_array()) read_hints(*hints, record);
+    return record;
+}
+
+void keep_progress(const toolchain &t, const lab_view &graded, const std::string &backend)
+{
+    if (!graded.judged()) return;
+    todo_list todos = todos_of(t, lab_called(t, graded.lab));
+    const case_view *failure = first_to_mend(graded, todos);
+    const case_view *better = failure ? nullptr : first_to_better(graded);
+    std::vector<int> named =
+        failure ? todos.of_line(failure->named_in_todo(), failure->line) : std::vector<int>();
+    change(t, [&](progress_record &record) {
+        progress_entry e;
+        auto at = std::find_if(record.entries.begin(), record.entries.end(), [&](const auto &o) {
+            return o.lab == graded.lab && o.backend == backend;
+        });
+        if (at != record.entries.end()) {
+            e = *at;
+            record.entries.erase(at);
+        }
+        e.lab = graded.lab;
+        e.backend = backend;
+        e.points = graded.points;
+        e.open = graded.open_points;
+        if (graded.max_points > 0) e.max_points = graded.max_points;
+        e.best = std::max(e.best, graded.points);
+        e.when = utc_time("%Y-%m-%dT%H:%M:%SZ");
+        e.verdict = failure ? failure->verdict : "";
+        e.case_name = failure ? failure->name : "";
+        // While the file does not compile, the student still works on the earlier failure.
+        if (e.case_name != "build") {
+            const case_view *at_hand = failure ? failure : better;
+            e.mending = at_hand ? at_hand->named_in_todo() : "";
+            e.todo = named.empty() ? 0 : named.front();
+        }
+        record.entries.push_back(e);
+    });
+}
+
+void keep_hints(const toolchain &t, const std::string &lab, int todo, int shown)
+{
+    change(t, [&](progress_record &record) {
+        int &known = record.hints[{lab, todo}];
+        known = std::max(known, shown);
+    });
+}
+
+std::string where_am_i(const toolchain &t, const progress_record &record, const terminal &out)
+{
+    std::string screen;
+    if (!record.warning.empty())
+        screen += wrapped("note: " + record.warning, out.width, 2) + "\n\n";
+    std::size_t width = 0, done = 0, count = 0;
+    double points = 0, all = 0, open = 0;
+    for (const std::string &name : t.lab_names(false)) width = std::max(width, name.size());
+    for (const std::string &name : t.lab_names(false)) {
+        const progress_entry *e = record.best(name);
+        ++count;
+        done += e && e->done();
+        points += e ? e->best : 0;
+        all += e ? e->max_points : 0;
+        open += e ? e->still_open() : 0;
+        screen += fmt::format("  {}  {}  {}\n", padded(name, static_cast<int>(width)),
+                              marks(out, e), state_of(e, record.last(name)));
+    }
+    screen += fmt::format("\n{} of {} done", done, plural(count, "lab"));
+    if (all > 0)
+        screen += fmt::format(", {} points{} of those graded", points_words(points, all),
+                              open > 0 ? open_words(open) + "," : "");
+    screen += "\n";
+    if (open > 0)
+        screen += wrapped("Open points are neither reached nor lost: nothing here can judge them. "
+                          "./workbook grade LAB says which, and why.",
+                          out.width, 2) +
+                  "\n";
+    return screen + what_next(t, record, out) + "\n";
+}
+
+} // namespace cli

@@ -1,0 +1,195 @@
+// Reads, checks and merges result documents, and makes those for labs whose grader did not run.
+#include "result.hpp"
+
+#include "cli/support/errors.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace cli {
+
+namespace {
+
+json one_lab(const std::string &lab, const std::string &submission, const char *status,
+             double max_points, json only_case)
+{
+    double open = only_case.at("open_points");
+    json document = {{"schema", result_schema}, {"tool", tool_version}};
+    document["labs"] = json::array({{{"lab", lab},
+                                     {"submission", submission},
+                                     {"status", status},
+                                     {"points", 0},
+                                     {"max_points", max_points},
+                                     {"open_points", open},
+                                     {"cases", json::array({std::move(only_case)})}}});
+    return document;
+}
+
+json no_points_case(const char *name, std::string_view verdict, const std::string &message,
+                    const std::string &hint)
+{
+    return {{"name", name},       {"kind", "correctness"}, {"verdict", verdict},
+            {"points", 0},        {"max_points", 0},       {"open_points", 0},
+            {"message", message}, {"hint", hint},          {"duration_ms", 0}};
+}
+
+} // namespace
+
+std::string text_at(const json &o, const char *key)
+{
+    auto at = o.is_object() ? o.find(key) : o.end();
+    return at != o.end() && at->is_string() ? at->get<std::string>() : std::string();
+}
+
+double number_at(const json &o, const char *key)
+{
+    auto at = o.is_object() ? o.find(key) : o.end();
+    return at != o.end() && at->is_number() ? at->get<double>() : 0;
+}
+
+const case_view *first_to_mend(const lab_view &l, const todo_list &todos)
+{
+    std::vector<grading::case_outcome> outcomes;
+    for (const case_view &c : l.cases)
+        outcomes.push_back({c.name, !c.passed() && c.verdict != "SKIPPED",
+                            c.verdict == "NOT_WRITTEN", c.kind == "speed"});
+    std::vector<std::size_t> order = grading::order_to_mend(outcomes, todos);
+    return order.empty() ? nullptr : &l.cases[order[0]];
+}
+
+const case_view *first_to_better(const lab_view &l)
+{
+    for (const case_view &c : l.cases)
+        if (c.passed() && c.kind == "speed" && c.points < c.max_points) return &c;
+    return nullptr;
+}
+
+std::vector<lab_view> labs_of(const json &document)
+{
+    std::vector<lab_view> result;
+    if (!document.is_object() || !document.contains("labs")) return result;
+    for (const json &l : document.at("labs")) {
+        lab_view lab{text_at(l, "lab"),      text_at(l, "submission"),   text_at(l, "status"),
+                     number_at(l, "points"), number_at(l, "max_points"), {}};
+        auto cases = l.find("cases");
+        if (cases != l.end())
+            for (const json &c : *cases)
+                lab.cases.push_back(
+                    {text_at(c, "name"), text_at(c, "kind"), text_at(c, "verdict"),
+                     text_at(c, "message"), text_at(c, "hint"), number_at(c, "points"),
+                     number_at(c, "max_points"), &c, text_at(c, "about"),
+                     int(std::clamp(number_at(c, "line"), 0.0, 1e9)), number_at(c, "open_points")});
+        lab.open_points = number_at(l, "open_points");
+        if (auto warned = l.find("warnings"); warned != l.end() && warned->is_array())
+            for (const json &w : *warned)
+                if (w.is_string()) lab.warnings.push_back(w.get<std::string>());
+        result.push_back(std::move(lab));
+    }
+    return result;
+}
+
+json refused_build(const std::string &lab, const std::string &submission,
+                   const built_submission &built, double max_points)
+{
+    json c = no_points_case("build", grading::name(built.verdict), built.message, built.hint);
+    if (!built.diagnostics.empty()) c["output"] = built.diagnostics;
+    return one_lab(lab, submission, "fail", max_points, std::move(c));
+}
+
+json grader_fault(const std::string &lab, const std::string &submission, const std::string &message)
+{
+    return one_lab(
+        lab, submission, "error", 0,
+        no_points_case("grader", "INFRA_ERROR", message, "this is no fault of the submission"));
+}
+
+json skipped_lab(const std::string &lab, const std::string &submission, const std::string &message,
+                 double max_points)
+{
+    json c = no_points_case("grader", "SKIPPED", message, {});
+    c["max_points"] = c["open_points"] = max_points;
+    return one_lab(lab, submission, "skipped", max_points, std::move(c));
+}
+
+bool lab_view::judged() const
+{
+    if (status == "error") return false;
+    return status != "skipped" || std::any_of(cases.begin(), cases.end(), [](const case_view &c) {
+               return c.verdict != "SKIPPED";
+           });
+}
+
+std::vector<std::string> open_notes(const lab_view &l)
+{
+    std::vector<grading::open_case> cases;
+    for (const case_view &c : l.cases)
+        if (c.open_points > 0)
+            cases.push_back(
+                {c.name, c.open_points, c.message + (c.hint.empty() ? "" : " " + c.hint)});
+    return grading::open_notes(cases);
+}
+
+static bool more_than_all(const json &of)
+{
+    return number_at(of, "open_points") > 0 &&
+           number_at(of, "points") + number_at(of, "open_points") > number_at(of, "max_points");
+}
+
+std::string invalid(const json &document)
+{
+    if (!document.is_object()) return "is not a JSON object";
+    if (text_at(document, "schema") != result_schema)
+        return fmt::format("is not of schema {}", result_schema);
+    auto labs = document.find("labs");
+    if (labs == document.end() || !labs->is_array() || labs->empty()) return "has no labs";
+    for (const json &l : *labs) {
+        if (!l.is_object() || text_at(l, "lab").empty()) return "has a lab without a name";
+        auto cases = l.find("cases");
+        if (cases == l.end() || !cases->is_array()) return "has a lab without cases";
+        if (more_than_all(l)) return "has a lab with more points reached and open than there are";
+        for (const json &c : *cases) {
+            grading::verdict v;
+            if (!c.is_object() || !grading::parse(text_at(c, "verdict"), v))
+                return fmt::format("has a case with the unknown verdict \"{}\"",
+                                   c.is_object() ? text_at(c, "verdict") : "");
+            if (more_than_all(c))
+                return fmt::format("has more points reached and open than there are in \"{}\"",
+                                   text_at(c, "name"));
+        }
+    }
+    return {};
+}
+
+json merged(const std::vector<json> &documents, const std::string &seed, const std::string &backend)
+{
+    json result = {{"schema", result_schema}, {"tool", tool_version},  {"seed", seed},
+                   {"backend", backend},      {"env", json::object()}, {"labs", json::array()}};
+    for (const json &d : documents) {
+        if (result["env"].empty() && d.contains("env")) result["env"] = d["env"];
+        for (const json &l : d.at("labs")) result["labs"].push_back(l);
+    }
+    return result;
+}
+
+int merged_status(const std::vector<int> &statuses)
+{
+    auto any = [&](int s) {
+        return std::find(statuses.begin(), statuses.end(), s) != statuses.end();
+    };
+    if (any(infrastructure)) return infrastructure;
+    if (any(failed)) return failed;
+    return any(nothing_graded) ? nothing_graded : passed;
+}
+
+std::string points_words(double points, double max_points, double open)
+{
+    return fmt::format("{:g} / {:g}{}", points, max_points, open_words(open));
+}
+
+std::string points_words(const lab_view &l)
+{
+    return points_words(l.points, l.max_points, l.open_points);
+}
+
+} // namespace cli

@@ -1,0 +1,82 @@
+// Result documents of schema cuda-workbook/1: read, checked, merged, or made where no grader ran.
+#pragma once
+
+#include "cli/submission/submission.hpp"
+#include "text/open_points.hpp"
+#include "text/todo.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+#include <vector>
+
+namespace cli {
+
+using json = nlohmann::json;
+
+constexpr const char *result_schema = "cuda-workbook/1";
+constexpr const char *class_schema = "cuda-workbook-class/1"; // what autograde writes
+constexpr const char *tool_version = WORKBOOK_VERSION;
+
+// A case of a result, with defaults for everything that a broken document may lack.
+struct case_view {
+    std::string name, kind, verdict, message, hint;
+    double points = 0, max_points = 0;
+    const json *whole = nullptr; // points into the document
+    std::string about = {};      // the function whose TODO the failure concerns; empty: the case's
+    int line = 0;                // the submission's line that the message names; 0: none
+    double open_points = 0;      // neither reached nor lost: this machine cannot judge the case
+    bool passed() const { return verdict == "PASS"; }
+    const std::string &named_in_todo() const { return about.empty() ? name : about; }
+};
+struct lab_view {
+    std::string lab, submission, status;
+    double points = 0, max_points = 0;
+    std::vector<case_view> cases;
+    std::vector<std::string> warnings = {}; // of the compiler, that may explain a failure
+    double open_points = 0;                 // of all cases
+    // False after a fault of ours, or if every case was skipped; the points then mean nothing.
+    bool judged() const;
+    // True if all points that are not open were reached.
+    bool all_but_open() const { return max_points > 0 && points + open_points >= max_points; }
+};
+std::vector<lab_view> labs_of(const json &document);
+
+using grading::function_of;
+using grading::todo_list;
+// Returns the failure to fix first, by order_to_mend; null if nothing failed.
+const case_view *first_to_mend(const lab_view &l, const todo_list &todos);
+// Returns the first speed case that passed with points left; null if there is none.
+const case_view *first_to_better(const lab_view &l);
+
+// A document of one lab whose only case says why nothing was run.
+json refused_build(const std::string &lab, const std::string &submission,
+                   const built_submission &built, double max_points);
+json grader_fault(const std::string &lab, const std::string &submission,
+                  const std::string &message);
+// A document for a lab that needs a missing GPU and has no substitute: all points are open.
+json skipped_lab(const std::string &lab, const std::string &submission, const std::string &message,
+                 double max_points);
+
+// Returns a field of an object; empty or 0 if it is missing or of another type.
+std::string text_at(const json &object, const char *key);
+double number_at(const json &object, const char *key);
+
+// Returns what is wrong with a document that a grader wrote; empty if it is valid.
+std::string invalid(const json &document);
+
+// Merges the documents into one of all labs, in order, with the first non-empty environment.
+json merged(const std::vector<json> &documents, const std::string &seed,
+            const std::string &backend);
+
+// Combines the exit statuses of several graders: our faults (99) take precedence over failures of
+// the submission (1), those over open points (77), and those over a pass.
+int merged_status(const std::vector<int> &statuses);
+
+std::string points_words(double points, double max_points, double open = 0); // "6.5 / 10, 2 open"
+std::string points_words(const lab_view &l);
+using grading::open_words;
+// Returns one sentence per reason why points of the lab are open.
+std::vector<std::string> open_notes(const lab_view &l);
+
+} // namespace cli

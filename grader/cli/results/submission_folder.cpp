@@ -1,0 +1,246 @@
+// The files of a class as course systems export them, matched to students and labs.
+#include "submission_folder.hpp"
+
+#include "cli/support/errors.hpp"
+#include "cli/terminal/text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <regex>
+
+namespace cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr int max_depth = 4; // levels below the student's folder
+constexpr std::size_t max_entries = 10'000;
+
+bool is_source(const std::string &name) { return fs::path(name).extension() == ".cu"; }
+
+bool is_archive(const std::string &name)
+{
+    static const std::vector<std::string> ends = {".zip", ".gz", ".tgz", ".xz",
+                                                  ".tar", ".7z", ".rar"};
+    return std::find(ends.begin(), ends.end(), fs::path(name).extension()) != ends.end();
+}
+
+std::string lab_in(const std::string &name, const std::vector<std::string> &labs)
+{
+    auto at = std::find_if(labs.begin(), labs.end(),
+                           [&](const std::string &lab) { return name.find(lab) != name.npos; });
+    return at == labs.end() ? std::string() : *at;
+}
+
+struct owned {
+    std::string student, name; // as in student_files
+};
+
+// "Lovelace Ada_12345_assignsubmission_file_REST"; an online text gets a folder of its own.
+const std::regex &moodle()
+{
+    static const std::regex form(R"((.+_\d+)_assignsubmission_(?:file|onlinetext)_(.*))");
+    return form;
+}
+
+owned owner_of_folder(const std::string &name)
+{
+    std::smatch m;
+    return {std::regex_match(name, m, moodle()) ? std::string(m[1]) : name, {}};
+}
+
+owned owner_of_file(const std::string &name, const std::vector<std::string> &labs)
+{
+    // The submission id, the second number, has more digits than a lab's number.
+    static const std::regex canvas(R"((.+?)(?:_LATE)?(_\d+)_\d{3,}_(.+))");
+    std::smatch m;
+    if (std::regex_match(name, m, moodle())) return {m[1], m[2]};
+    if (std::regex_match(name, m, canvas)) return {m.str(1) + m.str(2), m[3]};
+    std::string stem = fs::path(name).stem().string(), who = stem, lab = lab_in(stem, labs);
+    if (!lab.empty()) who.erase(who.find(lab), lab.size());
+    static const std::regex bare(R"([-_. ]*(.*?)(?:[-_. ]+stub)?[-_. ]*)");
+    if (!std::regex_match(who, m, bare) || m.length(1) == 0) return {stem, name};
+    return {m[1], name};
+}
+
+// Folders that the workbook itself creates hold copies of stubs, which are not submissions.
+bool made_by_workbook(const std::string &name)
+{
+    return name.starts_with(".") || name == "build" || name.starts_with("build-");
+}
+
+// Searches below a folder without following links.
+struct search {
+    std::string lab;
+    std::vector<std::string> found, links, archives, others, unreadable; // `unreadable`: with why
+    std::vector<student_files::lone_file> lone;                          // top level of the folder
+    std::size_t seen = 0;
+    void look(const fs::path &folder, int depth)
+    {
+        std::error_code error;
+        fs::directory_iterator at(folder, error);
+        for (const fs::directory_iterator end; !error && at != end; at.increment(error)) {
+            if (++seen > max_entries) return;
+            const fs::path &path = at->path();
+            std::string name = path.filename().string();
+            std::error_code unreadable;
+            fs::file_status what = fs::symlink_status(path, unreadable);
+            if (name == "stub.cu" && folder.filename() == lab)
+                found.push_back(path.string());
+            else if (depth == 0 && is_source(name) && !made_by_workbook(name))
+                lone.push_back({path.string(), name});
+            else if (fs::is_symlink(what))
+                links.push_back(path.string());
+            else if (fs::is_directory(what) && depth < max_depth && !made_by_workbook(name))
+                look(path, depth + 1);
+            else if (is_archive(name))
+                archives.push_back(path.string());
+            else if (!name.starts_with("."))
+                others.push_back(path.string());
+        }
+        if (error)
+            unreadable.push_back(fmt::format(
+                "{} cannot be read: {}",
+                depth == 0 ? "the student's folder" : on_one_line(folder.filename().string(), 200),
+                lower(error.message())));
+    }
+    // Adds to `found` those of the lone files that belong to the lab.
+    void choose(bool only_lab, const std::vector<std::string> &labs)
+    {
+        for (const auto &file : lone)
+            if (file.name.find(lab) != file.name.npos) found.push_back(file.path);
+        if (!found.empty() || !only_lab) return;
+        auto of_no_lab = [&](const auto &file) { return lab_in(file.name, labs).empty(); };
+        // Browsers and course systems append a number to the name of a second copy.
+        static const std::regex stub(R"(stub([-_ ]*\(?\d+\)?)?\.cu)");
+        for (const auto &file : lone)
+            if (std::regex_match(file.name, stub)) found.push_back(file.path);
+        if (!found.empty()) return;
+        for (const auto &file : lone)
+            if (of_no_lab(file)) found.push_back(file.path);
+    }
+};
+
+std::string base(const std::string &path)
+{
+    return on_one_line(fs::path(path).filename().string(), 200);
+}
+
+// Shows the path relative to the student's folder, so that files of equal name differ.
+std::string shown(const std::string &path, const student_files &student)
+{
+    for (const std::string &folder : student.folders)
+        if (path.starts_with(folder + "/"))
+            return on_one_line(fs::path(path).lexically_relative(folder).string(), 200);
+    return base(path);
+}
+
+// Lists some files that the student's folders do hold, for a message that none was found.
+std::string other_files(const search &s, const student_files &student)
+{
+    if (student.folders.empty()) return {};
+    constexpr std::size_t max_names = 3;
+    std::vector<std::string> names;
+    for (const auto &file : s.lone) names.push_back(shown(file.path, student));
+    for (const std::string &path : s.others) names.push_back(shown(path, student));
+    if (names.empty()) return "; there are no files";
+    std::sort(names.begin(), names.end());
+    std::string more;
+    if (names.size() > max_names) more = fmt::format(" and {} more", names.size() - max_names);
+    names.resize(std::min(names.size(), max_names));
+    return fmt::format("; there is {}{}", fmt::join(names, ", "), more);
+}
+
+std::string why_none(const search &s, const student_files &student,
+                     const std::vector<std::string> &labs)
+{
+    std::string why = fmt::format("there is no {0}/stub.cu, nor labs/{0}/stub.cu", s.lab);
+    if (student.folders.empty()) why = "there is no file for it";
+    auto unnamed = std::find_if(s.lone.begin(), s.lone.end(),
+                                [&](const auto &file) { return lab_in(file.name, labs).empty(); });
+    if (!s.links.empty())
+        return fmt::format("there is no {}/stub.cu; {} is a link, which is not followed", s.lab,
+                           shown(s.links[0], student));
+    if (unnamed != s.lone.end())
+        return fmt::format("{}; {} does not say that it is this lab's. Grade one lab at a time, or "
+                           "put the lab's name into the file's",
+                           why, base(unnamed->path));
+    if (!s.archives.empty())
+        return fmt::format("{}; unpack {}", why, shown(s.archives[0], student));
+    return why + other_files(s, student);
+}
+
+} // namespace
+
+class_files read_class(const std::string &folder, const std::vector<std::string> &labs)
+{
+    std::error_code problem;
+    if (!fs::is_directory(folder, problem))
+        throw usage_error(fmt::format("{}: there is no such folder here ({})",
+                                      shell_word(sanitized(folder, 400)),
+                                      fs::current_path().string()));
+    fs::directory_iterator entries(folder, problem);
+    if (problem)
+        throw machine_error(fmt::format("{} cannot be read: {}.\n  what to do: get the right to "
+                                        "read it (ls -ld says whose it is)",
+                                        shell_word(sanitized(folder, 400)),
+                                        lower(problem.message())));
+    std::map<std::string, student_files> by_name;
+    class_files all;
+    for (const fs::directory_entry &e : entries) {
+        std::string name = e.path().filename().string();
+        if (name.starts_with(".") || name == "__MACOSX") continue; // made by the operating system
+        std::error_code unknown; // set for a link that is dangling or circular
+        if (e.is_directory(unknown)) {
+            by_name[owner_of_folder(name).student].folders.push_back(e.path().string());
+        } else if (is_source(name) && fs::exists(e.path(), unknown)) {
+            owned o = owner_of_file(name, labs);
+            by_name[o.student].files.push_back({e.path().string(), o.name});
+        } else {
+            all.skipped.push_back(name);
+        }
+    }
+    if (by_name.empty())
+        throw usage_error(fmt::format("{} holds no folders and no .cu files; it must hold a folder "
+                                      "or a file a student. {}",
+                                      shell_word(sanitized(folder, 400)),
+                                      all.skipped.empty() ? "It is empty" : "Unpack archives"));
+    for (auto &[name, student] : by_name) {
+        student.name = name;
+        std::sort(student.folders.begin(), student.folders.end());
+        all.students.push_back(std::move(student));
+    }
+    std::sort(all.skipped.begin(), all.skipped.end());
+    return all;
+}
+
+handed_in find_file(const student_files &student, const std::string &lab, bool only_lab,
+                    const std::vector<std::string> &labs)
+{
+    search s{lab, {}, {}, {}, {}, {}, student.files};
+    for (const std::string &folder : student.folders) {
+        if (fs::is_symlink(fs::symlink_status(folder)))
+            return {{}, "the student's folder is a link, which is not followed"};
+        s.look(folder, 0);
+    }
+    if (s.seen > max_entries)
+        return {
+            {},
+            fmt::format("there are more than {} files; hand in the .cu file alone", max_entries)};
+    s.choose(only_lab, labs);
+    std::sort(s.found.begin(), s.found.end());
+    if (s.found.size() > 1)
+        return {{},
+                fmt::format("there are {} files for it: {} and {}", s.found.size(),
+                            shown(s.found[0], student), shown(s.found[1], student))};
+    if (s.found.size() == 1) return {s.found[0], {}};
+    if (!s.unreadable.empty()) return {{}, s.unreadable[0] + "; nobody knows what is in it", true};
+    return {{}, why_none(s, student, labs)};
+}
+
+} // namespace cli

@@ -1,0 +1,125 @@
+// Decides if a tool failed because of the submission or because of the machine.
+#include "build_step.hpp"
+
+#include "cli/support/errors.hpp"
+#include "cli/support/files.hpp"
+
+#include <fmt/format.h>
+
+#include <signal.h>
+#include <sys/resource.h>
+
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <string_view>
+
+namespace cli {
+
+using grading::verdict;
+
+std::string killed_for_memory()
+{
+    std::ifstream counts("/proc/vmstat");
+    for (std::string name, count; counts >> name >> count;)
+        if (name == "oom_kill") return count;
+    return {};
+}
+
+bool contains_any(const std::string &text, std::initializer_list<const char *> words)
+{
+    return std::any_of(words.begin(), words.end(),
+                       [&](const char *word) { return text.find(word) != text.npos; });
+}
+
+void replace_all(std::string &text, const std::string &from, const std::string &to)
+{
+    for (std::size_t at = 0; (at = text.find(from, at)) != text.npos; at += to.size())
+        text.replace(at, from.size(), to);
+}
+
+int leading_number(std::string_view text)
+{
+    std::size_t digits = 0;
+    while (digits < text.size() && std::isdigit(static_cast<unsigned char>(text[digits]))) ++digits;
+    return digits == 0 || digits > 6 ? -1 : std::stoi(std::string(text.substr(0, digits)));
+}
+
+namespace {
+
+// Returns the signal that killed a part of the compiler according to this line of its output, or
+// 0.
+// A submission can make the line so long that std::regex would overflow the stack.
+int signal_in(std::string_view line)
+{
+    auto number_after = [&](std::string_view words) {
+        const std::size_t at = line.find(words);
+        return at == line.npos ? 0 : std::max(0, leading_number(line.substr(at + words.size())));
+    };
+    if (line.starts_with("nvcc ")) return number_after("' died due to signal ");
+    if (line.starts_with("collect2: fatal error: ld "))
+        return number_after("terminated with signal ");
+    constexpr std::string_view marker = ": fatal error: ", end = " signal terminated program ";
+    const std::size_t at = line.find(marker);
+    if (at == line.npos || line.find_first_of(" '") < at) return 0; // not after a program's name
+    const std::string_view what = line.substr(at + marker.size());
+    for (const auto &[name, number] : {std::pair<std::string_view, int>{"Killed", SIGKILL},
+                                       std::pair<std::string_view, int>{"Terminated", SIGTERM}})
+        if (what.starts_with(name) && what.substr(name.size()).starts_with(end)) return number;
+    return 0;
+}
+
+} // namespace
+
+int ended_by(const exit_result &e, const std::string &said)
+{
+    if (e.what == exit_result::signalled) return e.status;
+    if (e.what == exit_result::exited && e.status > 128) return e.status - 128; // a shell's status
+    for (const std::string &line : lines(said))
+        if (const int signal = signal_in(line)) return signal;
+    return 0;
+}
+
+void require_not_killed(const job &j, int signal)
+{
+    if (signal != SIGKILL && signal != SIGTERM) return;
+    throw machine_error(fmt::format(
+        "the compiler was killed by signal {} (SIG{}) while it worked on {}; that says nothing "
+        "about the file. Mostly the machine has run out of memory.\n  what to do: close other "
+        "programs, grade fewer files at a time, and run it again; if it is always this file, look "
+        "for huge static arrays and for templates that expand without end",
+        signal, sigabbrev_np(signal), j.shown));
+}
+
+bool speaks_of_machine(const std::string &said)
+{
+    return contains_any(said, {"No space left on device", "Disk quota exceeded",
+                               "Read-only file system", "Permission denied", "Too many open files",
+                               "File too large", "Input/output error", "Cannot allocate memory",
+                               "Resource temporarily unavailable"});
+}
+
+bool lacked_memory(const std::string &said)
+{
+    return contains_any(
+        said, {"virtual memory exhausted", "out of memory", "bad_alloc", "Cannot allocate memory"});
+}
+
+void require_memory(const build_limits &limits)
+{
+    rlimit given{};
+    if (getrlimit(RLIMIT_AS, &given) != 0 || given.rlim_max >= limits.memory) return;
+    throw machine_error(fmt::format("a program may have only {} MiB of memory here, and the "
+                                    "compiler may need {} MiB.\n  what to do: raise the limit "
+                                    "(ulimit -v)",
+                                    given.rlim_max >> 20, limits.memory >> 20));
+}
+
+void require_room_to_build(const std::string &cache)
+{
+    require_room(temporary_folder());
+    require_room(cache);
+}
+
+} // namespace cli

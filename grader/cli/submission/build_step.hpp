@@ -1,0 +1,120 @@
+// Shared by the steps of a submission's build: its file, its compile folder, and fault diagnosis.
+#pragma once
+
+#include "cli/support/subprocess.hpp"
+#include "submission.hpp"
+
+#include "process/sandbox.hpp"
+
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cli {
+
+// Thrown for a fault of the student's; becomes the verdict of the build.
+struct refusal {
+    grading::verdict what;
+    std::string message, hint, diagnostics;
+};
+
+// One compile of one file.
+struct job {
+    const toolchain &tools;
+    const submission_request &request;
+    const build_limits &limits;
+    std::string file, shown, text; // file name, path as the student knows it, contents
+    std::string tree_name;         // path in the compile tree: "labs/02_coalescing/stub.cu"
+
+    std::string contract_folder() const;
+    std::string key() const; // the object's cache key: equal keys mean equal objects
+};
+
+// The kernel's count of out-of-memory kills; empty: it has none.
+std::string killed_for_memory();
+
+// The folder of the compile, with the file, its headers and our tools.
+struct workplace {
+    std::string tree;    // as we see it
+    std::string visible; // as the compiler sees it
+    std::optional<grading::sandbox> closed = {};
+    std::string killed_before = killed_for_memory();
+};
+
+// compile_step.cpp
+
+// The path of the compiled object, as the compiler sees it.
+std::string object_in(const workplace &w);
+
+void lay_out(const job &j, const std::string &scratch, workplace &w);
+// Makes the compilers' and the linker's own files visible in the sandbox.
+void show_tools(const toolchain &t, grading::sandbox &s);
+// Lets the compiler see only its own files, wherever they are installed, and the tree. With
+// namespaces the tree appears at the project's path, so that paths in messages and line tables are
+// the student's; the project itself is hidden.
+void close_off(const job &j, workplace &w);
+// `scratch`: the folder for temporary files.
+std::vector<std::string> minimal_environment(const job &j, const std::string &scratch);
+
+exit_result compile(const job &j, const workplace &w);
+// Returns the compiler's output with the student's path and without lines about our tools.
+std::string diagnostics(const job &j, const workplace &w, const exit_result &e);
+// Compiles an empty file: if that fails, the machine is at fault. The submission's own compile
+// cannot show this, since it can print messages that look like anything.
+exit_result compile_empty(const job &j, bool closed);
+bool compiles_empty(const exit_result &e);
+[[noreturn]] void refuse_compile(const job &j, const workplace &w, const exit_result &e);
+// Returns true if the compiler finds all it needs in the sandbox; a success is remembered.
+bool sandbox_suffices(const job &j);
+// Called after a failed compile. Returns true if its messages are about the machine, which has
+// recovered since; throws machine_error if it has not.
+bool machine_came_between(const job &j, const workplace &w, const exit_result &e);
+
+// inspect_step.cpp: each function throws refusal if it finds something forbidden to submissions.
+
+// Every file that was read must be the compiler's, the contract, or the submission.
+void check_dependencies(const job &j, const workplace &w);
+// Refuses directives by which the assembler could read any file without a sandbox.
+void check_directives(const job &j);
+void check_size(const job &j, const std::string &object);
+// Refuses device-side launches in a lab without device linking. The compiler does so as well, but
+// assembly gets around it.
+void check_launches(const job &j, const std::string &object);
+std::string symbols(const job &j, const workplace &w);
+// Returns true if host code has a system call instruction, which needs no library function.
+bool enters_the_system(const job &j, const workplace &w);
+
+// link_step.cpp
+
+std::string linked(const job &j, const std::string &object_folder, const std::string &backend,
+                   built_submission &result);
+
+// object_names.cpp
+
+// Demangles a symbol: "scale(float*, int)". c++filt runs under limits, since a short mangled name
+// can expand to more than the machine's memory.
+std::string in_words(const std::string &symbol);
+
+// build_faults.cpp
+
+bool contains_any(const std::string &text, std::initializer_list<const char *> words);
+void replace_all(std::string &text, const std::string &from, const std::string &to);
+// Returns the number of at most six digits at the start of a text; -1: there is none.
+int leading_number(std::string_view text);
+// Returns the signal that ended the compiler or the linker, or a part of it according to its
+// output; 0: none did.
+int ended_by(const exit_result &e, const std::string &said);
+// Throws machine_error for SIGKILL and SIGTERM: a kill from outside is no fault of the submission.
+void require_not_killed(const job &j, int signal);
+// Returns true if the output of a compiler or a linker is about the machine. `said` is all of it,
+// including lines about our files, which no student is shown. A submission can forge such lines.
+bool speaks_of_machine(const std::string &said);
+bool lacked_memory(const std::string &said);
+// Throws machine_error if the machine gives a compiler less memory than a submission may use.
+void require_memory(const build_limits &limits);
+// Called after a failed compile or link: throws machine_error if the disk has no room for output.
+void require_room_to_build(const std::string &cache);
+
+} // namespace cli

@@ -1,0 +1,255 @@
+// Compiles a submission in a folder that holds the contract and the file and nothing else.
+#include "build_step.hpp"
+
+#include "cli/results/progress.hpp"
+#include "cli/support/errors.hpp"
+#include "cli/support/files.hpp"
+#include "object_cache.hpp"
+
+#include <fmt/format.h>
+
+#include <signal.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <mutex>
+#include <string_view>
+
+namespace cli {
+
+namespace fs = std::filesystem;
+using grading::verdict;
+
+std::string object_in(const workplace &w) { return w.visible + "/.made/object.o"; }
+
+void lay_out(const job &j, const std::string &scratch, workplace &w)
+{
+    w.tree = w.visible = scratch + "/tree";
+    auto put = [&](const std::string &name, const std::string &text) {
+        fs::path path = fs::path(w.tree) / name;
+        fs::create_directories(path.parent_path());
+        write_atomically(path.string(), text);
+    };
+    for (const std::string &header : j.tools.headers(*j.request.of))
+        put(j.tools.shown(header), read_text(header));
+    put(j.tree_name, j.text);
+    put(".tools/compile.sh", read_text(j.tools.compile_script));
+    put(".tools/keep", read_text(j.request.of->keep));
+    fs::create_directories(w.tree + "/.made");
+}
+
+void show_tools(const toolchain &t, grading::sandbox &s)
+{
+    s.show_system();
+    for (const char *path : {"/usr", "/bin", "/sbin", "/lib32"}) s.show(path);
+    // A toolkit installed by pip lies inside the project.
+    s.show(t.source_root + "/.venv");
+    s.show(fs::path(t.nvcc).parent_path().parent_path());
+    s.show(fs::canonical(t.nvcc).parent_path().parent_path());
+    if (!t.cuda_include.empty()) s.show(t.cuda_include);
+    std::string compiler =
+        t.cxx[0].find('/') == std::string::npos ? find_program(t.cxx[0]) : t.cxx[0];
+    if (!compiler.empty()) s.show(fs::canonical(compiler).parent_path().parent_path());
+}
+
+void close_off(const job &j, workplace &w)
+{
+    const grading::confinement how = grading::available_confinement(false);
+    if (how == grading::confinement::none) return;
+    grading::sandbox &s = w.closed.emplace(how, grading::sandbox_options{.processes = true});
+    if (how == grading::confinement::namespaces) w.visible = j.tools.source_root;
+    s.show(w.tree, w.visible, true);
+    show_tools(j.tools, s);
+}
+
+std::vector<std::string> minimal_environment(const job &j, const std::string &scratch)
+{
+    std::string path = fs::path(j.tools.nvcc).parent_path().string();
+    std::string compiler = fs::path(j.tools.cxx[0]).parent_path().string();
+    if (!compiler.empty()) path += ":" + compiler;
+    return {"PATH=" + path + ":/usr/local/bin:/usr/bin:/bin", "LC_ALL=C", "HOME=/nonexistent",
+            "TMPDIR=" + scratch};
+}
+
+exit_result compile(const job &j, const workplace &w)
+{
+    child c;
+    std::string made = w.visible + "/.made/";
+    c.arguments = {
+        "/bin/sh",        w.visible + "/.tools/compile.sh", j.tools.nvcc, j.tree_name, object_in(w),
+        made + "depends", w.visible + "/.tools/keep"};
+    for (const std::string &flag : flags_for(j.tools, *j.request.of, j.request.backends))
+        c.arguments.push_back(flag);
+    c.arguments.push_back("-I" + j.contract_folder());
+    c.folder = w.visible;
+    c.environment = minimal_environment(j, w.visible + "/.made");
+    c.keep = j.limits.diagnostics * 4; // cut again by diagnostics()
+    c.wall = j.limits.wall;
+    c.limits = {{RLIMIT_CPU, j.limits.cpu_seconds},
+                {RLIMIT_AS, j.limits.memory},
+                {RLIMIT_FSIZE, j.limits.object_bytes}};
+    if (w.closed) c.within = &*w.closed;
+    return run(c);
+}
+
+namespace {
+
+// Rewrites "ptxas FILE.ptx, line 27; error   : Unknown modifier", whose file is a temporary one.
+std::string without_ptx_file(const std::string &line)
+{
+    const std::size_t at = line.find(".ptx, line "), error = line.find("; error");
+    const std::size_t text = line.find(": ", error);
+    if (!line.starts_with("ptxas ") || at == line.npos || error == line.npos || text == line.npos)
+        return line;
+    const std::size_t number = at + std::string_view(".ptx, line ").size();
+    return fmt::format("ptxas: error: {} (line {} of the PTX made of your file)",
+                       line.substr(text + 2), line.substr(number, error - number));
+}
+
+} // namespace
+
+std::string diagnostics(const job &j, const workplace &w, const exit_result &e)
+{
+    std::string text = e.text;
+    for (const std::string &root : {w.tree, w.visible}) replace_all(text, root + "/", "");
+    if (j.tree_name != j.shown) replace_all(text, j.tree_name, j.shown);
+    std::string kept;
+    for (const std::string &said : lines(text))
+        if (const std::string line = without_ptx_file(said);
+            line.find(".tools/") == line.npos && line.find(".made/") == line.npos)
+            kept += line + "\n";
+    std::string safe = sanitized(kept, j.limits.diagnostics);
+    return e.cut ? safe + "\n[the compiler said more]" : safe;
+}
+
+namespace {
+
+std::string first_error(const std::string &text)
+{
+    const std::vector<std::string> all = lines(text);
+    for (const char *sign : {"error:", "error #", "error"}) // a warning may mention errors
+        for (const std::string &line : all)
+            if (line.find(sign) != line.npos) return line;
+    return all.empty() ? "the compiler gave no reason" : all[0];
+}
+
+// Exit statuses of compile.sh for a file that compiles but lacks a function of the contract, or
+// has global names that objcopy cannot remove.
+constexpr int lacks_function = 3, has_other_names = 4;
+
+refusal missing_function(const job &j, const std::string &said)
+{
+    const lab &l = *j.request.of;
+    std::string message = first_error(said);
+    for (const std::string &line : lines(said)) { // warnings may come first
+        if (line.ends_with(" defines none of lab.hpp's functions"))
+            return {verdict::BUILD_FAILED, line,
+                    j.shown == j.tools.shown(j.tools.stub(l))
+                        ? "to get the stub back: ./workbook reset " + number_of(l.name)
+                        : "copy their declarations from lab.hpp and write their bodies",
+                    said};
+        std::size_t at = line.find("lab.hpp declares");
+        if (at == line.npos) continue;
+        message = line.substr(at);
+        break;
+    }
+    return {verdict::BUILD_FAILED, message, "copy its declaration from lab.hpp and write its body",
+            said};
+}
+
+} // namespace
+
+exit_result compile_empty(const job &j, bool closed)
+{
+    job empty = j;
+    empty.text = "\n";
+    scratch_folder scratch;
+    workplace w;
+    lay_out(empty, scratch.path(), w);
+    if (closed) close_off(empty, w);
+    return compile(empty, w);
+}
+
+bool compiles_empty(const exit_result &e)
+{
+    return e.what == exit_result::exited && e.status == lacks_function;
+}
+
+namespace {
+
+// Returns true if the submission itself printed that a part of the compiler was killed: there was
+// no out-of-memory kill meanwhile, and an empty file compiles.
+bool is_forged_kill(const job &j, const workplace &w, const exit_result &e)
+{
+    const int signal = ended_by(e, e.text);
+    const bool by_words = e.what == exit_result::exited && e.status <= 128;
+    return by_words && (signal == SIGKILL || signal == SIGTERM) &&
+           killed_for_memory() == w.killed_before &&
+           compiles_empty(compile_empty(j, w.closed.has_value()));
+}
+
+} // namespace
+
+[[noreturn]] void refuse_compile(const job &j, const workplace &w, const exit_result &e)
+{
+    std::string said = diagnostics(j, w, e);
+    if (e.what == exit_result::not_started)
+        throw machine_error(fmt::format("the compiler {}: see ./workbook doctor", e.words()));
+    if (e.what == exit_result::exited && e.status == lacks_function && !said.empty())
+        throw missing_function(j, said);
+    if (e.what == exit_result::exited && e.status == has_other_names)
+        throw refusal{verdict::BUILD_REJECTED, first_error(said),
+                      "declare no symbols in assembly: a kernel and the contract need none", said};
+    int signal = ended_by(e, said);
+    bool time_over = e.what == exit_result::timed_out || signal == SIGXCPU ||
+                     contains_any(said, {"CPU time limit", "signal 24"});
+    if (time_over)
+        throw refusal{
+            verdict::BUILD_TIMEOUT,
+            fmt::format("{} was still compiling after {} s", j.shown, j.limits.wall.count()),
+            "look for templates, constexpr functions or macros that expand without end", said};
+    if (!is_forged_kill(j, w, e)) require_not_killed(j, signal);
+    if (lacked_memory(said))
+        throw refusal{verdict::BUILD_FAILED,
+                      fmt::format("{} needs more than {} GiB of memory to compile", j.shown,
+                                  j.limits.memory >> 30),
+                      "look for huge static arrays and for templates that expand without end",
+                      said};
+    if (signal)
+        throw refusal{verdict::BUILD_FAILED,
+                      fmt::format("the compiler itself crashed at {} (signal {})", j.shown, signal),
+                      "leave out what you wrote last, to find the lines that it cannot take", said};
+    throw refusal{verdict::BUILD_FAILED, first_error(said),
+                  "mend the first error; the ones after it often follow from it", said};
+}
+
+bool sandbox_suffices(const job &j)
+{
+    static std::mutex one_at_a_time;
+    std::lock_guard lock(one_at_a_time);
+    std::string marker = j.tools.build_root + "/submissions/sandbox";
+    std::string tried = stamp(fs::canonical(j.tools.nvcc)) + j.tools.cxx[0] + "\n" +
+                        name(grading::available_confinement(false)) + "\n";
+    for (const std::string &flag : flags_for(j.tools, *j.request.of, j.request.backends))
+        tried += flag + "\n";
+    if (fs::exists(marker) && read_text(marker) == tried) return true;
+    bool suffices = compiles_empty(compile_empty(j, true));
+    if (suffices) write_atomically(marker, tried);
+    return suffices;
+}
+
+bool machine_came_between(const job &j, const workplace &w, const exit_result &e)
+{
+    require_room_to_build(j.tools.build_root);
+    const bool memory = lacked_memory(e.text), others = speaks_of_machine(e.text);
+    if (memory) require_memory(j.limits);
+    if (!memory && !others) return false;
+    if (exit_result empty = compile_empty(j, w.closed.has_value()); !compiles_empty(empty))
+        throw machine_error(fmt::format("the compiler {} at {}, and so it does at an empty file; "
+                                        "this is no fault of the submission. It said:\n{}",
+                                        e.words(), j.shown, sanitized(e.text, 1000)));
+    return others;
+}
+
+} // namespace cli

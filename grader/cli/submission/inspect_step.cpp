@@ -1,0 +1,188 @@
+// Checks that a compile read, and its object contains, only what a submission may have.
+#include "build_step.hpp"
+
+#include "cli/support/errors.hpp"
+#include "cli/support/files.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <sstream>
+#include <string_view>
+
+namespace cli {
+
+namespace fs = std::filesystem;
+using grading::verdict;
+
+namespace {
+
+std::string normal(const std::string &path) { return fs::path(path).lexically_normal().string(); }
+
+bool inside(const std::string &path, const std::string &folder)
+{
+    return path.rfind(normal(folder) + "/", 0) == 0;
+}
+
+// The project may itself lie in /opt or /usr, so its own tree counts only for a toolkit in it.
+bool belongs_to_compiler(const toolchain &t, const std::string &path)
+{
+    fs::path nvcc(t.nvcc);
+    std::vector<std::string> folders = {nvcc.parent_path().parent_path(),
+                                        fs::canonical(nvcc).parent_path().parent_path(),
+                                        t.source_root + "/.venv"};
+    if (!t.cuda_include.empty())
+        folders.insert(folders.end(), {t.cuda_include, fs::canonical(t.cuda_include)});
+    if (!inside(path, t.source_root))
+        folders.insert(folders.end(), {"/usr", "/lib", "/opt", "/nix/store"});
+    return std::any_of(folders.begin(), folders.end(),
+                       [&](const std::string &folder) { return inside(path, folder); });
+}
+
+} // namespace
+
+void check_dependencies(const job &j, const workplace &w)
+{
+    std::string text = read_text(w.tree + "/.made/depends");
+    replace_all(text, "\\\n", " ");
+    std::size_t colon = text.find(": ");
+    std::istringstream names(colon == text.npos ? "" : text.substr(colon + 1));
+    for (std::string name; names >> name;) {
+        if (name.back() == ':') break; // what follows are empty rules for deleted headers
+        std::string path = normal(name[0] == '/' ? name : w.visible + "/" + name);
+        if (path == normal(w.visible + "/" + j.tree_name)) continue;
+        std::vector<std::string> given = j.tools.headers(*j.request.of);
+        if (std::any_of(given.begin(), given.end(), [&](const std::string &header) {
+                return path == normal(w.visible + "/" + j.tools.shown(header));
+            }))
+            continue;
+        bool known = belongs_to_compiler(j.tools, path);
+        if (!known)
+            throw refusal{
+                verdict::BUILD_REJECTED,
+                fmt::format("{} includes {}; a submission may include lab.hpp, "
+                            "../check.hpp and the headers of the compiler and the CUDA Toolkit",
+                            j.shown, sanitized(j.tools.shown(path), 400)),
+                "copy what you need into your file",
+                {}};
+        for (const std::string &headers : j.request.of->forbidden)
+            if (path.find("/include/" + headers + "/") != path.npos ||
+                path.find("/cccl/" + headers + "/") != path.npos)
+                throw refusal{verdict::FORBIDDEN_API,
+                              fmt::format("{} includes headers of {}, a library that has what this "
+                                          "lab asks you to write",
+                                          j.shown, headers),
+                              "leave it out and write it yourself",
+                              {}};
+    }
+}
+
+void check_directives(const job &j)
+{
+    if (contains_any(j.text, {".incbin", ".include"}))
+        throw refusal{
+            verdict::BUILD_REJECTED,
+            fmt::format("{} tells the assembler to read a file (.incbin or .include)", j.shown),
+            "write the data into your file",
+            {}};
+}
+
+namespace {
+
+refusal too_large(const job &j, const std::string &why)
+{
+    return {verdict::BUILD_REJECTED,
+            j.shown + " compiles to too much code or data to be checked: " + why,
+            "leave out assembly and macros that fill memory, and give large arrays their values "
+            "while the program runs",
+            {}};
+}
+
+} // namespace
+
+void check_launches(const job &j, const std::string &object)
+{
+    const std::vector<std::string> &flags = j.request.of->nvcc;
+    if (std::find(flags.begin(), flags.end(), "-rdc=true") != flags.end() ||
+        read_text(object).find("__cudaCDP2") == std::string::npos)
+        return;
+    throw refusal{verdict::BUILD_REJECTED,
+                  fmt::format("kernels of {} launch kernels, or copy, by the runtime of kernels, "
+                              "and this lab is compiled without it",
+                              j.shown),
+                  "launch and copy from the host",
+                  {}};
+}
+
+void check_size(const job &j, const std::string &object)
+{
+    if (const auto bytes = fs::file_size(object); bytes > j.limits.checked_bytes)
+        throw too_large(j, fmt::format("{:.1f} MiB, and at most {} MiB are allowed",
+                                       static_cast<double>(bytes) / (1 << 20),
+                                       j.limits.checked_bytes >> 20));
+}
+
+namespace {
+
+// Runs a tool that inspects the object, in the compiler's folder and sandbox, with a time limit.
+exit_result inspected(const job &j, const workplace &w, child &c)
+{
+    c.wall = j.limits.check;
+    c.folder = w.visible;
+    c.environment = minimal_environment(j, w.visible + "/.made");
+    if (w.closed) c.within = &*w.closed;
+    exit_result e = run(c);
+    if (e.what == exit_result::timed_out)
+        throw too_large(
+            j, fmt::format("{} was not done after {} s", c.arguments[0], j.limits.check.count()));
+    return e;
+}
+
+// Rejects an object that a working tool cannot read. The compiler never writes such an object, so
+// inline assembly must have. Throws machine_error if the tool itself does not run.
+[[noreturn]] void refuse_unreadable(const job &j, const workplace &w, const std::string &tool,
+                                    const exit_result &e)
+{
+    child alone;
+    alone.arguments = {tool, "--version"};
+    alone.keep = 0;
+    const bool ran = e.what == exit_result::exited && e.status <= 128;
+    if (!ran || !inspected(j, w, alone).ok())
+        throw machine_error(fmt::format("{} {}. It is part of binutils", tool, e.words()));
+    throw refusal{verdict::BUILD_REJECTED,
+                  fmt::format("its object file is none that {} can read", tool),
+                  "leave out the assembly that makes sections of its own",
+                  {}};
+}
+
+} // namespace
+
+std::string symbols(const job &j, const workplace &w)
+{
+    child c;
+    c.arguments = nm({}, object_in(w));
+    c.keep = 4 << 20;
+    exit_result e = inspected(j, w, c);
+    if (!e.ok()) refuse_unreadable(j, w, "nm", e);
+    if (e.cut)
+        throw refusal{verdict::BUILD_REJECTED,
+                      "the file defines or uses too many names to check",
+                      "leave out the assembly or the macros that make them",
+                      {}};
+    return e.text;
+}
+
+bool enters_the_system(const job &j, const workplace &w)
+{
+    bool found = false;
+    child c;
+    c.arguments = {"objdump", "-d", "--no-show-raw-insn", object_in(w)};
+    c.keep = 0;
+    c.each_line = [&](std::string_view line) { found = found || is_system_call(line); };
+    exit_result e = inspected(j, w, c);
+    if (!e.ok()) refuse_unreadable(j, w, "objdump", e);
+    return found;
+}
+
+} // namespace cli

@@ -1,0 +1,172 @@
+// Links a worker: the submission's object, our worker library, and the CUDA or simulator runtime.
+#include "build_step.hpp"
+
+#include "cli/support/errors.hpp"
+#include "cli/support/files.hpp"
+#include "object_cache.hpp"
+
+#include <fmt/format.h>
+
+#include <sys/resource.h>
+
+#include <filesystem>
+#include <set>
+
+namespace cli {
+
+namespace fs = std::filesystem;
+using grading::verdict;
+
+namespace {
+
+std::vector<std::string> link_command(const job &j, const std::string &object,
+                                      const std::string &backend)
+{
+    const toolchain &t = j.tools;
+    std::vector<std::string> c = t.cxx;
+    // Names stay mangled, because demangled ones have no bound: see in_words. And no linker plugin
+    // reads sections that an object may have for it.
+    c.insert(c.end(), {"-fno-use-linker-plugin", object, "-Wl,--no-demangle", "-Wl,--whole-archive",
+                       j.request.of->worker_library});
+    if (backend == "sim") c.push_back(t.simulator_library);
+    c.push_back("-Wl,--no-whole-archive");
+    if (backend == "gpu") c.push_back(t.cudart_static);
+    c.insert(c.end(), t.link_flags.begin(), t.link_flags.end());
+    c.insert(c.end(), j.request.of->link.begin(), j.request.of->link.end());
+    return c;
+}
+
+// Shows the sandbox what the linker reads, and the program's folder, which it may write. Meson's
+// libraries are thin archives that name objects in the .a.p folders beside them.
+void close_off_link(const job &j, const std::string &object, const std::string &folder,
+                    grading::sandbox &s)
+{
+    const toolchain &t = j.tools;
+    show_tools(t, s);
+    for (const fs::directory_entry &e : fs::directory_iterator(t.build_root))
+        if (e.path().string().ends_with(".a.p")) s.show(e.path());
+    for (const std::string &file : {j.request.of->worker_library, t.simulator_library,
+                                    t.cudart_static, t.build_root + "/yardstick.o", object})
+        s.show(file);
+    for (const std::string &word : j.request.of->link)
+        if (word.starts_with("-L")) s.show(word.substr(2));
+    s.show(folder, folder, true); // last: it may lie below a folder shown read-only
+}
+
+// Links an object to the worker `program`; in a sandbox if `closed` and this machine can make one.
+exit_result link(const job &j, const std::string &object, const std::string &backend,
+                 const std::string &program, bool closed)
+{
+    const std::string folder = fs::path(program).parent_path();
+    child c;
+    c.arguments = link_command(j, object, backend);
+    c.arguments.insert(c.arguments.end(), {"-o", program});
+    c.environment = minimal_environment(j, folder);
+    c.wall = std::chrono::seconds(120);
+    c.limits = {{RLIMIT_AS, j.limits.memory}, {RLIMIT_FSIZE, j.limits.object_bytes}};
+    std::optional<grading::sandbox> within;
+    const grading::confinement how = grading::available_confinement(false);
+    if (closed && how != grading::confinement::none) {
+        within.emplace(how, grading::sandbox_options{.processes = true});
+        close_off_link(j, object, folder, *within);
+        c.within = &*within;
+    }
+    exit_result e = run(c);
+    if (e.what == exit_result::not_started)
+        throw machine_error(fmt::format("{} {}", c.arguments[0], e.words()));
+    return e;
+}
+
+// True if the naive reference, which is known to be correct, links in the submission's place.
+bool naive_links(const job &j, const std::string &backend, const std::string &folder, bool closed)
+{
+    std::string object = j.tools.build_root + "/" + j.request.of->name + ".naive.o";
+    const std::string program = folder + "/naive";
+    const bool links = fs::exists(object) && link(j, object, backend, program, closed).ok();
+    fs::remove(program);
+    return links;
+}
+
+// Explains a failed link. Throws machine_error if the submission cannot be the cause.
+refusal link_refusal(const job &j, const std::string &backend, const exit_result &e,
+                     const std::string &folder, bool closed)
+{
+    std::string said = sanitized(e.text, j.limits.diagnostics);
+    static const std::string marker = "undefined reference to `";
+    std::set<std::string> names;
+    for (std::size_t at = 0; (at = said.find(marker, at)) != said.npos;) {
+        at += marker.size();
+        names.insert(said.substr(at, said.find('\'', at) - at));
+    }
+    if (names.empty() && naive_links(j, backend, folder, closed))
+        return {verdict::BUILD_FAILED,
+                fmt::format("{} compiled but does not link: {}", j.shown,
+                            lines(e.text).empty() ? "the linker " + e.words()
+                                                  : sanitized(lines(e.text)[0], 400)),
+                "look for huge static arrays, and for assembly", said};
+    if (names.empty())
+        throw machine_error(fmt::format("{} compiled, but its worker does not link; this is no "
+                                        "fault of the submission:\n{}",
+                                        j.shown, said));
+    std::string all;
+    constexpr std::size_t max_shown = 1000; // bytes
+    for (const std::string &name : names)
+        if (all.size() < max_shown) all += (all.empty() ? "" : ", ") + in_words(name);
+    return {verdict::BUILD_FAILED,
+            fmt::format("{} uses {}, which neither it nor the CUDA runtime defines", j.shown,
+                        sanitized(all, max_shown)),
+            "define it in your file, or correct its name; of libraries only the CUDA runtime and "
+            "what headers alone hold can be used",
+            {}};
+}
+
+} // namespace
+
+std::string linked(const job &j, const std::string &object_folder, const std::string &backend,
+                   built_submission &result)
+{
+    object_cache workers(j.tools.build_root + "/submissions/" + j.request.of->name + "/workers");
+    std::string runtime = backend == "sim" ? j.tools.simulator_library : j.tools.cudart_static;
+    const std::string object = object_folder + "/object.o";
+    std::string key = backend + "\n" + read_text(object_folder + "/key") + "\n";
+    for (const std::string &word : link_command(j, object, backend)) key += word + " ";
+    key += "\n" + stamp(j.request.of->worker_library) + stamp(runtime);
+    std::string name =
+        "/" + j.request.of->name + "." + fs::path(j.file).stem().string() + "." + backend;
+    bool found = false;
+    std::string at = workers.find(key, found);
+    if (found) return at + name;
+    result.from_cache = false;
+    std::string fresh = workers.prepare(key);
+    bool closed = true;
+    auto make = [&] {
+        exit_result e = link(j, object, backend, fresh + name, closed);
+        result.cpu_seconds += e.cpu_seconds;
+        return e;
+    };
+    try {
+        const std::string killed_before = killed_for_memory();
+        exit_result e = make();
+        if (!e.ok() && !j.request.require_sandbox && !naive_links(j, backend, fresh, true) &&
+            naive_links(j, backend, fresh, false)) {
+            closed = false; // the linker lacks something in the sandbox
+            e = make();
+        }
+        if (!e.ok()) require_room_to_build(fresh);
+        if (!e.ok() && speaks_of_machine(e.text)) e = make(); // there is room again
+        // A submission can forge the linker's message that it was killed, not the kernel's count.
+        const bool by_words = e.what == exit_result::exited && e.status <= 128;
+        if (const int signal = ended_by(e, e.text);
+            signal != 0 && !(by_words && killed_for_memory() == killed_before &&
+                             naive_links(j, backend, fresh, closed)))
+            require_not_killed(j, signal);
+        if (!e.ok()) throw link_refusal(j, backend, e, fresh, closed);
+    } catch (...) {
+        fs::remove_all(fresh);
+        throw;
+    }
+    workers.keep(fresh, at);
+    return at + name;
+}
+
+} // namespace cli

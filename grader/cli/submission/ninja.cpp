@@ -1,0 +1,132 @@
+// Has ninja build exactly what a command needs, and shows the progress.
+#include "ninja.hpp"
+
+#include "cli/support/errors.hpp"
+#include "cli/support/files.hpp"
+#include "cli/support/subprocess.hpp"
+
+#include <fmt/format.h>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace cli {
+
+namespace {
+
+constexpr const char *step_prefix = "workbook-step ";
+
+std::string first_failure(const std::string &text)
+{
+    std::size_t at = text.find("FAILED: ");
+    std::string from = at == text.npos ? text : text.substr(at);
+    std::string result;
+    int shown = 0;
+    bool command = false; // ninja repeats the failed command, however long, below the FAILED line
+    for (const std::string &line : lines(from)) {
+        bool noise = command || line.rfind(step_prefix, 0) == 0 || line.rfind("ninja: ", 0) == 0;
+        command = line.rfind("FAILED: ", 0) == 0;
+        if (noise) continue;
+        if (++shown > 40) break;
+        result += "    " + sanitized(line, 400) + "\n";
+    }
+    return result;
+}
+
+} // namespace
+
+progress_line::progress_line(bool wanted) : terminal_(detect_terminal(2)), wanted_(wanted) {}
+
+progress_line::~progress_line() { clear(); }
+
+void progress_line::say(const std::string &text)
+{
+    if (!wanted_ || text == last_) return;
+    last_ = text;
+    if (!terminal_.interactive) {
+        // A log keeps every line, so it gets no counters that change many times per second.
+        if (text.find('/') == text.npos) fmt::print(stderr, "{}\n", text);
+        return;
+    }
+    std::string cut = text.substr(0, static_cast<std::size_t>(terminal_.width - 1));
+    int width = columns(cut);
+    fmt::print(stderr, "\r{}{}", dim(terminal_, cut),
+               std::string(std::max(0, shown_ - width), ' '));
+    std::fflush(stderr);
+    shown_ = width;
+}
+
+void progress_line::clear()
+{
+    // Overwrite with blanks: not every terminal understands an erase sequence.
+    if (shown_) fmt::print(stderr, "\r{}\r", std::string(shown_, ' '));
+    std::fflush(stderr);
+    shown_ = 0;
+}
+
+void build_targets(const toolchain &t, const std::vector<std::string> &targets,
+                   progress_line &progress)
+{
+    file_lock lock(t.build_root + "/.cuda-workbook.lock",
+                   [&] { progress.say("waiting for another build in this folder"); });
+    child c;
+    c.arguments = {t.ninja, "-C", t.build_root};
+    std::string inside = t.build_root + "/";
+    for (const std::string &target : targets) {
+        std::string name = target.rfind(inside, 0) == 0 ? target.substr(inside.size()) : target;
+        if (std::find(c.arguments.begin(), c.arguments.end(), name) == c.arguments.end())
+            c.arguments.push_back(name);
+    }
+    c.environment.emplace();
+    for (char **e = environ; *e; ++e)
+        if (std::string_view(*e).rfind("NINJA_STATUS=", 0) != 0) c.environment->push_back(*e);
+    c.environment->push_back(std::string("NINJA_STATUS=") + step_prefix + "%f/%t ");
+    c.keep = 1 << 20;
+    c.wall = std::chrono::seconds(1800);
+    bool announced = false;
+    c.each_line = [&](const std::string_view line) {
+        if (line.rfind(step_prefix, 0) != 0) return;
+        std::string step(line.substr(std::string_view(step_prefix).size()));
+        if (!announced) progress.say("building the grader and the worked versions");
+        announced = true;
+        progress.say("building " + step);
+    };
+    exit_result e = run(c);
+    if (e.what == exit_result::not_started)
+        throw machine_error(fmt::format("ninja {}: see ./workbook doctor", e.words()));
+    if (!e.ok()) {
+        require_room(t.build_root);
+        require_room(temporary_folder());
+        throw machine_error(
+            fmt::format("the workbook itself did not build (ninja {}); this is not about your "
+                        "file:\n{}  what to do: undo changes outside labs/*/stub.cu, then "
+                        "./workbook doctor",
+                        e.words(), first_failure(e.text)));
+    }
+}
+
+std::vector<std::string> linked_with(const std::string &backend)
+{
+    return backend == "gpu" ? std::vector<std::string>{"gpu", "sim"} : std::vector{backend};
+}
+
+std::vector<std::string> submission_targets(const toolchain &t, const lab &l)
+{
+    std::vector<std::string> targets = {l.worker_library, l.keep};
+    targets.push_back(t.simulator_library);
+    return targets;
+}
+
+std::vector<std::string> grading_targets(const toolchain &t, const lab &l,
+                                         const std::string &backend)
+{
+    std::vector<std::string> targets = {t.grader(l), t.simulated_device()};
+    for (const std::string &with : linked_with(backend))
+        targets.push_back(t.program(l, "naive", with));
+    if (l.library && backend == "gpu") targets.push_back(t.program(l, "library", backend));
+    return targets;
+}
+
+} // namespace cli

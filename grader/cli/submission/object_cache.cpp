@@ -1,0 +1,100 @@
+// A cache of compiled objects and linked workers, keyed by the content they were built from.
+#include "object_cache.hpp"
+
+#include "cli/support/errors.hpp"
+#include "cli/support/files.hpp"
+
+#include <fmt/format.h>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <string_view>
+#include <vector>
+
+namespace cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::size_t max_kept = 200;
+
+// True for a temporary folder of prepare(); an old one was left by a program that was killed.
+bool unfinished(const fs::path &entry) { return entry.filename().string().starts_with(".new."); }
+
+} // namespace
+
+std::string hashed(std::string_view text)
+{
+    std::uint64_t h = 0xcbf29ce484222325;
+    for (unsigned char c : text) h = (h ^ c) * 0x100000001b3;
+    return fmt::format("{:016x}", h);
+}
+
+std::string stamp(const std::string &path)
+{
+    struct stat s {};
+    if (stat(path.c_str(), &s) != 0) return path + " is not there\n";
+    return fmt::format("{} {} {}.{:09}\n", path, s.st_size, s.st_mtim.tv_sec, s.st_mtim.tv_nsec);
+}
+
+object_cache::object_cache(std::string folder) : folder_(std::move(folder))
+{
+    fs::create_directories(folder_);
+}
+
+std::string object_cache::find(const std::string &key, bool &found) const
+{
+    for (int i = 0;; ++i) { // a different key with the same hash takes the next number
+        std::string at =
+            fmt::format("{}/{}{}", folder_, hashed(key), i ? fmt::format("-{}", i) : "");
+        if (!fs::exists(at + "/key")) {
+            found = false;
+            return at;
+        }
+        if (read_text(at + "/key") == key) {
+            std::error_code ignored; // the time only marks the entry as recently used
+            fs::last_write_time(at, fs::file_time_type::clock::now(), ignored);
+            found = true;
+            return at;
+        }
+    }
+}
+
+std::string object_cache::prepare(const std::string &key) const
+{
+    std::string name = folder_ + "/.new.XXXXXX";
+    if (!mkdtemp(name.data())) throw machine_error(cannot_write(folder_, errno));
+    write_atomically(name + "/key", key);
+    return name;
+}
+
+void object_cache::keep(const std::string &prepared, const std::string &at) const
+{
+    std::error_code error;
+    fs::rename(prepared, at, error);
+    if (error) fs::remove_all(prepared);
+    if (!fs::exists(at + "/key")) throw machine_error(cannot_write(at, error.value()));
+    forget_oldest();
+}
+
+void object_cache::forget_oldest() const
+{
+    std::vector<std::pair<fs::file_time_type, fs::path>> entries;
+    std::error_code ignored; // another process may be tidying too
+    for (const fs::directory_entry &e : fs::directory_iterator(folder_, ignored))
+        entries.emplace_back(e.last_write_time(ignored), e.path());
+    std::sort(entries.begin(), entries.end());
+    auto one_hour_ago = fs::file_time_type::clock::now() - std::chrono::hours(1);
+    for (std::size_t i = 0; i < entries.size() && entries[i].first < one_hour_ago; ++i)
+        if (i + max_kept < entries.size() || unfinished(entries[i].second))
+            fs::remove_all(entries[i].second, ignored);
+}
+
+} // namespace cli

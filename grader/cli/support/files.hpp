@@ -1,0 +1,65 @@
+// Reads and writes whole files, makes temporary ones, and locks files between processes.
+#pragma once
+
+#include "process/descriptor.hpp"
+#include "text/unwritable.hpp"
+
+#include <functional>
+#include <string>
+
+namespace cli {
+
+using grading::cannot_write;
+
+// Returns the whole file. Throws machine_error with the reason.
+std::string read_text(const std::string &path);
+// Writes another file beside it and renames that: a reader sees the old file or the new one, never
+// half. `durable`: also after a power cut. Throws machine_error.
+enum class keeping { usual, durable };
+void write_atomically(const std::string &path, const std::string &text,
+                      keeping how = keeping::usual);
+
+// Throws machine_error if the folder has no room for a file of 16 MiB, as compilers write them.
+void require_room(const std::string &folder);
+
+// Returns the folder for temporary files: $TMPDIR, else /tmp.
+std::string temporary_folder();
+
+// A new name in a folder for a file that another process writes. The destructor removes that file.
+// Throws machine_error.
+class temporary_name {
+public:
+    explicit temporary_name(const std::string &folder);
+    ~temporary_name();
+    temporary_name(const temporary_name &) = delete;
+    const std::string &path() const { return path_; }
+
+private:
+    std::string path_;
+};
+
+// A new folder in temporary_folder(), removed with everything in it, even if this program is
+// killed. Throws machine_error.
+class scratch_folder {
+public:
+    scratch_folder();
+    ~scratch_folder();
+    scratch_folder(const scratch_folder &) = delete;
+    const std::string &path() const { return path_; }
+
+private:
+    std::string path_;
+};
+
+// A lock that one process holds at a time. The kernel releases it however that process ends.
+class file_lock {
+public:
+    // `waiting` is called once if another process holds it. Throws machine_error when the file
+    // cannot be made, stop_requested when asked to stop while waiting.
+    explicit file_lock(const std::string &path, const std::function<void()> &waiting = {});
+
+private:
+    grading::owned_fd fd_;
+};
+
+} // namespace cli

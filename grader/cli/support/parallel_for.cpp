@@ -1,0 +1,91 @@
+// Runs tasks in parallel on the cores.
+#include "parallel_for.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <cstdlib>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+namespace cli {
+
+unsigned cores()
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
+    return std::max(1, CPU_COUNT(&set));
+}
+
+namespace {
+
+// Limits each simulator to one core while the tasks themselves use all, unless the user has set
+// SIMULATOR_CORES.
+class one_core_each {
+public:
+    one_core_each() : set_(std::getenv(name) == nullptr && setenv(name, "1", 0) == 0) {}
+    ~one_core_each()
+    {
+        if (set_) unsetenv(name);
+    }
+    one_core_each(const one_core_each &) = delete;
+    one_core_each &operator=(const one_core_each &) = delete;
+
+private:
+    static constexpr const char *name = "SIMULATOR_CORES";
+    bool set_;
+};
+
+} // namespace
+
+void run_all(std::size_t count, unsigned threads, const std::function<void(std::size_t)> &task,
+             const std::function<void(std::size_t)> &done)
+{
+    std::atomic<std::size_t> next = 0;
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::vector<char> finished(count, 0);
+    std::exception_ptr error;
+    auto work = [&] {
+        for (std::size_t i; (i = next++) < count;) {
+            std::exception_ptr mine;
+            try {
+                task(i);
+            } catch (...) {
+                mine = std::current_exception();
+                next = count; // no further task starts
+            }
+            std::lock_guard lock(mutex);
+            finished[i] = 1;
+            if (mine && !error) error = mine;
+            changed.notify_one();
+        }
+    };
+    std::optional<one_core_each> each;
+    if (std::min<std::size_t>(threads, count) >= cores()) each.emplace();
+    std::vector<std::jthread> pool;
+    for (unsigned t = 0; t < std::min<std::size_t>(threads, count); ++t) pool.emplace_back(work);
+    for (std::size_t i = 0; i < count; ++i) {
+        std::unique_lock lock(mutex);
+        changed.wait(lock, [&] { return finished[i] || error; });
+        if (error) break;
+        lock.unlock();
+        if (!done) continue;
+        try {
+            done(i);
+        } catch (...) {
+            next = count;
+            lock.lock();
+            if (!error) error = std::current_exception();
+            break;
+        }
+    }
+    pool.clear(); // joins
+    if (error) std::rethrow_exception(error);
+}
+
+} // namespace cli

@@ -1,0 +1,115 @@
+// A worker process as the parent sees it: started, asked under a time limit, and ended.
+#pragma once
+
+#include "descriptor.hpp"
+#include "protocol.hpp"
+#include "sandbox.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace grading {
+
+// Memory that the parent shares with every worker started with it. It is sealed against growing
+// and shrinking, and against writing by workers where they may not write it. Pages cost memory
+// once touched.
+class shared_memory {
+public:
+    explicit shared_memory(std::size_t bytes, bool workers_may_write);
+    ~shared_memory();
+    shared_memory(const shared_memory &) = delete;
+    shared_memory &operator=(const shared_memory &) = delete;
+    std::byte *data() const { return data_; }
+    std::size_t size() const { return size_; }
+    int descriptor() const { return memory_.get(); }
+    // Returns the pages to the system; they read as zero afterwards.
+    void discard(std::size_t from, std::size_t bytes);
+
+private:
+    std::byte *data_ = nullptr;
+    std::size_t size_ = 0;
+    owned_fd memory_;
+};
+
+enum class worker_exit : std::uint8_t {
+    answered, // a reply with the right nonce came
+    crashed,  // by signal `status`
+    exited,   // with exit status `status`
+    timed_out,
+    too_much_output,      // it printed more than `worker_options::output_limit`
+    protocol_error,       // something came that is no reply to this request
+    out_of_host_memory,   // it used more than `worker_options::memory_limit`
+    out_of_device_memory, // its devices used more than `worker_options::device_memory_limit`
+    not_started,          // the machine could not start it
+    too_many_threads,     // it had more threads than `worker_options::thread_limit`
+    started_threads,      // it had `status` threads before the first request
+    device_lost, // the process that simulates its devices ended, by a fault of the workbook
+};
+
+struct answer {
+    worker_exit how{};
+    int status = 0;
+    reply value;               // valid if answered
+    int rank = -1;             // the rank it is about, of several
+    bool stands_still = false; // timed out: none of its processes has used a core for some time
+    // If it crashed: the report of the simulated devices, which are a process of their own.
+    std::vector<std::byte> report;
+    // Time from sending the request to reading the reply, or giving up, on the parent's clock.
+    double parent_ms = 0;
+    // The same including requests that had to come first: waiting for a new worker's constructors,
+    // and asking for the size of its scratch memory.
+    double waited_ms = 0;
+};
+
+struct worker_options {
+    std::string program;
+    std::string device; // the program that simulates its devices; empty: they are in `program`
+    int devices = 1;    // number of simulated devices
+    std::size_t output_kept = 16 << 10; // bytes of printed text kept until they are taken
+    std::size_t output_limit = 8 << 20; // printed bytes after which it is killed
+    int ranks = 0;       // number of Open MPI ranks, which are one worker together; 0: no MPI
+    std::string mpirun;  // Open MPI's launcher, if there are ranks
+    bool sandbox = true; // the strongest available; see `available_confinement`
+    bool proc = true;    // mounts /proc, which the CUDA driver and Open MPI need
+    std::size_t memory_limit = std::size_t{12} << 30; // host bytes of the worker and its children
+    // Host bytes of its simulated devices: their memory, and the shadow memory of each word.
+    std::size_t device_memory_limit = std::size_t{4} << 30;
+    int thread_limit = 1024;                         // for the worker and its children
+    bool starts_threads = false;                     // its libraries may start threads before main
+    std::size_t output_bytes = std::size_t{1} << 30; // sparse: pages cost memory once touched
+};
+
+// Move-only. Destroying it kills the worker and every process it left behind.
+class worker {
+public:
+    // Makes an empty worker, which is not alive.
+    worker();
+    // Throws std::system_error if the process cannot be started at all.
+    worker(const worker_options &options, const shared_memory &input);
+    ~worker();
+    worker(worker &&) noexcept;
+    worker &operator=(worker &&) noexcept;
+
+    // Sends `what` with a fresh nonce and waits for the reply. The worker is dead afterwards
+    // unless the exit is `answered`.
+    answer ask(request what, std::chrono::milliseconds limit);
+
+    bool started() const; // alive or dead, but not an empty one
+    bool alive() const;
+    shared_memory &output() const; // memory that this worker writes
+    // Text printed since the last call: at most output_kept bytes; `cut` if there was more.
+    struct printed {
+        std::string text;
+        bool cut;
+    };
+    printed take_text();
+
+private:
+    struct state;
+    std::unique_ptr<state> state_;
+};
+
+} // namespace grading

@@ -1,0 +1,217 @@
+// Forks processes that take groups of cases, and collects their results.
+#include "parallel_cases.hpp"
+
+#include "process/descriptor.hpp"
+#include "text/todo.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <exception>
+#include <new>
+#include <utility>
+
+namespace grading {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(speed_result, median, low, high, pairs, discarded, required,
+                                   naive_ms, ms, parent_ratio, gbps, fraction, required_fraction,
+                                   of, library_ratio, measured_again, by_median, naive_may_pass,
+                                   counters, naive_counters, units, more_is_better, device_s,
+                                   prepare_s, verify_s, reached, offered, needs)
+
+// All members except `speed` and `endless`, which are optional.
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(case_result, name, what, points, max_points, started, ended,
+                                   tried, unsupported, result, message, hint, about, lacking, line,
+                                   function, unwatched, text, text_cut, counts, replay, duration_ms)
+
+namespace {
+
+using nlohmann::json;
+
+json with_all(const case_result &r)
+{
+    json j = r;
+    if (r.speed) j["speed"] = *r.speed;
+    if (r.endless) j["endless"] = *r.endless;
+    return j;
+}
+
+case_result result_in(const json &j)
+{
+    case_result r = j;
+    if (j.contains("speed")) r.speed = j["speed"].get<speed_result>();
+    if (j.contains("endless")) r.endless = j["endless"].get<std::string>();
+    return r;
+}
+
+// The number of the next group, shared by several processes.
+class shared_number {
+public:
+    shared_number()
+        : memory_(mmap(nullptr, sizeof(number), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+                       -1, 0))
+    {
+        if (memory_ == MAP_FAILED) throw_errno("mapping memory for several processes");
+        new (memory_) number(0);
+    }
+    ~shared_number() { munmap(memory_, sizeof(number)); }
+    shared_number(const shared_number &) = delete;
+    shared_number &operator=(const shared_number &) = delete;
+    unsigned take() { return static_cast<number *>(memory_)->fetch_add(1); }
+
+private:
+    using number = std::atomic<unsigned>;
+    static_assert(number::is_always_lock_free);
+    void *memory_;
+};
+
+struct forked {
+    pid_t process;
+    owned_fd results;
+};
+
+void write_all(int to, const std::vector<std::uint8_t> &bytes)
+{
+    for (std::size_t done = 0; done < bytes.size();) {
+        const ssize_t n = write(to, bytes.data() + done, bytes.size() - done);
+        if (n < 0 && errno != EINTR) throw_errno("writing to a pipe");
+        done += static_cast<std::size_t>(std::max<ssize_t>(n, 0));
+    }
+}
+
+std::vector<std::uint8_t> read_all(int from)
+{
+    std::vector<std::uint8_t> bytes;
+    std::uint8_t chunk[1 << 14];
+    for (ssize_t n; (n = read(from, chunk, sizeof chunk)) != 0;) {
+        if (n < 0 && errno != EINTR) throw_errno("reading from a pipe");
+        bytes.insert(bytes.end(), chunk, chunk + std::max<ssize_t>(n, 0));
+    }
+    return bytes;
+}
+
+// Groups that are left, taken by several processes.
+class shared_groups {
+public:
+    explicit shared_groups(const std::vector<case_group> &groups) : groups_(groups) {}
+
+    // Runs groups until none is left. Returns their results, each with its index in records().
+    json work(const std::function<void(const case_group &)> &run)
+    {
+        json done = json::array();
+        for (unsigned k; (k = next_.take()) < groups_.size();) {
+            run(groups_[k]);
+            for (std::size_t i : groups_[k]) done.push_back({i, with_all(records()[i])});
+        }
+        return done;
+    }
+
+private:
+    const std::vector<case_group> &groups_;
+    shared_number next_;
+};
+
+forked fork_to(const std::function<json()> &work, const std::function<void()> &leave)
+{
+    pipe_ends pipe = make_pipe();
+    const pid_t parent = getpid(), child = fork();
+    if (child < 0) throw_errno("starting a process for cases");
+    if (child > 0) return {child, std::move(pipe.out)};
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(1); // the parent ended before prctl
+    try {
+        const json done = work();
+        leave();
+        write_all(pipe.in.get(), json::to_cbor(done));
+        _exit(0);
+    } catch (const std::exception &e) { // its cases have no result, which counts as a fault
+        fmt::print(stderr, "A process of the grader ended: {}\n", e.what());
+        leave();
+        _exit(1);
+    }
+}
+
+void take_results(const forked &other)
+{
+    const std::vector<std::uint8_t> bytes = read_all(other.results.get());
+    int status = 0;
+    while (waitpid(other.process, &status, 0) < 0 && errno == EINTR) {
+    }
+    if (status != 0) return;
+    for (const json &result : json::from_cbor(bytes))
+        static_cast<case_result &>(records().at(result[0].get<std::size_t>())) =
+            result_in(result[1]);
+}
+
+// Marks cases as not tried that a serial run would not have tried.
+void leave_out_after_endless()
+{
+    for (case_record &r : records()) {
+        const case_result *earlier = r.started ? endless_before(r, r.function) : nullptr;
+        if (!earlier || !r.tried || r.function.empty()) continue;
+        case_result left;
+        left.name = r.name, left.what = r.what, left.max_points = r.max_points;
+        left.started = left.ended = true;
+        left.tried = false;
+        left.result = verdict::TIMEOUT;
+        left.function = r.function;
+        left.message = not_tried(r.function, *earlier);
+        static_cast<case_result &>(r) = left;
+    }
+}
+
+void require_results(const std::vector<case_group> &groups)
+{
+    for (const case_group &group : groups)
+        for (std::size_t i : group) {
+            case_record &r = records()[i];
+            if (r.started) continue;
+            r.started = r.ended = true;
+            r.result = verdict::INFRA_ERROR;
+            r.message = "The grader's process for this case ended before it had a result.";
+        }
+}
+
+} // namespace
+
+std::vector<case_group> groups_of(const std::vector<std::size_t> &chosen)
+{
+    auto together = [](const case_record &a, const case_record &b) {
+        return a.what == b.what && function_of(a.name) == function_of(b.name);
+    };
+    std::vector<case_group> groups;
+    for (std::size_t i : chosen) {
+        if (groups.empty() || !together(records()[groups.back().back()], records()[i]))
+            groups.emplace_back();
+        groups.back().push_back(i);
+    }
+    return groups;
+}
+
+void run_groups(std::vector<case_group> groups, int others,
+                const std::function<void(const case_group &)> &run,
+                const std::function<void()> &leave)
+{
+    if (others > 0)
+        std::stable_sort(groups.begin(), groups.end(),
+                         [](const auto &a, const auto &b) { return a.size() > b.size(); });
+    shared_groups shared(groups);
+    std::vector<forked> forks;
+    for (int k = 0; k < others; ++k)
+        forks.push_back(fork_to([&] { return shared.work(run); }, leave));
+    shared.work(run);
+    for (const forked &other : forks) take_results(other);
+    require_results(groups);
+    if (others > 0) leave_out_after_endless();
+}
+
+} // namespace grading

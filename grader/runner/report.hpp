@@ -1,0 +1,121 @@
+// The grader's own records of a run, the report for people, and result.json.
+#pragma once
+
+#include "api/call.hpp"
+#include "failed_call.hpp"
+#include "grading.hpp"
+#include "speed/speed.hpp"
+#include "text/verdict.hpp"
+#include "text/words.hpp"
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace grading {
+
+// Result of a case: the data for reports and result.json.
+struct case_result {
+    std::string name;
+    kind what = kind::correctness;
+    int points = 0, max_points = 0;
+    bool started = false, ended = false;
+    bool tried = true;        // false: the function is known not to end
+    bool unsupported = false; // the submission used something that the simulator lacks
+    verdict result = verdict::PASS;
+    std::string message, hint;
+    std::string about;     // the function whose TODO the failure is; empty: the case's own
+    bool lacking = false;  // the machine lacks something that the lab can do without
+    int line = 0;          // of the submission's file, named by the message; 0: none
+    std::string function;  // the contract function last called
+    std::string unwatched; // a kernel too large for the simulator to find all its races
+    std::string text;      // text that the submission printed
+    bool text_cut = false;
+    std::string counts; // the simulator's counters of its largest call, if asked for
+    std::string replay; // the file that repeats the case's last call
+    double duration_ms = 0;
+    std::optional<speed_result> speed;
+    // If it did not end in time: the function called, which later cases do not call again, or ""
+    // if all waits together took too long.
+    std::optional<std::string> endless;
+};
+
+// The result, and the state of a case being graded. "Call" is the case's current call.
+struct case_record : case_result {
+    std::string numbers; // arguments of the call: "n = 10, offset = 3"
+    std::string refused; // launches in the call that the simulator refused, in a sentence
+    failed_call failed;  // first failed runtime call in the call
+    struct {
+        std::string words, hint;
+    } before_crash;    // the devices' findings before the call crashed; empty: none
+    std::string older; // in the call: a block saw two stores of another out of order
+    struct {
+        std::string cause, next, function;
+    } output_read; // meaning of reading an output; empty: nothing in particular
+    stream_work streams = stream_work::as_queued;
+    bool any_blocks_first = false;
+    int ranks = 0; // Open MPI ranks that make its calls; 0: one process without MPI
+    std::uint64_t closed_peers = 0; // pairs of devices, as in simulator_close_peers
+    int launch_places = 0;          // limit of pending launches by kernels; 0: the default
+    int multiprocessors = 0;        // per simulated device; 0: the default
+    bool others_launch = false;     // other launches hold some of these places for a moment
+    struct {
+        std::string hint, array;
+        std::size_t in_use = 0;
+    } past_the_end;            // hint for accesses past the end; empty: the general one
+    std::string another_order; // hint for right elements in another order
+    std::string one_place;     // hint for two threads of a kernel that write one location
+    struct {
+        std::vector<std::vector<std::uint64_t>> lists;
+        std::string hint;
+    } left_out; // hint for outputs that lack exactly one of these lists
+    std::vector<misconception<float>> too_many; // known answers with too many elements
+    std::string misaligned;                     // hint for misaligned accesses
+    std::string unwritten;                      // hint for reads of scratch that was never written
+    bool counting = false;                      // its calls count values into bins
+    bool copied = false;     // its calls produce their results by copies, not by kernels
+    std::string without_end; // hint for calls that do not end
+    struct {
+        double share = 1.0 / 8;  // of device bytes that the host may see, and bring
+        std::uint64_t bytes = 0; // in addition to that share
+        bool steers = false;     // it bases launches on data it has seen
+        bool exempt = false;     // the contract has it work on device memory
+    } host;
+    std::string may_read_on;    // a read past this argument's end ends the call, not the case
+    bool only_launches = false; // only a refused launch ends the case
+    bool repeating = false;     // the second of two equal calls is running
+    // late_again: the second call runs streams' work late, because the first one used streams.
+    // was_late: the last call did.
+    bool late_again = false, was_late = false;
+    // Outputs of the last call, so that comparisons can name them: the caller's elements, the
+    // name, and the elements per buffer if there are several (0: one buffer).
+    struct named_output {
+        const void *data;
+        std::string name;
+        std::size_t each;
+    };
+    std::vector<named_output> outputs;
+};
+
+std::vector<case_record> &records(); // every case of this program, in file order
+case_record &current_case();
+// Returns an earlier case in which `function` did not end, or after which no call is waited for;
+// null: none.
+const case_result *endless_before(const case_record &, const std::string &function);
+// Explains in a sentence why a case was not tried.
+std::string not_tried(const std::string &function, const case_result &earlier);
+const std::string &lab_name();
+void set_lab_name(std::string name);
+
+// The report for people: at most 80 columns, the first failure first. `colour`: ANSI colours.
+std::string human_report(bool colour);
+// Per case: the simulator's counters of its largest call, and the function called.
+std::string counters_json();
+// The canonical document (schema cuda-workbook/1) with this lab in it.
+std::string result_json();
+// 0 passed, 1 the submission failed, 77 nothing failed and required cases are open, 99 a fault of
+// the grader or the machine.
+int exit_status();
+
+} // namespace grading

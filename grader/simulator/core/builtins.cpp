@@ -1,0 +1,178 @@
+// Implements functions that device code calls without defining them: printf, assert, malloc and
+// free. The others belong to the device runtime.
+#include "builtins.hpp"
+#include "device_runtime.hpp"
+
+#include <cstdio>
+#include <set>
+
+namespace simulator::core {
+namespace {
+
+// One conversion of a format string, from its % to its letter.
+struct conversion {
+    std::string spec;
+    char letter = 0;
+    int longs = 0;
+    int stars = 0;
+};
+
+conversion take_conversion(const std::string &format, std::size_t &at)
+{
+    conversion c;
+    c.spec = format[at++];
+    while (at < format.size() && std::strchr("-+ #0123456789.*", format[at]) != nullptr) {
+        c.stars += format[at] == '*';
+        c.spec += format[at++];
+    }
+    while (at < format.size() && std::strchr("hljztL", format[at]) != nullptr) {
+        c.longs += format[at] == 'l' || format[at] == 'j' || format[at] == 'z' || format[at] == 't'
+                       ? 1
+                       : 0;
+        if (format[at] == 'h') c.spec += 'h';
+        ++at;
+    }
+    if (at < format.size()) c.letter = format[at++];
+    return c;
+}
+
+class argument_list {
+public:
+    argument_list(const thread_memory &m, std::uint64_t at) : memory_(m), at_(at) {}
+    template <class T> T next()
+    {
+        at_ = (at_ + sizeof(T) - 1) / sizeof(T) * sizeof(T);
+        T v{};
+        memory_.read(at_, v);
+        at_ += sizeof(T);
+        ++taken_;
+        return v;
+    }
+    int taken() const { return taken_; }
+
+private:
+    const thread_memory &memory_;
+    std::uint64_t at_;
+    int taken_ = 0;
+};
+
+template <class T> std::string formatted(const conversion &c, const int *stars, T value)
+{
+    char text[4200];
+    int n = c.stars == 0 ? std::snprintf(text, sizeof text, c.spec.c_str(), value)
+            : c.stars == 1
+                ? std::snprintf(text, sizeof text, c.spec.c_str(), stars[0], value)
+                : std::snprintf(text, sizeof text, c.spec.c_str(), stars[0], stars[1], value);
+    return n < 0 ? std::string() : std::string(text, std::min<std::size_t>(n, sizeof text - 1));
+}
+
+std::string convert(conversion c, const thread_memory &memory, argument_list &arguments)
+{
+    int stars[2] = {};
+    for (int k = 0; k < c.stars && k < 2; ++k) stars[k] = arguments.next<int>();
+    if (c.letter == '%') return "%";
+    if (std::strchr("diouxXc", c.letter) != nullptr && c.letter != 0) {
+        if (c.longs > 0 && c.letter != 'c') {
+            c.spec += "ll";
+            c.spec += c.letter;
+            return formatted(c, stars, arguments.next<long long>());
+        }
+        c.spec += c.letter;
+        return formatted(c, stars, arguments.next<int>());
+    }
+    c.spec += c.letter;
+    if (std::strchr("fFeEgGaA", c.letter) != nullptr && c.letter != 0)
+        return formatted(c, stars, arguments.next<double>());
+    if (c.letter == 's') {
+        std::string s = memory.text(arguments.next<std::uint64_t>());
+        return formatted(c, stars, s.c_str());
+    }
+    if (c.letter == 'p') {
+        auto v = arguments.next<std::uint64_t>();
+        return formatted(c, stars, reinterpret_cast<const void *>(v));
+    }
+    return c.spec; // not a conversion: printed unchanged
+}
+
+// The process's initial standard output. A program may point `stdout` at another file, for example
+// one that it reads itself.
+FILE *original_stdout = nullptr;
+[[gnu::constructor(101)]] void keep_original_stdout() { original_stdout = stdout; }
+
+void print(const thread_call &c)
+{
+    const thread_memory &memory = c.memory;
+    const auto format_at = c.argument<std::uint64_t>(0),
+               arguments_at = c.argument<std::uint64_t>(1);
+    std::string format = memory.text(format_at), out;
+    argument_list arguments(memory, arguments_at);
+    for (std::size_t at = 0; at < format.size();) {
+        if (format[at] == '%')
+            out += convert(take_conversion(format, at), memory, arguments);
+        else
+            out += format[at++];
+    }
+    std::fwrite(out.data(), 1, out.size(), original_stdout);
+    if (c.g.ctx.count) c.g.ctx.counted[c.i.statement].printed_bytes += out.size();
+    c.give(arguments.taken());
+}
+
+void fail_assert(const thread_call &c)
+{
+    auto text = [&](std::size_t k) { return c.memory.text(c.argument<std::uint64_t>(k)); };
+    std::string condition = text(0);
+    dim t = thread_of(c.g, c.w, c.lane), b = c.w.block->index;
+    std::fprintf(stderr,
+                 "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n",
+                 text(1).c_str(), c.argument<std::uint32_t>(2), text(3).c_str(), b.x, b.y, b.z, t.x,
+                 t.y, t.z, condition.c_str());
+    stop_grid(c.g.ctx, c.i, finding_kind::trap, 710, c.lane,
+              "the assertion `" + condition + "` failed");
+}
+
+} // namespace
+
+address from_heap(std::uint64_t bytes, int device)
+{
+    memory &m = memory::instance();
+    const std::uint64_t used = m.heap_used(device), most = settings().heap_bytes;
+    if (used > most || bytes > most - used) return 0;
+    return m.allocate(bytes, memory_kind::heap, device).value_or(0);
+}
+
+bool back_to_heap(address at)
+{
+    if (at == 0) return true;
+    memory &m = memory::instance();
+    const allocation *a = m.contains(at) ? m.find(at) : nullptr;
+    const bool given = a && a->start == at && a->live && a->kind == memory_kind::heap;
+    return given && m.release(at);
+}
+
+bool is_builtin(std::string_view name)
+{
+    static const std::set<std::string_view> own = {"vprintf", "__assertfail", "malloc", "free"};
+    return own.count(name) != 0 || device_runtime::knows(name);
+}
+
+void call_builtin(grid &g, warp &w, const instruction &i, const call_site &s, lane_mask mask)
+{
+    if (g.ctx.guard != nullptr && !may_depend_on_order(g.ctx)) return;
+    for (; mask != 0 && !g.ctx.stop; mask &= mask - 1) {
+        const thread_call c(g, w, i, s, __builtin_ctz(mask));
+        if (s.builtin == "vprintf") {
+            print(c);
+        } else if (s.builtin == "__assertfail") {
+            fail_assert(c);
+        } else if (s.builtin == "malloc") {
+            c.give(from_heap(c.argument<std::uint64_t>(0), g.how->device));
+        } else if (s.builtin != "free") {
+            g.runtime->answer(c);
+        } else if (!back_to_heap(c.argument<std::uint64_t>(0))) {
+            stop_grid(g.ctx, i, finding_kind::trap, 719, c.lane,
+                      "free of an address that malloc did not return, or a second time");
+        }
+    }
+}
+
+} // namespace simulator::core

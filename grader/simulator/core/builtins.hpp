@@ -1,0 +1,125 @@
+// Gives the implementations of built-in device functions access to the calling thread.
+#pragma once
+
+#include "grid.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+namespace simulator::core {
+
+// Gives access to memory through generic addresses of one thread.
+class thread_memory {
+public:
+    thread_memory(context &c, int lane) : c_(c), lane_(static_cast<std::uint64_t>(lane)) {}
+
+    // Returns the byte at the address, or nullptr if the thread may not read it.
+    const std::byte *at(std::uint64_t address) const { return find(address).data; }
+    template <class T> bool read(std::uint64_t address, T &value) const
+    {
+        std::byte bytes[sizeof(T)];
+        for (std::size_t k = 0; k < sizeof(T); ++k) {
+            const std::byte *p = at(address + k);
+            if (p == nullptr) return false;
+            bytes[k] = *p;
+        }
+        std::memcpy(&value, bytes, sizeof(T));
+        return true;
+    }
+    template <class T> bool write(std::uint64_t address, const T &value) const
+    {
+        for (std::size_t k = 0; k < sizeof(T); ++k)
+            if (const place p = find(address + k); !p.data || (*p.shadow & read_only) != 0)
+                return false;
+        for (std::size_t k = 0; k < sizeof(T); ++k) {
+            const place p = find(address + k);
+            *p.data = reinterpret_cast<const std::byte *>(&value)[k];
+            *p.shadow |= initialised;
+        }
+        c_.changed = true;
+        return true;
+    }
+    // A null-terminated string of at most 4096 characters.
+    std::string text(std::uint64_t address) const
+    {
+        std::string s;
+        for (char ch = 0; s.size() < 4096 && read(address + s.size(), ch) && ch != 0;) s += ch;
+        return s;
+    }
+
+private:
+    struct place { // empty: the thread may not access the address
+        std::byte *data = nullptr;
+        std::uint8_t *shadow = nullptr;
+    };
+    place find(std::uint64_t address) const
+    {
+        std::uint64_t device = address - c_.base;
+        if (device < c_.reserved)
+            return (c_.shadow[device] & addressable) != 0
+                       ? place{c_.data + device, c_.shadow + device}
+                       : place{};
+        std::uint64_t offset = address & (window_bytes - 1);
+        if (address >> 56 == 1 && offset < c_.shared_bytes)
+            return {c_.shared + offset, c_.shared_shadow + offset};
+        if (address >> 56 == 2 && offset < c_.local_bytes) {
+            const std::uint64_t lies = (offset >> 2) * 128 + lane_ * 4 + (offset & 3);
+            return {c_.local + lies, c_.local_shadow + lies};
+        }
+        return {};
+    }
+
+    context &c_;
+    std::uint64_t lane_;
+};
+
+class thread_call {
+public:
+    thread_call(grid &g, warp &w, const instruction &i, const call_site &s, int lane)
+        : g(g),
+          w(w),
+          i(i),
+          lane(lane),
+          memory(g.ctx, lane),
+          site_(s),
+          frame_(w.frames[w.paths[w.current].in])
+    {
+    }
+    template <class T> T argument(std::size_t which) const
+    {
+        T v{};
+        if (which < site_.in.size())
+            std::memcpy(&v, arguments() + site_.in[which],
+                        std::min<std::size_t>(sizeof v, site_.in_bytes[which]));
+        return v;
+    }
+    template <class T> void give(T v) const
+    {
+        if (!site_.out.empty())
+            std::memcpy(arguments() + site_.out[0], &v,
+                        std::min<std::size_t>(sizeof v, site_.out_bytes[0]));
+    }
+    const std::string &name() const { return site_.builtin; }
+
+    grid &g;
+    warp &w;
+    const instruction &i;
+    const int lane;
+    const thread_memory memory;
+
+private:
+    std::byte *arguments() const
+    {
+        return frame_.arguments.data() + static_cast<std::size_t>(lane) * frame_.of->argument_bytes;
+    }
+    const call_site &site_;
+    frame &frame_;
+};
+
+// malloc and free use the heap of a device. Returns 0 if it is exhausted.
+address from_heap(std::uint64_t bytes, int device);
+// Returns false if malloc did not return this address, or it was freed before.
+bool back_to_heap(address);
+
+} // namespace simulator::core

@@ -1,0 +1,492 @@
+// The CUDA device runtime, which kernels call while they run: launches, streams and events,
+// memory, errors and device attributes.
+#include "device_runtime.hpp"
+
+#include "races.hpp"
+
+#include <optional>
+#include <stdexcept>
+
+namespace simulator::core {
+namespace {
+
+constexpr std::uint32_t max_depth = 24;         // of launches by kernels; 0: the host's
+constexpr std::uint64_t chunk_bytes = 64 << 10; // of parameters
+constexpr std::uint64_t parameter_gap = 64;     // between the parameters of two launches
+// Charged for each launch, so that endless launches reach the step budget.
+constexpr std::uint64_t steps_per_launch = 10'000;
+constexpr std::uint64_t tail_stream = 3, alone_stream = 4; // as in cuda_device_runtime_api.h
+
+dim3 as_dim3(const dim &d) { return dim3(d.x, d.y, d.z); }
+
+// The name in the program: "__cudaCDP2StreamDestroy" implements cudaStreamDestroy.
+std::string shown_name(const thread_call &c) { return "cuda" + c.name().substr(10); }
+
+// Adds a finding for a call that returns an error code to the program.
+void report_refused(const thread_call &c, std::string why)
+{
+    finding f = at_lane(c.g.ctx, c.i, c.lane);
+    f.kind = finding_kind::refused_launch;
+    f.detail = std::move(why);
+    findings::instance().add(std::move(f));
+}
+
+void stop(const thread_call &c, finding_kind kind, int error, std::string why)
+{
+    stop_grid(c.g.ctx, c.i, kind, error, c.lane, std::move(why));
+}
+
+// Returns 0 if the grid was stopped because all addresses are used up.
+address new_memory(const thread_call &c, std::uint64_t bytes)
+{
+    const int device = c.g.how->device;
+    const auto at = memory::instance().allocate(bytes, memory_kind::internal, device);
+    if (at) return *at;
+    stop(c, finding_kind::trap, 719, "no addresses are left for what " + shown_name(c) + " needs");
+    return 0;
+}
+
+address text_in_memory(const thread_call &c, const char *text)
+{
+    static std::map<std::pair<std::string, int>, address> known;
+    const std::pair key(std::string(text), c.g.how->device);
+    if (const auto it = known.find(key); it != known.end()) return it->second;
+    memory &m = memory::instance();
+    const std::size_t bytes = std::strlen(text) + 1;
+    const address at = new_memory(c, bytes);
+    if (at == 0) return 0;
+    std::memcpy(m.at(at), text, bytes);
+    m.mark(at, bytes, initialised | read_only, 0);
+    return known[key] = at;
+}
+
+// Returns a finding if a launch argument points to shared or local memory of the launching thread.
+std::optional<finding> own_memory(const thread_call &c, std::uint64_t value)
+{
+    const context &seen = c.g.ctx;
+    const bool shared = value - shared_window < seen.shared_bytes;
+    if (!shared && value - local_window >= seen.local_bytes) return {};
+    finding f = at_lane(c.g.ctx, c.i, c.lane);
+    f.kind = finding_kind::lent_memory;
+    if (shared)
+        describe_shared(seen, f, value);
+    else
+        f.where = "local memory, byte " + std::to_string(value - local_window);
+    return f;
+}
+
+bool holds_no_events(std::uint64_t stream)
+{
+    return stream == tail_stream || stream == alone_stream;
+}
+
+// The stream of a handle; 0: none.
+launch_tree::stream stream_of(const thread_call &c, std::uint64_t handle)
+{
+    if (handle == reinterpret_cast<std::uint64_t>(cudaStreamPerThread) ||
+        handle == reinterpret_cast<std::uint64_t>(cudaStreamLegacy))
+        stop(c, finding_kind::unsupported, 801,
+             "the simulator does not know cudaStreamPerThread and cudaStreamLegacy in kernels");
+    if (handle == 0) return launch_tree::of_block(c.w.block->number);
+    return handle % 2 == 0 ? handle : 0;
+}
+
+// Returns null for pointers outside device memory: kernels copy only within it.
+void *device_pointer(const thread_call &c, std::size_t which)
+{
+    const auto at = c.argument<address>(which);
+    memory &m = memory::instance();
+    if (!m.contains(at)) return nullptr;
+    if (const allocation *a = m.find(at); a && a->kind == memory_kind::heap)
+        stop(c, finding_kind::unsupported, 801,
+             "the simulator does not know " + shown_name(c) + " of memory from malloc in kernels");
+    return reinterpret_cast<void *>(at);
+}
+
+} // namespace
+
+device_runtime::device_runtime(kernels k)
+    : kernels_(std::move(k)),
+      tree_(settings().pending_launches, settings().random_schedule, settings().seed,
+            settings().others_launch)
+{
+}
+
+device_runtime::~device_runtime()
+{
+    for (address chunk : chunks_) memory::instance().release(chunk);
+}
+
+std::uint64_t device_runtime::steps_left() const
+{
+    return settings().step_budget - std::min(steps_, settings().step_budget);
+}
+
+void device_runtime::count_steps(std::uint64_t n) { steps_ += n; }
+
+outcome device_runtime::run(program &p, const launch &how)
+{
+    outcome end = kernels_.run(p, how, *this, tree_.root());
+    tree_.ended(tree_.root());
+    std::uint64_t launches = 0;
+    for (launch_node *n; end.error == 0 && (n = tree_.next()) != nullptr; ++launches) {
+        if (steps_left() == 0) {
+            finding f;
+            f.kind = finding_kind::step_budget;
+            f.kernel = p.shown;
+            f.detail = "the kernel and " + std::to_string(launches) +
+                       " grids launched by kernels ran without ending: does one launch itself "
+                       "for ever?";
+            findings::instance().add(f);
+            return {702, f.kernel + ": " + f.detail};
+        }
+        end = std::exchange(n->run, nullptr)(*n);
+        tree_.ended(*n);
+        errors_.erase(errors_.lower_bound({n, 0, 0}), errors_.upper_bound({n, ~0ull, ~0u}));
+    }
+    return end;
+}
+
+device_runtime::thread_name device_runtime::name_of(const thread_call &c)
+{
+    return {c.g.self, c.w.block->number, 32 * c.w.index + static_cast<unsigned>(c.lane)};
+}
+
+void device_runtime::result(const thread_call &c, cudaError_t e)
+{
+    if (e != cudaSuccess) errors_[name_of(c)] = e;
+    c.give(e);
+}
+
+// Returns success, after writing a value to the address that an argument holds.
+template <class T> void device_runtime::result(const thread_call &c, std::size_t which, const T &v)
+{
+    const auto to = c.argument<address>(which);
+    if (to == 0) return result(c, cudaErrorInvalidValue);
+    if (!c.memory.write(to, v))
+        return stop(c, finding_kind::out_of_bounds, 700,
+                    shown_name(c) + " was given an address that the thread may not write");
+    result(c, cudaSuccess);
+}
+
+// Returns 0 if the grid was stopped.
+address device_runtime::place_for(const thread_call &c, std::uint64_t bytes)
+{
+    memory &m = memory::instance();
+    const std::uint64_t taken = (bytes + parameter_gap + 63) / 64 * 64;
+    if (left_in_chunk_ < taken) {
+        const address fresh = new_memory(c, chunk_bytes);
+        if (fresh == 0) return 0;
+        chunks_.push_back(fresh);
+        m.mark(chunks_.back(), chunk_bytes, 0, addressable);
+        m.label(chunks_.back(), chunk_bytes, "arguments for kernels");
+        left_in_chunk_ = chunk_bytes;
+    }
+    const address at = chunks_.back() + chunk_bytes - left_in_chunk_;
+    left_in_chunk_ -= taken;
+    m.mark(at, bytes, addressable, 0);
+    return at;
+}
+
+cudaError_t device_runtime::check(const thread_call &c, program *p, const launch &how)
+{
+    if (!p) return cudaErrorInvalidDeviceFunction;
+    const dim3 grid = as_dim3(how.grid), block = as_dim3(how.block);
+    const cudaError_t e =
+        runtime::check_limits(runtime::known_as(p->info), grid, block, how.dynamic_shared, false);
+    if (e != cudaSuccess) {
+        report_refused(c, runtime::refused_text(p->info, grid, block, how.dynamic_shared));
+        // An H200 returns this to a kernel, although the host gets cudaErrorInvalidValue.
+        return e == cudaErrorInvalidValue ? cudaErrorInvalidConfiguration : e;
+    }
+    return reserve(c, "kernel " + p->shown);
+}
+
+cudaError_t device_runtime::reserve(const thread_call &c, const std::string &what)
+{
+    if (tree_.reserve()) return cudaSuccess;
+    report_refused(c,
+                   "No place was left to launch " + what + ": " +
+                       std::to_string(settings().pending_launches) +
+                       " launches by kernels had not begun (cudaLimitDevRuntimePendingLaunchCount)."
+                       " cudaGetLastError() after the launch tells the kernel.");
+    return cudaErrorLaunchPendingCountExceeded;
+}
+
+// Returns the launch's parameter buffer, which the caller fills, or null.
+void device_runtime::prepare(const thread_call &c)
+{
+    parameters p{};
+    p.how.grid = c.argument<dim>(1);
+    p.how.block = c.argument<dim>(2);
+    p.how.dynamic_shared = c.argument<std::uint32_t>(3);
+    p.how.device = c.g.how->device;
+    p.how.closed = c.g.how->closed;
+    try {
+        p.what = kernels_.find(c.argument<std::uint64_t>(0));
+    } catch (const ptx::refused &e) {
+        return stop(c, finding_kind::trap, 719, e.what());
+    } catch (const std::runtime_error &e) {
+        return stop(c, finding_kind::unsupported, 801, e.what());
+    }
+    const cudaError_t e = check(c, p.what, p.how);
+    if (e != cudaSuccess) errors_[name_of(c)] = e;
+    if (e != cudaSuccess) return c.give(address{0});
+    p.bytes = p.what->info.parameter_bytes;
+    const address at = place_for(c, p.bytes);
+    if (at == 0) return tree_.give_back();
+    prepared_[at] = p;
+    c.give(at);
+}
+
+void device_runtime::start(const thread_call &c)
+{
+    const auto it = prepared_.find(c.argument<address>(0));
+    if (it == prepared_.end()) return result(c, cudaErrorInvalidValue);
+    const auto [at, p] = *it;
+    prepared_.erase(it);
+    memory &m = memory::instance();
+    std::vector<std::byte> bytes(m.at(at), m.at(at) + p.bytes);
+    m.mark(at, p.bytes, 0, addressable);
+    for (std::size_t k = 0; k + 8 <= bytes.size(); k += 8) {
+        std::uint64_t value = 0;
+        std::memcpy(&value, &bytes[k], 8);
+        if (auto f = own_memory(c, value)) {
+            f->detail = "kernel " + p.what->shown + " is given a pointer to it, where it has " +
+                        "memory of its own: copy to device memory what a child needs";
+            c.g.ctx.halt();
+            c.g.result = {700, f->kernel + ": " + f->where + ": " + f->detail};
+            findings::instance().add(std::move(*f));
+            return;
+        }
+    }
+    auto run = [this, p = p, bytes = std::move(bytes)](launch_node &n) {
+        launch how = p.how;
+        how.parameters = bytes;
+        return kernels_.run(*p.what, how, *this, n);
+    };
+    result(c, add(c, c.argument<std::uint64_t>(1), std::move(run)));
+}
+
+cudaError_t device_runtime::add(const thread_call &c, std::uint64_t stream,
+                                std::function<outcome(launch_node &)> run)
+{
+    launch_node &by = *c.g.self, *n = nullptr;
+    if (stream != tail_stream && by.depth >= max_depth) {
+        tree_.give_back();
+        report_refused(c,
+                       "Kernels that launch kernels go " + std::to_string(max_depth) +
+                           " deep and no deeper; cudaStreamTailLaunch goes on at the same depth.");
+        return cudaErrorLaunchMaxDepthExceeded;
+    }
+    if (stream == tail_stream)
+        n = &tree_.launch_at_tail(by);
+    else if (stream == alone_stream)
+        n = &tree_.launch_alone(by);
+    else
+        n = tree_.launch(by, stream_of(c, stream));
+    if (!n) {
+        tree_.give_back();
+        return cudaErrorInvalidResourceHandle;
+    }
+    n->run = std::move(run);
+    n->past = std::make_unique<grid_past>();
+    if (c.g.ctx.races) n->past->knew = c.g.ctx.races->launching(c.g.ctx, c.i, c.lane);
+    steps_ += steps_per_launch;
+    return cudaSuccess;
+}
+
+void device_runtime::last_error(const thread_call &c)
+{
+    const auto it = errors_.find(name_of(c));
+    c.give(it == errors_.end() ? cudaSuccess : it->second);
+    if (it != errors_.end()) errors_.erase(it);
+}
+
+void device_runtime::peek_error(const thread_call &c)
+{
+    const auto it = errors_.find(name_of(c));
+    c.give(it == errors_.end() ? cudaSuccess : it->second);
+}
+
+void device_runtime::error_text(const thread_call &c)
+{
+    const auto e = c.argument<cudaError_t>(0);
+    const char *text = c.name().ends_with("Name") ? cudaGetErrorName(e) : cudaGetErrorString(e);
+    c.give(text_in_memory(c, text));
+}
+
+void device_runtime::create_stream(const thread_call &c)
+{
+    if (c.argument<unsigned>(1) != cudaStreamNonBlocking) return result(c, cudaErrorInvalidValue);
+    result(c, 0, tree_.create_stream(*c.g.self));
+}
+
+void device_runtime::destroy_stream(const thread_call &c)
+{
+    const bool was = tree_.destroy_stream(*c.g.self, c.argument<std::uint64_t>(0));
+    result(c, was ? cudaSuccess : cudaErrorInvalidResourceHandle);
+}
+
+void device_runtime::create_event(const thread_call &c)
+{
+    if (!(c.argument<unsigned>(1) & cudaEventDisableTiming))
+        return result(c, cudaErrorInvalidValue);
+    const auto made = tree_.create_event(*c.g.self);
+    if (made == 0) return result(c, cudaErrorMemoryAllocation);
+    result(c, 0, made);
+}
+
+void device_runtime::destroy_event(const thread_call &c)
+{
+    const bool was = tree_.destroy_event(*c.g.self, c.argument<std::uint64_t>(0));
+    result(c, was ? cudaSuccess : cudaErrorInvalidResourceHandle);
+}
+
+void device_runtime::record_event(const thread_call &c)
+{
+    const auto event = c.argument<std::uint64_t>(0), handle = c.argument<std::uint64_t>(1);
+    if (holds_no_events(handle) || c.argument<unsigned>(2) != 0)
+        return result(c, cudaErrorInvalidValue);
+    const bool done = tree_.record(*c.g.self, event, stream_of(c, handle));
+    result(c, done ? cudaSuccess : cudaErrorInvalidResourceHandle);
+}
+
+void device_runtime::wait_event(const thread_call &c)
+{
+    const auto handle = c.argument<std::uint64_t>(0), event = c.argument<std::uint64_t>(1);
+    if (holds_no_events(handle) || c.argument<unsigned>(2) != 0)
+        return result(c, cudaErrorInvalidValue);
+    const bool done = tree_.wait(*c.g.self, stream_of(c, handle), event);
+    result(c, done ? cudaSuccess : cudaErrorInvalidResourceHandle);
+}
+
+void device_runtime::allocate(const thread_call &c)
+{
+    const address at = from_heap(c.argument<std::uint64_t>(1), c.g.how->device);
+    if (at == 0) return result(c, cudaErrorMemoryAllocation);
+    result(c, 0, at);
+}
+
+void device_runtime::release(const thread_call &c)
+{
+    const bool was = back_to_heap(c.argument<address>(0));
+    result(c, was ? cudaSuccess : cudaErrorInvalidValue);
+}
+
+// Records the accesses of a copy or fill for the race detector only: the bytes and their shadow do
+// not change.
+outcome device_runtime::watch(const moved &w, launch_node &n)
+{
+    const bool fill = w.from == 0;
+    const bool overlaps = !fill && w.to - w.from + w.bytes - 1 < 2 * w.bytes - 1;
+    memory &m = memory::instance();
+    const allocation *const of = m.find(w.to);
+    if (!settings().check_races || overlaps || !of || !of->live) return {};
+    const bool words = (w.to | w.from | w.bytes) % 4 == 0;
+    const std::uint64_t units = words ? w.bytes / 4 : w.bytes;
+    const std::uint64_t values[] = {w.to, w.from, units};
+    launch how;
+    how.grid = {static_cast<std::uint32_t>((units + 255) / 256), 1, 1};
+    how.block = {256, 1, 1};
+    how.parameters = std::as_bytes(std::span(values));
+    how.device = w.device;
+    how.closed = w.closed;
+    const std::vector<std::byte> bytes(m.at(w.to), m.at(w.to) + w.bytes);
+    const std::vector<std::uint8_t> shadow(m.shadow_at(w.to), m.shadow_at(w.to) + w.bytes);
+    const options all = settings();
+    settings().count = settings().check_initialised = false;
+    const outcome end = kernels_.run(kernels_.transfer(fill, words), how, *this, n);
+    settings() = all;
+    std::copy(bytes.begin(), bytes.end(), m.at(w.to));
+    std::copy(shadow.begin(), shadow.end(), m.shadow_at(w.to));
+    return end;
+}
+
+void device_runtime::queue(const thread_call &c, std::uint64_t stream, cudaError_t checked,
+                           const runtime::task &t, const moved &w)
+{
+    if (checked == cudaSuccess) checked = reserve(c, shown_name(c));
+    if (checked != cudaSuccess) return result(c, checked);
+    result(c, add(c, stream, [this, t, w](launch_node &n) {
+               const outcome end = watch(w, n);
+               if (end.error == 0) runtime::run_task(t);
+               return end;
+           }));
+}
+
+void device_runtime::copy(const thread_call &c)
+{
+    runtime::task t;
+    const auto bytes = c.argument<std::uint64_t>(2);
+    if (bytes == 0) return result(c, cudaSuccess);
+    void *const to = device_pointer(c, 0);
+    const void *const from = device_pointer(c, 1);
+    const cudaError_t e = to && from
+                              ? runtime::copy_task(to, from, bytes, cudaMemcpyDeviceToDevice, t)
+                              : cudaErrorInvalidValue;
+    queue(
+        c, c.argument<std::uint64_t>(4), e, t,
+        {c.argument<address>(0), c.argument<address>(1), bytes, c.g.how->device, c.g.how->closed});
+}
+
+void device_runtime::fill(const thread_call &c)
+{
+    runtime::task t;
+    cudaMemsetParams p{};
+    p.dst = device_pointer(c, 0);
+    p.value = c.argument<unsigned>(1) & 0xff;
+    p.elementSize = p.height = 1;
+    p.width = c.argument<std::uint64_t>(2);
+    if (p.width == 0) return result(c, cudaSuccess);
+    queue(c, c.argument<std::uint64_t>(3), p.dst ? runtime::fill_task(p, t) : cudaErrorInvalidValue,
+          t, {c.argument<address>(0), 0, p.width, c.g.how->device, c.g.how->closed});
+}
+
+void device_runtime::current_device(const thread_call &c) { result(c, 0, c.g.how->device); }
+void device_runtime::device_count(const thread_call &c) { result(c, 0, runtime::device_count()); }
+void device_runtime::version(const thread_call &c) { result(c, 0, int{CUDART_VERSION}); }
+
+void device_runtime::attribute(const thread_call &c)
+{
+    int value = 0;
+    const cudaError_t e =
+        runtime::attribute_of(c.argument<int>(2), c.argument<cudaDeviceAttr>(1), value);
+    if (e != cudaSuccess) return result(c, e);
+    result(c, 0, value);
+}
+
+const std::map<std::string_view, device_runtime::function> &device_runtime::functions()
+{
+    using r = device_runtime;
+    static const std::map<std::string_view, function> all = {
+        {"__cudaCDP2GetParameterBufferV2", &r::prepare},
+        {"__cudaCDP2LaunchDeviceV2", &r::start},
+        {"__cudaCDP2GetLastError", &r::last_error},
+        {"__cudaCDP2PeekAtLastError", &r::peek_error},
+        {"__cudaCDP2GetErrorString", &r::error_text},
+        {"__cudaCDP2GetErrorName", &r::error_text},
+        {"__cudaCDP2StreamCreateWithFlags", &r::create_stream},
+        {"__cudaCDP2StreamDestroy", &r::destroy_stream},
+        {"__cudaCDP2StreamWaitEvent", &r::wait_event},
+        {"__cudaCDP2EventCreateWithFlags", &r::create_event},
+        {"__cudaCDP2EventDestroy", &r::destroy_event},
+        {"__cudaCDP2EventRecord", &r::record_event},
+        {"__cudaCDP2EventRecordWithFlags", &r::record_event},
+        {"__cudaCDP2Malloc", &r::allocate},
+        {"__cudaCDP2Free", &r::release},
+        {"__cudaCDP2MemcpyAsync", &r::copy},
+        {"__cudaCDP2MemsetAsync", &r::fill},
+        {"__cudaCDP2GetDevice", &r::current_device},
+        {"__cudaCDP2GetDeviceCount", &r::device_count},
+        {"__cudaCDP2DeviceGetAttribute", &r::attribute},
+        {"__cudaCDP2RuntimeGetVersion", &r::version},
+    };
+    return all;
+}
+
+bool device_runtime::knows(std::string_view name) { return functions().count(name) != 0; }
+
+void device_runtime::answer(const thread_call &c) { (this->*functions().at(c.name()))(c); }
+
+} // namespace simulator::core

@@ -1,0 +1,322 @@
+// Handlers of instructions that use other lanes or the thread's position in the grid.
+#include "warp_ops.hpp"
+#include "copies.hpp"
+#include "grid.hpp"
+#include "nobodys_value.hpp"
+#include "races.hpp"
+#include "simulator/lanes/handler_table.hpp"
+#include "simulator/lanes/lanes.hpp"
+#include "specials.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+namespace simulator::core {
+namespace {
+
+using namespace baseline;
+
+void read_special(context &c, const instruction &i, lane_mask mask)
+{
+    auto s = static_cast<special>(i.extra);
+    const bool a_clock =
+        is_wide(s) || s == special::clock || s == special::clock_hi || s == special::globaltimer_lo;
+    if (a_clock && c.guard != nullptr && !may_depend_on_order(c)) return;
+    if (is_wide(s)) {
+        std::uint64_t steps = c.g->steps;
+        every(lanes_of<u64>(c, i.d), mask, [=](int) { return steps; });
+        return;
+    }
+    u32 *d = lanes_of<u32>(c, i.d);
+    if (s < special::zero) {
+        u32 v = c.specials[i.extra];
+        every(d, mask, [=](int) { return v; });
+        return;
+    }
+    u64 steps = c.g->steps;
+    const u32 *x = c.thread_ids[0], *y = c.thread_ids[1], *z = c.thread_ids[2];
+    switch (s) {
+    case special::tid_x:
+        every(d, mask, [=](int l) { return x[l]; });
+        break;
+    case special::tid_y:
+        every(d, mask, [=](int l) { return y[l]; });
+        break;
+    case special::tid_z:
+        every(d, mask, [=](int l) { return z[l]; });
+        break;
+    case special::laneid:
+        every(d, mask, [](int l) { return static_cast<u32>(l); });
+        break;
+    case special::lanemask_eq:
+        every(d, mask, [](int l) { return bit_of[l]; });
+        break;
+    case special::lanemask_lt:
+        every(d, mask, [](int l) { return bit_of[l] - 1; });
+        break;
+    case special::lanemask_le:
+        every(d, mask, [](int l) { return 2 * bit_of[l] - 1; });
+        break;
+    case special::lanemask_ge:
+        every(d, mask, [](int l) { return 0 - bit_of[l]; });
+        break;
+    case special::lanemask_gt:
+        every(d, mask, [](int l) { return 0 - 2 * bit_of[l]; });
+        break;
+    case special::clock:
+    case special::globaltimer_lo:
+        every(d, mask, [=](int) { return static_cast<u32>(steps); });
+        break;
+    case special::clock_hi:
+        every(d, mask, [=](int) { return static_cast<u32>(steps >> 32); });
+        break;
+    default:
+        every(d, mask, [](int) { return u32{0}; });
+        break;
+    }
+}
+
+void local_address(context &c, const instruction &i, lane_mask mask)
+{
+    u64 v = c.local_base + static_cast<u64>(i.offset);
+    if (i.wide != 0)
+        every(lanes_of<u64>(c, i.d), mask, [=](int) { return v; });
+    else
+        every(lanes_of<u32>(c, i.d), mask, [=](int) { return static_cast<u32>(v); });
+}
+
+// alloca: extends the function's frame by the largest size that any lane asks for, equally for all
+// lanes. a: bytes; offset: their alignment. The space is released when the function returns.
+void take_local(context &c, const instruction &i, lane_mask mask)
+{
+    warp &w = *c.w;
+    frame &f = w.frames[static_cast<std::size_t>(w.paths[static_cast<std::size_t>(w.current)].in)];
+    u64 bytes = 0;
+    active(mask, [&](int l) { bytes = std::max(bytes, lanes_of<u64>(c, i.a)[l]); });
+    const u64 align = std::max<u64>(static_cast<u64>(i.offset), 8);
+    const u64 begin = (u64{f.local_base} + f.of->local_bytes + f.taken + align - 1) / align * align;
+    if (bytes > max_local_bytes || begin + bytes > max_local_bytes)
+        return stop_grid(c, i, finding_kind::trap, 719, __builtin_ctz(mask),
+                         "alloca of " + std::to_string(bytes) +
+                             " bytes: that is more local memory than a thread can have");
+    const u64 end = (begin + bytes + 15) / 16 * 16;
+    f.taken = static_cast<u32>(end - f.local_base - f.of->local_bytes);
+    if (w.local.size() < end * 32) {
+        w.local.resize(end * 32);
+        w.local_shadow.resize(end * 32);
+    }
+    for (u64 word = begin / 4; word < end / 4; ++word)
+        active(mask, [&](int l) {
+            std::memset(w.local_shadow.data() + local_position(4 * word, l), 0, 4);
+        });
+    c.local = w.local.data();
+    c.local_shadow = w.local_shadow.data();
+    c.local_bytes = static_cast<u32>(w.local.size() / 32);
+    every(lanes_of<u64>(c, i.d), mask, [=](int) { return begin; });
+}
+
+// Explains an instruction that is unsupported on purpose.
+const char *reason_for(const ptx::statement &s)
+{
+    const auto op = s.op[0];
+    for (const auto *tensor : {"mma", "wmma", "ldmatrix", "stmatrix", "wgmma", "tcgen05"})
+        if (op == tensor) return ": it does not offer tensor cores";
+    for (const auto part : s.op) {
+        if (part.starts_with("e4m3") || part.starts_with("e5m2"))
+            return ": it does not offer what compute_80 lacks, such as numbers of 8 bits";
+        if (part == "v8" || part == "b128" || part == "bulk" || part.starts_with("tensor"))
+            return ": it does not offer what compute_80 lacks";
+    }
+    return "";
+}
+
+void unsupported(context &c, const instruction &i, lane_mask mask)
+{
+    const auto &s = c.running->body.statements[i.statement];
+    std::string text = s.opcode();
+    for (const auto &o : s.operands)
+        if (s.op[0] == "call" && o.what == ptx::operand::kind::symbol) text += " " + o.name;
+    stop_grid(c, i, finding_kind::unsupported, 801, __builtin_ctz(mask),
+              "the simulator does not know the instruction `" + text + "` (PTX line " +
+                  std::to_string(s.text_line) + ")" + reason_for(s));
+}
+
+void trap(context &c, const instruction &i, lane_mask mask)
+{
+    stop_grid(c, i, finding_kind::trap, 719, __builtin_ctz(mask), "the kernel executed a trap");
+}
+
+void active_mask(context &c, const instruction &i, lane_mask mask)
+{
+    every(lanes_of<u32>(c, i.d), mask, [=](int) { return mask; });
+}
+
+void is_space(context &c, const instruction &i, lane_mask mask)
+{
+    auto a = lanes_of<u64>(c, i.a);
+    u64 base = c.base, reserved = c.reserved, which = i.extra;
+    auto &device = memory::instance();
+    lane_mask in = where([=, &device](int l) {
+        if (which == 0) return a[l] - base < reserved;
+        if (which < 4) return a[l] >> 56 == which;
+        const allocation *found = a[l] - base < reserved ? device.find(a[l]) : nullptr;
+        return found != nullptr && found->kind == memory_kind::constant;
+    });
+    set_predicate(c, i.d, mask, in);
+}
+
+enum class shuffle { up, down, bfly, idx };
+template <shuffle mode> void shuffle_lanes(context &c, const instruction &i, lane_mask mask)
+{
+    u32 value[32];
+    std::memcpy(value, lanes_of<u32>(c, i.a), sizeof value);
+    const u32 *b = lanes_of<u32>(c, i.b), *e = lanes_of<u32>(c, i.c);
+    u32 *d = lanes_of<u32>(c, i.d);
+    lane_mask inside = 0;
+    u32 result[32] = {};
+    active(mask, [&](int lane) {
+        int segment = static_cast<int>(e[lane] >> 8 & 31), limit = static_cast<int>(e[lane] & 31);
+        int distance = static_cast<int>(b[lane] & 31);
+        int last = (lane & segment) | (limit & ~segment), from = lane;
+        bool in = false;
+        switch (mode) {
+        case shuffle::up:
+            in = (from = lane - distance) >= last;
+            break;
+        case shuffle::down:
+            in = (from = lane + distance) <= last;
+            break;
+        case shuffle::bfly:
+            in = (from = lane ^ distance) <= last;
+            break;
+        case shuffle::idx:
+            in = (from = (lane & segment) | (distance & ~segment)) <= last;
+            break;
+        }
+        from = in ? from : lane;
+        result[lane] = (mask & bit_of[from]) != 0 ? value[from] : inactive_lane_value;
+        inside |= in ? bit_of[lane] : 0;
+    });
+    active(mask, [&](int lane) { d[lane] = result[lane]; });
+    if (i.offset >= 0) set_predicate(c, static_cast<operand>(i.offset), mask, inside);
+}
+
+enum class vote { ballot, any, all, uni };
+template <vote mode> void vote_lanes(context &c, const instruction &i, lane_mask mask)
+{
+    lane_mask yes = (predicate(c, i.a) ^ ((i.flags & negate_a) != 0 ? all_lanes : 0)) & mask;
+    if constexpr (mode == vote::ballot) {
+        every(lanes_of<u32>(c, i.d), mask, [=](int) { return yes; });
+    } else {
+        bool r = mode == vote::any   ? yes != 0
+                 : mode == vote::all ? yes == mask
+                                     : yes == mask || yes == 0;
+        set_predicate(c, i.d, mask, r ? all_lanes : 0);
+    }
+}
+
+template <bool all> void match_lanes(context &c, const instruction &i, lane_mask mask)
+{
+    u64 value[32];
+    for (int l = 0; l < 32; ++l)
+        value[l] = i.wide != 0 ? lanes_of<u64>(c, i.a)[l] : lanes_of<u32>(c, i.a)[l];
+    u32 *d = lanes_of<u32>(c, i.d);
+    lane_mask equal = all_lanes;
+    active(mask, [&](int l) {
+        lane_mask same = where([&](int k) { return value[k] == value[l]; }) & mask;
+        if constexpr (!all) d[l] = same;
+        equal &= same;
+    });
+    if constexpr (all) {
+        bool yes = (equal & mask) == mask;
+        active(mask, [&](int l) { d[l] = yes ? mask : 0; });
+        if (i.offset >= 0)
+            set_predicate(c, static_cast<operand>(i.offset), mask, yes ? all_lanes : 0);
+    }
+}
+
+enum class reduction { add, min, max, logic_and, logic_or, logic_xor };
+template <reduction how, class T>
+void reduce_lanes(context &c, const instruction &i, lane_mask mask)
+{
+    const u32 *a = lanes_of<u32>(c, i.a);
+    T r = static_cast<T>(a[__builtin_ctz(mask)]);
+    active(mask & (mask - 1), [&](int l) {
+        T v = static_cast<T>(a[l]);
+        switch (how) {
+        case reduction::add:
+            r = static_cast<T>(static_cast<u32>(r) + a[l]);
+            break;
+        case reduction::min:
+            r = v < r ? v : r;
+            break;
+        case reduction::max:
+            r = r < v ? v : r;
+            break;
+        case reduction::logic_and:
+            r &= v;
+            break;
+        case reduction::logic_or:
+            r |= v;
+            break;
+        case reduction::logic_xor:
+            r ^= v;
+            break;
+        }
+    });
+    every(lanes_of<u32>(c, i.d), mask, [=](int) { return static_cast<u32>(r); });
+}
+
+void nothing(context &, const instruction &, lane_mask) {}
+
+// Simulated memory is sequentially consistent: a fence matters only to the race detector and to
+// the simulation of weakly ordered memory.
+template <bool block_scope> void fence(context &c, const instruction &, lane_mask)
+{
+    if (c.races != nullptr) c.races->fence(c, block_scope);
+}
+void acquire(context &c, const instruction &i, lane_mask)
+{
+    if (c.races != nullptr) c.races->acquire(*c.w, (i.wide & 8) != 0);
+}
+
+} // namespace
+
+void list_warp_handlers(handler_sink &out)
+{
+    out.add("core", "special", read_special);
+    out.add("core", "local_address", local_address);
+    out.add("core", "alloca", take_local);
+    out.add("core", "unsupported", unsupported);
+    out.add("core", "trap", trap);
+    out.add("core", "brkpt", nothing);
+    out.add("core", "fence", fence<false>);
+    out.add("core", "block_fence", fence<true>);
+    out.add("core", "acquire", acquire);
+    out.add("core", "wait_for_copies", wait_for_copies);
+    out.add("core", "activemask", active_mask);
+    out.add("core", "isspacep", is_space);
+    out.add("core", "warp_barrier", nothing);
+    out.add("core.shfl", "up", shuffle_lanes<shuffle::up>);
+    out.add("core.shfl", "down", shuffle_lanes<shuffle::down>);
+    out.add("core.shfl", "bfly", shuffle_lanes<shuffle::bfly>);
+    out.add("core.shfl", "idx", shuffle_lanes<shuffle::idx>);
+    out.add("core.vote", "ballot", vote_lanes<vote::ballot>);
+    out.add("core.vote", "any", vote_lanes<vote::any>);
+    out.add("core.vote", "all", vote_lanes<vote::all>);
+    out.add("core.vote", "uni", vote_lanes<vote::uni>);
+    out.add("core.match", "any", match_lanes<false>);
+    out.add("core.match", "all", match_lanes<true>);
+    out.add("core.redux", "add.u32", reduce_lanes<reduction::add, u32>);
+    out.add("core.redux", "add.s32", reduce_lanes<reduction::add, s32>);
+    out.add("core.redux", "min.u32", reduce_lanes<reduction::min, u32>);
+    out.add("core.redux", "min.s32", reduce_lanes<reduction::min, s32>);
+    out.add("core.redux", "max.u32", reduce_lanes<reduction::max, u32>);
+    out.add("core.redux", "max.s32", reduce_lanes<reduction::max, s32>);
+    out.add("core.redux", "and.b32", reduce_lanes<reduction::logic_and, u32>);
+    out.add("core.redux", "or.b32", reduce_lanes<reduction::logic_or, u32>);
+    out.add("core.redux", "xor.b32", reduce_lanes<reduction::logic_xor, u32>);
+}
+
+} // namespace simulator::core

@@ -1,0 +1,481 @@
+// Sums and prints the counters of memory accesses.
+#include "counters.hpp"
+
+#include "memory.hpp"
+#include "simulator/runtime/runtime.hpp"
+#include "timeline.hpp"
+
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+
+namespace simulator {
+
+namespace {
+
+__attribute__((format(printf, 1, 2))) std::string format(const char *how, ...)
+{
+    char text[256]; // every line printed here is shorter
+    va_list arguments;
+    va_start(arguments, how);
+    std::vsnprintf(text, sizeof text, how, arguments);
+    va_end(arguments);
+    return text;
+}
+
+// JSON is written by hand so that simulated programs need no JSON library.
+std::string quoted(const std::string &text)
+{
+    std::string out = "\"";
+    for (const char c : text) {
+        const auto code = static_cast<unsigned char>(c);
+        if (c == '"' || c == '\\')
+            out += std::string("\\") + c;
+        else if (code < 0x20)
+            out += format("\\u%04x", code);
+        else
+            out += c;
+    }
+    return out + '"';
+}
+
+// Builds one JSON object; members keep their order.
+class object {
+public:
+    object &add(const char *name, std::uint64_t value) { return put(name, std::to_string(value)); }
+    object &add(const char *name, const std::string &text) { return put(name, quoted(text)); }
+    object &add(const char *name, const object &inner) { return put(name, inner.text()); }
+    object &add(const char *name, const std::vector<object> &list)
+    {
+        std::string all;
+        for (const object &o : list) all += (all.empty() ? "" : ",") + o.text();
+        return put(name, "[" + all + "]");
+    }
+    object &add_list(const char *name, const std::string &numbers)
+    {
+        return put(name, "[" + numbers + "]");
+    }
+    std::string text() const { return "{" + members_ + "}"; }
+
+private:
+    object &put(const char *name, const std::string &value)
+    {
+        members_ += (members_.empty() ? "\"" : ",\"") + std::string(name) + "\":" + value;
+        return *this;
+    }
+    std::string members_;
+};
+
+template <typename list> std::string list_of(const list &numbers)
+{
+    std::string all;
+    for (const std::uint64_t n : numbers) all += (all.empty() ? "" : ",") + std::to_string(n);
+    return all;
+}
+
+object to_json(const access_counts &a)
+{
+    return object()
+        .add("requests", a.requests)
+        .add("sectors", a.sectors)
+        .add("ideal_sectors", a.ideal_sectors)
+        .add("bytes", a.bytes)
+        .add("lanes", a.lanes);
+}
+
+object to_json(const shared_counts &s)
+{
+    return object()
+        .add("requests", s.requests)
+        .add("wavefronts", s.wavefronts)
+        .add("ideal_wavefronts", s.ideal_wavefronts)
+        .add("lanes", s.lanes)
+        .add("worst_way", std::uint64_t{s.worst_way});
+}
+
+object &add_counts(object &out, const site_counts &s)
+{
+    return out.add("global_load", to_json(s.global_load))
+        .add("global_store", to_json(s.global_store))
+        .add("local_load", to_json(s.local_load))
+        .add("local_store", to_json(s.local_store))
+        .add("shared_load", to_json(s.shared_load))
+        .add("shared_store", to_json(s.shared_store))
+        .add("constant_requests", s.constant_requests)
+        .add("constant_addresses", s.constant_addresses)
+        .add("host_sectors", s.host_sectors)
+        .add("global_atomics", s.global_atomics)
+        .add("shared_atomics", s.shared_atomics)
+        .add("atomic_same_address", s.atomic_same_address)
+        .add("atomic_requests", s.atomic_requests)
+        .add("global_atomic_requests", s.global_atomic_requests)
+        .add("global_atomic_sectors", s.global_atomic_sectors)
+        .add("texture_requests", s.texture_requests)
+        .add("texture_bytes", s.texture_bytes)
+        .add("texture_sectors", s.texture_sectors)
+        .add("printed_bytes", s.printed_bytes)
+        .add("branches", s.branches)
+        .add("divergent_branches", s.divergent_branches)
+        .add("barriers", s.barriers)
+        .add("multiplications", s.multiplications)
+        .add("divisions", s.divisions)
+        .add("double_operations", s.double_operations)
+        .add("exact_divisions", s.exact_divisions)
+        .add("exact_square_roots", s.exact_square_roots)
+        .add("warp_instructions", s.warp_instructions)
+        .add("thread_instructions", s.thread_instructions);
+}
+
+// Addresses are printed as distances from the first, which is shorter.
+object to_json(const worst_request &w)
+{
+    static const char *const kinds[] = {"load", "store", "atomic"};
+    std::string distances;
+    for (const std::uint64_t at : w.at)
+        distances += (distances.empty() ? "" : ",") +
+                     std::to_string(static_cast<std::int64_t>(at - w.at.front()));
+    return object()
+        .add("kind", std::string(w.shared ? "shared_" : "global_") +
+                         kinds[static_cast<std::size_t>(w.kind)])
+        .add("bytes", std::uint64_t{w.bytes})
+        .add("lanes", std::uint64_t{w.lanes})
+        .add("cost", std::uint64_t{w.cost})
+        .add("ideal", std::uint64_t{w.ideal})
+        .add("one_address", std::uint64_t{w.one_address})
+        .add("first", w.at.front())
+        .add_list("distances", distances)
+        .add("where", w.where);
+}
+
+object to_json(const kernel_counts &k)
+{
+    std::vector<object> sites;
+    for (const auto &[place, counts] : k.sites) {
+        object site;
+        site.add("file", place.first).add("line", static_cast<std::uint64_t>(place.second));
+        add_counts(site, counts);
+        if (auto at = k.worst.find(place); at != k.worst.end()) {
+            std::vector<object> worst;
+            for (const worst_request &w : at->second) worst.push_back(to_json(w));
+            site.add("worst", worst);
+        }
+        sites.push_back(site);
+    }
+    object total;
+    return object()
+        .add("kernel", k.kernel)
+        .add("launches", k.launches)
+        .add("launches_by_kernels", k.launches_by_kernels)
+        .add("instructions_by_kernels", k.instructions_by_kernels)
+        .add("parameter_bytes", k.parameter_bytes)
+        .add("all_parameter_bytes", k.all_parameter_bytes)
+        .add("blocks", k.blocks)
+        .add("threads", k.threads)
+        .add("sectors_read", k.sectors_read)
+        .add("sectors_written", k.sectors_written)
+        .add("busiest_block_instructions", k.busiest_block_instructions)
+        .add("managed_pages", k.managed_pages)
+        .add("managed_sectors", k.managed_sectors)
+        .add_list("multiplications_of", list_of(k.multiplications_of))
+        .add("total", add_counts(total, k.total))
+        .add("sites", sites);
+}
+
+// Numbers streams by first appearance, because ids reveal how many streams the process has had.
+class lane_names {
+public:
+    std::string of(const timeline_step &s)
+    {
+        const bool host = s.kind == step_kind::host_wait;
+        if (host) return s.of ? "host thread " + std::to_string(s.of + 1) : "host";
+        const auto device =
+            s.device_of_stream ? " of device " + std::to_string(s.device_of_stream) : "";
+        if (s.of == 1) return "NULL stream" + device;
+        if (s.of == 2) return "thread's stream" + device;
+        const auto next = numbers_.size() + 1;
+        const auto number = numbers_.try_emplace(s.of, next).first->second;
+        return "stream " + std::to_string(number) + device;
+    }
+
+private:
+    std::map<unsigned long long, std::size_t> numbers_;
+};
+
+object to_json(const timeline_step &s, step_id id, lane_names &lanes)
+{
+    static const char *const kinds[] = {"other",         "copy",         "fill",       "kernel",
+                                        "host_function", "event_record", "event_wait", "host_wait"};
+    static const char *const ways[] = {"on_host", "to_device", "to_host", "inside_device",
+                                       "between_devices"};
+    static const char *const reasons[] = {"nothing", "order", "engine", "host"};
+    object o;
+    o.add("id", id).add("kind", std::string(kinds[static_cast<std::size_t>(s.kind)]));
+    o.add("lane", lanes.of(s)).add("start", s.start).add("end", s.end);
+    if (s.kind == step_kind::copy) o.add("way", std::string(ways[static_cast<std::size_t>(s.way)]));
+    if (!s.name.empty()) o.add("name", s.name);
+    if (s.bytes) o.add("bytes", s.bytes);
+    if (s.blocks) o.add("blocks", s.blocks);
+    o.add_list("after", list_of(s.after));
+    o.add("waited_for", s.held_by)
+        .add("why", std::string(reasons[static_cast<std::size_t>(s.why)]));
+    return o.add("critical", std::uint64_t{s.critical});
+}
+
+object to_json(const timeline_report &t)
+{
+    std::vector<object> steps;
+    lane_names lanes;
+    for (std::size_t i = 0; i < t.steps.size(); ++i)
+        steps.push_back(to_json(t.steps[i], i + 1, lanes));
+    return object()
+        .add("ticks", t.ticks)
+        .add("serial", t.serial)
+        .add("copying", t.copying)
+        .add("hidden", t.hidden)
+        .add("left_out", t.left_out)
+        .add("host_waits", t.host_waits)
+        .add("idle_waits", t.idle_waits)
+        .add("steps", steps);
+}
+
+double ratio(std::uint64_t a, std::uint64_t b)
+{
+    return b ? static_cast<double>(a) / static_cast<double>(b) : 0.0;
+}
+
+std::string thousands(std::uint64_t n)
+{
+    std::string digits = std::to_string(n);
+    for (auto i = static_cast<std::ptrdiff_t>(digits.size()) - 3; i > 0; i -= 3)
+        digits.insert(static_cast<std::size_t>(i), " ");
+    return digits;
+}
+
+// One row of the access table; empty if there were no such accesses.
+std::string row(const std::string &name, const access_counts &a)
+{
+    if (a.requests == 0) return {};
+    return format("  %-34.34s%15s%13.2f%13.1f %%\n", name.c_str(), thousands(a.requests).c_str(),
+                  ratio(a.sectors, a.requests), 100 * ratio(a.bytes, 32 * a.sectors));
+}
+
+std::string row(const std::string &name, const shared_counts &s)
+{
+    if (s.requests == 0) return {};
+    return format("  %-34.34s%15s%13.2f%11u-way\n", name.c_str(), thousands(s.requests).c_str(),
+                  ratio(s.wavefronts, s.ideal_wavefronts), s.worst_way);
+}
+
+std::string tail(std::string path, std::size_t width)
+{
+    if (path.size() > width) path = "..." + path.substr(path.size() - width + 3);
+    return path;
+}
+
+std::string accesses(const std::string &place, const site_counts &s)
+{
+    return row(place + " load", s.global_load) + row(place + " store", s.global_store) +
+           row(place + " local load", s.local_load) + row(place + " local store", s.local_store);
+}
+
+std::string shared_accesses(const std::string &place, const site_counts &s)
+{
+    return row(place + " shared load", s.shared_load) +
+           row(place + " shared store", s.shared_store);
+}
+
+// `rows` returns the rows of one site; the total comes first, then each source line.
+template <typename function>
+std::string table(const kernel_counts &k, const char *third, const char *fourth, function rows)
+{
+    std::string total = rows("all", k.total);
+    if (total.empty()) return {};
+    std::string text = format("  %-34s%15s%13s%15s\n", "", "requests", third, fourth) + total;
+    for (const auto &[place, counts] : k.sites)
+        text += rows(tail(place.first + ":" + std::to_string(place.second), 20), counts);
+    return text;
+}
+
+std::string text_of(const kernel_counts &k)
+{
+    const site_counts &t = k.total;
+    std::string text = k.kernel + ": " + thousands(k.launches) + " launches, " +
+                       thousands(k.blocks) + " blocks, " + thousands(k.threads) + " threads\n";
+    text += table(k, "sectors/req", "bytes used", accesses);
+    text += table(k, "of ideal", "worst", shared_accesses);
+    text += "  compulsory bytes: " + thousands(32 * k.sectors_read) + " read, " +
+            thousands(32 * k.sectors_written) + " written\n";
+    text +=
+        format("  active lanes an instruction: %.1f; barriers: %s\n",
+               ratio(t.thread_instructions, t.warp_instructions), thousands(t.barriers).c_str());
+    text += "  divergent branches: " + thousands(t.divergent_branches) + " of " +
+            thousands(t.branches) + "\n";
+    if (t.atomic_requests)
+        text += format("  atomics: %s global, %s shared; lanes on one address: %.1f\n",
+                       thousands(t.global_atomics).c_str(), thousands(t.shared_atomics).c_str(),
+                       ratio(t.atomic_same_address, t.atomic_requests));
+    if (t.host_sectors || k.managed_pages)
+        text += "  from the host: " + thousands(32 * t.host_sectors) + " bytes over the link, " +
+                thousands(k.managed_pages) + " managed pages on demand\n";
+    if (t.constant_requests)
+        text += format("  constant addresses a request: %.2f\n",
+                       ratio(t.constant_addresses, t.constant_requests));
+    if (t.exact_divisions || t.exact_square_roots)
+        text += "  exact divisions: " + thousands(t.exact_divisions) +
+                "; exact square roots: " + thousands(t.exact_square_roots) + "\n";
+    return text;
+}
+
+} // namespace
+
+access_counts &access_counts::operator+=(const access_counts &o)
+{
+    requests += o.requests;
+    sectors += o.sectors;
+    ideal_sectors += o.ideal_sectors;
+    bytes += o.bytes;
+    lanes += o.lanes;
+    return *this;
+}
+
+shared_counts &shared_counts::operator+=(const shared_counts &o)
+{
+    requests += o.requests;
+    wavefronts += o.wavefronts;
+    ideal_wavefronts += o.ideal_wavefronts;
+    lanes += o.lanes;
+    worst_way = std::max(worst_way, o.worst_way);
+    return *this;
+}
+
+site_counts &site_counts::operator+=(const site_counts &o)
+{
+    global_load += o.global_load;
+    global_store += o.global_store;
+    local_load += o.local_load;
+    local_store += o.local_store;
+    shared_load += o.shared_load;
+    shared_store += o.shared_store;
+    constant_requests += o.constant_requests;
+    constant_addresses += o.constant_addresses;
+    host_sectors += o.host_sectors;
+    global_atomics += o.global_atomics;
+    shared_atomics += o.shared_atomics;
+    atomic_same_address += o.atomic_same_address;
+    atomic_requests += o.atomic_requests;
+    global_atomic_requests += o.global_atomic_requests;
+    global_atomic_sectors += o.global_atomic_sectors;
+    texture_requests += o.texture_requests;
+    texture_bytes += o.texture_bytes;
+    texture_sectors += o.texture_sectors;
+    printed_bytes += o.printed_bytes;
+    branches += o.branches;
+    divergent_branches += o.divergent_branches;
+    barriers += o.barriers;
+    multiplications += o.multiplications;
+    divisions += o.divisions;
+    double_operations += o.double_operations;
+    exact_divisions += o.exact_divisions;
+    exact_square_roots += o.exact_square_roots;
+    warp_instructions += o.warp_instructions;
+    thread_instructions += o.thread_instructions;
+    return *this;
+}
+
+bool kernel_counts::has_worse(const std::pair<std::string, int> &place, bool shared,
+                              access_kind kind, std::uint32_t score) const
+{
+    auto all = worst.find(place);
+    return all != worst.end() &&
+           std::any_of(all->second.begin(), all->second.end(), [&](const worst_request &w) {
+               return w.shared == shared && w.kind == kind && w.score >= score;
+           });
+}
+
+void kernel_counts::keep_worst(const std::pair<std::string, int> &place, worst_request w)
+{
+    std::vector<worst_request> &all = worst[place];
+    auto same = std::find_if(all.begin(), all.end(), [&](const worst_request &o) {
+        return o.shared == w.shared && o.kind == w.kind;
+    });
+    if (same == all.end()) {
+        all.push_back(std::move(w));
+        return;
+    }
+    bool one_address = same->one_address && w.one_address && same->at.front() == w.at.front();
+    if (w.score > same->score) *same = std::move(w);
+    same->one_address = one_address;
+}
+
+counters &counters::instance()
+{
+    // Never destroyed: kernels may still run during static destruction.
+    static counters *const one = new counters;
+    return *one;
+}
+
+namespace {
+
+std::uint64_t bytes_in_use()
+{
+    std::uint64_t bytes = 0;
+    const memory &m = memory::instance();
+    for (int d = 0; d < runtime::device_count(); ++d) bytes += m.used(d) + m.heap_used(d);
+    return bytes;
+}
+
+} // namespace
+
+void counters::clear()
+{
+    *this = {};
+    memory_used = bytes_in_use();
+    handles = runtime::streams_and_events();
+}
+
+std::string counters::json() const
+{
+    std::vector<object> list;
+    for (const kernel_counts &k : kernels) list.push_back(to_json(k));
+    return object()
+        .add("kernels", list)
+        .add("transfers", object()
+                              .add("host_to_device", transfers.host_to_device)
+                              .add("device_to_host", transfers.device_to_host)
+                              .add("device_to_device", transfers.device_to_device)
+                              .add("in_pieces", transfers.in_pieces)
+                              .add("memset", transfers.memset)
+                              .add("peer_to_peer", transfers.peer_to_peer)
+                              .add("staged", transfers.staged)
+                              .add_list("sent", list_of(transfers.sent))
+                              .add_list("uploaded", list_of(transfers.uploaded))
+                              .add("from_pageable", transfers.from_pageable)
+                              .add("to_pageable", transfers.to_pageable)
+                              .add("managed", transfers.managed)
+                              .add("fill_values", transfers.fill_values)
+                              .add("commands", transfers.commands)
+                              .add("managed_copies", transfers.managed_copies))
+        .add("timeline", to_json(timeline::instance().scheduled()))
+        .add("kept_bytes", std::max(memory_used, bytes_in_use()) - memory_used)
+        .add("kept_handles", std::max(handles, runtime::streams_and_events()) - handles)
+        .text();
+}
+
+std::string counters::text() const
+{
+    std::string text;
+    for (const kernel_counts &k : kernels) text += text_of(k) + "\n";
+    text += "copies, bytes: " + thousands(transfers.host_to_device) + " to the device, " +
+            thousands(transfers.device_to_host) + " to the host,\n  " +
+            thousands(transfers.device_to_device) + " inside, " +
+            thousands(transfers.peer_to_peer) +
+            " between devices; set: " + thousands(transfers.memset) + "\n";
+    const timeline_report t = timeline::instance().scheduled();
+    if (t.left_out == 0 && t.ticks > 0)
+        text += "streams, in ticks: over after " + thousands(t.ticks) + ", one after another " +
+                thousands(t.serial) + ";\n  copies " + thousands(t.copying) + ", " +
+                thousands(t.hidden) + " of them beside kernels\n";
+    return text;
+}
+
+} // namespace simulator

@@ -1,0 +1,505 @@
+// Devices: their number, the current one, and their properties.
+#include "work.hpp"
+
+#include "simulator/machine/memory.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <set>
+
+namespace simulator::runtime {
+
+namespace {
+
+constexpr int max_devices = 16;
+
+struct device_settings {
+    std::set<std::pair<int, int>> peers; // (device, peer) with access enabled
+    std::uint64_t closed_peers = 0;      // bit 8 * device + peer: access is impossible
+    std::map<cudaLimit, std::size_t> limits{
+        {cudaLimitStackSize, 1024},           {cudaLimitPrintfFifoSize, 1 << 20},
+        {cudaLimitMallocHeapSize, 8 << 20},   {cudaLimitDevRuntimePendingLaunchCount, 2048},
+        {cudaLimitMaxL2FetchGranularity, 64}, {cudaLimitPersistingL2CacheSize, 0}};
+    unsigned flags = 0;
+    cudaFuncCache cache = cudaFuncCachePreferNone;
+};
+
+device_settings &device_state()
+{
+    static auto *const one = new device_settings;
+    return *one;
+}
+
+std::size_t persisting_l2_bytes() { return profile().l2_bytes / 4 * 3; }
+
+std::string bus_id(int device)
+{
+    char text[16];
+    std::snprintf(text, sizeof text, "0000:%02X:00.0", static_cast<unsigned>(device + 1) & 0xff);
+    return text;
+}
+
+cudaDeviceProp properties(int device)
+{
+    const device_profile &p = profile();
+    cudaDeviceProp out = {};
+    std::snprintf(out.name, sizeof out.name, "%s", p.name);
+    std::memcpy(out.uuid.bytes, "simulated device", sizeof out.uuid.bytes);
+    out.uuid.bytes[15] = static_cast<char>(device);
+    out.totalGlobalMem = p.global_bytes;
+    out.sharedMemPerBlock = p.shared_per_block;
+    out.sharedMemPerBlockOptin = p.shared_per_block_optin;
+    out.sharedMemPerMultiprocessor = p.shared_per_multiprocessor;
+    out.reservedSharedMemPerBlock = 1024;
+    out.regsPerBlock = out.regsPerMultiprocessor = p.registers_per_multiprocessor;
+    out.warpSize = 32;
+    out.memPitch = 0x7fffffff;
+    out.maxThreadsPerBlock = p.threads_per_block;
+    out.maxThreadsDim[0] = out.maxThreadsDim[1] = 1024;
+    out.maxThreadsDim[2] = 64;
+    out.maxGridSize[0] = 0x7fffffff;
+    out.maxGridSize[1] = out.maxGridSize[2] = 65535;
+    out.totalConstMem = p.constant_bytes;
+    out.major = p.major;
+    out.minor = p.minor;
+    out.textureAlignment = 512;
+    out.texturePitchAlignment = 32;
+    out.surfaceAlignment = 512;
+    // Limits for compute capability 8 and 9 in the CUDA guide.
+    out.maxTexture1D = out.maxTexture2D[0] = out.maxTexture2DLinear[0] = 131072;
+    out.maxTexture2D[1] = 65536;
+    out.maxTexture2DLinear[1] = 65000;
+    out.maxTexture2DLinear[2] = 2097120;
+    std::fill(std::begin(out.maxTexture3D), std::end(out.maxTexture3D), 16384);
+    out.multiProcessorCount = multiprocessors();
+    out.maxThreadsPerMultiProcessor = p.threads_per_multiprocessor;
+    out.maxBlocksPerMultiProcessor = p.blocks_per_multiprocessor;
+    out.l2CacheSize = static_cast<int>(p.l2_bytes);
+    out.persistingL2CacheMaxSize = static_cast<int>(persisting_l2_bytes());
+    out.asyncEngineCount = p.copy_engines;
+    out.canMapHostMemory = out.unifiedAddressing = out.managedMemory = 1;
+    out.concurrentKernels = out.streamPrioritiesSupported = out.concurrentManagedAccess = 1;
+    out.globalL1CacheSupported = out.localL1CacheSupported = 1;
+    out.cooperativeLaunch = out.memoryPoolsSupported = out.hostRegisterSupported = 1;
+    out.pciBusID = device + 1;
+    return out;
+}
+
+// Maps attributes of cudaDeviceGetAttribute to the device properties with the same value.
+struct property_attribute {
+    cudaDeviceAttr attribute;
+    int (*value)(const cudaDeviceProp &);
+};
+
+const property_attribute property_attributes[] = {
+    {cudaDevAttrMaxTexture1DLinearWidth, [](const auto &) { return texels_of_linear_memory; }},
+    {cudaDevAttrMaxTexture1DWidth, [](const auto &p) { return p.maxTexture1D; }},
+    {cudaDevAttrMaxTexture2DWidth, [](const auto &p) { return p.maxTexture2D[0]; }},
+    {cudaDevAttrMaxTexture2DHeight, [](const auto &p) { return p.maxTexture2D[1]; }},
+    {cudaDevAttrMaxTexture2DLinearWidth, [](const auto &p) { return p.maxTexture2DLinear[0]; }},
+    {cudaDevAttrMaxTexture2DLinearHeight, [](const auto &p) { return p.maxTexture2DLinear[1]; }},
+    {cudaDevAttrMaxTexture2DLinearPitch, [](const auto &p) { return p.maxTexture2DLinear[2]; }},
+    {cudaDevAttrMaxTexture3DWidth, [](const auto &p) { return p.maxTexture3D[0]; }},
+    {cudaDevAttrMaxTexture3DHeight, [](const auto &p) { return p.maxTexture3D[1]; }},
+    {cudaDevAttrMaxTexture3DDepth, [](const auto &p) { return p.maxTexture3D[2]; }},
+    {cudaDevAttrMaxThreadsPerBlock, [](const auto &p) { return p.maxThreadsPerBlock; }},
+    {cudaDevAttrMaxBlockDimX, [](const auto &p) { return p.maxThreadsDim[0]; }},
+    {cudaDevAttrMaxBlockDimY, [](const auto &p) { return p.maxThreadsDim[1]; }},
+    {cudaDevAttrMaxBlockDimZ, [](const auto &p) { return p.maxThreadsDim[2]; }},
+    {cudaDevAttrMaxGridDimX, [](const auto &p) { return p.maxGridSize[0]; }},
+    {cudaDevAttrMaxGridDimY, [](const auto &p) { return p.maxGridSize[1]; }},
+    {cudaDevAttrMaxGridDimZ, [](const auto &p) { return p.maxGridSize[2]; }},
+    {cudaDevAttrMaxSharedMemoryPerBlock, [](const auto &p) { return int(p.sharedMemPerBlock); }},
+    {cudaDevAttrMaxSharedMemoryPerBlockOptin,
+     [](const auto &p) { return int(p.sharedMemPerBlockOptin); }},
+    {cudaDevAttrMaxSharedMemoryPerMultiprocessor,
+     [](const auto &p) { return int(p.sharedMemPerMultiprocessor); }},
+    {cudaDevAttrReservedSharedMemoryPerBlock,
+     [](const auto &p) { return int(p.reservedSharedMemPerBlock); }},
+    {cudaDevAttrTotalConstantMemory, [](const auto &p) { return int(p.totalConstMem); }},
+    {cudaDevAttrWarpSize, [](const auto &p) { return p.warpSize; }},
+    {cudaDevAttrMaxPitch, [](const auto &p) { return int(p.memPitch); }},
+    {cudaDevAttrMaxRegistersPerBlock, [](const auto &p) { return p.regsPerBlock; }},
+    {cudaDevAttrMaxRegistersPerMultiprocessor,
+     [](const auto &p) { return p.regsPerMultiprocessor; }},
+    {cudaDevAttrTextureAlignment, [](const auto &p) { return int(p.textureAlignment); }},
+    {cudaDevAttrTexturePitchAlignment, [](const auto &p) { return int(p.texturePitchAlignment); }},
+    {cudaDevAttrSurfaceAlignment, [](const auto &p) { return int(p.surfaceAlignment); }},
+    {cudaDevAttrGpuOverlap, [](const auto &p) { return int(p.asyncEngineCount > 0); }},
+    {cudaDevAttrAsyncEngineCount, [](const auto &p) { return p.asyncEngineCount; }},
+    {cudaDevAttrMultiProcessorCount, [](const auto &p) { return p.multiProcessorCount; }},
+    {cudaDevAttrMaxThreadsPerMultiProcessor,
+     [](const auto &p) { return p.maxThreadsPerMultiProcessor; }},
+    {cudaDevAttrMaxBlocksPerMultiprocessor,
+     [](const auto &p) { return p.maxBlocksPerMultiProcessor; }},
+    {cudaDevAttrCanMapHostMemory, [](const auto &p) { return p.canMapHostMemory; }},
+    {cudaDevAttrConcurrentKernels, [](const auto &p) { return p.concurrentKernels; }},
+    {cudaDevAttrUnifiedAddressing, [](const auto &p) { return p.unifiedAddressing; }},
+    {cudaDevAttrManagedMemory, [](const auto &p) { return p.managedMemory; }},
+    {cudaDevAttrConcurrentManagedAccess, [](const auto &p) { return p.concurrentManagedAccess; }},
+    {cudaDevAttrStreamPrioritiesSupported,
+     [](const auto &p) { return p.streamPrioritiesSupported; }},
+    {cudaDevAttrGlobalL1CacheSupported, [](const auto &p) { return p.globalL1CacheSupported; }},
+    {cudaDevAttrLocalL1CacheSupported, [](const auto &p) { return p.localL1CacheSupported; }},
+    {cudaDevAttrL2CacheSize, [](const auto &p) { return p.l2CacheSize; }},
+    {cudaDevAttrMaxPersistingL2CacheSize, [](const auto &p) { return p.persistingL2CacheMaxSize; }},
+    {cudaDevAttrComputeCapabilityMajor, [](const auto &p) { return p.major; }},
+    {cudaDevAttrComputeCapabilityMinor, [](const auto &p) { return p.minor; }},
+    {cudaDevAttrCooperativeLaunch, [](const auto &p) { return p.cooperativeLaunch; }},
+    {cudaDevAttrMemoryPoolsSupported, [](const auto &p) { return p.memoryPoolsSupported; }},
+    {cudaDevAttrHostRegisterSupported, [](const auto &p) { return p.hostRegisterSupported; }},
+    {cudaDevAttrPciBusId, [](const auto &p) { return p.pciBusID; }},
+};
+
+// Attributes that the simulated device answers with "no" or "none".
+const cudaDeviceAttr zero_attributes[] = {
+    cudaDevAttrClockRate, // the simulator has no clock
+    cudaDevAttrMemoryClockRate,
+    cudaDevAttrGlobalMemoryBusWidth,
+    cudaDevAttrKernelExecTimeout,
+    cudaDevAttrIntegrated,
+    cudaDevAttrComputeMode,
+    cudaDevAttrEccEnabled,
+    cudaDevAttrPciDeviceId,
+    cudaDevAttrPciDomainId,
+    cudaDevAttrTccDriver,
+    cudaDevAttrIsMultiGpuBoard,
+    cudaDevAttrMultiGpuBoardGroupID,
+    cudaDevAttrHostNativeAtomicSupported,
+    cudaDevAttrPageableMemoryAccess,
+    cudaDevAttrComputePreemptionSupported,
+    cudaDevAttrCanUseHostPointerForRegisteredMem,
+    cudaDevAttrPageableMemoryAccessUsesHostPageTables,
+    cudaDevAttrDirectManagedMemAccessFromHost,
+    cudaDevAttrMaxAccessPolicyWindowSize,
+    cudaDevAttrSparseCudaArraySupported,
+    cudaDevAttrHostRegisterReadOnlySupported,
+    cudaDevAttrGPUDirectRDMASupported,
+    cudaDevAttrClusterLaunch,
+    cudaDevAttrDeferredMappingCudaArraySupported,
+    cudaDevAttrIpcEventSupport,
+    cudaDevAttrMpsEnabled,
+};
+
+} // namespace
+
+int device_count()
+{
+    static const int count = [] {
+        const char *text = std::getenv("SIMULATOR_DEVICES");
+        if (!text) return 1;
+        char *end = nullptr;
+        const long n = std::strtol(text, &end, 10);
+        settings().track_owning_device = n > 1 && n <= max_devices;
+        if (*text && !*end && n >= 0 && n <= max_devices) return static_cast<int>(n);
+        complain("SIMULATOR_DEVICES is \"" + std::string(text) +
+                 "\", not a number from 0 to 16; taking 1 device");
+        return 1;
+    }();
+    return count;
+}
+
+bool can_be_peer(int device, int peer)
+{
+    const bool in_mask = device < 8 && peer < 8;
+    return device != peer &&
+           !(in_mask && (device_state().closed_peers >> (8 * device + peer) & 1) != 0);
+}
+
+void close_peers(std::uint64_t pairs)
+{
+    device_state().closed_peers = pairs;
+    std::erase_if(device_state().peers,
+                  [](const auto &p) { return !can_be_peer(p.first, p.second); });
+    revoke_pool_access();
+}
+
+bool copies_directly(int from, int to)
+{
+    return device_state().peers.count({from, to}) || device_state().peers.count({to, from});
+}
+
+std::uint8_t closed_memory(int device)
+{
+    std::uint8_t closed = 0, open = device_bit(device);
+    for (int d = 0; d < device_count(); ++d)
+        (d == device || device_state().peers.count({device, d}) ? open : closed) |= device_bit(d);
+    return device_count() > 1 ? closed & static_cast<std::uint8_t>(~open) : std::uint8_t{0};
+}
+
+bool valid_device(int device) { return device >= 0 && device < device_count(); }
+
+cudaError_t attribute_of(int device, cudaDeviceAttr attribute, int &value)
+{
+    if (!valid_device(device)) return cudaErrorInvalidDevice;
+    for (const auto &known : property_attributes)
+        if (known.attribute == attribute) {
+            value = known.value(properties(device));
+            return cudaSuccess;
+        }
+    for (const auto known : zero_attributes)
+        if (known == attribute) {
+            value = 0;
+            return cudaSuccess;
+        }
+    return refuse(
+        ("attribute " + std::to_string(attribute) + " of cudaDeviceGetAttribute").c_str());
+}
+
+int current_device() { return this_thread().device; }
+
+} // namespace simulator::runtime
+
+using namespace simulator;
+using namespace simulator::runtime;
+
+extern "C" {
+
+cudaError_t cudaGetDeviceCount(int *count)
+{
+    return call([&] {
+        if (!count) return cudaErrorInvalidValue;
+        *count = device_count();
+        return *count ? cudaSuccess : cudaErrorNoDevice;
+    });
+}
+
+cudaError_t cudaSetDevice(int device)
+{
+    return call([&] {
+        if (!valid_device(device)) return cudaErrorInvalidDevice;
+        this_thread().device = device;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaInitDevice(int device, unsigned, unsigned)
+{
+    return call([&] { return valid_device(device) ? cudaSuccess : cudaErrorInvalidDevice; });
+}
+
+cudaError_t cudaGetDevice(int *device)
+{
+    return call([&] {
+        if (!device) return cudaErrorInvalidValue;
+        *device = current_device();
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp *out, int device)
+{
+    return call([&] {
+        if (!out) return cudaErrorInvalidValue;
+        if (!valid_device(device)) return cudaErrorInvalidDevice;
+        *out = properties(device);
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device)
+{
+    return call(
+        [&] { return value ? attribute_of(device, attribute, *value) : cudaErrorInvalidValue; });
+}
+
+cudaError_t cudaChooseDevice(int *device, const cudaDeviceProp *) { return cudaGetDevice(device); }
+
+cudaError_t cudaSetDeviceFlags(unsigned flags)
+{
+    return call([&] {
+        if (flags & ~unsigned{cudaDeviceMask}) return cudaErrorInvalidValue;
+        device_state().flags = flags;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaGetDeviceFlags(unsigned *flags)
+{
+    return call([&] {
+        if (!flags) return cudaErrorInvalidValue;
+        *flags = device_state().flags | cudaDeviceMapHost;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaDeviceSynchronize()
+{
+    return call([] {
+        if (cudaError_t e = refuse_while_capturing(); e != cudaSuccess) return e;
+        finish_streams("cudaDeviceSynchronize", current_device());
+        return standing_fault();
+    });
+}
+
+cudaError_t cudaDeviceReset()
+{
+    return call([] {
+        finish_streams("cudaDeviceReset", current_device());
+        std::erase_if(device_state().peers, [](const auto &p) {
+            return p.first == current_device() || p.second == current_device();
+        });
+        free_all(current_device());
+        unload(current_device());
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaDeviceGetLimit(std::size_t *value, cudaLimit limit)
+{
+    return call([&] {
+        if (!value) return cudaErrorInvalidValue;
+        const auto &limits = device_state().limits;
+        auto it = limits.find(limit);
+        if (it == limits.end()) return cudaErrorUnsupportedLimit;
+        *value = it->second;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaDeviceSetLimit(cudaLimit limit, std::size_t value)
+{
+    return call([&] {
+        auto &limits = device_state().limits;
+        auto it = limits.find(limit);
+        if (it == limits.end()) return cudaErrorUnsupportedLimit;
+        if (limit == cudaLimitMallocHeapSize) settings().heap_bytes = value;
+        if (limit == cudaLimitDevRuntimePendingLaunchCount)
+            settings().pending_launches = static_cast<std::uint32_t>(value);
+        it->second = limit == cudaLimitPersistingL2CacheSize
+                         ? std::min(value, persisting_l2_bytes())
+                         : value;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache *config)
+{
+    return call([&] {
+        if (!config) return cudaErrorInvalidValue;
+        *config = device_state().cache;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache config)
+{
+    return call([&] {
+        device_state().cache = config;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaCtxResetPersistingL2Cache()
+{
+    return call([] { return cudaSuccess; });
+}
+
+cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
+{
+    return call([&] {
+        if (least) *least = 0;
+        if (greatest) *greatest = -5;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaDeviceGetPCIBusId(char *text, int length, int device)
+{
+    return call([&] {
+        if (!text || length <= 0) return cudaErrorInvalidValue;
+        if (!valid_device(device)) return cudaErrorInvalidDevice;
+        std::snprintf(text, static_cast<std::size_t>(length), "%s", bus_id(device).c_str());
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaDeviceGetByPCIBusId(int *device, const char *text)
+{
+    return call([&] {
+        if (!device || !text) return cudaErrorInvalidValue;
+        for (int d = 0; d < device_count(); ++d)
+            if (bus_id(d) == text) {
+                *device = d;
+                return cudaSuccess;
+            }
+        return cudaErrorInvalidDevice;
+    });
+}
+
+cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer)
+{
+    return call([&] {
+        if (!can) return cudaErrorInvalidValue;
+        if (!valid_device(device) || !valid_device(peer)) return cudaErrorInvalidDevice;
+        *can = can_be_peer(device, peer);
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags)
+{
+    return call([&] {
+        if (flags) return cudaErrorInvalidValue;
+        if (peer == current_device())
+            return fail_because(cudaErrorInvalidDevice,
+                                "it gives the current device access to another one's memory, and " +
+                                    std::to_string(peer) +
+                                    " is the current one itself: cudaSetDevice chooses it");
+        if (!valid_device(peer)) return cudaErrorInvalidDevice;
+        if (!can_be_peer(current_device(), peer)) return cudaErrorPeerAccessUnsupported;
+        const bool fresh = device_state().peers.insert({current_device(), peer}).second;
+        return fresh ? cudaSuccess : cudaErrorPeerAccessAlreadyEnabled;
+    });
+}
+
+cudaError_t cudaDeviceDisablePeerAccess(int peer)
+{
+    return call([&] {
+        if (!valid_device(peer)) return cudaErrorInvalidDevice;
+        return device_state().peers.erase({current_device(), peer}) ? cudaSuccess
+                                                                    : cudaErrorPeerAccessNotEnabled;
+    });
+}
+
+cudaError_t cudaDeviceGetP2PAttribute(int *value, cudaDeviceP2PAttr attribute, int from, int to)
+{
+    return call([&] {
+        if (!value) return cudaErrorInvalidValue;
+        if (!valid_device(from) || !valid_device(to) || from == to) return cudaErrorInvalidDevice;
+        const bool yes = attribute == cudaDevP2PAttrAccessSupported ||
+                         attribute == cudaDevP2PAttrNativeAtomicSupported;
+        *value = yes;
+        return yes || attribute == cudaDevP2PAttrPerformanceRank ||
+                       attribute == cudaDevP2PAttrCudaArrayAccessSupported
+                   ? cudaSuccess
+                   : cudaErrorInvalidValue;
+    });
+}
+
+cudaError_t cudaDriverGetVersion(int *version)
+{
+    return call([&] {
+        if (!version) return cudaErrorInvalidValue;
+        *version = CUDART_VERSION;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaRuntimeGetVersion(int *version) { return cudaDriverGetVersion(version); }
+
+// There is nothing to profile, but programs that mark regions for profilers must still run.
+cudaError_t cudaProfilerStart()
+{
+    return call([] { return cudaSuccess; });
+}
+
+cudaError_t cudaProfilerStop()
+{
+    return call([] { return cudaSuccess; });
+}
+
+} // extern "C"

@@ -1,0 +1,126 @@
+// Error codes: sticky faults, the last error, and refusals.
+#include "runtime.hpp"
+
+#include "host.hpp"
+#include "simulator/machine/finding.hpp"
+
+#include <cstdio>
+#include <map>
+#include <utility>
+
+namespace simulator::runtime {
+
+namespace {
+
+struct device_fault {
+    cudaError_t error = cudaSuccess;
+    bool surfaced = false; // a call has returned it
+};
+
+// Shared by all devices: after a fault the process cannot use CUDA any more, as on hardware.
+device_fault standing;
+bool harnessed = false; // a harness reads and reports the findings itself
+failure_reason words;   // of the current call
+
+} // namespace
+
+std::recursive_mutex &lock()
+{
+    // Never destroyed: objects that outlive main may still free their memory.
+    static auto *const one = new std::recursive_mutex;
+    return *one;
+}
+
+host_thread &this_thread()
+{
+    static auto *const all = new std::map<std::uint64_t, host_thread>;
+    return (*all)[calling_thread()];
+}
+
+cudaError_t standing_fault()
+{
+    if (standing.error != cudaSuccess) standing.surfaced = true;
+    return standing.error;
+}
+
+cudaError_t current_fault() { return standing.error; }
+
+cudaError_t record(cudaError_t result)
+{
+    if (result != cudaSuccess) this_thread().last_error = result;
+    return result;
+}
+
+void fault(cudaError_t kernel_error, const std::string &message)
+{
+    if (standing.error == cudaSuccess) standing.error = kernel_error;
+    if (!harnessed) complain(message);
+}
+
+void silence_fault_messages() { harnessed = true; }
+bool has_harness() { return harnessed; }
+
+void complain(const std::string &message)
+{
+    std::fprintf(stderr, "simulator: %s\n", message.c_str());
+}
+
+cudaError_t fail_because(cudaError_t error, std::string why)
+{
+    std::lock_guard guard(lock());
+    words.why = std::move(why);
+    return error;
+}
+
+void mark_failure_reported()
+{
+    std::lock_guard guard(lock());
+    words.found = true;
+}
+
+failure_reason take_failure_reason()
+{
+    std::lock_guard guard(lock());
+    return std::exchange(words, {});
+}
+
+cudaError_t refuse(const char *function)
+{
+    const std::string sentence = std::string("the simulator does not offer ") + function +
+                                 "; run this on a GPU, or do without it";
+    complain(sentence);
+    finding f;
+    f.kind = finding_kind::unsupported;
+    f.kernel = function;
+    f.host_call = true;
+    f.detail = sentence;
+    findings::instance().add(std::move(f));
+    mark_failure_reported();
+    std::lock_guard guard(lock());
+    return record(cudaErrorNotSupported);
+}
+
+int refuse_entry_point(const char *name) { return refuse(name); }
+
+} // namespace simulator::runtime
+
+using namespace simulator::runtime;
+
+extern "C" {
+
+cudaError_t cudaPeekAtLastError()
+{
+    std::lock_guard guard(lock());
+    // Right after a launch the fault is still pending; only a later call surfaces it.
+    return standing.surfaced ? standing.error : this_thread().last_error;
+}
+
+cudaError_t cudaGetLastError()
+{
+    std::lock_guard guard(lock());
+    const cudaError_t error = standing.surfaced ? standing.error : this_thread().last_error;
+    this_thread().last_error = cudaSuccess;
+    return error;
+}
+
+} // extern "C"

@@ -1,0 +1,348 @@
+// Streams, events and callbacks.
+#include "host.hpp"
+#include "simulator/machine/counters.hpp"
+#include "work.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace simulator::runtime {
+
+namespace {
+
+std::set<cudaEvent_t> &events()
+{
+    // Never destroyed: objects that outlive main may still destroy their events.
+    static auto *const one = new std::set<cudaEvent_t>;
+    return *one;
+}
+
+constexpr int greatest_priority = -5;
+
+bool is_default(cudaStream_t s) { return is_legacy(s) || s == cudaStreamPerThread; }
+
+cudaError_t create(cudaStream_t *out, unsigned flags, int priority)
+{
+    if (!out || (flags & ~unsigned{cudaStreamNonBlocking})) return cudaErrorInvalidValue;
+    priority = std::clamp(priority, greatest_priority, 0);
+    static unsigned long long next_id = 16; // lower numbers are the default streams
+    *out = new CUstream_st{{flags, priority, current_device(), next_id++}};
+    add_stream(*out);
+    return cudaSuccess;
+}
+
+cudaError_t check(cudaEvent_t e)
+{
+    return events().count(e) ? cudaSuccess : cudaErrorInvalidResourceHandle;
+}
+
+// Reads a property of a stream after checking the handle and the output pointer.
+template <typename T, typename function> cudaError_t read(cudaStream_t s, T *out, function property)
+{
+    return call([&] {
+        if (!out) return cudaErrorInvalidValue;
+        if (!valid(s)) return cudaErrorInvalidResourceHandle;
+        *out = property(state_of(s));
+        return cudaSuccess;
+    });
+}
+
+cudaError_t record_event(cudaEvent_t e, cudaStream_t stream)
+{
+    if (check(e) != cudaSuccess || !valid(stream)) return cudaErrorInvalidResourceHandle;
+    stream_state &s = state_of(stream);
+    if (s.device != e->device)
+        return fail_because(cudaErrorInvalidResourceHandle,
+                            "the event was made on device " + std::to_string(e->device) +
+                                " and the stream on device " + std::to_string(s.device));
+    // If this is refused, the event stays unchanged.
+    if (!s.into && is_legacy(stream))
+        if (cudaError_t error = check_legacy(s); error != cudaSuccess) return error;
+    e->into = s.into;
+    e->nodes = s.tail;
+    if (s.into) return cudaSuccess;
+    task mark;
+    mark.type = cudaGraphNodeTypeEventRecord;
+    e->at = queue(s, std::move(mark));
+    return cudaSuccess;
+}
+
+cudaError_t wait_for_event(cudaStream_t stream, cudaEvent_t e)
+{
+    if (check(e) != cudaSuccess || !valid(stream)) return cudaErrorInvalidResourceHandle;
+    stream_state &s = state_of(stream);
+    if (e->into) return join(s, *e);
+    if (s.into) return invalidate_capture(s, cudaErrorStreamCaptureIsolation);
+    if (!e->at) {
+        timeline::instance().idle_wait();
+        return cudaSuccess;
+    }
+    timeline_step wait;
+    wait.kind = step_kind::event_wait;
+    wait.device = wait.device_of_stream = s.device;
+    wait.of = s.id;
+    wait.after = steps_of(front_of(s));
+    wait.after.push_back(e->at->step);
+    timeline::instance().add(std::move(wait));
+    s.also.push_back(e->at);
+    return cudaSuccess;
+}
+
+// Queues a host function of the program.
+cudaError_t queue_host(cudaStream_t s, std::function<void()> function, bool despite_fault)
+{
+    task t;
+    t.type = cudaGraphNodeTypeHost;
+    t.run = std::move(function);
+    t.despite_fault = despite_fault;
+    return queue(s, std::move(t));
+}
+
+template <typename function> cudaError_t with_state(cudaStream_t s, function body)
+{
+    return call([&] { return valid(s) ? body(state_of(s)) : cudaErrorInvalidResourceHandle; });
+}
+
+// An event's state can be queried unless it was recorded in a capture.
+template <typename function> cudaError_t at(cudaEvent_t e, function body)
+{
+    return call([&] {
+        if (cudaError_t error = check(e); error != cudaSuccess) return error;
+        return e->into ? cudaErrorCapturedEvent : body();
+    });
+}
+
+// The fault surfaced by the work that the host has just waited for.
+cudaError_t after_waiting() { return standing_fault(); }
+
+// Attributes that are accepted because they do not change results.
+bool known_attribute(cudaStreamAttrID which)
+{
+    return which == cudaStreamAttributeAccessPolicyWindow ||
+           which == cudaStreamAttributeSynchronizationPolicy ||
+           which == cudaStreamAttributeMemSyncDomain ||
+           which == cudaStreamAttributeMemSyncDomainMap || which == cudaStreamAttributePriority;
+}
+
+} // namespace
+
+std::size_t streams_and_events() { return created_streams() + events().size(); }
+
+} // namespace simulator::runtime
+
+using namespace simulator;
+using namespace simulator::runtime;
+
+extern "C" {
+
+cudaError_t cudaStreamCreate(cudaStream_t *out)
+{
+    return call([&] { return create(out, cudaStreamDefault, 0); });
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *out, unsigned flags)
+{
+    return call([&] { return create(out, flags, 0); });
+}
+
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t *out, unsigned flags, int priority)
+{
+    return call([&] { return create(out, flags, priority); });
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t s)
+{
+    return call([&] {
+        if (is_default(s) || !remove_stream(s)) return cudaErrorInvalidResourceHandle;
+        forget(*s);
+        delete s;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t s)
+{
+    return with_state(s, [&](stream_state &state) {
+        if (cudaError_t e = refuse_if_capturing(state); e != cudaSuccess) return e;
+        finish("cudaStreamSynchronize", front_of(state));
+        return after_waiting();
+    });
+}
+
+cudaError_t cudaStreamQuery(cudaStream_t s)
+{
+    return with_state(s, [&](stream_state &state) {
+        if (cudaError_t e = refuse_if_capturing(state); e != cudaSuccess) return e;
+        const bool ended = poll("cudaStreamQuery", front_of(state));
+        const cudaError_t e = after_waiting();
+        return e != cudaSuccess || ended ? e : cudaErrorNotReady;
+    });
+}
+
+cudaError_t cudaStreamGetPriority(cudaStream_t s, int *out)
+{
+    return read(s, out, [](const stream_state &x) { return x.priority; });
+}
+
+cudaError_t cudaStreamGetFlags(cudaStream_t s, unsigned *out)
+{
+    return read(s, out, [](const stream_state &x) { return x.flags; });
+}
+
+cudaError_t cudaStreamGetId(cudaStream_t s, unsigned long long *out)
+{
+    return read(s, out, [](const stream_state &x) { return x.id; });
+}
+
+cudaError_t cudaStreamGetDevice(cudaStream_t s, int *out)
+{
+    return read(s, out, [](const stream_state &x) { return x.device; });
+}
+
+cudaError_t cudaStreamSetAttribute(cudaStream_t s, cudaStreamAttrID which,
+                                   const cudaStreamAttrValue *value)
+{
+    return with_state(s, [&](stream_state &state) {
+        if (!value) return cudaErrorInvalidValue;
+        if (!known_attribute(which)) return refuse("this attribute of a stream");
+        if (which == cudaStreamAttributePriority)
+            state.priority = std::clamp(value->priority, greatest_priority, 0);
+        state.attributes[which] = *value;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaStreamGetAttribute(cudaStream_t s, cudaStreamAttrID which,
+                                   cudaStreamAttrValue *value)
+{
+    return with_state(s, [&](stream_state &state) {
+        if (!value) return cudaErrorInvalidValue;
+        if (!known_attribute(which)) return refuse("this attribute of a stream");
+        const auto it = state.attributes.find(which);
+        *value = it == state.attributes.end() ? cudaStreamAttrValue{} : it->second;
+        if (which == cudaStreamAttributePriority) value->priority = state.priority;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from)
+{
+    return with_state(to, [&](stream_state &state) {
+        if (!valid(from)) return cudaErrorInvalidResourceHandle;
+        state.attributes = state_of(from).attributes;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t s, cudaEvent_t e, unsigned flags)
+{
+    return call([&] {
+        if (flags != cudaEventWaitDefault) return cudaErrorInvalidValue;
+        return wait_for_event(s, e);
+    });
+}
+
+cudaError_t cudaStreamAddCallback(cudaStream_t s, cudaStreamCallback_t callback, void *data,
+                                  unsigned flags)
+{
+    return call([&] {
+        if (!callback || flags) return cudaErrorInvalidValue;
+        if (!valid(s)) return cudaErrorInvalidResourceHandle;
+        if (cudaError_t e = refuse_if_capturing(state_of(s)); e != cudaSuccess) return e;
+        // The callback receives the fault, so it runs even after one, unlike a host function.
+        return queue_host(
+            s, [=] { simulator::host().call(callback, s, current_fault(), data); }, true);
+    });
+}
+
+cudaError_t cudaLaunchHostFunc(cudaStream_t s, cudaHostFn_t function, void *data)
+{
+    return call([&] {
+        if (!function) return cudaErrorInvalidValue;
+        return queue_host(
+            s, [=] { simulator::host().call(function, data); }, false);
+    });
+}
+
+cudaError_t cudaStreamAttachMemAsync(cudaStream_t s, void *, std::size_t, unsigned)
+{
+    return with_state(s, [](stream_state &) { return cudaSuccess; });
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *out, unsigned flags)
+{
+    return call([&] {
+        const unsigned known = cudaEventBlockingSync | cudaEventDisableTiming;
+        if (!out || (flags & ~known)) return cudaErrorInvalidValue;
+        *out = new CUevent_st{flags, current_device()};
+        events().insert(*out);
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaEventCreate(cudaEvent_t *out)
+{
+    return cudaEventCreateWithFlags(out, cudaEventDefault);
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t e)
+{
+    return call([&] {
+        if (!events().erase(e)) return cudaErrorInvalidResourceHandle;
+        delete e;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t e, cudaStream_t s, unsigned flags)
+{
+    return call([&] {
+        if (flags & ~unsigned{cudaEventRecordExternal}) return cudaErrorInvalidValue;
+        if (flags && valid(s) && state_of(s).into) return refuse("external events in a capture");
+        return record_event(e, s);
+    });
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s)
+{
+    return cudaEventRecordWithFlags(e, s, cudaEventRecordDefault);
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t e)
+{
+    return at(e, [&] {
+        finish("cudaEventSynchronize", {e->at});
+        return after_waiting();
+    });
+}
+
+cudaError_t cudaEventQuery(cudaEvent_t e)
+{
+    return at(e, [&] {
+        const bool ended = poll("cudaEventQuery", {e->at});
+        const cudaError_t error = after_waiting();
+        return error != cudaSuccess || ended ? error : cudaErrorNotReady;
+    });
+}
+
+// Uses timeline time with one nanosecond per tick: positive if work was done, and not a
+// measurement. The result tells the host how much work kernels did, so it counts like a copy.
+cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end)
+{
+    return call([&] {
+        if (!ms) return cudaErrorInvalidValue;
+        for (cudaEvent_t e : {start, end})
+            if (check(e) != cudaSuccess || !(e->at || e->into) ||
+                (e->flags & cudaEventDisableTiming))
+                return cudaErrorInvalidResourceHandle;
+        if (start->into || end->into) return cudaErrorCapturedEvent;
+        if (!start->at->ended || !end->at->ended) return cudaErrorNotReady;
+        ++simulator::counters::instance().transfers.commands;
+        const double ticks =
+            simulator::timeline::instance().between(start->at->step, end->at->step);
+        *ms = static_cast<float>(ticks * 1e-6);
+        return cudaSuccess;
+    });
+}
+
+} // extern "C"

@@ -1,0 +1,136 @@
+// Stream queues: queued work, its dependencies, and when it runs.
+//
+// Work runs as it is queued, which is one legal order, unless settings().streams defers it: `late`
+// runs it only when the program waits for it, so that a missing wait shows; `random` runs it at a
+// seeded choice among all work that is able to run.
+#pragma once
+
+#include "runtime.hpp"
+#include "simulator/machine/timeline.hpp"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <vector>
+
+namespace simulator::runtime {
+
+struct inner_graph; // defined in graphs.cpp
+
+// A repeatable operation; `run` owns everything that it needs.
+struct task {
+    cudaGraphNodeType type = cudaGraphNodeTypeEmpty;
+    std::function<void()> run;
+    bool despite_fault = false; // runs even after a fault that cancels other queued work
+    bool between_devices = false;
+    std::shared_ptr<const inner_graph> inner = {}; // a child graph: its steps run instead of `run`
+};
+
+void run_task(const task &); // requires a task with something to run
+
+struct work { // a queued task
+    task what;
+    std::vector<std::shared_ptr<work>> after;
+    bool ended = false;
+    step_id step = 0;
+};
+using work_ref = std::shared_ptr<work>;
+
+struct capture; // defined in graphs.cpp
+
+struct stream_state {
+    unsigned flags = cudaStreamDefault;
+    int priority = 0, device = 0;
+    unsigned long long id = 1;
+    work_ref last = nullptr;            // null if nothing was queued yet
+    std::vector<work_ref> also = {};    // further dependencies of the next work
+    std::shared_ptr<capture> into = {}; // null if not capturing
+    std::map<cudaStreamAttrID, cudaStreamAttrValue> attributes = {};
+    std::vector<cudaGraphNode_t> tail = {}; // dependencies of the next captured node
+};
+
+bool valid(cudaStream_t); // created and not destroyed, or a default stream
+bool is_legacy(cudaStream_t);
+// For a valid stream; default streams are those of the current device.
+stream_state &state_of(cudaStream_t);
+void add_stream(cudaStream_t);
+bool remove_stream(cudaStream_t); // false if it was not created
+std::size_t created_streams();    // number created and not destroyed
+// All created streams and the default streams that were used.
+std::vector<stream_state *> all_streams();
+
+// Queues a task in a stream, or captures it. Fails with cudaErrorInvalidResourceHandle if there is
+// no such stream.
+cudaError_t queue(cudaStream_t, task);
+work_ref queue(stream_state &, task);
+// Queues a copy between two devices. In the legacy stream it follows everything queued earlier on
+// either device and precedes everything queued later, so that no two such copies of a device
+// overlap. This is documented, and H200s behave so.
+cudaError_t queue_between(cudaStream_t, task, int device, int other);
+// Returns the dependencies of the next work in a stream; some may have ended.
+std::vector<work_ref> front_of(stream_state &);
+std::vector<step_id> steps_of(const std::vector<work_ref> &);
+// Starts work that is not the stream's next work; the timeline shows it in that stream.
+work_ref start(const stream_state &, task, std::vector<work_ref> after);
+
+// Allocates device memory; 0 bytes yield null.
+cudaError_t allocate(void **out, std::size_t bytes, memory_kind, int device);
+// Allocates from the pool of the stream's device.
+cudaError_t allocate_in(cudaStream_t, void **out, std::size_t bytes);
+// Must be called before memory that may belong to a pool is released.
+void remove_from_pool(address start, std::uint64_t bytes);
+
+// Checks a kernel launch without queueing it.
+cudaError_t prepare(const void *function, dim3 grid, dim3 block, void **arguments,
+                    std::size_t dynamic_shared, bool cooperative, task &out);
+
+// Check copies and fills for graphs without queueing them.
+cudaError_t copy_task(const cudaMemcpy3DParms &, task &out);
+cudaError_t copy_task(void *to, const void *from, std::size_t bytes, cudaMemcpyKind, task &out);
+cudaError_t fill_task(const cudaMemsetParams &, task &out);
+
+bool defers_work(); // true if work may run later than it is queued
+// Runs the remaining work of these, for which the host waits in `function`; null entries are
+// skipped.
+void finish(const char *function, const std::vector<work_ref> &);
+void finish_streams(const char *function, int device);
+// True if pending work of the device is, or follows, a copy between devices.
+bool has_pending_peer_copies(int device);
+// Runs one pending dependency of each, so that polling loops end. Returns true if all have ended.
+bool poll(const char *function, const std::vector<work_ref> &);
+
+// Stream capture.
+cudaError_t take(stream_state &, task); // adds a node to the capture
+// Fails if work in the legacy stream would have to wait for streams that capture.
+cudaError_t check_legacy(const stream_state &legacy);
+// Called by functions that may wait: fails while this thread or, in global mode, any thread
+// captures.
+cudaError_t refuse_while_capturing();
+cudaError_t refuse_if_capturing(stream_state &);             // invalidates the capture
+cudaError_t invalidate_capture(stream_state &, cudaError_t); // the same; returns the given error
+// The stream ends, but waits for its device still cover its work.
+void keep_work(const stream_state &);
+// Called before a stream is destroyed: its work stays, its capture ends.
+void forget(stream_state &);
+
+} // namespace simulator::runtime
+
+// The types behind CUDA's opaque handles.
+struct CUstream_st : simulator::runtime::stream_state {};
+struct CUevent_st {
+    unsigned flags = 0;
+    int device = 0;
+    // Null if never recorded, or recorded only in a capture.
+    simulator::runtime::work_ref at = nullptr;
+    // Set if recorded in a capturing stream.
+    std::shared_ptr<simulator::runtime::capture> into = {};
+    std::vector<cudaGraphNode_t> nodes = {};
+};
+
+namespace simulator::runtime {
+
+// Makes a stream depend on an event of a capture; the stream captures from then on.
+cudaError_t join(stream_state &, const CUevent_st &);
+
+} // namespace simulator::runtime

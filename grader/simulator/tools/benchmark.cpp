@@ -1,0 +1,177 @@
+// Speed of the simulator: nanoseconds per thread instruction on one core, for several kernels and
+// four levels of checking; and, with all checks, the time per launch on 1, 2, 4 ... cores.
+//
+//   benchmark KERNELS.ptx     the PTX that nvcc makes of tests/kernels.cu
+#include "simulator/machine/counters.hpp"
+#include "simulator/machine/finding.hpp"
+#include "simulator/machine/machine.hpp"
+#include "simulator/machine/memory.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using namespace simulator;
+
+address floats(std::size_t n)
+{
+    auto &m = memory::instance();
+    address at = m.allocate(n * 4, memory_kind::device, 0).value();
+    for (std::size_t i = 0; i < n; ++i) {
+        float v = static_cast<float>(i % 17);
+        std::memcpy(m.at(at) + 4 * i, &v, 4);
+    }
+    m.mark(at, n * 4, initialised, 0);
+    return at;
+}
+
+struct job {
+    const char *name, *kernel;
+    dim grid, block;
+    std::uint32_t shared;
+    std::vector<std::uint64_t> arguments;
+};
+
+launch prepared(const job &j, const kernel_info &k, std::vector<std::byte> &bytes)
+{
+    bytes.assign(k.parameter_bytes, std::byte{0});
+    for (std::size_t a = 0; a < j.arguments.size(); ++a)
+        std::memcpy(bytes.data() + k.parameters[a].offset, &j.arguments[a], k.parameters[a].bytes);
+    launch how;
+    how.grid = j.grid;
+    how.block = j.block;
+    how.dynamic_shared = j.shared;
+    how.parameters = bytes;
+    return how;
+}
+
+double processor_time() // of this process: other programs do not count
+{
+    return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
+}
+
+double wall_time()
+{
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+}
+
+// The best of several launches.
+double seconds(module &m, const job &j, double (*now)())
+{
+    const kernel_info *k = m.find_kernel(j.kernel);
+    if (k == nullptr) throw std::runtime_error(std::string("the PTX has no kernel ") + j.kernel);
+    std::vector<std::byte> bytes;
+    launch how = prepared(j, *k, bytes);
+    double best = 1e9;
+    for (int i = 0; i < 5; ++i) {
+        const double start = now();
+        outcome o = m.run(*k, how);
+        const double took = now() - start;
+        if (o.error != 0) throw std::runtime_error(o.message);
+        best = std::min(best, took);
+    }
+    return best;
+}
+
+double thread_instructions(module &m, const job &j)
+{
+    counters::instance().clear();
+    settings().count = true;
+    const kernel_info *k = m.find_kernel(j.kernel);
+    std::vector<std::byte> bytes;
+    m.run(*k, prepared(j, *k, bytes));
+    return static_cast<double>(counters::instance().kernels.at(0).total.thread_instructions);
+}
+
+void measure(module &m, const job &j)
+{
+    double n = thread_instructions(m, j), ns[4];
+    for (int depth = 0; depth < 4; ++depth) {
+        settings().check_memory = depth > 0;
+        settings().count = depth > 0;
+        settings().check_initialised = depth > 1;
+        settings().check_races = depth > 2;
+        ns[depth] = seconds(m, j, processor_time) * 1e9 / n;
+    }
+    std::printf("%-28s %12.0f %10.2f %18.2f %12.2f %12.2f\n", j.name, n, ns[0], ns[1], ns[2],
+                ns[3]);
+}
+
+void measure_cores(module &m, const job &j)
+{
+    std::printf("%-28s", j.name);
+    for (unsigned n = 1; n <= std::max(2u, std::thread::hardware_concurrency()); n *= 2) {
+        settings().cores = n;
+        grids_on_cores() = {};
+        const double took = seconds(m, j, wall_time);
+        const bool shared = grids_on_cores().tried > grids_on_cores().given_up;
+        std::printf("  %u: %6.1f%s", n, 1000 * took, n > 1 && !shared ? " (one core)" : "");
+    }
+    std::printf("\n");
+    settings().cores = 1;
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    if (argc != 2) {
+        std::fprintf(stderr, "usage: %s KERNELS.ptx   (what nvcc makes of tests/kernels.cu)\n",
+                     argv[0]);
+        return 2;
+    }
+    std::ifstream in(argv[1]);
+    std::string text{std::istreambuf_iterator<char>(in), {}};
+    if (text.empty()) {
+        std::fprintf(stderr, "cannot read %s\n", argv[1]);
+        return 1;
+    }
+    try {
+        module m(text, 0);
+        const std::size_t n = 1 << 20;
+        address a = floats(n), b = floats(n), c = floats(n);
+        job jobs[] = {
+            {"vector add, 2^20", "vector_add", {n / 256, 1, 1}, {256, 1, 1}, 0, {a, b, c, n}},
+            {"tiled matmul, 256^3", "tiled_matmul", {16, 16, 1}, {16, 16, 1}, 0, {a, b, c, 256}},
+            {"copy with stride 8, 2^20",
+             "strided_copy",
+             {n / 8 / 256, 1, 1},
+             {256, 1, 1},
+             0,
+             {a, c, n, 8}},
+            {"sum with shuffles, 2^20", "block_sum", {n / 256, 1, 1}, {256, 1, 1}, 32, {a, c, n}},
+            {"collatz, diverging, 2^14", "collatz", {64, 1, 1}, {256, 1, 1}, 0, {0, c, 1 << 14}},
+        };
+        std::printf("%-28s %12s %10s %18s %12s %12s   (ns a thread-instruction)\n", "kernel",
+                    "instructions", "checks off", "bounds+counters", "+unwritten", "+races");
+        auto &device = memory::instance();
+        address starts = device.allocate(4 << 14, memory_kind::device, 0).value();
+        for (std::uint32_t i = 0; i < 1 << 14; ++i) {
+            std::uint32_t v = i + 1;
+            std::memcpy(device.at(starts) + 4 * i, &v, 4);
+        }
+        device.mark(starts, 4 << 14, initialised, 0);
+        settings().cores = 1;
+        for (job &j : jobs) {
+            if (j.arguments[0] == 0) j.arguments[0] = starts;
+            measure(m, j);
+        }
+        std::printf("\nEverything on, milliseconds a launch, by cores:\n");
+        for (const job &j : jobs) measure_cores(m, j);
+    } catch (const std::exception &e) {
+        std::fprintf(stderr, "%s\n", e.what());
+        return 1;
+    }
+    return findings::instance().empty() ? 0 : 1;
+}

@@ -1,0 +1,292 @@
+// Builds the images and requests of argument_sets.hpp.
+#include "argument_sets.hpp"
+
+#include "grading.hpp"
+#include "runner/case_run.hpp"
+#include "runner/report.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <fmt/format.h>
+
+namespace grading {
+
+namespace {
+
+constexpr std::uint64_t guard_bytes = 4096;
+
+std::uint64_t whole_lines(std::uint64_t bytes) { return (bytes + 255) / 256 * 256; }
+unsigned parts(const argument_descriptor &s)
+{
+    return s.where == argument_memory::per_device ? s.parts : 1;
+}
+std::uint64_t image_of(const argument_descriptor &s)
+{
+    return whole_lines(s.bytes + 2 * s.guard * parts(s));
+}
+bool in_place(const argument_descriptor &s)
+{
+    return s.where != argument_memory::value && !s.read_only && !s.output;
+}
+
+// Bytes of an in-place argument that a call may write.
+struct extent {
+    std::uint64_t first, bytes;
+    bool holds(std::uint64_t at, std::uint64_t count) const
+    {
+        return at >= first && at + count <= first + bytes;
+    }
+};
+extent written_in_place(const argument &a)
+{
+    const argument_descriptor &s = a.wire;
+    if (!in_place(s)) return {0, 0};
+    if (a.written_count == 0) return {0, s.bytes}; // a plain buffer
+    return {a.written_first * s.element, a.written_count * s.element};
+}
+
+void fill_words(std::byte *to, std::uint64_t bytes, std::uint32_t word)
+{
+    for (std::uint64_t i = 0; i + 4 <= bytes; i += 4) std::memcpy(to + i, &word, 4);
+}
+
+// Copies on all cores: one core would take longer than the whole benchmark.
+void copy_bytes(std::byte *to, const std::byte *from, std::uint64_t bytes)
+{
+    in_ranges(bytes, [=](std::size_t first, std::size_t last) {
+        if (first < last) std::memcpy(to + first, from + first, last - first);
+        return true;
+    });
+}
+
+bool holds_only(const std::byte *from, std::uint64_t bytes, std::uint32_t word)
+{
+    for (std::uint64_t i = 0; i + 4 <= bytes; i += 4)
+        if (std::memcmp(from + i, &word, 4) != 0) return false;
+    return bytes >= 4;
+}
+
+} // namespace
+
+std::uint32_t poison_word(std::uint64_t random_bits)
+{
+    return 0xffc0fe01u | static_cast<std::uint32_t>(random_bits);
+}
+
+race_set::race_set(std::unique_ptr<workload> work, shared_memory &in, std::uint64_t at,
+                   std::uint32_t number)
+    : work_(std::move(work)), arguments_(work_->arguments()), in_(in), at_(at), number_(number)
+{
+    name_arguments(work_->function(), arguments_);
+    for (argument &a : arguments_) {
+        argument_descriptor &s = a.wire;
+        s.guard = s.where == argument_memory::value ? 0 : guard_bytes;
+        s.input = at;
+        at += image_of(s);
+        // Managed pages must begin on the host, and poison does not reach ordinary memory.
+        reload_ |= s.where == argument_memory::managed || s.where == argument_memory::per_device ||
+                   (s.output && !poisoned(s.where));
+    }
+    end_ = at;
+    if (end_ > in_.size())
+        end_case(verdict::INFRA_ERROR,
+                 fmt::format("The inputs of {}'s race need more than {} MiB of shared memory.",
+                             work_->function(), in_.size() >> 20),
+                 "The lab's sizes are too large for this machine.");
+    store_at(0);
+}
+
+void race_set::store_at(std::uint64_t at)
+{
+    stored_at_ = at;
+    output_bytes_ = 0;
+    for (argument &a : arguments_) {
+        if (a.wire.where == argument_memory::value || a.wire.read_only) continue;
+        a.wire.output_at = at + output_bytes_;
+        output_bytes_ += image_of(a.wire);
+    }
+}
+
+void race_set::fill_image()
+{
+    std::mt19937_64 random(unforeseen());
+    auto guard = [&](std::byte *to) {
+        for (std::uint64_t i = 0; i < guard_bytes; i += 8) {
+            std::uint64_t bits = random();
+            std::memcpy(to + i, &bits, 8);
+        }
+    };
+    for (const argument &a : arguments_) {
+        const argument_descriptor &s = a.wire;
+        std::byte *to = in_.data() + s.input;
+        if (s.where == argument_memory::value) {
+            std::memcpy(to, a.value, s.bytes);
+            continue;
+        }
+        std::uint64_t each = s.bytes / parts(s);
+        for (unsigned k = 0; k < parts(s); ++k, to += each + 2 * s.guard) {
+            guard(to);
+            guard(to + s.guard + each);
+            if (!s.output)
+                copy_bytes(to + s.guard, static_cast<std::byte *>(a.data) + k * each, each);
+            if (s.output && !poisoned(s.where)) // spoil() does not reach it
+                fill_words(to + s.guard, each, poison_word(random()));
+        }
+    }
+}
+
+request race_set::load() const
+{
+    request r;
+    r.what = command::load;
+    r.set = number_;
+    std::strncpy(r.function, work_->function(), sizeof r.function - 1);
+    r.argument_count = static_cast<std::uint32_t>(arguments_.size());
+    for (std::size_t i = 0; i < arguments_.size(); ++i) r.arguments[i] = arguments_[i].wire;
+    return r;
+}
+
+request race_set::part(std::uint32_t index, std::uint64_t at, std::uint64_t bytes) const
+{
+    request r;
+    r.what = command::patch;
+    r.set = number_;
+    r.index = index;
+    r.at = at;
+    r.offset = arguments_[index].wire.input + arguments_[index].wire.guard + at;
+    r.bytes = bytes;
+    return r;
+}
+
+void race_set::change(std::mt19937_64 &random, bool restored)
+{
+    std::vector<std::span<std::byte>> changes = work_->change(random);
+    find_arguments();
+    refresh_.clear();
+    restore_.clear();
+    if (reload_) {
+        fill_image();
+        refresh_.push_back(load());
+        return;
+    }
+    if (changes.empty()) expect_unchanged();
+    add_changes(changes);
+    for (std::uint32_t i = 0; i < arguments_.size(); ++i) {
+        const argument &a = arguments_[i];
+        if (!restored || !in_place(a.wire)) continue;
+        extent e = written_in_place(a);
+        request r = part(i, e.first, e.bytes);
+        copy_bytes(in_.data() + r.offset, static_cast<std::byte *>(a.data) + e.first, e.bytes);
+        restore_.push_back(r);
+    }
+}
+
+// Looks the arguments up again: a workload may have reallocated its vectors.
+void race_set::find_arguments()
+{
+    const std::vector<argument> now = work_->arguments();
+    bool same = now.size() == arguments_.size();
+    for (std::size_t i = 0; same && i < now.size(); ++i) {
+        argument &a = arguments_[i];
+        same = now[i].wire.bytes == a.wire.bytes && now[i].wire.where == a.wire.where &&
+               std::equal(std::begin(a.value), std::end(a.value), now[i].value);
+        a.data = now[i].data;
+    }
+    if (!same)
+        end_case(
+            verdict::INFRA_ERROR,
+            fmt::format("The workload of {} changed a size, or another value.", work_->function()),
+            "change() may put other elements into the arguments, and only as many as before.");
+}
+
+// Inputs that are only read are never sent to the workers again, so they must not change.
+void race_set::expect_unchanged() const
+{
+    for (const argument &a : arguments_) {
+        const argument_descriptor &s = a.wire;
+        if (s.where == argument_memory::value || s.output || in_place(s)) continue;
+        if (s.bytes > 0 && std::memcmp(in_.data() + s.input + s.guard, a.data, s.bytes) != 0)
+            end_case(verdict::INFRA_ERROR,
+                     fmt::format("The workload of {} changed `{}` and did not say so.",
+                                 work_->function(), s.name),
+                     "change() must return the bytes that it changed.");
+    }
+}
+
+void race_set::add_changes(const std::vector<std::span<std::byte>> &changes)
+{
+    for (std::span<std::byte> c : changes) {
+        std::uint32_t i = 0;
+        auto holds = [&](const argument &a) {
+            auto *from = static_cast<std::byte *>(a.data);
+            return from && !a.wire.output && c.data() >= from &&
+                   c.data() + c.size() <= from + a.wire.bytes;
+        };
+        while (i < arguments_.size() && !holds(arguments_[i])) ++i;
+        if (i == arguments_.size())
+            end_case(verdict::INFRA_ERROR,
+                     fmt::format("The workload of {} changed bytes that are in none of its inputs.",
+                                 work_->function()),
+                     "change() must return spans inside the vectors that arguments() named.");
+        const argument &a = arguments_[i];
+        auto at = static_cast<std::uint64_t>(c.data() - static_cast<std::byte *>(a.data));
+        if (written_in_place(a).holds(at, c.size())) continue; // restore() covers it
+        request r = part(i, at, c.size());
+        std::memcpy(in_.data() + r.offset, c.data(), c.size());
+        refresh_.push_back(r);
+    }
+}
+
+request race_set::spoil(std::uint32_t word) const
+{
+    request r;
+    r.what = command::poison;
+    r.set = number_;
+    r.pattern = word;
+    return r;
+}
+
+request race_set::store() const
+{
+    request r;
+    r.what = command::store;
+    r.set = number_;
+    r.flags = writable_only;
+    return r;
+}
+
+void race_set::take(const shared_memory &out, std::uint32_t word) const
+{
+    bool asked = false, written = false;
+    for (const argument &a : arguments_) {
+        const argument_descriptor &s = a.wire;
+        if (s.where == argument_memory::value || s.read_only) continue;
+        std::uint64_t each = s.bytes / parts(s);
+        const std::byte *before = in_.data() + s.input, *after = out.data() + s.output_at;
+        for (unsigned k = 0; k < parts(s); ++k) {
+            std::uint64_t far = s.guard + each;
+            if (std::memcmp(before, after, s.guard) != 0 ||
+                std::memcmp(before + far, after + far, s.guard) != 0)
+                end_case(verdict::OUT_OF_BOUNDS,
+                         fmt::format("{} wrote outside `{}`, which has {} elements, while its "
+                                     "speed was measured.",
+                                     work_->function(), s.name, each / s.element),
+                         "Compare the index with the number of elements before the write: the last "
+                         "block usually has threads to spare.");
+            copy_bytes(static_cast<std::byte *>(a.data) + k * each, after + s.guard, each);
+            before += each + 2 * s.guard;
+            after += each + 2 * s.guard;
+        }
+        if (!s.output || s.scratch || !poisoned(s.where)) continue;
+        asked = true;
+        written |= !holds_only(static_cast<std::byte *>(a.data) + a.written_first * s.element,
+                               a.written_count * s.element, word);
+    }
+    if (asked && !written)
+        end_case(verdict::NOT_WRITTEN,
+                 fmt::format("{} returned, and no element of its output was written.",
+                             work_->function()),
+                 does_a_kernel_write);
+}
+
+} // namespace grading

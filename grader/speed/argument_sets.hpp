@@ -1,0 +1,68 @@
+// One set of benchmark arguments: its image in shared memory, its requests, its output checks.
+#pragma once
+
+#include "grading.hpp"
+#include "process/worker_process.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <vector>
+
+namespace grading {
+
+class race_set {
+public:
+    // Places the image in `in` from byte `at`; `number` identifies the set in every worker. Ends
+    // the case with INFRA_ERROR if it does not fit.
+    race_set(std::unique_ptr<workload> work, shared_memory &in, std::uint64_t at,
+             std::uint32_t number);
+    // Writes the image: guards, values, inputs. Call it before the first load().
+    void fill_image();
+
+    workload &work() const { return *work_; }
+    std::uint32_t number() const { return number_; }
+    std::uint64_t end() const { return end_; }               // end of the image in the input memory
+    std::uint64_t image_bytes() const { return end_ - at_; } // roughly its size on a device
+
+    std::uint64_t output_bytes() const { return output_bytes_; } // bytes that store() returns
+    // Sets where stores go in the output memory (default 0). Call it before load().
+    void store_at(std::uint64_t at);
+    std::uint64_t stored_at() const { return stored_at_; }
+
+    request load() const;
+    // Changes the inputs by the workload's rule, here and in the image. Afterwards `refresh` holds
+    // the requests with the changes, for every worker that has this set. `restore` holds the
+    // requests that put back what a call changed in place, for a worker that is about to call with
+    // it; it is empty unless `restored`.
+    void change(std::mt19937_64 &random, bool restored = true);
+    const std::vector<request> &refresh() const { return refresh_; }
+    const std::vector<request> &restore() const { return restore_; }
+    // Fills the outputs with words that are NaN.
+    request spoil(std::uint32_t word) const;
+    request store() const; // returns all that a call may write
+
+    // Checks the stored bytes without knowing the answer: the guards, and that something was
+    // written over `word`. Then copies them to the workload, whose check() can follow. Ends the
+    // case on a failure. Several sets may be taken at the same time.
+    void take(const shared_memory &out, std::uint32_t word) const;
+
+private:
+    void find_arguments();
+    void expect_unchanged() const;
+    void add_changes(const std::vector<std::span<std::byte>> &changes);
+    request part(std::uint32_t index, std::uint64_t at, std::uint64_t bytes) const;
+
+    std::unique_ptr<workload> work_;
+    std::vector<argument> arguments_;
+    shared_memory &in_;
+    std::uint64_t at_, end_, output_bytes_ = 0, stored_at_ = 0;
+    std::uint32_t number_;
+    bool reload_ = false; // some argument can be neither patched nor poisoned in place
+    std::vector<request> refresh_, restore_;
+};
+
+// A word of poison: NaN as a float, as half of a double, and as two halves.
+std::uint32_t poison_word(std::uint64_t random_bits);
+
+} // namespace grading

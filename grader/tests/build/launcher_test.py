@@ -1,0 +1,292 @@
+#!/usr/bin/env python3
+# Tests the launcher on machines that lack a tool, imitated by a PATH with only the others. It downloads nothing.
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[3]
+BUILD = {}
+
+# The programs that the launcher and Meson call besides the tools under test.
+PLAIN = """bash sh env uname readlink dirname basename mkdir rm cat sed grep sort head tail tr cut printf stat paste touch
+ln mv cp date awk sleep true""".split()
+TOOLS = "g++ c++ gcc cc as ld nm objcopy ar strip ranlib python3 meson ninja id".split()
+# Imitates a compiler on a machine without the libraries' headers: every __has_include fails.
+BARE_COMPILER = """#!/bin/sh
+for a in "$@"; do last=$a; [ "$a" = -E ] && only=yes; done
+[ "${only-}" = yes ] && [ "$last" = - ] || exec %s "$@"
+text=$(cat)
+case $text in *__has_include*) echo "$text" | grep -v '^#' ;; *) echo "$text" | %s "$@" ;; esac
+"""
+# Imitates Python without its venv module, so that installing by pip fails immediately.
+NO_VENV = """#!/bin/sh
+case "$*" in *venv*) exit 1 ;; esac
+exec {} "$@"
+"""
+# Imitates a package manager that logs its arguments and installs the files in `offers`.
+PACKAGE_MANAGER = """#!/bin/sh
+echo "apt-get $*" >>"{log}"
+for file in "{offers}"/*; do [ -e "$file" ] && ln -sf "$(readlink -f "$file")" "{bin}/"; done
+exit {status}
+"""
+
+
+class machine:
+    """A copy of the launcher in a folder of its own, with a PATH made of links."""
+
+    def __init__(self, without=(), venv=False):
+        self.holder = tempfile.TemporaryDirectory()
+        self.root = Path(self.holder.name)
+        self.bin, self.offers, self.top = self.root / "bin", self.root / "offers", self.root / "workbook"
+        for folder in (self.bin, self.offers, self.top / "grader/build"):
+            folder.mkdir(parents=True)
+        shutil.copy(TOP / "workbook", self.top)
+        shutil.copy(TOP / "grader/build/find_toolkit.sh", self.top / "grader/build")
+        shutil.copy(TOP / "grader/build/fetch_headers.py", self.top / "grader/build")
+        shutil.copytree(TOP / "grader/build/wheels", self.top / "grader/build/wheels")
+        database = self.top / "grader/build/write_database.py"
+        database.write_text("#!/bin/sh\n")
+        database.chmod(0o755)
+        for name in [*PLAIN, *TOOLS]:
+            if name not in without and (found := shutil.which(name)):
+                (self.bin / name).symlink_to(os.path.realpath(found) if name != "python3" else sys.executable)
+        self.environment = {
+            "PATH": str(self.bin),
+            "HOME": str(self.root),
+            "PIP_NO_INDEX": "1",
+            "PIP_CONFIG_FILE": os.devnull,
+            "CUDA_WORKBOOK_TOOLKITS": "" if "nvcc" in without else str(Path(BUILD["nvcc"]).parents[1]),
+        }
+
+        if not venv and "python3" not in without:
+            self.script("python3", NO_VENV.format(sys.executable))
+
+    def script(self, name, text):
+        (self.bin / name).unlink(missing_ok=True)
+        (self.bin / name).write_text(text)
+        (self.bin / name).chmod(0o755)
+
+    def package_manager(self, status=0):
+        self.log = self.root / "packages.log"
+        self.log.touch()
+        self.script("apt-get", PACKAGE_MANAGER.format(log=self.log, offers=self.offers, bin=self.bin, status=status))
+
+    def user(self, number):
+        self.script("id", f"#!/bin/sh\necho {number}\n")
+
+    def run(self, *arguments):
+        bash = self.bin / "bash"
+        result = subprocess.run([bash, self.top / "workbook", *arguments], env=self.environment, cwd=self.root,
+                                capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=120)
+        return result.returncode, result.stderr
+
+
+class on_a_machine(unittest.TestCase):
+    def machine(self, without=(), venv=False):
+        made = machine(without, venv)
+        self.addCleanup(made.holder.cleanup)
+        return made
+
+
+class lacking(on_a_machine):
+    def refused(self, without, *words, venv=False):
+        here = self.machine(without, venv)
+        status, text = here.run("demo")
+        self.assertEqual(status, 99, text)
+        last = text.strip().splitlines()[-1]
+        self.assertTrue(last.startswith("workbook: "), text)
+        for word in words:
+            self.assertIn(word, last)
+        return here, text
+
+    def test_no_compiler(self):
+        self.refused(("g++", "c++", "gcc", "cc"), "no C++20 compiler", "g++ 12", "install g++")
+
+    def test_a_compiler_too_old_is_no_compiler(self):
+        here = self.machine()
+        here.script("g++", "#!/bin/sh\necho \"error: unrecognized option '-std=c++20'\" >&2\nexit 1\n")
+        status, text = here.run()
+        self.assertEqual(status, 99)
+        self.assertIn("no C++20 compiler", text)
+
+    def test_compilers_that_know_too_little_of_the_standard_are_passed_over(self):
+        for name, macros in (("g++", "202002L 11 __clang_major__"), ("clang++", "202002L 4 13")):
+            here = self.machine(("g++", "c++", "gcc", "cc"))
+            here.script(name, f"#!/bin/sh\ncat >/dev/null; echo {macros}\n")
+            status, text = here.run()
+            self.assertEqual(status, 99)
+            self.assertIn("no C++20 compiler (g++ 12 or clang 14, or newer)", text)
+
+    def test_clang_14_is_a_compiler(self):
+        here = self.machine(("g++", "c++", "gcc", "cc", "objcopy"))
+        here.script("clang++", "#!/bin/sh\ncat >/dev/null; echo 202002L 4 14\n")
+        _, text = here.run()
+        self.assertIn("objcopy or ar is missing", text)  # it went on to the next tool
+
+    def test_no_binutils(self):
+        self.refused(("objcopy",), "objcopy", "install binutils")
+
+    def test_no_python(self):
+        self.refused(("python3", "meson"), "no python3", "install Python 3")
+
+    def test_no_ninja_and_no_index(self):
+        self.refused(("ninja",), "Ninja is missing", "install ninja")
+
+    def test_no_meson_and_no_index(self):
+        self.refused(("meson",), "Meson 1.0.1 or newer is missing", "install meson")
+
+    def test_an_old_meson_is_no_meson(self):
+        here = self.machine()
+        here.script("meson", "#!/bin/sh\necho 0.61.2\n")
+        status, text = here.run()
+        self.assertEqual(status, 99)
+        self.assertIn("Meson 1.0.1 or newer is missing", text)
+
+    def test_no_nvcc_and_no_index(self):
+        here, _ = self.refused(("nvcc",), "no nvcc of CUDA 13", "CUDA Toolkit 13", venv=True)
+        self.assertFalse((here.top / "build/prepared").exists())
+
+    def test_an_old_nvcc_is_told_from_none(self):
+        here = self.machine()
+        here.script("nvcc", "#!/bin/sh\necho 'Cuda compilation tools, release 11.8, V11.8.89'\n")
+        here.environment["CUDA_WORKBOOK_TOOLKITS"] = ""
+        status, text = here.run()
+        self.assertEqual(status, 99)
+        self.assertIn("it is of CUDA 11.8; 13.0 or newer is needed", (here.top / "build/setup.log").read_text())
+
+    def test_no_headers_and_no_index_is_said_and_left_to_meson(self):
+        here = self.machine()
+        real = shutil.which("g++")
+        here.script("g++", BARE_COMPILER % (real, real))
+        _, text = here.run()
+        self.assertIn("Without packages for doctest CLI nlohmann fmt Meson will fetch their sources.", text)
+
+
+class unwritable(on_a_machine):
+    """The launcher never fails with status 1, which means that the submission failed."""
+
+    def test_a_build_folder_that_cannot_be_made(self):
+        here = self.machine()
+        (here.top / "build").write_text("in the way\n")
+        status, text = here.run("grade", "02")
+        self.assertEqual(status, 99, text)
+        self.assertIn(f"workbook: Nothing can be written in {here.top}/build (", text)
+
+    def test_a_disk_that_is_full(self):
+        here = self.machine()
+        (here.top / "build").mkdir()
+        (here.top / "build/.can_write").symlink_to("/dev/full")
+        status, text = here.run("grade", "02")
+        self.assertEqual(status, 99, text)
+        self.assertIn("(No space left on device); free some space there", text)
+
+    def test_a_step_that_nobody_foresaw(self):
+        here = self.machine()
+        here.script("meson", "#!/bin/sh\n[ \"$1\" = --version ] && echo 1.0.1 && exit\nmkdir -p \"$2/configured\"\n")
+        status, text = here.run("grade", "02")
+        self.assertEqual(status, 99, text)
+        self.assertIn("Is a directory", text)
+
+
+class installing(on_a_machine):
+    def test_root_installs_and_is_told_first(self):
+        here = self.machine(("ninja",))
+        here.user(0)
+        here.package_manager()
+        (here.offers / "ninja").symlink_to(shutil.which("ninja"))
+        _, text = here.run()
+        self.assertRegex(text, r"installing ninja-build with apt-get \.\.\. \d+ s")
+        self.assertEqual(here.log.read_text(),
+                         "apt-get install --yes --no-install-recommends ninja-build\n")
+
+    def test_a_stale_package_list_is_renewed_once(self):
+        here = self.machine(("objcopy",))
+        here.user(0)
+        here.package_manager(status=100)
+        status, text = here.run()
+        self.assertEqual(status, 99)
+        self.assertIn("installing g++ with apt-get ... failed", text)
+        self.assertIn("apt-get update", here.log.read_text())
+        self.assertIn("run: sudo apt-get install g++", text)
+
+    def test_a_user_without_sudo_installs_no_package(self):
+        here = self.machine(("objcopy",))
+        here.user(1000)
+        here.package_manager()
+        status, text = here.run()
+        self.assertEqual(status, 99)
+        self.assertEqual(here.log.read_text(), "")
+        self.assertIn("run: sudo apt-get install g++", text)
+
+    def test_a_sudo_that_would_ask_is_not_used(self):
+        here = self.machine(("objcopy",))
+        here.user(1000)
+        here.package_manager()
+        here.script("sudo", "#!/bin/sh\nexit 1\n")
+        here.run()
+        self.assertEqual(here.log.read_text(), "")
+
+    def test_a_sudo_without_password_is_used(self):
+        here = self.machine(("objcopy",))
+        here.user(1000)
+        here.package_manager()
+        here.script("sudo", "#!/bin/sh\nshift\nexec \"$@\"\n")
+        (here.offers / "objcopy").symlink_to(shutil.which("objcopy"))
+        here.run()
+        self.assertIn("install --yes --no-install-recommends g++", here.log.read_text())
+
+    def test_open_mpi_is_installed_for_a_lab_that_uses_it_and_else_missed_in_words(self):
+        for lab, log in (("#include <mpi.h>\n", "libopenmpi-dev openmpi-bin"), ("", "")):
+            here = self.machine()
+            (here.top / "labs/12_multi_gpu").mkdir(parents=True)
+            (here.top / "labs/12_multi_gpu/stub.cu").write_text(lab)
+            here.user(0)
+            here.package_manager()
+            _, text = here.run()
+            self.assertIn(log, here.log.read_text())
+            self.assertEqual("Without mpicc and mpirun" in text, bool(lab), text)
+            self.assertEqual("run: sudo apt-get install libopenmpi-dev" in text, bool(lab))
+
+
+class leaving_nothing_half_done(on_a_machine):
+    def test_a_failed_environment_is_removed(self):
+        here = self.machine(("nvcc", "python3"))
+        here.script("python3", "#!/bin/sh\ncase \"$*\" in *'-m venv'*) mkdir -p \"$3/bin\"; exit 1 ;; esac\n")
+        status, text = here.run()
+        self.assertEqual(status, 99)
+        self.assertIn("making .venv for tools from pip ... failed", text)
+        self.assertFalse((here.top / ".venv").exists())
+
+    def test_an_interrupted_environment_is_removed(self):
+        here = self.machine(("nvcc", "python3"))
+        here.script("python3", "#!/bin/sh\ncase \"$*\" in *'-m venv'*) mkdir -p \"$3/bin\"; kill -INT $PPID; exit 130 ;; esac\n")
+        status, _ = here.run()
+        self.assertEqual(status, 130)
+        self.assertFalse((here.top / ".venv").exists())
+
+
+class this_machine(on_a_machine):
+    def test_what_is_prepared_is_not_looked_for_again(self):
+        here = self.machine()
+        here.script("meson", "#!/bin/sh\n[ \"$1\" = --version ] && echo 1.0.1 && exit\nmkdir -p \"$2\"; echo run >>\"$2/../meson.log\"\n")
+        here.script("ninja", "#!/bin/sh\necho 'ninja: no work to do.'\n")
+        for _ in range(2):
+            here.run()
+            program = here.top / "build/cuda-workbook"
+            program.write_text("#!/bin/sh\necho handed over: \"$@\"\nexit 7\n")
+            program.chmod(0o755)
+        result = subprocess.run([here.bin / "bash", here.top / "workbook", "grade", "two words"], env=here.environment,
+                                capture_output=True, text=True)
+        self.assertEqual((result.returncode, result.stdout), (7, "handed over: grade two words\n"))
+        self.assertEqual(result.stderr, "")
+        self.assertEqual((here.top / "meson.log").read_text(), "run\n")
+
+
+if __name__ == "__main__":
+    BUILD.update(json.loads(Path(sys.argv[1]).read_text()))
+    unittest.main(argv=sys.argv[:1])

@@ -1,0 +1,41 @@
+// Tests how messages name the first call that failed.
+#include "runner/failed_call.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace grading;
+
+TEST_CASE("calls are found by name, outside of comments and longer names")
+{
+    const char *source = "void f() // cudaMemcpy\n"
+                         "{\n"
+                         "    cudaMemcpyAsync(a, b, n);\n"
+                         "    check(cudaMemcpy(a, b, n, cudaMemcpyDefault)); /* cudaMemcpy\n"
+                         "    cudaMemcpy */ cudaMemcpy (a, b);\n"
+                         "    my_cudaMemcpy(\"// \\\" /*\"); kernel<<<1, 1>>>();\n"
+                         "}\n";
+    CHECK(lines_that_call("cudaMemcpy", source) == std::vector{4, 5});
+    CHECK(lines_that_call("cudaMemcpyAsync", source) == std::vector{3});
+    CHECK(lines_that_call("cudaLaunchKernel", source) == std::vector{6});
+    CHECK(lines_that_call("cudaFree", source).empty());
+
+    const std::string two = std::string(source) + "void g()\n{\n    cudaMemcpy(a);\n}\n";
+    CHECK(lines_that_call("cudaMemcpy", two, "g") == std::vector{10});
+    CHECK(lines_that_call("cudaMemcpyAsync", two, "g") == std::vector{3});
+}
+
+TEST_CASE("a failed call is a sentence, with its line where that is known")
+{
+    failed_call f{"cudaMemcpy", "cudaErrorInvalidValue", "its source is a null pointer"};
+    CHECK(sentence_of(f, "\ncudaMemcpy(a, 0, 4);") ==
+          "cudaMemcpy on line 2 failed with cudaErrorInvalidValue: its source is a null pointer.");
+    CHECK(sentence_of(f, "cudaMemcpy();\n\ncudaMemcpy();\n") ==
+          "cudaMemcpy (on one of the lines 1, 3) failed with cudaErrorInvalidValue: its source is "
+          "a null pointer.");
+    f.why.clear();
+    CHECK(sentence_of(f, "") == "cudaMemcpy failed with cudaErrorInvalidValue.");
+    CHECK(
+        sentence_of({"cudaLaunchKernel", "cudaErrorInvalidResourceHandle", {}}, "k<<<1, 1>>>()") ==
+        "a kernel's launch on line 1 failed with cudaErrorInvalidResourceHandle.");
+    CHECK_FALSE(failed_call{});
+}
