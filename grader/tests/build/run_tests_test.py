@@ -2,8 +2,10 @@
 # Tests how run_tests.py counts programs that report their tests, report nothing, or crash.
 import sys
 import unittest
+from pathlib import Path
 
-import run_tests
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import run_tests  # noqa: E402
 
 
 def record(result, stdout="", stderr=""):

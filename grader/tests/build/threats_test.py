@@ -34,12 +34,13 @@ def verdict_of(path):
 
 def names_of_tests(program):
     """Returns the names of a test program's cases; None if there is no such program."""
-    for folder in TOP / "grader/tests", TOP / "grader/simulator/tests":
-        if (source := folder / f"{program}.cpp").is_file():
-            joined = re.sub(r'"\s*\n\s*"', "", source.read_text(encoding="utf-8"))
+    for source in (TOP / "grader").glob(f"**/tests/**/{program}.*"):
+        text = source.read_text(encoding="utf-8")
+        if source.suffix == ".cpp":
+            joined = re.sub(r'"\s*\n\s*"', "", text)
             return set(re.findall(r'TEST_CASE\(\s*"((?:[^"\\]|\\.)*)"', joined))
-        if (source := folder / f"{program}.py").is_file():
-            return set(re.findall(r"^    def (test_\w+)\(", source.read_text(encoding="utf-8"), re.M))
+        if source.suffix == ".py":
+            return set(re.findall(r"^    def (test_\w+)\(", text, re.M))
     return None
 
 
