@@ -159,11 +159,11 @@ constexpr std::uint32_t argument(int i)
 {
     return offsetof(seccomp_data, args) + static_cast<std::uint32_t>(i) * 8;
 }
-constexpr sock_filter answer(std::uint32_t what) { return statement(BPF_RET | BPF_K, what); }
-constexpr sock_filter allow = answer(SECCOMP_RET_ALLOW);
+constexpr sock_filter return_action(std::uint32_t what) { return statement(BPF_RET | BPF_K, what); }
+constexpr sock_filter allow = return_action(SECCOMP_RET_ALLOW);
 constexpr sock_filter refuse(int error)
 {
-    return answer(SECCOMP_RET_ERRNO | static_cast<std::uint32_t>(error));
+    return return_action(SECCOMP_RET_ERRNO | static_cast<std::uint32_t>(error));
 }
 constexpr std::uint16_t equal = BPF_JMP | BPF_JEQ | BPF_K, any_bit = BPF_JMP | BPF_JSET | BPF_K,
                         at_least = BPF_JMP | BPF_JGE | BPF_K;
@@ -186,7 +186,7 @@ system_call_filter::system_call_filter(filter_options options)
     };
 
     add({load(offsetof(seccomp_data, arch)), jump(equal, architecture, 1, 0),
-         answer(SECCOMP_RET_KILL_PROCESS), load(offsetof(seccomp_data, nr))});
+         return_action(SECCOMP_RET_KILL_PROCESS), load(offsetof(seccomp_data, nr))});
 #ifdef __x86_64__
     add({jump(at_least, 0x40000000, 0, 1), refuse(ENOSYS)}); // the x32 ABI's numbers
 #endif
