@@ -4,7 +4,11 @@
 
 #include <cuda_runtime.h>
 
-alignas(512) static __device__ float coefficients[most_coefficients];
+#include <cstdint>
+
+// A texture begins at a multiple of 512 bytes; a variable with alignas(512) need not, on an H200.
+constexpr int aligned = 512;
+static __device__ float storage[most_coefficients + aligned / sizeof(float)];
 
 static __global__ void evaluate(const float *x, float *y, int n, cudaTextureObject_t c, int degree)
 {
@@ -18,12 +22,16 @@ static __global__ void evaluate(const float *x, float *y, int n, cudaTextureObje
 void polynomial(const float *x, float *y, int n, const float *coefficients_host, int degree)
 {
     if (n == 0) return;
-    cudaMemcpyToSymbol(coefficients, coefficients_host, sizeof(float) * (degree + 1));
+    void *begin = nullptr;
+    cudaGetSymbolAddress(&begin, storage);
+    auto address = (reinterpret_cast<std::uintptr_t>(begin) + aligned - 1) / aligned * aligned;
+    auto *coefficients = reinterpret_cast<float *>(address);
+    cudaMemcpy(coefficients, coefficients_host, sizeof(float) * (degree + 1), cudaMemcpyDefault);
     cudaResourceDesc r{};
     r.resType = cudaResourceTypeLinear;
-    cudaGetSymbolAddress(&r.res.linear.devPtr, coefficients);
+    r.res.linear.devPtr = coefficients;
     r.res.linear.desc = cudaCreateChannelDesc<float>();
-    r.res.linear.sizeInBytes = sizeof coefficients;
+    r.res.linear.sizeInBytes = sizeof(float) * most_coefficients;
     cudaTextureDesc d{};
     d.readMode = cudaReadModeElementType;
     cudaTextureObject_t texture = 0;
