@@ -4,9 +4,9 @@
 // PROGRAM.cu.
 #pragma once
 
-#include "../../finding.hpp"
-#include "../../harness.h"
-#include "../../timeline.hpp"
+#include "simulator/machine/finding.hpp"
+#include "simulator/machine/harness.h"
+#include "simulator/machine/timeline.hpp"
 
 #include <cstdio>
 #include <cstring>

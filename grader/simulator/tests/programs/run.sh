@@ -18,7 +18,7 @@ if [ $# -eq 0 ]; then
         case $source in *.part.cu) ;; *) set -- "$@" "$(basename "$source" .cu)" ;; esac
     done
 fi
-flags="-std=c++20 -lineinfo -no-compress -gencode=arch=compute_80,code=compute_80"
+flags="-std=c++20 -I$here/../../.. -lineinfo -no-compress -gencode=arch=compute_80,code=compute_80"
 
 alone() {
     case $1 in slow/*) return 0 ;; esac
