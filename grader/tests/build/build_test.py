@@ -31,7 +31,8 @@ class configuring(unittest.TestCase):
 
     def configure(self):
         command = ["meson", "setup", self.tree / "build", self.tree, f"-Dnvcc={BUILD['nvcc']}"]
-        result = subprocess.run(command, capture_output=True, text=True)
+        headers = {"CPLUS_INCLUDE_PATH": str(TOP / ".venv/include")}  # where the launcher puts them if it cannot install
+        result = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **headers})
         return result.returncode, result.stdout + result.stderr
 
     def stale(self, target):

@@ -58,6 +58,7 @@ class machine:
         self.environment = {
             "PATH": str(self.bin),
             "HOME": str(self.root),
+            "CPLUS_INCLUDE_PATH": str(TOP / ".venv/include"),  # stands for installed headers
             "PIP_NO_INDEX": "1",
             "PIP_CONFIG_FILE": os.devnull,
             "CUDA_WORKBOOK_TOOLKITS": "" if "nvcc" in without else str(Path(BUILD["nvcc"]).parents[1]),
