@@ -1,5 +1,6 @@
 // Compares results with the oracle's, and recognises known and common mistakes.
 #include "grading.hpp"
+#include "runner/call_counters.hpp"
 #include "runner/case_run.hpp"
 #include "runner/report.hpp"
 #include "simulator/core/nobodys_value.hpp"

@@ -2,6 +2,7 @@
 #include "argument_sets.hpp"
 
 #include "grading.hpp"
+#include "runner/call_requests.hpp"
 #include "runner/case_run.hpp"
 #include "runner/report.hpp"
 

@@ -5,10 +5,12 @@
 #include "counted.hpp"
 #include "device_clocks.hpp"
 #include "paired_benchmark.hpp"
+#include "runner/call_counters.hpp"
 #include "runner/case_run.hpp"
 #include "runner/host_work.hpp"
 #include "runner/replay.hpp"
 #include "runner/report.hpp"
+#include "runner/worker_verdict.hpp"
 #include "statistics.hpp"
 #include "worker/yardstick_work.hpp"
 
@@ -674,7 +676,7 @@ std::vector<counted> counters_of_submission()
 {
     std::vector<counted> all;
     try {
-        for (const std::string &text : counters_of_each_call()) all.push_back(parse_counters(text));
+        for (const std::string &text : counters().of_each_call) all.push_back(parse_counters(text));
     } catch (const std::exception &e) {
         end_case(verdict::PROTOCOL_ERROR,
                  fmt::format("The simulator's counters cannot be read: {}.", printable(e.what())),

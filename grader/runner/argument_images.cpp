@@ -1,0 +1,135 @@
+// Fills the images of a call's arguments.
+#include "argument_images.hpp"
+
+#include "case_run.hpp"
+#include "report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace grading {
+
+namespace {
+
+// xorshift64*, for guards and poison: fast, and only its seed has to be secret.
+class xorshift {
+public:
+    xorshift() : state_(unforeseen() | 1) {}
+    void fill(std::byte *to, std::size_t bytes)
+    {
+        for (std::size_t i = 0; i < bytes; i += 8) {
+            std::uint64_t v = next();
+            std::memcpy(to + i, &v, std::min<std::size_t>(8, bytes - i));
+        }
+    }
+    std::uint64_t next()
+    {
+        state_ ^= state_ >> 12;
+        state_ ^= state_ << 25;
+        state_ ^= state_ >> 27;
+        return state_ * 2685821657736338717ull;
+    }
+
+private:
+    std::uint64_t state_;
+};
+
+std::uint64_t align_up(std::uint64_t bytes) { return (bytes + 255) / 256 * 256; }
+
+// Fills 4-byte elements with a NaN with a random payload, which no arithmetic yields, and all
+// others with random bytes.
+void poison(std::byte *to, std::uint64_t bytes, std::uint32_t element, xorshift &random)
+{
+    if (element != 4) return random.fill(to, bytes);
+    std::uint32_t nan = 0xffc00000u | (static_cast<std::uint32_t>(random.next()) & 0x3fffffu) | 1u;
+    for (std::uint64_t i = 0; i + 4 <= bytes; i += 4) std::memcpy(to + i, &nan, 4);
+}
+
+void differ(std::byte *to, const std::byte *from, std::uint64_t bytes, xorshift &random)
+{
+    random.fill(to, bytes);
+    for (std::uint64_t i = 0; i < bytes; ++i)
+        to[i] = from[i] ^ (to[i] == std::byte{0} ? std::byte{0x5a} : to[i]);
+}
+
+} // namespace
+
+unsigned parts_of(const argument_descriptor &s)
+{
+    return s.where == argument_memory::per_device ? s.parts : 1;
+}
+
+const std::byte *given(const argument &a, unsigned part)
+{
+    std::uint64_t each = a.wire.bytes / parts_of(a.wire);
+    return inputs().data() + a.wire.input + part * (each + 2 * a.wire.guard) + a.wire.guard;
+}
+const std::byte *returned(const argument &a, unsigned part)
+{
+    std::uint64_t each = a.wire.bytes / parts_of(a.wire);
+    return submission_worker().output().data() + a.wire.output_at +
+           part * (each + 2 * a.wire.guard) + a.wire.guard;
+}
+
+std::string argument_name(const argument &a, unsigned part)
+{
+    std::string n = a.wire.name[0] ? a.wire.name : "an argument";
+    return parts_of(a.wire) > 1 ? fmt::format("`{}[{}]`", n, part) : fmt::format("`{}`", n);
+}
+
+std::string elements(std::uint64_t n) { return fmt::format("{} element{}", n, n == 1 ? "" : "s"); }
+
+argument_images::argument_images(std::vector<argument> &arguments) : arguments_(arguments)
+{
+    std::uint64_t guard = options().simulated ? 4096 : 65536, in = image_start, out = 0;
+    for (argument &a : arguments_) {
+        argument_descriptor &s = a.wire;
+        s.guard = s.where == argument_memory::value ? 0 : guard;
+        if (s.output && parts_of(s) > 1)
+            end_case(verdict::INFRA_ERROR,
+                     fmt::format("`{}` is several buffers, which hold no poison.", s.name),
+                     "In grade.cpp: pass changed_in_place values.");
+        s.input = in;
+        s.output_at = out;
+        std::uint64_t image = align_up(s.bytes + 2 * s.guard * parts_of(s));
+        in += image;
+        out += image;
+    }
+    end_ = in;
+    out_end_ = out;
+    std::uint64_t reports = report_bytes * static_cast<unsigned>(std::max(1, current_case().ranks));
+    if (in > inputs().size() || out + reports > submission_worker().output().size())
+        end_case(verdict::INFRA_ERROR,
+                 fmt::format("The case's arguments take {} MiB and do not fit the shared memory.",
+                             in >> 20));
+}
+
+std::uint64_t argument_images::report_at() const { return align_up(out_end_); }
+
+void argument_images::fill(bool second)
+{
+    xorshift random;
+    for (const argument &a : arguments_) {
+        const argument_descriptor &s = a.wire;
+        std::byte *at = inputs().data() + s.input;
+        if (s.where == argument_memory::value) {
+            std::memcpy(at, a.value, s.bytes);
+            continue;
+        }
+        std::uint64_t each = s.bytes / parts_of(s);
+        for (unsigned k = 0; k < parts_of(s); ++k, at += each + 2 * s.guard) {
+            random.fill(at, s.guard);
+            random.fill(at + s.guard + each, s.guard);
+            if (s.output && second && s.element != 4)
+                differ(at + s.guard, returned(a, k), each, random);
+            else if (s.output)
+                poison(at + s.guard, each, s.element, random);
+            else if (each && !second)
+                std::memcpy(at + s.guard, static_cast<std::byte *>(a.data) + k * each, each);
+        }
+    }
+}
+
+} // namespace grading

@@ -1,0 +1,46 @@
+// The bytes of a call's arguments, with guards and poison, as they go to the worker and come back.
+#pragma once
+
+#include "api/call.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace grading {
+
+constexpr std::uint64_t image_start = 1 << 20;  // in the input memory; bytes below are unused
+constexpr std::uint64_t report_bytes = 8 << 20; // for the simulator's report, behind the images
+
+unsigned parts_of(const argument_descriptor &);
+
+// Address of an argument's payload in the input memory, and in the output memory after the call.
+const std::byte *given(const argument &, unsigned part = 0);
+const std::byte *returned(const argument &, unsigned part = 0);
+
+// "`out`", or "`buffers[1]`" if there are several
+std::string argument_name(const argument &, unsigned part);
+std::string elements(std::uint64_t n); // "1 element", "7 elements"
+
+// Images of one call, side by side in the input and in the output memory.
+class argument_images {
+public:
+    // Assigns the arguments their places. Ends the case if they do not fit the shared memory.
+    explicit argument_images(std::vector<argument> &arguments);
+
+    std::uint64_t end() const { return end_; }
+    std::uint64_t report_at() const;
+
+    // Writes guards, values, inputs, and fresh poison into the outputs. In the second of two equal
+    // calls the poison differs from the bytes that the first returned, so an element that still
+    // holds it was not written by chance. Inputs are still in place then and are not copied again:
+    // the caller's own elements may already be results of the first call.
+    void fill(bool second);
+
+private:
+    std::vector<argument> &arguments_;
+    std::uint64_t end_ = 0, out_end_ = 0;
+};
+
+} // namespace grading

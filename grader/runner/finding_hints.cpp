@@ -1,0 +1,308 @@
+// Turns findings of the simulator into verdicts and hints.
+#include "finding_hints.hpp"
+
+#include "argument_images.hpp"
+#include "case_run.hpp"
+#include "index_hints.hpp"
+#include "report.hpp"
+#include "simulator/machine/finding.hpp"
+#include "worker_verdict.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+
+namespace grading {
+
+namespace {
+
+bool in_closed_memory(const simulator_finding &f)
+{
+    return std::strstr(f.where, "which the kernel's device has no access to");
+}
+
+// Returns the call's int or size_t argument of this name.
+std::uint64_t number_given(const std::vector<argument> &arguments, std::string_view name,
+                           std::uint64_t otherwise)
+{
+    for (const argument &a : arguments) {
+        if (a.wire.where != argument_memory::value || a.wire.name != name) continue;
+        std::uint64_t value = 0;
+        std::memcpy(&value, a.value, std::min<std::size_t>(a.wire.bytes, sizeof value));
+        return value;
+    }
+    return otherwise;
+}
+
+// True if a thread that has an element of its own reaches past the end of an array: its index is
+// then not simply its thread number.
+bool index_is_computed(const simulator_finding &f, const std::vector<argument> &arguments)
+{
+    const std::string_view where = f.where;
+    const std::size_t size = where.rfind("` (");
+    if (f.bytes == 0 || size == where.npos || where.find("past the end") == where.npos)
+        return false;
+    const bool first_block = f.block[0] + f.block[1] + f.block[2] == 0;
+    std::uint64_t own = std::strtoull(f.where + size + 3, nullptr, 10) / f.bytes;
+    // An array can have more elements than there is work: columns, or all from an offset on.
+    const std::uint64_t n = number_given(arguments, "n", own);
+    own = std::min(own, n - std::min(n, number_given(arguments, "offset", 0)));
+    return first_block && f.thread[1] + f.thread[2] == 0 && f.thread[0] < own;
+}
+
+// True if it lies just behind the used bytes of a shared array.
+bool just_past_used_part(const simulator_finding &f)
+{
+    const std::size_t in_use = current_case().past_the_end.in_use;
+    return in_use > 0 && has_own_hint(f.where) &&
+           std::strstr(f.where, fmt::format("(byte {} of ", in_use).c_str());
+}
+
+// True if one of the two accesses of a race is a read.
+bool one_reads(const simulator_finding &f) { return !f.write || !std::strstr(f.detail, " wrote "); }
+
+// An access past the end of scratch may mean that the submission asked for too little.
+std::string scratch_hint(const simulator_finding &f, const std::vector<argument> &arguments)
+{
+    if (verdict_of(f) != verdict::OUT_OF_BOUNDS || !std::strstr(f.where, "the end of")) return {};
+    const std::string otherwise =
+        has_own_hint(f.where) ? current_case().past_the_end.hint : "an index is too large here.";
+    for (const argument &a : arguments)
+        if (a.wire.scratch && std::strstr(f.where, argument_name(a, 0).c_str()))
+            return fmt::format("{}_scratch asked for {} bytes in this call: are they enough for "
+                               "all that is kept there, elements times sizeof of one, and is "
+                               "a number of blocks rounded up? If they are: {}",
+                               current_case().function, a.scratch_bytes, otherwise);
+    return {};
+}
+
+// Hint for a finding that only the second of two equal calls shows: there, scratch and outputs
+// hold other bytes.
+std::string second_call_hint(const simulator_finding &f)
+{
+    const verdict v = verdict_of(f);
+    if (!current_case().repeating ||
+        (v != verdict::UNINITIALISED && v != verdict::OUT_OF_BOUNDS && v != verdict::CUDA_ERROR))
+        return {};
+    return "A first, equal call was right. In the second, scratch and outputs hold other bytes, "
+           "and blocks run in another order: what is kept from call to call (static, __device__), "
+           "or "
+           "depends on that order?";
+}
+
+// True if two threads of a grid wrote the same location in device memory.
+bool both_wrote(const simulator_finding &f)
+{
+    return f.write && !f.other_grid && std::strstr(f.detail, " wrote at") &&
+           !std::string_view(f.where).starts_with("shared");
+}
+
+std::string race_hint(const simulator_finding &f)
+{
+    if (f.other_grid)
+        return "Should both kernels reach this element? If not, one of them begins at a wrong "
+               "place or goes on too far. If they should, something must order the two grids: one "
+               "stream, an event that the later one waits for, or, in a kernel, "
+               "cudaStreamTailLaunch. What a block did before one of its threads launched is "
+               "ordered by a barrier before that launch.";
+    if (both_wrote(f) && !current_case().one_place.empty()) return current_case().one_place;
+    if (f.other_block && std::strstr(f.detail, "__threadfence()")) return out_of_order_hint;
+    if (f.other_block && !f.write)
+        return "Should this block use what the other one has stored? If not, an index is wrong: "
+               "does a block begin where the one before it ends, at blockIdx times all that a "
+               "block owns, and is a row as long as the whole array's? If it should: no barrier "
+               "reaches across blocks, but a kernel of its own can do the second part. "
+               "Where a flag tells that a value is there, __threadfence() must come between the "
+               "value's store and the flag's, and between the flag's load and the value's.";
+    if (f.other_block && one_reads(f))
+        return "Is this element meant to be used by one block and changed by another? If not, an "
+               "index is wrong: is blockIdx in it, and is a row as long as the whole array's? If "
+               "it is: no barrier reaches across blocks, so read from one array and write to "
+               "another, or let a kernel of its own do the second part.";
+    if (f.other_block)
+        return "Are both blocks meant to reach this element? If not, its index is wrong: does "
+               "a block begin where the one before it ends, at blockIdx times all that a block "
+               "owns, and is a row as long as the whole array's? If they are: no barrier "
+               "reaches across blocks, but atomicAdd does it in one go, or another kernel.";
+    if (one_reads(f) && !std::string_view(f.where).starts_with("shared memory"))
+        return "Something must order the two accesses: which barrier stands between them? Where "
+               "other blocks use or change these elements, too, none helps: read from one array "
+               "and write to another, or let a kernel of its own do the second part.";
+    // In CUDA's memory model, too, a vote or a shuffle does not order memory accesses.
+    if (f.write && one_reads(f) && std::strstr(f.detail, "no __syncwarp()")) {
+        const bool on_one_line = std::strstr(f.detail, fmt::format(":{} ", f.line).c_str());
+        if (on_one_line)
+            return "Does one thread store here what another loads, as in a scan? Load first, keep "
+                   "the value, and store behind a barrier. Does each of them load, change and "
+                   "store this same element, as ++ and += do? No barrier helps there, but "
+                   "atomicAdd does it in one go. If the two should not meet in this element, print "
+                   "both indices.";
+        return "Which barrier stands between the read and the write? Where all warps of a block "
+               "share these elements, as they do a tile, it is __syncthreads(), also before a "
+               "loop's next turn writes them again; where each warp has its own, __syncwarp(), for "
+               "all of its lanes. A shuffle or a vote does not do: they exchange registers, and "
+               "order no memory. If the two should not meet in this element, print both indices.";
+    }
+    if (both_wrote(f))
+        return fmt::format(
+            "Does each of these two threads have an element of its own to store? "
+            "Then one of their indices is wrong: print both.{} If they have one in "
+            "common, let one thread store it; if both add to it, atomicAdd does it "
+            "in one go.",
+            f.thread[1] > 0 ? " Is a row's number multiplied by the number of columns?" : "");
+    std::string hint = "Should one of these threads use what the other one has here? If not, an "
+                       "index is wrong, or where a loop begins or ends. If it should, something "
+                       "must order the two accesses: which barrier stands between them? If both "
+                       "load, add and store, none helps, but atomicAdd does it in one go.";
+    if (f.write && std::strstr(f.detail, " wrote at"))
+        hint += " If both only write: which of the threads should, and do two elements get one "
+                "place?";
+    if (std::strstr(f.detail, "no __syncwarp()"))
+        hint += " A vote or a shuffle is no barrier: it orders no memory, __syncwarp() does.";
+    return hint;
+}
+
+// `order` is the result of lacks_order.
+std::string hint_of(const simulator_finding &f, const std::vector<argument> &arguments, bool order)
+{
+    using enum simulator::finding_kind;
+    if (static_cast<simulator::finding_kind>(f.kind) == unsupported)
+        return options().counting
+                   ? "Only the simulator can judge this case: do it in another way."
+                   : "On a machine with a GPU, --backend gpu can judge this case. Else do it in "
+                     "another way.";
+    if (f.host_call && f.where[0])
+        return "Does the pointer belong to the array that is meant, is it freed only once and "
+               "after its last use, and does the size count bytes?";
+    switch (static_cast<simulator::finding_kind>(f.kind)) {
+    case out_of_bounds: {
+        if (in_closed_memory(f))
+            return "Is the device current that is meant? If so, give it access to the other's "
+                   "memory first, where cudaDeviceCanAccessPeer says that it can have it: asked "
+                   "for each pair that the kernel needs. Copies work without.";
+        if (std::strstr(f.where, "2^32 elements"))
+            return "A number below 0 was kept as unsigned, and came out 2^32 too large: which "
+                   "difference can be negative? Keep it in an int, or compare before subtracting.";
+        if (std::strstr(f.where, "before the start"))
+            return negative_index_hint(std::string_view(f.where).starts_with(fmt::format(
+                                           "{} byte{} before", f.bytes, f.bytes == 1 ? "" : "s")),
+                                       false);
+        if (std::strstr(f.where, "third parameter"))
+            return "That parameter, between <<< and >>>, is the size of the dynamic shared memory, "
+                   "in bytes: is it given, and is it the number of elements times sizeof?";
+        if (std::strstr(f.where, "shared memory, byte -"))
+            return "An index is below 0 here: does it come of a signed char, of an int shifted to "
+                   "the right, or of a difference?";
+        if (std::string_view(f.where).starts_with("shared memory") && !has_own_hint(f.where))
+            return "How many elements has the array, and what is the largest index that a thread "
+                   "computes for it, with halo, padding and the last turn of a loop?";
+        if (std::strstr(f.where, "never allocated"))
+            return "That is far from any array: print, on this line and for this thread, the index "
+                   "or the offset and the numbers that it is made of. Which one is too large: a "
+                   "count, a shift, a value that was never set?";
+        const bool one_element =
+            f.threads == 1 && std::string_view(f.where).starts_with("just past");
+        const bool nothing_known = !one_element && !has_own_hint(f.where);
+        if (nothing_known && index_is_computed(f, arguments))
+            return fmt::format("Thread {} is none of those to spare at the end: how is the index "
+                               "computed that it uses here, and is that index itself compared "
+                               "with the number of elements of this array?",
+                               f.thread[0]);
+        if (nothing_known && f.write && number_given(arguments, "offset", 0) > 0)
+            return "Guard the write: is it the index of the store itself, with the offset, that is "
+                   "compared with the number of elements?";
+        return large_index_hint(one_element, f.write, f.where, false);
+    }
+    case uninitialised:
+        if (order && !current_case().unwritten.empty()) return current_case().unwritten;
+        if (order)
+            return "Which kernel or copy should have written it before? Is it missing, does it "
+                   "write too little, or elsewhere, or does it come later?";
+        if (just_past_used_part(f)) return current_case().past_the_end.hint;
+        if (std::string_view(f.where).starts_with("shared memory"))
+            return "Which thread should have written these bytes before? Either none does, so look "
+                   "at how far the loop or the test lets it go; or nobody should read them, so "
+                   "look at the index here.";
+        return "Give it a value first, or do not read it: outputs start out with arbitrary "
+               "contents, and so does shared memory.";
+    case use_after_free:
+        return "Is that address kept from an earlier call, in a static variable? Each call gets "
+               "arrays of its own, scratch too. Or is memory freed before the last use has ended?";
+    case misaligned:
+        if (!current_case().misaligned.empty()) return current_case().misaligned;
+        return f.bytes == 16 ? "A float4 access needs an address that is a multiple of 16: check "
+                               "the pointer, or peel."
+                             : fmt::format("An access of {0} bytes at once needs an address that "
+                                           "is a multiple of {0}, and an array of smaller elements "
+                                           "may begin anywhere: check the pointer, or peel.",
+                                           f.bytes);
+    case race:
+        return race_hint(f);
+    case barrier:
+        return "Every thread that a barrier, vote or shuffle names must come to it: none may "
+               "return, break or branch around it before.";
+    case step_budget:
+        return endless_hint(true);
+    case host_pointer:
+        return "Copy the data to the device, or pass it by value.";
+    case null_pointer:
+        return "Was the allocation or the address computed at all?";
+    default:
+        return {};
+    }
+}
+
+} // namespace
+
+verdict verdict_of(const simulator_finding &f)
+{
+    using enum simulator::finding_kind;
+    switch (static_cast<simulator::finding_kind>(f.kind)) {
+    // Near a named buffer it is the student's index arithmetic. Far from any buffer, or in another
+    // device's memory, a GPU reports error 700.
+    case out_of_bounds:
+        if (in_closed_memory(f)) return verdict::CUDA_ERROR;
+        return std::strchr(f.where, '`') ? verdict::OUT_OF_BOUNDS : verdict::CUDA_ERROR;
+    case use_after_free:
+        return verdict::OUT_OF_BOUNDS;
+    case uninitialised:
+        return verdict::UNINITIALISED;
+    case race:
+        return verdict::RACE;
+    case barrier:
+        return verdict::BARRIER_MISUSE;
+    case step_budget:
+        return verdict::TIMEOUT;
+    case unsupported:
+        return verdict::SKIPPED;
+    default:
+        return verdict::CUDA_ERROR;
+    }
+}
+
+bool lacks_order(const simulator_finding &f, const std::vector<argument> &arguments)
+{
+    using enum simulator::finding_kind;
+    const auto kind = static_cast<simulator::finding_kind>(f.kind);
+    if (kind == race && f.other_grid) return true;
+    if (streams_of_case() != stream_work::as_queued &&
+        (kind == uninitialised || kind == use_after_free))
+        return true;
+    if (kind != uninitialised || !std::string_view(f.where).starts_with("byte ")) return false;
+    return std::none_of(arguments.begin(), arguments.end(), [&](const argument &a) {
+        return !a.wire.scratch && std::strstr(f.where, argument_name(a, 0).c_str());
+    });
+}
+
+std::string hint_for(const simulator_finding &f, const std::vector<argument> &arguments)
+{
+    std::string hint = scratch_hint(f, arguments);
+    if (hint.empty()) hint = second_call_hint(f);
+    if (hint.empty()) hint = hint_of(f, arguments, lacks_order(f, arguments));
+    return hint;
+}
+
+} // namespace grading

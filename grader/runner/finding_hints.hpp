@@ -1,0 +1,20 @@
+// The hint that goes with a finding of the simulator.
+#pragma once
+
+#include "api/call.hpp"
+#include "simulator/machine/harness.h"
+#include "text/verdict.hpp"
+
+#include <string>
+#include <vector>
+
+namespace grading {
+
+verdict verdict_of(const simulator_finding &);
+
+// True if the fault is not in the reported line but in a missing earlier write or wait.
+bool lacks_order(const simulator_finding &, const std::vector<argument> &);
+
+std::string hint_for(const simulator_finding &, const std::vector<argument> &);
+
+} // namespace grading

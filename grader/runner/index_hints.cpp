@@ -1,0 +1,44 @@
+// Words for an index that is too small or too large.
+#include "index_hints.hpp"
+
+#include "report.hpp"
+
+#include <fmt/format.h>
+
+namespace grading {
+
+std::string negative_index_hint(bool just_before, bool copied)
+{
+    if (copied) return "Where does the copy begin: which element is the first of this piece?";
+    return just_before
+               ? "An index is -1 here: is everything one place too early, or does the "
+                 "first thread, warp or neighbour begin before the array, with no test that says "
+                 "so?"
+               : "Look for an index that can be negative: a difference, a product that does "
+                 "not fit an int, or a number kept in a type that is too small for it.";
+}
+
+bool has_own_hint(std::string_view where)
+{
+    const auto &own = current_case().past_the_end;
+    const bool shared = where.find("shared memory") != where.npos;
+    if (own.hint.empty() || own.array.empty()) return !own.hint.empty() && !shared;
+    return shared || where.find(fmt::format("`{}`", own.array)) != where.npos;
+}
+
+std::string large_index_hint(bool one_element, bool write, std::string_view where, bool copied)
+{
+    if (has_own_hint(where)) return current_case().past_the_end.hint;
+    if (copied)
+        return "Does a copy count more bytes than are left, or begin at another element than is "
+               "meant?";
+    if (one_element)
+        return "It is one element only: is everything one place too late, or does a test let one "
+               "index too many through?";
+    return write ? "Compare the index with the number of elements of this array before the write: "
+                   "the last block usually has threads to spare, and another array's size or a "
+                   "rounded one is too large."
+                 : "Guard the read with the size, or peel the ends.";
+}
+
+} // namespace grading

@@ -1,0 +1,16 @@
+// Hints for accesses outside an array, found by its guards or by the simulator.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace grading {
+
+// `copied`: a copy by the host reached there, not a thread.
+std::string negative_index_hint(bool just_before, bool copied);
+std::string large_index_hint(bool one_element, bool write, std::string_view where, bool copied);
+
+// True if hint_past_the_end gave words for this location.
+bool has_own_hint(std::string_view where);
+
+} // namespace grading

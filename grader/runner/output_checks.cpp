@@ -1,0 +1,167 @@
+// Judges guards, inputs and untouched elements after a call, and takes the outputs over.
+#include "output_checks.hpp"
+
+#include "argument_images.hpp"
+#include "case_run.hpp"
+#include "index_hints.hpp"
+#include "report.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <optional>
+
+namespace grading {
+
+namespace {
+
+// Returns the case's misconception that yields exactly these surplus elements of an output.
+std::optional<misconception<float>> known_too_many(const argument &a)
+{
+    if (a.wire.element != sizeof(float)) return {};
+    const std::byte *before = given(a), *after = returned(a);
+    for (const misconception<float> &k : current_case().too_many) {
+        const std::vector<float> values = k.looks_like();
+        const std::size_t bytes = values.size() * sizeof(float);
+        if (values.size() > a.written_first + a.written_count && bytes <= a.wire.bytes &&
+            std::memcmp(after, values.data(), bytes) == 0 &&
+            std::memcmp(before + bytes, after + bytes, a.wire.bytes - bytes) == 0)
+            return k;
+    }
+    return {};
+}
+
+} // namespace
+
+void check_guards(const std::vector<argument> &arguments)
+{
+    for (const argument &a : arguments) {
+        const argument_descriptor &s = a.wire;
+        if (s.where == argument_memory::value) continue;
+        std::uint64_t each = s.bytes / parts_of(s);
+        for (unsigned k = 0; k < parts_of(s); ++k) {
+            const std::byte *before = given(a, k), *after = returned(a, k);
+            auto changed = [&](std::int64_t i) { return before[i] != after[i]; };
+            auto g = static_cast<std::int64_t>(s.guard), n = static_cast<std::int64_t>(each);
+            std::int64_t past = 0, ahead = 0, first_past = -1, last_ahead = 0;
+            if (std::memcmp(before + n, after + n, s.guard) != 0)
+                for (std::int64_t i = n; i < n + g; ++i)
+                    if (changed(i)) {
+                        if (first_past < 0) first_past = i;
+                        ++past;
+                    }
+            if (std::memcmp(before - g, after - g, s.guard) != 0)
+                for (std::int64_t i = -g; i < 0; ++i)
+                    if (changed(i)) {
+                        last_ahead = i;
+                        ++ahead;
+                    }
+            std::string name = argument_name(a, k);
+            auto e = static_cast<std::int64_t>(s.element);
+            if (past && s.scratch)
+                end_case(verdict::OUT_OF_BOUNDS,
+                         fmt::format("The call wrote past the end of {}, which has the {} bytes "
+                                     "that {}_scratch asked for: the first write is at byte {}.",
+                                     name, a.scratch_bytes, current_case().function,
+                                     a.scratch_bytes + static_cast<std::uint64_t>(first_past)),
+                         "Ask for more, or look for an index, or a copy's number of bytes, that "
+                         "can be too large.");
+            if (past)
+                end_case(
+                    verdict::OUT_OF_BOUNDS,
+                    fmt::format(
+                        "The call wrote past the end of {}, which has {}: the first write is at "
+                        "index {}.",
+                        name, elements(each / s.element), first_past / e),
+                    large_index_hint(first_past < n + e && past <= e, true, name,
+                                     current_case().copied));
+            if (ahead)
+                end_case(
+                    verdict::OUT_OF_BOUNDS,
+                    fmt::format("The call wrote before the start of {}: at index {}.", name,
+                                -((-last_ahead + e - 1) / e)),
+                    negative_index_hint(last_ahead + e >= 0 && ahead <= e, current_case().copied));
+        }
+    }
+}
+
+void check_inputs_unchanged(const std::vector<argument> &arguments)
+{
+    for (const argument &a : arguments) {
+        const argument_descriptor &s = a.wire;
+        if (s.where == argument_memory::value || !s.read_only) continue;
+        std::uint64_t each = s.bytes / parts_of(s);
+        for (unsigned k = 0; k < parts_of(s); ++k) {
+            const std::byte *before = given(a, k), *after = returned(a, k);
+            if (each == 0 || std::memcmp(before, after, each) == 0) continue;
+            std::uint64_t i = 0;
+            while (std::memcmp(before + i * s.element, after + i * s.element, s.element) == 0) ++i;
+            end_case(
+                verdict::INPUT_MODIFIED,
+                fmt::format(
+                    "{}[{}] was {} before the call and is {} after it; the contract says const.",
+                    argument_name(a, k), i, a.show(before + i * s.element),
+                    a.show(after + i * s.element)),
+                "Write only to the outputs; keep intermediate values in registers or shared "
+                "memory.");
+        }
+    }
+}
+
+void check_untouched(const std::vector<argument> &arguments)
+{
+    for (const argument &a : arguments) {
+        if (!a.wire.output) continue;
+        const std::byte *before = given(a), *after = returned(a);
+        std::uint64_t n = a.wire.bytes / a.wire.element;
+        for (std::uint64_t i = 0; i < n; ++i) {
+            if (i == a.written_first) i += a.written_count;
+            if (i >= n) break;
+            if (std::memcmp(before + i * a.wire.element, after + i * a.wire.element,
+                            a.wire.element) == 0)
+                continue;
+            const std::string asked = a.written_count == 0
+                                          ? "none of its elements"
+                                          : fmt::format("elements {} to {}", a.written_first,
+                                                        a.written_first + a.written_count - 1);
+            const std::string message = fmt::format(
+                "{}[{}] was overwritten with {}; the contract asks for {} and leaves the rest as "
+                "it was.",
+                argument_name(a, 0), i, a.show(after + i * a.wire.element), asked);
+            if (const auto known = known_too_many(a))
+                end_case(verdict::WRONG_ANSWER, message + " " + known->cause, known->next);
+            end_case(verdict::WRONG_ANSWER, message,
+                     "Is an element stored that should not be, or one at a place too far on? Or "
+                     "does a guard let more through than the range that lab.hpp states?");
+        }
+    }
+}
+
+void copy_back(std::vector<argument> &arguments)
+{
+    for (argument &a : arguments) {
+        const argument_descriptor &s = a.wire;
+        if (s.where == argument_memory::value || s.read_only) continue;
+        std::uint64_t each = s.bytes / parts_of(s);
+        for (unsigned k = 0; k < parts_of(s) && each; ++k)
+            std::memcpy(static_cast<std::byte *>(a.data) + k * each, returned(a, k), each);
+        current_case().outputs.push_back({a.data, s.name, parts_of(s) > 1 ? each / s.element : 0});
+    }
+}
+
+void keep_differing(std::vector<argument> &arguments)
+{
+    for (argument &a : arguments) {
+        if (!a.keep_second) continue;
+        const std::uint64_t each = a.wire.bytes / parts_of(a.wire);
+        std::vector<std::byte> all; // the parts, without the guards between them
+        for (unsigned k = 0; k < parts_of(a.wire); ++k)
+            all.insert(all.end(), returned(a, k), returned(a, k) + each);
+        const std::uint64_t first = a.written_first * a.wire.element;
+        if (std::memcmp(static_cast<const std::byte *>(a.data) + first, all.data() + first,
+                        a.written_count * a.wire.element) != 0)
+            a.keep_second(a.second, all.data(), a.wire.bytes / a.wire.element);
+    }
+}
+
+} // namespace grading

@@ -1,0 +1,240 @@
+// Reads the simulator's report, picks the gravest finding and says it in a sentence.
+#include "simulator_findings.hpp"
+
+#include "argument_images.hpp"
+#include "call_counters.hpp"
+#include "case_run.hpp"
+#include "finding_hints.hpp"
+#include "report.hpp"
+#include "simulator/machine/finding.hpp"
+#include "simulator/machine/harness.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <iterator>
+#include <string>
+#include <string_view>
+
+namespace grading {
+
+namespace {
+
+// True if blocks waited for others that could not begin before them.
+bool holds_blocks_back(const simulator_finding &f)
+{
+    return std::strstr(f.detail, "may begin in any order");
+}
+
+// True for a kernel that ran into the limit; a kernel that waits for ever is found immediately.
+bool takes_too_long(const simulator_finding &f) { return std::strstr(f.detail, "without ending"); }
+
+const char *name_of(const simulator_finding &f)
+{
+    using enum simulator::finding_kind;
+    switch (static_cast<simulator::finding_kind>(f.kind)) {
+    case out_of_bounds:
+        return "reached outside its memory";
+    case use_after_free:
+        return "used memory that was freed";
+    case host_pointer:
+        return "followed a pointer to host memory";
+    case null_pointer:
+        return "followed a null pointer";
+    case misaligned:
+        return "made a misaligned access";
+    case uninitialised:
+        return "read a value that was never written";
+    case read_only:
+        return "wrote constant memory";
+    case race:
+        return "has a race";
+    case barrier:
+        return "misused";
+    case step_budget:
+        return holds_blocks_back(f) ? "waits for ever" : "was still at work";
+    case trap:
+        return "stopped itself (trap or assert)";
+    case unsupported:
+        return "needs something the simulator does not offer";
+    case refused_launch:
+        return "was refused its launch";
+    case lent_memory:
+        return "gave a kernel that it launched a pointer to memory of its own";
+    case unwatched:
+        return "was not watched to its end";
+    case failed_call:
+        return "failed";
+    case older_value:
+        return "was late to see a store";
+    }
+    return "did something unknown";
+}
+
+std::string as_sentence(std::string text)
+{
+    text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+    return text.back() == '.' || text.back() == '?' ? text : text + ".";
+}
+
+// Sentence about a runtime call by the host, which has no kernel, line or thread.
+std::string sentence_of_call(const simulator_finding &f)
+{
+    if (!f.where[0]) return as_sentence(f.detail);
+    return fmt::format("In a call by the host, {}: {}.", f.detail, f.where);
+}
+
+std::string sentence(const simulator_finding &f)
+{
+    using enum simulator::finding_kind;
+    auto kind = static_cast<simulator::finding_kind>(f.kind);
+    if (f.host_call && f.detail[0]) return sentence_of_call(f);
+    std::string s = f.kernel[0] ? fmt::format("Kernel {}", f.kernel) : "The code";
+    s += fmt::format(" {}", name_of(f));
+    if (kind == barrier) s += fmt::format(" {}", f.where);
+    if (f.line > 0)
+        s += fmt::format(" at {}:{}", std::filesystem::path(f.file).filename().string(), f.line);
+    bool access = f.bytes > 0 && kind != barrier;
+    // An uninitialised "write" can only be an atomic's read-modify-write.
+    const char *way = !f.write ? "a read" : kind == uninitialised ? "an atomic" : "a write";
+    if (access) s += fmt::format(": {} of {} byte{}", way, f.bytes, f.bytes == 1 ? "" : "s");
+    if (f.where[0] && kind != barrier) s += fmt::format("{} {}", access ? "," : ":", f.where);
+    s += ".";
+    // An access by one thread has been described completely.
+    if (f.detail[0] && (!access || kind == race || kind == older_value))
+        s += " " + as_sentence(f.detail);
+    s += fmt::format(" Block ({}, {}, {}), thread ({}, {}, {})", f.block[0], f.block[1], f.block[2],
+                     f.thread[0], f.thread[1], f.thread[2]);
+    if (f.threads > 1) s += fmt::format(" and {} more", f.threads - 1);
+    s += ".";
+    if (verdict_of(f) == verdict::CUDA_ERROR &&
+        (kind == out_of_bounds || kind == null_pointer || kind == host_pointer))
+        s += " A GPU answers with cudaErrorIllegalAddress (700).";
+    return s;
+}
+
+void terminate_strings(simulator_finding &f)
+{
+    f.kernel[sizeof f.kernel - 1] = f.file[sizeof f.file - 1] = 0;
+    f.where[sizeof f.where - 1] = f.detail[sizeof f.detail - 1] = 0;
+}
+
+bool reads_output(const simulator_finding &f, const std::vector<argument> &arguments)
+{
+    return verdict_of(f) == verdict::UNINITIALISED &&
+           std::any_of(arguments.begin(), arguments.end(), [&](const argument &a) {
+               return a.wire.output && !a.wire.scratch &&
+                      std::strstr(f.where, argument_name(a, 0).c_str());
+           });
+}
+
+// True if the finding is a read past the end of `array`. `array` is allocated last, so nothing
+// else can lie behind it.
+bool reads_past_end(const simulator_finding &f, const std::string &array)
+{
+    bool outside =
+        static_cast<simulator::finding_kind>(f.kind) == simulator::finding_kind::out_of_bounds;
+    std::string before = "before the start of `" + array + "`";
+    return !array.empty() && outside && !f.write && !std::strstr(f.where, before.c_str());
+}
+
+// Returns the cause of a bad address: an uninitialised read that the same kernel made earlier, if
+// there is one. `found` is in the order in which the findings were made.
+using finding_iterator = std::vector<simulator_finding>::iterator;
+finding_iterator cause_of(finding_iterator last, std::vector<simulator_finding> &found)
+{
+    using enum simulator::finding_kind;
+    const auto kind = static_cast<simulator::finding_kind>(last->kind);
+    if (kind != out_of_bounds && kind != host_pointer && kind != null_pointer && kind != misaligned)
+        return last;
+    return std::find_if(found.begin(), last, [&](const simulator_finding &f) {
+        return verdict_of(f) == verdict::UNINITIALISED &&
+               std::string_view(f.kernel) == last->kernel;
+    });
+}
+
+// Returns the simulator's findings that are faults, in the order in which they were made. The
+// others go into the case's record.
+std::vector<simulator_finding> faults_in(const std::byte *from)
+{
+    std::uint64_t count = 0;
+    std::memcpy(&count, from, 8);
+    std::vector<simulator_finding> found(std::min<std::uint64_t>(count, 64));
+    std::memcpy(found.data(), from + 8, found.size() * sizeof(simulator_finding));
+    for (simulator_finding &f : found) terminate_strings(f);
+    // The student's code may handle a refused launch or a failed call. It counts only if its error
+    // is left unchecked.
+    std::erase_if(found, [](const simulator_finding &f) {
+        auto kind = static_cast<simulator::finding_kind>(f.kind);
+        bool refused = kind == simulator::finding_kind::refused_launch;
+        bool unwatched = kind == simulator::finding_kind::unwatched;
+        bool failed = kind == simulator::finding_kind::failed_call;
+        bool older = kind == simulator::finding_kind::older_value;
+        if (refused) current_case().refused = printable(f.detail);
+        if (older && current_case().older.empty()) current_case().older = printable(sentence(f));
+        if (unwatched) current_case().unwatched = printable(f.kernel);
+        if (failed && current_case().failed.name.empty())
+            current_case().failed = {printable(f.kernel), printable(f.where), printable(f.detail)};
+        return !is_fault(kind);
+    });
+    return found;
+}
+
+simulator_finding gravest(std::vector<simulator_finding> &found)
+{
+    auto gravity = [](const simulator_finding &f) {
+        static const verdict order[] = {
+            verdict::SKIPPED,    verdict::TIMEOUT, verdict::BARRIER_MISUSE, verdict::OUT_OF_BOUNDS,
+            verdict::CUDA_ERROR, verdict::RACE,    verdict::UNINITIALISED};
+        return std::find(std::begin(order), std::end(order), verdict_of(f)) - std::begin(order);
+    };
+    const auto worst =
+        std::min_element(found.begin(), found.end(),
+                         [&](const auto &x, const auto &y) { return gravity(x) < gravity(y); });
+    return *cause_of(worst, found);
+}
+
+} // namespace
+
+void check_report(const std::byte *from, const std::vector<argument> &arguments, int rank)
+{
+    if (options().keep_counts && rank <= 0) keep_largest_counters(from);
+    std::vector<simulator_finding> found = faults_in(from);
+    if (found.empty()) return;
+    const simulator_finding worst = gravest(found);
+    case_record &r = current_case();
+    if (reads_past_end(worst, r.may_read_on)) throw read_past_end{};
+    r.unsupported = verdict_of(worst) == verdict::SKIPPED;
+    if (takes_too_long(worst)) r.endless = r.function;
+    if (!r.output_read.cause.empty() && reads_output(worst, arguments)) {
+        r.about = r.output_read.function;
+        end_case(verdict_of(worst), printable(sentence(worst)) + " " + r.output_read.cause,
+                 r.output_read.next);
+    }
+    using path = std::filesystem::path;
+    std::string on_rank = rank < 0 ? std::string() : fmt::format("Rank {}: ", rank);
+    const bool of_submission = path(worst.file).filename() == path(options().source).filename();
+    if (of_submission && !lacks_order(worst, arguments)) r.line = worst.line;
+    end_case(verdict_of(worst), on_rank + printable(sentence(worst)), hint_for(worst, arguments));
+}
+
+void keep_before_crash(const answer &ran, const std::vector<argument> &arguments)
+{
+    current_case().before_crash = {};
+    if (ran.report.size() < report_bytes) return;
+    std::vector<simulator_finding> found = faults_in(ran.report.data());
+    if (found.empty()) return;
+    const simulator_finding worst = gravest(found);
+    const bool goes_on =
+        verdict_of(worst) == verdict::RACE || verdict_of(worst) == verdict::UNINITIALISED;
+    current_case().before_crash = {
+        " Before that: " + printable(sentence(worst)),
+        (goes_on ? "" : "Begin with the kernel: after its fault every call fails. ") +
+            hint_for(worst, arguments)};
+}
+
+} // namespace grading

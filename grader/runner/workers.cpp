@@ -1,0 +1,274 @@
+// Starts the workers of a run, and asks trusted ones for the device and the sandbox.
+#include "workers.hpp"
+
+#include "case_run.hpp"
+#include "grading.hpp"
+#include "report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+namespace grading {
+
+extern const int contract_devices; // number of devices that the lab's functions may use
+
+namespace {
+
+struct processes {
+    std::unique_ptr<shared_memory> inputs;
+    worker submission, naive, library;
+    worker ranks;            // the submission's, of Open MPI
+    int number_of_ranks = 0; // of `ranks`
+    device_facts facts;
+    bool have_facts = false;
+};
+processes of_backend[2];
+processes &all() { return of_backend[options().simulated]; }
+
+// Selects the program linked for the backend in use.
+const std::string &program(const std::string &main, const std::string &counting)
+{
+    return options().counting ? counting : main;
+}
+
+std::size_t physical_memory()
+{
+    return static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) *
+           static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+// /proc shows a process its own memory, including what the simulator hides from host code.
+bool sees_proc(int ranks) { return !options().simulated || ranks > 0; }
+
+worker &started(worker &w, const std::string &program, bool sandbox = options().sandbox,
+                int ranks = 0, bool starts_threads = false)
+{
+    if (w.alive()) return w;
+    worker_options o;
+    o.program = program;
+    o.starts_threads = starts_threads;
+    o.sandbox = sandbox;
+    o.proc = sees_proc(ranks);
+    o.ranks = ranks;
+    if (options().simulated) {
+        o.device = options().device;
+        o.devices = contract_devices;
+    }
+    o.mpirun = options().mpirun;
+    o.output_bytes = options().simulated ? std::size_t{1} << 30
+                                         : std::min(std::size_t{8} << 30, physical_memory() / 4);
+    o.memory_limit = (std::size_t{options().simulated ? 2u : 4u} << 30) *
+                     static_cast<unsigned>(std::max(1, ranks));
+    w = worker(o, inputs());
+    return w;
+}
+
+} // namespace
+
+shared_memory &inputs()
+{
+    if (!all().inputs)
+        all().inputs = std::make_unique<shared_memory>(
+            options().simulated ? std::size_t{1} << 30
+                                : std::min(std::size_t{24} << 30, physical_memory() / 2),
+            false);
+    return *all().inputs;
+}
+
+worker &submission_worker()
+{
+    processes &p = all();
+    int ranks = current_case().ranks;
+    const std::string &graded = program(options().worker, options().counting_worker);
+    if (ranks == 0) return started(p.submission, graded);
+    if (std::exchange(p.number_of_ranks, ranks) != ranks) p.ranks = worker();
+    return started(p.ranks, graded, options().sandbox, ranks);
+}
+worker &naive_worker()
+{
+    return started(all().naive, program(options().naive, options().counting_naive));
+}
+bool have_library() { return !options().library.empty(); }
+// It is trusted, and its libraries may lie anywhere.
+worker &library_worker() { return started(all().library, options().library, false, 0, true); }
+
+void restart_workers()
+{
+    for (processes &p : of_backend) {
+        p.submission = worker();
+        p.ranks = worker();
+        p.naive = worker();
+        p.library = worker();
+    }
+}
+
+void end_workers()
+{
+    restart_workers();
+    for (processes &p : of_backend) p.inputs.reset();
+}
+
+bool ranks_of_naive_start()
+{
+    worker ranks;
+    request r;
+    r.what = command::drop; // no set is dropped: the ranks only have to answer
+    answer a = started(ranks, program(options().naive, options().counting_naive), options().sandbox,
+                       current_case().ranks)
+                   .ask(r, std::chrono::seconds(30));
+    return a.how == worker_exit::answered && a.value.status == reply_status::done;
+}
+
+void take_submission_text(case_record &r)
+{
+    worker &w = r.ranks ? all().ranks : all().submission;
+    if (!w.started()) return;
+    worker::printed said = w.take_text();
+    if (r.repeating) return; // the first call printed the same
+    r.text = std::move(said.text);
+    r.text_cut = said.cut;
+}
+
+on_simulator::on_simulator() : was_(options().simulated)
+{
+    options().counting = !was_;
+    options().simulated = true;
+}
+
+on_simulator::~on_simulator()
+{
+    options().counting = false;
+    options().simulated = was_;
+}
+
+bool can_count()
+{
+    return options().simulated ||
+           (!options().counting_worker.empty() && !options().counting_naive.empty());
+}
+
+bool simulated() { return options().simulated; }
+
+std::string find_device()
+{
+    processes &p = all();
+    if (p.have_facts) return {};
+    request r;
+    r.what = command::facts;
+    answer a = naive_worker().ask(r, std::chrono::seconds(60));
+    if (a.how != worker_exit::answered || a.value.status != reply_status::done)
+        return "the worker of the naive reference does not answer";
+    std::memcpy(&p.facts, naive_worker().output().data(), sizeof p.facts);
+    if (!p.facts.present) return p.facts.error_text;
+    p.have_facts = true;
+    return {};
+}
+
+namespace {
+
+std::string describe(std::uint64_t escapes)
+{
+    constexpr std::pair<escape, const char *> words[] = {
+        {escape::reads_files, "read files"},
+        {escape::writes_files, "write files"},
+        {escape::starts_processes, "start processes"},
+        {escape::opens_sockets, "open sockets"},
+        {escape::signals_processes, "signal processes"},
+    };
+    std::string result;
+    for (const auto &[bit, what] : words)
+        if (escapes & bit) result += fmt::format("{}{}", result.empty() ? "" : ", ", what);
+    return result;
+}
+
+found_sandbox try_sandbox()
+{
+    if (!options().sandbox) return {confinement::none, "it was started without one"};
+    const confinement how = available_confinement(sees_proc(0));
+    if (how == confinement::none) return {how, no_confinement};
+    const std::string file = std::filesystem::read_symlink("/proc/self/exe").string();
+    request r;
+    r.what = command::try_sandbox;
+    r.bytes = file.size();
+    r.at = static_cast<std::uint64_t>(getpid());
+    std::copy(file.begin(), file.end(), reinterpret_cast<char *>(inputs().data()));
+    const answer a = naive_worker().ask(r, std::chrono::seconds(60));
+    std::fill_n(inputs().data(), file.size(), std::byte{});
+    if (a.how != worker_exit::answered || a.value.status != reply_status::done)
+        return {confinement::none, "the worker of the naive reference did not answer in it"};
+    const std::string escapes = describe(a.value.result[0]);
+    if (escapes.empty()) return {how, {}};
+    return {confinement::none, "a process in it could still " + escapes};
+}
+
+} // namespace
+
+const found_sandbox &sandbox_found()
+{
+    static const found_sandbox found = try_sandbox();
+    return found;
+}
+
+const device_facts &device()
+{
+    std::string problem = find_device();
+    if (!problem.empty())
+        end_case(verdict::INFRA_ERROR, fmt::format("No device can be used: {}.", problem));
+    return all().facts;
+}
+
+namespace {
+
+// Free memory as naive's worker reports it; 0 if it does not answer.
+std::uint64_t free_device_memory()
+{
+    request r;
+    r.what = command::facts;
+    answer a = naive_worker().ask(r, std::chrono::seconds(60));
+    device_facts f;
+    if (a.how == worker_exit::answered && a.value.status == reply_status::done)
+        std::memcpy(&f, naive_worker().output().data(), sizeof f);
+    return f.memory_free;
+}
+
+// True if the submission held most of the device's memory, more than any lab gives it. Ends its
+// worker to find out.
+bool submission_held_the_device()
+{
+    if (!all().submission.alive()) return false;
+    const std::uint64_t before = free_device_memory();
+    all().submission = worker();
+    const std::uint64_t after = free_device_memory();
+    return after > before && after - before > all().facts.memory_bytes / 2;
+}
+
+} // namespace
+
+void require_trusted(const answer &a, const std::string &doing)
+{
+    if (a.how == worker_exit::answered && a.value.status == reply_status::done) return;
+    if (submission_held_the_device())
+        end_case(verdict::RESOURCE_LIMIT,
+                 fmt::format("The submission's process held most of the device's memory, and a "
+                             "worker of the grader's own failed while {}.",
+                             doing),
+                 "What does the file take before any of its functions is called?");
+    std::string why =
+        a.how == worker_exit::answered
+            ? fmt::format("{} {}", printable(a.value.error_name), printable(a.value.text))
+            : fmt::format("it ended ({}, {})", static_cast<int>(a.how), a.status);
+    end_case(verdict::INFRA_ERROR,
+             fmt::format("A worker of the grader's own failed while {}: {}.", doing, why),
+             "Run ./workbook doctor.");
+}
+
+} // namespace grading
