@@ -61,6 +61,11 @@ unsigned parts_of(const argument_descriptor &s)
     return s.where == argument_memory::per_device ? s.parts : 1;
 }
 
+std::uint64_t image_size(const argument_descriptor &s)
+{
+    return align_up(s.bytes + 2 * s.guard * parts_of(s));
+}
+
 const std::byte *given(const argument &a, unsigned part)
 {
     std::uint64_t each = a.wire.bytes / parts_of(a.wire);
@@ -93,9 +98,8 @@ argument_images::argument_images(std::vector<argument> &arguments) : arguments_(
                      "In grade.cpp: pass changed_in_place values.");
         s.input = in;
         s.output_at = out;
-        std::uint64_t image = align_up(s.bytes + 2 * s.guard * parts_of(s));
-        in += image;
-        out += image;
+        in += image_size(s);
+        out += image_size(s);
     }
     end_ = in;
     out_end_ = out;

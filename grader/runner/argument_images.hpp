@@ -14,6 +14,7 @@ constexpr std::uint64_t image_start = 1 << 20;  // in the input memory; bytes be
 constexpr std::uint64_t report_bytes = 8 << 20; // for the simulator's report, behind the images
 
 unsigned parts_of(const argument_descriptor &);
+std::uint64_t image_size(const argument_descriptor &); // of all its parts, guards included
 
 // Address of an argument's payload in the input memory, and in the output memory after the call.
 const std::byte *given(const argument &, unsigned part = 0);

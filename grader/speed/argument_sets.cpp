@@ -2,6 +2,7 @@
 #include "argument_sets.hpp"
 
 #include "grading.hpp"
+#include "runner/argument_images.hpp"
 #include "runner/call_requests.hpp"
 #include "runner/case_run.hpp"
 #include "runner/report.hpp"
@@ -16,15 +17,6 @@ namespace {
 
 constexpr std::uint64_t guard_bytes = 4096;
 
-std::uint64_t whole_lines(std::uint64_t bytes) { return (bytes + 255) / 256 * 256; }
-unsigned parts(const argument_descriptor &s)
-{
-    return s.where == argument_memory::per_device ? s.parts : 1;
-}
-std::uint64_t image_of(const argument_descriptor &s)
-{
-    return whole_lines(s.bytes + 2 * s.guard * parts(s));
-}
 bool in_place(const argument_descriptor &s)
 {
     return s.where != argument_memory::value && !s.read_only && !s.output;
@@ -74,8 +66,8 @@ std::uint32_t poison_word(std::uint64_t random_bits)
     return 0xffc0fe01u | static_cast<std::uint32_t>(random_bits);
 }
 
-race_set::race_set(std::unique_ptr<workload> work, shared_memory &in, std::uint64_t at,
-                   std::uint32_t number)
+benchmark_set::benchmark_set(std::unique_ptr<workload> work, shared_memory &in, std::uint64_t at,
+                             std::uint32_t number)
     : work_(std::move(work)), arguments_(work_->arguments()), in_(in), at_(at), number_(number)
 {
     name_arguments(work_->function(), arguments_);
@@ -83,7 +75,7 @@ race_set::race_set(std::unique_ptr<workload> work, shared_memory &in, std::uint6
         argument_descriptor &s = a.wire;
         s.guard = s.where == argument_memory::value ? 0 : guard_bytes;
         s.input = at;
-        at += image_of(s);
+        at += image_size(s);
         // Managed pages must begin on the host, and poison does not reach ordinary memory.
         reload_ |= s.where == argument_memory::managed || s.where == argument_memory::per_device ||
                    (s.output && !poisoned(s.where));
@@ -97,18 +89,18 @@ race_set::race_set(std::unique_ptr<workload> work, shared_memory &in, std::uint6
     store_at(0);
 }
 
-void race_set::store_at(std::uint64_t at)
+void benchmark_set::store_at(std::uint64_t at)
 {
     stored_at_ = at;
     output_bytes_ = 0;
     for (argument &a : arguments_) {
         if (a.wire.where == argument_memory::value || a.wire.read_only) continue;
         a.wire.output_at = at + output_bytes_;
-        output_bytes_ += image_of(a.wire);
+        output_bytes_ += image_size(a.wire);
     }
 }
 
-void race_set::fill_image()
+void benchmark_set::fill_image()
 {
     std::mt19937_64 random(unforeseen());
     auto guard = [&](std::byte *to) {
@@ -124,8 +116,8 @@ void race_set::fill_image()
             std::memcpy(to, a.value, s.bytes);
             continue;
         }
-        std::uint64_t each = s.bytes / parts(s);
-        for (unsigned k = 0; k < parts(s); ++k, to += each + 2 * s.guard) {
+        std::uint64_t each = s.bytes / parts_of(s);
+        for (unsigned k = 0; k < parts_of(s); ++k, to += each + 2 * s.guard) {
             guard(to);
             guard(to + s.guard + each);
             if (!s.output)
@@ -136,18 +128,14 @@ void race_set::fill_image()
     }
 }
 
-request race_set::load() const
+request benchmark_set::load() const
 {
-    request r;
-    r.what = command::load;
+    request r = load_request(arguments_, work_->function());
     r.set = number_;
-    std::strncpy(r.function, work_->function(), sizeof r.function - 1);
-    r.argument_count = static_cast<std::uint32_t>(arguments_.size());
-    for (std::size_t i = 0; i < arguments_.size(); ++i) r.arguments[i] = arguments_[i].wire;
     return r;
 }
 
-request race_set::part(std::uint32_t index, std::uint64_t at, std::uint64_t bytes) const
+request benchmark_set::part(std::uint32_t index, std::uint64_t at, std::uint64_t bytes) const
 {
     request r;
     r.what = command::patch;
@@ -159,7 +147,7 @@ request race_set::part(std::uint32_t index, std::uint64_t at, std::uint64_t byte
     return r;
 }
 
-void race_set::change(std::mt19937_64 &random, bool restored)
+void benchmark_set::change(std::mt19937_64 &random, bool restored)
 {
     std::vector<std::span<std::byte>> changes = work_->change(random);
     find_arguments();
@@ -183,7 +171,7 @@ void race_set::change(std::mt19937_64 &random, bool restored)
 }
 
 // Looks the arguments up again: a workload may have reallocated its vectors.
-void race_set::find_arguments()
+void benchmark_set::find_arguments()
 {
     const std::vector<argument> now = work_->arguments();
     bool same = now.size() == arguments_.size();
@@ -201,7 +189,7 @@ void race_set::find_arguments()
 }
 
 // Inputs that are only read are never sent to the workers again, so they must not change.
-void race_set::expect_unchanged() const
+void benchmark_set::expect_unchanged() const
 {
     for (const argument &a : arguments_) {
         const argument_descriptor &s = a.wire;
@@ -214,7 +202,7 @@ void race_set::expect_unchanged() const
     }
 }
 
-void race_set::add_changes(const std::vector<std::span<std::byte>> &changes)
+void benchmark_set::add_changes(const std::vector<std::span<std::byte>> &changes)
 {
     for (std::span<std::byte> c : changes) {
         std::uint32_t i = 0;
@@ -238,7 +226,7 @@ void race_set::add_changes(const std::vector<std::span<std::byte>> &changes)
     }
 }
 
-request race_set::spoil(std::uint32_t word) const
+request benchmark_set::spoil(std::uint32_t word) const
 {
     request r;
     r.what = command::poison;
@@ -247,7 +235,7 @@ request race_set::spoil(std::uint32_t word) const
     return r;
 }
 
-request race_set::store() const
+request benchmark_set::store() const
 {
     request r;
     r.what = command::store;
@@ -256,15 +244,15 @@ request race_set::store() const
     return r;
 }
 
-void race_set::take(const shared_memory &out, std::uint32_t word) const
+void benchmark_set::take(const shared_memory &out, std::uint32_t word) const
 {
     bool asked = false, written = false;
     for (const argument &a : arguments_) {
         const argument_descriptor &s = a.wire;
         if (s.where == argument_memory::value || s.read_only) continue;
-        std::uint64_t each = s.bytes / parts(s);
+        std::uint64_t each = s.bytes / parts_of(s);
         const std::byte *before = in_.data() + s.input, *after = out.data() + s.output_at;
-        for (unsigned k = 0; k < parts(s); ++k) {
+        for (unsigned k = 0; k < parts_of(s); ++k) {
             std::uint64_t far = s.guard + each;
             if (std::memcmp(before, after, s.guard) != 0 ||
                 std::memcmp(before + far, after + far, s.guard) != 0)

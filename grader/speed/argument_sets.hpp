@@ -11,12 +11,12 @@
 
 namespace grading {
 
-class race_set {
+class benchmark_set {
 public:
     // Places the image in `in` from byte `at`; `number` identifies the set in every worker. Ends
     // the case with INFRA_ERROR if it does not fit.
-    race_set(std::unique_ptr<workload> work, shared_memory &in, std::uint64_t at,
-             std::uint32_t number);
+    benchmark_set(std::unique_ptr<workload> work, shared_memory &in, std::uint64_t at,
+                  std::uint32_t number);
     // Writes the image: guards, values, inputs. Call it before the first load().
     void fill_image();
 

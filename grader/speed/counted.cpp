@@ -1,15 +1,13 @@
-// Reads counters from the simulator's report, and explains them.
+// Reads counters from the simulator's report.
 #include "counted.hpp"
 
+#include "sectors.hpp"
 #include "simulator/machine/harness.h"
 
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
-#include <fmt/format.h>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <set>
 #include <stdexcept>
 
@@ -18,7 +16,6 @@ namespace grading {
 namespace {
 
 using json = nlohmann::json;
-constexpr std::uint64_t sector_bytes = 32;
 
 std::uint64_t number(const json &of, const char *key)
 {
@@ -133,49 +130,6 @@ void add_kernel(counted &c, const json &k)
         c.warp_instructions += number(site, "warp_instructions");
         c.thread_instructions += number(site, "thread_instructions");
     }
-}
-
-std::uint64_t wasted(const counted::site &s)
-{
-    return s.sectors > s.ideal_sectors ? s.sectors - s.ideal_sectors : 0;
-}
-
-double share_of(std::uint64_t part, std::uint64_t whole)
-{
-    return whole ? static_cast<double>(part) / static_cast<double>(whole) : 0;
-}
-
-double used(std::uint64_t bytes, std::uint64_t sectors)
-{
-    return sectors ? static_cast<double>(bytes) / static_cast<double>(sector_bytes * sectors) : 1;
-}
-
-enum class direction { loads, stores, both };
-
-template <class Site> std::string place_of(const Site &s)
-{
-    if (s.line <= 0) return "an unknown line";
-    return fmt::format("{}:{}", std::filesystem::path(s.file).filename().string(), s.line);
-}
-
-// The source line that moved the most sectors; null if none did.
-const counted::site *busiest_of(const counted &c, direction about)
-{
-    const counted::site *busiest = nullptr;
-    for (const counted::site &s : c.worst)
-        if (about == direction::both || s.store == (about == direction::stores))
-            if (!busiest || s.sectors > busiest->sectors) busiest = &s;
-    return busiest;
-}
-
-// The source line with the most useless sectors; null if there is none.
-const counted::site *worst_of(const counted &c, direction about)
-{
-    for (const counted::site &s : c.worst) {
-        if (wasted(s) == 0) break;
-        if (about == direction::both || s.store == (about == direction::stores)) return &s;
-    }
-    return nullptr;
 }
 
 void add_kernel_overlap(counted &c, const json &steps)
@@ -299,9 +253,6 @@ void add_timeline(counted &c, const json &t)
     c.default_stream_alone = default_stream_alone(t.at("steps"));
 }
 
-constexpr const char *loads_name = "sector bytes used by loads";
-constexpr const char *stores_name = "sector bytes used by stores";
-
 } // namespace
 
 counted parse_counters(std::string_view text)
@@ -334,226 +285,6 @@ counted parse_counters(std::string_view text)
     return c;
 }
 
-counted_gate at_least(std::string name, const steps &required, std::string unit,
-                      std::string meaning, std::function<double(const counted &)> value)
-{
-    return {std::move(name), std::move(value), true, required, std::move(unit), std::move(meaning)};
-}
-
-counted_gate at_most(std::string name, const steps &limit, std::string unit, std::string meaning,
-                     std::function<double(const counted &)> value)
-{
-    return {std::move(name), std::move(value), false, limit, std::move(unit), std::move(meaning)};
-}
-
-counted_gate used_by_loads(double pass)
-{
-    counted_gate gate = at_least(
-        loads_name, {pass}, "%",
-        "Memory moves in sectors of 32 bytes, and a warp's load takes every sector that one of its "
-        "32 lanes asks for. Let neighbouring lanes load neighbouring elements.",
-        [](const counted &c) { return used(c.load_bytes, c.load_sectors); });
-    gate.of_what_is_moved = true;
-    return gate;
-}
-
-counted_gate used_by_stores(double pass)
-{
-    counted_gate gate = at_least(
-        stores_name, {pass}, "%",
-        "Memory moves in sectors of 32 bytes, and a warp's store touches every sector that one of "
-        "its 32 lanes writes to. Let neighbouring lanes store neighbouring elements.",
-        [](const counted &c) { return used(c.store_bytes, c.store_sectors); });
-    gate.of_what_is_moved = true;
-    return gate;
-}
-
-double moved_sectors(const counted &c)
-{
-    const std::uint64_t broadcasts = std::min(c.constant_requests, c.constant_addresses);
-    const std::uint64_t by_kernels = c.load_sectors + c.store_sectors + c.atomic_sectors +
-                                     c.texture_sectors + c.local_sectors +
-                                     (c.constant_addresses - broadcasts);
-    const std::uint64_t otherwise =
-        c.copied_bytes + c.copied_out_bytes + c.filled_bytes + c.printed_bytes;
-    return static_cast<double>(by_kernels) +
-           static_cast<double>(otherwise) / static_cast<double>(sector_bytes);
-}
-
-double memory_requests(const counted &c)
-{
-    return static_cast<double>(c.load_requests + c.global_atomic_requests + c.texture_requests +
-                               c.local_requests + c.constant_requests);
-}
-
-double accesses(const counted &c)
-{
-    const std::uint64_t in_device_memory = std::min(c.atomic_requests, c.global_atomic_requests);
-    return memory_requests(c) +
-           static_cast<double>(c.shared_wavefronts + c.atomic_requests - in_device_memory);
-}
-
-counted_gate moved_bytes(const std::string &element, std::function<double()> elements,
-                         const steps &limit, std::string meaning)
-{
-    counted_gate gate =
-        at_most(fmt::format("bytes moved {}", element), limit, "bytes", std::move(meaning),
-                [elements = std::move(elements)](const counted &c) {
-                    return static_cast<double>(sector_bytes) * moved_sectors(c) / elements();
-                });
-    gate.cause = [](const counted &c) -> std::string {
-        const double local = static_cast<double>(c.local_sectors) / moved_sectors(c);
-        const double textures = static_cast<double>(c.texture_sectors) / moved_sectors(c);
-        const double used_there = used(c.texture_bytes, c.texture_sectors);
-        if (textures > 0.5 && used_there < 0.5)
-            return fmt::format("{:.0f} % of that is fetched through textures, and {:.0f} % of what "
-                               "they fetch is used: a texture, too, moves every sector that a lane "
-                               "of the warp asks for. Let neighbouring lanes fetch neighbouring "
-                               "elements.",
-                               100 * textures, 100 * used_there);
-        if (!(local >= 0.1)) return {};
-        return fmt::format("{:.0f} % of that is local memory: there a thread's array lies whose "
-                           "index is not known when the kernel is compiled (unroll the loops over "
-                           "it), or what finds no place in registers.",
-                           100 * local);
-    };
-    return gate;
-}
-
-constexpr const char *banks_name = "shared wavefronts over ideal";
-
-counted_gate bank_conflicts(double limit, std::string meaning)
-{
-    counted_gate gate = at_most(banks_name, {limit}, "", std::move(meaning), [](const counted &c) {
-        return c.shared_ideal_wavefronts ? static_cast<double>(c.shared_wavefronts) /
-                                               static_cast<double>(c.shared_ideal_wavefronts)
-                                         : 1;
-    });
-    gate.cause = [](const counted &c) -> std::string {
-        constexpr std::int64_t banks = 32, word = 4;
-        const std::int64_t apart = std::abs(c.worst_banks.distance);
-        if (apart == 0 || apart % word != 0 || apart / word % 2 != 0) return {};
-        const std::int64_t met = banks / std::gcd(apart / word, banks);
-        return fmt::format("The lanes of a warp are {} words apart there, and all meet in {}. "
-                           "An odd distance would bring each to a bank of its own: what if "
-                           "a row were one word longer?",
-                           apart / word,
-                           met == 1 ? "one bank" : fmt::format("{} of 32 banks", met));
-    };
-    return gate;
-}
-
-counted_gate conflicts_an_element(std::function<double()> elements, double limit)
-{
-    return at_most("bank conflicts an element", {limit}, "",
-                   "Lanes of a warp that ask for different words of one bank wait for each other, "
-                   "however many other requests are without a conflict.",
-                   [elements = std::move(elements)](const counted &c) {
-                       return (static_cast<double>(c.shared_wavefronts) -
-                               static_cast<double>(c.shared_ideal_wavefronts)) /
-                              elements();
-                   });
-}
-
-counted_gate blocks_share(double pass)
-{
-    counted_gate gate =
-        at_least("instructions over those of the busiest block", {pass}, "",
-                 "One block does nearly all the work, and all multiprocessors but one have "
-                 "nothing to do. Let every block take a part.",
-                 [](const counted &c) {
-                     return share_of(c.warp_instructions, c.busiest_block_instructions);
-                 });
-    gate.of_any_order = true;
-    return gate;
-}
-
-counted_gate lanes_at_work(double pass)
-{
-    return at_least(
-        "lanes at work", {pass}, "of 32",
-        "A warp has 32 lanes whether they work or not, and in most instructions of "
-        "these kernels few of them do: they wait for one that goes through many "
-        "elements alone. Let all lanes take a part of every loop.",
-        [](const counted &c) { return share_of(c.thread_instructions, c.warp_instructions); });
-}
-
-counted_gate copies_hidden(double pass)
-{
-    return at_least(
-        "copy time hidden behind kernels", {pass}, "%",
-        "While a kernel works on one piece, the next can be on its way in and the last on its "
-        "way out. Cut the work into pieces and let streams take turns; only pinned memory is "
-        "copied while the host goes on. ./workbook explain draws who waits for whom.",
-        [](const counted &c) {
-            return c.copying_ticks ? share_of(c.hidden_ticks, c.copying_ticks) : 1;
-        });
-}
-
-counted_gate makespan(const steps &limit)
-{
-    counted_gate gate =
-        at_most("time on the timeline, of naive's", limit, "%",
-                "Too little runs side by side: what stands alone at the beginning and at the end, "
-                "and who waits without need? ./workbook explain draws it.",
-                [](const counted &c) { return share_of(c.ticks, c.naive_serial_ticks); });
-    gate.cause = [](const counted &c) -> std::string {
-        if (c.kernels_behind_streams > 1)
-            return fmt::format("{} kernels are in the default stream: they waited for what other "
-                               "streams had been given, and those for them. Name the stream in "
-                               "each launch, fourth between <<< and >>>.",
-                               c.kernels_behind_streams);
-        if (c.holding_waits)
-            return fmt::format("The host waited {} before it queued what comes next, so the device "
-                               "had nothing to do: queue everything, and wait once, at the end.",
-                               c.holding_waits == 1 ? "once"
-                                                    : fmt::format("{} times", c.holding_waits));
-        if (c.naive_serial_ticks && c.ticks > c.naive_serial_ticks)
-            return "It takes longer than one piece would: the pieces are too small. Each copy and "
-                   "each launch takes a moment, however little it has to do.";
-        return {};
-    };
-    gate.general = true;
-    return gate;
-}
-
-counted_gate kernels_side_by_side(double pass)
-{
-    counted_gate gate =
-        at_least("kernel time in which two kernels run", {pass}, "%",
-                 "One kernel follows the other, or one does the work of two. Launch kernels "
-                 "that need not wait for each other in streams of their own.",
-                 [](const counted &c) { return share_of(c.side_by_side_ticks, c.kernel_ticks); });
-    gate.cause = [pass](const counted &c) -> std::string {
-        const double longest = static_cast<double>(c.longest_kernel_ticks);
-        if (longest > 0 && static_cast<double>(c.kernel_ticks) - longest < pass * longest)
-            return fmt::format(
-                "One kernel takes {:.0f} % of the time in which kernels run: too little is left to "
-                "run beside it. Does it do the work of two? Give each part that need not wait for "
-                "the other a kernel and a stream of its own.",
-                100 * longest / static_cast<double>(c.kernel_ticks));
-        if (c.streams < 2 || c.holding_waits > 0) return {};
-        return fmt::format(
-            "There is work in {} streams, and still one kernel follows the other: for which event "
-            "does the second one's stream wait, and what had been queued before cudaEventRecord in "
-            "the stream that records it? The event stands for all of that.",
-            c.streams);
-    };
-    return gate;
-}
-
-counted_gate streams_at_work(double pass)
-{
-    return at_least(
-        "streams at work", {pass}, "",
-        "All work is in one stream, and there one thing follows another. A launch or a copy "
-        "goes to the default stream unless it names another.",
-        [](const counted &c) {
-            bool overlaps = c.ticks < c.serial_ticks;
-            return static_cast<double>(std::max<std::uint64_t>(c.streams, overlaps ? 2 : 0));
-        });
-}
-
 std::string report_counters(std::span<const std::byte> report)
 {
     auto read_number = [&](std::size_t at) {
@@ -571,55 +302,6 @@ std::string report_counters(std::span<const std::byte> report)
     at += sizeof length;
     if (length > report.size() - at) throw std::runtime_error("the report is cut short");
     return {reinterpret_cast<const char *>(report.data()) + at, length};
-}
-
-std::string show_counted(double value, const std::string &unit)
-{
-    if (unit == "%") return fmt::format("{:.4g} %", 100 * value);
-    return unit.empty() ? fmt::format("{:.4g}", value) : fmt::format("{:.4g} {}", value, unit);
-}
-
-bool passes(const counted_gate &gate, double value)
-{
-    double pass = gate.required.pass;
-    return pass == 0 || (gate.at_least ? value >= pass : value <= pass);
-}
-
-std::string missed_message(const counted_gate &gate, const counted &submission,
-                           const counted &naive)
-{
-    std::string text = fmt::format(
-        "{}: {}, {} {} is required; naive: {}.", gate.name,
-        show_counted(gate.value(submission), gate.unit), gate.at_least ? "at least" : "at most",
-        show_counted(gate.required.pass, gate.unit), show_counted(gate.value(naive), gate.unit));
-    if (const auto &s = submission.worst_banks; gate.name == banks_name && s.wavefronts > s.ideal)
-        return text + fmt::format(" The worst line is {}, in {}: {} there take {} wavefronts, "
-                                  "where {} would do.",
-                                  place_of(s), s.kernel, s.store ? "stores" : "loads", s.wavefronts,
-                                  s.ideal);
-    const bool all_moved = gate.name.starts_with("bytes moved");
-    if (gate.name.find("sector") == std::string::npos && !all_moved) return text;
-    direction about = gate.name == loads_name    ? direction::loads
-                      : gate.name == stores_name ? direction::stores
-                                                 : direction::both;
-    const counted::site *s = worst_of(submission, about), *busiest = busiest_of(submission, about);
-    if (all_moved && s && static_cast<double>(wasted(*s)) < moved_sectors(submission) / 8)
-        return text;
-    if (!all_moved && about == direction::both && busiest &&
-        (!s || wasted(*s) < busiest->sectors / 2))
-        return text + fmt::format(" {:.0f} % of the sectors are moved at {}, in {}.",
-                                  100 * share_of(busiest->sectors, submission.load_sectors +
-                                                                       submission.store_sectors),
-                                  place_of(*busiest), busiest->kernel);
-    if (!s) return text;
-    std::string place = place_of(*s);
-    auto per_request = [&](std::uint64_t n) {
-        return static_cast<double>(n) / static_cast<double>(s->requests);
-    };
-    return text + fmt::format(" The worst line is {}, in {}: a {} there moves {:.1f} sectors a "
-                              "request, where {:.1f} would do.",
-                              place, s->kernel, s->store ? "store" : "load",
-                              per_request(s->sectors), per_request(s->ideal_sectors));
 }
 
 } // namespace grading

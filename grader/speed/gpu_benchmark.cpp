@@ -1,0 +1,504 @@
+// Drives the workers of a benchmark: inputs, number of calls per run, timed runs, checks.
+#include "gpu_benchmark.hpp"
+
+#include "argument_sets.hpp"
+#include "device_clocks.hpp"
+#include "paired_benchmark.hpp"
+#include "roofline_kernels.hpp"
+#include "runner/argument_images.hpp"
+#include "runner/case_run.hpp"
+#include "runner/replay.hpp"
+#include "runner/report.hpp"
+#include "runner/worker_verdict.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <deque>
+#include <exception>
+#include <fstream>
+#include <future>
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace grading {
+
+namespace {
+
+using std::chrono::seconds;
+
+constexpr double min_run_ms = 0.3;
+constexpr std::size_t graded_sets = 5;
+constexpr std::uint64_t device_budget = std::uint64_t{16} << 30; // for all sets in all workers
+
+// Adds its lifetime in seconds to `sum`.
+class stopwatch {
+public:
+    explicit stopwatch(double &sum) : sum_(sum), start_(std::chrono::steady_clock::now()) {}
+    ~stopwatch()
+    {
+        std::chrono::duration<double> took = std::chrono::steady_clock::now() - start_;
+        sum_ += took.count();
+    }
+    stopwatch(const stopwatch &) = delete;
+    stopwatch &operator=(const stopwatch &) = delete;
+
+private:
+    double &sum_;
+    std::chrono::steady_clock::time_point start_;
+};
+
+// Calls f(i) for i < n, on one thread per core. Rethrows the failure with the lowest index once
+// all running calls are done.
+template <class F> void in_parallel(std::size_t n, F f)
+{
+    std::size_t threads = std::max(1u, std::thread::hardware_concurrency());
+    std::exception_ptr failure;
+    for (std::size_t first = 0; first < n && !failure; first += threads) {
+        std::vector<std::future<void>> running;
+        for (std::size_t i = first; i < std::min(n, first + threads); ++i)
+            running.push_back(std::async(std::launch::async, f, i));
+        for (auto &r : running) {
+            try {
+                r.get();
+            } catch (...) {
+                if (!failure) failure = std::current_exception();
+            }
+        }
+    }
+    if (failure) std::rethrow_exception(failure);
+}
+
+// Bytes that this machine can allocate without swapping; 0 if it does not say.
+std::uint64_t available_memory()
+{
+    std::ifstream file("/proc/meminfo");
+    std::string key, unit;
+    for (std::uint64_t kib; file >> key >> kib && std::getline(file, unit);)
+        if (key == "MemAvailable:") return kib << 10;
+    return 0;
+}
+
+// True if no correctness case of the function has failed so far.
+bool nothing_wrong_with(const std::string &function)
+{
+    return std::none_of(records().begin(), records().end(), [&](const case_record &r) {
+        return r.what == kind::correctness && r.function == function && r.result != verdict::PASS &&
+               r.result != verdict::SKIPPED;
+    });
+}
+
+// Benchmarks on a GPU, for the rule in paired_benchmark.hpp.
+class gpu_benchmark : public benchmark_device {
+public:
+    gpu_benchmark(const make_workload &make, const make_workload &make_for_naive,
+                  const speed_gates &gates)
+        : make_(make),
+          make_for_naive_(make_for_naive),
+          gates_(gates),
+          shown_(!gates_time(gates)),
+          min_sets_(shown_ ? 2 : graded_sets),
+          clocks_(device().name),
+          random_(case_seed()),
+          roofline_(image_start)
+    {
+        stopwatch watch(prepare_s_);
+        forget_call();
+        image_end_ = roofline_.end();
+        add_sets(min_sets_);
+    }
+
+    bool has_library() const override { return have_library(); }
+    double bytes() const override { return sets_[0].work().bytes(); }
+    double multiply_adds() const override { return sets_[0].work().multiply_adds(); }
+    std::string function() const override { return sets_[0].work().function(); }
+
+    // Keeps workers and inputs for another benchmark, which only calibrates: for the submission,
+    // too, only the first sample is verified.
+    void keep_warm()
+    {
+        warm_ = true;
+        timed_only_ = true;
+    }
+
+    void prepare() override
+    {
+        verified_[0] = verified_[1] = false;
+        if (std::exchange(warm_, false)) return;
+        stopwatch watch(prepare_s_);
+        if (prepared_++ > 0) restart_workers();
+        for (implementation who : implementations()) {
+            request r; // the submission's worker learns the size of the L2
+            r.what = command::facts;
+            require(who, ask(who, r), "asking for the device's properties");
+        }
+        roofline_.load();
+        // Warms up the clocks; a shorter warm-up is enough for times that are only shown.
+        for (int i = 0; i < (shown_ ? 1 : 4); ++i) roofline_.fma_rate(max_calls);
+        overhead_ms_ = roofline_.overhead();
+        load(0, sets_.size());
+        if (prepared_ == 1) choose_calls();
+    }
+
+    void next_round() override
+    {
+        word_ = poison_word(unforeseen());
+        first_ = (first_ + 1) % sets_.size();
+        std::mt19937_64 same = random_;
+        change_inputs(implementation::submission, random_);
+        if (make_for_naive_) change_inputs(implementation::naive, same);
+        roofline_.fma_rate(16); // the device may have idled while outputs were checked
+    }
+
+    timed_run run(implementation who) override { return run(who, calls_[index(who)]); }
+
+    void verify(implementation who) override
+    {
+        if (std::exchange(verified_[index(who)], true) && timed_only_) return;
+        verify(who, static_cast<std::size_t>(calls_[index(who)]));
+    }
+
+    device_state read_state() override
+    {
+        clock_sample c = clocks_.sample();
+        return {c.sm_mhz, c.throttled, roofline_.fma_rate(2)};
+    }
+
+    double copy_rate() override { return roofline_.copy_rate(); }
+
+    void add_costs(speed_result &r) const
+    {
+        r.device_s = device_s_ + roofline_.device_seconds();
+        r.prepare_s = prepare_s_;
+        r.verify_s = verify_s_;
+    }
+
+    // Frees the sets in workers that still answer: they stay warm for the next case.
+    void leave()
+    {
+        for (implementation who : implementations()) {
+            request r;
+            r.what = command::drop;
+            for (const benchmark_set &s : sets_of(who)) {
+                r.set = s.number();
+                if (answers_[index(who)]) ask(who, r);
+            }
+        }
+        if (answers_[index(implementation::naive)]) roofline_.drop();
+    }
+
+private:
+    static std::size_t index(implementation who) { return static_cast<std::size_t>(who); }
+    static std::vector<implementation> implementations()
+    {
+        using enum implementation;
+        if (have_library()) return {naive, submission, library};
+        return {naive, submission};
+    }
+    static worker &of(implementation who)
+    {
+        if (who == implementation::naive) return naive_worker();
+        return who == implementation::submission ? submission_worker() : library_worker();
+    }
+    answer ask(implementation who, const request &r, seconds limit = seconds(60))
+    {
+        answer a = of(who).ask(r, limit);
+        answers_[index(who)] = a.how == worker_exit::answered;
+        return a;
+    }
+    static void require(implementation who, const answer &a, const std::string &doing)
+    {
+        if (who == implementation::submission)
+            require_answer(a, doing);
+        else
+            require_trusted(a, doing);
+    }
+
+    // Changes the inputs of this round's sets in the form that `who` takes, in every worker that
+    // takes it.
+    void change_inputs(implementation who, std::mt19937_64 &random)
+    {
+        std::vector<implementation> takers = implementations();
+        std::erase_if(takers, [&](implementation c) { return &sets_of(c) != &sets_of(who); });
+        int calls = 0;
+        for (implementation c : takers) calls = std::max(calls, calls_[index(c)]);
+        for (int i = 0; i < calls; ++i) {
+            benchmark_set &s = in_round(static_cast<std::size_t>(i), who);
+            auto needs = [&](implementation c) {
+                return i < calls_[index(c)] && to_be_restored(c, s);
+            };
+            s.change(random, std::any_of(takers.begin(), takers.end(), needs));
+            for (implementation c : takers) {
+                for (const request &r : s.refresh()) require(c, ask(c, r), "changing the inputs");
+                for (const request &r : s.restore())
+                    if (needs(c)) require(c, ask(c, r), "restoring what is changed in place");
+                require(c, ask(c, s.spoil(word_)), "spoiling the outputs");
+            }
+        }
+    }
+
+    bool to_be_restored(implementation who, const benchmark_set &s) const
+    {
+        return who != implementation::naive || !verified_[index(who)] ||
+               s.work().restored_for_naive();
+    }
+
+    // With two forms, naive takes its own, and so does the library, unless naive's is only
+    // smaller.
+    std::deque<benchmark_set> &sets_of(implementation who)
+    {
+        bool naive_alone = gates_.naive_share < 1;
+        bool own = who == implementation::naive || (who == implementation::library && !naive_alone);
+        return make_for_naive_ && own ? for_naive_ : sets_;
+    }
+    benchmark_set &in_round(std::size_t i, implementation who = implementation::submission)
+    {
+        return sets_of(who)[(first_ + i) % sets_.size()];
+    }
+    std::size_t longest_run() const
+    {
+        return static_cast<std::size_t>(*std::max_element(std::begin(calls_), std::end(calls_)));
+    }
+
+    // Makes sets until there are `count`.
+    void add_sets(std::size_t count)
+    {
+        add_sets(sets_, make_, count);
+        if (make_for_naive_) add_sets(for_naive_, make_for_naive_, count);
+    }
+    void add_sets(std::deque<benchmark_set> &sets, const make_workload &make, std::size_t count)
+    {
+        std::size_t old_size = sets.size();
+        if (count <= old_size) return;
+        std::vector<std::unique_ptr<workload>> made(count - old_size);
+        in_parallel(made.size(), [&](std::size_t i) {
+            std::mt19937_64 random(case_seed() + old_size + i + 1);
+            made[i] = make(random);
+        });
+        for (auto &work : made) {
+            sets.emplace_back(std::move(work), inputs(), image_end_,
+                              static_cast<std::uint32_t>(1 + sets.size()));
+            image_end_ = sets.back().end();
+        }
+        in_parallel(made.size(), [&](std::size_t i) { sets[old_size + i].fill_image(); });
+    }
+
+    // Loads sets into the workers. Stores go side by side in the output memory, as many as fit.
+    void load(std::size_t from, std::size_t to)
+    {
+        std::uint64_t room = of(implementation::submission).output().size();
+        std::uint64_t each = 0;
+        for (const std::deque<benchmark_set> *form : {&sets_, &for_naive_})
+            for (const benchmark_set &s : *form) each = std::max(each, s.output_bytes());
+        if (each > room)
+            end_case(verdict::INFRA_ERROR,
+                     fmt::format("The output of {} does not fit the shared memory of {} MiB.",
+                                 function(), room >> 20),
+                     "The lab's sizes are too large for this machine.");
+        for (std::deque<benchmark_set> *form : {&sets_, &for_naive_})
+            for (std::size_t i = from; i < std::min(to, form->size()); ++i)
+                (*form)[i].store_at(each ? i % (room / each) * each : 0);
+        // Trusted workers load in parallel, the submission after them: if it allocates memory
+        // while it computes its scratch size, only its own load can fail. Answers are judged in
+        // order.
+        std::vector<implementation> all = implementations();
+        std::vector<answer> last(all.size());
+        in_parallel(all.size(), [&](std::size_t k) {
+            if (all[k] != implementation::submission) last[k] = load(all[k], from, to);
+        });
+        for (std::size_t k = 0; k < all.size() && from < to; ++k) {
+            if (all[k] == implementation::submission) last[k] = load(all[k], from, to);
+            if (all[k] == implementation::submission && lacks_device_memory(last[k])) {
+                submission_worker() = worker();
+                if (!lacks_device_memory(load(all[k], 0, to))) end_for_leak(function());
+                std::vector<request> same;
+                for (std::size_t i = 0; i < to; ++i) same.push_back(sets_of(all[k])[i].load());
+                require_memory_in_naive(std::move(same));
+            }
+            require(all[k], last[k], "handing over the arguments");
+        }
+    }
+    // Returns the last answer, or the first failure. All sets together have the time limit of one.
+    answer load(implementation who, std::size_t from, std::size_t to)
+    {
+        constexpr seconds limit{60};
+        double waited_ms = 0;
+        answer a;
+        for (std::size_t i = from; i < to; ++i) {
+            a = ask(who, sets_of(who)[i].load(), limit);
+            if (a.how != worker_exit::answered || a.value.status != reply_status::done) break;
+            waited_ms += a.waited_ms;
+            if (who != implementation::submission || waited_ms <= 1e3 * limit.count()) continue;
+            a.how = worker_exit::timed_out;
+            a.parent_ms = waited_ms;
+            break;
+        }
+        return a;
+    }
+
+    // Returns how many sets fit the workers' devices and this machine's memory.
+    std::size_t max_sets() const
+    {
+        const benchmark_set &s = sets_[0];
+        std::uint64_t free = device().memory_free / 10 * 9;
+        free -= std::min(free, roofline_.device_bytes());
+        std::uint64_t device_bytes = std::min(device_budget, free);
+        std::uint64_t by_device = device_bytes / (implementations().size() * s.image_bytes());
+        std::uint64_t forms = make_for_naive_ ? 2 : 1;
+        std::uint64_t by_region = (inputs().size() - roofline_.end()) / (forms * s.image_bytes());
+        // The workload's vectors and the image, in each form, and the stores of two workers.
+        std::uint64_t by_host =
+            available_memory() / 2 / ((2 * forms + 2) * s.image_bytes()) + sets_.size();
+        return std::min({by_device, by_region, by_host, std::uint64_t{max_calls}});
+    }
+
+    // Makes and checks a first call of each implementation, then chooses the calls per run, so
+    // that a run lasts long enough for the parent's clock.
+    void choose_calls()
+    {
+        std::size_t fitting = max_sets();
+        if (shown_) fitting = std::min(fitting, min_sets_);
+        if (fitting < min_sets_)
+            end_case(verdict::INFRA_ERROR,
+                     fmt::format("{} sets of {}'s arguments, {} MiB each, do not fit this device "
+                                 "for {} workers.",
+                                 min_sets_, function(), sets_[0].image_bytes() >> 20,
+                                 implementations().size()),
+                     "The lab's sizes are too large for this device.");
+        word_ = poison_word(unforeseen());
+        for (implementation who : implementations()) {
+            require(who, ask(who, sets_of(who)[0].spoil(word_)), "spoiling the outputs");
+            run(who, 1);
+            verify(who, 1);
+            double ms = run(who, 1).own_ms;
+            for (int i = 0; i < 2; ++i) ms = std::min(ms, run(who, 1).own_ms);
+            if (who == implementation::naive) naive_ms_ = ms;
+            // At least as many calls as at the passing speed: a submission that is slow only now
+            // gains nothing.
+            if (who == implementation::submission && gates_.speedup > 0)
+                ms = std::min(ms, naive_ms_ / gates_.naive_share / gates_.speedup);
+            double wanted = ms > 0 ? std::ceil(min_run_ms / ms) : static_cast<double>(fitting);
+            calls_[index(who)] =
+                static_cast<int>(std::clamp(wanted, 1.0, static_cast<double>(fitting)));
+        }
+        std::size_t old_size = sets_.size();
+        add_sets(longest_run());
+        load(old_size, sets_.size());
+    }
+
+    timed_run run(implementation who, int calls)
+    {
+        request r;
+        r.what = command::wake;
+        require(who, ask(who, r), "waking the worker");
+        r.what = command::run;
+        r.flags = flush_l2;
+        r.calls = static_cast<std::uint32_t>(calls);
+        for (int i = 0; i < calls; ++i)
+            r.sets[i] = in_round(static_cast<std::size_t>(i), who).number();
+        std::strncpy(r.function, sets_[0].work().function(), sizeof r.function - 1);
+        answer a = ask(who, r, seconds(10));
+        if (who == implementation::submission && a.how == worker_exit::timed_out && calls == 1 &&
+            nothing_wrong_with(function()))
+            throw run_timeout{a.parent_ms, naive_ms_};
+        require(who, a, fmt::format("timing {}", function()));
+        device_s_ += a.parent_ms / 1e3;
+        return {own_time(a.value), std::max(a.parent_ms - overhead_ms_, 1e-3), calls,
+                a.value.threads_left > 0};
+    }
+
+    // Checks outputs in parallel with reading the next ones, as many as fit side by side in the
+    // output memory.
+    void verify(implementation who, std::size_t calls)
+    {
+        stopwatch watch(verify_s_);
+        const shared_memory &out = of(who).output();
+        std::map<std::uint64_t, std::future<void>> running; // by offset
+        for (std::size_t i = 0; i < calls; ++i) {
+            benchmark_set &s = in_round(i, who);
+            auto &check = running[s.stored_at()];
+            if (check.valid()) check.get();
+            require(who, ask(who, s.store()), "reading the results");
+            check = std::async(std::launch::async, [&s, &out, word = word_] {
+                s.take(out, word);
+                s.work().check();
+            });
+        }
+        for (auto &[at, checked] : running) checked.get();
+    }
+
+    const make_workload &make_, &make_for_naive_;
+    const speed_gates &gates_;
+    bool shown_; // these times are not graded, so fewer inputs will do
+    std::size_t min_sets_;
+    bool warm_ = false, timed_only_ = false, verified_[2] = {};
+    device_clocks clocks_;
+    std::mt19937_64 random_;
+    roofline_kernels roofline_;
+    std::deque<benchmark_set> sets_, for_naive_; // the second, if naive takes another form
+    std::uint64_t image_end_ = 0;
+    std::size_t first_ = 0; // set of the round
+    std::uint32_t word_ = 0;
+    double device_s_ = 0, prepare_s_ = 0, verify_s_ = 0;
+    int calls_[3] = {1, 1, 1}, prepared_ = 0;
+    bool answers_[3] = {};
+    double overhead_ms_ = 0, naive_ms_ = 0; // the second: one call, measured at the start
+};
+
+// Prints one line per verdict on standard error, for calibration.
+void print_verdict(const judgement &j)
+{
+    fmt::print(stderr, "verdict {} ratio {:.3f} fraction {:.3f} pairs {}\n", name(j.what),
+               j.result.median, j.result.fraction, j.result.pairs);
+}
+
+} // namespace
+
+// Events cover the default stream and streams that it waits for. If the worker's host clock shows
+// that work went on in other streams, that clock counts.
+double own_time(const reply &r)
+{
+    bool elsewhere = r.host_ms - r.event_ms > 0.2 * r.host_ms + 0.05;
+    return elsewhere ? r.host_ms : r.event_ms;
+}
+
+void timed_benchmark(const make_workload &make, const make_workload &make_for_naive,
+                     const speed_gates &gates, const speed_result *counters)
+{
+    gpu_benchmark benchmark(make, make_for_naive, gates);
+    try {
+        judgement j = judge(benchmark, gates);
+        for (int more = 1; more < options().verdicts && gates_time(gates); ++more) {
+            print_verdict(j);
+            benchmark.keep_warm();
+            j = judge(benchmark, gates);
+        }
+        if (options().verdicts > 1) print_verdict(j);
+        benchmark.add_costs(j.result);
+        if (counters) {
+            j.result.counters = counters->counters;
+            j.result.naive_counters = counters->naive_counters;
+            j.result.units = counters->units;
+            j.result.more_is_better = counters->more_is_better;
+            j.result.offered = counters->offered;
+            j.result.reached = counters->reached;
+            j.result.needs = counters->needs;
+        }
+        record_speed(j.result);
+        if (j.what != verdict::PASS) end_case(j.what, j.message, j.hint);
+    } catch (...) {
+        benchmark.leave();
+        throw;
+    }
+    benchmark.leave();
+}
+
+} // namespace grading

@@ -1,0 +1,42 @@
+// The grader's own copy and multiply-add kernels, whose speed is the device's own.
+#pragma once
+
+#include "process/protocol.hpp"
+
+#include <cstdint>
+
+namespace grading {
+
+// Runs them in naive's worker.
+class roofline_kernels {
+public:
+    // Places their arguments in the input memory from byte `at`.
+    explicit roofline_kernels(std::uint64_t at);
+
+    std::uint64_t end() const { return at_ + copy_bytes_ + values_bytes; }
+    std::uint64_t device_bytes() const { return 4 * copy_bytes_; }
+    double device_seconds() const { return device_s_; } // spent so far
+
+    void load();
+    void drop();
+
+    // Returns bytes read and written per millisecond.
+    double copy_rate();
+    // Returns multiply-adds per millisecond.
+    double fma_rate(int calls);
+    // Returns the cost of a run on the parent's clock beyond its calls, in milliseconds.
+    double overhead();
+
+private:
+    static constexpr std::uint64_t values_bytes = 4096;
+
+    double timed(const request &r);
+    argument_descriptor buffer(std::uint64_t bytes, bool output) const;
+    argument_descriptor value(std::uint64_t index, std::uint64_t v) const;
+
+    std::uint64_t at_, copy_bytes_ = 0;
+    int blocks_ = 0;
+    double device_s_ = 0;
+};
+
+} // namespace grading
