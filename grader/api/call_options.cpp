@@ -1,0 +1,73 @@
+// Options of a case's next calls, and the hints for them.
+#include "grading.hpp"
+#include "runner/report.hpp"
+
+#include <utility>
+
+namespace grading {
+
+void reading_an_output_means(const std::string &cause, const std::string &next,
+                             const std::string &function)
+{
+    current_case().output_read = {cause, next, function};
+}
+
+void hint_past_the_end(const std::string &hint, const std::string &array, std::size_t in_use)
+{
+    current_case().past_the_end = {hint, array, in_use};
+}
+
+void results_are_counts() { current_case().counting = true; }
+
+void results_are_copied() { current_case().copied = true; }
+
+void host_may_steer(double share, std::size_t bytes)
+{
+    current_case().host.share = share;
+    current_case().host.bytes = bytes;
+    current_case().host.steers = true;
+}
+
+void host_may_work() { current_case().host.exempt = true; }
+
+void hint_another_order(const std::string &hint) { current_case().another_order = hint; }
+
+void hint_one_place(const std::string &hint) { current_case().one_place = hint; }
+
+void hint_unwritten(const std::string &hint) { current_case().unwritten = hint; }
+
+void hint_left_out(const std::vector<std::vector<std::size_t>> &lists, const std::string &hint)
+{
+    current_case().left_out = {{}, hint};
+    for (const auto &elements : lists)
+        current_case().left_out.lists.emplace_back(elements.begin(), elements.end());
+}
+
+void hint_too_many(std::vector<misconception<float>> known)
+{
+    current_case().too_many = std::move(known);
+}
+
+void hint_misaligned(const std::string &hint) { current_case().misaligned = hint; }
+
+void hint_without_end(const std::string &hint) { current_case().without_end = hint; }
+
+void run_streams(stream_work when) { current_case().streams = when; }
+
+void begin_any_blocks_first() { current_case().any_blocks_first = true; }
+
+void close_peers(const std::vector<std::pair<int, int>> &pairs)
+{
+    for (auto [device, peer] : pairs)
+        current_case().closed_peers |= std::uint64_t{1} << (8 * device + peer);
+}
+
+void limit_multiprocessors(int count) { current_case().multiprocessors = count; }
+
+void limit_launches(int places, bool others_launch)
+{
+    current_case().launch_places = places;
+    current_case().others_launch = others_launch;
+}
+
+} // namespace grading
