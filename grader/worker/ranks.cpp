@@ -1,10 +1,8 @@
-// The leader of an Open MPI job, and the keepers of its ranks.
-//
-// Leader and keeper share one SOCK_SEQPACKET connection, which the rank inherits. It carries the
-// requests and replies of protocol.hpp, and one `rank_end`.
+// The ranks of an Open MPI job, and their keepers.
 #include "ranks.hpp"
 
-#include "process/protocol.hpp"
+#include "rank_messages.hpp"
+
 #include "simulator/machine/harness.h"
 
 #include <cuda_runtime_api.h>
@@ -13,7 +11,6 @@
 #include <mpi-ext.h> // needs mpi.h before it
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -21,38 +18,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <csignal>
 #include <cstddef>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <memory>
-#include <regex>
 #include <string>
 #include <vector>
 
 namespace grading {
 
 namespace {
-
-using steady = std::chrono::steady_clock;
-
-struct rank_hello {
-    std::uint32_t magic = protocol_magic;
-    std::int32_t rank = 0;
-};
-
-// Reports how a rank ended: with a status of waitpid, or with an error text of MPI.
-struct rank_end {
-    std::uint32_t magic = protocol_magic;
-    std::int32_t status = 0;
-    char text[256] = {};
-};
-
-constexpr std::size_t longest_line = 4096;
 
 int connection_to(const char *address)
 {
@@ -62,22 +38,6 @@ int connection_to(const char *address)
     auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + strlen(address));
     int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     return connect(fd, reinterpret_cast<sockaddr *>(&at), length) == 0 ? fd : -1;
-}
-
-// Sends one byte with `fds` attached.
-bool send_descriptors(int to, const std::vector<int> &fds)
-{
-    char byte = 0;
-    alignas(cmsghdr) char room[CMSG_SPACE(4 * sizeof(int))] = {};
-    iovec data{&byte, 1};
-    msghdr m{};
-    m.msg_iov = &data, m.msg_iovlen = 1, m.msg_control = room;
-    m.msg_controllen = CMSG_SPACE(fds.size() * sizeof(int));
-    cmsghdr *c = CMSG_FIRSTHDR(&m);
-    c->cmsg_level = SOL_SOCKET, c->cmsg_type = SCM_RIGHTS;
-    c->cmsg_len = CMSG_LEN(fds.size() * sizeof(int));
-    std::memcpy(CMSG_DATA(c), fds.data(), fds.size() * sizeof(int));
-    return sendmsg(to, &m, MSG_NOSIGNAL) == 1;
 }
 
 std::vector<int> receive_descriptors(int from, std::size_t count)
@@ -94,315 +54,6 @@ std::vector<int> receive_descriptors(int from, std::size_t count)
     std::memcpy(fds.data(), CMSG_DATA(c), count * sizeof(int));
     return fds;
 }
-
-// The leader's state of one rank.
-struct member {
-    int connection = -1, output = -1, output_end = -1;
-    std::string unsent; // output that is not yet passed on: the beginning of a line
-    bool joined = false, answered = false;
-    reply answer;
-};
-
-class leader {
-public:
-    leader(int ranks, const char *mpirun) : ranks_(static_cast<std::size_t>(ranks))
-    {
-        sockaddr_un at{};
-        at.sun_family = AF_UNIX; // no name is given, so the system chooses an abstract one
-        socklen_t length = sizeof at;
-        listener_ = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-        if (bind(listener_, reinterpret_cast<sockaddr *>(&at), sizeof(sa_family_t)) != 0 ||
-            getsockname(listener_, reinterpret_cast<sockaddr *>(&at), &length) != 0 ||
-            listen(listener_, ranks) != 0)
-            return;
-        std::string address(at.sun_path + 1, length - offsetof(sockaddr_un, sun_path) - 1);
-        for (member &r : ranks_) open_pipe(r.output, r.output_end);
-        launch(mpirun, address);
-    }
-
-    reply handle(request what)
-    {
-        deadline_ = steady::now() + std::chrono::milliseconds(what.limit_ms);
-        result_ = reply{};
-        result_.what = what.what;
-        std::copy(what.nonce, what.nonce + 2, result_.nonce);
-        for (member &r : ranks_) r.answered = false;
-        if (!gather([&] { return joined_ == ranks_.size(); })) return final_reply();
-        for (std::size_t k = 0; k < ranks_.size(); ++k) {
-            request one = what;
-            if (k > 0)
-                for (std::uint32_t i = 0;
-                     i < std::min<std::uint32_t>(one.argument_count, max_arguments); ++i)
-                    if (one.arguments[i].where != argument_memory::value) {
-                        one.arguments[i].where = argument_memory::absent;
-                        one.arguments[i].scratch = 0;
-                    }
-            send(ranks_[k].connection, &one, sizeof one, MSG_NOSIGNAL);
-        }
-        auto all = [&] {
-            return std::all_of(ranks_.begin(), ranks_.end(),
-                               [](const member &r) { return r.answered; });
-        };
-        if (!gather(all)) return final_reply();
-        result_ = ranks_[0].answer;
-        for (std::size_t k = ranks_.size(); k-- > 0;)
-            if (ranks_[k].answer.status != reply_status::done) {
-                result_ = ranks_[k].answer;
-                result_.rank = static_cast<std::int32_t>(k);
-            }
-        for (std::size_t k = 0; k < ranks_.size(); ++k)
-            result_.of_rank[k] = {ranks_[k].answer.result[0],
-                                  ranks_[k].answer.of_rank[0].sent_bytes};
-        return final_reply();
-    }
-
-private:
-    static void open_pipe(int &from, int &to)
-    {
-        int ends[2] = {-1, -1};
-        if (pipe2(ends, O_CLOEXEC) == 0) fcntl(ends[0], F_SETFL, O_NONBLOCK);
-        from = ends[0], to = ends[1];
-    }
-
-    void launch(const char *mpirun, const std::string &address)
-    {
-        int end;
-        open_pipe(mpirun_output_, end);
-        std::string count = std::to_string(ranks_.size());
-        char program[4096] = {};
-        if (readlink("/proc/self/exe", program, sizeof program - 1) < 0) _exit(126);
-        const char *arguments[] = {mpirun, "-n",    count.c_str(), "--oversubscribe", "--bind-to",
-                                   "none", program, "--rank",      address.c_str(),   nullptr};
-        const char *folder = getenv("TMPDIR"); // the default is the ranks' own file system
-        // The job uses one machine and only local transports; surplus ranks share the cores.
-        const char *settings[][2] = {
-            {"OMPI_MCA_plm", "isolated"},
-            {"OMPI_MCA_pml", "ob1"},
-            {"OMPI_MCA_btl", "self,vader"},
-            {"OMPI_MCA_btl_vader_single_copy_mechanism", "none"},
-            {"OMPI_MCA_btl_vader_backing_directory", folder ? folder : "/dev/shm"},
-            {"OMPI_MCA_mpi_yield_when_idle", "1"},
-            {"OMPI_ALLOW_RUN_AS_ROOT", "1"},
-            {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
-            {"HOME", "/nonexistent"}}; // reads no user's settings; mpirun crashes without HOME
-        for (auto &[name, value] : settings) setenv(name, value, 1);
-        mpirun_ = fork();
-        if (mpirun_ == 0) {
-            prctl(PR_SET_PDEATHSIG, SIGKILL);
-            dup2(end, 1), dup2(end, 2);
-            syscall(SYS_close_range, 3, ~0U, 0);
-            execv(mpirun, const_cast<char **>(arguments));
-            _exit(127);
-        }
-        close(end);
-        ended_ = static_cast<int>(syscall(SYS_pidfd_open, mpirun_, 0));
-    }
-
-    // Receives messages of ranks until `enough`. Returns false, with the reason in result_, if a
-    // rank ended or the time is over.
-    template <class F> bool gather(F enough)
-    {
-        while (!enough()) {
-            auto left =
-                std::chrono::ceil<std::chrono::milliseconds>(deadline_ - steady::now()).count();
-            if (left <= 0) return conclude();
-            std::vector<pollfd> wait{
-                {listener_, POLLIN, 0}, {mpirun_output_, POLLIN, 0}, {ended_, POLLIN, 0}};
-            for (const member &r : ranks_) {
-                wait.push_back({r.connection, POLLIN, 0});
-                wait.push_back({r.output, POLLIN, 0});
-            }
-            poll(wait.data(), wait.size(), static_cast<int>(left));
-            pass_on_text();
-            for (std::size_t k = 0; k < ranks_.size(); ++k)
-                if (wait[3 + 2 * k].revents && !take_message(k)) return conclude();
-            if (wait[0].revents) join();
-            if (wait[2].revents) { // mpirun has ended: the ranks' last output comes soon
-                ended_ = -1;
-                waitpid(mpirun_, &mpirun_status_, 0);
-                hurry();
-            }
-        }
-        return true;
-    }
-
-    // If a rank never joined, only mpirun knows why, and reports it after ending the others.
-    void hurry()
-    {
-        int seconds = joined_ < ranks_.size() && ended_ >= 0 ? 3 : 1;
-        deadline_ = std::min(deadline_, steady::now() + std::chrono::seconds(seconds));
-    }
-
-    // Accepts the first connection of a keeper.
-    void join()
-    {
-        int c = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
-        ucred who{};
-        socklen_t length = sizeof who;
-        rank_hello h;
-        bool right = getsockopt(c, SOL_SOCKET, SO_PEERCRED, &who, &length) == 0 &&
-                     who.uid == getuid() && recv(c, &h, sizeof h, 0) == sizeof h &&
-                     h.magic == protocol_magic && h.rank >= 0 &&
-                     static_cast<std::size_t>(h.rank) < ranks_.size();
-        member *r = right ? &ranks_[static_cast<std::size_t>(h.rank)] : nullptr;
-        std::vector<int> fds = {input_fd, output_fd, r ? r->output_end : -1};
-        if (simulator_is_elsewhere) fds.push_back(device_fd + h.rank);
-        if (!r || r->connection >= 0 || !send_descriptors(c, fds)) {
-            close(c);
-            return;
-        }
-        close(r->output_end);
-        r->connection = c;
-        r->joined = true;
-        ++joined_;
-    }
-
-    // Returns false if no further message is worth waiting for.
-    bool take_message(std::size_t k)
-    {
-        member &r = ranks_[k];
-        std::byte m[sizeof(reply)];
-        ssize_t got = recv(r.connection, m, sizeof m, MSG_DONTWAIT | MSG_TRUNC);
-        if (got < 0 && errno == EAGAIN) return true;
-        if (got == sizeof(reply)) {
-            disturbed_ = r.answered ? static_cast<int>(k) : -1;
-            std::memcpy(&r.answer, m, sizeof(reply));
-            bool ours = r.answer.magic == protocol_magic && r.answer.what == result_.what &&
-                        std::equal(r.answer.nonce, r.answer.nonce + 2, result_.nonce);
-            if (!ours) disturbed_ = static_cast<int>(k);
-            r.answered = true;
-            return disturbed_ < 0;
-        }
-        rank_end end;
-        if (got == sizeof end) std::memcpy(&end, m, sizeof end);
-        bool lost = WIFEXITED(end.status) && WEXITSTATUS(end.status) == without_leader;
-        if (got > 0 && (got != sizeof end || end.magic != protocol_magic || lost)) {
-            disturbed_ = static_cast<int>(k);
-            return false;
-        }
-        if (got <= 0) end.status = SIGKILL; // its keeper was killed, too
-        close(r.connection);
-        r.connection = -1;
-        // mpirun kills the other ranks when one has ended; those kills are not the cause.
-        bool killed = !end.text[0] && WIFSIGNALED(end.status) &&
-                      (WTERMSIG(end.status) == SIGTERM || WTERMSIG(end.status) == SIGKILL);
-        if (first_ended_ < 0 || !killed) {
-            first_ended_ = static_cast<int>(k);
-            end_ = end;
-            ended_by_itself_ = !killed;
-        }
-        if (killed) hurry();
-        return killed;
-    }
-
-    // Records in result_ why a request has no answer. Returns false.
-    bool conclude()
-    {
-        result_.rank = std::max(disturbed_, first_ended_);
-        if (disturbed_ >= 0) {
-            result_.status = reply_status::disturbed;
-        } else if (joined_ < ranks_.size() && find_unjoined_rank()) {
-            result_.status = reply_status::rank_ended;
-        } else if (first_ended_ >= 0) {
-            result_.status = reply_status::rank_ended;
-            result_.error = end_.status;
-            std::memcpy(result_.text, end_.text, sizeof result_.text);
-        } else if (joined_ == 0) {
-            result_.status = reply_status::no_ranks;
-            std::strncpy(result_.text, mpirun_text_.c_str(), sizeof result_.text - 1);
-        } else {
-            result_.status = reply_status::ranks_waiting;
-            for (std::size_t k = 0; k < ranks_.size(); ++k)
-                if (!ranks_[k].answered) result_.waiting |= 1u << k;
-        }
-        return false;
-    }
-
-    // Returns true if a rank ended before it joined, as code that runs before main can cause.
-    // mpirun prints this, or exits with 0. If it does not name the rank, its status is that of the
-    // first rank that failed.
-    bool find_unjoined_rank()
-    {
-        static const std::regex signalled(
-            R"(process rank (\d{1,3}) with PID [^\n]* signal (\d{1,3}))");
-        static const std::regex exited(R"(\],(\d{1,3})\]\s+Exit code:\s+(\d{1,3}))");
-        std::smatch said;
-        bool by_signal = std::regex_search(mpirun_text_, said, signalled);
-        if (by_signal || std::regex_search(mpirun_text_, said, exited)) {
-            result_.rank = std::stoi(said[1]);
-            result_.error = std::stoi(said[2]) << (by_signal ? 0 : 8); // in waitpid's form
-            return true;
-        }
-        const int status = mpirun_status_;
-        bool failed = status > 0 && WIFEXITED(status) && !ended_by_itself_ &&
-                      mpirun_text_.find("Primary job") != mpirun_text_.npos;
-        if (!failed && status != 0) return false;
-        result_.rank = static_cast<std::int32_t>(
-            std::find_if(ranks_.begin(), ranks_.end(), [](const member &r) { return !r.joined; }) -
-            ranks_.begin());
-        if (failed && WEXITSTATUS(status) > 128)
-            result_.error = WEXITSTATUS(status) - 128; // the number of the signal
-        else
-            result_.error = status;
-        return true;
-    }
-
-    // Forwards complete lines, each prefixed with the rank's number.
-    void pass_on_text()
-    {
-        char chunk[1 << 16]; // the capacity of a pipe
-        for (std::size_t k = 0; k < ranks_.size(); ++k) {
-            ssize_t got = read(ranks_[k].output, chunk, sizeof chunk);
-            if (got > 0) ranks_[k].unsent.append(chunk, static_cast<std::size_t>(got));
-            if (got == 0) ranks_[k].output = -1; // every process with the other end has ended
-            std::size_t end = ranks_[k].unsent.rfind('\n');
-            if (end != std::string::npos) say(k, end + 1);
-            if (ranks_[k].unsent.size() > longest_line) say(k, ranks_[k].unsent.size());
-        }
-        ssize_t got = read(mpirun_output_, chunk, sizeof chunk);
-        if (got > 0 && mpirun_text_.size() < longest_line)
-            mpirun_text_.append(chunk, static_cast<std::size_t>(got));
-        if (got == 0) mpirun_output_ = -1;
-    }
-
-    void say(std::size_t k, std::size_t bytes)
-    {
-        std::string lines;
-        for (std::size_t at = 0; at < bytes;) {
-            std::size_t end = std::min(ranks_[k].unsent.find('\n', at), bytes);
-            lines +=
-                "rank " + std::to_string(k) + ": " + ranks_[k].unsent.substr(at, end - at) + "\n";
-            at = end + 1;
-        }
-        ranks_[k].unsent.erase(0, bytes);
-        for (std::size_t at = 0; at < lines.size();) {
-            ssize_t put = write(1, lines.data() + at, lines.size() - at);
-            if (put <= 0) return; // the parent has ended
-            at += static_cast<std::size_t>(put);
-        }
-    }
-
-    // Forwards everything that was printed so far, then returns the result.
-    reply final_reply()
-    {
-        pass_on_text();
-        for (std::size_t k = 0; k < ranks_.size(); ++k)
-            if (!ranks_[k].unsent.empty()) say(k, ranks_[k].unsent.size());
-        return result_;
-    }
-
-    steady::time_point deadline_;
-    std::vector<member> ranks_;
-    int listener_ = -1, mpirun_output_ = -1, ended_ = -1;
-    pid_t mpirun_ = -1;
-    int mpirun_status_ = -1;       // from waitpid, once mpirun has ended
-    bool ended_by_itself_ = false; // first_ended_ was not killed by mpirun
-    std::string mpirun_text_;
-    std::size_t joined_ = 0;
-    int disturbed_ = -1, first_ended_ = -1; // ranks
-    rank_end end_;                          // how first_ended_ ended
-    reply result_;
-};
 
 // Ends the process and sends the reason for the message to the student.
 [[noreturn]] void end_rank(const std::string &why)
@@ -484,18 +135,6 @@ bool try_device_memory()
 }
 
 } // namespace
-
-int lead_ranks(int ranks, const char *mpirun)
-{
-    if (ranks < 1 || ranks > max_ranks) return 2;
-    auto l = std::make_unique<leader>(ranks, mpirun);
-    request r;
-    while (recv(socket_fd, &r, sizeof r, 0) == sizeof r && r.magic == protocol_magic) {
-        reply a = l->handle(r);
-        if (send(socket_fd, &a, sizeof a, MSG_NOSIGNAL) != sizeof a) break;
-    }
-    return 0;
-}
 
 int keep_rank(const char *address)
 {
