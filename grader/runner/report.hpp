@@ -1,10 +1,9 @@
 // The grader's own records of a run, the report for people, and result.json.
 #pragma once
 
-#include "api/call.hpp"
 #include "failed_call.hpp"
 #include "grading.hpp"
-#include "speed/speed.hpp"
+#include "speed_result.hpp"
 #include "text/verdict.hpp"
 #include "text/words.hpp"
 

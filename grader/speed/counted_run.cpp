@@ -1,5 +1,5 @@
 // Counts the calls of a speed case and applies its gates.
-#include "counted_run.hpp"
+#include "speed.hpp"
 
 #include "counted.hpp"
 #include "naive_call.hpp"

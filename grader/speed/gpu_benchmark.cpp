@@ -1,5 +1,5 @@
 // Drives the workers of a benchmark: inputs, number of calls per run, timed runs, checks.
-#include "gpu_benchmark.hpp"
+#include "speed.hpp"
 
 #include "argument_sets.hpp"
 #include "device_clocks.hpp"

@@ -2,10 +2,10 @@
 #include "naive_call.hpp"
 
 #include "argument_sets.hpp"
-#include "gpu_benchmark.hpp"
 #include "runner/argument_images.hpp"
 #include "runner/case_run.hpp"
 #include "runner/replay.hpp"
+#include "speed.hpp"
 #include "text/words.hpp"
 
 #include <fmt/format.h>

@@ -4,7 +4,9 @@
 // bring one with simulated times.
 #pragma once
 
-#include "speed.hpp"
+#include "grading.hpp"
+#include "runner/speed_result.hpp"
+#include "text/verdict.hpp"
 
 #include <limits>
 #include <string>

@@ -1,8 +1,6 @@
 // A speed case: on a GPU a timed benchmark, on the simulator one call, or two equal ones, counted.
 #include "speed.hpp"
 
-#include "counted_run.hpp"
-#include "gpu_benchmark.hpp"
 #include "paired_benchmark.hpp"
 #include "runner/case_run.hpp"
 

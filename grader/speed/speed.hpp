@@ -1,4 +1,4 @@
-// Fast or slow: the measurements of a speed case, its rule, and its recorded result.
+// Fast or slow: the measurements of a speed case, and its rule.
 //
 // A benchmark takes paired samples: naive and the submission run on equal inputs, one right after
 // the other, in alternating order. Each sample gives one ratio of times. The verdict is about the
@@ -12,48 +12,30 @@
 #pragma once
 
 #include "grading.hpp"
-#include "text/verdict.hpp"
+#include "process/protocol.hpp"
+#include "runner/speed_result.hpp"
 
-#include <cstdint>
-#include <limits>
-#include <map>
-#include <optional>
-#include <random>
 #include <string>
-#include <vector>
 
 namespace grading {
 
-// Result of a speed case, for the report. Times are medians, per call, in milliseconds. NaN: not
-// measured (on the simulator: everything but the counters and the steps).
-struct speed_result {
-    static constexpr double none = std::numeric_limits<double>::quiet_NaN();
-    double median = none, low = none, high = none; // naive's time over the submission's
-    int pairs = 0, discarded = 0;
-    double required = 0; // S; 0: the ratio is shown, not graded
-    double naive_ms = none, ms = none;
-    double parent_ratio = none; // the ratio on the parent's clock
-    double gbps = none;         // bytes that any version must move, over `ms`
-    double fraction = none, required_fraction = 0;
-    std::string of; // "copy bandwidth" or "multiply-add rate"; empty: no fraction is stated
-    double library_ratio = none; // the library's time over the submission's, median
-    bool measured_again = false; // the first sixty samples did not decide
-    bool by_median = false;      // the second sixty did not either: the median alone decided
-    bool naive_may_pass = false; // the gates reject other ways, not naive's
-    std::map<std::string, double> counters;       // a gate's name -> the submission's value
-    std::map<std::string, double> naive_counters; // the same -> naive's value
-    std::map<std::string, std::string> units;     // the same -> its unit; "%": 1 is 100 %
-    std::map<std::string, bool> more_is_better;   // the same -> true if its gate is "at least"
-    // Cost of the measurement in seconds: runs on the device, making and sending the inputs, and
-    // checking the outputs.
-    double device_s = 0, prepare_s = 0, verify_s = 0;
-    // Steps reached and offered; steps of 0 do not count. The case is worth reached / offered of
-    // its points.
-    int reached = 0, offered = 1;
-    std::vector<std::string> needs; // requirement of each offered step, in words
+// Runs the benchmark, records its result and ends the case unless it passed. `counters`: those
+// taken before, which are recorded with the times; null: none.
+void timed_benchmark(const make_workload &make, const make_workload &make_for_naive,
+                     const speed_gates &gates, const speed_result *counters);
+
+// The time of a run on the worker's clocks, in milliseconds.
+double own_time(const reply &);
+
+// Worst counter of each gate over the submission's calls, and the gates that it missed.
+struct counted_result {
+    speed_result result;
+    std::string missed, hint;
 };
 
-// Adds the result to the current case. Called once, before the case ends; defined in report.cpp.
-void record_speed(const speed_result &);
+// Makes the workload's call, counts it and compares it with naive's. Ends the case if the answer is
+// wrong or the work was done elsewhere than in kernels.
+counted_result count_calls(const make_workload &make, const make_workload &make_for_naive,
+                           const speed_gates &gates);
 
 } // namespace grading
