@@ -1,19 +1,17 @@
-// The typed call of a contract function, on the parent's and on the worker's side.
+// The typed arguments of a call.
 //
-// The parent knows only the type of a contract function; the worker has its address.
-// Parent: `remote<decltype(f)>::arguments(a...)` turns each argument into its wire form. It does
-// not compile if an element type or the number of arguments differs from the contract.
-// Worker: `local<f>::run(pointers, result)` calls f.
+// The parent knows only the type of a contract function: `remote<decltype(f)>::arguments(a...)`
+// turns each argument into its wire form. It does not compile if an element type or the number of
+// arguments differs from the contract.
 #pragma once
 
-#include "process/protocol.hpp"
+#include "runner/argument.hpp"
 
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
 #include <span>
 #include <string>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -125,19 +123,6 @@ template <class T> auto misaligned(output<T> &o, int elements)
 struct scratch_memory {};
 inline constexpr scratch_memory scratch;
 
-// The parent's record of one argument.
-struct argument {
-    argument_descriptor wire;
-    void *data = nullptr;                               // the caller's elements; null for a value
-    std::byte value[64] = {};                           // a value's bytes
-    std::size_t written_first = 0, written_count = 0;   // elements, for outputs
-    std::string (*show)(const void *element) = nullptr; // shows an element or a value as text
-    std::uint64_t row = 0;                              // elements per row of a matrix, else 0
-    std::uint64_t scratch_bytes = 0;                    // result of NAME_scratch
-    void *second = nullptr;                             // std::vector<T> output<T>::again
-    void (*keep_second)(void *vector, const void *bytes, std::size_t count) = nullptr;
-};
-
 template <class> struct remote;
 template <class R, class... P> struct remote<R(P...)> {
     using result = R;
@@ -239,51 +224,6 @@ private:
         r.wire.where = p.where;
         r.wire.misalign = static_cast<std::uint16_t>(p.misalign);
         r.wire.parts = static_cast<std::uint8_t>(p.parts);
-    }
-};
-
-// One row of a worker's table of contract functions.
-struct entry {
-    const char *name;
-    const char *parameters; // "in,out,rows,cols,factor"
-    void (*run)(void *const *arguments, void *result);
-    std::uint32_t result_bytes;
-};
-
-template <auto F> struct local;
-template <class R, class... P, R (*F)(P...)> struct local<F> {
-    static constexpr std::uint32_t result_bytes = [] {
-        if constexpr (std::is_void_v<R>)
-            return 0u;
-        else
-            return static_cast<std::uint32_t>(sizeof(R));
-    }();
-    static_assert(result_bytes <= sizeof(reply::result));
-
-    static void run(void *const *arguments, void *result)
-    {
-        [&]<std::size_t... I>(std::index_sequence<I...>)
-        {
-            if constexpr (std::is_void_v<R>)
-                F(get<P>(arguments[I])...);
-            else {
-                R r = F(get<P>(arguments[I])...);
-                std::memcpy(result, &r, sizeof r);
-            }
-        }
-        (std::index_sequence_for<P...>{});
-    }
-
-private:
-    template <class Q> static Q get(void *p)
-    {
-        if constexpr (std::is_pointer_v<Q>)
-            return Q(p);
-        else {
-            Q q;
-            std::memcpy(&q, p, sizeof q);
-            return q;
-        }
     }
 };
 

@@ -139,7 +139,7 @@ def glue(header, table, parent, devices=1):
     whose = "as the parent knows them" if parent else "with their addresses"
     return "\n".join(
         [f"// The functions that {header.name} declares, {whose}. Generated: edit the header instead."]
-        + ["#include <cstddef>", '#include "api/call.hpp"', f'#include "{header.name}"', "#include <type_traits>", ""]
+        + ["#include <cstddef>", '#include "process/contract.hpp"', f'#include "{header.name}"', "#include <type_traits>", ""]
         + checks
         + ["", "namespace grading {", f"extern const entry {table}[];", f"extern const int {table}_size, {table}_devices;"]
         + [f"const entry {table}[] = {{"]

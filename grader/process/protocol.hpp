@@ -70,6 +70,12 @@ struct argument_descriptor {
     char name[24] = {};          // the contract's name for the argument
 };
 
+// The number of buffers that hold an argument.
+constexpr unsigned parts_of(const argument_descriptor &s)
+{
+    return s.where == argument_memory::per_device ? s.parts : 1;
+}
+
 enum class command : std::uint32_t {
     facts, // write device_facts to the output memory at `offset`
     load,  // allocate set `set` from `arguments` and copy the images in; `function` names the

@@ -56,11 +56,6 @@ void differ(std::byte *to, const std::byte *from, std::uint64_t bytes, xorshift 
 
 } // namespace
 
-unsigned parts_of(const argument_descriptor &s)
-{
-    return s.where == argument_memory::per_device ? s.parts : 1;
-}
-
 std::uint64_t image_size(const argument_descriptor &s)
 {
     return align_up(s.bytes + 2 * s.guard * parts_of(s));

@@ -1,7 +1,7 @@
 // The bytes of a call's arguments, with guards and poison, as they go to the worker and come back.
 #pragma once
 
-#include "api/call.hpp"
+#include "argument.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +13,6 @@ namespace grading {
 constexpr std::uint64_t image_start = 1 << 20;  // in the input memory; bytes below are unused
 constexpr std::uint64_t report_bytes = 8 << 20; // for the simulator's report, behind the images
 
-unsigned parts_of(const argument_descriptor &);
 std::uint64_t image_size(const argument_descriptor &); // of all its parts, guards included
 
 // Address of an argument's payload in the input memory, and in the output memory after the call.

@@ -2,6 +2,7 @@
 #include "call_requests.hpp"
 
 #include "case_run.hpp"
+#include "process/contract.hpp"
 #include "report.hpp"
 
 #include <fmt/format.h>

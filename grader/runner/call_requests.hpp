@@ -1,7 +1,7 @@
 // The requests of a call, sent to the submission's worker under a time limit.
 #pragma once
 
-#include "api/call.hpp"
+#include "argument.hpp"
 #include "process/worker_process.hpp"
 
 #include <chrono>

@@ -1,7 +1,7 @@
 // The hint that goes with a finding of the simulator.
 #pragma once
 
-#include "api/call.hpp"
+#include "argument.hpp"
 #include "simulator/machine/harness.h"
 #include "text/verdict.hpp"
 

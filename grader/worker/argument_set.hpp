@@ -3,7 +3,7 @@
 
 #include "devices.hpp"
 
-#include "api/call.hpp"
+#include "process/contract.hpp"
 #include "simulator/machine/harness.h"
 
 #include <algorithm>
@@ -185,6 +185,9 @@ struct argument_set {
     std::vector<std::vector<std::byte>> values;     // by argument
     std::vector<void *> pointers;                   // the arguments of the entry
 };
+
+// Returns one digest per argument of the memory that a call may write.
+std::vector<std::uint64_t> digests(const argument_set &s);
 
 // Calls `function`_scratch with the values of the same names and returns the bytes it asks for.
 // Throws std::runtime_error if it cannot be called or asks for more than the device has.

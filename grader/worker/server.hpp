@@ -26,8 +26,6 @@ enum class part {
     devices // the simulated devices; `gate` leads to the host code
 };
 
-using host_bytes = std::vector<std::vector<std::byte>>; // by argument
-
 class server {
 public:
     server(std::span<const std::byte> input, std::span<std::byte> output, part is,
@@ -38,6 +36,9 @@ public:
     reply handle(const request &r);
 
 private:
+    static void malformed(reply &a, const char *why);
+    static void say_thrown(reply &a, const char *what = "something that is no std::exception");
+    static std::string function_of(const request &r);
     void perform(const request &r, reply &a);
     const std::byte *in(std::uint64_t at, std::uint64_t bytes) const;
     std::byte *out(std::uint64_t at, std::uint64_t bytes) const;

@@ -1,5 +1,5 @@
 // Replaces a lab's generated table for tests that call no function of a contract.
-#include "api/call.hpp"
+#include "process/contract.hpp"
 
 namespace grading {
 

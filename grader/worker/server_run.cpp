@@ -1,0 +1,190 @@
+// Calls a function on loaded arguments, and times or counts it.
+#include "server.hpp"
+
+#include "left_threads.hpp"
+#include "signal_gate.hpp"
+#include "yardstick.hpp"
+
+#include "process/thread_count.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+
+namespace grading {
+
+namespace {
+
+using steady = std::chrono::steady_clock;
+
+// Shorter than the limit of a call, so that a message can name the kernel that does not end.
+constexpr double max_grid_seconds = 6;
+
+using host_bytes = std::vector<std::vector<std::byte>>; // by argument
+
+// Returns the arguments' bytes that the host can read without a copy.
+host_bytes host_visible_bytes(const argument_set &s)
+{
+    host_bytes all(s.descriptors.size());
+    for (std::size_t i = 0; i < s.descriptors.size(); ++i) {
+        const argument_memory where = s.descriptors[i].where;
+        // Managed memory may be written after a function returned: the caller waits for devices.
+        if (where == argument_memory::value || where == argument_memory::device ||
+            where == argument_memory::per_device || where == argument_memory::managed ||
+            where == argument_memory::absent)
+            continue;
+        const auto *at = static_cast<const std::byte *>(s.pointers[i]);
+        all[i].assign(at, at + s.descriptors[i].bytes);
+    }
+    return all;
+}
+
+// Sets the limit of pending device-side launches for its lifetime. A device that refuses keeps its
+// default.
+class pending_launch_limit {
+public:
+    explicit pending_launch_limit(std::size_t places)
+    {
+        if (places == 0) return;
+        std::size_t usual = 0;
+        bool set = cudaDeviceGetLimit(&usual, limit) == cudaSuccess &&
+                   cudaDeviceSetLimit(limit, places) == cudaSuccess;
+        if (set) usual_ = usual;
+        cudaGetLastError();
+    }
+    ~pending_launch_limit()
+    {
+        if (usual_ == 0) return;
+        cudaDeviceSetLimit(limit, usual_);
+        cudaGetLastError();
+    }
+    pending_launch_limit(const pending_launch_limit &) = delete;
+    pending_launch_limit &operator=(const pending_launch_limit &) = delete;
+
+private:
+    static constexpr cudaLimit limit = cudaLimitDevRuntimePendingLaunchCount;
+    std::size_t usual_ = 0;
+};
+
+// Resets simulated streams on destruction, so that they run work as it is queued even after errors.
+struct stream_mode_reset {
+    ~stream_mode_reset() { simulator_streams(0); }
+};
+
+} // namespace
+
+std::string counts_so_far()
+{
+    std::string counts(simulator_counters(nullptr, 0), 0);
+    simulator_counters(counts.data(), counts.size() + 1);
+    return counts;
+}
+
+void server::flush_l2()
+{
+    std::size_t bytes = std::max<std::size_t>(2 * l2_bytes_, std::size_t{64} << 20);
+    if (!flush_) check(cudaMalloc(&flush_, bytes));
+    check(cudaCtxResetPersistingL2Cache());
+    yardstick_flush(flush_, bytes);
+}
+
+void server::begin(const request &r, reply &a)
+{
+    if (!gate_) return malformed(a, "only simulated devices are told of a run");
+    put(a.refused, gate_->take_refused().c_str());
+    if (!find(r.sets[0], a)) return;
+    check(synchronise_devices(), run_step::before);
+    simulator_close_peers(r.closed_peers);
+    simulator_multiprocessors(r.multiprocessors);
+    simulator_grid_seconds(max_grid_seconds);
+    if (r.flags & begin_counting) simulator_begin();
+    simulator_schedule((r.flags & another_order ? schedule_random : 0) |
+                           (r.flags & any_blocks_first ? schedule_any_blocks_first : 0) |
+                           (r.flags & others_launch ? schedule_others_launch : 0),
+                       r.pattern);
+    simulator_streams(r.flags & late_streams ? 1 : r.flags & shuffled_streams ? 2 : 0);
+    gate_->let_work(true);
+}
+
+void server::end(const request &r, reply &a)
+{
+    argument_set *s = gate_ ? find(r.sets[0], a) : nullptr;
+    if (!s) return malformed(a, "no run has begun");
+    gate_->let_work(false);
+    const stream_mode_reset reset;
+    const cudaError_t sync = synchronise_devices();
+    if (r.flags & begin_counting) {
+        counts_ = counts_so_far();
+        at_end_ = digests(*s);
+    }
+    check(sync, run_step::synchronise);
+}
+
+void server::run(const request &r, reply &a)
+{
+    const entry *e = find_entry(function_of(r));
+    if (!e) {
+        a.status = reply_status::unknown_function;
+        return;
+    }
+    std::vector<argument_set *> sets;
+    for (std::uint32_t i = 0; i < r.calls; ++i) {
+        sets.push_back(find(r.sets[i], a));
+        if (!sets.back()) return;
+    }
+    check(cudaGetLastError(), run_step::before);
+    if (r.flags & run_flags::flush_l2) flush_l2();
+    check(synchronise_devices(), run_step::before);
+    // The simulator measures no time, and its timeline must show only the submission's work.
+    const bool timed = is_ == part::all;
+    if (timed && !begin_) {
+        check(cudaEventCreate(&begin_));
+        check(cudaEventCreate(&end_));
+    }
+    pending_launch_limit launch_limit(r.launch_places);
+    a.returned_bytes = e->result_bytes;
+    const int threads_before = timed ? left_threads(usual_threads_) : simulator::own_threads();
+    signals().open();
+    auto start = steady::now();
+    if (timed) check(cudaEventRecord(begin_));
+    try {
+        for (argument_set *s : sets) e->run(s->pointers.data(), a.result);
+        std::fflush(nullptr); // flushing a file can run the submission's code
+    } catch (const std::exception &x) {
+        say_thrown(a, x.what());
+    } catch (...) {
+        say_thrown(a);
+    }
+    signals().close();
+    host_bytes at_return;
+    if (r.flags & late_streams) at_return = host_visible_bytes(*sets[0]);
+    cudaError_t launch = cudaGetLastError();
+    check(cudaSetDevice(home_device()), run_step::last_error);
+    if (timed) cudaEventRecord(end_);
+    cudaError_t sync = synchronise_devices();
+    a.host_ms = std::chrono::duration<double, std::milli>(steady::now() - start).count();
+    signals().forget();
+    // On a GPU, a thread that an earlier call left can have done the work, too.
+    a.threads_left = timed ? std::max(threads_before, left_threads(usual_threads_))
+                           : simulator::own_threads() - threads_before;
+    if (a.status == reply_status::exception) return;
+    if (r.flags & late_streams) {
+        const host_bytes now = host_visible_bytes(*sets[0]);
+        const auto changed = std::mismatch(now.begin(), now.end(), at_return.begin()).first;
+        if (changed != now.end())
+            a.changed_late = static_cast<std::uint32_t>(changed - now.begin()) + 1;
+    }
+    if (launch == cudaErrorNotReady) launch = cudaSuccess; // a status that a query left, no error
+    // A kernel that failed while running shows up in either call; a sticky error is not a bad
+    // launch.
+    if (launch != cudaSuccess && sync == cudaSuccess) check(launch, run_step::last_error);
+    check(sync, run_step::synchronise);
+    check(launch, run_step::last_error);
+    float ms = 0;
+    if (timed) check(cudaEventElapsedTime(&ms, begin_, end_), run_step::synchronise);
+    // Events measure one device only.
+    a.event_ms = contract_devices > 1 ? a.host_ms : static_cast<double>(ms);
+    if (!timed) a.host_ms = 0;
+}
+
+} // namespace grading
