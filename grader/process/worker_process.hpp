@@ -1,9 +1,9 @@
 // A worker process as the parent sees it: started, asked under a time limit, and ended.
 #pragma once
 
-#include "descriptor.hpp"
 #include "protocol.hpp"
 #include "sandbox.hpp"
+#include "shared_memory.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -12,27 +12,6 @@
 #include <string_view>
 
 namespace grading {
-
-// Memory that the parent shares with every worker started with it. It is sealed against growing
-// and shrinking, and against writing by workers where they may not write it. Pages cost memory
-// once touched.
-class shared_memory {
-public:
-    explicit shared_memory(std::size_t bytes, bool workers_may_write);
-    ~shared_memory();
-    shared_memory(const shared_memory &) = delete;
-    shared_memory &operator=(const shared_memory &) = delete;
-    std::byte *data() const { return data_; }
-    std::size_t size() const { return size_; }
-    int descriptor() const { return memory_.get(); }
-    // Returns the pages to the system; they read as zero afterwards.
-    void discard(std::size_t from, std::size_t bytes);
-
-private:
-    std::byte *data_ = nullptr;
-    std::size_t size_ = 0;
-    owned_fd memory_;
-};
 
 enum class worker_exit : std::uint8_t {
     answered, // a reply with the right nonce came

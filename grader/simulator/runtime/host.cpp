@@ -1,7 +1,7 @@
 // Host memory as the runtime sees it, in the process that owns it.
 #include "host.hpp"
 
-#include "process/thread_count.hpp"
+#include "thread_count.hpp"
 
 #include <atomic>
 #include <cstring>
