@@ -1,4 +1,4 @@
-// The grader's own records of a run, the report for people, and result.json.
+// The records of a run's cases, and result.json.
 #pragma once
 
 #include "failed_call.hpp"
@@ -38,6 +38,11 @@ struct case_result {
     // If it did not end in time: the function called, which later cases do not call again, or ""
     // if all waits together took too long.
     std::optional<std::string> endless;
+
+    bool passed() const { return started && result == verdict::PASS; }
+    bool skipped() const { return !started || result == verdict::SKIPPED; }
+    // Points that this run could not judge.
+    int open_points() const { return started && skipped() ? max_points : 0; }
 };
 
 // The result, and the state of a case being graded. "Call" is the case's current call.
@@ -99,6 +104,7 @@ struct case_record : case_result {
 
 std::vector<case_record> &records(); // every case of this program, in file order
 case_record &current_case();
+case_record &begin_case(const std::string &name); // makes it the current case
 // Returns an earlier case in which `function` did not end, or after which no call is waited for;
 // null: none.
 const case_result *endless_before(const case_record &, const std::string &function);
@@ -107,8 +113,6 @@ std::string not_tried(const std::string &function, const case_result &earlier);
 const std::string &lab_name();
 void set_lab_name(std::string name);
 
-// The report for people: at most 80 columns, the first failure first. `colour`: ANSI colours.
-std::string human_report(bool colour);
 // Per case: the simulator's counters of its largest call, and the function called.
 std::string counters_json();
 // The canonical document (schema cuda-workbook/1) with this lab in it.

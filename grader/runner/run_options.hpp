@@ -17,19 +17,15 @@ struct run_options {
     bool counting = false;             // true while an on_simulator lives
     std::string submission;            // "stub", "solution", or a file's name
     std::string source;                // the submission's file, for messages; may be empty
-    std::vector<std::string> warnings; // the compiler's warnings about it
-    std::string original;              // the stub as it was handed out, for its TODOs; may be empty
     std::uint64_t seed = 0;
     std::string replay_folder;  // for replay files of failed cases; empty: none are written
     std::string picture_folder; // for the pictures that cases draw; empty: none are written
     bool keep_replays = false;  // also for passed cases
     bool keep_counts = false;   // keep the simulator's counters of each case's largest call
-    int verdicts = 1; // per timed case, in the same warm workers: to calibrate a GPU model
     bool random_schedule =
         false;                 // simulator: blocks and warps take turns by the seed in every call
     bool late_streams = false; // simulator: streams' work runs as late as waits allow
     int patience = 1;          // factor on every time limit, for a busy machine
-    bool isolate = false;      // a fresh worker for every case
     bool sandbox = true;       // use the strongest sandbox available
     bool require_sandbox = false; // grade nothing without a sandbox
 };

@@ -121,18 +121,8 @@ public:
     double multiply_adds() const override { return sets_[0].work().multiply_adds(); }
     std::string function() const override { return sets_[0].work().function(); }
 
-    // Keeps workers and inputs for another benchmark, which only calibrates: for the submission,
-    // too, only the first sample is verified.
-    void keep_warm()
-    {
-        warm_ = true;
-        timed_only_ = true;
-    }
-
     void prepare() override
     {
-        verified_[0] = verified_[1] = false;
-        if (std::exchange(warm_, false)) return;
         stopwatch watch(prepare_s_);
         if (prepared_++ > 0) restart_workers();
         for (implementation who : implementations()) {
@@ -162,7 +152,6 @@ public:
 
     void verify(implementation who) override
     {
-        if (std::exchange(verified_[index(who)], true) && timed_only_) return;
         verify(who, static_cast<std::size_t>(calls_[index(who)]));
     }
 
@@ -439,7 +428,6 @@ private:
     const speed_gates &gates_;
     bool shown_; // these times are not graded, so fewer inputs will do
     std::size_t min_sets_;
-    bool warm_ = false, timed_only_ = false, verified_[2] = {};
     device_clocks clocks_;
     std::mt19937_64 random_;
     roofline_kernels roofline_;
@@ -452,13 +440,6 @@ private:
     bool answers_[3] = {};
     double overhead_ms_ = 0, naive_ms_ = 0; // the second: one call, measured at the start
 };
-
-// Prints one line per verdict on standard error, for calibration.
-void print_verdict(const judgement &j)
-{
-    fmt::print(stderr, "verdict {} ratio {:.3f} fraction {:.3f} pairs {}\n", name(j.what),
-               j.result.median, j.result.fraction, j.result.pairs);
-}
 
 } // namespace
 
@@ -476,12 +457,6 @@ void timed_benchmark(const make_workload &make, const make_workload &make_for_na
     gpu_benchmark benchmark(make, make_for_naive, gates);
     try {
         judgement j = judge(benchmark, gates);
-        for (int more = 1; more < options().verdicts && gates_time(gates); ++more) {
-            print_verdict(j);
-            benchmark.keep_warm();
-            j = judge(benchmark, gates);
-        }
-        if (options().verdicts > 1) print_verdict(j);
         benchmark.add_costs(j.result);
         if (counters) {
             j.result.counters = counters->counters;

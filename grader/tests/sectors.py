@@ -137,10 +137,11 @@ def check(table, build):
             giver = implementation if lab in LAYOUTS else "solution"  # without layouts all get the same call
             folder = Path(scratch, lab, giver)
             if not folder.exists():
-                grader = [str(build / f"grade.{lab}"), "--backend", "sim", "--submission", giver]
-                grader += ["--worker", str(build / f"{lab}.{giver}.sim"), "--naive", str(build / f"{lab}.naive.sim")]
-                grader += ["--seed", SEED, "--only", "speed", "--keep-replays", "--replay-dir", str(folder)]
-                subprocess.run(grader + ["--quiet"], check=False)
+                request = {"backend": "sim", "submission": giver, "worker": str(build / f"{lab}.{giver}.sim"),
+                           "naive": str(build / f"{lab}.naive.sim"), "seed": SEED, "kind": "speed",
+                           "keep_replays": True, "replays": str(folder)}
+                subprocess.run([build / f"grade.{lab}"], input=json.dumps(request), text=True,
+                               stdout=subprocess.DEVNULL, check=False)
             worker = str(build / f"{lab}.{implementation}.sim")
             call = worker, str(folder / f"{lab}.{row['case']}.replay")
             if call not in seen:

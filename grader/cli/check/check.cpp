@@ -3,6 +3,7 @@
 
 #include "check_report.hpp"
 #include "check_within.hpp"
+#include "cli/grading/backend.hpp"
 #include "cli/results/lab_names.hpp"
 #include "cli/results/student_edition.hpp"
 #include "cli/support/errors.hpp"
@@ -181,7 +182,9 @@ int check_command(const toolchain &t, const std::vector<std::string> &words, gra
     std::vector<std::string> names = find_labs(words, t.lab_names(true));
     if (names.empty()) throw usage_error("this workbook has no labs yet");
     options.seed = choose_seed(options.seed);
-    options.backend = choose_backend(t, lab_called(t, names[0]), options, progress).backend;
+    options.backend =
+        choose_backend(t, lab_called(t, names[0]), options.backend, options.require_gpu, progress)
+            .backend;
     const bool has_table = options.seed == table_seed && options.backend == "sim" &&
                            !is_student_edition(t.source_root);
     if (wanted.record && !has_table)

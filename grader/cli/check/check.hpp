@@ -1,7 +1,7 @@
 // Tests the grader: every implementation and every wrong submission must get its known verdict.
 #pragma once
 
-#include "cli/commands/grade.hpp"
+#include "cli/grading/grader_run.hpp"
 
 #include <chrono>
 

@@ -360,7 +360,7 @@ void grade_into(const toolchain &t, check_task &work, grade_options options)
     options.pattern = work.case_name;
     options.only = work.only;
     if (!work.schedule.empty()) options.schedule = work.schedule;
-    graded g = grade_one(t, compiled_as(*work.of, work.as), work.what, options, false);
+    graded g = grade_one(t, compiled_as(*work.of, work.as), work.what, options);
     work.seconds = g.seconds;
     work.cpu_seconds += g.cpu_seconds;
     for (const lab_view &l : labs_of(g.document)) {

@@ -1,7 +1,7 @@
 // The tasks of `check`: every submission of ours, its required verdict, and the findings.
 #pragma once
 
-#include "cli/commands/grade.hpp"
+#include "cli/grading/grader_run.hpp"
 #include "expectation.hpp"
 #include "verdict_table.hpp"
 

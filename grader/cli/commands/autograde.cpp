@@ -1,6 +1,7 @@
 // The autograde command: grades a class's files, each in the same sandbox as any submission.
 #include "autograde.hpp"
 
+#include "cli/grading/backend.hpp"
 #include "cli/results/lab_names.hpp"
 #include "cli/results/stub_original.hpp"
 #include "cli/results/submission_folder.hpp"
@@ -89,7 +90,7 @@ void carry_out(const toolchain &t, work &w, const grade_options &options, const 
     if (w.row.file.empty()) return;
     try {
         subject what = file_of(w.row.file);
-        fill_row(w.row, grade_one(t, *w.of, what, options, false), todos);
+        fill_row(w.row, grade_one(t, *w.of, what, options), todos);
     } catch (const stop_requested &) {
         throw;
     } catch (const std::exception &e) {
@@ -333,7 +334,9 @@ int autograde_command(const toolchain &t, const autograde_options &wanted)
     grade_options options = wanted.grade;
     options.seed = choose_seed(options.seed); // every student gets the same inputs
     progress_line progress;
-    options.backend = choose_backend(t, lab_called(t, names[0]), options, progress).backend;
+    options.backend =
+        choose_backend(t, lab_called(t, names[0]), options.backend, options.require_gpu, progress)
+            .backend;
     std::vector<work> all = work_of(t, handed.students, names, options, progress);
     options.require_sandbox = !wanted.without_sandbox;
     if (options.require_sandbox) require_sandbox(t, lab_called(t, names[0]), options.backend);

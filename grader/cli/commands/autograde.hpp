@@ -1,7 +1,7 @@
 // Grades a folder of students' files: one row per student and lab.
 #pragma once
 
-#include "grade.hpp"
+#include "cli/grading/grader_run.hpp"
 
 #include <map>
 #include <string>

@@ -1,6 +1,7 @@
 // The demo command: grades each lab's worked versions and draws the ladder.
 #include "demo.hpp"
 
+#include "cli/grading/backend.hpp"
 #include "cli/results/lab_names.hpp"
 #include "cli/results/ladder.hpp"
 #include "cli/results/progress.hpp"
@@ -45,7 +46,7 @@ void grade_step(const toolchain &t, ascent &a, std::size_t step, const grade_opt
     if (what.name != "solution") of_step.only = "speed";
     a.built.get();
     a.result.rungs[step] = {what.name, first_comment(read_text(what.source)),
-                            grade_one(t, *a.of, what, of_step, false).document};
+                            grade_one(t, *a.of, what, of_step).document};
 }
 
 // Calls `climbed` with each ascent in order, as soon as all its steps are graded.
@@ -101,7 +102,8 @@ int demo_command(const toolchain &t, const std::vector<std::string> &words, grad
     options.seed = choose_seed(options.seed);
     progress_line progress;
     const lab &first = lab_called(t, names[0]);
-    backend_choice choice = choose_backend(t, first, options, progress);
+    backend_choice choice =
+        choose_backend(t, first, options.backend, options.require_gpu, progress);
     bool asked = options.backend == choice.backend;
     options.backend = choice.backend;
     terminal out = detect_terminal(1);

@@ -1,7 +1,7 @@
 // The demo command: grades each lab's worked versions and draws the ladders.
 #pragma once
 
-#include "grade.hpp"
+#include "cli/grading/grader_run.hpp"
 
 namespace cli {
 

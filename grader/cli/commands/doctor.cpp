@@ -372,8 +372,8 @@ sandbox_found find_sandbox(const toolchain &t, const lab &any, const std::string
         return {"none", grading::no_confinement};
     const std::string naive = t.program(any, "naive", backend);
     child c;
-    c.arguments = {t.grader(any), "--backend", backend, "--worker",
-                   naive,         "--naive",   naive,   "--probe-sandbox"};
+    c.arguments = {t.grader(any), "--probe-sandbox"};
+    c.input = nlohmann::json{{"backend", backend}, {"worker", naive}, {"naive", naive}}.dump();
     c.wall = std::chrono::seconds(120);
     const exit_result e = run(c);
     const std::vector<std::string> said = lines(e.text);

@@ -2,9 +2,11 @@
 #include "explain.hpp"
 
 #include "cli/explain/explain_page.hpp"
+#include "cli/grading/backend.hpp"
 #include "cli/results/progress.hpp"
 #include "cli/support/errors.hpp"
 #include "cli/support/files.hpp"
+#include "grade.hpp"
 
 #include <fmt/format.h>
 
@@ -154,10 +156,10 @@ std::string case_text(const explanation &e, const explained_case &c, const termi
 graded grade_counting(const toolchain &t, const item &i, grade_options &options)
 {
     options.only = options.pattern.empty() ? "speed" : "";
-    graded g = grade_one(t, *i.of, i.what, options, false);
+    graded g = grade_one(t, *i.of, i.what, options);
     if (g.status != wrong_usage || !options.pattern.empty()) return g;
     options.only.clear();
-    return grade_one(t, *i.of, i.what, options, false);
+    return grade_one(t, *i.of, i.what, options);
 }
 
 } // namespace
@@ -244,7 +246,7 @@ int explain_command(const toolchain &t, const std::string &word, grade_options o
                     const std::string &page)
 {
     require_writable("--html", page);
-    item i = items(t, {word}, options).at(0);
+    item i = items(t, {word}, options.submission, options.solutions).at(0);
     options.backend = "sim";
     options.seed = choose_seed(options.seed);
     progress_line progress;
@@ -257,14 +259,14 @@ int explain_command(const toolchain &t, const std::string &word, grade_options o
     graded g = grade_counting(t, i, options);
     progress.clear();
     if (g.status == wrong_usage) { // no such case: the grader lists them
-        fmt::print(stderr, "{}", g.report);
+        fmt::print(stderr, "{}", g.said);
         return wrong_usage;
     }
     if (!fs::exists(counters.path())) {
         if (g.status != failed)
             throw machine_error(fmt::format(
                 "{}: nothing was counted. ./workbook grade {} says why.", i.of->name, i.of->name));
-        print_refused_build(t, i, g);
+        fmt::print("{}", report_of(t, i, g));
         return failed;
     }
     lab_view result = labs_of(g.document).at(0);

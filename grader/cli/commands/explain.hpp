@@ -3,7 +3,7 @@
 
 #include "cli/explain/access_words.hpp"
 #include "cli/terminal/text.hpp"
-#include "grade.hpp"
+#include "cli/grading/grader_run.hpp"
 #include "text/source_view.hpp"
 
 #include <string>

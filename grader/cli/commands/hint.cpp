@@ -5,7 +5,6 @@
 #include "cli/results/stub_original.hpp"
 #include "cli/support/errors.hpp"
 #include "cli/support/files.hpp"
-#include "grade.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

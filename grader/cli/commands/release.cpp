@@ -2,6 +2,7 @@
 #include "release.hpp"
 
 #include "cli/check/check.hpp"
+#include "cli/grading/backend.hpp"
 #include "cli/results/lab_names.hpp"
 #include "cli/results/student_edition.hpp"
 #include "cli/support/errors.hpp"
@@ -182,7 +183,7 @@ private:
         options.backend = "sim";
         options.seed = choose_seed("");
         build_targets(tools_, grade_targets(tools_, l, what, options.backend), progress_);
-        documents_.push_back(grade_one(tools_, l, what, options, false).document);
+        documents_.push_back(grade_one(tools_, l, what, options).document);
         progress_.clear();
         return labs_of(documents_.back()).at(0);
     }

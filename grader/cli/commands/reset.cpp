@@ -8,7 +8,6 @@
 #include "cli/support/files.hpp"
 #include "cli/support/subprocess.hpp"
 #include "cli/terminal/text.hpp"
-#include "grade.hpp"
 
 #include <fmt/format.h>
 

@@ -5,6 +5,7 @@
 // text is of no use; a stopped grade records no points.
 #include "watch.hpp"
 
+#include "cli/grading/backend.hpp"
 #include "cli/results/lab_names.hpp"
 #include "cli/results/progress.hpp"
 #include "cli/results/stub_original.hpp"
@@ -420,7 +421,8 @@ int watch_command(const toolchain &t, const std::string &word, grade_options opt
     {
         // The first build takes longest and prints more than the screen has room for.
         progress_line progress;
-        options.backend = choose_backend(t, l, options, progress).backend;
+        options.backend =
+            choose_backend(t, l, options.backend, options.require_gpu, progress).backend;
         build_targets(t, grade_targets(t, l, stub_of(t, l), options.backend), progress);
     }
     std::string self = fs::read_symlink("/proc/self/exe").string();

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cli/submission/toolchain.hpp"
-#include "grade.hpp"
+#include "cli/grading/grader_run.hpp"
 
 #include <string>
 #include <vector>

@@ -1,7 +1,6 @@
 // A student's progress, kept in .workbook/progress.json.
 #include "progress.hpp"
 
-#include "cli/commands/grade.hpp"
 #include "cli/support/errors.hpp"
 #include "cli/support/files.hpp"
 #include "cli/terminal/text.hpp"
@@ -168,8 +167,6 @@ const progress_entry *progress_record::last(const std::string &lab) const
                            [&](const progress_entry &e) { return e.lab == lab; });
     return at == entries.rend() ? nullptr : &*at;
 }
-
-std::string number_of(const std::string &lab) { return lab.substr(0, lab.find('_')); }
 
 const lab *next_lab(const toolchain &t, const progress_record &record)
 {

@@ -51,6 +51,5 @@ std::string where_am_i(const toolchain &t, const progress_record &record, const 
 // Returns the lab to continue with: the latest graded one that is not done, else the first that is
 // not done; null if all are.
 const lab *next_lab(const toolchain &t, const progress_record &record);
-std::string number_of(const std::string &lab); // "02" of "02_coalescing"
 
 } // namespace cli

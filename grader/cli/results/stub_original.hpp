@@ -25,8 +25,9 @@ struct original_file {
 };
 original_file original_of(const toolchain &t, const std::string &path);
 
-// Returns the TODOs of the original stub, or of the present one if there is none, with the
-// student's progress on them.
+// Returns the TODOs of the original stub, or of the submission if there is none, with the progress
+// of the submission on them. Without `path`: of the stub as it is now.
+grading::todo_list todos_of(const toolchain &t, const lab &l, const std::string &path);
 grading::todo_list todos_of(const toolchain &t, const lab &l);
 
 // Copies the stubs that have no copy yet. Does nothing if the folder cannot be written.

@@ -170,4 +170,14 @@ std::string toolchain_path()
     return (fs::read_symlink("/proc/self/exe").parent_path() / "toolchain.json").string();
 }
 
+const lab &lab_called(const toolchain &t, const std::string &name)
+{
+    auto at =
+        std::find_if(t.labs.begin(), t.labs.end(), [&](const lab &l) { return l.name == name; });
+    if (at == t.labs.end()) throw usage_error(fmt::format("no lab is called {}", name));
+    return *at;
+}
+
+std::string number_of(const std::string &lab) { return lab.substr(0, lab.find('_')); }
+
 } // namespace cli

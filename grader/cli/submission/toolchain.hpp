@@ -57,4 +57,9 @@ toolchain read_toolchain(const std::string &path);
 // Returns CUDA_WORKBOOK_TOOLCHAIN, or else the path of toolchain.json beside this executable.
 std::string toolchain_path();
 
+// Throws usage_error if no lab has the name.
+const lab &lab_called(const toolchain &t, const std::string &name);
+
+std::string number_of(const std::string &lab); // "02" of "02_coalescing"
+
 } // namespace cli

@@ -99,6 +99,16 @@ void require_room(const std::string &folder)
     if (problem != 0) throw machine_error(cannot_write(folder, problem));
 }
 
+void require_writable(const std::string &option, const std::string &path)
+{
+    if (path.empty()) return;
+    std::filesystem::path folder = std::filesystem::absolute(path).parent_path();
+    if (std::filesystem::is_directory(path) || !std::filesystem::is_directory(folder))
+        throw usage_error(fmt::format("{} {}: no file can be written there", option, path));
+    if (access(folder.c_str(), W_OK) != 0)
+        throw machine_error(fmt::format("{} {}", option, cannot_write(path, errno)));
+}
+
 std::string temporary_folder()
 {
     const char *named = std::getenv("TMPDIR");

@@ -25,6 +25,10 @@ void require_room(const std::string &folder);
 // Returns the folder for temporary files: $TMPDIR, else /tmp.
 std::string temporary_folder();
 
+// Throws usage_error if the option names a folder, or a file whose folder does not exist, and
+// machine_error if the folder may not be written. An empty path is no file.
+void require_writable(const std::string &option, const std::string &path);
+
 // A new name in a folder for a file that another process writes. The destructor removes that file.
 // Throws machine_error.
 class temporary_name {

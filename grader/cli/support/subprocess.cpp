@@ -104,11 +104,17 @@ exit_result run(const child &c)
     kept_process process;
     owned_fd output;
     try {
-        pipe_ends printed;
-        if (!c.show) {
-            printed = make_pipe();
-            setup.descriptors = {{printed.in.get(), 1}, {printed.in.get(), 2}};
-            fcntl(printed.out.get(), F_SETFL, O_NONBLOCK);
+        pipe_ends printed = make_pipe();
+        setup.descriptors = {{printed.in.get(), 1}, {printed.in.get(), 2}};
+        fcntl(printed.out.get(), F_SETFL, O_NONBLOCK);
+        pipe_ends input;
+        if (!c.input.empty()) {
+            input = make_pipe();
+            // The pipe holds all of it, so this does not wait for the child.
+            if (write(input.in.get(), c.input.data(), c.input.size()) != ssize_t(c.input.size()))
+                throw_errno("writing a program's input");
+            input.in = {};
+            setup.descriptors.push_back({input.out.get(), 0});
         }
         process = kept_process(setup);
         output = std::move(printed.out);
@@ -126,7 +132,7 @@ exit_result run(const child &c)
         if (end->what == process_end::never_began) result.what = exit_result::not_started;
         result.status = end->status;
     }
-    if (!c.show) reader.read_from(output.get());
+    reader.read_from(output.get());
     if (c.each_line && !reader.line.empty()) c.each_line(reader.line);
     result.seconds = std::chrono::duration<double>(steady::now() - start).count();
     if (stop_flag) throw stop_requested();

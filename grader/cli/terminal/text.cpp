@@ -122,13 +122,13 @@ std::string padded(std::string_view text, int width)
     return std::string(text) + std::string(std::max(0, width - columns(text)), ' ');
 }
 
-std::string wrapped(std::string_view text, int width, int indent)
+std::string wrapped(std::string_view text, int width, int indent, int begun)
 {
     std::string result, blanks(indent, ' ');
     bool first_line = true;
     for (const std::string &line : lines(text)) {
         if (!first_line) result += "\n" + blanks;
-        int used = indent;
+        int used = first_line && begun >= 0 ? begun : indent;
         std::size_t at = 0;
         // Leading blanks are layout, as in a quoted source line, and are kept.
         while (at < line.size() && line[at] == ' ') ++at;

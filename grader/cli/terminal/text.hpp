@@ -29,8 +29,9 @@ int columns(std::string_view text);
 std::string padded(std::string_view text, int width); // with blanks to `width` columns; never cuts
 
 // Breaks at blanks so that no line is longer than `width`; every line but the first starts with
-// `indent` blanks. Line breaks in the text stay.
-std::string wrapped(std::string_view text, int width, int indent);
+// `indent` blanks. Line breaks in the text stay. `begun`: columns of the first line that are
+// already taken; by default `indent`.
+std::string wrapped(std::string_view text, int width, int indent, int begun = -1);
 
 // Draws a bar over `fraction` of `width` columns, with at least one mark for anything above zero.
 std::string bar(const terminal &t, double fraction, int width);

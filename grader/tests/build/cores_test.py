@@ -15,8 +15,9 @@ def graded(build, lab, version, cores, folder):
     """Returns the verdicts and counters of a grade, without times and device addresses."""
     worker = build / f"{lab}.{version}.sim"
     result, counters = folder / "result.json", folder / "counters.json"
-    subprocess.run([build / f"grade.{lab}", "--backend", "sim", "--worker", worker, "--naive", build / f"{lab}.naive.sim",
-                    "--submission", version, "--seed", "5", "--json", result, "--counters", counters, "--quiet"],
+    request = {"backend": "sim", "worker": str(worker), "naive": str(build / f"{lab}.naive.sim"), "submission": version,
+               "seed": "5", "result": str(result), "counters": str(counters)}
+    subprocess.run([build / f"grade.{lab}"], input=json.dumps(request), text=True, stdout=subprocess.DEVNULL,
                    env=os.environ | {"SIMULATOR_CORES": str(cores)}, check=False)
     said = json.loads(result.read_text())
     for graded_lab in said["labs"]:

@@ -181,7 +181,7 @@ class on_ranks(unittest.TestCase):
         cls.row = next((lab for lab in BUILD["labs"] if lab["lab"] == "ranks"), None)
         if cls.row is None:
             raise unittest.SkipTest("Open MPI is not installed")
-        cls.mpirun = ["--mpirun", cls.row["mpirun"]]
+        cls.mpirun = {"mpirun": cls.row["mpirun"]}
         cls.holder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(cls.holder.cleanup)
 
@@ -198,20 +198,25 @@ class on_ranks(unittest.TestCase):
                         "-o", folder / "worker"], check=True)
         return folder / "worker"
 
-    def command(self, worker, *words):
+    def start(self, worker, **fields):
+        """Starts the grader with a request, whose fields grader/runner/grading_request.hpp lists."""
         build = Path(BUILD["build_root"])
-        return [build / "grade.ranks", "--backend", "sim", "--worker", worker, "--naive", build / "ranks.naive.sim",
-                "--case", "two ranks", *words]
+        request = {"backend": "sim", "worker": str(worker), "naive": str(build / "ranks.naive.sim"), "case": "two ranks",
+                   **fields}
+        grader = subprocess.Popen([build / "grade.ranks"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+        grader.stdin.write(json.dumps(request))
+        grader.stdin.close()
+        return grader
 
-    def grade(self, worker, *words):
-        result = Path(self.holder.name) / "result.json"
-        done = subprocess.run([*self.command(worker, *words), "--json", result], capture_output=True, text=True)
-        return done.returncode, json.loads(result.read_text())["labs"][0]["cases"][0]
+    def grade(self, worker, **fields):
+        result = Path(tempfile.mkdtemp(dir=self.holder.name)) / "result.json"
+        status = self.start(worker, result=str(result), **fields).wait()
+        return status, json.loads(result.read_text())["labs"][0]["cases"][0]
 
     def test_output_is_cut_and_says_whose_it_is_and_nothing_is_left(self):
         worker, before = self.worker(CHATTY), leftovers()
-        for words in ([], ["--no-sandbox"]):
-            _, case = self.grade(worker, *self.mpirun, *words)
+        for sandbox in (True, False):
+            _, case = self.grade(worker, **self.mpirun, sandbox=sandbox)
             self.assertEqual(case["verdict"], "WRONG_ANSWER", case)
             lines = case["printed"].split("\n")
             self.assertLess(len(case["printed"]), 10000)
@@ -223,8 +228,8 @@ class on_ranks(unittest.TestCase):
     def test_a_grader_that_is_killed_leaves_no_rank(self):
         before = leftovers()
         waits = self.worker((LAB / "wrong/one_rank_waits.cu").read_text())
-        for words in ([], ["--no-sandbox"]):
-            grader = subprocess.Popen(self.command(waits, *self.mpirun, *words), stdout=subprocess.DEVNULL)
+        for sandbox in (True, False):
+            grader = self.start(waits, **self.mpirun, sandbox=sandbox)
             self.wait_until(lambda: len(processes_of(waits)) >= 5)  # the leader, two keepers, two ranks
             grader.send_signal(signal.SIGKILL)
             grader.wait()
@@ -236,10 +241,12 @@ class on_ranks(unittest.TestCase):
         hangs = self.worker(CHATTY.replace("i < 30000", "i < 3").replace("if (sum_host)", "if (rank == 1) pause();\n"
                                            "    if (sum_host)"))
         before = leftovers()
-        graders = [subprocess.Popen(self.command(hangs, *self.mpirun, *words), stdout=subprocess.PIPE, text=True)
-                   for words in ([], ["--no-sandbox"])]
-        for grader in graders:
-            self.assertIn("rank 1 did not return, rank 0 did", " ".join(grader.communicate()[0].split()))
+        results = [Path(self.holder.name) / f"deadline{sandbox}.json" for sandbox in (True, False)]
+        graders = [self.start(hangs, **self.mpirun, sandbox=i == 0, result=str(result))
+                   for i, result in enumerate(results)]
+        for grader, result in zip(graders, results):
+            grader.wait()
+            self.assertIn("rank 1 did not return, rank 0 did", result.read_text())
         self.assertEqual(processes_of(hangs), [])
         self.assertEqual(leftovers() - before, set())
 
@@ -284,7 +291,7 @@ class on_ranks(unittest.TestCase):
 
     def test_a_launcher_that_fails_is_no_fault_of_the_submission(self):
         naive = Path(BUILD["build_root"]) / "ranks.naive.sim"
-        status, case = self.grade(naive, "--mpirun", "/bin/false")
+        status, case = self.grade(naive, mpirun="/bin/false")
         self.assertEqual((status, case["verdict"]), (99, "INFRA_ERROR"))
         self.assertIn("Open MPI did not start 2 ranks", case["message"])
 

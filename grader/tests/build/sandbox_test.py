@@ -133,9 +133,12 @@ class Sandbox(unittest.TestCase):
         for name in ("grade.verdicts", "verdicts.naive.sim", "cudasim-device"):  # every user can run the copies
             shutil.copy(Path(BUILD["build_root"]) / name, self.folder)
 
-    def grader(self, worker, *words):
-        return [self.folder / "grade.verdicts", "--backend", "sim", "--naive", self.folder / "verdicts.naive.sim",
-                "--worker", self.folder / worker, *words]
+    def run_grader(self, worker, *words, before=(), request=None, folder=None, lab="verdicts", **how):
+        """Runs a lab's grader with a request, whose fields grader/runner/grading_request.hpp lists."""
+        folder = folder or self.folder
+        full = {"backend": "sim", "naive": str(folder / f"{lab}.naive.sim"), "worker": str(worker), **(request or {})}
+        return subprocess.run([*before, folder / f"grade.{lab}", *words], input=json.dumps(full), capture_output=True,
+                              text=True, **how)
 
     def workbook(self, *words, **how):
         return subprocess.run([Path(BUILD["build_root"]) / "cuda-workbook", *words], capture_output=True, text=True, **how)
@@ -166,17 +169,17 @@ class Sandbox(unittest.TestCase):
         hostile = self.worker_of("hostile", text)
         secret = self.folder / "secret"
 
-        def grade(before, refused, *words):
+        def grade(before, refused, **fields):
             secret.write_text(SECRET)
             secret.chmod(0o666)
             result = self.folder / "result.json"
             result.unlink(missing_ok=True)
-            subprocess.run([*before, *self.grader(hostile, "--case", "twice: 1000 elements", "--json", result, *words)],
-                           preexec_fn=refused, capture_output=True)
+            self.run_grader(self.folder / hostile, before=before, preexec_fn=refused,
+                            request={"case": "twice: 1000 elements", "result": str(result), **fields})
             document = json.loads(result.read_text())
             return document["env"]["sandbox"], document["labs"][0]["cases"][0]
 
-        found, case = grade([], None, "--no-sandbox")  # otherwise the test proves nothing
+        found, case = grade([], None, sandbox=False)  # otherwise the test proves nothing
         self.assertEqual(found, "none")
         for what in (f"read: {SECRET}", "could write a file", "could change a mode", "could signal the test"):
             self.assertIn(what, case["printed"])
@@ -184,8 +187,7 @@ class Sandbox(unittest.TestCase):
 
         for words, before, refused, sandbox in self.ways():
             with self.subTest(words):
-                done = subprocess.run([*before, *self.grader(hostile, "--probe-sandbox")], preexec_fn=refused,
-                                      capture_output=True, text=True)
+                done = self.run_grader(self.folder / hostile, "--probe-sandbox", before=before, preexec_fn=refused)
                 self.assertEqual((done.returncode, done.stdout), (0, sandbox + "\n"), done.stderr)
                 found, case = grade(before, refused)
                 self.assertEqual(found, sandbox)
@@ -200,17 +202,16 @@ class Sandbox(unittest.TestCase):
             self.workbook("grade", "threats", "--submission", source, "--case", "twice: 1000 elements", "--backend", "sim")
             built = (build / "submissions/threats/workers").glob(f"*/threats.{name}.sim")
             worker = max(built, key=lambda path: path.stat().st_mtime)
-            command = [build / "grade.threats", "--backend", "sim", "--naive", build / "threats.naive.sim", "--worker", worker,
-                       "--case", "twice: 1000 elements", "--json", result]
-            for words, refused, sandbox, verdict in (
-                    (["--no-sandbox"], None, "none", "PASS"),
-                    ([], None, None, "WRONG_ANSWER"),
-                    ([], refusing(namespaces=True), "landlock", "WRONG_ANSWER")):
+            for fields, refused, sandbox, verdict in (
+                    ({"sandbox": False}, None, "none", "PASS"),
+                    ({}, None, None, "WRONG_ANSWER"),
+                    ({}, refusing(namespaces=True), "landlock", "WRONG_ANSWER")):
                 if sandbox == "landlock" and not has_landlock():
                     continue
                 with self.subTest(name, sandbox=sandbox):
                     result.unlink(missing_ok=True)
-                    subprocess.run([*command, *words], preexec_fn=refused, capture_output=True, cwd=self.folder)
+                    self.run_grader(worker, folder=build, lab="threats", preexec_fn=refused, cwd=self.folder,
+                                    request={"case": "twice: 1000 elements", "result": str(result), **fields})
                     document = json.loads(result.read_text())
                     self.assertEqual(document["labs"][0]["cases"][0]["verdict"], verdict)
                     if sandbox:
@@ -219,16 +220,16 @@ class Sandbox(unittest.TestCase):
     def test_where_the_kernel_offers_nothing_the_grader_says_so(self):
         for user, before in users().items():
             with self.subTest(user):
-                bare = {"preexec_fn": refusing(namespaces=True, landlock=True), "capture_output": True, "text": True}
-                command = [*before, *self.grader("verdicts.naive.sim")]
-                done = subprocess.run([*command, "--probe-sandbox"], **bare)
+                worker = self.folder / "verdicts.naive.sim"
+                bare = {"preexec_fn": refusing(namespaces=True, landlock=True), "before": before}
+                done = self.run_grader(worker, "--probe-sandbox", **bare)
                 self.assertEqual(done.returncode, 1)
                 self.assertIn("none: the kernel offers", done.stdout)
-                done = subprocess.run([*command, "--require-sandbox"], **bare)
+                done = self.run_grader(worker, request={"require_sandbox": True}, **bare)
                 self.assertEqual(done.returncode, 99)
                 self.assertIn("Nothing was graded", done.stderr)
                 result = self.folder / f"{len(before)}.json"
-                subprocess.run([*command, "--case", "twice: 1000 elements", "--json", result], **bare)
+                self.run_grader(worker, request={"case": "twice: 1000 elements", "result": str(result)}, **bare)
                 self.assertEqual(json.loads(result.read_text())["env"]["sandbox"], "none")
 
     def test_a_class_is_not_graded_without_unless_told_by_name(self):

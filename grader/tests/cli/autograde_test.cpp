@@ -51,7 +51,7 @@ TEST_CASE("one student's broken file ends nothing but that student's row" *
     p.script("build/grade.02_scaling",
              "[ \"$1\" = --list ] && echo 3 points in 1 cases && exit\n"
              "case \"$*\" in *--probe-sandbox) exit 0;; esac\n"
-             "while [ $# -gt 0 ]; do [ \"$1\" = --json ] && to=$2; shift; done\n"
+             "to=$(sed 's/.*\"result\":\"\\([^\"]*\\)\".*/\\1/')\n"
              "cat >\"$to\" <<END\n"
              "{\"schema\": \"cuda-workbook/1\", \"labs\": [{\"lab\": \"02_scaling\", "
              "\"submission\": \"stub.cu\", \"status\": \"pass\", \"points\": 3, \"max_points\": 3, "

@@ -11,11 +11,10 @@ namespace {
 
 // Fails as its first line says if only that case is graded; in a full run another case never ends.
 const char *const mistaken_source = "// Fails: scale: row | WRONG_ANSWER | its own factor\n";
-const char *const late_grader = R"(
-for word in "$@"; do
-    case $before in --json) json=$word ;; --case) alone=$word ;; esac
-    before=$word
-done
+const char *const late_grader = R"sh(
+request=$(cat)
+json=$(echo "$request" | sed 's/.*"result":"\([^"]*\)".*/\1/')
+case $request in *'"case":'*) alone=yes ;; esac
 late='{"name": "scale: one", "kind": "correctness", "verdict": "TIMEOUT", "max_points": 1},'
 verdict=TIMEOUT message="Not tried: scale did not end in time."
 [ -z "$alone" ] || { late= verdict=WRONG_ANSWER message="row 3 has its own factor"; }
@@ -23,7 +22,7 @@ cat >"$json" <<END
 {"schema": "cuda-workbook/1", "labs": [{"lab": "02_scaling", "status": "fail", "cases": [$late
  {"name": "scale: row", "kind": "correctness", "verdict": "$verdict", "message": "$message", "max_points": 2}]}]}
 END
-exit 1)";
+exit 1)sh";
 
 check_task spoiled_task(project &p)
 {
@@ -164,15 +163,15 @@ TEST_CASE("a right submission need not write all functions, but those that it wr
     project p;
     p.put("solutions/02_scaling/right/y.cu", "// Right: in two streams.\nvoid f();\n");
     auto fault_with = [&](const char *verdict_of_half) {
-        p.script("build/grade.02_scaling", fmt::format(R"(
-for word in "$@"; do [ "$before" = --json ] && json=$word; before=$word; done
+        p.script("build/grade.02_scaling", fmt::format(R"sh(
+json=$(sed 's/.*"result":"\([^"]*\)".*/\1/')
 cat >"$json" <<END
 {{"schema": "cuda-workbook/1", "labs": [{{"lab": "02_scaling", "status": "fail", "cases": [
  {{"name": "scale: row", "kind": "correctness", "verdict": "PASS", "max_points": 2}},
  {{"name": "half: one", "kind": "correctness", "verdict": "NOT_WRITTEN", "max_points": 2}},
  {{"name": "half: row", "kind": "correctness", "verdict": "{}", "max_points": 2}}]}}]}}
 END
-exit 1)",
+exit 1)sh",
                                                        verdict_of_half));
         for (check_task &work : tasks_of(p.tools, p.only_lab(), "sim")) {
             if (work.as != check_role::right) continue;

@@ -1,13 +1,10 @@
-// Tests that a submission's output can neither break a result file nor pose as the grader's words.
-#include "runner/case_run.hpp"
+// Tests that a submission's output can break no result file, and what result.json says of gates.
 #include "runner/report.hpp"
 
 #include <nlohmann/json.hpp>
 
-#include <fstream>
 #include <random>
-
-#include <unistd.h>
+#include <utility>
 
 using namespace grading;
 
@@ -44,120 +41,6 @@ TEST_CASE("any bytes make a string that JSON takes as it is")
     }
 }
 
-TEST_CASE("the report begins with what is first to mend, and names its TODO by the line")
-{
-    char path[] = "/tmp/cuda-workbook-stub.XXXXXX";
-    close(mkstemp(path));
-    std::ofstream(path) << "void a()\n{\n    // TODO 1 (scale): A.\n}\n"
-                           "void b()\n{\n    // TODO 2 (scale): B.\n}\n"
-                           "// TODO 3 (shift): C.\n// TODO 4 (scale: speed): D.\n";
-    options().source = path;
-    auto add = [](const char *name, kind what, verdict result, int line) {
-        case_record r;
-        r.name = name;
-        r.what = what;
-        r.started = r.ended = true;
-        r.result = result;
-        r.hint = "mend it.";
-        r.message = std::string(name) + " failed at line 6. More is known.";
-        r.line = line;
-        r.max_points = 1;
-        records().push_back(r);
-    };
-    add("scale: speed", kind::speed, verdict::TOO_SLOW, 0);
-    add("shift: one", kind::correctness, verdict::NOT_WRITTEN, 0);
-    add("scale: two", kind::correctness, verdict::RACE, 6);
-    add("turn: one", kind::correctness, verdict::CRASH, 0);
-    add("turn: two", kind::correctness, verdict::CRASH, 0);
-    options().warnings = {"line 8: \"factor\" cannot be read in a host function"};
-    auto holds = [&](const std::string &part) {
-        return human_report(false).find(part) != std::string::npos;
-    };
-    CHECK(holds("\nRACE  scale: two\n"));
-    CHECK(holds("Try: mend it. (TODO 2)"));
-    // A function that is not shown yet gets one sentence about its first failure.
-    const std::string turn = "    CRASH              turn: ";
-    const std::string indent(23, ' ');
-    CHECK(holds(turn + "one\n" + indent + "turn: one failed at line 6.\n" + turn + "two\n"));
-    CHECK(holds("    TOO_SLOW           scale: speed\n"));
-    CHECK_FALSE(holds("scale: speed failed"));
-    records().resize(3);
-    CHECK(holds("Also not passed:\n    TOO_SLOW           scale: speed\n"));
-    nlohmann::json lab = nlohmann::json::parse(result_json())["labs"][0];
-    CHECK(lab["cases"][2]["line"] == 6);
-    CHECK(lab["warnings"] == options().warnings);
-    CHECK(holds("    nvcc warned: line 8: \"factor\" cannot be read in a host function\n"));
-    records()[2].result = verdict::PASS;
-    // The one failure of a function that is written is told in full, though another comes next.
-    CHECK(holds("Not passed, and for later:\nTOO_SLOW  scale: speed\n    scale: speed failed at "
-                "line 6. More is known.\n    Try: mend it."));
-    CHECK_FALSE(holds("Also not passed:"));
-    CHECK(holds(std::string("write TODO 3 (") + path + ":9), then"));
-    records().clear();
-    options().source.clear();
-    options().warnings.clear();
-    unlink(path);
-}
-
-TEST_CASE("no line is wider than 80 columns, whatever cases are called")
-{
-    auto kept = std::exchange(records(), std::vector<case_record>(3));
-    const std::string longest =
-        "eliminate_ranks: a tiny first pivot, and an ill-conditioned system";
-    for (std::size_t i = 0; i < 3; ++i) {
-        records()[i].name = (i ? "eliminate_ranks: " + std::to_string(i) : "") + longest;
-        records()[i].started = records()[i].ended = true;
-        records()[i].result = verdict::PARTIALLY_WRITTEN;
-    }
-    records()[2].tried = false;
-    for (const char *name : {"stub", "/a/folder/of/somebody/who/handed/in/here.cu"}) {
-        options().submission = name;
-        options().source = name;
-        std::istringstream report(human_report(false));
-        for (std::string line; std::getline(report, line);) {
-            CAPTURE(line);
-            CHECK(line.size() <= 80);
-        }
-    }
-    CHECK(human_report(false).find("here.cu \\\n    --case \"eliminate_ranks: a tiny") !=
-          std::string::npos);
-    options().submission = options().source = "stub";
-    records()[1].name = "eliminate_ranks: two";
-    records()[2].name = "eliminate_ranks: three";
-    CHECK(human_report(false).find("--case \"eliminate_ranks: a tiny first pivot, and an\"\n") !=
-          std::string::npos);
-    options().submission.clear();
-    options().source.clear();
-    records() = std::move(kept);
-}
-
-TEST_CASE("a speed case that gives a part of its points says what the others are for")
-{
-    case_record r;
-    r.name = "scale: speed";
-    r.what = kind::speed;
-    r.started = r.ended = true;
-    r.points = 2;
-    r.max_points = 6;
-    r.speed.emplace();
-    r.speed->offered = 3;
-    r.speed->reached = 1;
-    r.speed->needs = {"at least 45 %", "at least 65 %", "at least 90 %"};
-    records().push_back(r);
-    auto holds = [&](const std::string &part) {
-        return human_report(false).find(part) != std::string::npos;
-    };
-    CHECK(holds("2 of 6 points. For 4 points: at least 65 %. For 6 points: at least 90 %."));
-    CHECK(nlohmann::json::parse(result_json())["labs"][0]["cases"][0]["more_points"] ==
-          "For 4 points: at least 65 %. For 6 points: at least 90 %.");
-    records()[0].points = records()[0].speed->reached = 0;
-    records()[0].result = verdict::TOO_SLOW;
-    CHECK(holds("For 2 points: what is required. For 4 points: at least 65 %. For 6"));
-    records()[0].points = 6;
-    CHECK_FALSE(holds("For "));
-    records().clear();
-}
-
 TEST_CASE("a gate below naive's own speed, or one that says so, is one that naive may pass")
 {
     auto kept = std::exchange(records(), std::vector<case_record>(4));
@@ -175,80 +58,4 @@ TEST_CASE("a gate below naive's own speed, or one that says so, is one that naiv
     CHECK_FALSE(cases[2].contains("naive_may_pass"));
     CHECK(cases[3]["naive_may_pass"] == true);
     records() = std::move(kept);
-}
-
-TEST_CASE("that races went unwatched is noted once, however many cases it befell")
-{
-    auto kept = std::exchange(records(), std::vector<case_record>(3));
-    for (std::size_t i = 0; i < 3; ++i) {
-        records()[i].name = "add: case " + std::to_string(i);
-        records()[i].started = true;
-    }
-    CHECK(human_report(false).find("races") == std::string::npos);
-    records()[1].unwatched = records()[2].unwatched = "add_all";
-    std::string text = human_report(false);
-    std::size_t at = text.find("Note: races were looked for in a part of kernel add_all only");
-    CHECK(at != std::string::npos);
-    CHECK(text.find("in 2 cases") != std::string::npos);
-    CHECK(text.find("add: case 1") != std::string::npos);
-    CHECK(text.find("Note:", at + 1) == std::string::npos);
-    auto cases = nlohmann::json::parse(result_json())["labs"][0]["cases"];
-    CHECK_FALSE(cases[0].contains("races_partly_unwatched"));
-    CHECK(cases[1]["races_partly_unwatched"] == "add_all");
-    records() = std::move(kept);
-}
-
-TEST_CASE("what nothing here can judge is open, and neither fails the lab nor passes it alone")
-{
-    records().clear();
-    for (bool lacking : {true, true}) {
-        case_record r;
-        r.name = std::string("ranks: ") + (records().empty() ? "two" : "four");
-        r.started = r.ended = true;
-        r.result = verdict::SKIPPED;
-        r.lacking = lacking;
-        r.max_points = 2;
-        r.message = "There is no MPI.";
-        records().push_back(r);
-    }
-    CHECK(exit_status() == 77);
-    case_record right;
-    right.name = "alone: one";
-    right.started = true;
-    right.points = right.max_points = 1;
-    records().push_back(right);
-    CHECK(exit_status() == 0);
-    std::string text = human_report(false);
-    CHECK(text.find("  open  ranks                0 of 2 cases, 4 points open") !=
-          std::string::npos);
-    CHECK(text.find("4 points are open: ranks: two; ranks: four. There is no MPI.") !=
-          std::string::npos);
-    CHECK(text.find("\n1 of 5 points, 4 open") != std::string::npos);
-    CHECK(text.find("Next:") == std::string::npos); // no work is left here
-    records().front().lacking = false;              // the lab cannot do without it
-    CHECK(exit_status() == 77);
-    auto lab_json = [] { return nlohmann::json::parse(result_json())["labs"][0]; };
-    CHECK_FALSE(lab_json()["cases"][0].contains("unsupported"));
-    records().front().unsupported = true; // the submission uses an unsupported feature
-    records().front().hint = "A GPU can judge it.";
-    CHECK(exit_status() == 77);
-    CHECK(lab_json()["status"] == "skipped");
-    CHECK(lab_json()["points"] == 1);
-    CHECK(lab_json()["open_points"] == 4);
-    CHECK(lab_json()["cases"][0]["open_points"] == 2);
-    CHECK(lab_json()["cases"][0]["unsupported"] == true);
-    CHECK(lab_json()["cases"][2]["open_points"] == 0);
-    text = human_report(false);
-    CHECK(text.find("2 points are open: ranks: two. There is no MPI. A GPU can judge it.") !=
-          std::string::npos);
-    CHECK(text.find("Next: edit") != std::string::npos); // another solution may be judged here
-    records().back().result = verdict::WRONG_ANSWER;
-    records().back().points = 0;
-    CHECK(exit_status() == 1);
-    records().back().result = verdict::INFRA_ERROR;
-    text = human_report(false);
-    CHECK(text.find("Not graded: a fault of the machine") != std::string::npos);
-    CHECK(text.find("0 of 5 points") == std::string::npos); // that would be a zero
-    CHECK(text.find("FAIL") == std::string::npos);
-    records().clear();
 }

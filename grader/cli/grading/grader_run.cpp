@@ -1,0 +1,241 @@
+// Runs a lab's grader on one implementation.
+#include "grader_run.hpp"
+
+#include "cli/submission/submission.hpp"
+#include "cli/support/errors.hpp"
+#include "cli/support/files.hpp"
+#include "cli/support/subprocess.hpp"
+#include "cli/terminal/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+namespace cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// Returns one folder per submission, so that graders side by side do not write the same files. If
+// it cannot be made, warns and returns nothing: the verdict does not need it.
+std::string replay_folder(const toolchain &t, const subject &what)
+{
+    std::string folder = t.source_root + "/.workbook/replays/" + what.name;
+    std::error_code problem;
+    fs::create_directories(folder, problem);
+    if (!problem) return folder;
+    fmt::print(stderr, "Failed calls are not kept to be repeated: {}\n",
+               cannot_write(folder, problem.value()));
+    return {};
+}
+
+// One implementation's programs: linked for the backend and, on gpu, also with the simulator,
+// which does the counting. Empty: not linked.
+struct workers_of {
+    std::string graded, counted;
+    std::vector<std::string> warnings = {}; // the compiler's, about the submission
+};
+
+// The grader's request; its fields are described in runner/grading_request.hpp.
+json request_of(const toolchain &t, const lab &l, const subject &what, const workers_of &worker,
+                const grade_options &options, const std::string &result_file)
+{
+    json r = {{"backend", options.backend},
+              {"worker", worker.graded},
+              {"naive", t.program(l, "naive", options.backend)},
+              {"submission", what.name},
+              {"source", t.shown(what.source)},
+              {"seed", options.seed},
+              {"result", result_file},
+              {"patience", options.patience},
+              {"processes", options.side_by_side}};
+    auto add = [&](const char *field, const std::string &value) {
+        if (!value.empty()) r[field] = value;
+    };
+    if (options.backend == "gpu") {
+        if (!worker.counted.empty()) {
+            r["counting_worker"] = worker.counted;
+            r["counting_naive"] = t.program(l, "naive", "sim");
+        }
+        if (l.library) r["library"] = t.program(l, "library", "gpu");
+    }
+    add("mpirun", l.mpirun);
+    if (options.replays) add("replays", replay_folder(t, what));
+    add("pictures", options.picture_folder);
+    add("case", options.pattern);
+    add("schedule", options.schedule);
+    add("kind", options.only);
+    add("counters", options.counters_file);
+    // The vendor's libraries lie in folders that the sandbox does not show.
+    if (what.ours && what.name == "library") r["sandbox"] = false;
+    if (options.require_sandbox) r["require_sandbox"] = true;
+    return r;
+}
+
+// Returns the result for a grader that ended unexpectedly or left no valid result.
+graded fault(const lab &l, const subject &what, const exit_result &e, const std::string &why)
+{
+    graded g;
+    g.status = infrastructure;
+    std::string said = sanitized(e.text, 4000);
+    if (e.what == exit_result::signalled && e.status == SIGXFSZ)
+        said += "A file may not become as large here as the grader needs it: raise the limit "
+                "(ulimit -f).";
+    g.document = grader_fault(l.name, what.name,
+                              fmt::format("the grader of {} {}{}", l.name, why,
+                                          said.empty() ? "" : ". It said:\n" + said));
+    return g;
+}
+
+// Tells the progress of a grader that writes {"cases": N} and then a line per finished case, and
+// keeps its other lines, which are messages.
+class grader_output {
+public:
+    explicit grader_output(const grade_progress &progress) : progress_(progress) {}
+    void take(std::string_view line)
+    {
+        if (line.starts_with("{\"cases\":")) {
+            all_ = std::max(0, std::atoi(line.data() + std::strlen("{\"cases\":")));
+        } else if (line.starts_with("{\"case\":")) {
+            if (progress_) progress_(++done_, all_);
+        } else {
+            messages_ += std::string(line) + "\n";
+        }
+    }
+    const std::string &messages() const { return messages_; }
+
+private:
+    const grade_progress &progress_;
+    int done_ = 0, all_ = 0;
+    std::string messages_;
+};
+
+// A value may be missing only because code for another TODO is not written yet: such a case asks
+// for that code first.
+void excuse_unwritten_steps(json &lab, const std::function<todo_list()> &todos)
+{
+    for (json &c : lab["cases"]) {
+        if (text_at(c, "verdict") != "UNINITIALISED" ||
+            !todos().waits_for_others(text_at(c, "name"), int(number_at(c, "line"))))
+            continue;
+        c.erase("line"); // the line itself is right
+        c["hint"] = "What is read there must be written first, and that is not done yet.";
+    }
+}
+
+graded read_result(const toolchain &t, const lab &l, const subject &what,
+                   const std::vector<std::string> &warnings, const exit_result &e,
+                   const std::string &path)
+{
+    graded g;
+    g.said = sanitized(e.text, 64 << 10);
+    g.status = e.status;
+    const bool exited = e.what == exit_result::exited;
+    if (exited && e.status == wrong_usage) return g; // --case names no case of this lab
+    if (exited && e.status == nothing_graded && !fs::exists(path)) {
+        g.document = skipped_lab(l.name, what.name, g.said, points_offered(t, l));
+        return g;
+    }
+    const bool expected = exited && (e.status == passed || e.status == failed ||
+                                     e.status == nothing_graded || e.status == infrastructure);
+    if (!expected) return fault(l, what, e, e.words());
+    if (!fs::exists(path))
+        return fault(l, what, e, fmt::format("{} and wrote no result", e.words()));
+    g.document = json::parse(read_text(path), nullptr, false);
+    const std::string wrong = invalid(g.document);
+    if (!wrong.empty()) return fault(l, what, e, fmt::format("wrote a result that {}", wrong));
+    g.from_grader = true;
+    json &lab = g.document["labs"][0];
+    if (!warnings.empty()) lab["warnings"] = warnings;
+    excuse_unwritten_steps(lab, [&] { return todos_of(t, l, what); });
+    return g;
+}
+
+graded run_grader(const toolchain &t, const lab &l, const subject &what, const workers_of &worker,
+                  const grade_options &options, const grade_progress &progress)
+{
+    std::string folder = t.build_root + "/submissions";
+    fs::create_directories(folder);
+    temporary_name result(folder);
+    grader_output output(progress);
+    child c;
+    c.arguments = {t.grader(l)};
+    c.input = request_of(t, l, what, worker, options, result.path()).dump();
+    c.folder = t.source_root;
+    c.wall = std::chrono::seconds(900);
+    c.keep = 0;
+    c.each_line = [&](std::string_view line) { output.take(line); };
+    exit_result e = run(c);
+    if (e.what == exit_result::not_started)
+        throw machine_error(fmt::format("{} {}", t.grader(l), e.words()));
+    e.text = output.messages();
+    graded g = read_result(t, l, what, worker.warnings, e, result.path());
+    g.worker = worker.graded;
+    g.seconds = e.seconds;
+    g.cpu_seconds = e.cpu_seconds;
+    return g;
+}
+
+} // namespace
+
+double points_offered(const toolchain &t, const lab &l)
+{
+    child c;
+    c.arguments = {t.grader(l), "--list"};
+    c.wall = std::chrono::seconds(60);
+    exit_result e = run(c);
+    std::vector<std::string> said = lines(e.text);
+    int points = 0, cases = 0;
+    bool right = e.ok() && !said.empty() &&
+                 std::sscanf(said.back().c_str(), "%d points in %d cases", &points, &cases) == 2;
+    if (!right) throw machine_error(fmt::format("{} --list {}", t.grader(l), e.words()));
+    return points;
+}
+
+std::vector<std::string> grade_targets(const toolchain &t, const lab &l, const subject &what,
+                                       const std::string &backend)
+{
+    std::vector<std::string> targets = grading_targets(t, l, backend);
+    if (what.ours)
+        for (const std::string &with : linked_with(backend)) {
+            if (what.name == "library" && !l.has_library(with)) continue;
+            targets.push_back(t.program(l, what.name, with));
+        }
+    else
+        for (const std::string &more : submission_targets(t, l)) targets.push_back(more);
+    return targets;
+}
+
+graded grade_one(const toolchain &t, const lab &l, const subject &what,
+                 const grade_options &options, const grade_progress &progress)
+{
+    if (what.ours)
+        return run_grader(t, l, what,
+                          {t.program(l, what.name, options.backend),
+                           what.name == "library" && !l.has_library("sim")
+                               ? std::string()
+                               : t.program(l, what.name, "sim")},
+                          options, progress);
+    built_submission built = build_submission(
+        t, {&l, what.source, linked_with(options.backend), what.object, options.require_sandbox});
+    if (!built.built()) {
+        graded g;
+        g.status = failed;
+        g.document = refused_build(l.name, what.name, built, points_offered(t, l));
+        g.cpu_seconds = built.cpu_seconds;
+        return g;
+    }
+    workers_of workers{built.workers.front(), built.workers.back(),
+                       telling_warnings(built.diagnostics)};
+    graded g = run_grader(t, l, what, workers, options, progress);
+    g.cpu_seconds += built.cpu_seconds;
+    return g;
+}
+
+} // namespace cli

@@ -1,0 +1,55 @@
+// Grades one implementation with a lab's grader; everything that can stop the grader becomes a
+// result.
+#pragma once
+
+#include "cli/results/result.hpp"
+#include "cli/submission/toolchain.hpp"
+#include "subject.hpp"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace cli {
+
+struct grade_options {
+    std::string backend = "auto"; // auto, gpu, sim; settled by choose_backend
+    std::string pattern;          // only cases whose name contains it
+    std::string seed;             // hexadecimal; settled by choose_seed
+    std::string schedule;         // the simulator's: index, random, late; empty: index
+    bool require_gpu = false;
+    bool solutions = false;
+    std::string submission; // a file instead of the stub
+    std::string json_file;
+    std::string picture_folder;   // for the pictures that some cases draw; empty: none
+    std::string only;             // correctness or speed; empty: both
+    std::string counters_file;    // for the simulator's counters; empty: none
+    bool require_sandbox = false; // nothing runs without a sandbox
+    int patience = 1;             // factor on the time limits of calls
+    int side_by_side = 1;         // processes that grade cases of one submission on the simulator
+    bool replays = false; // failed calls are kept in .workbook/replays, to be repeated alone
+};
+
+struct graded {
+    json document;            // one lab, always valid
+    int status = 0;           // passed, failed, nothing_graded, infrastructure, wrong_usage
+    bool from_grader = false; // the grader wrote the document, and did not fail at it
+    std::string said;         // the grader's messages, which are about the machine or the request
+    std::string worker;       // the program that was graded; empty: none was built
+    double seconds = 0, cpu_seconds = 0;
+};
+
+// Called after each finished case with the numbers of finished and chosen cases.
+using grade_progress = std::function<void(int done, int all)>;
+
+// Builds what is missing, except for ninja's targets (see grade_targets), and grades. Throws
+// stop_requested and machine_error.
+graded grade_one(const toolchain &t, const lab &l, const subject &what,
+                 const grade_options &options, const grade_progress &progress = {});
+std::vector<std::string> grade_targets(const toolchain &t, const lab &l, const subject &what,
+                                       const std::string &backend);
+
+// Returns a lab's points in total, by its grader's own list. Throws machine_error.
+double points_offered(const toolchain &t, const lab &l);
+
+} // namespace cli

@@ -1,0 +1,426 @@
+// Renders the result of one grade for a terminal.
+#include "text_report.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <filesystem>
+#include <map>
+#include <set>
+#include <span>
+#include <vector>
+
+namespace cli {
+
+namespace {
+
+constexpr int report_width = 80;
+
+// Fills lines up to `report_width` columns and ends each with a line break. Lines begin with
+// `indent` blanks, except that the first begins with `head`, if any.
+std::string paragraph(const std::string &text, int indent, const std::string &head = {})
+{
+    const std::vector<std::string> words = words_between_blanks(text);
+    if (words.empty()) return {};
+    const std::string begin = head.empty() ? std::string(std::size_t(indent), ' ') : head;
+    return begin +
+           wrapped(fmt::format("{}", fmt::join(words, " ")), report_width, indent, columns(begin)) +
+           "\n";
+}
+
+const json *member(const json *object, const char *key)
+{
+    if (!object || !object->is_object()) return nullptr;
+    const auto at = object->find(key);
+    return at == object->end() ? nullptr : &*at;
+}
+
+bool flag(const case_view &c, const char *key)
+{
+    const json *at = member(c.whole, key);
+    return at && at->is_boolean() && at->get<bool>();
+}
+
+std::string counted_words(double value, const std::string &unit)
+{
+    if (unit == "%") return fmt::format("{:.4g} %", 100 * value);
+    return unit.empty() ? fmt::format("{:.4g}", value) : fmt::format("{:.4g} {}", value, unit);
+}
+
+std::string timed_words(const case_view &c)
+{
+    const json *speedup = member(c.whole, "speedup"), *fraction = member(c.whole, "fraction");
+    if (!speedup || !(*speedup)["median"].is_number()) return {};
+    std::string text = fmt::format("{:.2f}x naive", number_at(*speedup, "median"));
+    if (const json *low = member(speedup, "low"); low && low->is_number())
+        text += fmt::format(" ({:.2f} to {:.2f}, {:g} pairs)", low->get<double>(),
+                            number_at(*speedup, "high"), number_at(*speedup, "pairs"));
+    else
+        text += " (shown, not graded)";
+    if (const double required = number_at(*speedup, "required"); required > 0)
+        text += fmt::format(", needs {:g}x", required);
+    if (fraction) {
+        text += fmt::format("; {:.0f} % of {}", 100 * number_at(*fraction, "value"),
+                            text_at(*fraction, "of"));
+        if (const double required = number_at(*fraction, "required"); required > 0)
+            text += fmt::format(", needs {:.0f} %", 100 * required);
+    }
+    const json *library = member(member(c.whole, "measured"), "library_ratio");
+    if (library && library->is_number())
+        text += fmt::format("; {:.2f}x the library", library->get<double>());
+    const json *by_median = member(speedup, "decided_by_median");
+    if (by_median && *by_median == true) text += "; too noisy for an interval, the median decided";
+    return text;
+}
+
+// The measured times and counters of a speed case.
+std::string gates(const case_view &c)
+{
+    std::string text = timed_words(c);
+    const json *counters = member(c.whole, "counters");
+    if (!counters || !counters->is_object()) return text;
+    const json *gate = member(c.whole, "counted_gates"), *naive = member(c.whole, "naive_counters");
+    for (const auto &[what, value] : counters->items()) {
+        const json *of_gate = member(gate, what.c_str());
+        const std::string unit = of_gate ? text_at(*of_gate, "unit") : "";
+        text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", what,
+                            counted_words(number_at(*counters, what.c_str()), unit));
+        if (member(naive, what.c_str()))
+            text +=
+                fmt::format(" (naive {})", counted_words(number_at(*naive, what.c_str()), unit));
+    }
+    return text;
+}
+
+std::string more_points(const case_view &c) { return text_at(*c.whole, "more_points"); }
+
+// Text that the submission printed in the case.
+std::string printed_text(const case_view &c)
+{
+    const std::vector<std::string> printed = lines(text_at(*c.whole, "printed"));
+    if (printed.empty()) return {};
+    std::string text = "    It printed:\n";
+    constexpr std::size_t max_lines = 12;
+    for (std::size_t n = 0; n < std::min(max_lines, printed.size()); ++n)
+        text += "    | " + printed[n].substr(0, report_width - 6) + "\n";
+    if (printed.size() > max_lines || flag(c, "printed_cut")) text += "    | (more was cut)\n";
+    return text;
+}
+
+// Short message for a function's first failure that is not shown in full.
+std::string in_short(const std::string &message)
+{
+    constexpr std::size_t max_length = 200; // three lines
+    std::string text = message.substr(0, message.find(". "));
+    if (text.size() > max_length) {
+        const std::size_t end = text.rfind(' ', max_length - 4);
+        text = text.substr(0, end == text.npos ? max_length - 4 : end) + " ...";
+    } else if (!text.empty() && text.back() != '.') {
+        text += '.';
+    }
+    return text;
+}
+
+bool skipped(const case_view &c) { return c.verdict == "SKIPPED"; }
+
+struct tally {
+    std::size_t cases = 0, passed = 0, not_written = 0, skipped = 0, faults = 0;
+    double points = 0, max_points = 0, open = 0;
+    std::vector<const case_view *> speed;
+};
+
+class report {
+public:
+    report(const json &document, const report_context &context)
+        : document_(document), context_(context), lab_(labs_of(document).at(0)), out_(context.out)
+    {
+        if (const json *names = member(&document.at("labs")[0], "not_chosen"))
+            not_chosen_ = names->get<std::vector<std::string>>();
+        for (const std::string &name : not_chosen_) ++cases_of_[function_of(name)];
+        for (const case_view &c : lab_.cases) add(c);
+        order_failures();
+    }
+
+    std::string text() const
+    {
+        std::string text = heading() + failures() + "\n";
+        for (const std::string &f : functions_) text += function_line(f);
+        for (const std::string &note : open_notes(lab_)) text += paragraph(note, 2);
+        text += unwatched_note() + printed_in_passing();
+        if (lab_.status == "error")
+            return text + "\n" +
+                   paragraph("Not graded: a fault of the machine or of the workbook left cases "
+                             "without a verdict. That is no fault of the file, and no zero.",
+                             0);
+        text += fmt::format("\n{:g} of {:g} points{}", lab_.points, lab_.max_points,
+                            open_words(lab_.open_points));
+        text += simulated() ? " (simulated: efficiency is counted, not timed)\n" : "\n";
+        return text + next_step();
+    }
+
+private:
+    bool simulated() const { return text_at(document_, "backend") == "sim"; }
+
+    void add(const case_view &c)
+    {
+        const std::string f = function_of(c.name);
+        ++cases_of_[f];
+        if (!tallies_.count(f)) functions_.push_back(f);
+        tally &t = tallies_[f];
+        ++t.cases;
+        t.passed += c.passed();
+        t.points += c.points;
+        t.max_points += c.max_points;
+        t.not_written += c.verdict == "NOT_WRITTEN";
+        t.skipped += skipped(c);
+        t.faults += c.verdict == "INFRA_ERROR";
+        t.open += c.open_points;
+        // Another submission may be judged here where this one uses something unsupported.
+        if (!flag(c, "unsupported")) out_of_reach_ += c.open_points;
+        if (member(c.whole, "steps")) t.speed.push_back(&c);
+    }
+
+    // A function that writes nothing in any case counts as not written: it gets one line, not one
+    // per case. That is unknown if only some of its cases were chosen.
+    bool nothing_written(const std::string &function) const
+    {
+        return tallies_.at(function).not_written == cases_of_.at(function);
+    }
+
+    void order_failures()
+    {
+        std::vector<grading::case_outcome> outcomes;
+        for (const case_view &c : lab_.cases)
+            outcomes.push_back({c.name, !c.passed() && !skipped(c), c.verdict == "NOT_WRITTEN",
+                                c.kind == "speed"});
+        for (const std::string &name : not_chosen_) outcomes.push_back({name, false, true, false});
+        for (std::size_t i : grading::order_to_mend(outcomes, context_.todos)) {
+            const case_view &c = lab_.cases[i];
+            if (!first_)
+                first_ = &c;
+            else if (!nothing_written(function_of(c.name)))
+                others_.push_back(&c);
+        }
+        to_write_ = first_ && nothing_written(function_of(first_->name));
+    }
+
+    std::string heading() const
+    {
+        const std::string who =
+            lab_.submission == "stub" ? "labs/" + lab_.lab + "/stub.cu" : lab_.submission;
+        const json *gpu = member(member(&document_, "env"), "gpu");
+        const std::string where =
+            simulated() ? "on the simulator" : "on " + (gpu ? gpu->get<std::string>() : "a GPU");
+        std::string text = paragraph(
+            fmt::format("{}: {} {}, seed {}", lab_.lab, who, where, text_at(document_, "seed")), 0);
+        return text.replace(0, lab_.lab.size(), bold(out_, lab_.lab));
+    }
+
+    std::string failure(const case_view &c) const
+    {
+        std::string text = paragraph(c.name, 4, c.verdict + "  ");
+        text = "\n" + text.replace(0, c.verdict.size(), bad(out_, c.verdict));
+        text += paragraph(c.message, 4);
+        const std::string todo =
+            c.verdict == "INFRA_ERROR" ? "" : context_.todos.words(c.named_in_todo(), c.line);
+        if (!c.hint.empty())
+            text += paragraph("Try: " + c.hint + (todo.empty() ? "" : " (" + todo + ")"), 4);
+        else if (!todo.empty())
+            text += paragraph("It belongs to " + todo + ".", 4);
+        for (const std::string &warning : lab_.warnings)
+            text += paragraph("nvcc warned: " + warning, 4);
+        // The message already lists the missed counters.
+        if (!timed_words(c).empty()) text += paragraph(gates(c), 4);
+        text += paragraph(more_points(c), 4) + printed_text(c);
+        const std::string replay = text_at(*c.whole, "replay");
+        // The simulator already reports more than a debugger could.
+        if (!replay.empty() && !simulated())
+            text += fmt::format(
+                "    Repeat this call alone, under cuda-gdb, ncu or compute-sanitizer:\n"
+                "      {} --replay \\\n        '{}'\n",
+                std::filesystem::proximate(context_.worker).string(),
+                std::filesystem::proximate(replay).string());
+        return text;
+    }
+
+    std::string failures() const
+    {
+        std::string text;
+        if (first_ && !to_write_) text += failure(*first_);
+        // Where the next step is to write a function, the first failure of one that is written is
+        // still told in full.
+        std::span<const case_view *const> rest = others_;
+        if (to_write_ && !others_.empty()) {
+            text += "\nNot passed, and for later:" + failure(*others_[0]);
+            rest = rest.subspan(1);
+        }
+        if (rest.empty()) return text;
+        text += "\nAlso not passed:\n";
+        std::set<std::string> shown{function_of((to_write_ ? others_[0] : first_)->name)};
+        for (const case_view *c : rest) {
+            text += paragraph(c->name + (flag(*c, "not_tried") ? " (not tried)" : ""), 23,
+                              fmt::format("    {:<18} ", c->verdict));
+            if (shown.insert(function_of(c->name)).second)
+                text += paragraph(in_short(c->message), 23);
+        }
+        return text;
+    }
+
+    std::string function_line(const std::string &f) const
+    {
+        const tally &t = tallies_.at(f);
+        const bool none = nothing_written(f);
+        const std::string mark = t.passed == t.cases               ? good(out_, "ok  ")
+                                 : none                            ? "todo"
+                                 : t.faults                        ? "err "
+                                 : t.passed + t.skipped == t.cases ? "open"
+                                                                   : bad(out_, "FAIL");
+        const std::string todo = context_.todos.words(f);
+        std::string what = none ? "not written yet" + (todo.empty() ? "" : ": " + todo)
+                                : fmt::format("{} of {} cases", t.passed, t.cases);
+        if (t.open > 0) what += fmt::format(", {:g} point{} open", t.open, t.open == 1 ? "" : "s");
+        std::string text = fmt::format("  {}  {:<20} {:<30} {:>3g} of {:>3g} points\n", mark, f,
+                                       what, t.points, t.max_points);
+        for (const case_view *c : t.speed) {
+            if (!c->passed()) continue;
+            text += paragraph(c->name + ": " + gates(*c), 8);
+            if (const std::string more = more_points(*c); !more.empty())
+                text += paragraph(
+                    fmt::format("{:g} of {:g} points. {}", c->points, c->max_points, more), 8);
+        }
+        return text;
+    }
+
+    // Says once that some kernels were only partly checked for races.
+    std::string unwatched_note() const
+    {
+        std::size_t cases = 0;
+        const case_view *first = nullptr;
+        for (const case_view &c : lab_.cases)
+            if (member(c.whole, "races_partly_unwatched") && cases++ == 0) first = &c;
+        if (!first) return {};
+        return paragraph(fmt::format("Note: races were looked for in a part of kernel {} only, in "
+                                     "{} case{}: it touches more memory than the simulator keeps "
+                                     "track of. The first: {}.",
+                                     text_at(*first->whole, "races_partly_unwatched"), cases,
+                                     cases == 1 ? "" : "s", first->name),
+                         2);
+    }
+
+    // Mentions text printed in passed cases, which the report does not show otherwise.
+    std::string printed_in_passing() const
+    {
+        std::vector<const case_view *> printed;
+        for (const case_view &c : lab_.cases)
+            if (c.passed() && member(c.whole, "printed")) printed.push_back(&c);
+        if (printed.empty()) return {};
+        if (lab_.cases.size() == 1) return "\n" + printed_text(*printed[0]);
+        return paragraph(fmt::format("It printed in {} case{} that passed; to read it: {} "
+                                     "--case \"{}\"",
+                                     printed.size(), printed.size() == 1 ? "" : "s",
+                                     context_.command, printed[0]->name),
+                         2);
+    }
+
+    // Returns the longest beginning of a case's name that fits into `room` columns, if it
+    // identifies the case; else the whole name.
+    std::string part_of_name(const std::string &name, std::size_t room) const
+    {
+        auto other = [&](const std::string &of, const std::string &part) {
+            return of != name && of.find(part) != of.npos;
+        };
+        auto means_it_alone = [&](const std::string &part) {
+            return std::none_of(lab_.cases.begin(), lab_.cases.end(),
+                                [&](const case_view &c) { return other(c.name, part); }) &&
+                   std::none_of(not_chosen_.begin(), not_chosen_.end(),
+                                [&](const std::string &n) { return other(n, part); });
+        };
+        for (std::size_t end = name.size(); end != 0 && end != name.npos;
+             end = name.rfind(' ', end - 1)) {
+            const std::string part = name.substr(0, end);
+            if (part.size() <= room) return means_it_alone(part) ? part : name;
+        }
+        return name;
+    }
+
+    // A command of one line, or of two with a continuation.
+    std::string how_to_grade_case(const std::string &name) const
+    {
+        const std::string option = " --case \"";
+        if (std::size_t used = 2 + context_.command.size() + option.size() + 1; used < report_width)
+            if (std::string part = part_of_name(name, report_width - used);
+                used + part.size() <= report_width)
+                return context_.command + option + part + "\"";
+        const std::string margin = "   ";
+        const std::size_t used = margin.size() + option.size() + 1;
+        return context_.command + " \\\n" + margin + option +
+               part_of_name(name, report_width - used) + "\"";
+    }
+
+    // Returns an empty string if nothing is left to do.
+    std::string next_words() const
+    {
+        if (first_ && !to_write_) return how_to_grade_case(first_->name);
+        if (lab_.points + out_of_reach_ >= lab_.max_points) return {};
+        const std::string file = context_.source.empty() ? "it" : context_.source;
+        const todo_list::open_todo open =
+            first_ ? context_.todos.open_of(first_->name) : todo_list::open_todo();
+        if (open.line > 0)
+            return fmt::format("write TODO {} ({}:{}), then {}", open.next, file, open.line,
+                               context_.command);
+        return fmt::format("edit {}, then {}", file, context_.command);
+    }
+
+    std::string next_step() const
+    {
+        const std::string next = next_words();
+        if (next.empty()) return {};
+        if (next.size() + 6 <= report_width) return "Next: " + next + "\n";
+        return "Next:\n" + (to_write_ || !first_ ? paragraph(next, 2) : "  " + next + "\n");
+    }
+
+    const json &document_;
+    const report_context &context_;
+    const lab_view lab_;
+    const terminal &out_;
+    std::vector<std::string> not_chosen_;         // names of the lab's other cases
+    std::vector<std::string> functions_;          // in the order of their first cases
+    std::map<std::string, tally> tallies_;        // by function
+    std::map<std::string, std::size_t> cases_of_; // by function, including cases not chosen
+    const case_view *first_ = nullptr;            // the failure to mend first
+    std::vector<const case_view *> others_;       // other failures, in the order to mend them
+    bool to_write_ = false;                       // the function of first_ is not written yet
+    double out_of_reach_ = 0;                     // points that no change of the file brings here
+};
+
+} // namespace
+
+std::string text_report(const json &document, const report_context &context)
+{
+    return report(document, context).text();
+}
+
+std::string case_report(const case_view &c, const terminal &out)
+{
+    std::string text = fmt::format("{}  {}\n", bad(out, c.verdict), c.name);
+    text += fmt::format("  {}\n", wrapped(c.message, out.width, 2));
+    if (!c.hint.empty()) text += fmt::format("  {}\n", wrapped(c.hint, out.width, 2));
+    return text;
+}
+
+std::string refused_build_report(const json &document, const report_context &context)
+{
+    const lab_view lab = labs_of(document).at(0);
+    const case_view &c = lab.cases.at(0);
+    const terminal &out = context.out;
+    const std::string said = text_at(*c.whole, "output");
+    std::string text = fmt::format("{}: {}\n\n", bold(out, lab.lab), context.source);
+    text += fmt::format("{}\n", bad(out, c.verdict));
+    if (said.find(c.message) == said.npos) // else the compiler's output has it
+        text += fmt::format("  {}\n", wrapped(c.message, out.width, 2));
+    text += compiler_words(said, out.width);
+    if (!c.hint.empty()) text += fmt::format("  Try: {}\n", wrapped(c.hint, out.width, 2));
+    return text + fmt::format("\nNext: mend it, then {}\n", bold(out, context.command));
+}
+
+} // namespace cli

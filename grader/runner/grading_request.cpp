@@ -1,0 +1,126 @@
+// Reads the request that starts a run of the grader.
+#include "grading_request.hpp"
+
+#include "text/words.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <system_error>
+#include <vector>
+
+namespace grading {
+
+namespace {
+
+using nlohmann::json;
+
+// Hands out the fields of an object, each once, and finally those that nobody took.
+class fields {
+public:
+    explicit fields(const std::string &text) : left_(json::parse(text, nullptr, false))
+    {
+        if (!left_.is_object()) throw bad_request("a request is a JSON object");
+    }
+
+    template <class T> void take(const char *name, T &to)
+    {
+        const auto at = left_.find(name);
+        if (at == left_.end()) return;
+        try {
+            at->get_to(to);
+        } catch (const json::type_error &) {
+            throw bad_request(fmt::format("\"{}\" is of the wrong type: {}", name, at->dump()));
+        }
+        left_.erase(at);
+    }
+    void take_program(const char *name, std::string &path)
+    {
+        take(name, path);
+        if (!path.empty() && access(path.c_str(), X_OK) != 0)
+            throw bad_request(fmt::format("\"{}\" is not an executable file: {}", name, path));
+    }
+    void take_number(const char *name, int &to, int max)
+    {
+        take(name, to);
+        if (to < 1 || to > max)
+            throw bad_request(fmt::format("\"{}\" is not between 1 and {}: {}", name, max, to));
+    }
+    // Takes one of the words, or nothing.
+    std::string take_word(const char *name, const std::vector<std::string> &words)
+    {
+        std::string word;
+        take(name, word);
+        if (!word.empty() && std::find(words.begin(), words.end(), word) == words.end())
+            throw bad_request(
+                fmt::format("\"{}\" is none of {}: {}", name, fmt::join(words, ", "), word));
+        return word;
+    }
+    void require_none_left() const
+    {
+        if (!left_.empty())
+            throw bad_request(fmt::format("there is no field \"{}\"", left_.begin().key()));
+    }
+
+private:
+    json left_;
+};
+
+std::uint64_t parse_seed(const std::string &digits)
+{
+    std::uint64_t seed = 0;
+    const auto [end, error] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), seed, 16);
+    if (error != std::errc() || end != digits.data() + digits.size())
+        throw bad_request("\"seed\" is no hexadecimal number of at most 16 digits: " + digits);
+    return seed;
+}
+
+} // namespace
+
+grading_request parse_request(const std::string &text)
+{
+    fields f(text);
+    grading_request r;
+    run_options &o = r.options;
+    const std::string backend = f.take_word("backend", {"sim", "gpu"});
+    f.take_program("worker", o.worker);
+    f.take_program("naive", o.naive);
+    f.take_program("library", o.library);
+    f.take_program("counting_worker", o.counting_worker);
+    f.take_program("counting_naive", o.counting_naive);
+    f.take_program("mpirun", o.mpirun);
+    f.take("submission", o.submission);
+    f.take("source", o.source);
+    std::string seed;
+    f.take("seed", seed);
+    const std::string schedule = f.take_word("schedule", {"index", "random", "late"});
+    f.take("case", r.pattern);
+    r.kind = f.take_word("kind", {"correctness", "speed"});
+    f.take("result", r.result_file);
+    f.take("counters", r.counters_file);
+    f.take_number("processes", r.processes, 64);
+    f.take("replays", o.replay_folder);
+    f.take("pictures", o.picture_folder);
+    f.take("keep_replays", o.keep_replays);
+    f.take("sandbox", o.sandbox);
+    f.take("require_sandbox", o.require_sandbox);
+    f.take_number("patience", o.patience, 100);
+    f.require_none_left();
+    if (backend.empty() || o.worker.empty() || o.naive.empty())
+        throw bad_request("\"backend\", \"worker\" and \"naive\" are required");
+    o.simulated = backend == "sim";
+    o.random_schedule = schedule == "random";
+    o.late_streams = schedule == "late";
+    o.keep_counts = !r.counters_file.empty();
+    if (o.submission.empty()) o.submission = "submission";
+    o.seed = seed.empty() ? unforeseen() >> 32 : parse_seed(seed);
+    return r;
+}
+
+} // namespace grading

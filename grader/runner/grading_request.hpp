@@ -1,0 +1,42 @@
+// The request that starts a run of the grader.
+#pragma once
+
+#include "case_run.hpp"
+
+#include <stdexcept>
+#include <string>
+
+namespace grading {
+
+// The message names the field and what it may hold.
+class bad_request : public std::invalid_argument {
+    using invalid_argument::invalid_argument;
+};
+
+struct grading_request {
+    run_options options;
+    std::string pattern;       // the case of this name, or all whose name contains it; empty: all
+    std::string kind;          // only correctness or only speed cases; empty: both
+    std::string result_file;   // for result.json; empty: none is written
+    std::string counters_file; // for the counters of each case's largest call; empty: none
+    int processes = 1;         // that grade cases at a time on the simulator
+};
+
+// Parses a JSON object. The submission cannot read the request, which holds the seed.
+//   "backend"           "sim" or "gpu"
+//   "worker", "naive"   paths of programs; both are required
+//   "library", "counting_worker", "counting_naive", "mpirun"
+//                       paths of programs, see run_options
+//   "submission"        "stub", "solution", or a file's name
+//   "source"            the submission's file, for messages
+//   "seed"              a string of up to 16 hexadecimal digits; default: random
+//   "schedule"          "index", "random" or "late": the simulator's order of blocks and streams
+//   "case", "kind", "result", "counters", "processes"
+//                       see grading_request
+//   "replays", "pictures"  folders, see run_options
+//   "keep_replays", "sandbox", "require_sandbox"  true or false
+//   "patience"          1 to 100, a factor on every time limit
+// Throws bad_request, also for an unknown field.
+grading_request parse_request(const std::string &text);
+
+} // namespace grading
