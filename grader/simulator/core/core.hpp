@@ -25,6 +25,7 @@ using operand = std::uint32_t;
 inline constexpr operand constant_bit = 0x80000000u;
 inline constexpr operand no_operand = ~operand{0};
 inline constexpr lane_mask all_lanes = ~lane_mask{0};
+inline bool is_register(operand o) { return (o & constant_bit) == 0; }
 
 // Generic addresses of the small spaces lie above everything a process can map.
 inline constexpr std::uint64_t shared_window = std::uint64_t{1} << 56;
@@ -74,7 +75,7 @@ enum instruction_flags : std::uint8_t { // bits of instruction::flags
     only_moved = 2, // a load whose registers go only to stores
     negate_b = 4,
     negate_c = 8,
-    guess = 16,         // a load, see cas_loops.hpp
+    guess = 16,         // a load, see decode/cas_loops.hpp
     leaves_kernel = 32, // exit: also ends a thread that is inside a function
     orders_memory = 64, // a warp-synchronous instruction: __syncwarp
     strong = 128,       // an access: volatile, atomic or with a memory order

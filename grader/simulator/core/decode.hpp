@@ -1,8 +1,7 @@
-// Decodes PTX statements into instructions that the machine runs.
+// Decodes PTX statements into instructions that the machine runs; decode/ holds the decoder.
 #pragma once
 
 #include "core.hpp"
-#include "simulator/ptx/control_flow.hpp"
 
 #include <functional>
 #include <optional>
@@ -43,89 +42,7 @@ struct decode_input {
 // becomes one that ends the grid when it is reached.
 void decode(code &out, ptx::body body, const decode_input &);
 
-// The role of a handler's instruction; `other` for null.
-instruction_role::kind kind_of(handler);
-
 // The opcodes that have handlers, up to their first dot; "core" stands for the machine's own.
 std::set<std::string> handled_opcodes();
-
-// A statement's file and line for messages: inlined library code has the line that called it.
-place_name place_shown(const ptx::body &, const ptx::module_text &, int place, int first_place);
-
-// An instruction before register allocation: operand fields hold register numbers.
-struct draft {
-    instruction ins;
-    bool extra_reads = false;   // ins.extra is an operand that is read
-    bool offset_writes = false; // ins.offset is an operand that is written
-    enum class list_role : std::uint8_t { none, writes, reads } list = list_role::none;
-    bool writes_d = true; // false: d is read
-};
-
-inline bool is_register(operand o) { return (o & constant_bit) == 0; }
-
-// Call f with each register that the instruction reads, or writes.
-template <class F>
-void each_read(const draft &d, const std::vector<std::vector<operand>> &lists, F f)
-{
-    auto visit = [&](operand o) {
-        if (is_register(o)) f(o);
-    };
-    visit(d.ins.a);
-    visit(d.ins.b);
-    visit(d.ins.c);
-    visit(d.ins.guard);
-    if (!d.writes_d) visit(d.ins.d);
-    if (d.extra_reads) visit(d.ins.extra);
-    if (d.list == draft::list_role::reads)
-        for (operand o : lists[d.ins.extra]) visit(o);
-}
-
-template <class F>
-void each_write(const draft &d, const std::vector<std::vector<operand>> &lists, F f)
-{
-    if (d.writes_d && is_register(d.ins.d)) f(d.ins.d);
-    if (d.offset_writes) f(static_cast<operand>(d.ins.offset));
-    if (d.list == draft::list_role::writes)
-        for (operand o : lists[d.ins.extra])
-            if (is_register(o)) f(o);
-}
-
-enum class register_class : std::uint8_t { predicate, narrow, wide }; // 4 bytes; 32 x 4; 32 x 8
-register_class class_of(ptx::type);
-
-// The register class that a handler needs for an operand. Handlers do not check: an operand of
-// another class, or a missing one, would make them access memory beyond a register.
-enum class need : std::uint8_t {
-    nothing,
-    predicate,
-    narrow,
-    wide,
-    narrow_or_none,
-    wide_or_none,
-    data,     // wide if bit 0 of instruction::wide is set, otherwise narrow
-    address,  // the same with bit 1
-    combined, // a predicate if a comparison is combined with one
-    amount,   // of cp.async: none, or bytes to read; a predicate if instruction::extra is set
-};
-struct operand_needs {
-    need d = need::nothing, a = need::nothing, b = need::nothing, c = need::nothing,
-         extra = need::nothing, list = need::nothing;
-    // Loads into d, or stores from b; the list's registers if there is more than one element.
-    bool loads = false, stores = false;
-};
-operand_needs needs_of(std::string_view handler); // by the name of its table row
-const operand_needs &needs_of(handler);
-std::size_t sources_of(std::string_view op); // of plain arithmetic
-bool fits(const draft &, const operand_needs &, const std::vector<std::vector<operand>> &lists,
-          const std::function<std::optional<register_class>(operand)> &class_of);
-
-// Allocates registers: those whose live ranges do not overlap share a position. Rewrites the
-// operands of drafts and lists; returns the bytes of a frame. Blocks hold draft indices.
-std::uint32_t place_registers(std::vector<draft> &, std::vector<std::vector<operand>> &lists,
-                              const std::vector<basic_block> &,
-                              const std::vector<register_class> &);
-
-// The carry flag of add.cc and similar: a predicate at the start of every frame.
-inline constexpr operand carry_operand = 0;
 
 } // namespace simulator::core

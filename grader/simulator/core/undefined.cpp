@@ -1,6 +1,5 @@
 // Follows values loaded from uninitialised memory to where they are used.
 #include "undefined.hpp"
-#include "decode.hpp"
 #include "simulator/lanes/handler_table.hpp"
 #include "simulator/lanes/lanes.hpp"
 #include "simulator/machine/memory.hpp"

@@ -1,10 +1,12 @@
 // Builds the opcode table from the handlers of the best instruction set that this CPU has.
-#include "decode.hpp"
+#include "draft.hpp"
+#include "simulator/core/decode.hpp"
+#include "simulator/core/textures.hpp"
+#include "simulator/core/warp_ops.hpp"
 #include "simulator/lanes/handler_table.hpp"
-#include "textures.hpp"
-#include "warp_ops.hpp"
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <unordered_map>
 

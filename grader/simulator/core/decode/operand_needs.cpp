@@ -1,5 +1,5 @@
 // The number, register class and size of the operands that each handler relies on.
-#include "decode.hpp"
+#include "draft.hpp"
 #include "simulator/lanes/handler_table.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // Allocates registers: liveness over the basic blocks, then a linear scan over live intervals.
-#include "decode.hpp"
+#include "draft.hpp"
 
 #include <algorithm>
 #include <queue>

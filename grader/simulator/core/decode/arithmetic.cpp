@@ -1,0 +1,265 @@
+// Decodes arithmetic, logic and comparisons.
+#include "decoder.hpp"
+#include "simulator/lanes/handler_table.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace simulator::core::decoding {
+namespace {
+
+type doubled(type t)
+{
+    switch (t) {
+    case type::u16:
+        return type::u32;
+    case type::s16:
+        return type::s32;
+    case type::u32:
+        return type::u64;
+    default:
+        return type::s64;
+    }
+}
+
+// The types of an arithmetic instruction's sources, where they differ from `t`.
+type source_type(const statement &s, type t, std::size_t k)
+{
+    auto op = s.op[0];
+    if ((op == "shl" || op == "shr") && k == 1) return type::u32;
+    if (op == "selp" && k == 2) return type::pred;
+    if (op == "slct" && k == 2) return last_type(s);
+    if (op == "bfe" && k >= 1) return type::u32;
+    if (op == "bfi" && k >= 2) return type::u32;
+    if (op == "mad" && s.op.size() > 1 && s.op[1] == "wide" && k == 2) return doubled(t);
+    return t;
+}
+
+type result_type(const statement &s, type t)
+{
+    auto op = s.op[0];
+    if (op == "popc" || op == "clz" || op == "bfind") return type::u32;
+    if (op == "testp") return type::pred;
+    if ((op == "mul" || op == "mad") && s.op.size() > 1 && s.op[1] == "wide") return doubled(t);
+    return t;
+}
+
+// Returns div.rn.ftz.f32 for div.ftz.rn.f32, which ptxas accepts as well.
+std::string with_rounding_first(const statement &s)
+{
+    std::string name(s.op[0]);
+    const auto add = [&](bool rounding) {
+        for (std::size_t k = 1; k < s.op.size(); ++k) {
+            const auto part = s.op[k];
+            const bool is = part == "rn" || part == "rz" || part == "rm" || part == "rp" ||
+                            part == "approx" || part == "full";
+            if (is == rounding) name += "." + std::string(part);
+        }
+    };
+    add(true);
+    add(false);
+    return name;
+}
+
+// setp and set of f16 and bf16 share one handler for all comparisons.
+std::uint32_t half_comparison_named(std::string_view name)
+{
+    static constexpr std::string_view names[] = {"eq",  "ne",  "lt",  "le",  "gt",  "ge",  "equ",
+                                                 "neu", "ltu", "leu", "gtu", "geu", "num", "nan"};
+    auto at = std::find(std::begin(names), std::end(names), name);
+    if (at == std::end(names)) throw unknown_instruction{};
+    return static_cast<std::uint32_t>(at - std::begin(names)) << half_comparison_shift;
+}
+
+} // namespace
+
+void decoder::decode_plain(const statement &s)
+{
+    auto op = s.op[0];
+    std::string name = s.opcode();
+    std::size_t operands = s.operands.size();
+    if (operands != sources_of(op) + (op == "lop3" ? 2 : 1)) throw unknown_instruction{};
+    type t = last_type(s);
+    if (op == "slct") t = ptx::type_named(part(s, s.op.size() - 2));
+    if (op == "dp4a" || op == "dp2a" || op == "vabsdiff4") t = type::u32;
+    std::uint32_t extra = 0;
+    if (op == "lop3") {
+        if (s.operands[4].what != kind::immediate) throw unknown_instruction{};
+        extra = static_cast<std::uint32_t>(s.operands[4].bits);
+        operands = 4;
+    }
+    if (op == "prmt") {
+        static constexpr std::string_view modes[] = {"", "f4e", "b4e", "rc8", "ecl", "ecr", "rc16"};
+        auto m = std::find(std::begin(modes), std::end(modes), s.op.size() > 2 ? s.op[2] : "");
+        if (m == std::end(modes)) throw unknown_instruction{};
+        extra = static_cast<std::uint32_t>(m - std::begin(modes));
+        name = "prmt.b32";
+        t = type::b32;
+    }
+    handler h = find_handler(name);
+    if (h == nullptr) h = need(with_rounding_first(s));
+    if (t == type::none) throw unknown_instruction{};
+    operand in[4] = {no_operand, no_operand, no_operand, no_operand};
+    std::uint8_t flags = 0;
+    for (std::size_t k = 1; k < operands; ++k) {
+        in[k - 1] = source(s.operands[k], source_type(s, t, k - 1));
+        if (s.operands[k].negated) flags |= k == 1 ? negate_a : k == 2 ? negate_b : negate_c;
+    }
+    operand d = destination(s.operands[0], result_type(s, t));
+    draft &x = emit(h);
+    x.ins.d = d;
+    x.ins.a = in[0];
+    x.ins.b = in[1];
+    x.ins.c = in[2];
+    x.ins.flags = flags;
+    x.ins.extra = extra;
+    bool carries = op == "addc" || op == "subc" || op == "madc" || has_part(s, "cc");
+    if (carries) x.ins.extra = carry_operand;
+    if (operands == 5) {
+        x.ins.extra = in[3];
+        x.extra_reads = (in[3] & constant_bit) == 0;
+    }
+}
+
+// Arithmetic on f16 and bf16: the modifiers become half_flags.
+void decoder::decode_half(const statement &s, type t)
+{
+    std::uint32_t flags = 0;
+    for (std::size_t k = 1; k + 1 < s.op.size(); ++k) {
+        auto part = s.op[k];
+        if (part == "ftz")
+            flags |= half_ftz;
+        else if (part == "sat")
+            flags |= half_saturate;
+        else if (part == "relu")
+            flags |= half_relu;
+        else if (part == "NaN")
+            flags |= half_nan;
+        else if (part != "rn" && part != "approx")
+            throw unknown_instruction{};
+    }
+    handler h = need("half." + std::string(s.op[0]) + "." + std::string(s.op.back()));
+    if (s.operands.size() != sources_of(s.op[0]) + 1) throw unknown_instruction{};
+    operand in[3] = {no_operand, no_operand, no_operand};
+    for (std::size_t k = 1; k < s.operands.size(); ++k) in[k - 1] = source(s.operands[k], t);
+    operand to = destination(s.operands[0], t);
+    draft &x = emit(h);
+    x.ins.d = to;
+    x.ins.a = in[0];
+    x.ins.b = in[1];
+    x.ins.c = in[2];
+    x.ins.extra = flags;
+}
+
+void decoder::decode_compare(const statement &s)
+{
+    bool set = s.op[0] == "set";
+    type t = last_type(s);
+    std::string name = std::string(s.op[0]) + "." + std::string(part(s, 1));
+    bool half = is_half(t);
+    if (half) name = std::string("half.") + std::string(s.op[0]);
+    std::uint32_t extra = half ? half_comparison_named(part(s, 1)) : 0;
+    std::size_t types = set ? 2 : 1;
+    if (s.op.size() < 2 + types) throw unknown_instruction{};
+    for (std::size_t k = 2; k + types < s.op.size(); ++k) {
+        auto part = s.op[k];
+        if (part == "and")
+            extra |= combine_and;
+        else if (part == "or")
+            extra |= combine_or;
+        else if (part == "xor")
+            extra |= combine_xor;
+        else if (part == "ftz")
+            extra |= combine_ftz;
+        else
+            throw unknown_instruction{};
+    }
+    for (std::size_t k = s.op.size() - types; k < s.op.size(); ++k)
+        name += "." + std::string(s.op[k]);
+    handler h = need(name);
+    std::size_t first = s.paired ? 2 : 1;
+    operand a = source(operand_at(s, first), t), b = source(operand_at(s, first + 1), t);
+    operand c = no_operand;
+    bool negated = false;
+    if ((extra & combine_mask) != 0) {
+        c = source(operand_at(s, first + 2), type::pred);
+        negated = s.operands[first + 2].negated;
+    }
+    type result = set ? ptx::type_named(s.op[s.op.size() - 2]) : type::pred;
+    operand d = destination(s.operands[0], result);
+    draft &x = emit(h);
+    x.ins.a = a;
+    x.ins.b = b;
+    x.ins.c = c;
+    x.ins.d = d;
+    if (negated) x.ins.flags = negate_c;
+    if (s.paired && s.operands[1].what == kind::reg) {
+        extra |= combine_second;
+        x.ins.offset = s.operands[1].id;
+        x.offset_writes = true;
+    }
+    x.ins.extra = extra;
+}
+
+// vadd.u32.s32.s32.sat.max d, a, b, c, for whole words only: computed in 64 bits, then reduced to
+// the result's 32 bits (saturated if it says .sat, otherwise truncated), then combined with c by
+// the second operation if there is one.
+void decoder::decode_video(const statement &s)
+{
+    static const std::map<std::string_view, const char *> known = {
+        {"vadd", "add.s64"}, {"vsub", "sub.s64"}, {"vabsdiff", "sub.s64"}, {"vmin", "min.s64"},
+        {"vmax", "max.s64"}, {"vshl", "shl.b64"}, {"vshr", "shr.s64"}};
+    const auto op = known.find(s.op[0]);
+    if (op == known.end()) throw unknown_instruction{};
+    for (std::size_t k = 1; k < 4; ++k)
+        if (part(s, k) != "u32" && part(s, k) != "s32") throw unknown_instruction{};
+    const bool shifts = s.op[0] == "vshl" || s.op[0] == "vshr";
+    std::string combine;
+    std::uint32_t saturate = 0;
+    bool wraps = false, clamps = false;
+    for (std::size_t k = 4; k < s.op.size(); ++k) {
+        const auto p = s.op[k];
+        wraps |= shifts && p == "wrap";
+        clamps |= shifts && p == "clamp";
+        if (p == "sat")
+            saturate = convert_saturate;
+        else if (p == "add" || p == "min" || p == "max")
+            combine = p;
+        else if (!wraps && !clamps)
+            throw unknown_instruction{};
+    }
+    if (s.operands.size() != (combine.empty() ? 3u : 4u) || (shifts && wraps == clamps))
+        throw unknown_instruction{};
+    if (s.op[0] == "vshl" && saturate != 0)
+        throw unknown_instruction{}; // may need more than 64 bits
+    const std::string to(s.op[1]);
+    const auto word = [&](std::size_t k) { return source(s.operands[k], type::u32); };
+    const auto wide = [&](std::size_t k) {
+        return computed("cvt.s64." + std::string(s.op[k + 1]), type::s64, {word(k)});
+    };
+    const auto number = [&](std::uint64_t n) { return constant(n, register_class::narrow); };
+    const operand a = wide(1);
+    operand b = no_operand;
+    if (shifts)
+        b = computed(wraps ? "and.b32" : "min.u32", type::u32, {word(2), number(wraps ? 31 : 32)});
+    else
+        b = wide(2);
+    operand d = computed(op->second, type::s64, {a, b});
+    if (s.op[0] == "vabsdiff") d = computed("abs.s64", type::s64, {d});
+    d = computed("cvt." + to + ".s64", type::u32, {d}, saturate);
+    if (!combine.empty()) d = computed(combine + "." + to, type::u32, {d, word(3)});
+    move_to(s.operands[0], type::u32, d);
+}
+
+// add.sat.s32 and sub.sat.s32: of the integers, PTX lets plain add and sub saturate only s32.
+void decoder::decode_saturated(const statement &s)
+{
+    if (s.operands.size() != 3) throw unknown_instruction{};
+    operand wide[2];
+    for (std::size_t k = 0; k < 2; ++k)
+        wide[k] = computed("cvt.s64.s32", type::s64, {source(operand_at(s, k + 1), type::s32)});
+    const operand r = computed(std::string(s.op[0]) + ".s64", type::s64, {wide[0], wide[1]});
+    move_to(operand_at(s, 0), type::s32, computed("cvt.s32.s64", type::s32, {r}, convert_saturate));
+}
+
+} // namespace simulator::core::decoding

@@ -1,0 +1,70 @@
+// Decodes cp.async and its groups.
+#include "decoder.hpp"
+#include "simulator/core/copies.hpp"
+
+namespace simulator::core::decoding {
+
+void decoder::decode_copy(const statement &s)
+{
+    if (part(s, 1) != "async") throw unknown_instruction{};
+    auto what = part(s, 2);
+    if (what == "mbarrier") return decode_copy_arrival(s);
+    if (what == "ca" || what == "cg") return decode_copy_start(s);
+    if (what != "commit_group" && what != "wait_all" && what != "wait_group")
+        throw unknown_instruction{};
+    if (what == "wait_group" && operand_at(s, 0).what != kind::immediate)
+        throw unknown_instruction{};
+    std::uint64_t left = what == "wait_group" ? operand_at(s, 0).bits : 0;
+    draft &d = emit(need("core.wait_for_copies"));
+    d.ins.extra = static_cast<std::uint32_t>(what == "commit_group" ? copy_wait::commit
+                                             : what == "wait_all"   ? copy_wait::all
+                                                                    : copy_wait::group);
+    d.ins.offset = static_cast<std::int64_t>(left);
+}
+
+// cp.async.ca.shared.global [to], [from], bytes{, bytes to read or a predicate to read none};
+void decoder::decode_copy_start(const statement &s)
+{
+    for (std::size_t k = 3; k < s.op.size(); ++k)
+        if (!s.op[k].starts_with("shared") && s.op[k] != "global" && !is_hint(s.op[k]))
+            throw unknown_instruction{};
+    if (has_part(s, "shared::cluster") || operand_at(s, 2).what != kind::immediate ||
+        s.operands.size() > 4 || has_part(s, "L2::cache_hint"))
+        throw unknown_instruction{};
+    draft d;
+    d.ins.site = out_.sites;
+    out_.sites += 2; // one for the read, one for the write
+    std::int64_t from_offset = 0, offset = 0;
+    operand from = address_source(operand_at(s, 1), from_offset);
+    if (from_offset != 0)
+        from = computed(
+            "add.u64", type::u64,
+            {from, constant(static_cast<std::uint64_t>(from_offset), register_class::wide)});
+    set_address(d, address_source(operand_at(s, 0), offset));
+    d.ins.offset = offset;
+    d.ins.b = from;
+    const std::uint64_t bytes = operand_at(s, 2).bits;
+    if (bytes != 16 && (part(s, 2) == "cg" || (bytes != 4 && bytes != 8)))
+        throw unknown_instruction{};
+    d.ins.bytes = static_cast<std::uint8_t>(bytes);
+    d.ins.count = 1;
+    if (s.operands.size() == 4) {
+        const auto &last = s.operands[3];
+        bool skips = last.what == kind::reg &&
+                     classes_[static_cast<std::size_t>(last.id)] == register_class::predicate;
+        if (last.negated) throw unknown_instruction{};
+        d.ins.c = source(last, skips ? type::pred : type::u32);
+        d.ins.extra = skips ? 1 : 0;
+    }
+    keep(d, "core.copy_async");
+}
+
+// cp.async.mbarrier.arrive: the copies complete immediately, so no thread has to wait for them.
+void decoder::decode_copy_arrival(const statement &s)
+{
+    if (part(s, 3) != "arrive") throw unknown_instruction{};
+    emit(need("core.wait_for_copies")).ins.extra = static_cast<std::uint32_t>(copy_wait::all);
+    if (has_part(s, "noinc")) arrive(s, operand_at(s, 0), "mbarrier_arrive", nullptr, no_operand);
+}
+
+} // namespace simulator::core::decoding

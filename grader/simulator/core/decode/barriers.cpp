@@ -1,0 +1,105 @@
+// Decodes barriers of a block and the instructions that synchronise a warp.
+#include "decoder.hpp"
+
+namespace simulator::core::decoding {
+namespace {
+
+std::string mode_of(const statement &s, std::initializer_list<const char *> modes)
+{
+    for (const char *m : modes)
+        if (has_part(s, m)) return m;
+    throw unknown_instruction{};
+}
+
+} // namespace
+
+void decoder::decode_barrier(const statement &s)
+{
+    bool arrive = has_part(s, "arrive"), reduce = has_part(s, "red");
+    std::size_t at = reduce ? 1 : 0, left = s.operands.size() - at;
+    operand a = source(operand_at(s, at), type::u32), b = no_operand, p = no_operand,
+            d = no_operand;
+    std::size_t counted = reduce ? 3 : 2;
+    if (left == counted) b = source(operand_at(s, at + 1), type::u32);
+    std::uint32_t what = arrive ? 1 : 0;
+    std::uint8_t flags = 0;
+    if (reduce) {
+        what = has_part(s, "popc") ? 2 : has_part(s, "and") ? 3 : 4;
+        p = source(s.operands.back(), type::pred);
+        if (s.operands.back().negated) flags |= negate_c;
+        d = destination(s.operands[0], what == 2 ? type::u32 : type::pred);
+        if (!pending_resize_.empty()) throw unknown_instruction{};
+    }
+    draft &x = emit(nullptr);
+    x.ins.a = a;
+    x.ins.b = b;
+    x.ins.c = p;
+    x.ins.d = d;
+    x.ins.extra = what;
+    x.ins.flags = flags;
+}
+
+void decoder::decode_warp_sync(const statement &s)
+{
+    auto op = s.op[0];
+    draft d;
+    operand mask = no_operand;
+    // Before compute_70 there was no mask: the converged lanes take part.
+    const bool masked = has_part(s, "sync") || op == "bar" || op == "barrier";
+    const std::size_t unmasked = op == "vote" ? 2 : op == "shfl" ? 4 + s.paired : 0;
+    if (!masked && s.operands.size() != unmasked) throw unknown_instruction{};
+    if (!masked) mask = computed("core.activemask", type::u32, {});
+    std::string name = "core." + std::string(op);
+    if (op == "shfl") {
+        if (masked) mask = source(s.operands.back(), type::u32);
+        std::size_t first = s.paired ? 2 : 1;
+        d.ins.a = source(operand_at(s, first), type::b32);
+        d.ins.b = source(operand_at(s, first + 1), type::u32);
+        d.ins.c = source(operand_at(s, first + 2), type::u32);
+        d.ins.d = destination(s.operands[0], type::b32);
+        if (s.paired && s.operands[1].what == kind::reg) {
+            d.ins.offset = s.operands[1].id;
+            d.offset_writes = true;
+        } else {
+            d.ins.offset = -1;
+        }
+        name += "." + mode_of(s, {"up", "down", "bfly", "idx"});
+    } else if (op == "vote") {
+        if (masked) mask = source(operand_at(s, 2), type::u32);
+        d.ins.a = source(operand_at(s, 1), type::pred);
+        if (s.operands[1].negated) d.ins.flags = negate_a;
+        std::string mode = mode_of(s, {"ballot", "any", "all", "uni"});
+        d.ins.d = destination(s.operands[0], mode == "ballot" ? type::u32 : type::pred);
+        name += "." + mode;
+    } else if (op == "match") {
+        mask = source(s.operands.back(), type::u32);
+        type t = last_type(s);
+        d.ins.a = source(operand_at(s, s.paired ? 2 : 1), t);
+        d.ins.wide = is_wide(t) ? 1 : 0;
+        d.ins.d = destination(s.operands[0], type::u32);
+        d.ins.offset = -1;
+        if (s.paired && s.operands[1].what == kind::reg) {
+            d.ins.offset = s.operands[1].id;
+            d.offset_writes = true;
+        }
+        name += "." + mode_of(s, {"any", "all"});
+    } else if (op == "redux") {
+        mask = source(operand_at(s, 2), type::u32);
+        d.ins.a = source(operand_at(s, 1), type::u32);
+        d.ins.d = destination(s.operands[0], type::u32);
+        name += "." + mode_of(s, {"add", "min", "max", "and", "or", "xor"}) + "." +
+                std::string(s.op.back());
+    } else {
+        mask = source(operand_at(s, 0), type::u32);
+        name = "core.warp_barrier";
+        d.ins.flags = orders_memory;
+    }
+    if (!pending_resize_.empty()) throw unknown_instruction{};
+    d.ins.extra = mask;
+    bool reads = (mask & constant_bit) == 0, second = d.offset_writes;
+    keep(d, name.c_str());
+    drafts_.back().extra_reads = reads;
+    drafts_.back().offset_writes = second;
+}
+
+} // namespace simulator::core::decoding

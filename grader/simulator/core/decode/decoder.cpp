@@ -1,0 +1,223 @@
+// Decodes a function: its variables, its statements one by one, and their places in the source.
+#include "decoder.hpp"
+#include "cas_loops.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace simulator::core::decoding {
+namespace {
+
+constexpr std::uint64_t max_arguments = 64 << 10; // bytes of a function's parameters and calls
+
+// Returns a statement's file and line for messages: the innermost place in the directory of the
+// function's own file. A helper in the program's own header thus counts at its own line, and the
+// toolkit's inline functions at the line that calls them.
+place_name place_shown(const ptx::body &b, const ptx::module_text &m, int place, int first_place)
+{
+    if (place < 0) return {};
+    auto file_of = [&](int p) {
+        auto f = m.files.find(b.places[p].file);
+        return f == m.files.end() ? std::string() : f->second;
+    };
+    auto directory = [](const std::string &f) { return f.substr(0, f.rfind('/') + 1); };
+    std::string home = first_place < 0 ? "" : directory(file_of(first_place));
+    int p = place;
+    while (b.places[p].parent >= 0 && b.places[p].parent != p && directory(file_of(p)) != home)
+        p = b.places[p].parent;
+    return {file_of(p), b.places[p].line};
+}
+
+} // namespace
+
+void decoder::run()
+{
+    for (auto t : out_.body.registers) classes_.push_back(class_of(t));
+    types_ = out_.body.registers;
+    guesses_ = guessing_loads(out_.body);
+    lay_out_variables();
+    find_leaders();
+    for (std::size_t s = 0; s <= out_.body.statements.size(); ++s) decode_at(s);
+    link_blocks();
+    finish();
+}
+
+void decoder::lay_out_variables()
+{
+    const std::string name = demangled_name(in_.source->name);
+    const bool entry = in_.source->entry;
+    area calls("Function " + name + " has more parameters and arguments of calls than fit",
+               max_arguments);
+    area launch("Kernel " + name + " has more parameters than a launch can take", max_parameters);
+    area local("Function " + name + " has more local memory than a thread can have",
+               max_local_bytes);
+    auto place = [&](const ptx::variable &v) { return calls.place(v); };
+    for (const auto &v : in_.source->parameters) {
+        out_.parameter_offsets.push_back((entry ? launch : calls).place(v));
+        own_parameters_[v.name] = {out_.parameter_offsets.back(),
+                                   static_cast<std::uint32_t>(v.bytes)};
+    }
+    for (const auto &v : in_.source->results) {
+        out_.result_offsets.push_back(place(v));
+        arguments_[v.name] = {out_.result_offsets.back(), static_cast<std::uint32_t>(v.bytes)};
+    }
+    for (const auto &v : out_.body.variables) {
+        if (v.space == ptx::space::param) {
+            auto &slot = arguments_[v.name];
+            if (slot.second < v.bytes) slot = {place(v), static_cast<std::uint32_t>(v.bytes)};
+        } else if (v.space == ptx::space::local) {
+            locals_[v.name] = local.place(v);
+        }
+    }
+    local.align(16);
+    calls.align(16);
+    out_.local_bytes = local.bytes();
+    out_.argument_bytes = calls.bytes();
+}
+
+void decoder::decode_straight(const statement &s)
+{
+    std::size_t before = drafts_.size();
+    guard_ = s.guard < 0 ? no_operand : static_cast<operand>(s.guard);
+    guard_flip_ = s.guard_negated ? all_lanes : 0;
+    try {
+        decode_known(s);
+        finish_destinations();
+        check_operands(before);
+        if (drafts_.size() > before) drafts_[before].ins.begins = true;
+    } catch (const unknown_instruction &) {
+        drafts_.resize(before);
+        pending_resize_.clear();
+        emit(find_handler("core.unsupported"));
+    }
+    guard_ = no_operand;
+}
+
+void decoder::decode_known(const statement &s)
+{
+    auto op = s.op[0];
+    if (op == "ld" || op == "ldu" || op == "st") return decode_load_or_store(s);
+    if (op == "atom" || op == "red") return decode_atomic(s);
+    if (op == "cp") return decode_copy(s);
+    if (op == "mbarrier") return decode_mbarrier(s);
+    if (op == "alloca") return decode_alloca(s);
+    if (op == "tex") return decode_texture(s);
+    if (op == "suld" || op == "sust") return decode_surface(s);
+    if (op == "mov") return decode_mov(s);
+    if (op == "cvta") return decode_cvta(s);
+    if (op == "cvt") return decode_cvt(s);
+    if (op == "setp" || op == "set") return decode_compare(s);
+    if (op == "fence" || op == "membar") {
+        emit(need(fence_of(s)));
+        return;
+    }
+    if (op == "prefetch" || op == "prefetchu" || op == "discard" || op == "applypriority" ||
+        op == "griddepcontrol")
+        return; // no effect on sequentially consistent memory without caches
+    if (op == "isspacep") return decode_isspacep(s);
+    if (op == "trap" || op == "brkpt") {
+        emit(need("core." + std::string(op)));
+        return;
+    }
+    if (op == "activemask") {
+        draft &d = emit(need("core.activemask"));
+        d.ins.d = destination(operand_at(s, 0), type::u32);
+        return;
+    }
+    if (type t = last_type(s); is_half(t)) return decode_half(s, t);
+    if (op == "createpolicy") return decode_policy(s);
+    const std::string name = s.opcode();
+    if (name == "add.sat.s32" || name == "sub.sat.s32") return decode_saturated(s);
+    if (s.op[0].starts_with("v") && s.op[0] != "vabsdiff4") return decode_video(s);
+    decode_plain(s);
+}
+
+void decoder::finish()
+{
+    mark_moves();
+    name_roles();
+    out_.register_bytes = place_registers(drafts_, out_.lists, out_.blocks, classes_);
+    out_.instructions.reserve(drafts_.size());
+    for (auto &d : drafts_) out_.instructions.push_back(d.ins);
+    for (auto &list : out_.lists) out_.list_pointers.push_back(list.data());
+    for (auto &b : out_.blocks) b.terminator = b.last;
+    name_places();
+    std::size_t n = out_.body.statements.size() + 1;
+    out_.own.lanes_off.assign(n, 0);
+    out_.own.counted.assign(n, {});
+    out_.own.memos.assign(out_.sites, {});
+    out_.own.worst.assign(out_.sites, {});
+    out_.own.runs.assign(out_.blocks.size(), 0);
+    out_.own.lanes_run.assign(out_.blocks.size(), 0);
+}
+
+void decoder::name_roles()
+{
+    std::vector<char> read(classes_.size(), 0);
+    for (const draft &d : drafts_) each_read(d, out_.lists, [&](operand o) { read[o] = 1; });
+    for (const draft &d : drafts_) {
+        instruction_role r;
+        r.does = kind_of(d.ins.run);
+        r.writes_d = d.writes_d;
+        r.reads_extra = d.extra_reads;
+        r.writes_offset = d.offset_writes;
+        r.reads_list = d.list == draft::list_role::reads;
+        r.writes_list = d.list == draft::list_role::writes;
+        if (r.does == instruction_role::kind::load)
+            each_write(d, out_.lists, [&](operand o) { r.followed |= read[o] != 0; });
+        out_.roles.push_back(r);
+    }
+}
+
+void decoder::name_places()
+{
+    int first = -1;
+    for (const auto &s : out_.body.statements)
+        if (first < 0 && s.place >= 0) first = s.place;
+    std::unordered_map<int, int> known;
+    for (const auto &s : out_.body.statements) {
+        auto [it, fresh] = known.try_emplace(s.place, static_cast<int>(out_.places.size()));
+        if (fresh) out_.places.push_back(place_shown(out_.body, *in_.module, s.place, first));
+        out_.statement_place.push_back(it->second);
+    }
+    if (out_.places.empty()) out_.places.push_back({});
+    out_.statement_place.push_back(out_.statement_place.empty() ? 0 : out_.statement_place.back());
+}
+
+} // namespace simulator::core::decoding
+
+namespace simulator::core {
+
+std::uint32_t area::place(const ptx::variable &v)
+{
+    align(v.align);
+    const std::uint64_t at = end_;
+    if (v.bytes > max_ || at > max_ - v.bytes)
+        throw ptx::refused(what_ + ": " + std::to_string(at + v.bytes) + " bytes, and " +
+                           std::to_string(max_) + " is the most (PTX line " +
+                           std::to_string(v.text_line) + ")");
+    end_ += v.bytes;
+    return static_cast<std::uint32_t>(at);
+}
+
+void area::align(std::uint32_t to)
+{
+    const std::uint64_t unit = std::max(to, 1u);
+    end_ = (end_ + unit - 1) / unit * unit;
+}
+
+register_class class_of(ptx::type t)
+{
+    if (t == ptx::type::pred) return register_class::predicate;
+    return ptx::size_of(t) == 8 ? register_class::wide : register_class::narrow;
+}
+
+void decode(code &out, ptx::body body, const decode_input &input)
+{
+    out.source = input.source;
+    out.name = input.source->name;
+    out.body = std::move(body);
+    decoding::decoder(out, input).run();
+}
+
+} // namespace simulator::core

@@ -1,0 +1,191 @@
+// Declares the class that decodes one function, whose chapters are the files of this folder.
+#pragma once
+
+#include "draft.hpp"
+#include "simulator/core/decode.hpp"
+#include "simulator/ptx/control_flow.hpp"
+
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace simulator::core::decoding {
+
+using ptx::statement;
+using ptx::type;
+using kind = ptx::operand::kind;
+
+struct unknown_instruction {}; // thrown; the statement then ends the grid when it is reached
+
+inline bool is_signed(type t)
+{
+    return t == type::s8 || t == type::s16 || t == type::s32 || t == type::s64;
+}
+inline bool is_wide(type t) { return ptx::size_of(t) == 8; }
+inline bool is_half(type t)
+{
+    return t == type::f16 || t == type::f16x2 || t == type::bf16 || t == type::bf16x2;
+}
+
+inline type last_type(const statement &s) { return ptx::type_named(s.op.back()); }
+inline const ptx::operand &operand_at(const statement &s, std::size_t k)
+{
+    if (k >= s.operands.size()) throw unknown_instruction{};
+    return s.operands[k];
+}
+inline std::string_view part(const statement &s, std::size_t k)
+{
+    if (k >= s.op.size()) throw unknown_instruction{};
+    return s.op[k];
+}
+
+// The bits of a constant as a value of type `t`.
+std::uint64_t immediate_bits(const ptx::operand &, type t);
+
+// The parts of a memory instruction's opcode.
+struct access_parts {
+    ptx::space space = ptx::space::generic;
+    int count = 1;
+    ptx::type type = ptx::type::none;
+    std::string operation;
+    bool strong = false, is_volatile = false, releases = false, acquires = false;
+    bool block_scope = false;
+};
+access_parts parts_of(const statement &);
+bool is_hint(std::string_view part);
+const char *fence_of(const statement &); // the name of its handler
+
+class decoder {
+public:
+    decoder(code &out, const decode_input &input) : out_(out), in_(input) {}
+    void run();
+
+private:
+    using extent = std::pair<std::uint32_t, std::uint32_t>; // offset, bytes
+
+    // decoder.cpp: the function as a whole, and the instructions within a basic block
+    void lay_out_variables();
+    void decode_straight(const statement &);
+    void decode_known(const statement &);
+    void finish();
+    void name_roles();
+    void name_places();
+
+    // blocks.cpp
+    void find_leaders();
+    basic_block &block() { return out_.blocks.back(); }
+    void open_block(std::size_t s);
+    void close(block_terminator, std::size_t next, int target = -1);
+    void decode_at(std::size_t s);
+    void skip_by_branch(const statement &, std::size_t s);
+    void close_with(const statement &, block_terminator, std::size_t s);
+    void link_blocks();
+
+    // data_flow.cpp
+    void mark_spinning(const flow_graph &);
+    bool only_waits(const std::vector<int> &inside, int header) const;
+    void mark_moves();
+
+    // operands.cpp
+    draft &emit(handler);
+    void keep(const draft &parts, const char *name);
+    static handler need(const std::string &opcode);
+    operand new_register(type);
+    operand constant(std::uint64_t bits, register_class);
+    std::uint32_t add_list(std::vector<operand>);
+    operand source(const ptx::operand &, type);
+    operand source_register(const ptx::operand &, type);
+    void resize(operand to, operand from, type);
+    operand source_sum(const ptx::operand &, type);
+    operand source_special(const ptx::operand &, type);
+    operand source_symbol(const ptx::operand &, type);
+    operand destination(const ptx::operand &, type);
+    void finish_destinations();
+    operand computed(const std::string &opcode, type, std::initializer_list<operand> from,
+                     std::uint32_t extra = 0);
+    void move_to(const ptx::operand &to, type, operand from);
+    void check_operands(std::size_t first) const;
+
+    // arithmetic.cpp
+    void decode_plain(const statement &);
+    void decode_half(const statement &, type);
+    void decode_compare(const statement &);
+    void decode_video(const statement &);
+    void decode_saturated(const statement &);
+
+    // moves.cpp and conversions.cpp
+    void decode_mov(const statement &);
+    void move_vector(const statement &, type);
+    draft vector_move(const ptx::operand &, type, bool writes);
+    void decode_cvt(const statement &);
+    void decode_cvt_pair(const statement &, type to, std::uint32_t extra);
+    void decode_pack(const statement &);
+    void clear_negative(operand, std::string_view format);
+
+    // memory.cpp
+    void set_address(draft &, operand);
+    operand address_source(const ptx::operand &, std::int64_t &offset);
+    void set_data(draft &, const ptx::operand &data, const access_parts &, bool store);
+    void infer_space(access_parts &, const ptx::operand &place) const;
+    void decode_load_or_store(const statement &);
+    void place_param(draft &, const ptx::operand &place, bool store, const std::string &width);
+    void decode_atomic(const statement &);
+    void decode_alloca(const statement &);
+    void decode_cvta(const statement &);
+    void decode_isspacep(const statement &);
+    void decode_policy(const statement &);
+
+    // textures.cpp
+    bool is_object_and_place(const ptx::operand &) const;
+    void decode_texture(const statement &);
+    void decode_surface(const statement &);
+    void set_to_zero(const draft &load);
+
+    // copies.cpp and mbarriers.cpp
+    void decode_copy(const statement &);
+    void decode_copy_start(const statement &);
+    void decode_copy_arrival(const statement &);
+    void decode_mbarrier(const statement &);
+    void arrive(const statement &, const ptx::operand &at, const std::string &how,
+                const ptx::operand *state, operand came);
+    void decode_test_wait(const statement &);
+
+    // control.cpp and barriers.cpp: the instructions that end a basic block
+    void decode_terminator(const statement &, block_terminator);
+    draft &emit_guarded(const statement &);
+    void decode_branch_table(const statement &);
+    void decode_leave(const statement &);
+    void decode_call(const statement &);
+    void decode_barrier(const statement &);
+    void decode_warp_sync(const statement &);
+
+    struct resize_request {
+        operand to, from;
+        ptx::type type;
+    };
+
+    code &out_;
+    const decode_input &in_;
+    std::vector<draft> drafts_;
+    std::vector<register_class> classes_;
+    std::vector<type> types_;
+    std::vector<char> leaders_;
+    std::vector<char> guesses_; // by statement
+    std::vector<int> block_of_;
+    std::map<std::pair<std::uint64_t, int>, operand> constants_;
+    std::unordered_map<operand, register_class> constant_classes_;
+    std::unordered_map<std::string, std::uint32_t> locals_;
+    std::unordered_map<std::string, extent> own_parameters_, arguments_;
+    std::vector<resize_request> pending_resize_;
+    std::uint32_t current_ = 0; // the statement that is decoded
+    operand guard_ = no_operand;
+    std::uint32_t guard_flip_ = 0;
+    bool closed_ = false; // the last block
+};
+
+} // namespace simulator::core::decoding

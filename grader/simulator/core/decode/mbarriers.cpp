@@ -1,0 +1,82 @@
+// Decodes mbarrier: barriers in memory.
+#include "decoder.hpp"
+#include "simulator/lanes/handler_table.hpp"
+
+#include <set>
+
+namespace simulator::core::decoding {
+
+void decoder::decode_mbarrier(const statement &s)
+{
+    static const std::set<std::string_view> known = {
+        "shared", "shared::cta", "b64", "release", "acquire", "cta", "parity", "noComplete"};
+    auto what = part(s, 1);
+    for (std::size_t k = 2; k < s.op.size(); ++k)
+        if (known.count(s.op[k]) == 0) throw unknown_instruction{};
+    if (what == "init") {
+        arrive(s, operand_at(s, 0), "mbarrier_init", nullptr, source(operand_at(s, 1), type::u64));
+    } else if (what == "inval") {
+        arrive(s, operand_at(s, 0), "mbarrier_init", nullptr, constant(0, register_class::wide));
+    } else if (what == "arrive" || what == "arrive_drop") {
+        operand came = s.operands.size() > 2 ? source(s.operands[2], type::u64) : no_operand;
+        arrive(s, operand_at(s, 1), "mbarrier_" + std::string(what), &s.operands[0], came);
+    } else if (what == "test_wait") {
+        decode_test_wait(s);
+    } else {
+        throw unknown_instruction{};
+    }
+}
+
+// One atomic change of the barrier at `at`; `state` receives its previous value.
+void decoder::arrive(const statement &s, const ptx::operand &at, const std::string &how,
+                     const ptx::operand *state, operand came)
+{
+    draft d;
+    d.ins.site = out_.sites++;
+    std::int64_t offset = 0;
+    set_address(d, address_source(at, offset));
+    d.ins.offset = offset;
+    d.ins.b = came == no_operand ? constant(1, register_class::wide) : came;
+    if (state != nullptr && state->what != kind::discard) d.ins.d = destination(*state, type::u64);
+    d.ins.bytes = 8;
+    d.ins.count = 1;
+    d.ins.flags |= strong;
+    emit(need("core.fence"));
+    bool shared = has_part(s, "shared") || has_part(s, "shared::cta");
+    keep(d, ((shared ? "atomic.shared." : "atomic.generic.") + how + ".b64").c_str());
+}
+
+// Tests if the phase that a state or a parity belongs to has completed.
+void decoder::decode_test_wait(const statement &s)
+{
+    bool shared = has_part(s, "shared") || has_part(s, "shared::cta");
+    draft load;
+    load.ins.site = out_.sites++;
+    std::int64_t offset = 0;
+    set_address(load, address_source(operand_at(s, 1), offset));
+    load.ins.offset = offset;
+    load.ins.wide |= 1;
+    load.ins.bytes = 8;
+    load.ins.count = 1;
+    load.ins.flags = strong;
+    operand now = load.ins.d = new_register(type::u64);
+    operand then = source(operand_at(s, 2), type::u64);
+    keep(load, shared ? "load.shared.8x8" : "load.generic.8x8");
+    emit(need("core.acquire"));
+    operand shift = constant(mbarrier_phase_bit, register_class::narrow),
+            one = constant(1, register_class::wide);
+    now = computed("shr.u64", type::u64, {now, shift});
+    if (has_part(s, "parity")) {
+        now = computed("and.b64", type::u64, {now, one});
+        then = computed("and.b64", type::u64, {then, one});
+    } else {
+        then = computed("shr.u64", type::u64, {then, shift});
+    }
+    operand p = destination(operand_at(s, 0), type::pred);
+    draft &d = emit(need("setp.ne.u64"));
+    d.ins.d = p;
+    d.ins.a = now;
+    d.ins.b = then;
+}
+
+} // namespace simulator::core::decoding

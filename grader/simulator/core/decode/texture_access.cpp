@@ -1,0 +1,147 @@
+// Decodes fetches of textures and accesses to surfaces.
+#include "decoder.hpp"
+#include "simulator/core/textures.hpp"
+
+#include <map>
+
+namespace simulator::core::decoding {
+namespace {
+
+// The dimensions of a texture or surface, with texture_layered if it has layers.
+std::int64_t shape_named(std::string_view name)
+{
+    static const std::map<std::string_view, std::int64_t> shapes = {{"1d", 1},
+                                                                    {"2d", 2},
+                                                                    {"3d", 3},
+                                                                    {"a1d", 1 | texture_layered},
+                                                                    {"a2d", 2 | texture_layered}};
+    const auto found = shapes.find(name);
+    if (found == shapes.end()) throw unknown_instruction{};
+    return found->second;
+}
+
+outside_surface outside_named(std::string_view name)
+{
+    if (name == "trap") return outside_surface::trap;
+    if (name == "clamp") return outside_surface::clamp;
+    if (name == "zero") return outside_surface::zero;
+    throw unknown_instruction{};
+}
+
+} // namespace
+
+// [object, {x, y}]
+bool decoder::is_object_and_place(const ptx::operand &o) const
+{
+    return o.id >= 0 && o.what == kind::address && o.elements.size() == 1 && o.bits == 0 &&
+           o.elements[0].what == kind::vector &&
+           classes_[static_cast<std::size_t>(o.id)] == register_class::wide;
+}
+
+// tex.2d.v4.f32.f32 {r, g, b, a}, [object, {x, y}]; a level is ignored, for there are no mipmaps.
+void decoder::decode_texture(const statement &s)
+{
+    const bool level = part(s, 1) == "level";
+    const std::int64_t shape = shape_named(part(s, level ? 2 : 1));
+    const std::size_t after = level ? 3 : 2;
+    if (s.op.size() != after + 3 || part(s, after) != "v4") throw unknown_instruction{};
+    const type value = ptx::type_named(part(s, after + 1)), at = last_type(s);
+    const auto &place = operand_at(s, 1);
+    const auto &to = operand_at(s, 0);
+    if (ptx::size_of(value) != 4 || ptx::size_of(at) != 4 || !is_object_and_place(place) ||
+        to.what != kind::vector || to.elements.size() != 4)
+        throw unknown_instruction{};
+    draft d;
+    d.ins.a = static_cast<operand>(place.id);
+    d.ins.offset = shape | (at == type::f32 ? 0 : texture_by_index);
+    const bool layered = (shape & texture_layered) != 0;
+    const auto &given = place.elements[0].elements;
+    operand coordinates[3];
+    for (std::size_t k = 0; k < 3; ++k)
+        coordinates[k] = k < given.size() ? source(given[k], layered && k == 0 ? type::u32 : at)
+                                          : constant(0, register_class::narrow);
+    d.ins.b = coordinates[0];
+    d.ins.c = coordinates[1];
+    d.ins.d = coordinates[2];
+    std::vector<operand> channels;
+    for (const auto &e : to.elements)
+        channels.push_back(e.what == kind::discard ? no_operand : destination(e, value));
+    d.ins.extra = add_list(channels);
+    d.ins.count = 4;
+    d.list = draft::list_role::writes;
+    keep(d, "core.texture");
+    drafts_.back().writes_d = false;
+}
+
+// suld.b.2d.v2.b32.trap {a, b}, [object, {x, y}] becomes the computation of the address and a load
+// or store for the lanes that are inside.
+void decoder::decode_surface(const statement &s)
+{
+    if (part(s, 1) != "b" || s.op.size() < 5) throw unknown_instruction{};
+    statement access = s; // of the access itself: .v2.b32
+    access.op.erase(access.op.begin() + 1, access.op.begin() + 3);
+    access.op.pop_back();
+    const access_parts p = parts_of(access);
+    const bool store = s.op[0] == "sust";
+    const std::int64_t shape = shape_named(part(s, 2));
+    const auto how = outside_named(s.op.back());
+    const auto &place = operand_at(s, store ? 0 : 1), &given = operand_at(s, store ? 1 : 0);
+    if (p.space != ptx::space::generic || !p.operation.empty() || !is_object_and_place(place))
+        throw unknown_instruction{};
+    const bool alone = given.what == kind::vector && given.elements.size() == 1;
+    const ptx::operand &data = alone ? given.elements[0] : given;
+    const auto &at = place.elements[0].elements;
+    operand coordinates[3];
+    for (std::size_t k = 0; k < 3; ++k)
+        coordinates[k] =
+            k < at.size() ? source(at[k], type::u32) : constant(0, register_class::narrow);
+    const operand address = new_register(type::u64), inside = new_register(type::pred);
+    draft d;
+    d.ins.site = out_.sites++;
+    // Resizing the data registers of a store may emit instructions: they come first.
+    set_data(d, data, p, store);
+    const operand guard = guard_;
+    const std::uint32_t flip = guard_flip_;
+    guard_ = no_operand; // no lane is inside where the guard is false
+    draft &none = emit(need("mov.pred"));
+    none.ins.d = inside;
+    none.ins.a = constant(0, register_class::predicate);
+    guard_ = guard;
+    draft &x = emit(need("core.surface_address"));
+    x.ins.a = static_cast<operand>(place.id);
+    x.ins.b = coordinates[0];
+    x.ins.c = coordinates[1];
+    x.ins.extra = coordinates[2];
+    x.extra_reads = true;
+    x.ins.d = address;
+    x.ins.offset = inside;
+    x.offset_writes = true;
+    x.ins.count = static_cast<std::uint8_t>(shape);
+    x.ins.flags = static_cast<std::uint8_t>(how);
+    x.ins.bytes = static_cast<std::uint8_t>(d.ins.bytes * d.ins.count);
+    if (!store && how == outside_surface::zero) set_to_zero(d);
+    set_address(d, address);
+    guard_ = inside;
+    guard_flip_ = 0;
+    keep(d, (std::string(store ? "store" : "load") + ".global." + std::to_string(d.ins.bytes) +
+             ((d.ins.wide & 1) != 0 ? "x8" : "x4"))
+                .c_str());
+    guard_ = guard;
+    guard_flip_ = flip;
+}
+
+// Sets the registers that a load would write to zero.
+void decoder::set_to_zero(const draft &load)
+{
+    const bool wide = (load.ins.wide & 1) != 0;
+    std::vector<operand> to = {load.ins.d};
+    if (load.list == draft::list_role::writes) to = out_.lists[load.ins.extra];
+    for (operand o : to) {
+        if (o == no_operand) continue;
+        draft &zero = emit(need(wide ? "mov.b64" : "mov.b32"));
+        zero.ins.d = o;
+        zero.ins.a = constant(0, wide ? register_class::wide : register_class::narrow);
+    }
+}
+
+} // namespace simulator::core::decoding
