@@ -31,7 +31,8 @@ using epoch = std::uint32_t; // 0: never
 
 struct access_record {
     epoch at = 0;
-    // Block and warp, and whether the access was strong or its scope was the block.
+    // Block and warp, and two separate bits: one for a strong access or a guess, one for a strong
+    // access whose scope is only the block.
     std::uint32_t owner = 0;
     lane_mask lanes = 0; // for a whole line its shape instead, see shape_of
 };
@@ -72,8 +73,9 @@ template <std::size_t n> using order_matrix = std::array<std::array<epoch, n>, n
 
 struct warp_order {
     epoch synchronised_at = 1; // accesses of the warp's lanes before this are ordered
-    // Epochs of the last strong read, and of the last one followed by a fence or a barrier: later
-    // writes of other threads are not visible to this one.
+    // acquired_at is the epoch of the last strong read that a fence, a barrier or an acquire has
+    // followed: what others had released by then happened before the warp's next access. A barrier
+    // of some warps hands on the latest such epoch of those that arrived.
     epoch strong_read_at = 0, acquired_at = 0;
     std::unique_ptr<order_matrix<32>> lanes; // [later][earlier]; null until some synchronised
     release_history releases;
@@ -132,8 +134,8 @@ public:
     race_checker(const race_checker &) = delete;
     race_checker &operator=(const race_checker &) = delete;
 
-    // Begins a grid that the host launched, or a descendant. `share`: the limits of the settings
-    // are divided by this.
+    // Begins a grid that the host launched, or a descendant. `share`: the limit of bytes is divided
+    // by this, that of accesses is not.
     void begin(launch_node &, const grid &, unsigned share = 1);
     void end(launch_node &); // the grid has run
     void end();              // the launch tree has ended: adds the races to the findings
@@ -155,7 +157,8 @@ public:
     void pass_barrier(thread_block &);
     void pass_barrier(thread_block &, std::uint32_t barrier, std::uint32_t waiting);
     void fence(context &, bool block_scope);
-    // Accesses from here on are ordered after the writes that the warp has seen so far.
+    // Accesses from here on are ordered after the releases that the warp has seen so far; with
+    // `block_scope`, only after those of its own block.
     void acquire(warp &, bool block_scope = false);
 
     epoch now() const { return clock_; }
@@ -188,6 +191,7 @@ private:
     void stop_tracking(const context &);
     void reset();
     void free_shadow_memory();
+    void return_pages();
     void record_lanes(const access &);
     lane_mask still_unordered(const access &, const access_record &earlier, lane_mask now) const;
     void read_again(const access &, shadow_cell &, lane_mask lanes) const;

@@ -1,0 +1,187 @@
+// Keeps the happens-before order of threads: barriers, fences, and releases that others acquire.
+#include "access.hpp"
+
+#include <algorithm>
+
+namespace simulator::core {
+namespace {
+
+constexpr std::size_t kept_releases = 64;
+
+} // namespace
+
+void release_history::strong_write(epoch at)
+{
+    if (fence_ == 0 || (!entries_.empty() && entries_.back().fence == fence_)) return;
+    if (entries_.size() == kept_releases) {
+        entries_.erase(entries_.begin(), entries_.begin() + kept_releases / 2);
+        dropped_ = true;
+    }
+    entries_.push_back({fence_, at});
+}
+
+bool release_history::covers(epoch done, epoch seen) const
+{
+    auto first = std::find_if(entries_.begin(), entries_.end(),
+                              [=](const entry &e) { return e.fence > done; });
+    if (first == entries_.end()) return false;
+    // An older release may have been dropped. In doubt, report no race.
+    return first->at <= seen || (dropped_ && first == entries_.begin());
+}
+
+void race_checker::start(thread_block &b, u32 shared_bytes)
+{
+    if (!b.order || b.order->era != era_) b.order = std::make_unique<block_order>();
+    block_order &o = *b.order;
+    o.era = era_;
+    o.synchronised_at = clock_ + 1;
+    o.strong_read_at = o.acquired_at = o.reads_released_at = 0;
+    o.warp_matrix.reset();
+    o.barriers = {};
+    o.warps.clear();
+    o.warps.resize(b.warps.size());
+    std::size_t lines = (shared_bytes + line_bytes - 1) / line_bytes;
+    if (o.shared.size() < lines) o.shared.resize(lines);
+}
+
+void race_checker::synchronise_lanes(warp &w, lane_mask mask)
+{
+    warp_order &o = w.block->order->warps[w.index];
+    mask &= w.live;
+    acquire(w);
+    if (mask == w.live) {
+        o.synchronised_at = clock_ + 1;
+        return;
+    }
+    if (!o.lanes) o.lanes = std::make_unique<order_matrix<32>>();
+    auto &known = *o.lanes;
+    std::array<epoch, 32> joined{};
+    each_bit(mask, [&](int l) {
+        for (int k = 0; k < 32; ++k) joined[k] = std::max(joined[k], known[l][k]);
+    });
+    each_bit(mask, [&](int l) { joined[l] = clock_ + 1; });
+    each_bit(mask, [&](int l) { known[l] = joined; });
+}
+
+void race_checker::arrive(warp &w, u32 barrier)
+{
+    acquire(w);
+    auto &a = w.block->order->barriers[barrier];
+    a.warps |= 1u << w.index;
+    a.at[w.index] = clock_ + 1;
+    a.acquired_at = std::max(a.acquired_at, w.block->order->warps[w.index].acquired_at);
+}
+
+void race_checker::pass_barrier(thread_block &b)
+{
+    b.order->synchronised_at = clock_ + 1;
+    b.order->barriers = {};
+}
+
+// Only some warps synchronised: each waiting warp learns what all arrived warps had done, known or
+// acquired.
+void race_checker::pass_barrier(thread_block &b, u32 barrier, u32 waiting)
+{
+    block_order &o = *b.order;
+    if (!o.warp_matrix) o.warp_matrix = std::make_unique<order_matrix<32>>();
+    auto &known = *o.warp_matrix;
+    auto &came = o.barriers[barrier];
+    std::array<epoch, 32> joined{};
+    each_bit(came.warps, [&](int w) {
+        for (int k = 0; k < 32; ++k) joined[k] = std::max(joined[k], known[w][k]);
+    });
+    each_bit(came.warps, [&](int w) { joined[w] = std::max(joined[w], came.at[w]); });
+    each_bit(waiting, [&](int w) {
+        known[w] = joined;
+        o.warps[w].synchronised_at = clock_ + 1;
+        o.warps[w].acquired_at = std::max(o.warps[w].acquired_at, came.acquired_at);
+    });
+    came = {};
+}
+
+void race_checker::fence(context &c, bool block_scope)
+{
+    acquire(*c.w, block_scope);
+    c.b->order->warps[c.w->index].releases.fence(clock_ + 1);
+    if (!block_scope) blocks_[static_cast<u32>(c.b->number)].fence(clock_ + 1);
+}
+
+void race_checker::acquire(warp &w, bool block_scope)
+{
+    block_order &block = *w.block->order;
+    warp_order &own = block.warps[w.index];
+    own.acquired_at = own.strong_read_at;
+    if (!block_scope) block.acquired_at = std::max(block.acquired_at, own.strong_read_at);
+}
+
+bool race_checker::released_to(const thread_block &b, u32 by, epoch done) const
+{
+    const auto history = blocks_.find(by);
+    return history != blocks_.end() && history->second.covers(done, b.order->acquired_at);
+}
+
+bool race_checker::released_before_seen(const thread_block &b, u32 by, epoch done) const
+{
+    const auto history = blocks_.find(by);
+    return history != blocks_.end() && history->second.covers(done, b.order->strong_read_at);
+}
+
+void race_checker::note_strong_access(const access &a)
+{
+    bool looks = a.use == access_use::read || (a.use == access_use::atomic && a.i.d != no_operand);
+    if (looks) a.block.strong_read_at = a.warp.strong_read_at = a.at;
+    if (a.use == access_use::read) return;
+    a.warp.releases.strong_write(a.at);
+    if (a.block.reads_released_at < a.block_at) { // once after each barrier is enough
+        a.block.reads_released_at = a.block_at;
+        release_history &reads = reads_[static_cast<u32>(a.c.b->number)];
+        reads.fence(a.block_at);
+        reads.strong_write(a.at);
+    }
+    if (auto b = blocks_.find(static_cast<u32>(a.c.b->number)); b != blocks_.end())
+        b->second.strong_write(a.at);
+}
+
+// True if this warp has acquired a release that came after the earlier access, made by the
+// accessing warp or by one that had synchronised with it at a barrier.
+bool race_checker::ordered_by_release(const access &a, const access_record &m, u32 theirs) const
+{
+    const auto &warps = a.block.warps;
+    for (u32 w = 0; w < warps.size(); ++w) {
+        bool knows =
+            w == theirs || (a.block.warp_matrix && m.at < (*a.block.warp_matrix)[w][theirs]);
+        if (knows && warps[w].releases.covers(m.at, a.warp.acquired_at)) return true;
+    }
+    return false;
+}
+
+// Returns the lane of the earlier access that is unordered with this one, or -1. Between blocks
+// only releases order accesses; within one, also barriers and, within a warp, its synchronised
+// lanes.
+int race_checker::racing_lane(const access &a, const access_record &m, int lane, bool wrote)
+{
+    if (!a.of_this_grid(m)) return racing_lane(a, m, grid_of(m));
+    if (!same_block(m.owner, a.owner)) {
+        u32 block = (m.owner & owner_mask) >> 5;
+        // An atomic that depends on an earlier read needs no fence in between.
+        const epoch seen = a.scope_too_narrow(m) ? a.block.strong_read_at : a.block.acquired_at;
+        auto known = [&](const auto &histories) {
+            auto b = histories.find(block);
+            return b != histories.end() && b->second.covers(m.at, seen);
+        };
+        return known(blocks_) || (!wrote && known(reads_)) ? -1 : __builtin_ctz(m.lanes);
+    }
+    u32 theirs = m.owner & 31;
+    if (ordered_by_release(a, m, theirs)) return -1;
+    if (theirs != a.c.w->index) {
+        bool met = a.block.warp_matrix && m.at < (*a.block.warp_matrix)[a.c.w->index][theirs];
+        return met ? -1 : __builtin_ctz(m.lanes);
+    }
+    for (lane_mask left = m.lanes & ~(1u << lane); left != 0; left &= left - 1) {
+        int l = __builtin_ctz(left);
+        if (!a.warp.lanes || m.at >= (*a.warp.lanes)[lane][l]) return l;
+    }
+    return -1;
+}
+
+} // namespace simulator::core

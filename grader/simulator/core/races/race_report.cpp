@@ -1,0 +1,120 @@
+// Reports races in words: both accesses, and why nothing orders them.
+#include "access.hpp"
+
+namespace simulator::core {
+namespace {
+
+std::string thread_text(const dim &t)
+{
+    return "(" + std::to_string(t.x) + ", " + std::to_string(t.y) + ", " + std::to_string(t.z) +
+           ")";
+}
+
+} // namespace
+
+void race_checker::check_against(const access &a, const access_record &m, int lane, u32 offset,
+                                 bool wrote)
+{
+    int earlier = racing_lane(a, m, lane, wrote);
+    if (earlier >= 0) report_race(a, m, earlier, lane, offset, wrote);
+}
+
+// For example "thread (3, 0, 0) wrote at a.cu:12".
+std::string race_checker::earlier_text(const access &a, const access_record &m, int lane,
+                                       bool wrote)
+{
+    const grid_past &of = a.of_this_grid(m) ? *current_grid_->past : *grid_of(m).past;
+    const auto place = [](u64 n, const dim &in) {
+        return thread_text({static_cast<u32>(n % in.x), static_cast<u32>(n / in.x % in.y),
+                            static_cast<u32>(n / in.x / in.y)});
+    };
+    std::string s = "thread " + place(32 * (m.owner & 31) + static_cast<u32>(lane), of.block);
+    if (!a.of_this_block(m)) s += " of block " + place((m.owner & owner_mask) >> 5, of.grid);
+    if (!a.of_this_grid(m)) s += " of " + of.of->shown;
+    s += wrote ? " wrote" : " read";
+    if (a.at - m.at >= log_size) return s + " long before"; // no longer in the log
+    const auto &what = log_[m.at % log_size];
+    return s + " at " + place_text(*what.of, what.statement);
+}
+
+// Explains why nothing orders the earlier access, which may belong to another grid, before this
+// one.
+std::string race_checker::why_unordered(const access &a, const access_record &m, bool wrote)
+{
+    if (a.of_this_grid(m)) {
+        // Between a block's stores to shared memory a barrier is missing; elsewhere two elements
+        // share an address.
+        const bool one_place = wrote && a.use != access_use::read && a.of_this_block(m) &&
+                               a.space != ptx::space::shared;
+        if (m.at == a.at || one_place) return "; which value stays is left to chance";
+        if (a.of_this_warp(m)) return " and no __syncwarp() or __syncthreads() comes between";
+        if (a.of_this_block(m)) return " and no __syncthreads() comes between";
+        if (a.scope_too_narrow(m))
+            return ": an atomic whose scope is the block (_block) is none for other blocks";
+        const u32 theirs = (m.owner & owner_mask) >> 5;
+        return wrote && released_before_seen(*a.c.b, theirs, m.at)
+                   ? "; its block has read the flag that tells of it, but no __threadfence() comes "
+                     "between that read and this access"
+                   : " and nothing orders the two blocks";
+    }
+    const auto launches = relation_to(grid_of(m)).launches;
+    if (launches.empty())
+        return " and nothing orders the two grids: one stream would, or cudaStreamTailLaunch";
+    const std::string launch =
+        "the launch at " + place_text(*launches.front()->of, launches.front()->statement);
+    if (m.at < launches.front()->at)
+        return same_block(m.owner, launches.front()->owner)
+                   ? " and no barrier comes between that and " + launch
+                   : " and nothing orders that before " + launch;
+    return " after " + launch +
+           (wrote ? ": a child may run before that"
+                  : ": only a grid in cudaStreamTailLaunch sees what children do");
+}
+
+void race_checker::report_race(const access &a, const access_record &m, int earlier_lane, int lane,
+                               u32 offset, bool wrote)
+{
+    auto [known, fresh] = found_.try_emplace(&a.i);
+    finding &f = known->second;
+    if (!fresh) { // only counted; added when the grid ends
+        ++f.threads;
+        return;
+    }
+    f = at_lane(a.c, a.i, lane);
+    f.kind = finding_kind::race;
+    f.write = a.use != access_use::read;
+    f.other_grid = !a.of_this_grid(m);
+    f.other_block = !f.other_grid && !a.of_this_block(m);
+    f.bytes = a.bytes;
+    u64 at = a.address[lane] + offset;
+    f.address = at;
+    bool shared = a.space == ptx::space::shared;
+    if (shared)
+        describe_shared(a.c, f, at);
+    else
+        f.where = memory::instance().describe(at, a.bytes);
+    f.detail = "thread " + thread_text(f.thread) + (f.write ? " writes" : " reads") + " what " +
+               earlier_text(a, m, earlier_lane, wrote) + why_unordered(a, m, wrote);
+    findings::instance().add(f);
+    f.threads = 0;
+    const bool may_be_early = shared || !a.of_this_grid(m);
+    if (may_be_early && f.write && !wrote && a.at - m.at < log_size) note_early_read(a, m, at);
+}
+
+// A thread that read before the write it should have waited for may also have read uninitialised
+// memory. The race is the better message, so the other finding is withdrawn.
+void race_checker::note_early_read(const access &a, const access_record &m, u64 at)
+{
+    const std::uint8_t *const shadow =
+        a.space == ptx::space::shared ? a.c.shared_shadow : a.c.shadow;
+    if ((shadow[at - a.base] & initialised) != 0) return;
+    const auto &earlier = log_[m.at % log_size];
+    const place_name &p = earlier.of->places[earlier.of->statement_place[earlier.statement]];
+    finding f;
+    f.kernel = earlier.of->shown;
+    f.file = p.file;
+    f.line = p.line;
+    early_reads_.push_back(std::move(f));
+}
+
+} // namespace simulator::core

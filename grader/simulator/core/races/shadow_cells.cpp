@@ -1,0 +1,222 @@
+// Records accesses in the cells of a line of shadow memory, and checks them against earlier ones.
+#include "access.hpp"
+#include "simulator/core/copies.hpp"
+
+#include <cstring>
+
+namespace simulator::core {
+
+void race_checker::record_lanes(const access &a)
+{
+    if (a.use == access_use::read && a.bytes == 4 && a.space == ptx::space::shared)
+        return read_words(a);
+    // Adjacent lanes that read the same address, or change it by atomics, are recorded together:
+    // the first is checked against earlier accesses, and the others are compatible with it.
+    const bool compatible =
+        a.use == access_use::atomic && (a.owner & strong_bit) != 0 && !a.is_volatile;
+    for (lane_mask left = a.mask; left != 0;) {
+        int l = __builtin_ctz(left);
+        lane_mask together = 1u << l;
+        left &= left - 1;
+        if (a.use == access_use::read || compatible)
+            while (left != 0 && a.address[__builtin_ctz(left)] == a.address[l]) {
+                together |= left & -left;
+                left &= left - 1;
+            }
+        record_cells(a, l, together);
+    }
+}
+
+// The lanes of an earlier read of this warp that must stay recorded beside the lanes reading now.
+// A lane that one of the latter has synchronised with since can be dropped: whatever is ordered
+// after the new read is ordered after its read too.
+lane_mask race_checker::still_unordered(const access &a, const access_record &earlier,
+                                        lane_mask now) const
+{
+    if (!a.warp.lanes) return earlier.lanes;
+    lane_mask open = earlier.lanes & ~now;
+    each_bit(now, [&](int l) {
+        each_bit(open, [&](int k) {
+            if (earlier.at < (*a.warp.lanes)[l][k]) open &= ~(1u << k);
+        });
+    });
+    return open;
+}
+
+// Records another read by the warp that read last. Lanes of its earlier read that are still
+// unordered get the new epoch, unless another lane has synchronised with one of them since: the
+// earlier read cannot race with that lane, and a later epoch would say it does.
+void race_checker::read_again(const access &a, shadow_cell &x, lane_mask lanes) const
+{
+    const access_record earlier = x.read;
+    const lane_mask open = still_unordered(a, earlier, lanes);
+    x.read = {a.at, a.owner, lanes};
+    if (open == 0) return;
+    bool met = false;
+    if (a.warp.lanes)
+        each_bit(open, [&](int k) {
+            for (int l = 0; l < 32; ++l) met |= l != k && earlier.at < (*a.warp.lanes)[l][k];
+        });
+    if (!met) {
+        x.read.lanes |= open;
+    } else if (a.known_ordered(x.other)) {
+        x.other = {earlier.at, earlier.owner, open};
+    } else { // both epochs do not fit: prefer a missed race to a false one
+        x.read.lanes |= open;
+        x.read.at = earlier.at;
+    }
+}
+
+// Fast path for tiles 16 wide: the upper half of the warp reads the same words as the lower half,
+// and none was written since the last barrier. Returns false, recording nothing, if this is not
+// the case.
+bool race_checker::read_halves(const access &a)
+{
+    const u64 *const address = a.address;
+    if (address[0] == address[1]) return false; // broadcasts are grouped below
+    u64 differs = a.mask ^ all_lanes;
+    for (int l = 0; l < 16; ++l) differs |= address[l] ^ address[l + 16];
+    if (differs != 0) return false;
+    shadow_cell *cells[16];
+    for (int l = 0; l < 16; ++l) {
+        const u64 offset = address[l] - a.base;
+        shadow_line &line = a.block.shared[offset / line_bytes];
+        if (line.latest < a.live_from || line.split_into != shadow_line::split::words) return false;
+        cells[l] = &line.cells[offset % line_bytes / 4];
+        if (cells[l]->write.at >= a.live_from) return false;
+    }
+    for (u32 l = 0; l < 16; ++l) {
+        a.block.shared[(address[l] - a.base) / line_bytes].latest = a.at;
+        read_word(a, *cells[l], 0x10001u << l);
+    }
+    return true;
+}
+
+void race_checker::read_word(const access &a, shadow_cell &x, lane_mask lanes) const
+{
+    if (x.read.owner == a.owner && x.read.at >= a.warp_at) return read_again(a, x, lanes);
+    if (x.read.at >= a.live_from && !same_warp(x.read.owner, a.owner)) x.other = x.read;
+    x.read = {a.at, a.owner, lanes};
+}
+
+// The most frequent case: reads of words of shared memory not written since the last barrier.
+void race_checker::read_words(const access &a)
+{
+    if (read_halves(a)) return;
+    const epoch live_from = a.live_from;
+    shadow_line *const lines = a.block.shared.data();
+    const u64 *const address = a.address;
+    const u64 base = a.base;
+    for (lane_mask left = a.mask; left != 0;) {
+        int l = __builtin_ctz(left);
+        lane_mask together = left & -left;
+        left &= left - 1;
+        const u64 here = address[l];
+        while (left != 0 && address[__builtin_ctz(left)] == here) {
+            together |= left & -left;
+            left &= left - 1;
+        }
+        const u64 offset = here - base;
+        shadow_line &line = lines[offset / line_bytes];
+        if (line.latest < live_from || line.split_into != shadow_line::split::words) {
+            record_cells(a, l, together);
+            continue;
+        }
+        shadow_cell &x = line.cells[offset % line_bytes / 4];
+        if (x.write.at >= live_from) {
+            record_cells(a, l, together);
+            continue;
+        }
+        line.latest = a.at;
+        read_word(a, x, together);
+    }
+}
+
+void race_checker::record_cells(const access &a, int lane, lane_mask lanes)
+{
+    using split = shadow_line::split;
+    u64 offset = a.address[lane] - a.base;
+    shadow_line &line = line_at(a, offset);
+    if (line.latest < a.live_from) unsplit_line(a, line);
+    line.latest = a.at;
+    split_line(a, line, a.bytes < 4 ? split::bytes : split::words);
+    u32 size = line.split_into == split::words ? 4 : 1;
+    u32 first = static_cast<u32>(offset % line_bytes) / size, n = a.bytes / size;
+    for (u32 k = 0; k < n; ++k) {
+        if (a.use == access_use::read)
+            read_cell(a, line.cells[first + k], lanes, k * size);
+        else
+            write_cell(a, line.cells[first + k], lane, k * size, size);
+        // Atomics recorded together keep the last one's lane.
+        if (a.use == access_use::atomic)
+            line.cells[first + k].write.lanes = 1u << (31 - __builtin_clz(lanes));
+    }
+}
+
+void race_checker::read_cell(const access &a, shadow_cell &x, lane_mask lanes, u32 offset)
+{
+    const access_record &w = x.write;
+    if (!a.known_ordered(w) && !a.compatible(w)) {
+        const bool mine = a.of_this_warp(w);
+        lane_mask others = mine ? lanes & ~w.lanes : lanes;
+        if (!mine || !a.warp.lanes) others &= -others; // all lanes would give the same result
+        each_bit(others, [&](int l) { check_against(a, w, l, offset, true); });
+    }
+    access_record &r = x.read;
+    if (r.owner == a.owner && a.of_this_grid(r) && !a.known_ordered(r))
+        return read_again(a, x, lanes);
+    if (!a.known_ordered(r)) x.other = r;
+    r = {a.at, a.owner, lanes};
+}
+
+// Copies the bytes that a lane of a store or copy is about to write.
+void race_checker::new_bytes(const access &a, int lane, u32 offset, u32 n, std::byte *to)
+{
+    if (a.copied != nullptr) {
+        std::memcpy(to, a.copied[lane] + offset, n);
+        return;
+    }
+    const instruction &i = a.i;
+    u32 element = offset / i.bytes, within = offset % i.bytes, size = (i.wide & 1) != 0 ? 8 : 4;
+    operand o = i.count == 1 ? i.b : a.c.lists[i.extra][element];
+    const std::byte *lanes = a.c.bases[o >> 31] + (o & ~constant_bit);
+    std::memcpy(to, lanes + static_cast<std::size_t>(lane) * size + within, n);
+}
+
+// Copies the bytes that an earlier write of the block left there, or will leave when its cp.async
+// arrives.
+void race_checker::written_bytes(const access &a, const access_record &w, int lane, u32 offset,
+                                 u32 n, std::byte *to)
+{
+    int writer = __builtin_ctz(w.lanes);
+    if (w.at == a.at) return new_bytes(a, writer, offset, n, to); // by this very instruction
+    u64 at = a.address[lane] - a.base + offset;
+    bool shared = a.space == ptx::space::shared;
+    if (shared && copied_bytes(a.c.b->warps[w.owner & 31], writer, at, n, to)) return;
+    std::memcpy(to, (shared ? a.c.shared : a.c.data) + at, n);
+}
+
+// Two threads that write the same value do not race: the result is the same in any order.
+void race_checker::write_cell(const access &a, shadow_cell &x, int lane, u32 offset, u32 bytes)
+{
+    lane_mask me = 1u << lane;
+    auto mine = [&](const access_record &m) { return a.of_this_warp(m) && m.lanes == me; };
+    const access_record w = x.write;
+    if (!a.known_ordered(w) && !mine(w) && !a.both_strong(w)) {
+        bool same = false;
+        if (a.use != access_use::atomic) {
+            std::byte now[8], next[8];
+            new_bytes(a, lane, offset, bytes, next);
+            written_bytes(a, w, lane, offset, bytes, now);
+            same = std::memcmp(now, next, bytes) == 0;
+        }
+        if (!same) check_against(a, w, lane, offset, true);
+    }
+    for (const access_record &r : {x.read, x.other})
+        if (!a.known_ordered(r) && !mine(r) && !a.compatible(r))
+            check_against(a, r, lane, offset, false);
+    x.write = {a.at, a.owner, me};
+    x.read = x.other = {};
+}
+
+} // namespace simulator::core
