@@ -16,7 +16,7 @@ struct copies_in_flight { // of one warp
         const instruction *from;
         lane_mask lanes; // lanes whose bytes have not arrived
         std::uint32_t group;
-        std::uint64_t to[32]; // addresses in shared memory
+        std::uint64_t to[32]; // offsets in the block's shared memory
         std::byte bytes[32][16];
     };
     std::deque<copy> waiting; // in order of their start

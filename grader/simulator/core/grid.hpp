@@ -72,10 +72,11 @@ void enter(grid &, warp &, const path &);
 bool is_builtin(std::string_view name);
 void call_builtin(grid &, warp &, const instruction &, const call_site &, lane_mask);
 
-// Lets waiting paths of the block pass a barrier if all its threads have arrived. Returns true if
-// some passed.
+// Lets waiting paths of the block pass each barrier at which as many threads have arrived as it
+// names or, if it names no number, all threads that have not ended. Returns true for any such.
 bool release_barriers(grid &, thread_block &);
-// Adds a finding if the threads that pass one barrier arrived at different bar instructions.
+// Adds a finding, once per block, if the threads that pass one barrier wait in different places or,
+// where the settings count that as misuse, some have ended without reaching it.
 void check_arrivals(grid &, thread_block &, std::uint32_t barrier);
 // Reports where the threads of a deadlocked block wait, and ends the grid.
 void report_stuck(grid &, thread_block &);

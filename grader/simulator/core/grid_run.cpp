@@ -23,9 +23,10 @@ using state = path::state;
 
 constexpr std::uint64_t quantum = 1 << 14;            // instructions per turn
 constexpr std::uint64_t max_resident_bytes = 1 << 30; // state of running blocks
-constexpr int busy_rounds = 32;       // before more blocks start although all are busy
-constexpr std::size_t few_blocks = 8; // resident at first in a random schedule
-constexpr int still_rounds = 4;       // rounds of pure waiting that count as endless
+constexpr int busy_rounds = 32; // before more blocks start although all are busy
+// Resident at first in a random schedule; at any time, if blocks may begin in any order.
+constexpr std::size_t few_blocks = 8;
+constexpr int still_rounds = 4; // rounds of pure waiting that count as endless
 
 void place_block(thread_block &b, std::uint64_t number, const dim &of)
 {
@@ -335,8 +336,9 @@ void write_reduction(warp &w, const path &p, const instruction &i, const barrier
     std::memcpy(at, &v, 4);
 }
 
-// Accesses before the barrier are ordered before later accesses of the threads that waited. A
-// thread that has ended orders nothing.
+// Accesses before the barrier are ordered before later accesses of the threads that waited: those
+// of all threads of the block, even ended ones, if all that live must arrive or all have waited;
+// otherwise those of the warps that arrived.
 void order_by_barrier(grid &g, thread_block &b, std::uint32_t id)
 {
     if (g.ctx.races == nullptr) return;

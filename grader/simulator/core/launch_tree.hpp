@@ -37,10 +37,11 @@ struct launch_node {
     launch_nodes successors = {}, waiting = {}, at_tail = {}; // siblings; children
     bool has_run = false;
 
-    std::uint64_t ran_before = 0;    // number of grids that ran before this one
-    std::uint64_t ran_below = 0;     // number of completed grids in this subtree, including itself
-    bool follows_family = false;     // tail launch: only relatives have run since its parent began
-    std::unique_ptr<grid_past> past; // for the race detector; null until its turn
+    std::uint64_t ran_before = 0; // number of grids that ran before this one
+    std::uint64_t ran_below = 0;  // number of completed grids in this subtree, including itself
+    bool follows_family = false;  // tail launch: only relatives have run since its parent began
+    // For the race detector; null until a grid launches this, or until the turn of the host's grid.
+    std::unique_ptr<grid_past> past;
 };
 
 inline bool has_children(const launch_node &n) { return n.open != 0 || !n.at_tail.empty(); }

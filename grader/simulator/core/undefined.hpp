@@ -24,7 +24,7 @@ public:
     void run(context &, const instruction &, const instruction_role &, lane_mask);
     // Call after the same instruction has run.
     void after(context &, const instruction &);
-    // Reports that a guard of this instruction depends on undefined values of these lanes.
+    // Reports the undefined values, if any, that the instruction's guard holds in these lanes.
     void decide(context &, const instruction &, lane_mask);
     void forget_lanes(lane_mask gone);
     void forget_frame(const std::byte *registers);
