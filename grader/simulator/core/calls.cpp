@@ -1,0 +1,185 @@
+// Runs calls of device functions by the lanes of a path, and returns from them.
+#include "paths.hpp"
+#include "undefined.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace simulator::core {
+namespace {
+
+using state = path::state;
+
+// Call depth per thread, with the smallest frame that hardware keeps per call.
+constexpr std::uint32_t max_calls = 1 << 13;
+
+int calling_join(const warp &w, int p)
+{
+    for (int k = w.paths[p].parent; k >= 0; k = w.paths[k].parent)
+        if (w.paths[k].is_call) return k;
+    return -1;
+}
+
+const call_site &call_of(const warp &w, const path &join)
+{
+    const code &k = *w.frames[join.in].of;
+    return k.calls[k.instructions[k.blocks[join.waits].terminator].extra];
+}
+
+// Returns the lanes `some` of path `p` to the call of their function, with its results.
+void return_lanes(warp &w, int p, lane_mask some)
+{
+    int join = calling_join(w, p);
+    if (join < 0) return end_lanes(w, p, some);
+    const frame &from = w.frames[w.paths[p].in];
+    frame &to = w.frames[w.paths[join].in];
+    const call_site &site = call_of(w, w.paths[join]);
+    for (std::size_t r = 0; r < site.out.size(); ++r)
+        for (lane_mask m = some; m != 0; m &= m - 1) {
+            auto lane = static_cast<std::size_t>(__builtin_ctz(m));
+            std::memcpy(to.arguments.data() + lane * to.of->argument_bytes + site.out[r],
+                        from.arguments.data() + lane * from.of->argument_bytes +
+                            from.of->result_offsets[r],
+                        from.of->source->results[r].bytes);
+        }
+    w.paths[join].mask |= some;
+    drop_frame_users(w, w.paths[p].in, lane_count(some));
+    w.paths[p].mask &= ~some;
+    if (w.paths[p].mask == 0) remove_path(w, p);
+}
+
+int new_frame(warp &w, code &callee, const frame &caller, int lanes)
+{
+    std::uint32_t local_base = caller.local_base + caller.of->local_bytes + caller.taken;
+    std::uint32_t depth = caller.depth + 1;
+    std::size_t k = 1;
+    while (k < w.frames.size() && w.frames[k].of != nullptr) ++k;
+    if (k == w.frames.size()) w.frames.emplace_back();
+    frame &f = w.frames[k];
+    f.of = &callee;
+    f.own.resize((callee.register_bytes + 63) / 64);
+    f.registers = f.own.data()->bytes;
+    if (w.undefined) w.undefined->forget_frame(f.registers);
+    f.arguments.resize(std::size_t{32} * callee.argument_bytes);
+    f.local_base = local_base;
+    f.taken = 0;
+    f.depth = depth;
+    f.users = lanes;
+    return static_cast<int>(k);
+}
+
+bool make_local(grid &g, warp &w, const frame &f, lane_mask mask)
+{
+    std::size_t end = std::size_t{f.local_base} + f.of->local_bytes;
+    if (end > max_local_bytes || f.depth > max_calls) return false;
+    if (w.local.size() < end * 32) {
+        w.local.resize(end * 32);
+        w.local_shadow.resize(end * 32);
+    }
+    for (std::size_t word = f.local_base / 4; word < end / 4; ++word)
+        for (lane_mask m = mask; m != 0; m &= m - 1)
+            std::memset(w.local_shadow.data() + word * 128 + __builtin_ctz(m) * 4, 0, 4);
+    g.ctx.local_bytes = static_cast<std::uint32_t>(w.local.size() / 32);
+    return true;
+}
+
+// True if the arguments and results of a call fit the callee, which an indirect call does not
+// guarantee. An argument variable has the size of the largest one of its name.
+bool fits(const code &callee, const call_site &site)
+{
+    auto room = [](const std::vector<ptx::variable> &has, const std::vector<std::uint32_t> &given) {
+        return std::equal(has.begin(), has.end(), given.begin(), given.end(),
+                          [](const ptx::variable &v, std::uint32_t n) { return v.bytes <= n; });
+    };
+    return !callee.source->entry && room(callee.source->parameters, site.in_bytes) &&
+           room(callee.source->results, site.out_bytes);
+}
+
+// Adds to the call's join a child that starts `callee`.
+bool start_call(grid &g, warp &w, int join, code &callee, const call_site &site, lane_mask mask)
+{
+    int at = new_frame(w, callee, w.frames[w.paths[join].in], lane_count(mask));
+    const frame &from = w.frames[w.paths[join].in];
+    frame &to = w.frames[at];
+    for (std::size_t a = 0; a < site.in.size(); ++a)
+        for (lane_mask m = mask; m != 0; m &= m - 1) {
+            auto lane = static_cast<std::size_t>(__builtin_ctz(m));
+            std::memcpy(to.arguments.data() + lane * callee.argument_bytes +
+                            callee.parameter_offsets[a],
+                        from.arguments.data() + lane * from.of->argument_bytes + site.in[a],
+                        callee.source->parameters[a].bytes);
+        }
+    if (!make_local(g, w, to, mask)) return false;
+    path c;
+    c.now = state::ready;
+    c.mask = mask;
+    c.parent = join;
+    c.in = at;
+    w.current = new_path(w, c);
+    ++w.paths[join].children;
+    return true;
+}
+
+} // namespace
+
+void call(grid &g, warp &w, int p, const basic_block &b, const instruction &i)
+{
+    code &caller = *w.frames[w.paths[p].in].of;
+    const call_site &site = caller.calls[i.extra];
+    lane_mask mask = w.paths[p].mask;
+    if (site.callee < 0 && i.a == no_operand) {
+        call_builtin(g, w, i, site, mask);
+        w.paths[p].block = b.next;
+        return;
+    }
+    std::uint64_t targets[32] = {};
+    if (i.a != no_operand)
+        std::memcpy(targets, baseline::lanes_of<std::uint64_t>(g.ctx, i.a), sizeof targets);
+    path &j = w.paths[p];
+    j.now = state::joining;
+    j.is_call = true;
+    j.mask = 0;
+    j.waits = static_cast<std::uint32_t>(j.block); // the block whose terminator is the call
+    j.block = b.next;
+    j.children = 0;
+    while (mask != 0) {
+        int lane = __builtin_ctz(mask);
+        lane_mask together = mask;
+        int callee = site.callee;
+        if (callee < 0) {
+            for (lane_mask m = mask; m != 0; m &= m - 1)
+                if (int l = __builtin_ctz(m); targets[l] != targets[lane])
+                    together &= ~(lane_mask{1} << l);
+            std::uint64_t index = (targets[lane] - code_window) / 16;
+            if (targets[lane] < code_window || index >= g.function_count || targets[lane] % 16 != 0)
+                return stop_at(g, i, finding_kind::trap, 719, together,
+                               "a call through a pointer that is no device function");
+            callee = static_cast<int>(index);
+        }
+        mask &= ~together;
+        code *k = g.function(callee);
+        if (k == nullptr)
+            return stop_at(g, i, finding_kind::unsupported, 801, together,
+                           "a call of a function that this module declares but does not hold");
+        if (!fits(*k, site))
+            return stop_at(g, i, finding_kind::trap, 719, together,
+                           "a call of a function that has other parameters or another result");
+        if (!start_call(g, w, p, *k, site, together))
+            return stop_at(g, i, finding_kind::trap, 719, together,
+                           "the call stack of a thread is used up: does the recursion end?");
+    }
+}
+
+void leave(grid &g, warp &w, int p, const basic_block &b, const instruction &i)
+{
+    lane_mask going = guarded(g.ctx, i, w.paths[p].mask);
+    if (b.next >= 0) w.paths[p].block = b.next;
+    if (i.guard != no_operand) w.paths[p].tested = i.statement + 1;
+    if (going == 0) return;
+    if ((i.flags & leaves_kernel) != 0)
+        end_lanes(w, p, going);
+    else
+        return_lanes(w, p, going);
+}
+
+} // namespace simulator::core

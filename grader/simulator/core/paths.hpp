@@ -1,0 +1,62 @@
+// Declares the paths of a warp: lanes diverge at branches and reconverge at the immediate
+// post-dominator.
+//
+// Lanes that run together are a path. When they diverge, the path becomes a join at the
+// reconvergence block and waits for its children; normally one child runs until it arrives, then
+// the next. When the running lanes can only wait for others of the same warp (a spin lock, a
+// warp-wide barrier in two branches), other paths get a turn, and lanes that wait at a join may
+// continue alone, so that every thread makes progress.
+//
+// Paths are named by their index in warp::paths.
+#pragma once
+
+#include "grid.hpp"
+#include "simulator/lanes/lanes.hpp"
+
+#include <cstddef>
+#include <string>
+
+namespace simulator::core {
+
+inline int lane_count(lane_mask m) { return __builtin_popcount(m); }
+
+// The lanes of `mask` whose guard is true.
+inline lane_mask guarded(context &c, const instruction &i, lane_mask mask)
+{
+    return i.guard == no_operand
+               ? mask
+               : mask & (*baseline::lanes_of<lane_mask>(c, i.guard) ^ i.guard_flip);
+}
+
+void stop_at(grid &, const instruction &, finding_kind, int error, lane_mask, std::string detail);
+
+// Lanes that diverge to one basic block.
+struct lane_group {
+    int block;
+    lane_mask mask;
+};
+void diverge(warp &, int p, int reconvergence_block, const lane_group *, std::size_t n);
+// The lanes of a path arrive at its parent, the join.
+void reconverge(warp &, int p);
+// Lanes that wait at a join continue without their siblings. Returns false if no lanes wait.
+bool release_join(warp &);
+
+int new_path(warp &, const path &);
+void remove_path(warp &, int p);
+// Ends the lanes `some` of a path.
+void end_lanes(warp &, int p, lane_mask some);
+// Lanes of the frame have left it; the last ones free it.
+void drop_frame_users(warp &, int frame_index, int lanes);
+
+// The terminators of basic blocks, for the lanes of a path.
+void call(grid &, warp &, int p, const basic_block &, const instruction &);
+void leave(grid &, warp &, int p, const basic_block &, const instruction &); // ret, exit
+void arrive_at_barrier(grid &, warp &, int p, const basic_block &, const instruction &);
+// A warp-synchronous instruction. Lanes with different member masks (tiles of a warp) are handled
+// set by set; if some set is incomplete, each set waits on its own.
+void synchronise(grid &, warp &, int p, const basic_block &, const instruction &);
+// Lets waiting paths pass when all living lanes that they name wait at the same instruction (for a
+// plain warp barrier: at any warp barrier).
+bool pass_sync(grid &, warp &, int p);
+
+} // namespace simulator::core

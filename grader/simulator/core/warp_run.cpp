@@ -1,0 +1,274 @@
+// Runs a warp: its paths in turn, basic block by basic block.
+#include "copies.hpp"
+#include "paths.hpp"
+#include "undefined.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace simulator::core {
+namespace {
+
+using state = path::state;
+
+constexpr std::uint32_t spin_limit = 64; // spinning turns before lanes may leave a join
+
+// Returns the next path that can run, after the current one; -1: none.
+int next_ready(grid &g, warp &w)
+{
+    int n = static_cast<int>(w.paths.size());
+    for (int k = 0; k < n; ++k) {
+        int p = (w.current + k) % n;
+        if (w.paths[p].now == state::ready) return p;
+    }
+    for (int p = 0; p < n; ++p)
+        if (w.paths[p].now == state::at_sync && pass_sync(g, w, p)) return next_ready(g, w);
+    return -1;
+}
+
+void branch(grid &g, warp &w, int p, const basic_block &b, const instruction &i)
+{
+    context &c = g.ctx;
+    path &n = w.paths[p];
+    lane_mask taken = guarded(c, i, n.mask), rest = n.mask & ~taken;
+    if (c.count) ++c.counted[i.statement].branches;
+    n.tested = i.statement + 1;
+    if (rest == 0) {
+        n.block = b.target;
+    } else if (taken == 0) {
+        n.block = b.next;
+    } else {
+        if (c.count) ++c.counted[i.statement].divergent_branches;
+        lane_group groups[2] = {{b.next, rest}, {b.target, taken}};
+        if (g.shuffled && g.random() % 2 == 0) std::swap(groups[0], groups[1]);
+        diverge(w, p, b.reconvergence_block, groups, 2);
+    }
+}
+
+void branch_table(grid &g, warp &w, int p, const basic_block &b, const instruction &i)
+{
+    const std::uint32_t *index = baseline::lanes_of<std::uint32_t>(g.ctx, i.a);
+    std::vector<lane_group> groups;
+    lane_mask mask = w.paths[p].mask;
+    if (g.ctx.count) ++g.ctx.counted[i.statement].branches;
+    for (lane_mask m = mask; m != 0; m &= m - 1) {
+        int lane = __builtin_ctz(m);
+        if (index[lane] >= b.targets.size())
+            return stop_at(g, i, finding_kind::trap, 719, m, "a branch table has no such entry");
+        int to = b.targets[index[lane]];
+        auto it = std::find_if(groups.begin(), groups.end(),
+                               [&](const lane_group &x) { return x.block == to; });
+        if (it == groups.end())
+            groups.push_back({to, lane_mask{1} << lane});
+        else
+            it->mask |= lane_mask{1} << lane;
+    }
+    if (groups.size() == 1) {
+        w.paths[p].block = groups[0].block;
+        return;
+    }
+    if (g.ctx.count) ++g.ctx.counted[i.statement].divergent_branches;
+    diverge(w, p, b.reconvergence_block, groups.data(), groups.size());
+}
+
+// Runs one instruction for the lanes whose guard is true.
+inline void run_one(context &c, const instruction &i, lane_mask mask, std::uint64_t *lanes_off)
+{
+    if (i.guard == no_operand) {
+        i.run(c, i, mask);
+    } else {
+        lane_mask m = guarded(c, i, mask);
+        if (i.begins) lanes_off[i.statement] += static_cast<std::uint64_t>(lane_count(mask & ~m));
+        if (m != 0) i.run(c, i, m);
+    }
+}
+
+// The same while registers hold undefined values. Returns the next instruction.
+const instruction *follow_values(context &c, const code &k, const instruction *i,
+                                 const instruction *end, lane_mask mask, std::uint64_t *lanes_off)
+{
+    undefined_values &values = *c.w->undefined;
+    for (; i != end && c.slow_path && !c.stop; ++i) {
+        if (i->guard != no_operand) values.decide(c, *i, mask);
+        const lane_mask m = guarded(c, *i, mask);
+        if (m != 0)
+            values.run(c, *i, k.roles[static_cast<std::size_t>(i - k.instructions.data())], m);
+        c.slow_path = c.stop;
+        run_one(c, *i, mask, lanes_off);
+        values.after(c, *i);
+        c.slow_path |= !values.empty();
+    }
+    return i;
+}
+
+void run_straight(context &c, const code &k, const basic_block &b, lane_mask mask,
+                  std::uint64_t *lanes_off)
+{
+    const instruction *i = k.instructions.data() + b.first, *end = k.instructions.data() + b.last;
+    if (c.slow_path) [[unlikely]]
+        i = follow_values(c, k, i, end, mask, lanes_off);
+    while (i != end) {
+        run_one(c, *i, mask, lanes_off);
+        ++i;
+        if (c.slow_path) [[unlikely]] {
+            if (c.stop) return;
+            i = follow_values(c, k, i, end, mask, lanes_off);
+        }
+    }
+}
+
+// Checks the operands of a block's terminator for undefined values.
+void follow_to_terminator(context &c, const code &k, const basic_block &b, lane_mask mask)
+{
+    undefined_values &values = *c.w->undefined;
+    if (b.end != block_terminator::fall) {
+        const instruction &i = k.instructions[b.terminator];
+        if (i.guard != no_operand) values.decide(c, i, mask);
+        values.run(c, i, k.roles[b.terminator], mask);
+    }
+    values.forget_lanes(~c.w->live);
+    c.slow_path = c.stop || !values.empty();
+}
+
+// Runs the terminator of a basic block, which decides where the lanes of the path go on.
+inline void run_terminator(grid &g, warp &w, int p, const basic_block &b, const code &k)
+{
+    switch (b.end) {
+    case block_terminator::fall:
+    case block_terminator::pause:
+        w.paths[p].block = b.next;
+        break;
+    case block_terminator::branch:
+        branch(g, w, p, b, k.instructions[b.terminator]);
+        break;
+    case block_terminator::table:
+        branch_table(g, w, p, b, k.instructions[b.terminator]);
+        break;
+    case block_terminator::call:
+        call(g, w, p, b, k.instructions[b.terminator]);
+        break;
+    case block_terminator::leave:
+        leave(g, w, p, b, k.instructions[b.terminator]);
+        break;
+    case block_terminator::barrier:
+        arrive_at_barrier(g, w, p, b, k.instructions[b.terminator]);
+        break;
+    case block_terminator::warp_sync:
+        synchronise(g, w, p, b, k.instructions[b.terminator]);
+        break;
+    }
+}
+
+} // namespace
+
+void start_warp(grid &g, warp &w)
+{
+    w.current = 0;
+    w.paths.clear();
+    path p;
+    p.now = state::ready;
+    p.mask = w.live;
+    w.paths.push_back(p);
+    w.frames.resize(1);
+    frame &f = w.frames[0];
+    code &k = *g.running->functions[g.running->entry_index];
+    f.of = &k;
+    f.users = lane_count(w.live);
+    f.local_base = 0;
+    f.taken = 0;
+    f.arguments.resize(std::size_t{32} * k.argument_bytes);
+    std::size_t bytes = std::size_t{k.local_bytes} * 32;
+    w.local.resize(bytes);
+    w.local_shadow.assign(bytes, 0);
+    w.copies.reset();
+    w.undefined.reset();
+}
+
+void enter(grid &g, warp &w, const path &p)
+{
+    context &c = g.ctx;
+    frame &f = w.frames[p.in];
+    code &k = *f.of;
+    c.bases[0] = f.registers;
+    c.bases[1] = k.constants.data();
+    c.w = &w;
+    c.b = w.block;
+    c.running = &k;
+    c.live = w.live;
+    c.lists = k.list_pointers.data();
+    tally &t = *g.tallies[k.index];
+    c.counted = t.counted.data();
+    c.memos = t.memos.data();
+    c.worst = t.worst.data();
+    c.arguments = f.arguments.data();
+    c.argument_stride = k.argument_bytes;
+    c.local_base = f.local_base;
+    c.local = w.local.data();
+    c.local_shadow = w.local_shadow.data();
+    c.local_bytes = static_cast<std::uint32_t>(w.local.size() / 32);
+    c.slow_path = c.stop || (w.undefined && !w.undefined->empty());
+}
+
+turn run_warp(grid &g, warp &w, std::uint64_t quantum)
+{
+    context &c = g.ctx;
+    c.shared = w.block->shared.data();
+    c.shared_shadow = w.block->shared_shadow.data();
+    c.specials[9] = w.index; // special::warpid
+    c.specials[3] = w.block->index.x;
+    c.specials[4] = w.block->index.y;
+    c.specials[5] = w.block->index.z;
+    for (int d = 0; d < 3; ++d) c.thread_ids[d] = g.thread_ids[d].data() + 32 * w.index;
+    std::uint64_t limit = std::min(g.steps + quantum, g.budget);
+    while (w.live != 0) {
+        int p = next_ready(g, w);
+        if (c.stop) return turn::stopped;
+        if (p < 0) {
+            if (!release_join(w)) return turn::blocked;
+            continue;
+        }
+        w.current = p;
+        enter(g, w, w.paths[p]);
+        const code &k = *w.frames[w.paths[p].in].of;
+        tally &t = *g.tallies[k.index];
+        for (bool same = true; same;) {
+            path &n = w.paths[p];
+            if (n.block == n.join && n.join >= 0 && n.parent >= 0) {
+                reconverge(w, p);
+                break;
+            }
+            const basic_block &b = k.blocks[n.block];
+            int here = n.block;
+            ++t.runs[here];
+            t.lanes_run[here] += static_cast<std::uint64_t>(lane_count(n.mask));
+            g.steps += b.last_statement - b.first_statement;
+            run_straight(c, k, b, n.mask, t.lanes_off.data());
+            if (c.stop) return turn::stopped;
+            if (c.slow_path) [[unlikely]]
+                follow_to_terminator(c, k, b, n.mask);
+            run_terminator(g, w, p, b, k);
+            if (c.stop) return turn::stopped;
+            const bool spins =
+                b.spins && w.paths[p].now == state::ready && w.paths[p].block <= here;
+            same = w.current == p && w.paths[p].now == state::ready;
+            if (spins || b.end == block_terminator::pause) {
+                path &s = w.paths[p];
+                if (++s.spun % spin_limit == 0)
+                    release_join(w);
+                else
+                    w.current = (p + 1) % static_cast<int>(w.paths.size());
+                return spins ? turn::waiting : turn::paused;
+            }
+            if (g.steps >= limit) {
+                if (w.live == 0) break;
+                path &s = w.paths[p];
+                if (s.now == state::ready && ++s.spun % spin_limit == 0) release_join(w);
+                return turn::used_up;
+            }
+        }
+    }
+    return turn::ended;
+}
+
+} // namespace simulator::core
