@@ -35,7 +35,7 @@ struct grid {
     launch_node *self = nullptr; // its node in the runtime's launch tree
     program *running = nullptr;
     const launch *how = nullptr;
-    std::function<code *(int)> function; // decodes at first use
+    std::function<code *(int)> function; // by index in the module; null: cannot be called
     std::size_t function_count = 0;
     std::vector<tally *> tallies; // by function; null: not used by this program
     block_team *team = nullptr;   // may run the blocks; null: one core only
