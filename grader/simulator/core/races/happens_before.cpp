@@ -85,18 +85,18 @@ void race_checker::pass_barrier(thread_block &b, u32 barrier, u32 waiting)
     block_order &o = *b.order;
     if (!o.warp_matrix) o.warp_matrix = std::make_unique<order_matrix<32>>();
     auto &known = *o.warp_matrix;
-    auto &came = o.barriers[barrier];
+    auto &arrived = o.barriers[barrier];
     std::array<epoch, 32> joined{};
-    each_bit(came.warps, [&](int w) {
+    each_bit(arrived.warps, [&](int w) {
         for (int k = 0; k < 32; ++k) joined[k] = std::max(joined[k], known[w][k]);
     });
-    each_bit(came.warps, [&](int w) { joined[w] = std::max(joined[w], came.at[w]); });
+    each_bit(arrived.warps, [&](int w) { joined[w] = std::max(joined[w], arrived.at[w]); });
     each_bit(waiting, [&](int w) {
         known[w] = joined;
         o.warps[w].synchronised_at = clock_ + 1;
-        o.warps[w].acquired_at = std::max(o.warps[w].acquired_at, came.acquired_at);
+        o.warps[w].acquired_at = std::max(o.warps[w].acquired_at, arrived.acquired_at);
     });
-    came = {};
+    arrived = {};
 }
 
 void race_checker::fence(context &c, bool block_scope)
@@ -174,8 +174,9 @@ int race_checker::racing_lane(const access &a, const access_record &m, int lane,
     u32 theirs = m.owner & 31;
     if (ordered_by_release(a, m, theirs)) return -1;
     if (theirs != a.c.w->index) {
-        bool met = a.block.warp_matrix && m.at < (*a.block.warp_matrix)[a.c.w->index][theirs];
-        return met ? -1 : __builtin_ctz(m.lanes);
+        bool synchronised =
+            a.block.warp_matrix && m.at < (*a.block.warp_matrix)[a.c.w->index][theirs];
+        return synchronised ? -1 : __builtin_ctz(m.lanes);
     }
     for (lane_mask left = m.lanes & ~(1u << lane); left != 0; left &= left - 1) {
         int l = __builtin_ctz(left);

@@ -52,12 +52,13 @@ void race_checker::read_again(const access &a, shadow_cell &x, lane_mask lanes) 
     const lane_mask open = still_unordered(a, earlier, lanes);
     x.read = {a.at, a.owner, lanes};
     if (open == 0) return;
-    bool met = false;
+    bool synchronised = false;
     if (a.warp.lanes)
         each_bit(open, [&](int k) {
-            for (int l = 0; l < 32; ++l) met |= l != k && earlier.at < (*a.warp.lanes)[l][k];
+            for (int l = 0; l < 32; ++l)
+                synchronised |= l != k && earlier.at < (*a.warp.lanes)[l][k];
         });
-    if (!met) {
+    if (!synchronised) {
         x.read.lanes |= open;
     } else if (a.known_ordered(x.other)) {
         x.other = {earlier.at, earlier.owner, open};
