@@ -1,7 +1,7 @@
 // The request that starts a run of the grader.
 #pragma once
 
-#include "case_run.hpp"
+#include "run_options.hpp"
 
 #include <stdexcept>
 #include <string>

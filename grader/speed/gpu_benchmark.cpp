@@ -123,6 +123,7 @@ public:
 
     void prepare() override
     {
+        verified_[0] = verified_[1] = false;
         stopwatch watch(prepare_s_);
         if (prepared_++ > 0) restart_workers();
         for (implementation who : implementations()) {
@@ -152,6 +153,7 @@ public:
 
     void verify(implementation who) override
     {
+        verified_[index(who)] = true;
         verify(who, static_cast<std::size_t>(calls_[index(who)]));
     }
 
@@ -428,6 +430,7 @@ private:
     const speed_gates &gates_;
     bool shown_; // these times are not graded, so fewer inputs will do
     std::size_t min_sets_;
+    bool verified_[2] = {}; // since prepare()
     device_clocks clocks_;
     std::mt19937_64 random_;
     roofline_kernels roofline_;
