@@ -1,8 +1,7 @@
 // Arithmetic on f16 and bf16, one or two per register: computed in higher precision, rounded once.
 //
-// Compiled once for each instruction set, like lanes/arithmetic.cpp. The modifiers of an
-// instruction are half_flags in instruction::extra.
-#include "handler_table.hpp"
+// The modifiers of an instruction are half_flags in instruction::extra.
+#include "handler_list.hpp"
 #include "values.hpp"
 
 #include <cmath>
@@ -186,7 +185,7 @@ void half_set(context &c, const instruction &i, lane_mask mask)
     });
 }
 
-// ---- conversions of bf16; lanes/arithmetic.cpp has those of f16 ----
+// ---- conversions of bf16; convert.cpp has those of f16 ----
 
 void to_bfloat(context &c, const instruction &i, lane_mask mask)
 {

@@ -64,22 +64,17 @@ public:
     virtual void add_pair(const char *op, const char *a, const char *b, const char *c, handler) = 0;
 };
 
+// Lists the handlers compiled for one instruction set.
 #if defined(__x86_64__)
 namespace x86_64_v2 {
-void list_arithmetic(handler_sink &);
-void list_accesses(handler_sink &);
-void list_halves(handler_sink &);
-} // namespace x86_64_v2
+void list_handlers(handler_sink &);
+}
 namespace x86_64_v3 {
-void list_arithmetic(handler_sink &);
-void list_accesses(handler_sink &);
-void list_halves(handler_sink &);
-} // namespace x86_64_v3
+void list_handlers(handler_sink &);
+}
 #endif
 namespace baseline {
-void list_arithmetic(handler_sink &);
-void list_accesses(handler_sink &);
-void list_halves(handler_sink &);
-} // namespace baseline
+void list_handlers(handler_sink &);
+}
 
 } // namespace simulator::core

@@ -131,8 +131,8 @@ inline float widen(half h)
     return sign ? -f : f;
 }
 
-// Rounds to a half; modes as in convert_mode below. Takes a double because every narrower value
-// fits.
+// Rounds to a half: to nearest even (mode 0), towards zero (1), down (2) or up (3), which is the
+// order of convert_flags from convert_nearest on. Takes a double because every narrower value fits.
 inline half narrow(double v, int mode = 0)
 {
     u64 b = bits_of(v);

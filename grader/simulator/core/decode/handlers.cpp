@@ -56,19 +56,12 @@ public:
         list_texture_handlers(*this);
 #if defined(__x86_64__)
         if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-            __builtin_cpu_supports("bmi2") && converts_halves()) {
-            x86_64_v3::list_arithmetic(*this);
-            x86_64_v3::list_accesses(*this);
-            x86_64_v3::list_halves(*this);
-        } else {
-            x86_64_v2::list_arithmetic(*this);
-            x86_64_v2::list_accesses(*this);
-            x86_64_v2::list_halves(*this);
-        }
+            __builtin_cpu_supports("bmi2") && converts_halves())
+            x86_64_v3::list_handlers(*this);
+        else
+            x86_64_v2::list_handlers(*this);
 #else
-        baseline::list_arithmetic(*this);
-        baseline::list_accesses(*this);
-        baseline::list_halves(*this);
+        baseline::list_handlers(*this);
 #endif
     }
 

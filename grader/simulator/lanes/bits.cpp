@@ -1,0 +1,317 @@
+// Operations on bits: logic, also of predicates, shifts, bit fields, and permutations of bytes.
+#include "handler_list.hpp"
+#include "lane_operations.hpp"
+
+namespace simulator::core::SIMULATOR_LEVEL {
+namespace {
+
+// Costly operations run for active lanes only.
+template <class Op, class T> void unary_each(context &c, const instruction &i, lane_mask mask)
+{
+    auto a = lanes_of<storage<T>>(c, i.a);
+    auto d = lanes_of<storage<T>>(c, i.d);
+    active(mask, [=](int l) { d[l] = bits_of<T>(Op::of(value_of<T>(a[l]))); });
+}
+
+template <class Op, class T> void shift(context &c, const instruction &i, lane_mask mask)
+{
+    auto a = lanes_of<storage<T>>(c, i.a);
+    auto b = lanes_of<u32>(c, i.b);
+    every(lanes_of<storage<T>>(c, i.d), mask,
+          [=](int l) { return bits_of<T>(Op::of(value_of<T>(a[l]), b[l])); });
+}
+
+// The result has 32 bits, whatever the operand's size is.
+template <class Op, class T> void to_u32(context &c, const instruction &i, lane_mask mask)
+{
+    auto a = lanes_of<storage<T>>(c, i.a);
+    auto d = lanes_of<u32>(c, i.d);
+    active(mask, [=](int l) { d[l] = Op::of(value_of<T>(a[l])); });
+}
+
+struct logic_and {
+    template <class T> static T of(T a, T b) { return a & b; }
+};
+struct logic_or {
+    template <class T> static T of(T a, T b) { return a | b; }
+};
+struct logic_xor {
+    template <class T> static T of(T a, T b) { return a ^ b; }
+};
+struct logic_not {
+    template <class T> static T of(T a) { return static_cast<T>(~a); }
+};
+struct logic_cnot {
+    template <class T> static T of(T a) { return a == 0; }
+};
+
+struct shift_left {
+    template <class T> static T of(T a, u32 n)
+    {
+        return n >= 8 * sizeof(T) ? T(0) : static_cast<T>(a << (n & (8 * sizeof(T) - 1)));
+    }
+};
+struct shift_right {
+    template <class T> static T of(T a, u32 n)
+    {
+        constexpr u32 bits = 8 * sizeof(T);
+        if constexpr (is_signed<T>)
+            return static_cast<T>(a >> (n >= bits ? bits - 1 : n));
+        else
+            return n >= bits ? T(0) : static_cast<T>(a >> (n & (bits - 1)));
+    }
+};
+struct population {
+    template <class T> static u32 of(T a) { return static_cast<u32>(__builtin_popcountll(a)); }
+};
+struct leading_zeros {
+    template <class T> static u32 of(T a)
+    {
+        return a == 0 ? 8 * sizeof(T) : static_cast<u32>(__builtin_clzll(a)) - (64 - 8 * sizeof(T));
+    }
+};
+struct top_bit { // position of the most significant bit that is no sign bit; all ones: none
+    template <class T> static u32 of(T a)
+    {
+        bare<T> v = static_cast<bare<T>>(a < 0 ? ~a : a);
+        return v == 0 ? ~0u : 63 - static_cast<u32>(__builtin_clzll(v));
+    }
+};
+struct top_bit_shift {
+    template <class T> static u32 of(T a)
+    {
+        u32 p = top_bit::of(a);
+        return p == ~0u ? p : static_cast<u32>(8 * sizeof(T) - 1) - p;
+    }
+};
+struct reversed_bits {
+    template <class T> static T of(T a)
+    {
+        T r = 0;
+        for (u32 k = 0; k < 8 * sizeof(T); ++k) r |= (a >> k & 1) << (8 * sizeof(T) - 1 - k);
+        return r;
+    }
+};
+
+// A signed field is extended by its top bit, or by the operand's if the field reaches beyond it.
+template <class T> void bit_field_extract(context &c, const instruction &i, lane_mask mask)
+{
+    auto a = lanes_of<storage<T>>(c, i.a);
+    auto b = lanes_of<u32>(c, i.b), e = lanes_of<u32>(c, i.c);
+    auto d = lanes_of<storage<T>>(c, i.d);
+    constexpr u32 bits = 8 * sizeof(T);
+    active(mask, [=](int l) {
+        u32 position = b[l] & 255, length = e[l] & 255, top = position + length - 1;
+        T v = value_of<T>(a[l]);
+        u64 keep = length >= 64 ? ~u64{0} : (u64{1} << length) - 1, field;
+        if constexpr (is_signed<T>) {
+            s64 wide = v;
+            bool sign = length != 0 && (wide >> (top < bits ? top : bits - 1) & 1) != 0;
+            field = (static_cast<u64>(wide >> (position < 63 ? position : 63)) & keep) |
+                    (sign ? ~keep : 0);
+        } else {
+            field = position >= bits ? 0 : v >> position & keep;
+        }
+        d[l] = static_cast<storage<T>>(field);
+    });
+}
+
+// bfi d, a, b, position, length: the last two are passed as a list.
+template <class T> void bit_field_insert(context &c, const instruction &i, lane_mask mask)
+{
+    auto a = lanes_of<T>(c, i.a), b = lanes_of<T>(c, i.b), d = lanes_of<T>(c, i.d);
+    auto p = lanes_of<u32>(c, i.c), n = lanes_of<u32>(c, i.extra);
+    constexpr u32 bits = 8 * sizeof(T);
+    active(mask, [=](int l) {
+        u32 position = p[l] & 255, length = n[l] & 255;
+        T keep = length >= bits ? ~T{0} : (T{1} << length) - 1;
+        if (position >= bits)
+            keep = 0;
+        else
+            keep <<= position;
+        d[l] = (b[l] & ~keep) | ((position < bits ? a[l] << position : 0) & keep);
+    });
+}
+
+template <bool clamp> void bit_mask(context &c, const instruction &i, lane_mask mask)
+{
+    auto a = lanes_of<u32>(c, i.a), b = lanes_of<u32>(c, i.b), d = lanes_of<u32>(c, i.d);
+    active(mask, [=](int l) {
+        u32 position = clamp ? a[l] : a[l] & 31, length = clamp ? b[l] : b[l] & 31;
+        u64 field = length >= 32 ? 0xffffffffu : (u64{1} << length) - 1;
+        d[l] = position >= 32 ? 0 : static_cast<u32>(field << position);
+    });
+}
+
+template <bool left, bool clamp> void funnel(context &c, const instruction &i, lane_mask mask)
+{
+    auto a = lanes_of<u32>(c, i.a), b = lanes_of<u32>(c, i.b), e = lanes_of<u32>(c, i.c);
+    every(lanes_of<u32>(c, i.d), mask, [=](int l) {
+        u64 v = u64{b[l]} << 32 | a[l];
+        u32 n = clamp ? (e[l] > 32 ? 32 : e[l]) : e[l] & 31;
+        return static_cast<u32>(left ? (v << n) >> 32 : v >> n);
+    });
+}
+
+void logic3(context &c, const instruction &i, lane_mask mask)
+{
+    auto a = lanes_of<u32>(c, i.a), b = lanes_of<u32>(c, i.b), e = lanes_of<u32>(c, i.c);
+    u32 term[8];
+    for (int k = 0; k < 8; ++k) term[k] = (i.extra >> k & 1) != 0 ? ~0u : 0u;
+    every(lanes_of<u32>(c, i.d), mask, [=](int l) {
+        u32 x = a[l], y = b[l], z = e[l];
+        return (term[0] & ~x & ~y & ~z) | (term[1] & ~x & ~y & z) | (term[2] & ~x & y & ~z) |
+               (term[3] & ~x & y & z) | (term[4] & x & ~y & ~z) | (term[5] & x & ~y & z) |
+               (term[6] & x & y & ~z) | (term[7] & x & y & z);
+    });
+}
+
+enum byte_mode : u32 {
+    by_index,
+    forward4,
+    backward4,
+    replicate8,
+    edge_left,
+    edge_right,
+    replicate16
+};
+void permute_bytes(context &c, const instruction &i, lane_mask mask)
+{
+    auto a = lanes_of<u32>(c, i.a), b = lanes_of<u32>(c, i.b), e = lanes_of<u32>(c, i.c),
+         d = lanes_of<u32>(c, i.d);
+    u32 mode = i.extra;
+    active(mask, [=](int l) {
+        u64 v = u64{b[l]} << 32 | a[l];
+        u32 r = 0, s = e[l] & 3;
+        for (u32 k = 0; k < 4; ++k) {
+            u32 pick = 0;
+            switch (mode) {
+            case by_index:
+                pick = e[l] >> (4 * k) & 15;
+                break;
+            case forward4:
+                pick = s + k;
+                break;
+            case backward4:
+                pick = (s - k) & 7;
+                break;
+            case replicate8:
+                pick = s;
+                break;
+            case edge_left:
+                pick = k < s ? s : k;
+                break;
+            case edge_right:
+                pick = k < s ? k : s;
+                break;
+            default:
+                pick = (s & 1) * 2 + (k & 1);
+                break;
+            }
+            u32 byte = static_cast<u32>(v >> (8 * (pick & 7))) & 255;
+            if ((pick & 8) != 0) byte = (byte & 128) != 0 ? 255 : 0;
+            r |= byte << (8 * k);
+        }
+        d[l] = r;
+    });
+}
+
+// Position of the n-th set bit, from `base` upwards, or downwards if n is negative.
+void nth_set_bit(context &c, const instruction &i, lane_mask mask)
+{
+    auto a = lanes_of<u32>(c, i.a), b = lanes_of<u32>(c, i.b), e = lanes_of<u32>(c, i.c);
+    auto d = lanes_of<u32>(c, i.d);
+    active(mask, [=](int l) {
+        s64 n = static_cast<s32>(e[l]), left = n < 0 ? -n : n, at = b[l];
+        if (n == 0) left = 1;
+        d[l] = ~0u;
+        for (; at >= 0 && at < 32; at += n < 0 ? -1 : 1) {
+            if ((a[l] >> at & 1) != 0 && --left == 0) {
+                d[l] = static_cast<u32>(at);
+                break;
+            }
+            if (n == 0) break;
+        }
+    });
+}
+
+template <class Op> void predicate_operation(context &c, const instruction &i, lane_mask mask)
+{
+    lane_mask a = predicate(c, i.a) ^ ((i.flags & negate_a) != 0 ? all_lanes : 0);
+    lane_mask b =
+        i.b == no_operand ? 0 : predicate(c, i.b) ^ ((i.flags & negate_b) != 0 ? all_lanes : 0);
+    set_predicate(c, i.d, mask, Op::of(a, b));
+}
+struct first_of {
+    static lane_mask of(lane_mask a, lane_mask) { return a; }
+};
+struct not_first {
+    static lane_mask of(lane_mask a, lane_mask) { return ~a; }
+};
+
+template <class Op> void logic(handler_sink &out, const char *op)
+{
+    out.add(op, "b16", binary<Op, u16>);
+    out.add(op, "b32", binary<Op, u32>);
+    out.add(op, "b64", binary<Op, u64>);
+}
+
+} // namespace
+
+void list_bits(handler_sink &out)
+{
+    logic<logic_and>(out, "and");
+    logic<logic_or>(out, "or");
+    logic<logic_xor>(out, "xor");
+    out.add("not", "b16", unary<logic_not, u16>);
+    out.add("not", "b32", unary<logic_not, u32>);
+    out.add("not", "b64", unary<logic_not, u64>);
+    out.add("cnot", "b16", unary<logic_cnot, u16>);
+    out.add("cnot", "b32", unary<logic_cnot, u32>);
+    out.add("cnot", "b64", unary<logic_cnot, u64>);
+    out.add("and", "pred", predicate_operation<logic_and>);
+    out.add("or", "pred", predicate_operation<logic_or>);
+    out.add("xor", "pred", predicate_operation<logic_xor>);
+    out.add("not", "pred", predicate_operation<not_first>);
+    out.add("mov", "pred", predicate_operation<first_of>);
+    out.add("shl", "b16", shift<shift_left, u16>);
+    out.add("shl", "b32", shift<shift_left, u32>);
+    out.add("shl", "b64", shift<shift_left, u64>);
+    for (const char *name : {"b16", "u16"}) out.add("shr", name, shift<shift_right, u16>);
+    for (const char *name : {"b32", "u32"}) out.add("shr", name, shift<shift_right, u32>);
+    for (const char *name : {"b64", "u64"}) out.add("shr", name, shift<shift_right, u64>);
+    out.add("shr", "s16", shift<shift_right, s16>);
+    out.add("shr", "s32", shift<shift_right, s32>);
+    out.add("shr", "s64", shift<shift_right, s64>);
+    out.add("popc", "b32", to_u32<population, u32>);
+    out.add("popc", "b64", to_u32<population, u64>);
+    out.add("clz", "b32", to_u32<leading_zeros, u32>);
+    out.add("clz", "b64", to_u32<leading_zeros, u64>);
+    out.add("bfind", "u32", to_u32<top_bit, u32>);
+    out.add("bfind", "s32", to_u32<top_bit, s32>);
+    out.add("bfind", "u64", to_u32<top_bit, u64>);
+    out.add("bfind", "s64", to_u32<top_bit, s64>);
+    out.add("bfind.shiftamt", "u32", to_u32<top_bit_shift, u32>);
+    out.add("bfind.shiftamt", "s32", to_u32<top_bit_shift, s32>);
+    out.add("bfind.shiftamt", "u64", to_u32<top_bit_shift, u64>);
+    out.add("bfind.shiftamt", "s64", to_u32<top_bit_shift, s64>);
+    out.add("brev", "b32", unary_each<reversed_bits, u32>);
+    out.add("brev", "b64", unary_each<reversed_bits, u64>);
+    out.add("bfe", "u32", bit_field_extract<u32>);
+    out.add("bfe", "s32", bit_field_extract<s32>);
+    out.add("bfe", "u64", bit_field_extract<u64>);
+    out.add("bfe", "s64", bit_field_extract<s64>);
+    out.add("bfi", "b32", bit_field_insert<u32>);
+    out.add("bfi", "b64", bit_field_insert<u64>);
+    out.add("bmsk.clamp", "b32", bit_mask<true>);
+    out.add("bmsk.wrap", "b32", bit_mask<false>);
+    out.add("shf.l.clamp", "b32", funnel<true, true>);
+    out.add("shf.l.wrap", "b32", funnel<true, false>);
+    out.add("shf.r.clamp", "b32", funnel<false, true>);
+    out.add("shf.r.wrap", "b32", funnel<false, false>);
+    out.add("fns", "b32", nth_set_bit);
+    out.add("lop3", "b32", logic3);
+    out.add("prmt", "b32", permute_bytes);
+}
+
+} // namespace simulator::core::SIMULATOR_LEVEL
