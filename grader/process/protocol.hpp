@@ -11,7 +11,7 @@
 // the arguments; descriptor 7 connects them.
 #pragma once
 
-#include "simulator/remote/connection.hpp"
+#include "device_connection.hpp"
 
 #include <cstdint>
 
@@ -20,8 +20,7 @@ namespace grading {
 constexpr std::uint32_t protocol_magic = 0x31574b43; // "CKW1"
 constexpr int max_arguments = 16, max_calls = 64, max_devices = 16, max_ranks = 16;
 constexpr int max_buffers = 64; // of all arguments together, passed from one process to another
-constexpr int socket_fd = 3, input_fd = 4, output_fd = 5,
-              device_fd = simulator::remote::given_connection;
+constexpr int socket_fd = 3, input_fd = 4, output_fd = 5, device_fd = simulator::given_connection;
 
 // Exit status of a device process to which the host code sent an invalid message.
 constexpr int disturbed_by_host = 3;

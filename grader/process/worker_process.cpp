@@ -51,8 +51,7 @@ bool worker::state::read_text()
 answer worker::state::finish(answer a)
 {
     // If the devices ended first, the host code could not go on.
-    const bool lost =
-        a.how == worker_exit::exited && a.status == simulator::remote::status_without_device;
+    const bool lost = a.how == worker_exit::exited && a.status == simulator::status_without_device;
     for (worker_process &d : devices) {
         if (!lost && a.how != worker_exit::device_lost) break;
         answer of_device;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "argument.hpp"
-#include "simulator/machine/harness.h"
+#include "simulator/runtime/harness.h"
 #include "text/verdict.hpp"
 
 #include <string>

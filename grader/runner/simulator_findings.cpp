@@ -7,7 +7,7 @@
 #include "finding_hints.hpp"
 #include "report.hpp"
 #include "simulator/machine/finding.hpp"
-#include "simulator/machine/harness.h"
+#include "simulator/runtime/harness.h"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 #include "counted.hpp"
 
 #include "sectors.hpp"
-#include "simulator/machine/harness.h"
+#include "simulator/runtime/harness.h"
 
 #include <algorithm>
 #include <cstring>

@@ -4,7 +4,7 @@
 #include "devices.hpp"
 
 #include "process/contract.hpp"
-#include "simulator/machine/harness.h"
+#include "simulator/runtime/harness.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -3,7 +3,7 @@
 
 #include "rank_messages.hpp"
 
-#include "simulator/machine/harness.h"
+#include "simulator/runtime/harness.h"
 
 #include <cuda_runtime_api.h>
 #include <mpi.h>

@@ -5,7 +5,7 @@
 #include "left_threads.hpp"
 #include "yardstick.hpp"
 
-#include "simulator/runtime/host.hpp"
+#include "simulator/machine/host.hpp"
 
 #include <sys/mman.h>
 #include <sys/stat.h>

@@ -13,7 +13,7 @@
 #include "ranks.hpp"
 #include "server.hpp"
 #include "signal_gate.hpp"
-#include "simulator/machine/harness.h"
+#include "simulator/runtime/harness.h"
 #include "yardstick.hpp"
 
 #include <cuda_runtime_api.h>

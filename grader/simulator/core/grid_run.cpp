@@ -5,7 +5,7 @@
 #include "launch_tree.hpp"
 #include "parallel.hpp"
 #include "races.hpp"
-#include "simulator/runtime/host.hpp"
+#include "simulator/machine/host.hpp"
 #include "standstill.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // Runs the kernels of a module.
 #include "launch_counts.hpp"
 #include "module_state.hpp"
-#include "simulator/runtime/host.hpp"
+#include "simulator/machine/host.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -2,7 +2,6 @@
 #include "counters.hpp"
 
 #include "memory.hpp"
-#include "simulator/runtime/runtime.hpp"
 #include "timeline.hpp"
 
 #include <algorithm>
@@ -414,26 +413,14 @@ counters &counters::instance()
     return *one;
 }
 
-namespace {
-
-std::uint64_t bytes_in_use()
-{
-    std::uint64_t bytes = 0;
-    const memory &m = memory::instance();
-    for (int d = 0; d < runtime::device_count(); ++d) bytes += m.used(d) + m.heap_used(d);
-    return bytes;
-}
-
-} // namespace
-
-void counters::clear()
+void counters::clear(std::uint64_t existing_handles)
 {
     *this = {};
-    memory_used = bytes_in_use();
-    handles = runtime::streams_and_events();
+    memory_used = memory::instance().used_on_all_devices();
+    handles = existing_handles;
 }
 
-std::string counters::json() const
+std::string counters::json(std::uint64_t existing_handles) const
 {
     std::vector<object> list;
     for (const kernel_counts &k : kernels) list.push_back(to_json(k));
@@ -456,8 +443,9 @@ std::string counters::json() const
                               .add("commands", transfers.commands)
                               .add("managed_copies", transfers.managed_copies))
         .add("timeline", to_json(timeline::instance().scheduled()))
-        .add("kept_bytes", std::max(memory_used, bytes_in_use()) - memory_used)
-        .add("kept_handles", std::max(handles, runtime::streams_and_events()) - handles)
+        .add("kept_bytes",
+             std::max(memory_used, memory::instance().used_on_all_devices()) - memory_used)
+        .add("kept_handles", std::max(handles, existing_handles) - handles)
         .text();
 }
 

@@ -123,10 +123,11 @@ struct counters {
     static counters &instance();
     // Values at the last clear(): bytes in use on all devices; existing streams and events.
     std::uint64_t memory_used = 0, handles = 0;
-    void clear();
+    // `existing_handles`: the number of streams and events at the moment.
+    void clear(std::uint64_t existing_handles = 0);
     // Includes the timeline since clear(), with the member names of timeline.hpp; each step also
     // has "lane", its stream or host thread, and "waited_for", which is held_by.
-    std::string json() const;
+    std::string json(std::uint64_t existing_handles = 0) const;
     std::string text() const;
 };
 

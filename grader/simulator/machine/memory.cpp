@@ -1,8 +1,8 @@
 // Device memory: the address range, its shadow, allocations with their names.
 #include "memory.hpp"
 
+#include "host.hpp"
 #include "machine.hpp"
-#include "simulator/runtime/host.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -379,6 +379,15 @@ std::uint64_t memory::heap_used(int device) const
     std::lock_guard lock(state_->mutex);
     auto it = state_->heap_used.find(device);
     return it == state_->heap_used.end() ? 0 : it->second;
+}
+
+std::uint64_t memory::used_on_all_devices() const
+{
+    std::lock_guard lock(state_->mutex);
+    std::uint64_t bytes = 0;
+    for (const auto *all : {&state_->used, &state_->heap_used})
+        for (const auto &[device, n] : *all) bytes += n;
+    return bytes;
 }
 
 bool memory::shared_with_host() const

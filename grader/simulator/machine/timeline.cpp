@@ -1,8 +1,8 @@
 // Schedules the steps of streams in simulated time.
 #include "timeline.hpp"
 
+#include "host.hpp"
 #include "machine.hpp"
-#include "simulator/runtime/host.hpp"
 
 #include <algorithm>
 #include <array>
@@ -239,7 +239,7 @@ timeline::thread_state &timeline::this_thread()
 
 step_id timeline::add(timeline_step s)
 {
-    // The event ended before clear().
+    // The event ended before clear(), or its step was not kept and is 0.
     if (s.kind == step_kind::event_wait && s.after.back() <= before_) {
         idle_wait();
         return 0;

@@ -4,12 +4,12 @@
 // which a grader gives its workers. A program without it starts its own device process: the
 // program named by CUDASIM_DEVICE, or cudasim-device beside it.
 #include "client.hpp"
-#include "connection.hpp"
 #include "marshal.hpp"
 
-#include "simulator/machine/harness.h"
+#include "process/device_connection.hpp"
+#include "simulator/machine/host.hpp"
 #include "simulator/ptx/fatbin.hpp"
-#include "simulator/runtime/host.hpp"
+#include "simulator/runtime/harness.h"
 
 #include <cuda_runtime_api.h>
 

@@ -1,7 +1,7 @@
 // Forwards harness.h to a program's own simulated device, for tests of the simulator.
 #include "client.hpp"
 
-#include "simulator/machine/harness.h"
+#include "simulator/runtime/harness.h"
 
 #include <algorithm>
 

@@ -4,8 +4,8 @@
 #include "marshal.hpp"
 #include "numbers.hpp"
 
-#include "simulator/machine/harness.h"
 #include "simulator/machine/memory.hpp"
+#include "simulator/runtime/harness.h"
 #include "simulator/runtime/runtime.hpp"
 
 #include <array>

@@ -4,7 +4,7 @@
 
 #include "wire.hpp"
 
-#include "simulator/runtime/host.hpp"
+#include "simulator/machine/host.hpp"
 
 #include <string>
 #include <string_view>

@@ -1,7 +1,7 @@
 // Allocation: cudaMalloc, pinned and registered host memory, and their release.
 #include "transfers.hpp"
 
-#include "host.hpp"
+#include "simulator/machine/host.hpp"
 #include "simulator/machine/memory.hpp"
 
 #include <algorithm>
@@ -61,8 +61,9 @@ void free_allocation(address start)
     m.release(start);
 }
 
-// Queued work may still use the memory, so this waits for it, as the driver does, except behind a
-// copy from another device: on H200s a kernel there was seen to fail because its memory was gone.
+// Queued work may still use the memory, so this waits for it, as the driver does. It does not wait
+// if a copy between devices is pending among that work: on H200s a kernel behind such a copy was
+// seen to fail because its memory was gone.
 cudaError_t release(void *p, const char *function, bool pinned)
 {
     if (cudaError_t e = refuse_while_capturing(); e != cudaSuccess) return e;

@@ -203,7 +203,8 @@ cudaError_t create(cudaTextureObject_t *out, const cudaResourceDesc *r, const cu
     if (cudaError_t e = take_resource(*r, t); e != cudaSuccess) return e;
     if (cudaError_t e = set_read_mode(*how, t); e != cudaSuccess) return e;
     *out = add_texture(t);
-    // Kernels read the 16 bytes of the border colour, and the read mode carries information too.
+    // The host may pass information to kernels by a texture: the 16 bytes of its border colour
+    // count as fill values, and its other settings as a command.
     transfer_counts &counts = counters::instance().transfers;
     ++counts.commands;
     counts.fill_values += sizeof how->borderColor;

@@ -156,7 +156,7 @@ const property_attribute property_attributes[] = {
 
 // Attributes that the simulated device answers with "no" or "none".
 const cudaDeviceAttr zero_attributes[] = {
-    cudaDevAttrClockRate, // the simulator has no clock
+    cudaDevAttrClockRate, // %clock counts steps, which have no rate
     cudaDevAttrMemoryClockRate,
     cudaDevAttrGlobalMemoryBusWidth,
     cudaDevAttrKernelExecTimeout,

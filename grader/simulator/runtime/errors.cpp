@@ -1,8 +1,8 @@
 // Error codes: sticky faults, the last error, and refusals.
 #include "runtime.hpp"
 
-#include "host.hpp"
 #include "simulator/machine/finding.hpp"
+#include "simulator/machine/host.hpp"
 
 #include <cstdio>
 #include <map>

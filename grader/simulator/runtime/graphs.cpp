@@ -1,5 +1,5 @@
 // Graphs: built explicitly or by stream capture, and launched any number of times.
-#include "host.hpp"
+#include "simulator/machine/host.hpp"
 #include "work.hpp"
 
 #include <algorithm>

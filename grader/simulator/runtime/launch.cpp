@@ -1,10 +1,10 @@
 // Registration of the code that nvcc embeds, and kernel launches.
 #include "runtime.hpp"
 
-#include "host.hpp"
 #include "simulator/core/grid.hpp"
 #include "simulator/machine/counters.hpp"
 #include "simulator/machine/finding.hpp"
+#include "simulator/machine/host.hpp"
 #include "simulator/ptx/fatbin.hpp"
 #include "simulator/ptx/ptx.hpp"
 #include "work.hpp"

@@ -115,6 +115,6 @@ void read_environment();
 
 void report_at_exit(); // SIMULATOR_COUNTERS=1 adds the counters
 
-void link_harness(); // links harness.h's functions into every program
+void link_harness(); // links harness.h's functions into every program with kernels
 
 } // namespace simulator::runtime

@@ -1,6 +1,6 @@
 // Streams, events and callbacks.
-#include "host.hpp"
 #include "simulator/machine/counters.hpp"
+#include "simulator/machine/host.hpp"
 #include "work.hpp"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // Copies and fills: cudaMemcpy, cudaMemset and their like.
 #include "transfers.hpp"
 
-#include "host.hpp"
 #include "simulator/machine/counters.hpp"
+#include "simulator/machine/host.hpp"
 #include "simulator/machine/memory.hpp"
 
 #include <algorithm>

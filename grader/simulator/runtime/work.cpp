@@ -1,7 +1,7 @@
 // Stream queues: dependencies, and the choice of the work to run next.
 #include "work.hpp"
 
-#include "host.hpp"
+#include "simulator/machine/host.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -61,8 +61,8 @@ std::set<const work *> needed_for(const work_ref &w)
     return all;
 }
 
-// The work queued last is the least likely to have run yet. Prefers it if it is ready, else its
-// most recently queued dependency, and so on.
+// The order least like that of queueing shows dependencies that are missing: prefers the work
+// queued last if it is ready, else its most recently queued dependency, and so on.
 std::size_t latest_queued(const std::vector<std::size_t> &runnable,
                           const std::set<const work *> *of)
 {

@@ -7,7 +7,7 @@
 #include "runner/case_run.hpp"
 #include "runner/report.hpp"
 #include "simulator/machine/finding.hpp"
-#include "simulator/machine/harness.h"
+#include "simulator/runtime/harness.h"
 #include "speed/paired_benchmark.hpp"
 #include "worker/yardstick_work.hpp"
 

@@ -1,6 +1,6 @@
 // Tests reading the simulator's counters, even forged ones, and the messages about them.
 #include "counted.hpp"
-#include "simulator/machine/harness.h"
+#include "simulator/runtime/harness.h"
 
 #include <cstring>
 #include <doctest/doctest.h>

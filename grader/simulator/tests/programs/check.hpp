@@ -5,8 +5,8 @@
 #pragma once
 
 #include "simulator/machine/finding.hpp"
-#include "simulator/machine/harness.h"
 #include "simulator/machine/timeline.hpp"
+#include "simulator/runtime/harness.h"
 
 #include <cstdio>
 #include <cstring>

@@ -4,8 +4,8 @@
 #include "mock_module.hpp"
 #include "simulator/machine/counters.hpp"
 #include "simulator/machine/finding.hpp"
-#include "simulator/machine/harness.h"
 #include "simulator/machine/timeline.hpp"
+#include "simulator/runtime/harness.h"
 #include "simulator/runtime/runtime.hpp"
 #include "simulator/tests/images.hpp"
 

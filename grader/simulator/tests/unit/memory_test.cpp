@@ -3,9 +3,9 @@
 
 #include "simulator/machine/counters.hpp"
 #include "simulator/machine/finding.hpp"
+#include "simulator/machine/host.hpp"
 #include "simulator/machine/machine.hpp"
 #include "simulator/machine/memory.hpp"
-#include "simulator/runtime/host.hpp"
 
 #include <csetjmp>
 #include <csignal>

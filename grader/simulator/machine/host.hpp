@@ -2,7 +2,7 @@
 // (remote/). The runtime accesses ordinary host memory only through this interface.
 #pragma once
 
-#include "simulator/machine/memory.hpp"
+#include "memory.hpp"
 
 #include <cuda_runtime_api.h>
 

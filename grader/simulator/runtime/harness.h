@@ -10,8 +10,9 @@
 extern "C" {
 #endif
 
-// Defined only if the simulator runs in another process, which then implements most of the
-// following functions. A call registers the program's kernels and variables there.
+// Defined only if the simulator runs in another process. Of the following functions this program
+// then has forbid, forget, label and counters, which send messages there; that process has them
+// all. A call registers the program's kernels and variables there.
 __attribute__((weak)) void simulator_is_elsewhere(void);
 
 // Guard zones: mark bytes of an allocation that kernels must not touch, or unmark them.

@@ -1,8 +1,8 @@
 // Report at the end of a program without a harness: findings and, on request, counters.
-#include "simulator/runtime/runtime.hpp"
+#include "runtime.hpp"
 
-#include "counters.hpp"
-#include "finding.hpp"
+#include "simulator/machine/counters.hpp"
+#include "simulator/machine/finding.hpp"
 
 #include <cstdio>
 #include <cstdlib>

@@ -1,11 +1,11 @@
 // Implementation of harness.h: the simulator's C interface for test harnesses.
 #include "harness.h"
 
-#include "counters.hpp"
-#include "finding.hpp"
-#include "memory.hpp"
-#include "simulator/runtime/runtime.hpp"
-#include "timeline.hpp"
+#include "runtime.hpp"
+#include "simulator/machine/counters.hpp"
+#include "simulator/machine/finding.hpp"
+#include "simulator/machine/memory.hpp"
+#include "simulator/machine/timeline.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -47,7 +47,8 @@ simulator_finding in_c(const finding &f)
 
 namespace simulator::runtime {
 
-// Every program calls this: a linker takes no archive member for weak references alone.
+// register_binary calls this, so that each program with kernels has the functions below: a linker
+// takes no archive member for weak references alone.
 void link_harness() {}
 
 } // namespace simulator::runtime
@@ -85,7 +86,7 @@ void simulator_begin(void)
 {
     runtime::silence_fault_messages();
     findings::instance().clear();
-    counters::instance().clear();
+    counters::instance().clear(runtime::streams_and_events());
     timeline::instance().clear();
 }
 
@@ -129,7 +130,7 @@ size_t simulator_findings(struct simulator_finding *out, size_t room)
 
 size_t simulator_counters(char *out, size_t room)
 {
-    const std::string text = counters::instance().json();
+    const std::string text = counters::instance().json(runtime::streams_and_events());
     if (room) {
         const std::size_t n = std::min(text.size(), room - 1);
         std::memcpy(out, text.data(), n);
