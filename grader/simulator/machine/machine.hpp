@@ -71,8 +71,8 @@ struct kernel_info {
 
 // One parsed PTX module. Its global and constant variables are allocated in `memory` and
 // initialised. Throws std::runtime_error with line and cause if the text is not PTX or cannot be
-// understood as a whole; an unknown instruction only adds a finding when a kernel that contains it
-// runs.
+// understood as a whole; an unknown instruction is a finding and ends the grid, but only when a
+// thread reaches it.
 class module {
 public:
     struct variable {

@@ -9,8 +9,8 @@
 namespace simulator {
 
 // Returns the PTX of one fat binary for the newest architecture up to `architecture` (80 for
-// compute 8.0). Throws std::runtime_error, which says how to compile instead, if the image is no
-// fat binary, is truncated, or contains compressed, only newer, or no PTX.
+// compute 8.0). Throws std::runtime_error if the image is no fat binary or is truncated, and, with
+// words on how to compile instead, if that PTX is compressed or there is only newer PTX or none.
 std::string ptx_of_image(std::span<const std::byte> image, int architecture);
 
 // The bytes from `image` to the end of the loaded segment of this process that contains it: the
@@ -22,15 +22,19 @@ std::span<const std::byte> loaded_bytes(const void *image);
 // into the machine code, which contain the PTX.
 struct fat_binary {
     bool linked = false;
-    std::vector<std::span<const std::byte>> images; // memory of a loaded program
+    std::vector<std::span<const std::byte>> images; // not owned
 };
-// Reads the wrapper that nvcc registers. Throws as above.
+// Reads the wrapper that nvcc registers; the images are memory of the loaded program. Throws
+// std::runtime_error if it is no wrapper.
 fat_binary images_of_wrapper(const void *wrapper);
-// Returns one text for each part that has PTX. Throws as above, and if no part has PTX.
+// Returns one text for each linked part that has PTX for `architecture`; throws as above if none
+// has, or if an image is damaged. A binary without a device link must have PTX that needs none.
 std::vector<std::string> ptx_of(const fat_binary &binary, int architecture);
 
-// Merges the PTX texts of separately compiled parts: declarations of names that another part
-// defines are dropped, the first of equal weak definitions is kept, line tables are renumbered.
+// Merges the PTX texts of separately compiled parts: the first definition of a name is kept, a
+// declaration of a function becomes a prototype, one of a variable that a part defines is dropped,
+// local names that an earlier part defines are changed, and line tables are renumbered. Throws
+// std::runtime_error if a visible function was defined before, or a text ends too early.
 std::string link_ptx(const std::vector<std::string> &texts);
 
 } // namespace simulator

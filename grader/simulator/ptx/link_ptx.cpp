@@ -181,7 +181,7 @@ int highest_file(const std::vector<item> &items)
     return highest;
 }
 
-// Renames the local names of a part that other parts define too.
+// Returns new names for the local names of a part that earlier parts define, too.
 std::map<std::string, std::string> new_names(const std::vector<item> &items,
                                              const std::map<std::string, linkage> &taken,
                                              std::size_t part)

@@ -51,7 +51,8 @@ struct initial_value {
     std::uint64_t bits = 0; // the number, or the addend
 };
 
-// PTX beyond the limits of any device, or contradictory in itself: ptxas refuses it as well.
+// PTX that is wrong in itself, or beyond the limits of a device or of this parser. It ends in
+// cudaErrorInvalidPtx, and is no finding of kind `unsupported`.
 struct refused : std::runtime_error {
     using std::runtime_error::runtime_error;
 };

@@ -13,7 +13,7 @@ namespace simulator::ptx {
     throw std::runtime_error("PTX line " + std::to_string(line) + ": " + what);
 }
 
-// Like fail(), but for text that ptxas refuses too.
+// Like fail(), but for text that is wrong in itself or beyond a limit.
 [[noreturn]] inline void refuse(int line, const std::string &what)
 {
     throw refused("PTX line " + std::to_string(line) + ": " + what);
@@ -129,12 +129,13 @@ private:
 
 inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// True if the token begins a constant. "(" does so where no other use of it is possible.
+// True if the token begins a constant. "(" may do so, too; a caller tests for it where it has no
+// other meaning.
 bool starts_number(const lexer &);
 
 // Takes a constant, or an expression of integers such as `WARP_SZ * 4 - 1`. `real` receives 'f' or
-// 'd' for a floating constant, which only a sign may precede; if `real` is null, a floating
-// constant is an error.
+// 'd' for a floating constant, which may have signs and parentheses but no other operators, and 0
+// for an integer; if `real` is null, a floating constant is an error.
 std::uint64_t take_number(lexer &, char *real = nullptr);
 // Takes an integer that `>` may follow, as in `%r<9>`, so no expression.
 std::uint64_t take_count(lexer &);
