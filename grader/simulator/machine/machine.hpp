@@ -28,6 +28,7 @@ struct device_profile {
     std::uint32_t constant_bytes = 64 << 10;
     std::uint64_t global_bytes = std::uint64_t{8} << 30;
     std::uint32_t l2_bytes = 4 << 20;
+    std::size_t persisting_l2_bytes() const { return l2_bytes / 4 * 3; }
     int copy_engines = 2; // one per direction
     // Rates per timeline tick (timeline.hpp): bytes over the host link per direction, bytes to
     // another device, bytes of device memory, and warp instructions per multiprocessor.

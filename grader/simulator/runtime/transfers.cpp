@@ -1,75 +1,15 @@
-// Copies and fills: cudaMemcpy, cudaMemset and their like.
-#include "transfers.hpp"
+// Copies: cudaMemcpy and its like.
+#include "memory_side.hpp"
 
 #include "simulator/machine/counters.hpp"
 #include "simulator/machine/host.hpp"
 #include "simulator/machine/memory.hpp"
 
-#include <algorithm>
 #include <cstring>
 
 namespace simulator::runtime {
 
 namespace {
-
-// One side of a copy: its bytes and their properties.
-struct side {
-    std::byte *bytes = nullptr;     // usable only by host() if there is no shadow
-    address start = 0;              // address as seen by programs
-    std::uint8_t *shadow = nullptr; // null for ordinary host memory
-    bool host = true;               // on the host side of the link
-    int device = -1;                // owning device, or -1
-    bool pageable = false;          // ordinary host memory, not registered
-    bool managed = false;
-};
-
-enum class wanted { host, device, any };
-
-// Describes a host pointer that was passed where device memory is needed.
-std::string host_address_text(const void *p)
-{
-    if (!is_symbol(p)) return "host memory, where device memory is needed";
-    return "the host's name of a variable in device memory, which cudaMemcpyToSymbol and "
-           "cudaMemcpyFromSymbol copy";
-}
-
-// Finds the memory behind a pointer. Fails if it is on the wrong side, freed, or not inside one
-// allocation.
-cudaError_t look_up(const char *function, const void *p, std::uint64_t bytes, wanted want,
-                    bool write, side &out)
-{
-    const std::string its = write ? "its destination is " : "its source is ";
-    if (!p) return fail_because(cudaErrorInvalidValue, its + "a null pointer");
-    memory &m = memory::instance();
-    const address at = as_address(p);
-    if (!m.contains(at)) {
-        if (want == wanted::device)
-            return fail_because(cudaErrorInvalidValue, its + host_address_text(p));
-        out.bytes = static_cast<std::byte *>(const_cast<void *>(p));
-        out.pageable = !is_registered(p);
-        return cudaSuccess;
-    }
-    const allocation *a = m.find(at);
-    const auto misuse = [&](finding_kind kind, const char *how) {
-        report_misuse(kind, function, p, bytes, write,
-                      std::string(function) + (write ? " writes " : " reads ") +
-                          std::to_string(bytes) + " bytes " + how);
-        return cudaErrorInvalidValue;
-    };
-    if (a && !a->live) return misuse(finding_kind::use_after_free, "of memory that was freed");
-    if (!a || at < a->start || at >= a->start + a->bytes)
-        return misuse(finding_kind::out_of_bounds, "outside every allocation");
-    if (bytes > a->start + a->bytes - at)
-        return misuse(finding_kind::out_of_bounds, "and runs past the end of the allocation");
-    if (a->kind == memory_kind::heap) return cudaErrorInvalidValue; // accessible only to kernels
-    const bool both = a->kind == memory_kind::pinned || a->kind == memory_kind::managed;
-    if (want == wanted::host && !both)
-        return fail_because(cudaErrorInvalidValue,
-                            its + "device memory, and the direction it was given says host");
-    out = {m.at(at), at, m.shadow_at(at), a->kind == memory_kind::pinned, a->device};
-    out.managed = a->kind == memory_kind::managed;
-    return cudaSuccess;
-}
 
 // Copies initialisation too: uninitialised source bytes stay uninitialised.
 void copy_row(const side &to, const side &from, std::uint64_t bytes)
@@ -114,34 +54,6 @@ void count(const side &to, const side &from, std::uint64_t bytes, std::uint64_t 
     if (way != copy_way::between_devices) return;
     if (!copies_directly(from.device, to.device)) t.staged += bytes;
     t.sent[static_cast<std::size_t>(from.device)] += bytes;
-}
-
-// Distance in bytes from the first to the last byte of a box; false if it or the size overflows.
-bool extent_of(const box &b, const layout &l, std::uint64_t &bytes)
-{
-    std::uint64_t rows = 0, slices = 0, plane = 0, all = 0;
-    return !__builtin_mul_overflow(b.width, b.height, &plane) &&
-           !__builtin_mul_overflow(plane, b.depth, &all) &&
-           !__builtin_mul_overflow(l.pitch, b.height - 1, &rows) &&
-           !__builtin_mul_overflow(l.slice, b.depth - 1, &slices) &&
-           !__builtin_add_overflow(rows, slices, &bytes) &&
-           !__builtin_add_overflow(bytes, b.width, &bytes);
-}
-
-// Slices may overlap in part, because the bounds check gives a better message for a box with a row
-// too many. Larger overlaps are refused, since such a copy could take very long on little memory.
-bool rows_overlap(const box &b, const layout &l)
-{
-    std::uint64_t slice = 0;
-    return (b.height > 1 && b.width > l.pitch) ||
-           (b.depth > 1 &&
-            (!extent_of({b.width, b.height, 1}, l, slice) || l.slice < slice - slice / 2));
-}
-
-template <typename function> void each_row(const box &b, function body)
-{
-    for (std::uint64_t z = 0; z < b.depth; ++z)
-        for (std::uint64_t y = 0; y < b.height; ++y) body(y, z);
 }
 
 // Finds both sides or reports the error.
@@ -222,20 +134,10 @@ bool is_pageable(const side &s, const void *p) { return !s.shadow && !is_registe
 
 } // namespace
 
-void report_misuse(finding_kind kind, const char *function, const void *at, std::uint64_t bytes,
-                   bool write, std::string detail)
+copy_request linear(const char *function, void *to, const void *from, std::size_t bytes,
+                    cudaMemcpyKind kind)
 {
-    finding f;
-    f.kind = kind;
-    f.kernel = function;
-    f.host_call = true;
-    f.write = write;
-    f.address = as_address(at);
-    f.bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, 0xffffffff));
-    f.where = memory::instance().describe(f.address, bytes);
-    f.detail = std::move(detail);
-    findings::instance().add(std::move(f));
-    mark_failure_reported();
+    return {function, to, {bytes, bytes}, from, {bytes, bytes}, {bytes}, kind};
 }
 
 cudaError_t copy(copy_request r, cudaStream_t stream, until end)
@@ -267,105 +169,11 @@ cudaError_t copy(copy_request r, cudaStream_t stream, until end)
 
 namespace {
 
-copy_request linear(const char *function, void *to, const void *from, std::size_t bytes,
-                    cudaMemcpyKind kind)
-{
-    return {function, to, {bytes, bytes}, from, {bytes, bytes}, {bytes}, kind};
-}
-
 copy_request planar(const char *function, void *to, std::size_t pitch_to, const void *from,
                     std::size_t pitch_from, std::size_t width, std::size_t height,
                     cudaMemcpyKind kind)
 {
     return {function, to, {pitch_to}, from, {pitch_from}, {width, height}, kind};
-}
-
-unsigned byte_of(int value) { return static_cast<unsigned char>(value); }
-
-struct fill_request {
-    const char *function;
-    void *to;
-    layout rows;
-    unsigned value;
-    box size;             // width in bytes
-    unsigned element = 1; // bytes of `value` that repeat
-};
-
-cudaError_t look_up(const fill_request &r, side &target)
-{
-    if (rows_overlap(r.size, r.rows)) return cudaErrorInvalidValue;
-    std::uint64_t bytes = 0;
-    if (!extent_of(r.size, r.rows, bytes)) return cudaErrorInvalidValue;
-    return look_up(r.function, r.to, bytes, wanted::device, true, target);
-}
-
-// Limit in bytes for the information carried by one value.
-constexpr std::uint64_t max_bytes_per_fill_value = 32;
-
-void fill_now(const fill_request &r)
-{
-    side target;
-    if (look_up(r, target) != cudaSuccess)
-        return fault(cudaErrorIllegalAddress,
-                     std::string(r.function) + ": memory was freed before this had its turn");
-    const std::uint64_t bytes = r.size.width * r.size.height * r.size.depth;
-    transfer_counts &counts = counters::instance().transfers;
-    counts.memset += bytes;
-    ++counts.commands;
-    counts.fill_values += std::min<std::uint64_t>(bytes, max_bytes_per_fill_value);
-    timeline::instance().filled(bytes);
-    each_row(r.size, [&](std::uint64_t y, std::uint64_t z) {
-        const std::uint64_t offset = y * r.rows.pitch + z * r.rows.slice;
-        if (r.element == 1)
-            std::memset(target.bytes + offset, static_cast<int>(r.value), r.size.width);
-        else
-            for (std::uint64_t x = 0; x < r.size.width; x += r.element)
-                std::memcpy(target.bytes + offset + x, &r.value, r.element);
-        memory::instance().mark(target.start + offset, r.size.width, initialised, 0);
-    });
-}
-
-// Checks and queues a fill; memory visible to the host is filled before the call returns.
-cudaError_t fill(const fill_request &r, cudaStream_t stream, until end)
-{
-    if (r.size.empty()) return cudaSuccess;
-    side target;
-    if (cudaError_t e = look_up(r, target); e != cudaSuccess) return e;
-    task t;
-    t.type = cudaGraphNodeTypeMemset;
-    t.run = [r] { fill_now(r); };
-    stream_state &s = state_of(stream);
-    const cudaError_t e = queue(stream, std::move(t));
-    if (e == cudaSuccess && !s.into && end == until::copied && target.host)
-        finish(r.function, {s.last});
-    return e;
-}
-
-// The address of `bytes` bytes at `offset` within a variable.
-cudaError_t part_of(const void *symbol, std::size_t bytes, std::size_t offset, void *&out)
-{
-    module::variable v;
-    if (cudaError_t e = resolve_symbol(symbol, v); e != cudaSuccess) return e;
-    if (offset > v.bytes || bytes > v.bytes - offset)
-        return fail_because(cudaErrorInvalidValue,
-                            "it copies " + std::to_string(bytes) + " bytes from byte " +
-                                std::to_string(offset) + " of a variable that has " +
-                                std::to_string(v.bytes));
-    out = reinterpret_cast<void *>(v.start + offset);
-    return cudaSuccess;
-}
-
-// The start of one side of a 3-D copy and the layout of its rows.
-cudaError_t place_of(const cudaPitchedPtr &p, const cudaPos &from, std::byte *&at, layout &rows)
-{
-    rows.pitch = p.pitch;
-    std::uint64_t y = 0, z = 0;
-    if (__builtin_mul_overflow(p.pitch, p.ysize, &rows.slice) ||
-        __builtin_mul_overflow(rows.pitch, from.y, &y) ||
-        __builtin_mul_overflow(rows.slice, from.z, &z))
-        return cudaErrorInvalidValue;
-    at = static_cast<std::byte *>(p.ptr) + from.x + y + z;
-    return cudaSuccess;
 }
 
 // The same for an array, where positions count elements, or for memory.
@@ -411,36 +219,6 @@ cudaError_t copy_3d(const char *function, const cudaMemcpy3DParms *p, cudaStream
     return e != cudaSuccess ? e : copy(r, stream, end);
 }
 
-cudaError_t fill_3d(const char *function, const cudaPitchedPtr &to, int value,
-                    const cudaExtent &size, cudaStream_t stream, until end)
-{
-    std::byte *at = nullptr;
-    layout rows;
-    if (cudaError_t e = place_of(to, {}, at, rows); e != cudaSuccess) return e;
-    return fill({function, at, rows, byte_of(value), {size.width, size.height, size.depth}}, stream,
-                end);
-}
-
-cudaError_t to_symbol(const char *function, const void *symbol, const void *from, std::size_t bytes,
-                      std::size_t offset, cudaMemcpyKind kind, cudaStream_t stream, until end)
-{
-    if (kind == cudaMemcpyHostToHost || kind == cudaMemcpyDeviceToHost)
-        return fail_because(cudaErrorInvalidMemcpyDirection, "a symbol is in device memory");
-    void *to = nullptr;
-    if (cudaError_t e = part_of(symbol, bytes, offset, to); e != cudaSuccess) return e;
-    return copy(linear(function, to, from, bytes, kind), stream, end);
-}
-
-cudaError_t from_symbol(const char *function, void *to, const void *symbol, std::size_t bytes,
-                        std::size_t offset, cudaMemcpyKind kind, cudaStream_t stream, until end)
-{
-    if (kind == cudaMemcpyHostToHost || kind == cudaMemcpyHostToDevice)
-        return fail_because(cudaErrorInvalidMemcpyDirection, "a symbol is in device memory");
-    void *from = nullptr;
-    if (cudaError_t e = part_of(symbol, bytes, offset, from); e != cudaSuccess) return e;
-    return copy(linear(function, to, from, bytes, kind), stream, end);
-}
-
 task task_of(const copy_request &r)
 {
     task t;
@@ -468,19 +246,6 @@ cudaError_t copy_task(void *to, const void *from, std::size_t bytes, cudaMemcpyK
     if (r.size.empty()) return cudaErrorInvalidValue;
     out = task_of(r);
     return look_up(r, target, source);
-}
-
-cudaError_t fill_task(const cudaMemsetParams &p, task &out)
-{
-    if (p.elementSize != 1 && p.elementSize != 2 && p.elementSize != 4)
-        return cudaErrorInvalidValue;
-    fill_request r{"cudaMemset", p.dst, {p.pitch}, p.value, {0, p.height}, p.elementSize};
-    side target;
-    if (__builtin_mul_overflow(p.width, p.elementSize, &r.size.width) || r.size.empty())
-        return cudaErrorInvalidValue;
-    out.type = cudaGraphNodeTypeMemset;
-    out.run = [r] { fill_now(r); };
-    return look_up(r, target);
 }
 
 } // namespace simulator::runtime
@@ -550,102 +315,6 @@ cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int f
         return copy(linear("cudaMemcpyPeerAsync", to, from, bytes, cudaMemcpyDeviceToDevice),
                     stream, until::queued);
     });
-}
-
-cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, std::size_t bytes,
-                               std::size_t offset, cudaMemcpyKind kind)
-{
-    return call([&] {
-        return to_symbol("cudaMemcpyToSymbol", symbol, from, bytes, offset, kind, nullptr,
-                         until::copied);
-    });
-}
-
-cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *from, std::size_t bytes,
-                                    std::size_t offset, cudaMemcpyKind kind, cudaStream_t stream)
-{
-    return in(stream, [&] {
-        return to_symbol("cudaMemcpyToSymbolAsync", symbol, from, bytes, offset, kind, stream,
-                         until::queued);
-    });
-}
-
-cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, std::size_t bytes,
-                                 std::size_t offset, cudaMemcpyKind kind)
-{
-    return call([&] {
-        return from_symbol("cudaMemcpyFromSymbol", to, symbol, bytes, offset, kind, nullptr,
-                           until::copied);
-    });
-}
-
-cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *symbol, std::size_t bytes,
-                                      std::size_t offset, cudaMemcpyKind kind, cudaStream_t stream)
-{
-    return in(stream, [&] {
-        return from_symbol("cudaMemcpyFromSymbolAsync", to, symbol, bytes, offset, kind, stream,
-                           until::queued);
-    });
-}
-
-cudaError_t cudaGetSymbolAddress(void **out, const void *symbol)
-{
-    return call([&] { return out ? part_of(symbol, 0, 0, *out) : cudaErrorInvalidValue; });
-}
-
-cudaError_t cudaGetSymbolSize(std::size_t *out, const void *symbol)
-{
-    return call([&] {
-        if (!out) return cudaErrorInvalidValue;
-        module::variable v;
-        if (cudaError_t e = resolve_symbol(symbol, v); e != cudaSuccess) return e;
-        *out = v.bytes;
-        return cudaSuccess;
-    });
-}
-
-cudaError_t cudaMemset(void *to, int value, std::size_t bytes)
-{
-    return call([&] {
-        return fill({"cudaMemset", to, {bytes}, byte_of(value), {bytes}}, nullptr, until::copied);
-    });
-}
-
-cudaError_t cudaMemsetAsync(void *to, int value, std::size_t bytes, cudaStream_t stream)
-{
-    return in(stream, [&] {
-        return fill({"cudaMemsetAsync", to, {bytes}, byte_of(value), {bytes}}, stream,
-                    until::queued);
-    });
-}
-
-cudaError_t cudaMemset2D(void *to, std::size_t pitch, int value, std::size_t width,
-                         std::size_t height)
-{
-    return call([&] {
-        return fill({"cudaMemset2D", to, {pitch}, byte_of(value), {width, height}}, nullptr,
-                    until::copied);
-    });
-}
-
-cudaError_t cudaMemset2DAsync(void *to, std::size_t pitch, int value, std::size_t width,
-                              std::size_t height, cudaStream_t stream)
-{
-    return in(stream, [&] {
-        return fill({"cudaMemset2DAsync", to, {pitch}, byte_of(value), {width, height}}, stream,
-                    until::queued);
-    });
-}
-
-cudaError_t cudaMemset3D(cudaPitchedPtr to, int value, cudaExtent size)
-{
-    return call([&] { return fill_3d("cudaMemset3D", to, value, size, nullptr, until::copied); });
-}
-
-cudaError_t cudaMemset3DAsync(cudaPitchedPtr to, int value, cudaExtent size, cudaStream_t stream)
-{
-    return in(stream,
-              [&] { return fill_3d("cudaMemset3DAsync", to, value, size, stream, until::queued); });
 }
 
 cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms *p)

@@ -30,6 +30,10 @@ struct copy_request {
     std::shared_ptr<std::vector<std::byte>> staged = {};
 };
 
+// A copy of consecutive bytes.
+copy_request linear(const char *function, void *to, const void *from, std::size_t bytes,
+                    cudaMemcpyKind);
+
 enum class until { queued, copied };
 
 // Checks a copy and queues it; an empty copy does nothing.

@@ -1,0 +1,107 @@
+// Finds the memory behind the pointers of a copy or fill.
+#include "memory_side.hpp"
+
+#include "simulator/machine/memory.hpp"
+
+#include <algorithm>
+
+namespace simulator::runtime {
+
+namespace {
+
+// Describes a host pointer that was passed where device memory is needed.
+std::string host_address_text(const void *p)
+{
+    if (!is_symbol(p)) return "host memory, where device memory is needed";
+    return "the host's name of a variable in device memory, which cudaMemcpyToSymbol and "
+           "cudaMemcpyFromSymbol copy";
+}
+
+} // namespace
+
+cudaError_t look_up(const char *function, const void *p, std::uint64_t bytes, wanted want,
+                    bool write, side &out)
+{
+    const std::string its = write ? "its destination is " : "its source is ";
+    if (!p) return fail_because(cudaErrorInvalidValue, its + "a null pointer");
+    memory &m = memory::instance();
+    const address at = as_address(p);
+    if (!m.contains(at)) {
+        if (want == wanted::device)
+            return fail_because(cudaErrorInvalidValue, its + host_address_text(p));
+        out.bytes = static_cast<std::byte *>(const_cast<void *>(p));
+        out.pageable = !is_registered(p);
+        return cudaSuccess;
+    }
+    const allocation *a = m.find(at);
+    const auto misuse = [&](finding_kind kind, const char *how) {
+        report_misuse(kind, function, p, bytes, write,
+                      std::string(function) + (write ? " writes " : " reads ") +
+                          std::to_string(bytes) + " bytes " + how);
+        return cudaErrorInvalidValue;
+    };
+    if (a && !a->live) return misuse(finding_kind::use_after_free, "of memory that was freed");
+    if (!a || at < a->start || at >= a->start + a->bytes)
+        return misuse(finding_kind::out_of_bounds, "outside every allocation");
+    if (bytes > a->start + a->bytes - at)
+        return misuse(finding_kind::out_of_bounds, "and runs past the end of the allocation");
+    if (a->kind == memory_kind::heap) return cudaErrorInvalidValue; // accessible only to kernels
+    const bool both = a->kind == memory_kind::pinned || a->kind == memory_kind::managed;
+    if (want == wanted::host && !both)
+        return fail_because(cudaErrorInvalidValue,
+                            its + "device memory, and the direction it was given says host");
+    out = {m.at(at), at, m.shadow_at(at), a->kind == memory_kind::pinned, a->device};
+    out.managed = a->kind == memory_kind::managed;
+    return cudaSuccess;
+}
+
+bool extent_of(const box &b, const layout &l, std::uint64_t &bytes)
+{
+    std::uint64_t rows = 0, slices = 0, plane = 0, all = 0;
+    return !__builtin_mul_overflow(b.width, b.height, &plane) &&
+           !__builtin_mul_overflow(plane, b.depth, &all) &&
+           !__builtin_mul_overflow(l.pitch, b.height - 1, &rows) &&
+           !__builtin_mul_overflow(l.slice, b.depth - 1, &slices) &&
+           !__builtin_add_overflow(rows, slices, &bytes) &&
+           !__builtin_add_overflow(bytes, b.width, &bytes);
+}
+
+// Slices may overlap in part, because the bounds check gives a better message for a box with a row
+// too many. Larger overlaps are refused, since such a copy could take very long on little memory.
+bool rows_overlap(const box &b, const layout &l)
+{
+    std::uint64_t slice = 0;
+    return (b.height > 1 && b.width > l.pitch) ||
+           (b.depth > 1 &&
+            (!extent_of({b.width, b.height, 1}, l, slice) || l.slice < slice - slice / 2));
+}
+
+cudaError_t place_of(const cudaPitchedPtr &p, const cudaPos &from, std::byte *&at, layout &rows)
+{
+    rows.pitch = p.pitch;
+    std::uint64_t y = 0, z = 0;
+    if (__builtin_mul_overflow(p.pitch, p.ysize, &rows.slice) ||
+        __builtin_mul_overflow(rows.pitch, from.y, &y) ||
+        __builtin_mul_overflow(rows.slice, from.z, &z))
+        return cudaErrorInvalidValue;
+    at = static_cast<std::byte *>(p.ptr) + from.x + y + z;
+    return cudaSuccess;
+}
+
+void report_misuse(finding_kind kind, const char *function, const void *at, std::uint64_t bytes,
+                   bool write, std::string detail)
+{
+    finding f;
+    f.kind = kind;
+    f.kernel = function;
+    f.host_call = true;
+    f.write = write;
+    f.address = as_address(at);
+    f.bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, 0xffffffff));
+    f.where = memory::instance().describe(f.address, bytes);
+    f.detail = std::move(detail);
+    findings::instance().add(std::move(f));
+    mark_failure_reported();
+}
+
+} // namespace simulator::runtime
