@@ -1,253 +1,23 @@
 // CUDA runtime for a process whose devices another process simulates: each call is a message.
-//
-// One call is in progress at a time, as in the runtime itself. The connection is descriptor 7,
-// which a grader gives its workers. A program without it starts its own device process: the
-// program named by CUDASIM_DEVICE, or cudasim-device beside it.
 #include "client.hpp"
 #include "marshal.hpp"
 
-#include "process/device_connection.hpp"
-#include "simulator/machine/host.hpp"
 #include "simulator/ptx/fatbin.hpp"
 #include "simulator/runtime/harness.h"
 
 #include <cuda_runtime_api.h>
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <atomic>
-#include <cstdio>
-#include <cstdlib>
-#include <filesystem>
+#include <algorithm>
+#include <cstring>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <set>
+#include <stdexcept>
 #include <string>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 namespace simulator::remote {
-
-namespace {
-
-[[noreturn]] void give_up(const char *why)
-{
-    std::fprintf(stderr, "simulator: %s\n", why);
-    _exit(status_without_device);
-}
-
-thread_local bool in_host_function = false, called_runtime = false;
-
-std::uint32_t number_of_thread()
-{
-    static std::atomic<std::uint32_t> threads = 0;
-    thread_local const std::uint32_t mine = ++threads;
-    return mine;
-}
-
-pid_t own_device = -1;
-int own_connection = -1;
-
-// The device prints its final output before this program exits.
-void wait_for_own_device()
-{
-    shutdown(own_connection, SHUT_WR);
-    waitpid(own_device, nullptr, 0);
-}
-
-int start_own_device()
-{
-    std::error_code unknown;
-    const auto beside = std::filesystem::read_symlink("/proc/self/exe", unknown).parent_path();
-    const char *named = std::getenv("CUDASIM_DEVICE");
-    const std::string program = named ? named : (beside / "cudasim-device").string();
-    int ends[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-        give_up("cannot make a connection to a simulated device");
-    own_device = fork();
-    if (own_device == 0) {
-        const std::string number = std::to_string(fcntl(ends[1], F_DUPFD, 3));
-        execl(program.c_str(), program.c_str(), "--alone", number.c_str(), nullptr);
-        std::fprintf(stderr, "simulator: cannot start %s; name it in CUDASIM_DEVICE\n",
-                     program.c_str());
-        _exit(127);
-    }
-    close(ends[1]);
-    own_connection = ends[0];
-    std::atexit(wait_for_own_device);
-    return ends[0];
-}
-
-int connection()
-{
-    struct stat s {};
-    const bool given = fstat(given_connection, &s) == 0 && S_ISSOCK(s.st_mode);
-    return given ? given_connection : start_own_device();
-}
-
-class device_link {
-public:
-    // Never destroyed: objects that outlive main may still make calls.
-    static device_link &instance()
-    {
-        static auto *const one = new device_link;
-        return *one;
-    }
-
-    std::vector<std::byte> call(call_number what, const writer &arguments)
-    {
-        std::lock_guard guard(mutex_);
-        header h;
-        h.kind = message::call;
-        h.what = static_cast<std::uint32_t>(what);
-        h.thread = number_of_thread();
-        std::fflush(stdout); // the program's output precedes that of its kernels
-        if (!wire_.send(h, arguments.bytes())) give_up("the simulated device is gone");
-        while (true) {
-            std::vector<std::byte> bytes;
-            if (!wire_.receive(h, bytes, ~std::uint64_t{0}))
-                give_up("the simulated device is gone");
-            if (h.kind == message::result) return bytes;
-            reader from(bytes);
-            serve(static_cast<host_request>(h.what), from);
-        }
-    }
-
-private:
-    device_link() : wire_(connection())
-    {
-        greeting g;
-        int file = -1;
-        if (!wire_.receive_greeting(g, file)) give_up("no simulated device answers");
-        // Move the descriptor out of the range that programs use.
-        const int high = fcntl(file, F_DUPFD_CLOEXEC, 100);
-        close(std::exchange(file, high));
-        // Device memory is inaccessible here, so that host code that touches it faults.
-        void *base = reinterpret_cast<void *>(g.base);
-        const std::uint64_t half = g.reserved / 2;
-        auto *shared = static_cast<std::byte *>(base) + half;
-        const bool mapped = mmap(base, g.reserved, PROT_NONE,
-                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE,
-                                 -1, 0) == base &&
-                            mmap(shared, half, PROT_NONE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE,
-                                 file, 0) == shared;
-        if (!mapped) give_up("the addresses of device memory are taken in this process");
-        madvise(base, g.reserved, MADV_DONTDUMP);
-        here_ = std::make_unique<this_process>(file, g.base + half, half);
-    }
-
-    // Handles a request of the device's process that only this process can fulfil.
-    void serve(host_request what, reader &from)
-    {
-        writer to;
-        switch (what) {
-        case host_request::read: {
-            const auto *at = from.take<const void *>();
-            const auto rows = from.take<host_rows>();
-            std::vector<std::byte> bytes(rows.bytes());
-            here_->read(at, rows, bytes.data());
-            to.put(bytes.data(), bytes.size());
-            break;
-        }
-        case host_request::write: {
-            auto *at = from.take<void *>();
-            const auto rows = from.take<host_rows>();
-            here_->write(at, rows, from.take(rows.bytes()).data());
-            break;
-        }
-        case host_request::call_function: {
-            const auto function = from.take<cudaHostFn_t>();
-            auto *data = from.take<void *>();
-            to.put(in_function([&] { here_->call(function, data); }));
-            break;
-        }
-        case host_request::call_back: {
-            const auto function = from.take<cudaStreamCallback_t>();
-            const auto stream = from.take<cudaStream_t>();
-            const auto status = from.take<cudaError_t>();
-            auto *data = from.take<void *>();
-            to.put(in_function([&] { here_->call(function, stream, status, data); }));
-            break;
-        }
-        case host_request::open: {
-            const auto start = from.take<address>();
-            to.put(here_->open(start, from.take<std::uint64_t>()));
-            break;
-        }
-        case host_request::close: {
-            const auto start = from.take<address>();
-            here_->close(start, from.take<std::uint64_t>());
-            break;
-        }
-        case host_request::lend: {
-            const auto pages = from.take<std::uintptr_t>();
-            const auto start = from.take<address>();
-            to.put(here_->lend(pages, start, from.take<std::uint64_t>()));
-            break;
-        }
-        case host_request::take_back: {
-            const auto pages = from.take<std::uintptr_t>();
-            to.put(here_->take_back(pages, from.take<std::uint64_t>()));
-            break;
-        }
-        case host_request::has_other_threads:
-            to.put(here_->has_other_threads());
-            break;
-        }
-        header h;
-        h.kind = message::done;
-        if (!wire_.send(h, to.bytes())) give_up("the simulated device is gone");
-    }
-
-    // Returns true if the function called the runtime, which is not allowed.
-    template <typename function> static bool in_function(function body)
-    {
-        in_host_function = true;
-        called_runtime = false;
-        body();
-        in_host_function = false;
-        return called_runtime;
-    }
-
-    std::mutex mutex_;
-    channel wire_;
-    std::unique_ptr<this_process> here_;
-};
-
-// Registrations before main are sent with the first call. A program that makes no call, for
-// example one that only starts others, needs no device.
-std::vector<std::pair<call_number, writer>> &registrations()
-{
-    static auto *const all = new std::vector<std::pair<call_number, writer>>;
-    return *all;
-}
-
-} // namespace
-
-std::vector<std::byte> ask(call_number what, const writer &arguments)
-{
-    device_link &link = device_link::instance();
-    {
-        static std::mutex registration_mutex;
-        std::lock_guard guard(registration_mutex);
-        for (const auto &[number, message] : std::exchange(registrations(), {}))
-            link.call(number, message);
-    }
-    return link.call(what, arguments);
-}
-
-void put_text(writer &to, const char *text)
-{
-    const std::uint64_t bytes = std::strlen(text);
-    to.put(bytes);
-    to.put(text, bytes);
-}
 
 namespace {
 
@@ -257,6 +27,7 @@ cudaError_t in_function(call_number number)
 {
     const bool looks =
         number == call_number::cudaGetLastError || number == call_number::cudaPeekAtLastError;
+    bool &called_runtime = host_function().called_runtime;
     const bool called = looks ? called_runtime : true;
     called_runtime = called && number != call_number::cudaGetLastError;
     return called ? cudaErrorNotPermitted : cudaSuccess;
@@ -264,13 +35,14 @@ cudaError_t in_function(call_number number)
 
 bool refused_here()
 {
-    if (in_host_function) called_runtime = true;
-    return in_host_function;
+    host_function_state &state = host_function();
+    if (state.running) state.called_runtime = true;
+    return state.running;
 }
 
 template <call_number number, typename... sized, typename... A> cudaError_t forward(A... arguments)
 {
-    if (in_host_function) return in_function(number);
+    if (host_function().running) return in_function(number);
     const std::tuple<A...> all{arguments...};
     writer to;
     put_arguments<sized...>(to, all);
@@ -414,7 +186,7 @@ void **__cudaRegisterFatBinary(void *wrapper)
         give_up(e.what());
     }
     static std::uint64_t binaries = 0; // the server assigns the same numbers, in the same order
-    registrations().emplace_back(call_number::register_binary, std::move(to));
+    send_with_first_call(call_number::register_binary, std::move(to));
     return reinterpret_cast<void **>(++binaries);
 }
 
@@ -425,7 +197,7 @@ void __cudaRegisterFunction(void **handle, const char *host, char *, const char 
     to.put(index_of(handle));
     to.put(static_cast<const void *>(host));
     put_text(to, name);
-    registrations().emplace_back(call_number::register_function, std::move(to));
+    send_with_first_call(call_number::register_function, std::move(to));
 }
 
 void __cudaRegisterVar(void **handle, char *host, char *, const char *name, int, std::size_t, int,
@@ -435,7 +207,7 @@ void __cudaRegisterVar(void **handle, char *host, char *, const char *name, int,
     to.put(index_of(handle));
     to.put(static_cast<const void *>(host));
     put_text(to, name);
-    registrations().emplace_back(call_number::register_variable, std::move(to));
+    send_with_first_call(call_number::register_variable, std::move(to));
 }
 
 void __cudaRegisterManagedVar(void **handle, void **host, char *, const char *name, int,
@@ -445,7 +217,7 @@ void __cudaRegisterManagedVar(void **handle, void **host, char *, const char *na
     to.put(index_of(handle));
     to.put(static_cast<const void *>(host));
     put_text(to, name);
-    registrations().emplace_back(call_number::register_managed_variable, std::move(to));
+    send_with_first_call(call_number::register_managed_variable, std::move(to));
 }
 
 char __cudaInitModule(void **handle)

@@ -1,4 +1,4 @@
-// The host's end of the connection, for messages that are not CUDA calls.
+// The host's end of the connection.
 #pragma once
 
 #include "numbers.hpp"
@@ -12,6 +12,18 @@ namespace simulator::remote {
 // Makes one call and returns its result. Ends the process if the device is gone.
 std::vector<std::byte> ask(call_number what, const writer &arguments);
 void put_text(writer &to, const char *text);
+
+// Registrations before main are sent with the first call. A program that makes no call, for
+// example one that only starts others, needs no device.
+void send_with_first_call(call_number what, writer arguments);
+
+[[noreturn]] void give_up(const char *why); // ends the process with status_without_device
+
+// A stream calls a function of the program, which may not call the runtime.
+struct host_function_state {
+    bool running = false, called_runtime = false;
+};
+host_function_state &host_function(); // of this thread
 
 template <typename... T> std::vector<std::byte> ask_with(call_number what, const T &...values)
 {
