@@ -1,5 +1,5 @@
 // Internals of the simulated machine: decoded instructions, warps and the context of a handler.
-// Only files of the core include it.
+// Only files of core/ and lanes/ include it.
 //
 // A register is 32 lanes side by side, 4 bytes each (up to 32 bits) or 8 bytes each; a predicate
 // is one 32-bit mask. An operand is an offset into the frame's registers or, with its top bit set,

@@ -73,7 +73,7 @@ bool is_builtin(std::string_view name);
 void call_builtin(grid &, warp &, const instruction &, const call_site &, lane_mask);
 
 // Lets waiting paths of the block pass each barrier at which as many threads have arrived as it
-// names or, if it names no number, all threads that have not ended. Returns true for any such.
+// names or, if it names no number, all threads that have not ended. Returns true if there was one.
 bool release_barriers(grid &, thread_block &);
 // Adds a finding, once per block, if the threads that pass one barrier wait in different places or,
 // where the settings count that as misuse, some have ended without reaching it.

@@ -24,7 +24,7 @@ using state = path::state;
 constexpr std::uint64_t quantum = 1 << 14;            // instructions per turn
 constexpr std::uint64_t max_resident_bytes = 1 << 30; // state of running blocks
 constexpr int busy_rounds = 32; // before more blocks start although all are busy
-// Resident at first in a random schedule; at any time, if blocks may begin in any order.
+// Resident at first in a random schedule; where blocks may begin in any order, never more.
 constexpr std::size_t few_blocks = 8;
 constexpr int still_rounds = 4; // rounds of pure waiting that count as endless
 
@@ -336,9 +336,9 @@ void write_reduction(warp &w, const path &p, const instruction &i, const barrier
     std::memcpy(at, &v, 4);
 }
 
-// Accesses before the barrier are ordered before later accesses of the threads that waited: those
-// of all threads of the block, even ended ones, if all that live must arrive or all have waited;
-// otherwise those of the warps that arrived.
+// Accesses before the barrier happen before later ones of the threads that waited. A barrier that
+// names no number, or at which all threads of the block wait, orders the accesses of the whole
+// block, including threads that have ended; any other orders those of the warps that arrived.
 void order_by_barrier(grid &g, thread_block &b, std::uint32_t id)
 {
     if (g.ctx.races == nullptr) return;
