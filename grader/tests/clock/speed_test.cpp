@@ -4,6 +4,7 @@
 //
 // Each benchmark below is a speed case of the grader; the tests then read its records.
 #define DOCTEST_CONFIG_IMPLEMENT
+#include "process/contract.hpp"
 #include "runner/case_run.hpp"
 #include "runner/report.hpp"
 #include "simulator/machine/finding.hpp"
