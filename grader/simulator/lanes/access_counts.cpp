@@ -31,6 +31,13 @@ u32 distinct(const u64 *value, lane_mask mask)
     return n;
 }
 
+u32 distinct_sectors(const u64 *address, lane_mask mask)
+{
+    u64 sector[32];
+    for (int l = 0; l < 32; ++l) sector[l] = address[l] >> 5;
+    return distinct(sector, mask);
+}
+
 // Returns true if the site's last request had the same pattern; otherwise stores the new one.
 // `phase_bits`: the bits of the first address on which the pattern's cost depends.
 inline bool same_pattern(site_memo &m, const u64 *address, lane_mask mask, const access &how,
@@ -114,9 +121,7 @@ u32 sectors_on_the_host(const context &c, const u64 *address, lane_mask mask, u3
         if ((c.shadow[address[l] - c.base] & on_host) != 0) there |= bit_of[l];
     });
     if (there == 0 || there == mask) return there == 0 ? 0 : sectors;
-    u64 sector[32];
-    for (int l = 0; l < 32; ++l) sector[l] = address[l] >> 5;
-    return distinct(sector, there);
+    return distinct_sectors(address, there);
 }
 
 // The largest number of different words that one bank must serve for the lanes of `mask`.
@@ -228,9 +233,7 @@ void count_device(context &c, const instruction &i, lane_mask mask, const u64 *a
     }
     site_memo &m = c.memos[i.site];
     if (!same_pattern(m, address, mask, how, 31)) {
-        u64 sector[32];
-        for (int l = 0; l < 32; ++l) sector[l] = address[l] >> 5;
-        m.sectors = distinct(sector, mask);
+        m.sectors = distinct_sectors(address, mask);
         m.ideal = (distinct(address, mask) * how.bytes + 31) / 32;
         // Lanes that share bytes may each have a sector of their own without waste.
         u32 asked = static_cast<u32>(__builtin_popcount(mask)) * how.bytes / 32;
@@ -301,10 +304,8 @@ void count_atomic(context &c, const instruction &i, lane_mask mask, const u64 *a
     n.atomic_same_address += most;
     keep_atomic(c, i, mask, address, s, bytes, most);
     if (s == space::shared) return;
-    u64 sector[32];
-    for (int l = 0; l < 32; ++l) sector[l] = address[l] >> 5;
     n.global_atomic_requests += 1;
-    const u32 sectors = distinct(sector, mask);
+    const u32 sectors = distinct_sectors(address, mask);
     n.global_atomic_sectors += sectors;
     n.host_sectors += sectors_on_the_host(c, address, mask, sectors);
     mark_sectors(c, address, mask, *c.read);
