@@ -280,27 +280,9 @@ std::string section(const explanation &e, const explained_case &c)
 
 std::string escaped(std::string_view text)
 {
-    std::string out;
-    for (char c : sanitized(text, 4 * text.size() + 64)) switch (c) {
-        case '&':
-            out += "&amp;";
-            break;
-        case '<':
-            out += "&lt;";
-            break;
-        case '>':
-            out += "&gt;";
-            break;
-        case '"':
-            out += "&quot;";
-            break;
-        case '\'':
-            out += "&#39;";
-            break;
-        default:
-            out += c;
-        }
-    return out;
+    std::string result = markup_escaped(sanitized(text, 4 * text.size() + 64));
+    replace_all(result, "'", "&#39;");
+    return result;
 }
 
 std::string explanation_page(const explanation &e)

@@ -89,8 +89,7 @@ std::string with_lab_of(const edition &e, std::string page)
 {
     auto number = [](const std::string &lab) { return lab.substr(0, lab.find('_')); };
     for (const std::string &lab : e.left_out) {
-        for (std::size_t at = 0; (at = page.find(lab, at)) != page.npos; at += e.labs[0].size())
-            page.replace(at, lab.size(), e.labs[0]);
+        replace_all(page, lab, e.labs[0]);
         page = std::regex_replace(page, std::regex("(\\./workbook [a-z]+ )" + number(lab) + "\\b"),
                                   "$01" + number(e.labs[0]));
     }

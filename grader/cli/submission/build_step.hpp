@@ -100,7 +100,6 @@ std::string in_words(const std::string &symbol);
 // build_faults.cpp
 
 bool contains_any(const std::string &text, std::initializer_list<const char *> words);
-void replace_all(std::string &text, const std::string &from, const std::string &to);
 // Returns the number of at most six digits at the start of a text; -1: there is none.
 int leading_number(std::string_view text);
 // Returns the signal that ended the compiler or the linker, or a part of it according to its

@@ -196,6 +196,16 @@ std::string on_one_line(std::string_view raw, std::size_t max_bytes, char end)
     return text;
 }
 
+std::string markup_escaped(std::string_view safe)
+{
+    std::string result(safe);
+    replace_all(result, "&", "&amp;"); // first, since the others begin with it
+    replace_all(result, "<", "&lt;");
+    replace_all(result, ">", "&gt;");
+    replace_all(result, "\"", "&quot;");
+    return result;
+}
+
 std::string trimmed(std::string_view line)
 {
     std::size_t first = line.find_first_not_of(" \t\r"), last = line.find_last_not_of(" \t\r");
@@ -247,7 +257,7 @@ std::vector<std::string> words_between_blanks(const std::string &text)
 std::string csv_quoted(std::string word)
 {
     if (word.find_first_of(",;\t\"\n\r") == word.npos) return word;
-    for (std::size_t at = 0; (at = word.find('"', at)) != word.npos; at += 2) word.insert(at, "\"");
+    replace_all(word, "\"", "\"\"");
     return "\"" + word + "\"";
 }
 

@@ -42,6 +42,9 @@ std::string sanitized(std::string_view raw, std::size_t max_bytes);
 // The same for a file name or other text that must stay on one line: a line break becomes `end`.
 std::string on_one_line(std::string_view raw, std::size_t max_bytes, char end = '?');
 
+// Escapes sanitized text for elements and attributes of HTML and XML.
+std::string markup_escaped(std::string_view safe);
+
 // Formats sanitized compiler output, indented by two, at most `width` columns wide: sentences are
 // wrapped, source lines and the carets below them cut alike, and the lines of a long tail counted.
 std::string compiler_words(const std::string &said, int width);
@@ -58,6 +61,7 @@ std::string csv_quoted(std::string word); // adds quotes only if CSV needs them
 
 using grading::lines;
 using grading::lower;
+using grading::replace_all;
 using grading::shell_word;
 
 // Returns the candidate that a mistyped word most likely meant; empty if none is close.
