@@ -5,17 +5,17 @@
 // text is of no use; a stopped grade records no points.
 #include "watch.hpp"
 
+#include "cli/results/hints.hpp"
 #include "cli/results/lab_names.hpp"
 #include "cli/results/progress.hpp"
 #include "cli/results/stub_original.hpp"
+#include "cli/results/watch_screen.hpp"
 #include "cli/support/errors.hpp"
 #include "cli/support/files.hpp"
 #include "cli/support/subprocess.hpp"
 #include "cli/terminal/file_watcher.hpp"
 #include "cli/terminal/key_reader.hpp"
 #include "cli/terminal/text.hpp"
-#include "cli/terminal/watch_screen.hpp"
-#include "hint.hpp"
 
 #include <fmt/format.h>
 
@@ -337,9 +337,7 @@ private:
 
     std::size_t hints_seen(const progress_record &record, int todo) const
     {
-        int seen = 0;
-        if (auto at = record.hints.find({lab_.name, todo}); at != record.hints.end())
-            seen = at->second;
+        int seen = hints_shown(record, lab_, todo);
         if (auto at = unkept_hints_.find(todo); at != unkept_hints_.end())
             seen = std::max(seen, at->second);
         return static_cast<std::size_t>(seen);

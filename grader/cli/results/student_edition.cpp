@@ -5,6 +5,7 @@
 #include "cli/support/files.hpp"
 #include "cli/support/subprocess.hpp"
 #include "cli/terminal/text.hpp"
+#include "progress.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -87,11 +88,11 @@ std::string description(const edition &e)
 // Replaces the lab of the start page's example commands if this edition does not have it.
 std::string with_lab_of(const edition &e, std::string page)
 {
-    auto number = [](const std::string &lab) { return lab.substr(0, lab.find('_')); };
     for (const std::string &lab : e.left_out) {
         replace_all(page, lab, e.labs[0]);
-        page = std::regex_replace(page, std::regex("(\\./workbook [a-z]+ )" + number(lab) + "\\b"),
-                                  "$01" + number(e.labs[0]));
+        page =
+            std::regex_replace(page, std::regex("(\\./workbook [a-z]+ )" + number_of(lab) + "\\b"),
+                               "$01" + number_of(e.labs[0]));
     }
     return page;
 }

@@ -1,7 +1,6 @@
 // Compiles a submission in a folder that holds the contract and the file and nothing else.
 #include "build_step.hpp"
 
-#include "cli/results/progress.hpp"
 #include "cli/support/errors.hpp"
 #include "cli/support/files.hpp"
 #include "object_cache.hpp"
@@ -146,7 +145,7 @@ refusal missing_function(const job &j, const std::string &said)
         if (line.ends_with(" defines none of lab.hpp's functions"))
             return {verdict::BUILD_FAILED, line,
                     j.shown == j.tools.shown(j.tools.stub(l))
-                        ? "to get the stub back: ./workbook reset " + number_of(l.name)
+                        ? "to get the stub back: ./workbook reset " + l.number()
                         : "copy their declarations from lab.hpp and write their bodies",
                     said};
         std::size_t at = line.find("lab.hpp declares");

@@ -22,6 +22,7 @@ struct lab {
     std::string keep;                   // file with the contract's symbols, one per line
     std::string worker_library;         // worker main and table of contract functions
 
+    std::string number() const { return name.substr(0, name.find('_')); } // "02"
     // True if the vendor's library version is built for `backend`: sim or gpu.
     bool has_library(const std::string &backend) const
     {

@@ -1,9 +1,9 @@
 // The screen of `watch`, drawn from the last grade.
 #pragma once
 
-#include "cli/commands/hint.hpp"
-#include "cli/results/result.hpp"
-#include "text.hpp"
+#include "cli/terminal/text.hpp"
+#include "hints.hpp"
+#include "result.hpp"
 
 #include <optional>
 #include <string>
