@@ -4,6 +4,7 @@
 #include "cli/results/lab_names.hpp"
 #include "cli/results/stub_original.hpp"
 #include "cli/results/submission_folder.hpp"
+#include "cli/support/csv.hpp"
 #include "cli/support/errors.hpp"
 #include "cli/support/files.hpp"
 #include "cli/support/parallel_for.hpp"
@@ -30,13 +31,13 @@ struct work {
     grade_row row;
 };
 
-// Quotes words that a spreadsheet would take for a formula: students name the folders and files.
-std::string csv_word(std::string word)
+// Marks words that a spreadsheet would take for a formula: students name the folders and files.
+std::string without_formula(const std::string &word)
 {
     const std::string begins = word.substr(std::min(word.find_first_not_of(' '), word.size()));
     for (const char *sign : {"=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20"})
-        if (begins.starts_with(sign)) return csv_quoted("'" + word);
-    return csv_quoted(word);
+        if (begins.starts_with(sign)) return "'" + word;
+    return word;
 }
 
 std::string verdict_words(const grade_row &row)
@@ -290,8 +291,8 @@ std::string as_csv(const std::vector<grade_row> &rows, const grade_options &opti
                                           options.backend,
                                           options.seed,
                                           tool_version};
-        for (std::size_t i = 0; i < words.size(); ++i)
-            text += csv_word(words[i]) + (i + 1 < words.size() ? "," : "\n");
+        for (std::string &word : words) word = without_formula(word);
+        text += csv_line(words);
     }
     return text;
 }

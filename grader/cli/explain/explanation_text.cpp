@@ -11,14 +11,10 @@ namespace {
 
 constexpr std::size_t max_remarks = 5; // per case, in the summary
 
-std::string cut(std::string text, int width)
+std::string cut(const std::string &text, int width)
 {
     std::string shown = sanitized(text, 4000);
-    if (columns(shown) <= width) return shown;
-    while (!shown.empty() && (columns(shown) > width - 3 || (shown.back() & 0xc0) == 0x80))
-        shown.pop_back();
-    if (!shown.empty() && (shown.back() & 0x80) != 0) shown.pop_back(); // half a character
-    return shown + "...";
+    return columns(shown) <= width ? shown : no_wider(shown, width - 3) + "...";
 }
 
 std::string kernel_table(const explained_case &c)

@@ -26,17 +26,6 @@ void add_words(screen &to, const case_view &c, const char *key, const terminal &
     if (!words.empty()) add(to, words, out, indent);
 }
 
-std::string no_wider(const std::string &text, int width)
-{
-    std::string result;
-    for (char c : text) {
-        bool begins = (static_cast<unsigned char>(c) & 0xc0) != 0x80;
-        if (begins && columns(result) == width) break;
-        result += c;
-    }
-    return result;
-}
-
 lab_view view_of(const watch_state &s)
 {
     std::vector<lab_view> labs = labs_of(s.document);

@@ -122,6 +122,16 @@ std::string padded(std::string_view text, int width)
     return std::string(text) + std::string(std::max(0, width - columns(text)), ' ');
 }
 
+std::string no_wider(const std::string &text, int width)
+{
+    std::string result;
+    for (char c : text) {
+        if (!continues(c) && columns(result) == width) break;
+        result += c;
+    }
+    return result;
+}
+
 std::string wrapped(std::string_view text, int width, int indent)
 {
     std::string result, blanks(indent, ' ');
@@ -212,6 +222,12 @@ std::string trimmed(std::string_view line)
     return first == line.npos ? std::string() : std::string(line.substr(first, last - first + 1));
 }
 
+std::string without_line_ends(std::string text)
+{
+    text.erase(text.find_last_not_of('\n') + 1);
+    return text;
+}
+
 std::string compiler_words(const std::string &said, int width)
 {
     constexpr std::size_t max_lines = 24;
@@ -252,13 +268,6 @@ std::vector<std::string> words_between_blanks(const std::string &text)
         from = end + 1;
     }
     return words;
-}
-
-std::string csv_quoted(std::string word)
-{
-    if (word.find_first_of(",;\t\"\n\r") == word.npos) return word;
-    replace_all(word, "\"", "\"\"");
-    return "\"" + word + "\"";
 }
 
 std::string three_figures(double v)

@@ -28,6 +28,8 @@ std::string bad(const terminal &t, std::string_view text);
 int columns(std::string_view text);
 std::string padded(std::string_view text, int width); // with blanks to `width` columns; never cuts
 
+std::string no_wider(const std::string &text, int width); // cuts after `width` columns
+
 // Breaks at blanks so that no line is longer than `width`; every line but the first starts with
 // `indent` blanks. Line breaks in the text stay.
 std::string wrapped(std::string_view text, int width, int indent);
@@ -35,8 +37,10 @@ std::string wrapped(std::string_view text, int width, int indent);
 // Draws a bar over `fraction` of `width` columns, with at least one mark for anything above zero.
 std::string bar(const terminal &t, double fraction, int width);
 
-// Makes text of a compiler or submission safe to print: control characters, escape sequences and
-// invalid UTF-8 become '?', tabs blanks. Keeps at most `max_bytes`, and notes what was cut.
+// Makes text of a compiler or submission safe to print: each control character but a line end, each
+// mark of the writing direction and each byte that is not UTF-8 becomes '?', so that of an escape
+// sequence the printable part stays; a tab becomes four blanks. Keeps at most `max_bytes`; a note
+// about what was cut follows them.
 std::string sanitized(std::string_view raw, std::size_t max_bytes);
 
 // The same for a file name or other text that must stay on one line: a line break becomes `end`.
@@ -55,9 +59,9 @@ std::string utc_time(const char *format);
 
 std::string trimmed(std::string_view line); // removes outer blanks, tabs and carriage returns
 
-std::vector<std::string> words_between_blanks(const std::string &text);
+std::string without_line_ends(std::string text); // removes those at its end
 
-std::string csv_quoted(std::string word); // adds quotes only if CSV needs them
+std::vector<std::string> words_between_blanks(const std::string &text);
 
 using grading::lines;
 using grading::lower;
