@@ -63,7 +63,7 @@ std::map<int, const explained_line *> own_lines(const explained_case &c);
 // Returns the lines of the submission to show for a case.
 std::vector<line_range> shown_lines(const explanation &e, const explained_case &c);
 
-// Returns true if an earlier case called the same function and executed the same lines.
+// Returns true if an earlier case called the same function and accessed memory in the same lines.
 bool shown_before(const explanation &e, const explained_case &c);
 
 } // namespace cli

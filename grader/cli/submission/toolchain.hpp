@@ -39,7 +39,7 @@ struct toolchain {
 
     // Absolute paths. A test lab has all its parts in one folder.
     std::string header(const lab &l) const;
-    std::vector<std::string> headers(const lab &l) const; // all that a submission may include
+    std::vector<std::string> headers(const lab &l) const; // the project's, for a submission
     std::string stub(const lab &l) const;
     std::string source(const lab &l,
                        const std::string &implementation) const;         // naive, 1_..., solution
