@@ -4,7 +4,7 @@
 #include "cli/results/progress.hpp"
 #include "cli/submission/toolchain.hpp"
 #include "cli/support/errors.hpp"
-#include "cli/terminal/text.hpp"
+#include "cli/support/strings.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

@@ -3,7 +3,7 @@
 
 #include "cli/support/csv.hpp"
 #include "cli/support/errors.hpp"
-#include "cli/terminal/text.hpp"
+#include "cli/support/strings.hpp"
 
 #include <fmt/format.h>
 

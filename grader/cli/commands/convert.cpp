@@ -1,10 +1,11 @@
 // The convert command: reads a result, and writes it in the format of a course system.
 #include "convert.hpp"
 
+#include "cli/results/class_results.hpp"
 #include "cli/results/formats/formats.hpp"
 #include "cli/support/errors.hpp"
 #include "cli/support/files.hpp"
-#include "cli/terminal/text.hpp"
+#include "cli/support/strings.hpp"
 
 #include <fmt/format.h>
 
@@ -99,36 +100,6 @@ void convert_for_github(const json &document, const std::string &output)
 }
 
 } // namespace
-
-json result_of_student(const json &of_class, const std::string &student)
-{
-    std::vector<json> documents;
-    std::vector<std::string> names;
-    auto rows = of_class.find("rows");
-    for (const json &row : rows != of_class.end() && rows->is_array() ? *rows : json::array()) {
-        if (!row.is_object()) continue;
-        names.push_back(text_at(row, "student"));
-        if (names.back() != student) continue;
-        auto result = row.find("result");
-        std::string lab = text_at(row, "lab"), problem = text_at(row, "problem");
-        built_submission none;
-        none.verdict = grading::verdict::SUBMISSION_INVALID;
-        none.message = "Nothing was graded: " + problem;
-        if (result != row.end() && invalid(*result).empty())
-            documents.push_back(*result);
-        else if (text_at(row, "status") == "missing")
-            documents.push_back(refused_build(lab, "stub", none, number_at(row, "max_points")));
-        else
-            documents.push_back(grader_fault(lab, "stub", problem));
-    }
-    if (documents.empty()) {
-        std::string near = nearest(student, names);
-        throw usage_error(fmt::format("There is no student \"{}\" among the {} rows.{}",
-                                      sanitized(student, 200), names.size(),
-                                      near.empty() ? "" : " Did you mean " + near + "?"));
-    }
-    return merged(documents, text_at(of_class, "seed"), text_at(of_class, "backend"));
-}
 
 int convert_command(const convert_options &options)
 {

@@ -1,14 +1,9 @@
 // The convert command: a result in the format of a course system.
 #pragma once
 
-#include "cli/results/result.hpp"
-
 #include <string>
 
 namespace cli {
-
-// One student's results in what autograde --json wrote. Throws usage_error.
-json result_of_student(const json &of_class, const std::string &student);
 
 struct convert_options {
     std::string file, format; // "-": standard input

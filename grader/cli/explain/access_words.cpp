@@ -1,7 +1,7 @@
 // Turns access counts and addresses into sentences.
 #include "access_words.hpp"
 
-#include "cli/terminal/text.hpp"
+#include "cli/support/strings.hpp"
 
 #include <fmt/format.h>
 

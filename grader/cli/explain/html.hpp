@@ -1,7 +1,7 @@
 // Escaped text, and SVG elements for pages that define the classes used here.
 #pragma once
 
-#include "cli/terminal/text.hpp"
+#include "cli/support/strings.hpp"
 
 #include <fmt/format.h>
 

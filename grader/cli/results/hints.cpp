@@ -2,7 +2,7 @@
 #include "hints.hpp"
 
 #include "cli/support/files.hpp"
-#include "cli/terminal/text.hpp"
+#include "cli/support/strings.hpp"
 #include "stub_original.hpp"
 
 #include <fmt/format.h>

@@ -3,8 +3,8 @@
 
 #include "cli/support/errors.hpp"
 #include "cli/support/files.hpp"
+#include "cli/support/strings.hpp"
 #include "cli/support/subprocess.hpp"
-#include "cli/terminal/text.hpp"
 #include "progress.hpp"
 
 #include <fmt/format.h>
@@ -72,9 +72,8 @@ void unpack(const std::string &root, const std::string &commit, const std::strin
                                      "--output", archive,          commit,    "--"};
     for (const std::string &path : paths) pack.push_back(":(literal)" + path);
     require_success(run_git(root, pack), "the files of the edition cannot be packed: git");
-    child unpack;
-    unpack.arguments = {"tar", "--no-same-owner", "-xf", archive, "-C", folder};
-    require_success(run(unpack), "the files of the edition cannot be unpacked: tar");
+    require_success(run_program({"tar", "--no-same-owner", "-xf", archive, "-C", folder}),
+                    "the files of the edition cannot be unpacked: tar");
     fs::remove(archive);
 }
 

@@ -3,7 +3,7 @@
 
 #include "errors.hpp"
 #include "files.hpp"
-#include "text/words.hpp"
+#include "strings.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -18,7 +18,7 @@ namespace {
 std::string csv_quoted(std::string word)
 {
     if (word.find_first_of(",;\t\"\n\r") == word.npos) return word;
-    grading::replace_all(word, "\"", "\"\"");
+    replace_all(word, "\"", "\"\"");
     return "\"" + word + "\"";
 }
 
@@ -65,7 +65,7 @@ std::vector<csv_row> read_csv(const std::string &path, const std::vector<std::st
     if (!std::filesystem::exists(path)) return {};
     std::vector<csv_row> rows;
     std::size_t number = 0;
-    for (const std::string &line : grading::lines(read_text(path))) {
+    for (const std::string &line : lines(read_text(path))) {
         csv_row row{++number, {}};
         if (!split_csv(line, row.words))
             throw machine_error(

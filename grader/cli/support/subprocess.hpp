@@ -37,7 +37,8 @@ struct exit_result {
 exit_result run(const child &c);
 
 // Runs a program with its arguments for at most `wall`.
-exit_result run_program(std::vector<std::string> arguments, std::chrono::seconds wall);
+exit_result run_program(std::vector<std::string> arguments,
+                        std::chrono::seconds wall = std::chrono::seconds(600));
 
 // Runs git in the repository that contains `root`; keeps at most 16 MiB of output. `not_started`
 // means that git is not installed.
