@@ -16,8 +16,8 @@
 #include "cli/support/errors.hpp"
 #include "cli/support/subprocess.hpp"
 #include "cli/terminal/text.hpp"
+#include "command_line.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -28,371 +28,33 @@ namespace {
 
 using namespace cli;
 
-constexpr const char *about = "CUDA labs, graded: on your GPU, or in the workbook's simulator.";
-// The labs installed beside the program decide what the help shows: a student edition has no
-// solutions, and may have only one lab.
-struct installed_labs {
-    std::string lab = "02_coalescing"; // the first one, for examples
-    bool solutions = true;
-};
-
-installed_labs find_installed_labs()
-{
-    try {
-        toolchain t = read_toolchain(toolchain_path());
-        for (const lab &l : t.labs)
-            if (!l.test) return {l.name, l.solutions};
-    } catch (const machine_error &) { // a broken build folder: commands report it, help need not
-    }
-    return {};
-}
-
-std::string examples(const installed_labs &here)
-{
-    std::string number = number_of(here.lab), part = here.lab.substr(number.size() + 1, 4);
-    std::string text = fmt::format(
-        "\nLAB is a number ({}, {}) or any part of one lab's name ({}). No LAB: all of\nthem. "
-        "Without a command: where am I, and what next.\n\nExamples:\n",
-        std::stoi(number), number, part);
-    auto example = [&](const std::string &command, const std::string &does) {
-        text += fmt::format("  ./workbook {:<22} {}\n", command, does);
-    };
-    if (here.solutions) example("demo", "every lab's ladder, naive to full solution");
-    example("watch " + number, "grade after every save of the file you edit");
-    example("grade " + number, fmt::format("grade labs/{}_*/stub.cu, the file you edit", number));
-    example("grade " + number + " --case speed", "only cases with \"speed\" in their name");
-    example("explain " + number, "your source, with what the memory system did");
-    return text + fmt::format("  ./workbook grade {} --submission ~/mine.cu --json result.json\n\n"
-                              "Exit status: 0 passed, 1 the submission failed, 2 wrong usage, 77 "
-                              "nothing failed\nand points are open, 99 a fault of the machine or "
-                              "the workbook.",
-                              number);
-}
-
-constexpr const char *about_watch = R"(
-Keep it open beside your editor. It looks at the file five times a second, so
-that any editor and any network folder will do, and grades each new text once; a
-save during a grade begins a new one. Keys: h one more hint, r grade again on
-new inputs, q quit. Inputs stay the same until r.)";
-constexpr const char *about_tests = R"(
-Builds everything in build-test/ and runs the tests, or only those whose names
-are given, as meson.build has them: ./workbook test text_test. They are about
-the workbook, not about your answers: where you have edited a stub, they look at
-the one that git has. To grade your stub: ./workbook grade)";
-
-constexpr const char *about_explain = R"(
-Grades on the simulator, GPU or not, and prints the kernels that ran: at each
-line that touches memory the requests of its warps, the sectors (32 bytes of
-global memory) or wavefronts (of shared memory) they took and how few would do;
-and one sentence where that is more than need be, with the cause.
-
-Exit status: 0 some kernel was explained, 1 there was none, 2 wrong usage, 99 a
-fault of the machine or the workbook.)";
-
-constexpr const char *about_release = R"(
-Writes what git has at HEAD, without solutions/ and what shows them, to a folder
-that is not there yet or empty. First it builds and tests a copy beside it: the
-tests pass, every stub compiles and is not written, and lines added to it make
-every answer right. That takes some minutes; where it fails nothing is left.)";
-
-constexpr const char *about_autograde = R"(
-FOLDER is what a course system makes of a class: a folder a student, or .cu
-files named after the students (as Moodle and Canvas name them, or ada_LAB.cu).
-In a student's folder it finds labs/LAB/stub.cu (a whole student edition),
-LAB/stub.cu or a .cu file with the lab's name in its own; when one LAB is named,
-also stub.cu or the only .cu file. Of an edition nothing else is read: the
-graders are this workbook's. What is skipped is said. Each file is graded as
-grade --submission does, on the same inputs, and shut off from the machine, or
-not at all.
-
-Points that nothing here can judge are open, neither reached nor lost: behind
-the table stands whose they are, and why. A row that a fault of the machine left
-ungraded has no points, which is not zero.
-
-Exit status: 0 every file that is there was graded, whatever its points; 99 one
-was not, by a fault of the machine or the workbook, or a table was not written.)";
-
-constexpr const char *about_convert = R"(
-RESULT is what grade --json wrote, or autograde --json with --student; - reads
-standard input. A failure of the submission and a fault of the machine stay
-apart, and where a fault left a lab without a grade no points are given, not
-zero. What a submission or a compiler wrote is cut and made safe.
-
-  junit          for GitLab, Jenkins and what else reads it
-  gradescope     results/results.json
-  prairielearn   results/results.json, of at most 1 MB
-  github         in a step of GitHub Actions: at most ten annotations to
-                 standard output, and a summary to FILE or behind what is in the
-                 file that GITHUB_STEP_SUMMARY names
-  text           for people
-
-Exit status: 0 it was converted, whatever the grade; 2 wrong usage, or RESULT is
-none; 99 the machine could not write it.)";
-
-struct command_options {
-    std::vector<std::string> labs;
-    grade_options grade;
-    release_options release;
-    autograde_options autograde;
-    convert_options convert;
-    check_options check;
-    std::string one_lab;
-    hint_options hint;
-    bool agreed = false;
-    std::string page; // of explain
-};
-
-// Rejects empty arguments: usually an unset shell variable.
-const CLI::Validator not_empty(
-    [](const std::string &word) {
-        return word.empty() ? std::string("it was given an empty word") : std::string();
-    },
-    "");
-
-void add_labs(CLI::App &command, command_options &o)
-{
-    command.add_option("LAB", o.labs, "number or part of a name; none: all labs")->check(not_empty);
-}
-
-void add_one_lab(CLI::App &command, command_options &o)
-{
-    command.add_option("LAB", o.one_lab, "number or part of a name")->required()->check(not_empty);
-}
-
-void add_backend(CLI::App &command, command_options &o)
-{
-    command
-        .add_option("--backend", o.grade.backend,
-                    "auto (default): gpu where there is one, else sim")
-        ->check(CLI::IsMember({"auto", "gpu", "sim"}));
-}
-
-void add_seed(CLI::App &command, command_options &o)
-{
-    command.add_option("--seed", o.grade.seed, "hexadecimal: repeat the inputs of an earlier run")
-        ->check(not_empty);
-}
-
-struct commands {
-    CLI::App app{about, "./workbook"};
-    CLI::App *explain, *demo, *watch, *grade, *hint, *reset, *test, *doctor, *check, *release,
-        *autograde, *convert;
-};
-
-void describe_explain(commands &c, command_options &o)
-{
-    c.explain = c.app.add_subcommand("explain", "your source, with what the memory system did");
-    c.explain->footer(about_explain);
-    add_one_lab(*c.explain, o);
-    c.explain
-        ->add_option("--case", o.grade.pattern,
-                     "cases whose name contains it; none: those of speed")
-        ->check(not_empty);
-    c.explain->add_option("--submission", o.grade.submission, "explain this .cu file instead")
-        ->check(not_empty);
-    c.explain->add_flag("--solutions", o.grade.solutions, "explain the worked solutions instead");
-    add_seed(*c.explain, o);
-    c.explain->add_option("--html", o.page, "also write a page that pictures the worst accesses")
-        ->check(not_empty);
-}
-
-// Leaves commands for instructors, and those that show worked solutions, out of a student's help.
-void hide_from_students(commands &c)
-{
-    for (CLI::App *command : {c.demo, c.check, c.release, c.autograde, c.convert})
-        command->group("");
-    for (CLI::App *command : {c.grade, c.explain}) command->get_option("--solutions")->group("");
-}
-
-void describe(commands &c, command_options &o, const installed_labs &here)
-{
-    c.app.footer(examples(here));
-    c.app.require_subcommand(0, 1);
-    c.app.set_help_flag("-h,--help", "print this help and exit");
-    c.demo = c.app.add_subcommand("demo", "grade the worked solutions and draw the ladders");
-    add_labs(*c.demo, o);
-    add_backend(*c.demo, o);
-    add_seed(*c.demo, o);
-
-    c.watch = c.app.add_subcommand("watch", "grade your stub after every save, until q");
-    c.watch->footer(about_watch);
-    add_one_lab(*c.watch, o);
-    add_backend(*c.watch, o);
-    add_seed(*c.watch, o);
-
-    c.grade = c.app.add_subcommand("grade", "grade your labs/LAB/stub.cu");
-    add_labs(*c.grade, o);
-    c.grade
-        ->add_option("--case", o.grade.pattern,
-                     "the case of this name, or all whose name contains it")
-        ->check(not_empty);
-    c.grade->add_option("--submission", o.grade.submission, "grade this .cu file instead")
-        ->check(not_empty);
-    c.grade->add_flag("--solutions", o.grade.solutions, "grade the worked solutions instead");
-    add_backend(*c.grade, o);
-    add_seed(*c.grade, o);
-    c.grade->add_option("--schedule", o.grade.schedule, "simulator: who takes turns when")
-        ->check(CLI::IsMember({"index", "random", "late"}));
-    c.grade->add_option("--json", o.grade.json_file, "also write the results to this file")
-        ->check(not_empty);
-    c.grade
-        ->add_option("--pictures", o.grade.picture_folder,
-                     "folder for the pictures that some cases draw")
-        ->check(not_empty);
-    c.grade->add_flag("--require-gpu", o.grade.require_gpu,
-                      "without a GPU: exit status 99, not 77");
-
-    describe_explain(c, o);
-
-    c.hint = c.app.add_subcommand("hint", "one more hint for the TODO you are at");
-    add_one_lab(*c.hint, o);
-    c.hint->add_option("--todo", o.hint.todo, "for this TODO instead")->check(CLI::Range(1, 9999));
-    c.hint->add_flag("--again", o.hint.again, "those shown before, and no other");
-
-    c.reset = c.app.add_subcommand("reset", "put a stub back to how it was; keeps your file");
-    add_one_lab(*c.reset, o);
-    c.reset->add_flag("--yes", o.agreed, "do not ask");
-
-    // The launcher runs the tests itself; this program only prints the help.
-    c.test = c.app.add_subcommand("test", "run the project's own tests");
-    c.test->footer(about_tests);
-    c.test->add_option("NAME", o.labs, "only these tests; none: all");
-
-    c.doctor = c.app.add_subcommand("doctor", "what this machine has, and what that enables");
-
-    c.check = c.app.add_subcommand("check", "maintainers: prove that each grader grades rightly");
-    add_labs(*c.check, o);
-    add_backend(*c.check, o);
-    add_seed(*c.check, o);
-    CLI::Option *whole =
-        c.check->add_flag("--whole", o.check.whole, "all cases of the wrong submissions, too");
-    CLI::Option *record = c.check->add_flag(
-        "--record", o.check.record, "keep new verdicts, and changed ones that have a reason");
-    CLI::Option *budget =
-        c.check
-            ->add_option_function<int>(
-                "--budget", [&o](int s) { o.check.budget = std::chrono::seconds(s); },
-                "in so many seconds: solutions, headline speeds, then what is new or changed")
-            ->check(CLI::Range(1, 86400))
-            ->excludes(whole)
-            ->excludes(record);
-    c.check->add_option("--tables", o.check.tables, "with --budget: the folder of its tables")
-        ->check(not_empty)
-        ->needs(budget);
-    c.check->add_flag("--due", o.check.only_due, "with --budget: only what is new or changed")
-        ->needs(budget);
-
-    c.release = c.app.add_subcommand("release", "instructors: write the student edition");
-    c.release->footer(about_release);
-    c.release->add_option("DIR", o.release.folder, "folder to make")->required()->check(not_empty);
-    c.release->add_option("LAB", o.release.words, "the labs in it; none: all")->check(not_empty);
-    c.release->add_flag("!--without-proof", o.release.proof, "only write it: some seconds");
-
-    c.autograde = c.app.add_subcommand("autograde", "instructors: grade a class's files");
-    c.autograde->footer(about_autograde);
-    c.autograde->add_option("FOLDER", o.autograde.folder, "holds a folder a student")
-        ->required()
-        ->check(not_empty);
-    c.autograde->add_option("LAB", o.autograde.words, "number or part of a name; none: all labs")
-        ->check(not_empty);
-    c.autograde->add_option("--csv", o.autograde.csv_file, "write a row a student and lab")
-        ->check(not_empty);
-    c.autograde->add_option("--json", o.autograde.json_file, "the same with every case")
-        ->check(not_empty);
-    c.autograde->add_flag("--without-sandbox", o.autograde.without_sandbox,
-                          "run strangers' code also where it cannot be shut off from the machine");
-    add_backend(*c.autograde, o);
-    add_seed(*c.autograde, o);
-
-    c.convert = c.app.add_subcommand("convert", "instructors: a result for your course system");
-    c.convert->footer(about_convert);
-    c.convert->add_option("RESULT", o.convert.file, "what --json wrote; -: standard input")
-        ->required()
-        ->check(not_empty);
-    c.convert->add_option("--to", o.convert.format, "the form to write")
-        ->required()
-        ->check(CLI::IsMember({"junit", "gradescope", "github", "prairielearn", "text"}));
-    c.convert->add_option("--output", o.convert.output, "file to write; none: standard output")
-        ->check(not_empty);
-    c.convert->add_option("--student", o.convert.student, "of a class: whose results")
-        ->check(not_empty);
-    if (!here.solutions) hide_from_students(c);
-}
-
-// Suggests the option or command that was probably meant by a word that CLI11 did not expect.
-std::string near_miss(const CLI::App &command, const std::string &word)
-{
-    std::vector<std::string> known;
-    if (word.rfind("-", 0) == 0) {
-        for (const CLI::Option *option : command.get_options())
-            if (!option->get_lnames().empty()) known.push_back("--" + option->get_lnames()[0]);
-    } else {
-        for (const CLI::App *sub : command.get_subcommands({})) known.push_back(sub->get_name());
-    }
-    std::string near = nearest(word.substr(0, word.find('=')), known);
-    return near.empty() ? "" : fmt::format(" Did you mean {}?", near);
-}
-
-// The message for an argument after those that a command takes.
-std::string one_too_many(const commands &c, const CLI::App &command, const std::string &word)
-{
-    const bool takes_lab = command.get_option_no_throw("LAB") != nullptr;
-    std::string what = fmt::format("{} takes {}; \"{}\" is one too many.", command.get_name(),
-                                   takes_lab ? "one lab" : "no further word", sanitized(word, 100));
-    const bool number = word.size() <= 4 && word.find_first_not_of("0123456789") == word.npos;
-    if (&command == c.hint && number && std::stoi(word) > 0)
-        what += fmt::format(" Did you mean --todo {}?", std::stoi(word));
-    return what;
-}
-
-// The message for a word that no command or option takes.
-std::string unexpected(const commands &c, const CLI::App &command, const std::string &word)
-{
-    const bool option = word.rfind("-", 0) == 0;
-    if (&command != &c.app && !option) return one_too_many(c, command, word);
-    return fmt::format("there is no {} \"{}\".{}", option ? "option" : "command",
-                       sanitized(word, 100), near_miss(command, word));
-}
-
-int refuse(const commands &c, const CLI::ParseError &e)
-{
-    const CLI::App *command = &c.app;
-    if (!c.app.get_subcommands().empty()) command = c.app.get_subcommands()[0];
-    std::string help = command == &c.app ? "" : command->get_name() + " ";
-    std::vector<std::string> extra = command->remaining();
-    if (extra.empty()) extra = c.app.remaining();
-    std::string what = e.what();
-    if (!extra.empty()) what = unexpected(c, *command, extra[0]);
-    fmt::print(stderr, "{}\nSee: ./workbook {}--help\n", what, help);
-    return wrong_usage;
-}
-
 int where_am_i_command(const toolchain &t)
 {
     fmt::print("{}", where_am_i(t, read_progress(t), detect_terminal(1)));
     return passed;
 }
 
-int run_command(const commands &c, const command_options &o)
+int run_command(const command_line &o)
 {
-    if (c.doctor->parsed()) return doctor_command();
-    if (c.test->parsed()) throw usage_error("the tests are run by the launcher: ./workbook test");
-    if (c.convert->parsed()) return convert_command(o.convert);
+    if (o.command == "doctor") return doctor_command();
+    if (o.command == "test")
+        throw usage_error("the tests are run by the launcher: ./workbook test");
+    if (o.command == "convert") return convert_command(o.convert);
     toolchain t = read_toolchain(toolchain_path());
-    if (c.autograde->parsed()) {
+    if (o.command == "autograde") {
         autograde_options all = o.autograde;
         all.grade = o.grade;
         return autograde_command(t, all);
     }
-    if (c.release->parsed()) return release_command(t, o.release);
-    if (c.check->parsed()) return check_command(t, o.labs, o.grade, o.check);
+    if (o.command == "release") return release_command(t, o.release);
+    if (o.command == "check") return check_command(t, o.labs, o.grade, o.check);
     copy_stubs(t);
-    if (c.demo->parsed()) return demo_command(t, o.labs, o.grade);
-    if (c.watch->parsed()) return watch_command(t, o.one_lab, o.grade);
-    if (c.explain->parsed()) return explain_command(t, o.one_lab, o.grade, o.page);
-    if (c.grade->parsed()) return grade_command(t, o.labs, o.grade);
-    if (c.hint->parsed()) return hint_command(t, o.one_lab, o.hint);
-    if (c.reset->parsed()) return reset_command(t, o.one_lab, o.agreed);
+    if (o.command == "demo") return demo_command(t, o.labs, o.grade);
+    if (o.command == "watch") return watch_command(t, o.one_lab, o.grade);
+    if (o.command == "explain") return explain_command(t, o.one_lab, o.grade, o.page);
+    if (o.command == "grade") return grade_command(t, o.labs, o.grade);
+    if (o.command == "hint") return hint_command(t, o.one_lab, o.hint);
+    if (o.command == "reset") return reset_command(t, o.one_lab, o.agreed);
     return where_am_i_command(t);
 }
 
@@ -402,10 +64,10 @@ void complain(const std::exception &e)
     std::fputs((wrapped(e.what(), detect_terminal(2).width, 0) + "\n").c_str(), stderr);
 }
 
-int guarded(const commands &c, const command_options &o)
+int guarded(const command_line &o)
 {
     try {
-        return run_command(c, o);
+        return run_command(o);
     } catch (const usage_error &e) {
         complain(e);
         return wrong_usage;
@@ -430,18 +92,10 @@ int guarded(const commands &c, const command_options &o)
 
 int main(int count, char **words)
 {
-    commands c;
-    command_options o;
-    describe(c, o, find_installed_labs());
-    try {
-        c.app.parse(count, words);
-    } catch (const CLI::CallForHelp &e) {
-        return c.app.exit(e);
-    } catch (const CLI::ParseError &e) {
-        return refuse(c, e);
-    }
+    command_line o;
+    if (std::optional<int> status = parse_command_line(count, words, o)) return *status;
     cli::handle_signals();
     // Line buffering keeps our output in order with that of child processes.
     std::setvbuf(stdout, nullptr, _IOLBF, 0);
-    return guarded(c, o);
+    return guarded(o);
 }

@@ -3,7 +3,7 @@
 // If the machine allows it, a worker is confined to a sandbox, whose namespaces its keeper shares.
 #include "worker_state.hpp"
 
-#include "simulator/runtime/thread_count.hpp"
+#include "simulator/machine/thread_count.hpp"
 
 #include <fcntl.h>
 #include <sys/resource.h>

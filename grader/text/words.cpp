@@ -83,6 +83,12 @@ std::vector<std::string> lines(std::string_view text)
     return result;
 }
 
+void replace_all(std::string &text, std::string_view from, std::string_view to)
+{
+    for (std::size_t at = 0; (at = text.find(from, at)) != text.npos; at += to.size())
+        text.replace(at, from.size(), to);
+}
+
 std::string shell_word(std::string_view text)
 {
     constexpr std::string_view plain = "_-./+:=,@%";
@@ -90,9 +96,9 @@ std::string shell_word(std::string_view text)
         return std::isalnum(c) || plain.find(static_cast<char>(c)) != plain.npos;
     });
     if (safe) return std::string(text);
-    std::string result = "'";
-    for (char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    return result + "'";
+    std::string quoted(text);
+    replace_all(quoted, "'", "'\\''");
+    return "'" + quoted + "'";
 }
 
 } // namespace grading

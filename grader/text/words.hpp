@@ -19,6 +19,8 @@ std::string lower(std::string_view text); // changes ASCII letters only
 
 std::vector<std::string> lines(std::string_view text); // without line ends
 
+void replace_all(std::string &text, std::string_view from, std::string_view to);
+
 // Quotes a word for a shell if it contains blanks or special characters.
 std::string shell_word(std::string_view text);
 

@@ -2,7 +2,7 @@
 // library. The C library's timer threads bypass it; they count as the submission's.
 #include "left_threads.hpp"
 
-#include "simulator/runtime/thread_count.hpp"
+#include "simulator/machine/thread_count.hpp"
 
 #include <dlfcn.h>
 #include <pthread.h>

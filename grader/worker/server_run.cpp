@@ -5,7 +5,7 @@
 #include "signal_gate.hpp"
 #include "yardstick.hpp"
 
-#include "simulator/runtime/thread_count.hpp"
+#include "simulator/machine/thread_count.hpp"
 
 #include <algorithm>
 #include <chrono>

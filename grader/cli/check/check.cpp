@@ -64,8 +64,9 @@ bool ran_out_of_time(const check_task &work, const tables &by_lab)
     });
 }
 
-// Replaces TIMEOUT by "*" for a wrong submission that is slow but not about time: it depends on
-// the machine if the other cases end in time.
+// Replaces TIMEOUT by "*", which agrees with a row of the table that varies. It depends on the
+// machine if a wrong submission that got its required verdict ends its other cases in time. One
+// that must hit a limit keeps its verdicts.
 void state_slowness(const toolchain &t, check_task &work)
 {
     if (work.as != check_role::wrong || work.got.rows.empty() || work.has_fault()) return;

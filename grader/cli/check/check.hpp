@@ -19,8 +19,4 @@ constexpr const char *table_seed = "1"; // the seed of the table of verdicts
 int check_command(const toolchain &t, const std::vector<std::string> &words, grade_options options,
                   const check_options &wanted);
 
-// Lists every case that did not pass, except right answers that are only slow; empty: none. A lab
-// without a correctness case that passes is wrong, too.
-std::string wrong_answers(const lab_view &l);
-
 } // namespace cli

@@ -1,212 +1,25 @@
-// The tasks of `check`: grades every submission of ours, and judges the verdicts it gets.
+// The tasks of `check`: lists, compiles and grades every submission of ours.
 #include "check_tasks.hpp"
 
-#include "check.hpp"
 #include "cli/results/stub_original.hpp"
-#include "cli/results/student_edition.hpp"
 #include "cli/submission/batch_compile.hpp"
 #include "cli/support/errors.hpp"
 #include "cli/support/files.hpp"
 #include "cli/support/parallel_for.hpp"
-#include "cli/support/subprocess.hpp"
+#include "judgement.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>
-#include <functional>
-#include <set>
+#include <iterator>
+#include <utility>
 
 namespace cli {
 
 namespace fs = std::filesystem;
 
 namespace {
-
-std::string failures(const lab_view &l, const std::function<bool(const case_view &)> &counts)
-{
-    std::string result;
-    for (const case_view &c : l.cases)
-        if (counts(c) && !c.passed() && c.verdict != "SKIPPED")
-            result += fmt::format("{}{}  {}: {}", result.empty() ? "" : "\n      ", c.verdict,
-                                  c.name, c.message);
-    return result;
-}
-
-bool any_case(const case_view &) { return true; }
-bool correctness(const case_view &c)
-{
-    // A speed case with a wrong answer counts as incorrect, not as slow.
-    static const std::vector<std::string> about_speed = {"PASS", "TOO_SLOW", "INCONCLUSIVE"};
-    return c.kind != "speed" ||
-           std::find(about_speed.begin(), about_speed.end(), c.verdict) == about_speed.end();
-}
-
-// Returns the functions that are not written at all: all their cases, except skipped ones, say so.
-std::set<std::string> not_begun(const lab_view &l)
-{
-    std::set<std::string> functions;
-    for (const case_view &c : l.cases)
-        if (c.verdict == "NOT_WRITTEN") functions.insert(function_of(c.name));
-    for (const case_view &c : l.cases)
-        if (c.verdict != "NOT_WRITTEN" && c.verdict != "SKIPPED")
-            functions.erase(function_of(c.name));
-    return functions;
-}
-
-std::string any_right(const lab_view &l)
-{
-    bool some = std::any_of(l.cases.begin(), l.cases.end(), [](const case_view &c) {
-        return c.kind == "correctness" && c.passed();
-    });
-    return some ? "" : "no correctness case was graded";
-}
-
-double required_of(const json &c, const char *gate)
-{
-    auto at = c.find(gate);
-    return at != c.end() && at->is_object() && at->contains("required") &&
-                   at->at("required").is_number()
-               ? at->at("required").get<double>()
-               : 0;
-}
-
-bool has_gate(const case_view &c, const std::string &backend)
-{
-    if (c.kind != "speed" || c.verdict == "SKIPPED") return false;
-    bool timed = required_of(*c.whole, "speedup") > 0 || required_of(*c.whole, "fraction") > 0;
-    if (backend == "gpu" && timed) return true;
-    return c.whole->contains("counters") && !c.whole->at("counters").empty();
-}
-
-// True for a gate that is meant to fail other code than naive; a file in wrong/ is an example.
-bool naive_may_pass(const case_view &c) { return c.whole->value("naive_may_pass", false); }
-
-// Naive must fail every other gate, or the gate is useless.
-check_finding gates_separate(const lab_view &naive, const std::string &backend)
-{
-    check_finding f{"naive misses every speed gate that the solution must reach", {}};
-    bool any = false;
-    for (const case_view &c : naive.cases) {
-        any = any || has_gate(c, backend);
-        if (has_gate(c, backend) && c.passed() && !naive_may_pass(c))
-            f.fault += fmt::format("{}{} passes", f.fault.empty() ? "" : "; ", c.name);
-    }
-    if (!any) f.fault = "no speed case has a gate";
-    return f;
-}
-
-std::string stub_fault(const toolchain &t, const check_task &work, const lab_view &l,
-                       const std::string &backend)
-{
-    if (states_expectation(read_text(work.what.source)))
-        return unmet(expectation_of(t, work, backend), l);
-    if (l.status != "fail") return fmt::format("its status is {}", l.status);
-    for (const case_view &c : l.cases)
-        if (!c.passed() && c.verdict != "NOT_WRITTEN" && c.verdict != "SKIPPED")
-            return fmt::format("{}  {}: {}", c.verdict, c.name, c.message);
-    return {};
-}
-
-check_finding judge_stub(const toolchain &t, const check_task &work, const lab_view &l,
-                         const std::string &backend)
-{
-    check_finding f{"stub compiles and is not written", stub_fault(t, work, l, backend)};
-    std::string file = t.shown(t.stub(*work.of));
-    if (work.edited) f.what += fmt::format(" (the one git has: {} was edited)", file);
-    if (!work.known && !f.fault.empty()) {
-        f.fault.clear();
-        f.skipped = file + " was edited, and without git nobody has the original";
-    }
-    return f;
-}
-
-// The vendor's version may rely on more than the contract promises. Its first lines then name the
-// case in which that shows; it must be right in all others.
-check_finding judge_library(const toolchain &t, const check_task &work, const lab_view &l,
-                            const std::string &backend)
-{
-    if (states_expectation(read_text(work.what.source))) {
-        const expectation e = expectation_of(t, work, backend);
-        if (!e.passes && !e.may_pass) {
-            std::string fault = failures(
-                l, [&](const case_view &c) { return correctness(c) && c.name != e.case_name; });
-            if (fault.empty()) fault = any_right(l);
-            return {fmt::format("{} is right, but for {} in {}", work.what.name, e.verdict,
-                                e.case_name),
-                    fault.empty() ? unmet(e, l) : fault};
-        }
-    }
-    return {work.what.name + " is right", wrong_answers(l)};
-}
-
-// A student who solves the stub adds lines to it and needs to change none.
-check_finding judge_filled(const toolchain &t, const check_task &work, const std::string &wrong)
-{
-    std::string lost = line_not_kept(read_text(original_of(t, t.stub(*work.of)).path),
-                                     read_text(work.what.source));
-    if (!lost.empty()) lost = fmt::format("it does not keep the stub's line \"{}\"", lost);
-    return {"filled only adds lines to the stub, and is right", lost.empty() ? wrong : lost};
-}
-
-// Judges one speed case that was graded alone: naive must fail it, other implementations pass.
-check_finding judge_speed(const check_task &work, const lab_view &l)
-{
-    const bool slow = work.as == check_role::naive;
-    check_finding f{
-        fmt::format("{} {} {}", work.what.name, slow ? "misses" : "reaches", work.case_name), {}};
-    for (const case_view &c : l.cases) {
-        if (c.verdict == "SKIPPED") f.skipped = c.message;
-        const bool lacks_speed =
-            c.verdict == "TOO_SLOW" || c.verdict == "INCONCLUSIVE" || c.verdict == "TIMEOUT";
-        const bool holds = slow ? lacks_speed || naive_may_pass(c) : c.passed();
-        if (holds || c.verdict == "SKIPPED") continue;
-        f.fault = fmt::format("{}  {}: {}", c.verdict, c.name, c.message);
-    }
-    if (l.cases.empty()) f.fault = "it was not graded";
-    return f;
-}
-
-std::vector<check_finding> judge(const toolchain &t, const check_task &work, const lab_view &l,
-                                 const std::string &backend)
-{
-    std::string right = wrong_answers(l);
-    if (work.only == "speed") return {judge_speed(work, l)};
-    switch (work.as) {
-    case check_role::naive:
-        // Test labs need no gates that naive fails.
-        if (work.of->test || !work.whole()) return {{"naive is right", right}};
-        return {{"naive is right", right}, gates_separate(l, backend)};
-    case check_role::library:
-        return {judge_library(t, work, l, backend)};
-    case check_role::rung:
-        return {{work.what.name + " is right", right}};
-    case check_role::solution: {
-        std::string fault = failures(l, any_case);
-        return {{"solution passes everything", fault.empty() ? any_right(l) : fault}};
-    }
-    case check_role::stub:
-        return {judge_stub(t, work, l, backend)};
-    case check_role::filled:
-        return {judge_filled(t, work, right)};
-    case check_role::right: {
-        const std::set<std::string> left_out = not_begun(l);
-        std::string fault = failures(l, [&](const case_view &c) {
-            return !left_out.count(function_of(c.name)) && (work.only.empty() || correctness(c));
-        });
-        if (fault.empty()) fault = any_right(l);
-        return {{work.submission() + ": passes everything", fault}};
-    }
-    case check_role::wrong: {
-        expectation e = expectation_of(t, work, backend);
-        std::string gets = e.passes     ? "passes here"
-                           : e.may_pass ? "may pass here"
-                                        : fmt::format("{} in {}", e.verdict, e.case_name);
-        return {{fmt::format("wrong/{}: {}", work.what.name, gets), unmet(e, l)}};
-    }
-    }
-    return {};
-}
 
 // Compiles wrong submissions as C++14, which suffices for them: most of what nvcc compiles in
 // these many small files is CUDA's own headers, which are half as long in C++14.
@@ -473,12 +286,6 @@ std::vector<check_task> tasks_of(const toolchain &t, const lab &l, const std::st
         }
     for (check_task &work : tasks) work.got.submission = work.submission();
     return tasks;
-}
-
-std::string wrong_answers(const lab_view &l)
-{
-    std::string wrong = failures(l, correctness);
-    return wrong.empty() ? any_right(l) : wrong;
 }
 
 } // namespace cli

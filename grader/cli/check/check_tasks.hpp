@@ -55,7 +55,8 @@ expectation expectation_of(const toolchain &t, const check_task &work, const std
 void narrow_mistakes(const toolchain &t, std::vector<check_task> &tasks, const std::string &backend,
                      bool all_labs);
 
-// Returns true if a wrong submission must hit a limit of time or memory, by its first lines.
+// Returns true if the first lines of a submission's file require TIMEOUT or RESOURCE_LIMIT, a limit
+// of what it may take; false if they cannot be read.
 bool must_hit_limit(const toolchain &t, const check_task &work, const std::string &backend);
 
 // Compiles the right and the wrong submissions of each lab in batches, and returns the

@@ -56,9 +56,7 @@ struct speed_case {
 // Reads the speed cases from a grader's list: "speed         4 points  scale_columns: speed".
 std::vector<speed_case> speed_cases_of(const toolchain &t, const lab &l)
 {
-    child c;
-    c.arguments = {t.grader(l), "--list"};
-    exit_result e = run(c);
+    exit_result e = run_program({t.grader(l), "--list"});
     if (!e.ok()) throw machine_error(fmt::format("{} --list {}", t.grader(l), e.words()));
     std::vector<speed_case> result;
     for (const std::string &line : lines(e.text)) {

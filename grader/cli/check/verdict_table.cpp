@@ -1,89 +1,22 @@
 // Reads and writes the table of expected verdicts and compares it with the present ones.
 #include "verdict_table.hpp"
 
+#include "cli/support/csv.hpp"
 #include "cli/support/errors.hpp"
-#include "cli/support/files.hpp"
-#include "cli/terminal/text.hpp"
+#include "cli/support/strings.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
-#include <tuple>
+#include <utility>
 
 namespace cli {
-
-namespace fs = std::filesystem;
 
 namespace {
 
 using row_place = std::pair<std::string, std::string>; // submission and case
 row_place row_place_of(const verdict_row &row) { return {row.submission, row.case_name}; }
-
-// Splits one line of CSV. A quoted word may hold commas and doubled quotes, but no line break.
-// Returns false if a quote is not closed or is followed by anything but a comma.
-bool split_csv(const std::string &line, std::vector<std::string> &words)
-{
-    words.assign(1, {});
-    bool quoted = false, closed = false;
-    for (std::size_t i = 0; i < line.size(); ++i) {
-        const char c = line[i];
-        if (quoted && c == '"' && i + 1 < line.size() && line[i + 1] == '"') {
-            words.back() += '"';
-            ++i;
-        } else if (quoted && c == '"') {
-            quoted = false, closed = true;
-        } else if (quoted) {
-            words.back() += c;
-        } else if (c == ',') {
-            words.emplace_back();
-            closed = false;
-        } else if (closed || (c == '"' && !words.back().empty())) {
-            return false;
-        } else if (c == '"') {
-            quoted = true;
-        } else {
-            words.back() += c;
-        }
-    }
-    return !quoted;
-}
-
-std::string csv_line(const std::vector<std::string> &words)
-{
-    std::string line;
-    for (std::size_t i = 0; i < words.size(); ++i) line += (i ? "," : "") + csv_quoted(words[i]);
-    return line + "\n";
-}
-
-struct csv_row {
-    std::size_t line;
-    std::vector<std::string> words;
-};
-
-// Returns the rows below the first line, which must be `header`.
-std::vector<csv_row> read_csv(const std::string &path, const std::vector<std::string> &header)
-{
-    if (!fs::exists(path)) return {};
-    std::vector<csv_row> rows;
-    std::size_t number = 0;
-    for (const std::string &line : lines(read_text(path))) {
-        csv_row row{++number, {}};
-        if (!split_csv(line, row.words))
-            throw machine_error(
-                fmt::format("{}:{}: a quoted word does not end in a quote", path, number));
-        if (number == 1 && row.words != header)
-            throw machine_error(
-                fmt::format("{}:1: the first line must be {}", path, fmt::join(header, ",")));
-        if (row.words.size() != header.size())
-            throw machine_error(fmt::format("{}:{}: it has {} words, and the header has {}", path,
-                                            number, row.words.size(), header.size()));
-        if (number > 1) rows.push_back(std::move(row));
-    }
-    return rows;
-}
 
 const std::vector<std::string> change_header = {"backend", "lab",   "submission", "case",
                                                 "before",  "after", "reason"};

@@ -2,6 +2,7 @@
 #include "autograde.hpp"
 
 #include "cli/grading/backend.hpp"
+#include "cli/results/class_results.hpp"
 #include "cli/results/lab_names.hpp"
 #include "cli/results/stub_original.hpp"
 #include "cli/results/submission_folder.hpp"
@@ -31,23 +32,6 @@ struct work {
     grade_row row;
 };
 
-// Quotes words that a spreadsheet would take for a formula: students name the folders and files.
-std::string csv_word(std::string word)
-{
-    const std::string begins = word.substr(std::min(word.find_first_not_of(' '), word.size()));
-    for (const char *sign : {"=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20"})
-        if (begins.starts_with(sign)) return csv_quoted("'" + word);
-    return csv_quoted(word);
-}
-
-std::string verdict_words(const grade_row &row)
-{
-    std::string result;
-    for (const auto &[verdict, count] : row.verdicts)
-        result += fmt::format("{}{} {}", result.empty() ? "" : " ", verdict, count);
-    return result;
-}
-
 void require_sandbox(const toolchain &t, const lab &any, const std::string &backend)
 {
     const std::string problem = find_sandbox(t, any, backend).problem;
@@ -58,14 +42,6 @@ void require_sandbox(const toolchain &t, const lab &any, const std::string &back
         "doctor says, beside \"sandbox\", what to allow; in a machine that holds nothing else, "
         "and is thrown away afterwards, --without-sandbox grades",
         problem));
-}
-
-bool without_grade(const grade_row &row) { return row.status == "error"; }
-
-void add_problem(grade_row &row, const std::string &words)
-{
-    if (!row.problem.empty() && !words.empty()) row.problem += "; ";
-    row.problem += on_one_line(words, 4000, ' ');
 }
 
 void fill_row(grade_row &row, graded g, const todo_list &todos)
@@ -80,7 +56,7 @@ void fill_row(grade_row &row, graded g, const todo_list &todos)
     for (const case_view &c : l.cases) ++row.verdicts[c.verdict];
     const case_view *f = first_to_mend(l, todos); // as watch orders them
     if (f) row.first_failure = fmt::format("{} in {}", f->verdict, f->name);
-    if (f) add_problem(row, f->message.empty() ? f->hint : f->message);
+    if (f) row.add_problem(f->message.empty() ? f->hint : f->message);
     row.document = std::move(g.document);
 }
 
@@ -95,7 +71,7 @@ void carry_out(const toolchain &t, work &w, const grade_options &options, const 
         throw;
     } catch (const std::exception &e) {
         w.row.status = "error";
-        add_problem(w.row, e.what());
+        w.row.add_problem(e.what());
     }
 }
 
@@ -140,12 +116,12 @@ void mark_copies(const toolchain &t, std::vector<work> &all)
         for (std::size_t i : whose) {
             grade_row &row = all[i].row;
             if (naive)
-                add_problem(row, fmt::format("the file is {}, byte for byte",
-                                             t.shown(t.source(l, "naive"))));
+                row.add_problem(
+                    fmt::format("the file is {}, byte for byte", t.shown(t.source(l, "naive"))));
             if (naive || whose.size() < 2) continue;
             const std::string &other = all[whose[i == whose[0]]].row.student;
-            add_problem(row, fmt::format("the file is the same as {}'s{}, byte for byte", other,
-                                         whose.size() > 2 ? " and others'" : ""));
+            row.add_problem(fmt::format("the file is the same as {}'s{}, byte for byte", other,
+                                        whose.size() > 2 ? " and others'" : ""));
         }
     }
 }
@@ -191,8 +167,8 @@ constexpr int points_width = 18; // fits "50 / 50, 50 open"
 // A file that a fault of ours left ungraded must not look like one with zero points.
 std::string points_shown(const grade_row &row)
 {
-    return without_grade(row) ? "not graded"
-                              : points_words(row.points, row.max_points, row.open_points);
+    return row.without_grade() ? "not graded"
+                               : points_words(row.points, row.max_points, row.open_points);
 }
 
 void print_row(const grade_row &row, int student, int lab, const terminal &out)
@@ -207,7 +183,7 @@ void print_row(const grade_row &row, int student, int lab, const terminal &out)
 // Lists open points for review by an instructor: a submission can leave a case open by itself.
 void print_open(const std::vector<grade_row> &rows, const terminal &out)
 {
-    auto open = [](const grade_row &row) { return row.open_points > 0 && !without_grade(row); };
+    auto open = [](const grade_row &row) { return row.open_points > 0 && !row.without_grade(); };
     if (std::none_of(rows.begin(), rows.end(), open)) return;
     fmt::print("\n{}\n",
                wrapped("Open points, neither reached nor lost. Where the reason is in the "
@@ -235,7 +211,7 @@ public:
         for (table &t : all_) {
             if (t.file.empty()) continue;
             try {
-                write_atomically(t.file, t.text(rows, options));
+                write_atomically(t.file, t.text(rows, options.backend, options.seed));
                 t.rows = rows.size();
             } catch (const machine_error &e) {
                 t.problem = e.what();
@@ -255,14 +231,16 @@ public:
     }
 
 private:
-    static std::string json_text(const std::vector<grade_row> &rows, const grade_options &options)
+    static std::string json_text(const std::vector<grade_row> &rows, const std::string &backend,
+                                 const std::string &seed)
     {
-        return as_json(rows, options).dump(1) + "\n";
+        return as_json(rows, backend, seed).dump(1) + "\n";
     }
     struct table {
         const char *option;
         std::string file; // empty: none
-        std::string (*text)(const std::vector<grade_row> &, const grade_options &);
+        std::string (*text)(const std::vector<grade_row> &, const std::string &,
+                            const std::string &);
         std::size_t rows = 0; // written
         std::string problem = {};
     };
@@ -270,56 +248,6 @@ private:
 };
 
 } // namespace
-
-std::string as_csv(const std::vector<grade_row> &rows, const grade_options &options)
-{
-    std::string text = "student,lab,status,points,max_points,open_points,verdicts,first_failure,"
-                       "problem,file,backend,seed,tool\n";
-    for (grade_row row : rows) {
-        for (const std::string &note : row.open) add_problem(row, note);
-        std::vector<std::string> words = {row.student,
-                                          row.lab,
-                                          row.status,
-                                          without_grade(row) ? "" : fmt::format("{:g}", row.points),
-                                          fmt::format("{:g}", row.max_points),
-                                          without_grade(row) ? ""
-                                                             : fmt::format("{:g}", row.open_points),
-                                          verdict_words(row),
-                                          row.first_failure,
-                                          row.problem,
-                                          on_one_line(row.file, 1000),
-                                          options.backend,
-                                          options.seed,
-                                          tool_version};
-        for (std::size_t i = 0; i < words.size(); ++i)
-            text += csv_word(words[i]) + (i + 1 < words.size() ? "," : "\n");
-    }
-    return text;
-}
-
-json as_json(const std::vector<grade_row> &rows, const grade_options &options)
-{
-    json document = {{"schema", class_schema},
-                     {"tool", tool_version},
-                     {"seed", options.seed},
-                     {"backend", options.backend},
-                     {"rows", json::array()}};
-    for (const grade_row &row : rows)
-        document["rows"].push_back(
-            {{"student", row.student},
-             {"lab", row.lab},
-             {"file", on_one_line(row.file, 1000)},
-             {"status", row.status},
-             {"problem", row.problem},
-             {"points", without_grade(row) ? json() : json(row.points)},
-             {"max_points", row.max_points},
-             {"open_points", without_grade(row) ? json() : json(row.open_points)},
-             {"open", row.open},
-             {"verdicts", row.verdicts},
-             {"first_failure", row.first_failure},
-             {"result", row.document}});
-    return document;
-}
 
 int autograde_command(const toolchain &t, const autograde_options &wanted)
 {

@@ -46,10 +46,7 @@ std::string words(const version &v)
 // Returns a program's output; empty if it cannot be run or fails.
 std::string captured(std::vector<std::string> command)
 {
-    child c;
-    c.arguments = std::move(command);
-    c.wall = std::chrono::seconds(30);
-    exit_result e = run(c);
+    exit_result e = run_program(std::move(command), std::chrono::seconds(30));
     return e.ok() ? e.text : std::string();
 }
 
@@ -194,12 +191,9 @@ diagnosis trial(const std::optional<toolchain> &t, const std::string &backend)
     if (!tried)
         return {diagnosis::optional_missing, part, "not built yet", enables + " once it is built",
                 gpu ? "" : "./workbook grade builds it"};
-    child c;
-    c.arguments = {t->program(*tried, "naive", backend), "--probe"};
-    c.wall = std::chrono::seconds(60);
-    exit_result e = run(c);
-    std::string text = sanitized(e.text, 300);
-    while (!text.empty() && text.back() == '\n') text.pop_back();
+    const exit_result e =
+        run_program({t->program(*tried, "naive", backend), "--probe"}, std::chrono::seconds(60));
+    const std::string text = without_line_ends(sanitized(e.text, 300));
     if (e.ok()) return {diagnosis::there, part, text.empty() ? "ran a kernel" : text, enables, ""};
     return {gpu ? diagnosis::optional_missing : diagnosis::missing, part,
             text.empty() ? "the trial kernel " + e.words() : text,
@@ -215,12 +209,9 @@ diagnosis links(const std::optional<toolchain> &t)
     const lab *tried = built_lab(t, "gpu");
     if (!tried)
         return {diagnosis::optional_missing, part, "not looked for: no trial kernel", costs, ""};
-    child c;
-    c.arguments = {t->program(*tried, "naive", "gpu"), "--peers"};
-    c.wall = std::chrono::seconds(120);
-    const exit_result e = run(c);
-    std::string text = sanitized(e.text, 8000);
-    while (!text.empty() && text.back() == '\n') text.pop_back();
+    const exit_result e =
+        run_program({t->program(*tried, "naive", "gpu"), "--peers"}, std::chrono::seconds(120));
+    const std::string text = without_line_ends(sanitized(e.text, 8000));
     if (!e.ok())
         return {diagnosis::optional_missing, part, text.empty() ? "looking " + e.words() : text,
                 costs, ""};

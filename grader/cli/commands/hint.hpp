@@ -1,33 +1,11 @@
-// Hints of a lab, revealed one at a time.
+// The hint command, which reveals a lab's hints one at a time.
 #pragma once
 
-#include "cli/results/progress.hpp"
 #include "cli/submission/toolchain.hpp"
-#include "cli/terminal/text.hpp"
 
 #include <string>
-#include <vector>
 
 namespace cli {
-
-struct hint {
-    int todo = 0;
-    std::string title, text;
-};
-
-// Returns the sections "## TODO n: title" of hints.md, in order; other sections are ignored.
-std::vector<hint> parse_hints(const std::string &markdown);
-// Returns none if the lab has no hints.md.
-std::vector<hint> hints_of(const toolchain &t, const lab &l, int todo);
-
-// Returns the TODO to help with: the one whose code the last grade's first failure names, else one
-// of the failing case; of several, the first with a hint not yet shown. If nothing failed, a TODO
-// of a speed case that can still improve. 0 if there is none, or no TODO has a hint.
-int todo_at_hand(const toolchain &t, const lab &l, const progress_record &record);
-
-// Says what to read when the hints are used up: the handout, and its sections that name the TODO's
-// function, unless all or none of them do.
-std::string read_on(const toolchain &t, const lab &l, int todo);
 
 struct hint_options {
     int todo = 0; // 0: the one that todo_at_hand chooses

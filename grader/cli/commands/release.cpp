@@ -1,7 +1,7 @@
 // The release command, which writes a student edition and tests it.
 #include "release.hpp"
 
-#include "cli/check/check.hpp"
+#include "cli/check/judgement.hpp"
 #include "cli/grading/backend.hpp"
 #include "cli/results/lab_names.hpp"
 #include "cli/results/student_edition.hpp"
@@ -111,8 +111,7 @@ edition chosen(const toolchain &t, const std::vector<std::string> &words)
     std::vector<std::string> all = t.lab_names(false);
     edition e;
     e.version = tool_version;
-    e.commit = asked_git(t.source_root, {"rev-parse", "HEAD"});
-    while (!e.commit.empty() && e.commit.back() == '\n') e.commit.pop_back();
+    e.commit = without_line_ends(asked_git(t.source_root, {"rev-parse", "HEAD"}));
     e.labs = find_labs(words, all);
     for (const std::string &lab : all)
         if (std::find(e.labs.begin(), e.labs.end(), lab) == e.labs.end()) e.left_out.push_back(lab);

@@ -5,34 +5,33 @@
 // text is of no use; a stopped grade records no points.
 #include "watch.hpp"
 
+#include "background_grade.hpp"
 #include "cli/grading/backend.hpp"
+#include "cli/results/hints.hpp"
 #include "cli/results/lab_names.hpp"
 #include "cli/results/progress.hpp"
 #include "cli/results/stub_original.hpp"
+#include "cli/results/watch_screen.hpp"
 #include "cli/support/errors.hpp"
 #include "cli/support/files.hpp"
 #include "cli/support/subprocess.hpp"
 #include "cli/terminal/file_watcher.hpp"
 #include "cli/terminal/key_reader.hpp"
 #include "cli/terminal/text.hpp"
-#include "cli/terminal/watch_screen.hpp"
-#include "hint.hpp"
 
 #include <fmt/format.h>
 
 #include <poll.h>
-#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
-#include <mutex>
-#include <thread>
+#include <memory>
 
 namespace cli {
 
@@ -42,85 +41,6 @@ namespace {
 
 using steady = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds between_looks{200};
-
-class event {
-public:
-    event() : fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
-    {
-        if (fd_.get() < 0) grading::throw_errno("eventfd");
-    }
-    void set() const { eventfd_write(fd_.get(), 1); }
-    int descriptor() const { return fd_.get(); }
-
-private:
-    grading::owned_fd fd_;
-};
-
-// One run of the grading command, and a thread that waits for it. The destructor ends the command.
-class grading_run {
-public:
-    grading_run(std::vector<std::string> command, std::string json_file)
-        : json_file_(std::move(json_file))
-    {
-        unlink(json_file_.c_str()); // a stale file must not pass for our result
-        command_.arguments = std::move(command);
-        command_.arguments.insert(command_.arguments.end(), {"--json", json_file_});
-        command_.wall = std::chrono::seconds(1800);
-        command_.called_off = call_off_.descriptor();
-        command_.each_line = [this](std::string_view line) { take_line(line); };
-        thread_ = std::thread([this] { work(); });
-    }
-    ~grading_run()
-    {
-        call_off_.set();
-        thread_.join();
-        unlink(json_file_.c_str());
-    }
-    grading_run(const grading_run &) = delete;
-
-    int descriptor() const { return news_.descriptor(); } // readable when step() or done() changes
-    bool done() const { return done_; }
-    std::string step()
-    {
-        eventfd_t count = 0;
-        if (!done_) eventfd_read(news_.descriptor(), &count);
-        std::lock_guard lock(mutex_);
-        return step_;
-    }
-    // Valid after done().
-    const exit_result &end() const { return end_; }
-    const std::string &json_file() const { return json_file_; }
-
-private:
-    void work()
-    {
-        try {
-            end_ = run(command_);
-        } catch (const stop_requested &) { // the loop sees it too
-            end_.what = exit_result::called_off;
-        }
-        done_ = true;
-        news_.set();
-    }
-    void take_line(std::string_view line)
-    {
-        for (std::string_view known : {"building the grader", "waiting for another build"})
-            if (line.rfind(known, 0) == 0) {
-                std::lock_guard lock(mutex_);
-                step_ = line;
-                news_.set();
-            }
-    }
-
-    child command_;
-    std::string json_file_;
-    event call_off_, news_;
-    std::mutex mutex_;
-    std::string step_;
-    exit_result end_;
-    std::atomic<bool> done_ = false;
-    std::thread thread_;
-};
 
 // Writes a whole screen at one go, so that no partial one is seen. The terminal may be gone.
 void write_out(std::string_view text)
@@ -224,7 +144,7 @@ private:
             return;
         }
         std::string file = fmt::format("{}/result.{}.json", folder, getpid());
-        running_ = std::make_unique<grading_run>(command, file);
+        running_ = std::make_unique<background_grade>(command, file);
     }
 
     void check_run()
@@ -316,7 +236,7 @@ private:
         }
     }
 
-    // Shows one more hint; after the last, where to read on, and then all of them again.
+    // Shows one more hint, and with the last one where to read on; then all of them again.
     void help()
     {
         int todo = state_.hints_for;
@@ -338,9 +258,7 @@ private:
 
     std::size_t hints_seen(const progress_record &record, int todo) const
     {
-        int seen = 0;
-        if (auto at = record.hints.find({lab_.name, todo}); at != record.hints.end())
-            seen = at->second;
+        int seen = hints_shown(record, lab_, todo);
         if (auto at = unkept_hints_.find(todo); at != unkept_hints_.end())
             seen = std::max(seen, at->second);
         return static_cast<std::size_t>(seen);
@@ -393,7 +311,7 @@ private:
     std::map<int, int> unkept_hints_; // number of hints shown, by TODO
     std::vector<std::string> shown_;
     steady::time_point started_;
-    std::unique_ptr<grading_run> running_;
+    std::unique_ptr<background_grade> running_;
 };
 
 // Moves the shell's prompt below the last screen, however the loop ends.

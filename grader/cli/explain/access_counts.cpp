@@ -1,7 +1,7 @@
 // Reads the grader's file of counters, which is untrusted: submissions' workers write parts of it.
 #include "access_counts.hpp"
 
-#include "cli/terminal/text.hpp"
+#include "cli/support/strings.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -38,7 +38,7 @@ struct access_sum {
     void add(const access_sum &);
 };
 
-// The counters of one source line, one kernel or one case.
+// The counters of one source line or one kernel.
 struct access_counts {
     access_sum global_load, global_store, shared_load, shared_store, local_load, local_store;
     std::uint64_t global_atomics = 0, shared_atomics = 0; // counted per lane

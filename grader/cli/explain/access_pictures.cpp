@@ -2,7 +2,7 @@
 #include "access_pictures.hpp"
 
 #include "access_words.hpp"
-#include "svg.hpp"
+#include "html.hpp"
 
 #include <fmt/format.h>
 

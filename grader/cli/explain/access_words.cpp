@@ -1,7 +1,7 @@
 // Turns access counts and addresses into sentences.
 #include "access_words.hpp"
 
-#include "cli/terminal/text.hpp"
+#include "cli/support/strings.hpp"
 
 #include <fmt/format.h>
 
@@ -60,11 +60,6 @@ double min_cost(const worst_request &w)
 {
     if (w.shared) return std::max(w.ideal, groups_of(w));
     return std::max<double>(w.ideal, static_cast<double>(w.lanes.size() * w.bytes) / 32);
-}
-
-std::string counted(std::uint64_t n, const char *one)
-{
-    return fmt::format("{} {}{}", thousands(n), one, n == 1 ? "" : "s");
 }
 
 const char *verb(access_kind kind) { return kind == access_kind::load ? "read" : "write"; }
@@ -299,6 +294,11 @@ std::string thousands(std::uint64_t n)
     for (auto i = static_cast<std::ptrdiff_t>(digits.size()) - 3; i > 0; i -= 3)
         digits.insert(static_cast<std::size_t>(i), " ");
     return digits;
+}
+
+std::string counted(std::uint64_t n, const char *one)
+{
+    return fmt::format("{} {}{}", thousands(n), one, n == 1 ? "" : "s");
 }
 
 std::string bytes_words(std::uint64_t n)

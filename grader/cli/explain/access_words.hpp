@@ -28,6 +28,7 @@ access_note redundancy_of(const counted_kernel &k, double min_times);
 
 // "1 024"; from a hundred million on "134 M".
 std::string thousands(std::uint64_t n);
+std::string counted(std::uint64_t n, const char *one); // "1 block", "1 024 requests"
 // "16.8 MB"
 std::string bytes_words(std::uint64_t n);
 

@@ -2,13 +2,14 @@
 #include "explain_page.hpp"
 
 #include "access_pictures.hpp"
-#include "text/source_view.hpp"
+#include "html.hpp"
+#include "stream_picture.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <set>
+#include <map>
+#include <string_view>
 
 namespace cli {
 
@@ -122,11 +123,6 @@ std::string kernels(const explained_case &c)
     return text + "</table></div>\n";
 }
 
-std::string place_of(const explained_line &l)
-{
-    return l.file.empty() ? fmt::format("line {}", l.line) : fmt::format("{}:{}", l.file, l.line);
-}
-
 // The access to one memory that wasted most in a case; if none did, the most frequent one.
 struct pictured {
     const explained_line *line = nullptr;
@@ -165,7 +161,7 @@ std::string figure(const pictured &p, bool shared)
                        "{}.</figcaption>\n{}</figure>\n",
                        shared ? "Shared" : "Global",
                        is_off(*p.sum) ? "the worst access" : "no access wastes much", p.what, of,
-                       escaped(place_of(*p.line)), plural(w.cost, shared ? "wavefront" : "sector"),
+                       escaped(p.line->place()), plural(w.cost, shared ? "wavefront" : "sector"),
                        w.ideal, shared ? banks_picture(w) : sectors_picture(w));
 }
 
@@ -222,9 +218,7 @@ std::string row(int line, const std::string &text, bool off)
 std::string source(const explanation &e, const explained_case &c)
 {
     std::vector<std::string> text_lines = lines(e.source);
-    std::map<int, const explained_line *> noted;
-    for (const explained_line &l : c.lines)
-        if (l.file.empty()) noted[l.line] = &l;
+    const std::map<int, const explained_line *> noted = own_lines(c);
     std::string text = fmt::format("<details{}><summary>Source, line by line</summary>\n"
                                    "<div class=\"source\">\n",
                                    shown_before(e, c) ? "" : " open");
@@ -242,7 +236,7 @@ std::string source(const explanation &e, const explained_case &c)
     }
     for (const explained_line &l : c.lines) {
         if (l.file.empty()) continue;
-        text += fmt::format("<div class=\"skip\">{}</div>\n", escaped(place_of(l)));
+        text += fmt::format("<div class=\"skip\">{}</div>\n", escaped(l.place()));
         for (const access_note &n : l.notes) text += note(n);
     }
     return text + "</div></details>\n";
@@ -277,31 +271,6 @@ std::string section(const explanation &e, const explained_case &c)
 }
 
 } // namespace
-
-std::string escaped(std::string_view text)
-{
-    std::string out;
-    for (char c : sanitized(text, 4 * text.size() + 64)) switch (c) {
-        case '&':
-            out += "&amp;";
-            break;
-        case '<':
-            out += "&lt;";
-            break;
-        case '>':
-            out += "&gt;";
-            break;
-        case '"':
-            out += "&quot;";
-            break;
-        case '\'':
-            out += "&#39;";
-            break;
-        default:
-            out += c;
-        }
-    return out;
-}
 
 std::string explanation_page(const explanation &e)
 {

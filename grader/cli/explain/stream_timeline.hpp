@@ -1,5 +1,5 @@
-// The timeline of a call's streams, in ticks of the simulator's model, as text and as a drawing
-// with one lane per stream.
+// The timeline of a call's streams, in ticks of the simulator's model, and as text with one lane
+// per stream.
 #pragma once
 
 #include "cli/terminal/text.hpp"
@@ -59,8 +59,5 @@ std::vector<std::string> sentences_of(const stream_timeline &);
 
 // Returns lanes of at most `out.width` columns, the sentences, and the first steps.
 std::string timeline_text(const stream_timeline &, const terminal &out);
-
-// Draws the lanes as SVG, for a page that defines the classes used.
-std::string timeline_picture(const stream_timeline &);
 
 } // namespace cli

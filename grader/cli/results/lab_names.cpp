@@ -2,7 +2,7 @@
 #include "lab_names.hpp"
 
 #include "cli/support/errors.hpp"
-#include "cli/terminal/text.hpp"
+#include "cli/support/strings.hpp"
 
 #include <fmt/format.h>
 

@@ -3,9 +3,9 @@
 
 #include "cli/support/errors.hpp"
 #include "cli/support/files.hpp"
+#include "cli/support/strings.hpp"
 #include "cli/support/subprocess.hpp"
 #include "cli/terminal/file_watcher.hpp"
-#include "cli/terminal/text.hpp"
 
 #include <fmt/format.h>
 

@@ -3,8 +3,9 @@
 
 #include "cli/support/errors.hpp"
 #include "cli/support/files.hpp"
+#include "cli/support/strings.hpp"
 #include "cli/support/subprocess.hpp"
-#include "cli/terminal/text.hpp"
+#include "progress.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -71,9 +72,8 @@ void unpack(const std::string &root, const std::string &commit, const std::strin
                                      "--output", archive,          commit,    "--"};
     for (const std::string &path : paths) pack.push_back(":(literal)" + path);
     require_success(run_git(root, pack), "the files of the edition cannot be packed: git");
-    child unpack;
-    unpack.arguments = {"tar", "--no-same-owner", "-xf", archive, "-C", folder};
-    require_success(run(unpack), "the files of the edition cannot be unpacked: tar");
+    require_success(run_program({"tar", "--no-same-owner", "-xf", archive, "-C", folder}),
+                    "the files of the edition cannot be unpacked: tar");
     fs::remove(archive);
 }
 
@@ -87,12 +87,11 @@ std::string description(const edition &e)
 // Replaces the lab of the start page's example commands if this edition does not have it.
 std::string with_lab_of(const edition &e, std::string page)
 {
-    auto number = [](const std::string &lab) { return lab.substr(0, lab.find('_')); };
     for (const std::string &lab : e.left_out) {
-        for (std::size_t at = 0; (at = page.find(lab, at)) != page.npos; at += e.labs[0].size())
-            page.replace(at, lab.size(), e.labs[0]);
-        page = std::regex_replace(page, std::regex("(\\./workbook [a-z]+ )" + number(lab) + "\\b"),
-                                  "$01" + number(e.labs[0]));
+        replace_all(page, lab, e.labs[0]);
+        page =
+            std::regex_replace(page, std::regex("(\\./workbook [a-z]+ )" + number_of(lab) + "\\b"),
+                               "$01" + number_of(e.labs[0]));
     }
     return page;
 }

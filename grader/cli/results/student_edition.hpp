@@ -17,19 +17,19 @@ struct edition {
 bool delivered(const edition &e, const std::string &path);
 
 // Returns a page of the project as students read it. Text between lines `<!-- whole edition -->`
-// and `<!-- end -->` is removed, text hidden between `<!-- student edition` and `-->` is shown,
-// and
-// rows of tables about labs left out are removed. Throws machine_error, naming `file`, if a
-// passage
+// and `<!-- end -->` is removed, text hidden between `<!-- student edition` and `-->` is shown, and
+// rows of tables about labs left out are removed. Throws machine_error, naming `file`, if a passage
 // has no end.
 std::string page_for_students(const edition &e, const std::string &page, const std::string &file);
 
 // Writes the edition of git's commit e.commit into `folder`, which exists and is empty, and returns
-// how many files it has. `root`: the project. Throws machine_error.
+// how many files it has without the copies of the stubs in .workbook. `root`: the project. Throws
+// machine_error.
 std::size_t write_edition(const edition &e, const std::string &root, const std::string &folder);
 
-// Returns the faults of an edition that was written, one sentence each: a page that names a
-// missing file, or three consecutive lines of a solution.
+// Returns the faults of an edition that was written, one sentence each: a page that names a missing
+// file or a command that is not for students, or a file that has three consecutive lines of a
+// solution; lines that are short, or comments or directives, do not count.
 std::vector<std::string> edition_faults(const std::string &root, const std::string &folder);
 
 // The first line of code in `stub` that `filled` does not have in its place; empty when `filled`

@@ -2,7 +2,7 @@
 #include "submission_folder.hpp"
 
 #include "cli/support/errors.hpp"
-#include "cli/terminal/text.hpp"
+#include "cli/support/strings.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

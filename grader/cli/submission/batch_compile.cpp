@@ -3,8 +3,8 @@
 
 #include "cli/support/errors.hpp"
 #include "cli/support/files.hpp"
+#include "cli/support/strings.hpp"
 #include "cli/support/subprocess.hpp"
-#include "cli/terminal/text.hpp"
 #include "object_cache.hpp"
 #include "submission.hpp"
 

@@ -33,12 +33,6 @@ bool contains_any(const std::string &text, std::initializer_list<const char *> w
                        [&](const char *word) { return text.find(word) != text.npos; });
 }
 
-void replace_all(std::string &text, const std::string &from, const std::string &to)
-{
-    for (std::size_t at = 0; (at = text.find(from, at)) != text.npos; at += to.size())
-        text.replace(at, from.size(), to);
-}
-
 int leading_number(std::string_view text)
 {
     std::size_t digits = 0;

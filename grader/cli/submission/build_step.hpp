@@ -76,7 +76,8 @@ bool machine_came_between(const job &j, const workplace &w, const exit_result &e
 
 // Every file that was read must be the compiler's, the contract, or the submission.
 void check_dependencies(const job &j, const workplace &w);
-// Refuses directives by which the assembler could read any file without a sandbox.
+// Refuses a text with .incbin or .include, by which the assembler reads any file where there is no
+// sandbox. Finds the words only as they stand, so a word that is put together gets past it.
 void check_directives(const job &j);
 void check_size(const job &j, const std::string &object);
 // Refuses device-side launches in a lab without device linking. The compiler does so as well, but
@@ -100,7 +101,6 @@ std::string in_words(const std::string &symbol);
 // build_faults.cpp
 
 bool contains_any(const std::string &text, std::initializer_list<const char *> words);
-void replace_all(std::string &text, const std::string &from, const std::string &to);
 // Returns the number of at most six digits at the start of a text; -1: there is none.
 int leading_number(std::string_view text);
 // Returns the signal that ended the compiler or the linker, or a part of it according to its
@@ -112,7 +112,8 @@ void require_not_killed(const job &j, int signal);
 // including lines about our files, which no student is shown. A submission can forge such lines.
 bool speaks_of_machine(const std::string &said);
 bool lacked_memory(const std::string &said);
-// Throws machine_error if the machine gives a compiler less memory than a submission may use.
+// Throws machine_error if this process's hard limit of address space (ulimit -v) is lower than what
+// a compiler may use.
 void require_memory(const build_limits &limits);
 // Called after a failed compile or link: throws machine_error if the disk has no room for output.
 void require_room_to_build(const std::string &cache);

@@ -1,7 +1,6 @@
 // Compiles a submission in a folder that holds the contract and the file and nothing else.
 #include "build_step.hpp"
 
-#include "cli/results/progress.hpp"
 #include "cli/support/errors.hpp"
 #include "cli/support/files.hpp"
 #include "object_cache.hpp"

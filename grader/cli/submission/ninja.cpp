@@ -1,4 +1,4 @@
-// Has ninja build exactly what a command needs, and shows the progress.
+// Has ninja build exactly what a command needs.
 #include "ninja.hpp"
 
 #include "cli/support/errors.hpp"
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
+#include <string_view>
 
 namespace cli {
 
@@ -36,35 +36,6 @@ std::string first_failure(const std::string &text)
 }
 
 } // namespace
-
-progress_line::progress_line(bool wanted) : terminal_(detect_terminal(2)), wanted_(wanted) {}
-
-progress_line::~progress_line() { clear(); }
-
-void progress_line::say(const std::string &text)
-{
-    if (!wanted_ || text == last_) return;
-    last_ = text;
-    if (!terminal_.interactive) {
-        // A log keeps every line, so it gets no counters that change many times per second.
-        if (text.find('/') == text.npos) fmt::print(stderr, "{}\n", text);
-        return;
-    }
-    std::string cut = text.substr(0, static_cast<std::size_t>(terminal_.width - 1));
-    int width = columns(cut);
-    fmt::print(stderr, "\r{}{}", dim(terminal_, cut),
-               std::string(std::max(0, shown_ - width), ' '));
-    std::fflush(stderr);
-    shown_ = width;
-}
-
-void progress_line::clear()
-{
-    // Overwrite with blanks: not every terminal understands an erase sequence.
-    if (shown_) fmt::print(stderr, "\r{}\r", std::string(shown_, ' '));
-    std::fflush(stderr);
-    shown_ = 0;
-}
 
 void build_targets(const toolchain &t, const std::vector<std::string> &targets,
                    progress_line &progress)

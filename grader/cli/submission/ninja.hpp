@@ -1,28 +1,13 @@
 // Has ninja build exactly what a command needs.
 #pragma once
 
-#include "cli/terminal/text.hpp"
+#include "cli/terminal/progress_line.hpp"
 #include "toolchain.hpp"
 
 #include <string>
 #include <vector>
 
 namespace cli {
-
-// A status line; on a terminal it is rewritten in place and finally erased.
-class progress_line {
-public:
-    explicit progress_line(bool wanted = true);
-    ~progress_line();
-    void say(const std::string &text); // shown immediately
-    void clear();
-
-private:
-    terminal terminal_;
-    bool wanted_;
-    int shown_ = 0; // columns that it covers on the terminal
-    std::string last_;
-};
 
 // Builds files, named absolutely or relative to the build folder. Only one ninja runs per build
 // folder; a second process waits. Throws machine_error with the first failing command's output.

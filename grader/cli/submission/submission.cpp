@@ -2,7 +2,6 @@
 #include "submission.hpp"
 
 #include "build_step.hpp"
-#include "cli/results/progress.hpp"
 #include "cli/support/errors.hpp"
 #include "cli/support/files.hpp"
 #include "object_cache.hpp"

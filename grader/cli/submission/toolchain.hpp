@@ -38,7 +38,8 @@ struct toolchain {
 
     // Absolute paths. A test lab has all its parts in one folder.
     std::string header(const lab &l) const;
-    std::vector<std::string> headers(const lab &l) const; // all that a submission may include
+    // The project's headers that a submission may include, beside those of compiler and toolkit.
+    std::vector<std::string> headers(const lab &l) const;
     std::string stub(const lab &l) const;
     std::string source(const lab &l,
                        const std::string &implementation) const;         // naive, 1_..., solution

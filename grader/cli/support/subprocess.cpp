@@ -17,6 +17,7 @@
 #include <cstring>
 #include <sstream>
 #include <system_error>
+#include <utility>
 
 namespace cli {
 
@@ -184,6 +185,14 @@ std::string find_program(std::string_view name)
             return candidate;
     }
     return {};
+}
+
+exit_result run_program(std::vector<std::string> arguments, std::chrono::seconds wall)
+{
+    child c;
+    c.arguments = std::move(arguments);
+    c.wall = wall;
+    return run(c);
 }
 
 exit_result run_git(const std::string &root, const std::vector<std::string> &words)

@@ -36,6 +36,10 @@ struct exit_result {
 // stop_requested, after ending the child, if the program was asked to stop.
 exit_result run(const child &c);
 
+// Runs a program with its arguments for at most `wall`.
+exit_result run_program(std::vector<std::string> arguments,
+                        std::chrono::seconds wall = std::chrono::seconds(600));
+
 // Runs git in the repository that contains `root`; keeps at most 16 MiB of output. `not_started`
 // means that git is not installed.
 exit_result run_git(const std::string &root, const std::vector<std::string> &words);

@@ -1,12 +1,10 @@
-// Text for people: terminal capabilities, wrapping, bars, and sanitizing of untrusted text.
+// Text on a terminal: its capabilities, colours, columns, wrapping and bars.
 #pragma once
 
-#include "text/words.hpp"
+#include "cli/support/strings.hpp"
 
-#include <cstddef>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace cli {
 
@@ -28,6 +26,8 @@ std::string bad(const terminal &t, std::string_view text);
 int columns(std::string_view text);
 std::string padded(std::string_view text, int width); // with blanks to `width` columns; never cuts
 
+std::string no_wider(const std::string &text, int width); // cuts after `width` columns
+
 // Breaks at blanks so that no line is longer than `width`; every line but the first starts with
 // `indent` blanks. Line breaks in the text stay. `begun`: columns of the first line that are
 // already taken; by default `indent`.
@@ -36,39 +36,8 @@ std::string wrapped(std::string_view text, int width, int indent, int begun = -1
 // Draws a bar over `fraction` of `width` columns, with at least one mark for anything above zero.
 std::string bar(const terminal &t, double fraction, int width);
 
-// Makes text of a compiler or submission safe to print: control characters, escape sequences and
-// invalid UTF-8 become '?', tabs blanks. Keeps at most `max_bytes`, and notes what was cut.
-std::string sanitized(std::string_view raw, std::size_t max_bytes);
-
-// The same for a file name or other text that must stay on one line: a line break becomes `end`.
-std::string on_one_line(std::string_view raw, std::size_t max_bytes, char end = '?');
-
 // Formats sanitized compiler output, indented by two, at most `width` columns wide: sentences are
 // wrapped, source lines and the carets below them cut alike, and the lines of a long tail counted.
 std::string compiler_words(const std::string &said, int width);
-
-// The time now, as strftime's `format` writes it: on this machine's clock, or in UTC.
-std::string local_time(const char *format);
-std::string utc_time(const char *format);
-
-std::string trimmed(std::string_view line); // removes outer blanks, tabs and carriage returns
-
-std::vector<std::string> words_between_blanks(const std::string &text);
-
-std::string csv_quoted(std::string word); // adds quotes only if CSV needs them
-
-using grading::lines;
-using grading::lower;
-using grading::shell_word;
-
-// Returns the candidate that a mistyped word most likely meant; empty if none is close.
-std::string nearest(std::string_view word, const std::vector<std::string> &candidates);
-
-// Formats three significant digits: 0.125, 12.5, 1250.
-std::string three_figures(double v);
-std::string value_words(double value,
-                        const std::string &unit); // unit "%": shows a share as percent
-
-std::string plural(std::size_t n, std::string_view one); // "1 case", "3 cases"
 
 } // namespace cli

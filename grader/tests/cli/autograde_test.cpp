@@ -1,6 +1,7 @@
 // Tests grading a class: the files that are found or refused, and the table of grades.
 #include "cli/commands/autograde.hpp"
 #include "cli/commands/doctor.hpp"
+#include "cli/results/class_results.hpp"
 #include "cli/support/errors.hpp"
 #include "cli_project.hpp"
 
@@ -25,17 +26,14 @@ TEST_CASE("the table is one that a spreadsheet reads and does not calculate")
     b.status = "missing";
     b.max_points = 10;
     b.problem = "there is none";
-    grade_options options;
-    options.backend = "sim";
-    options.seed = "1f";
     std::string end = std::string(",sim,1f,") + tool_version + "\n";
-    CHECK(as_csv({a, b}, options) ==
+    CHECK(as_csv({a, b}, "sim", "1f") ==
           "student,lab,status,points,max_points,open_points,verdicts,first_failure,problem,file,"
           "backend,seed,tool\n"
           "'=1+1,02_scaling,fail,2.5,10,2,PASS 3 SKIPPED 1 TOO_SLOW 1,TOO_SLOW in scale: speed,"
           "2 points are open: scale: odd. There is no such instruction.," +
               end + "\"van \"\"x\"\", y\",02_scaling,missing,0,10,0,,,there is none," + end);
-    json document = as_json({a, b}, options);
+    json document = as_json({a, b}, "sim", "1f");
     CHECK(document["rows"][0]["verdicts"]["PASS"] == 3);
     CHECK(document["rows"][0]["open_points"] == 2);
     CHECK(document["rows"][0]["open"] == json(a.open));

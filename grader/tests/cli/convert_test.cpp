@@ -1,5 +1,7 @@
 // Tests results in the formats of course systems, and that a submission's text cannot forge them.
 #include "cli/commands/convert.hpp"
+#include "cli/results/class_results.hpp"
+#include "cli/results/formats/formats.hpp"
 #include "cli/support/errors.hpp"
 #include "cli/terminal/text.hpp"
 #include "cli_project.hpp"
@@ -404,6 +406,23 @@ TEST_CASE("of a class one student's results are taken")
     CHECK_THROWS_WITH_AS(result_of_student(all, "adda"),
                          "There is no student \"adda\" among the 3 rows. Did you mean ada?",
                          usage_error);
+}
+
+TEST_CASE("each form of a rich result is the golden one, byte for byte")
+{
+    // Made by `cuda-workbook convert FOLDER/result.json --to FORM`.
+    for (const char *name : {"graded", "ungraded"}) {
+        const std::string folder =
+            read_toolchain(toolchain_path()).source_root + "/grader/tests/cli/golden/" + name + "/";
+        const json document = json::parse(read_text(folder + "result.json"));
+        CHECK(invalid(document) == "");
+        CHECK(as_junit(document) == read_text(folder + "junit.xml"));
+        CHECK(as_gradescope(document) == read_text(folder + "gradescope.json"));
+        CHECK(as_prairielearn(document) == read_text(folder + "prairielearn.json"));
+        CHECK(as_text(document) == read_text(folder + "report.txt"));
+        CHECK(as_annotations(document) == read_text(folder + "annotations.txt"));
+        CHECK(as_summary(document, 1 << 20) == read_text(folder + "summary.html"));
+    }
 }
 
 TEST_CASE("the convert command writes a file whole or says why it does not")

@@ -1,7 +1,7 @@
 // Tests the verdict that a wrong submission requires, and which verdicts satisfy it.
 #include "cli/check/expectation.hpp"
 
-#include "cli/check/check.hpp"
+#include "cli/check/judgement.hpp"
 #include "cli/results/stub_original.hpp"
 #include "cli_project.hpp"
 

@@ -1,5 +1,6 @@
 // Tests hints: they come one by one, belong to the current TODO, and end with a place to read on.
 #include "cli/commands/hint.hpp"
+#include "cli/results/hints.hpp"
 #include "cli/support/errors.hpp"
 #include "cli_project.hpp"
 

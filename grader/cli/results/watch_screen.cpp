@@ -26,17 +26,6 @@ void add_words(screen &to, const case_view &c, const char *key, const terminal &
     if (!words.empty()) add(to, words, out, indent);
 }
 
-std::string no_wider(const std::string &text, int width)
-{
-    std::string result;
-    for (char c : text) {
-        bool begins = (static_cast<unsigned char>(c) & 0xc0) != 0x80;
-        if (begins && columns(result) == width) break;
-        result += c;
-    }
-    return result;
-}
-
 lab_view view_of(const watch_state &s)
 {
     std::vector<lab_view> labs = labs_of(s.document);
@@ -289,7 +278,7 @@ screen verdict_screen(const watch_state &s, const lab_view &l, const todo_list &
                       const terminal &out, std::size_t room)
 {
     screen body, below;
-    std::string number = s.lab.substr(0, s.lab.find('_')), grade = "grade " + number;
+    std::string number = number_of(s.lab), grade = "grade " + number;
     const case_view *first = first_to_mend(l, todos);
     if (first) {
         draw_case(body, *first, todos, s.file, out);
@@ -357,8 +346,7 @@ std::vector<std::string> draw(const watch_state &s, const todo_list &todos, cons
         break;
     case watch_state::what::missing:
         add(body, s.file + " is not there. As soon as it is saved, it is graded.", out, 0);
-        add(body, "To get the stub back: ./workbook reset " + s.lab.substr(0, s.lab.find('_')), out,
-            0);
+        add(body, "To get the stub back: ./workbook reset " + number_of(s.lab), out, 0);
         break;
     case watch_state::what::fault:
         add(body, "This is not about your file: it could not be graded.", out, 0);
@@ -370,7 +358,7 @@ std::vector<std::string> draw(const watch_state &s, const todo_list &todos, cons
     }
     if (s.now != watch_state::what::graded) {
         if (s.helped) body.push_back(""), draw_hint(body, s, out);
-        fit(body, room, "grade " + s.lab.substr(0, s.lab.find('_')));
+        fit(body, room, "grade " + number_of(s.lab));
     }
     if (room > 0) to.push_back("");
     to.insert(to.end(), body.begin(), body.end());

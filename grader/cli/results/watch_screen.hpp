@@ -1,9 +1,9 @@
 // The screen of `watch`, drawn from the last grade.
 #pragma once
 
-#include "cli/commands/hint.hpp"
-#include "cli/results/result.hpp"
-#include "text.hpp"
+#include "cli/terminal/text.hpp"
+#include "hints.hpp"
+#include "result.hpp"
 
 #include <optional>
 #include <string>
@@ -26,7 +26,7 @@ struct watch_state {
     std::optional<hint> helped;
     std::size_t hint_number = 0, hints = 0;
     int hints_for = 0;             // the TODO that key h would help with; 0: none
-    bool all_hints_seen = false;   // key h starts again from that TODO's first hint
+    bool all_hints_seen = false;   // key h goes through that TODO's hints again
     std::vector<std::string> next; // if everything passes: what to do next, one line each
 };
 

@@ -1,11 +1,24 @@
-// SVG elements for pages that define the classes used here. Text must be escaped by the caller.
+// Escaped text, and SVG elements for pages that define the classes used here.
 #pragma once
+
+#include "cli/support/strings.hpp"
 
 #include <fmt/format.h>
 
 #include <string>
+#include <string_view>
 
 namespace cli {
+
+// Escapes text for HTML and SVG, after making it printable.
+inline std::string escaped(std::string_view text)
+{
+    std::string result = markup_escaped(sanitized(text, 4 * text.size() + 64));
+    replace_all(result, "'", "&#39;");
+    return result;
+}
+
+// The elements below take escaped text.
 
 inline std::string svg(double width, double height, const std::string &label,
                        const std::string &inside)

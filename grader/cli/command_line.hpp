@@ -1,0 +1,35 @@
+// The command line of cuda-workbook: its commands and options, their help, and what was meant.
+#pragma once
+
+#include "cli/check/check.hpp"
+#include "cli/commands/autograde.hpp"
+#include "cli/commands/convert.hpp"
+#include "cli/commands/grade.hpp"
+#include "cli/commands/hint.hpp"
+#include "cli/commands/release.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cli {
+
+struct command_line {
+    std::string command; // "grade"; empty: none was given
+    std::vector<std::string> labs;
+    grade_options grade;
+    release_options release;
+    autograde_options autograde;
+    convert_options convert;
+    check_options check;
+    std::string one_lab;
+    hint_options hint;
+    bool agreed = false;
+    std::string page; // of explain
+};
+
+// Fills `to` in. Returns the exit status if nothing is left to do: help was printed, or the words
+// were refused.
+std::optional<int> parse_command_line(int count, char **words, command_line &to);
+
+} // namespace cli

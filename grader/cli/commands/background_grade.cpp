@@ -1,0 +1,74 @@
+// Runs the grading command in a child process, and reports its steps and its end.
+#include "background_grade.hpp"
+
+#include "cli/support/errors.hpp"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <utility>
+
+namespace cli {
+
+waitable_flag::waitable_flag() : fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
+{
+    if (fd_.get() < 0) grading::throw_errno("eventfd");
+}
+
+void waitable_flag::set() const { eventfd_write(fd_.get(), 1); }
+
+void waitable_flag::clear() const
+{
+    eventfd_t count = 0;
+    eventfd_read(fd_.get(), &count);
+}
+
+background_grade::background_grade(std::vector<std::string> command, std::string json_file)
+    : json_file_(std::move(json_file))
+{
+    unlink(json_file_.c_str()); // a stale file must not pass for our result
+    command_.arguments = std::move(command);
+    command_.arguments.insert(command_.arguments.end(), {"--json", json_file_});
+    command_.wall = std::chrono::seconds(1800);
+    command_.called_off = call_off_.descriptor();
+    command_.each_line = [this](std::string_view line) { take_line(line); };
+    thread_ = std::thread([this] { work(); });
+}
+
+background_grade::~background_grade()
+{
+    call_off_.set();
+    thread_.join();
+    unlink(json_file_.c_str());
+}
+
+std::string background_grade::step()
+{
+    if (!done_) news_.clear();
+    std::lock_guard lock(mutex_);
+    return step_;
+}
+
+void background_grade::work()
+{
+    try {
+        end_ = run(command_);
+    } catch (const stop_requested &) { // the loop sees it too
+        end_.what = exit_result::called_off;
+    }
+    done_ = true;
+    news_.set();
+}
+
+void background_grade::take_line(std::string_view line)
+{
+    for (std::string_view known : {"building the grader", "waiting for another build"})
+        if (line.starts_with(known)) {
+            std::lock_guard lock(mutex_);
+            step_ = line;
+            news_.set();
+        }
+}
+
+} // namespace cli

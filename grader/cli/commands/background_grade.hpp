@@ -1,0 +1,56 @@
+// A run of the grading command beside the loop of `watch`.
+#pragma once
+
+#include "cli/support/subprocess.hpp"
+#include "process/descriptor.hpp"
+
+#include <atomic>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+namespace cli {
+
+// A flag that poll() can wait for.
+class waitable_flag {
+public:
+    waitable_flag();
+    void set() const;
+    void clear() const;
+    int descriptor() const { return fd_.get(); }
+
+private:
+    grading::owned_fd fd_;
+};
+
+// One run of the grading command, and a thread that waits for it. The destructor ends the command.
+class background_grade {
+public:
+    background_grade(std::vector<std::string> command, std::string json_file);
+    ~background_grade();
+    background_grade(const background_grade &) = delete;
+
+    int descriptor() const { return news_.descriptor(); } // readable when step() or done() changes
+    bool done() const { return done_; }
+    std::string step();
+    // Valid after done().
+    const exit_result &end() const { return end_; }
+    const std::string &json_file() const { return json_file_; }
+
+private:
+    void work();
+    void take_line(std::string_view line);
+
+    child command_;
+    std::string json_file_;
+    waitable_flag call_off_, news_;
+    std::mutex mutex_;
+    std::string step_;
+    exit_result end_;
+    std::atomic<bool> done_ = false;
+    std::thread thread_;
+};
+
+} // namespace cli

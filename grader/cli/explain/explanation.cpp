@@ -1,0 +1,111 @@
+// Combines the grader's result with the simulator's counters, and finds the remarks worth making.
+#include "explanation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <utility>
+
+namespace cli {
+
+namespace {
+
+std::string file_name(const std::string &path)
+{
+    return std::filesystem::path(path).filename().string();
+}
+
+bool same_lines(const explained_case &x, const explained_case &y)
+{
+    return std::equal(x.lines.begin(), x.lines.end(), y.lines.begin(), y.lines.end(),
+                      [](const explained_line &p, const explained_line &q) {
+                          return p.file == q.file && p.line == q.line;
+                      });
+}
+
+} // namespace
+
+double explained_line::waste() const
+{
+    double sum = 0;
+    for (const access_note &n : notes) sum += n.waste;
+    return sum;
+}
+
+std::string explained_line::place() const
+{
+    return file.empty() ? fmt::format("line {}", line) : fmt::format("{}:{}", file, line);
+}
+
+bool shown_before(const explanation &e, const explained_case &c)
+{
+    for (const explained_case &o : e.cases) {
+        if (&o == &c) return false;
+        if (o.counts.function == c.counts.function && same_lines(o, c)) return true;
+    }
+    return false;
+}
+
+bool explained_case::tells_more() const
+{
+    return !was_written() || (verdict != "PASS" && remarks_of(*this).empty());
+}
+
+bool explained_case::was_written() const { return verdict == "PASS" || verdict == "TOO_SLOW"; }
+
+std::map<int, const explained_line *> own_lines(const explained_case &c)
+{
+    std::map<int, const explained_line *> result;
+    for (const explained_line &l : c.lines)
+        if (l.file.empty()) result[l.line] = &l;
+    return result;
+}
+
+std::vector<line_range> shown_lines(const explanation &e, const explained_case &c)
+{
+    std::set<int> noted;
+    for (const auto &[line, at] : own_lines(c)) noted.insert(line);
+    return shown_lines(e.source, noted);
+}
+
+explanation explain(const std::string &lab, const std::string &path, const std::string &source,
+                    const lab_view &result, const std::string &counters)
+{
+    explanation e{lab, path, source, {}, {}};
+    std::map<std::string, counted_case> counted = read_counters(counters);
+    for (const case_view &c : result.cases) {
+        explained_case x{c.name, c.verdict, c.message, c.hint, std::move(counted[c.name]), {}};
+        for (const auto &[place, counts] : x.counts.lines) {
+            if (!counts.touches_memory()) continue;
+            std::string name = file_name(place.first);
+            bool own = name == file_name(path);
+            x.lines.push_back({own ? "" : name, place.second, counts, notes_of(counts)});
+        }
+        std::stable_sort(x.lines.begin(), x.lines.end(), [](const auto &p, const auto &q) {
+            return std::pair(p.file, p.line) < std::pair(q.file, q.line);
+        });
+        e.cases.push_back(std::move(x));
+    }
+    return e;
+}
+
+std::vector<remark> remarks_of(const explained_case &c)
+{
+    std::vector<remark> all;
+    for (const explained_line &l : c.lines) {
+        for (const access_note &n : l.notes)
+            if (!n.sentence.empty()) all.push_back({l.place(), n.what, n.sentence, n.waste});
+    }
+    // Overlapping tiles load a byte two or three times; a case that passes gets no remark for it.
+    for (const counted_kernel &k : c.counts.kernels) {
+        access_note n = redundancy_of(k, c.verdict == "PASS" ? 3 : 1.5);
+        if (!n.sentence.empty()) all.push_back({k.name, "", n.sentence, n.waste});
+    }
+    std::stable_sort(all.begin(), all.end(),
+                     [](const remark &x, const remark &y) { return x.waste > y.waste; });
+    return all;
+}
+
+} // namespace cli

@@ -1,0 +1,69 @@
+// An explanation: a submission's source, annotated line by line with its memory accesses.
+#pragma once
+
+#include "access_words.hpp"
+#include "cli/results/result.hpp"
+#include "text/source_view.hpp"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace cli {
+
+using grading::line_range;
+using grading::shown_lines;
+
+struct explained_line {
+    std::string file; // empty: the submission; else another file's name
+    int line = 0;
+    access_counts counts;
+    std::vector<access_note> notes;
+    double waste() const;      // the sum over its notes
+    std::string place() const; // "line 41", "block_scan.cuh:12"
+};
+
+// A case and the counters of its largest call.
+struct explained_case {
+    std::string name, verdict, message, hint;
+    counted_case counts;
+    std::vector<explained_line> lines; // those that access memory, the submission's own first
+    bool was_written() const;          // the answer is right, fast or slow
+    bool tells_more() const;           // its message adds something to the remarks
+};
+
+struct explanation {
+    std::string lab;
+    std::string path;    // the submission's, as a reader would type it
+    std::string source;  // the file's text
+    std::string command; // explains all cases
+    std::vector<explained_case> cases;
+};
+
+// Combines the grader's result with its counters. Lines of a file with the submission's name are
+// its own. Throws std::exception if the counters are malformed.
+explanation explain(const std::string &lab, const std::string &path, const std::string &source,
+                    const lab_view &result, const std::string &counters);
+
+// A remark on a line or a kernel of a case. remarks_of() returns the worst first.
+struct remark {
+    std::string place; // "line 41"; "scan_counts"; "block_scan.cuh:12"
+    std::string what;  // "shared load"
+    std::string sentence;
+    double waste = 0;
+};
+std::vector<remark> remarks_of(const explained_case &c);
+
+constexpr const char *nothing_off = "Each request touches about as few sectors, and takes about as "
+                                    "few wavefronts, as its bytes allow.";
+
+// Returns the lines of the submission itself, by number.
+std::map<int, const explained_line *> own_lines(const explained_case &c);
+
+// Returns the lines of the submission to show for a case.
+std::vector<line_range> shown_lines(const explanation &e, const explained_case &c);
+
+// Returns true if an earlier case called the same function and accessed memory in the same lines.
+bool shown_before(const explanation &e, const explained_case &c);
+
+} // namespace cli

@@ -1,0 +1,83 @@
+// Arranges a timeline's steps in lanes.
+#include "stream_lanes.hpp"
+
+#include <algorithm>
+
+namespace cli {
+
+namespace {
+
+// True if the step is drawn. A host function takes no ticks but is drawn all the same.
+bool has_bar(const timeline_step &s)
+{
+    return s.kind == step_kind::host_function || ((works(s) || waits(s)) && s.end > s.start);
+}
+
+void place(std::vector<lane_row> &rows, const timeline_step &s)
+{
+    bool is_new = rows.empty();
+    for (lane_row &r : rows)
+        if (r.steps.back()->end <= s.start) return r.steps.push_back(&s);
+    rows.push_back({is_new ? s.lane : "", {&s}});
+}
+
+} // namespace
+
+bool works(const timeline_step &s)
+{
+    return s.kind == step_kind::copy || s.kind == step_kind::fill || s.kind == step_kind::kernel;
+}
+
+bool waits(const timeline_step &s)
+{
+    return s.kind == step_kind::event_wait || s.kind == step_kind::host_wait;
+}
+
+std::vector<lane_row> rows_of(const stream_timeline &t)
+{
+    std::vector<std::string> names, hosts;
+    for (const timeline_step &s : t.steps) {
+        auto &in = s.kind == step_kind::host_wait ? hosts : names;
+        if (has_bar(s) && std::find(in.begin(), in.end(), s.lane) == in.end()) in.push_back(s.lane);
+    }
+    names.insert(names.end(), hosts.begin(), hosts.end());
+    std::vector<lane_row> all;
+    for (const std::string &name : names) {
+        std::vector<const timeline_step *> steps;
+        for (const timeline_step &s : t.steps)
+            if (has_bar(s) && s.lane == name) steps.push_back(&s);
+        std::stable_sort(steps.begin(), steps.end(),
+                         [](auto *x, auto *y) { return x->start < y->start; });
+        std::vector<lane_row> rows;
+        for (const timeline_step *s : steps) place(rows, *s);
+        all.insert(all.end(), rows.begin(), rows.end());
+    }
+    return all;
+}
+
+mark mark_of(const timeline_step &s)
+{
+    if (s.kind == step_kind::kernel) return {'#', "kernel", "kernel"};
+    if (s.kind == step_kind::fill) return {'=', "inside", "copy inside a device, fill"};
+    if (s.kind == step_kind::host_function) return {'h', "host", "host function"};
+    if (waits(s)) return {'.', "waits", "waits"};
+    if (s.way == copy_way::to_device) return {'>', "to_device", "copy to the device"};
+    if (s.way == copy_way::to_host) return {'<', "to_host", "copy to the host"};
+    if (s.way == copy_way::between_devices) return {'*', "between", "copy between devices"};
+    return {'=', "inside", "copy inside a device, fill"};
+}
+
+std::vector<mark> marks_of(const std::vector<lane_row> &rows)
+{
+    std::vector<mark> all;
+    for (const lane_row &r : rows)
+        for (const timeline_step *s : r.steps) {
+            mark m = mark_of(*s);
+            if (std::none_of(all.begin(), all.end(), [&](mark o) { return o.sign == m.sign; }))
+                all.push_back(m);
+        }
+    std::sort(all.begin(), all.end(), [](mark x, mark y) { return x.sign > y.sign; });
+    return all;
+}
+
+} // namespace cli

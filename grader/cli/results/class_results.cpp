@@ -1,0 +1,123 @@
+// Writes a class's results as tables, and finds one student's in them.
+#include "class_results.hpp"
+
+#include "cli/support/csv.hpp"
+#include "cli/support/errors.hpp"
+#include "cli/support/strings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace cli {
+
+namespace {
+
+// Marks words that a spreadsheet would take for a formula: students name the folders and files.
+std::string without_formula(const std::string &word)
+{
+    const std::string begins = word.substr(std::min(word.find_first_not_of(' '), word.size()));
+    for (const char *sign : {"=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20"})
+        if (begins.starts_with(sign)) return "'" + word;
+    return word;
+}
+
+std::string verdict_words(const grade_row &row)
+{
+    std::string result;
+    for (const auto &[verdict, count] : row.verdicts)
+        result += fmt::format("{}{} {}", result.empty() ? "" : " ", verdict, count);
+    return result;
+}
+
+} // namespace
+
+void grade_row::add_problem(const std::string &words)
+{
+    if (!problem.empty() && !words.empty()) problem += "; ";
+    problem += on_one_line(words, 4000, ' ');
+}
+
+std::string as_csv(const std::vector<grade_row> &rows, const std::string &backend,
+                   const std::string &seed)
+{
+    std::string text = "student,lab,status,points,max_points,open_points,verdicts,first_failure,"
+                       "problem,file,backend,seed,tool\n";
+    for (grade_row row : rows) {
+        for (const std::string &note : row.open) row.add_problem(note);
+        std::vector<std::string> words = {
+            row.student,
+            row.lab,
+            row.status,
+            row.without_grade() ? "" : fmt::format("{:g}", row.points),
+            fmt::format("{:g}", row.max_points),
+            row.without_grade() ? "" : fmt::format("{:g}", row.open_points),
+            verdict_words(row),
+            row.first_failure,
+            row.problem,
+            on_one_line(row.file, 1000),
+            backend,
+            seed,
+            tool_version};
+        for (std::string &word : words) word = without_formula(word);
+        text += csv_line(words);
+    }
+    return text;
+}
+
+json as_json(const std::vector<grade_row> &rows, const std::string &backend,
+             const std::string &seed)
+{
+    json document = {{"schema", class_schema},
+                     {"tool", tool_version},
+                     {"seed", seed},
+                     {"backend", backend},
+                     {"rows", json::array()}};
+    for (const grade_row &row : rows)
+        document["rows"].push_back(
+            {{"student", row.student},
+             {"lab", row.lab},
+             {"file", on_one_line(row.file, 1000)},
+             {"status", row.status},
+             {"problem", row.problem},
+             {"points", row.without_grade() ? json() : json(row.points)},
+             {"max_points", row.max_points},
+             {"open_points", row.without_grade() ? json() : json(row.open_points)},
+             {"open", row.open},
+             {"verdicts", row.verdicts},
+             {"first_failure", row.first_failure},
+             {"result", row.document}});
+    return document;
+}
+
+json result_of_student(const json &of_class, const std::string &student)
+{
+    std::vector<json> documents;
+    std::vector<std::string> names;
+    auto rows = of_class.find("rows");
+    for (const json &row : rows != of_class.end() && rows->is_array() ? *rows : json::array()) {
+        if (!row.is_object()) continue;
+        names.push_back(text_at(row, "student"));
+        if (names.back() != student) continue;
+        auto result = row.find("result");
+        std::string lab = text_at(row, "lab"), problem = text_at(row, "problem");
+        built_submission none;
+        none.verdict = grading::verdict::SUBMISSION_INVALID;
+        none.message = "Nothing was graded: " + problem;
+        if (result != row.end() && invalid(*result).empty())
+            documents.push_back(*result);
+        else if (text_at(row, "status") == "missing")
+            documents.push_back(refused_build(lab, "stub", none, number_at(row, "max_points")));
+        else
+            documents.push_back(grader_fault(lab, "stub", problem));
+    }
+    if (documents.empty()) {
+        std::string near = nearest(student, names);
+        throw usage_error(fmt::format("There is no student \"{}\" among the {} rows.{}",
+                                      sanitized(student, 200), names.size(),
+                                      near.empty() ? "" : " Did you mean " + near + "?"));
+    }
+    return merged(documents, text_at(of_class, "seed"), text_at(of_class, "backend"));
+}
+
+} // namespace cli

@@ -1,0 +1,37 @@
+// A class's results: one row per student and lab, as tables and as the document that convert reads.
+#pragma once
+
+#include "result.hpp"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace cli {
+
+// A student's grade in one lab.
+struct grade_row {
+    std::string student, lab, file;
+    std::string status; // a result's: pass, fail, error, skipped; or missing
+    // Remarks on the file, why it is missing, and what its first failure is about; one line.
+    std::string problem;
+    double points = 0, max_points = 0, open_points = 0;
+    std::vector<std::string> open;       // why points are open, one sentence per reason
+    std::map<std::string, int> verdicts; // cases by verdict
+    std::string first_failure;           // "WRONG_ANSWER in compact: one element"
+    json document = json::object();      // the result; empty if nothing was graded
+    bool without_grade() const { return status == "error"; } // by a fault of ours
+    void add_problem(const std::string &words);
+};
+
+// Comma-separated, with a header line. Words that a spreadsheet would take for formulas are
+// quoted.
+std::string as_csv(const std::vector<grade_row> &rows, const std::string &backend,
+                   const std::string &seed);
+json as_json(const std::vector<grade_row> &rows, const std::string &backend,
+             const std::string &seed);
+
+// One student's results in what as_json() made. Throws usage_error.
+json result_of_student(const json &of_class, const std::string &student);
+
+} // namespace cli

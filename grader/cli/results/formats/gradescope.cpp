@@ -1,0 +1,43 @@
+// A result as the results.json of Gradescope.
+#include "formats.hpp"
+#include "safe_result.hpp"
+
+#include <cmath>
+
+namespace cli {
+
+namespace {
+
+json gradescope_of(const std::vector<safe_lab> &labs, const json &document)
+{
+    const bool whole = graded_whole(labs);
+    json tests = json::array();
+    each_case(labs, [&](const safe_lab &l, const safe_case &c) {
+        json test = {{"name", name_among(labs, l, c)},
+                     {"output", c.judged_as() + (c.words.empty() ? "" : "\n" + c.words)}};
+        if (whole && c.state != case_state::open) {
+            test["score"] = c.points;
+            test["max_score"] = c.max_points;
+        }
+        if (c.state == case_state::passed || c.state == case_state::failed)
+            test["status"] = c.state == case_state::passed ? "passed" : "failed";
+        tests.push_back(std::move(test));
+    });
+    json result = {{"output", overview(labs, document)},
+                   {"output_format", "text"},
+                   {"test_output_format", "text"},
+                   {"test_name_format", "text"},
+                   {"execution_time", std::lround(total(labs, &safe_lab::seconds))},
+                   {"tests", std::move(tests)}};
+    if (whole) result["score"] = total(labs, &safe_lab::points);
+    return result;
+}
+
+} // namespace
+
+std::string as_gradescope(const json &document)
+{
+    return gradescope_of(safe_labs(document, usual_length), document).dump(1) + "\n";
+}
+
+} // namespace cli

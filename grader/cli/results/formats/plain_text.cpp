@@ -1,0 +1,39 @@
+// A result as plain text, for people.
+#include "formats.hpp"
+#include "safe_result.hpp"
+
+#include "cli/terminal/text.hpp"
+
+#include <fmt/format.h>
+
+namespace cli {
+
+namespace {
+
+std::string text_of(const std::vector<safe_lab> &labs, const json &document)
+{
+    constexpr int width = 80;
+    std::string text;
+    for (const std::string &line : lines(overview(labs, document)))
+        text += wrapped(line, width, 2) + "\n";
+    for (const case_group &t : not_passed(labs))
+        text += fmt::format("\n{}\n    {}\n", wrapped(t.title, width, 4),
+                            wrapped(t.first->words, width, 4));
+    text += "\n";
+    for (const safe_lab &l : labs) {
+        text += fmt::format("{}: {} of {} passed", l.name, l.count(case_state::passed),
+                            plural(l.cases.size(), "case"));
+        std::size_t open = l.count(case_state::open);
+        text += open > 0 ? fmt::format(", {} open\n", open) : "\n";
+    }
+    return text;
+}
+
+} // namespace
+
+std::string as_text(const json &document)
+{
+    return text_of(safe_labs(document, usual_length), document);
+}
+
+} // namespace cli

@@ -1,0 +1,40 @@
+// Writes a status line: rewritten in place on a terminal, line by line in a log.
+#include "progress_line.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace cli {
+
+progress_line::progress_line(bool wanted) : terminal_(detect_terminal(2)), wanted_(wanted) {}
+
+progress_line::~progress_line() { clear(); }
+
+void progress_line::say(const std::string &text)
+{
+    if (!wanted_ || text == last_) return;
+    last_ = text;
+    if (!terminal_.interactive) {
+        // A log keeps every line, so it gets no counters that change many times per second.
+        if (text.find('/') == text.npos) fmt::print(stderr, "{}\n", text);
+        return;
+    }
+    std::string cut = no_wider(text, terminal_.width - 1);
+    int width = columns(cut);
+    fmt::print(stderr, "\r{}{}", dim(terminal_, cut),
+               std::string(std::max(0, shown_ - width), ' '));
+    std::fflush(stderr);
+    shown_ = width;
+}
+
+void progress_line::clear()
+{
+    // Overwrite with blanks: not every terminal understands an erase sequence.
+    if (shown_) fmt::print(stderr, "\r{}\r", std::string(shown_, ' '));
+    std::fflush(stderr);
+    shown_ = 0;
+}
+
+} // namespace cli
