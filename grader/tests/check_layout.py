@@ -66,7 +66,7 @@ def first_line(path, lines):
 def check_first_line(path, lines):
     line = first_line(path, lines).strip()
     words = re.findall(r"[A-Za-z]{2,}", line)
-    if path.suffix in (".json", ".ptx", ".csv"):  # a csv file begins with its columns' names
+    if path.suffix in (".json", ".in", ".ptx", ".csv"):  # a csv file begins with its columns' names
         return
     if path.suffix == ".md":
         good = line.startswith("# ")
@@ -123,8 +123,9 @@ def original(name):
 
 def check_files():
     verdicts = set(re.findall(r"^    ([A-Z_]+),", (TOP / "grader/text/verdict.hpp").read_text(encoding="utf-8"), re.M))
-    build = (TOP / "meson.build").read_text(encoding="utf-8")
-    for path in tracked_files():
+    tracked = tracked_files()
+    build = "\n".join(path.read_text(encoding="utf-8") for path in tracked if path.name == "meson.build")
+    for path in tracked:
         name = path.relative_to(TOP).as_posix()
         try:
             text = path.read_text(encoding="utf-8")
