@@ -88,26 +88,21 @@ as_root() { if is_root; then "$@"; else sudo -n "$@"; fi; }
 # Packages change the whole machine, so on a terminal its user decides, once and before the first. Without a terminal
 # only root installs them, as in a container.
 may_install() {
-    if [ -z "${consent-}" ]; then
-        consent=no
-        if [ -n "${CUDA_WORKBOOK_OFFLINE-}" ] || ! find_manager; then
-            :
-        elif [ -t 0 ] && [ -t 2 ]; then
-            ! ask_to_install || consent=yes
-        elif is_root; then
-            consent=yes
-        fi
-    fi
-    [ "$consent" = yes ]
+    case ${consent-} in yes) return ;; no) return 1 ;; esac
+    consent=no
+    [ -z "${CUDA_WORKBOOK_OFFLINE-}" ] || return 1
+    if [ -t 0 ] && [ -t 2 ]; then ask_to_install "$1"; else is_root; fi && consent=yes
 }
 
+# Asks about the packages of a need and of all others that are missing.
 ask_to_install() {
     local need answer='' names=() sudo=
     is_root || { command -v sudo >/dev/null && sudo='sudo '; } || return 1
-    for need in compiler binutils python ninja meson headers mpi; do
-        "find_$need" || names+=("$(column "$need" "$package_column")")
+    for need in "$1" compiler binutils python ninja meson headers mpi; do
+        # shellcheck disable=SC2207 # one word per package
+        { [ "$need" != "$1" ] && "find_$need"; } || names+=($(column "$need" "$package_column"))
     done
-    printf 'Install %s with %s%s? [y/N] ' "${names[*]}" "$sudo" "$manager" >&2
+    printf 'Install %s with %s? [y/N] ' "$(printf '%s\n' "${names[@]}" | sort -u | paste -sd' ')" "$sudo$manager" >&2
     read -r answer || say
     [[ $answer = [yY]* ]] && { [ -z "$sudo" ] || sudo -v; } # which may ask for the password
 }
@@ -115,7 +110,7 @@ ask_to_install() {
 # Installs the packages of a need. apt-get may have no package list, or an old one; then it is updated once.
 install_packages() {
     local names
-    may_install && names=$(column "$1" "$package_column") && [ -n "$names" ] || return 1
+    find_manager && names=$(column "$1" "$package_column") && [ -n "$names" ] && may_install "$1" || return 1
     # shellcheck disable=SC2086 # one word per package
     step "installing $names with $manager" install_named $names
 }

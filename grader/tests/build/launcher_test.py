@@ -297,6 +297,12 @@ class asking(on_a_machine):
         self.assertEqual(text.count("[y/N]"), 1)
         self.assertEqual(here.log.read_text(), "sudo -v\napt-get install --yes --no-install-recommends g++\n")
 
+    def test_a_package_that_brings_two_tools_is_named_once(self):
+        here = self.lacking("objcopy")
+        here.script("g++", "#!/bin/sh\nexit 1\n")  # it is too old, and no other compiler can look for headers
+        self.assertIn("Install doctest-dev g++ libcli11-dev libfmt-dev nlohmann-json3-dev with sudo apt-get? [y/N] ",
+                      here.run_on_a_terminal("n\n"))
+
     def test_the_answer_holds_for_all_packages(self):
         here = self.lacking("ninja", "meson")
         (here.offers / "meson").unlink()
@@ -311,6 +317,11 @@ class asking(on_a_machine):
             self.assertEqual(here.log.read_text(), "", answer)
             self.assertEqual(text.count("[y/N]"), 1, answer)
             self.assertIn("run: sudo apt-get install g++", text)
+
+    def test_a_tool_without_a_package_is_asked_about_only_with_what_pip_needs(self):
+        here = self.lacking("nvcc")
+        self.assertIn("Install python3-venv with sudo apt-get? [y/N] ", here.run_on_a_terminal("n\n"))
+        self.assertEqual(here.log.read_text(), "")
 
     def test_a_refused_password_installs_nothing(self):
         here = self.lacking("objcopy")
