@@ -67,7 +67,7 @@ def check_first_line(path, lines):
     line = first_line(path, lines).strip()
     words = re.findall(r"[A-Za-z]{2,}", line)
     # A csv file begins with its columns' names, and a golden file is compared byte for byte.
-    if path.suffix in (".json", ".ptx", ".csv") or "golden" in path.parts:
+    if path.suffix in (".json", ".in", ".ptx", ".csv") or "golden" in path.parts:
         return
     if path.suffix == ".md":
         good = line.startswith("# ")
@@ -124,8 +124,9 @@ def original(name):
 
 def check_files():
     verdicts = set(re.findall(r"^    ([A-Z_]+),", (TOP / "grader/text/verdict.hpp").read_text(encoding="utf-8"), re.M))
-    build = (TOP / "meson.build").read_text(encoding="utf-8")
-    for path in tracked_files():
+    tracked = tracked_files()
+    build = "\n".join(path.read_text(encoding="utf-8") for path in tracked if path.name == "meson.build")
+    for path in tracked:
         name = path.relative_to(TOP).as_posix()
         try:
             text = path.read_text(encoding="utf-8")

@@ -8,15 +8,15 @@
 
 #include <fmt/format.h>
 
-#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
+#include <map>
 #include <optional>
 #include <regex>
+#include <sstream>
 
 namespace cli {
 
@@ -60,86 +60,112 @@ std::optional<toolchain> built_toolchain(const machine_places &places)
     }
 }
 
-// Checks a tool that must have a minimum version.
-diagnosis tool(const std::string &part, const std::string &program, version min_version,
-               const std::string &before, const std::string &enables, const std::string &remedy)
+// A row of grader/build/prerequisites.txt, which ./workbook reads, too.
+struct prerequisite {
+    version minimum;
+    std::string install; // a command of this machine's distribution: "apt-get install g++"
+    std::string enables;
+};
+
+using prerequisites = std::map<std::string, prerequisite>; // by tool
+
+// The workbook's folder: above the build folder, to which ./workbook adds .venv for what it
+// fetches.
+fs::path project_of(const machine_places &places)
 {
-    if (program.empty())
-        return {diagnosis::missing, part, "not found", "needed: " + enables, remedy};
-    auto v = first_version(captured({program, "--version"}), before);
-    if (!v)
-        return {diagnosis::missing, part, program + " does not say its version",
-                "needed: " + enables, remedy};
-    if (*v < min_version)
-        return {
-            diagnosis::missing, part,
-            fmt::format("{} at {}; {} or later is needed", words(*v), program, words(min_version)),
-            "needed: " + enables, remedy};
-    return {diagnosis::there, part, fmt::format("{} at {}", words(*v), program), enables, ""};
+    return fs::path(places.toolchain).parent_path().parent_path();
 }
 
-diagnosis compiler()
+prerequisites read_prerequisites(const fs::path &table)
 {
+    const std::vector<std::string> managers = {"apt-get", "dnf", "pacman", "zypper"};
+    auto ours = std::find_if(managers.begin(), managers.end(),
+                             [](const std::string &name) { return !find_program(name).empty(); });
+    if (ours == managers.end()) ours = managers.begin();
+    prerequisites result;
+    for (const std::string &line : lines(read_text(table))) {
+        std::vector<std::string> cells; // need, tool, minimum, packages of each manager, use
+        std::istringstream row(line);
+        for (std::string cell; std::getline(row, cell, '|');) cells.push_back(trimmed(cell));
+        if (cells.size() != 8) continue;
+        const std::string &packages = cells[3 + (ours - managers.begin())];
+        result[cells[1]] = {first_version(cells[2] + ".0").value_or(version{}),
+                            *ours + (*ours == "pacman" ? " -S " : " install ") + packages,
+                            cells[7]};
+    }
+    return result;
+}
+
+// Checks a tool that must have a minimum version.
+diagnosis tool(const std::string &part, const std::string &program, const prerequisite &row,
+               const std::string &before, const std::string &remedy)
+{
+    const std::string needed = "needed: " + row.enables;
+    if (program.empty()) return {diagnosis::missing, part, "not found", needed, remedy};
+    auto v = first_version(captured({program, "--version"}), before);
+    if (!v)
+        return {diagnosis::missing, part, program + " does not say its version", needed, remedy};
+    if (*v < row.minimum)
+        return {
+            diagnosis::missing, part,
+            fmt::format("{} at {}; {} or later is needed", words(*v), program, words(row.minimum)),
+            needed, remedy};
+    return {diagnosis::there, part, fmt::format("{} at {}", words(*v), program), row.enables, ""};
+}
+
+diagnosis compiler(const prerequisites &table)
+{
+    const prerequisite &gnu = table.at("g++"), &clang = table.at("clang++");
+    const std::string remedy = fmt::format("install g++ {} or clang {}, or later ({})",
+                                           gnu.minimum.major, clang.minimum.major, gnu.install);
     for (const char *name : {"c++", "g++", "clang++"}) {
         std::string program = find_program(name);
         if (program.empty()) continue;
-        std::string text = captured({program, "--version"});
-        bool clang = text.find("clang") != text.npos;
-        return tool("C++ compiler", program, clang ? version{14, 0, 0} : version{12, 0, 0}, "",
-                    "builds the graders and the simulator",
-                    "install g++ 12 or clang 14, or later (Debian, Ubuntu: apt-get install g++)");
+        bool is_clang = captured({program, "--version"}).find("clang") != std::string::npos;
+        return tool("C++ compiler", program, is_clang ? clang : gnu, "", remedy);
     }
-    return tool("C++ compiler", "", {}, "", "builds the graders and the simulator",
-                "install g++ 12 or clang 14, or later (Debian, Ubuntu: apt-get install g++)");
+    return tool("C++ compiler", "", gnu, "", remedy);
 }
 
-diagnosis nvcc(const machine_places &places, const std::optional<toolchain> &t)
+diagnosis nvcc(const machine_places &places, const std::optional<toolchain> &t,
+               const prerequisite &row)
 {
     std::string program = t && access(t->nvcc.c_str(), X_OK) == 0 ? t->nvcc : find_program("nvcc");
     for (const std::string &folder : places.toolkit_folders)
         if (program.empty() && access((folder + "/bin/nvcc").c_str(), X_OK) == 0)
             program = folder + "/bin/nvcc";
-    return tool("nvcc", program, {13, 0, 0}, "release ",
-                "compiles the .cu files, for the GPU and for the simulator",
+    return tool("nvcc", program, row, "release ",
                 "install the CUDA Toolkit 13, or run ./workbook, which fetches nvcc into .venv");
-}
-
-// The folder into which ./workbook installs what it fetches, beside the build folder.
-fs::path venv_of(const std::string &toolchain_file)
-{
-    return fs::path(toolchain_file).parent_path().parent_path() / ".venv";
 }
 
 std::string in_venv_or_path(const machine_places &places, const std::string &name)
 {
     std::string found = find_program(name);
     if (!found.empty() || places.toolchain.empty()) return found;
-    fs::path local = venv_of(places.toolchain) / "bin" / name;
+    fs::path local = project_of(places) / ".venv/bin" / name;
     return access(local.c_str(), X_OK) == 0 ? local.string() : std::string();
 }
 
-diagnosis binutils()
+diagnosis binutils(const prerequisite &row)
 {
     for (const char *name : {"nm", "objcopy", "ld"})
         if (find_program(name).empty())
             return {diagnosis::missing, "binutils", std::string(name) + " not found",
-                    "needed: keeps a submission's symbols apart from the grader's",
-                    "install binutils (Debian, Ubuntu: apt-get install binutils)"};
-    return {diagnosis::there, "binutils", find_program("objcopy"),
-            "keeps a submission's symbols apart from the grader's", ""};
+                    "needed: " + row.enables,
+                    fmt::format("install binutils ({} brings them)", row.install)};
+    return {diagnosis::there, "binutils", find_program("objcopy"), row.enables, ""};
 }
 
 diagnosis header(const machine_places &places, const std::string &part, const std::string &file,
-                 const std::string &enables, const std::string &package)
+                 const prerequisite &row)
 {
     std::vector<std::string> folders = places.include_folders;
-    if (!places.toolchain.empty()) folders.push_back(venv_of(places.toolchain) / "include");
+    if (!places.toolchain.empty()) folders.push_back(project_of(places) / ".venv/include");
     for (const std::string &folder : folders)
         if (fs::exists(folder + "/" + file))
-            return {diagnosis::there, part, folder + "/" + file, enables, ""};
+            return {diagnosis::there, part, folder + "/" + file, row.enables, ""};
     return {diagnosis::optional_missing, part, file + " not found",
-            "the build fetches it: " + enables,
-            fmt::format("to use the system's: apt-get install {}", package)};
+            "the build fetches it: " + row.enables, "to use the system's: " + row.install};
 }
 
 // nvidia-smi prints one line per GPU: "NVIDIA H200, 580.65.06, 143771 MiB".
@@ -252,27 +278,26 @@ diagnosis extra(const std::string &program, const std::string &enables)
 }
 
 // Only Open MPI is accepted: other MPIs' launchers take other options.
-diagnosis open_mpi()
+diagnosis open_mpi(const prerequisite &row)
 {
-    const std::string part = "Open MPI", enables = "cases on several processes",
-                      remedy = "apt-get install libopenmpi-dev openmpi-bin, or the like";
+    const std::string part = "Open MPI", without = "without it: no " + row.enables;
     std::string program = find_program("mpirun.openmpi");
     if (program.empty()) program = find_program("mpirun");
     std::string text = program.empty() ? "" : captured({program, "--version"});
     // As mpirun.openmpi it prints the name of its runtime.
     if (text.find("Open MPI") == text.npos && text.find("OpenRTE") == text.npos)
         return {diagnosis::optional_missing, part,
-                program.empty() ? "no mpirun" : program + " is not Open MPI's",
-                "without it: no " + enables, remedy};
+                program.empty() ? "no mpirun" : program + " is not Open MPI's", without,
+                row.install};
     if (find_program("mpicc.openmpi").empty() && find_program("mpicc").empty())
-        return {diagnosis::optional_missing, part, program + ", but no mpicc",
-                "without it: no " + enables, remedy};
+        return {diagnosis::optional_missing, part, program + ", but no mpicc", without,
+                row.install};
     auto v = first_version(text);
     std::string found = fmt::format("{} at {}", v ? words(*v) : "", program);
-    if (!v || v->major != 4)
-        return {diagnosis::optional_missing, part, found + "; 4 is needed",
-                "without it: no " + enables, remedy};
-    return {diagnosis::there, part, found, enables, ""};
+    if (!v || v->major != row.minimum.major)
+        return {diagnosis::optional_missing, part,
+                fmt::format("{}; {} is needed", found, row.minimum.major), without, row.install};
+    return {diagnosis::there, part, found, row.enables, ""};
 }
 
 diagnosis built(const machine_places &places, const std::optional<toolchain> &t)
@@ -307,18 +332,22 @@ machine_places ordinary_places()
 std::vector<diagnosis> diagnose(const machine_places &places)
 {
     std::optional<toolchain> t = built_toolchain(places);
+    const fs::path project = t ? fs::path(t->source_root) : project_of(places);
+    const prerequisites table = read_prerequisites(project / "grader/build/prerequisites.txt");
+    const prerequisite &meson = table.at("meson"), &ninja = table.at("ninja");
     std::vector<diagnosis> all = {
-        compiler(),
-        nvcc(places, t),
-        tool("Meson", in_venv_or_path(places, "meson"), {1, 0, 1}, "", "configures the build",
-             "install meson 1.0.1 or later (apt-get install meson), or run ./workbook"),
-        tool("Ninja", in_venv_or_path(places, "ninja"), {1, 8, 0}, "", "runs the build",
-             "install ninja (apt-get install ninja-build), or run ./workbook"),
-        binutils(),
-        header(places, "doctest", "doctest/doctest.h", "the cases of a grader", "doctest-dev"),
-        header(places, "CLI11", "CLI/CLI.hpp", "the command line", "libcli11-dev"),
-        header(places, "nlohmann/json", "nlohmann/json.hpp", "results", "nlohmann-json3-dev"),
-        header(places, "fmt", "fmt/format.h", "text", "libfmt-dev"),
+        compiler(table),
+        nvcc(places, t, table.at("nvcc")),
+        tool("Meson", in_venv_or_path(places, "meson"), meson, "",
+             fmt::format("install meson {} or later ({}), or run ./workbook", words(meson.minimum),
+                         meson.install)),
+        tool("Ninja", in_venv_or_path(places, "ninja"), ninja, "",
+             fmt::format("install ninja ({}), or run ./workbook", ninja.install)),
+        binutils(table.at("binutils")),
+        header(places, "doctest", "doctest/doctest.h", table.at("doctest")),
+        header(places, "CLI11", "CLI/CLI.hpp", table.at("CLI11")),
+        header(places, "nlohmann/json", "nlohmann/json.hpp", table.at("nlohmann/json")),
+        header(places, "fmt", "fmt/format.h", table.at("fmt")),
         built(places, t),
         trial(t, "sim"),
     };
@@ -327,7 +356,7 @@ std::vector<diagnosis> diagnose(const machine_places &places)
     const bool gpu = all.back().what == diagnosis::there;
     all.push_back(links(t));
     all.push_back(sandbox(t, gpu ? "gpu" : "sim"));
-    all.push_back(open_mpi());
+    all.push_back(open_mpi(table.at("Open MPI")));
     all.push_back(extra("compute-sanitizer", "check of memory and races on the GPU"));
     all.push_back(extra("ncu", "profile of a kernel on the GPU"));
     return all;

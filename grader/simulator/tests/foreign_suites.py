@@ -3,7 +3,7 @@
 """usage: foreign_suites.py FOLDER BUILD [SUITE...] [--record]
 
 FOLDER holds checkouts: ZLUDA, ScoR, Indigo3Suite, cuda-samples; nothing of them stands in this repository. BUILD is a
-build folder in which libcudasim.a and run_ptx are built. Without SUITE all run whose checkouts are there.
+folder of the build, build/grader/simulator, with libcudasim.a and run_ptx. Without SUITE all run whose checkouts are there.
 
 One process runs at a time, with a limit in seconds of one core. Results are kept in BUILD/foreign for the simulator
 that gave them, so that a run that was cut off goes on where it stopped. Exit status 1: something differs from

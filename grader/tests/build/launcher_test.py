@@ -2,6 +2,7 @@
 # Tests the launcher on machines that lack a tool, imitated by a PATH with only the others. It downloads nothing.
 import json
 import os
+import pty
 import shutil
 import subprocess
 import sys
@@ -34,6 +35,12 @@ echo "apt-get $*" >>"{log}"
 for file in "{offers}"/*; do [ -e "$file" ] && ln -sf "$(readlink -f "$file")" "{bin}/"; done
 exit {status}
 """
+# Imitates a sudo that needs no password, and logs that it was authorised beforehand.
+SUDO = """#!/bin/sh
+[ "$1" != -v ] || {{ echo "sudo -v" >>"{log}"; exit 0; }}
+shift
+exec "$@"
+"""
 
 
 class machine:
@@ -46,8 +53,8 @@ class machine:
         for folder in (self.bin, self.offers, self.top / "grader/build"):
             folder.mkdir(parents=True)
         shutil.copy(TOP / "workbook", self.top)
-        shutil.copy(TOP / "grader/build/find_toolkit.sh", self.top / "grader/build")
-        shutil.copy(TOP / "grader/build/fetch_headers.py", self.top / "grader/build")
+        for name in ("prepare.sh", "prerequisites.txt", "find_toolkit.sh", "fetch_headers.py"):
+            shutil.copy(TOP / "grader/build" / name, self.top / "grader/build")
         shutil.copytree(TOP / "grader/build/wheels", self.top / "grader/build/wheels")
         database = self.top / "grader/build/write_database.py"
         database.write_text("#!/bin/sh\n")
@@ -85,6 +92,23 @@ class machine:
         result = subprocess.run([bash, self.top / "workbook", *arguments], env=self.environment, cwd=self.root,
                                 capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=120)
         return result.returncode, result.stderr
+
+    def run_on_a_terminal(self, answer):
+        """Runs the launcher on a terminal on which its user types `answer`; returns everything that it shows."""
+        ours, its = pty.openpty()
+        launcher = subprocess.Popen([self.bin / "bash", self.top / "workbook"], env=self.environment, cwd=self.root,
+                                    stdin=its, stdout=its, stderr=its, start_new_session=True)
+        os.close(its)
+        os.write(ours, answer.encode())
+        shown = b""
+        try:
+            while part := os.read(ours, 4096):
+                shown += part
+        except OSError:
+            pass  # the last process on the terminal has ended
+        os.close(ours)
+        launcher.wait(timeout=120)
+        return shown.decode()
 
 
 class on_a_machine(unittest.TestCase):
@@ -232,14 +256,14 @@ class installing(on_a_machine):
         here.run()
         self.assertEqual(here.log.read_text(), "")
 
-    def test_a_sudo_without_password_is_used(self):
+    def test_without_a_terminal_no_sudo_is_used(self):
         here = self.machine(("objcopy",))
         here.user(1000)
         here.package_manager()
-        here.script("sudo", "#!/bin/sh\nshift\nexec \"$@\"\n")
-        (here.offers / "objcopy").symlink_to(shutil.which("objcopy"))
-        here.run()
-        self.assertIn("install --yes --no-install-recommends g++", here.log.read_text())
+        here.script("sudo", SUDO.format(log=here.log))
+        _, text = here.run()
+        self.assertEqual(here.log.read_text(), "")
+        self.assertNotIn("[y/N]", text)
 
     def test_open_mpi_is_installed_for_a_lab_that_uses_it_and_else_missed_in_words(self):
         for lab, log in (("#include <mpi.h>\n", "libopenmpi-dev openmpi-bin"), ("", "")):
@@ -252,6 +276,72 @@ class installing(on_a_machine):
             self.assertIn(log, here.log.read_text())
             self.assertEqual("Without mpicc and mpirun" in text, bool(lab), text)
             self.assertEqual("run: sudo apt-get install libopenmpi-dev" in text, bool(lab))
+
+
+class asking(on_a_machine):
+    """On a terminal no package is installed before the user has agreed."""
+
+    def lacking(self, *tools, user=1000):
+        here = self.machine(tools)
+        here.user(user)
+        here.package_manager()
+        here.script("sudo", SUDO.format(log=here.log))
+        for tool in tools:
+            (here.offers / tool).symlink_to(shutil.which(tool))
+        return here
+
+    def test_one_question_names_all_packages_and_yes_installs_them(self):
+        here = self.lacking("objcopy", "ninja")
+        text = here.run_on_a_terminal("y\n")
+        self.assertIn("Install g++ ninja-build with sudo apt-get? [y/N] ", text)
+        self.assertEqual(text.count("[y/N]"), 1)
+        self.assertEqual(here.log.read_text(), "sudo -v\napt-get install --yes --no-install-recommends g++\n")
+
+    def test_a_package_that_brings_two_tools_is_named_once(self):
+        here = self.lacking("objcopy")
+        here.script("g++", "#!/bin/sh\nexit 1\n")  # it is too old, and no other compiler can look for headers
+        self.assertIn("Install doctest-dev g++ libcli11-dev libfmt-dev nlohmann-json3-dev with sudo apt-get? [y/N] ",
+                      here.run_on_a_terminal("n\n"))
+
+    def test_the_answer_holds_for_all_packages(self):
+        here = self.lacking("ninja", "meson")
+        (here.offers / "meson").unlink()
+        self.assertEqual(here.run_on_a_terminal("y\n").count("[y/N]"), 1)
+        self.assertEqual([line.split()[-1] for line in here.log.read_text().splitlines()],
+                         ["-v", "ninja-build", "meson", "python3-venv"])
+
+    def test_any_other_answer_installs_nothing_and_is_not_asked_for_again(self):
+        for answer in ("n\n", "\n", "\x04"):
+            here = self.lacking("objcopy", "ninja")
+            text = here.run_on_a_terminal(answer)
+            self.assertEqual(here.log.read_text(), "", answer)
+            self.assertEqual(text.count("[y/N]"), 1, answer)
+            self.assertIn("run: sudo apt-get install g++", text)
+
+    def test_a_tool_without_a_package_is_asked_about_only_with_what_pip_needs(self):
+        here = self.lacking("nvcc")
+        self.assertIn("Install python3-venv with sudo apt-get? [y/N] ", here.run_on_a_terminal("n\n"))
+        self.assertEqual(here.log.read_text(), "")
+
+    def test_a_refused_password_installs_nothing(self):
+        here = self.lacking("objcopy")
+        here.script("sudo", "#!/bin/sh\nexit 1\n")
+        self.assertIn("run: sudo apt-get install g++", here.run_on_a_terminal("y\n"))
+        self.assertEqual(here.log.read_text(), "")
+
+    def test_root_is_asked_too_but_needs_no_sudo(self):
+        here = self.lacking("objcopy", user=0)
+        self.assertIn("Install g++ with apt-get? [y/N] ", here.run_on_a_terminal("y\n"))
+        self.assertEqual(here.log.read_text(), "apt-get install --yes --no-install-recommends g++\n")
+
+    def test_who_cannot_install_or_is_offline_or_lacks_nothing_is_not_asked(self):
+        without_sudo = self.lacking("objcopy")
+        (without_sudo.bin / "sudo").unlink()
+        offline = self.lacking("objcopy")
+        offline.environment["CUDA_WORKBOOK_OFFLINE"] = "1"
+        for here in (without_sudo, offline, self.lacking()):
+            self.assertNotIn("[y/N]", here.run_on_a_terminal("y\n"))
+            self.assertEqual(here.log.read_text(), "")
 
 
 class leaving_nothing_half_done(on_a_machine):
