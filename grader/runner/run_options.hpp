@@ -13,10 +13,10 @@ struct run_options {
     std::string mpirun;                 // Open MPI's launcher; empty: there is none
     // On gpu: the same two programs linked with the simulator, for the counters. May be empty.
     std::string counting_worker, counting_naive;
-    std::string device;                // the program of simulated devices
-    bool counting = false;             // true while an on_simulator lives
-    std::string submission;            // "stub", "solution", or a file's name
-    std::string source;                // the submission's file, for messages; may be empty
+    std::string device;     // the program of simulated devices
+    bool counting = false;  // true while an on_simulator lives
+    std::string submission; // "stub", "solution", or a file's name
+    std::string source;     // the submission's file, for messages; may be empty
     std::uint64_t seed = 0;
     std::string replay_folder;  // for replay files of failed cases; empty: none are written
     std::string picture_folder; // for the pictures that cases draw; empty: none are written

@@ -1,8 +1,8 @@
 // The watch command, which grades a lab's stub after every save until the student quits.
 #pragma once
 
-#include "cli/submission/toolchain.hpp"
 #include "cli/grading/grader_run.hpp"
+#include "cli/submission/toolchain.hpp"
 
 #include <string>
 #include <vector>
