@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <random>
 #include <system_error>
 #include <vector>
 
@@ -42,7 +43,7 @@ public:
     void take_program(const char *name, std::string &path)
     {
         take(name, path);
-        if (!path.empty() && access(path.c_str(), X_OK) != 0)
+        if (!path.empty() && ::access(path.c_str(), X_OK) != 0)
             throw bad_request(fmt::format("\"{}\" is not an executable file: {}", name, path));
     }
     void take_number(const char *name, int &to, int max)
@@ -119,7 +120,7 @@ grading_request parse_request(const std::string &text)
     o.late_streams = schedule == "late";
     o.keep_counts = !r.counters_file.empty();
     if (o.submission.empty()) o.submission = "submission";
-    o.seed = seed.empty() ? unforeseen() >> 32 : parse_seed(seed);
+    o.seed = seed.empty() ? std::random_device{}() : parse_seed(seed);
     return r;
 }
 

@@ -123,7 +123,7 @@ std::string result_json()
     }
     static const std::map<int, const char *> status{
         {0, "pass"}, {1, "fail"}, {77, "skipped"}, {99, "error"}};
-    l = {{"lab", lab},
+    l = {{"lab", lab_name()},
          {"submission", options().submission},
          {"status", status.at(exit_status())},
          {"points", points},

@@ -1,8 +1,8 @@
 // Reads counters from the simulator's report.
 #include "counted.hpp"
 
-#include "sectors.hpp"
 #include "simulator/runtime/harness.h"
+#include "wasted_traffic.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,7 +1,7 @@
 // The gates on counters that all labs share, and the message of a gate that was missed.
 #include "counted.hpp"
 
-#include "sectors.hpp"
+#include "wasted_traffic.hpp"
 
 #include <fmt/format.h>
 

@@ -7,6 +7,7 @@
 #include "cli/support/subprocess.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <unistd.h>
 

@@ -1,6 +1,7 @@
 // Runs a lab's grader on one implementation.
 #include "grader_run.hpp"
 
+#include "cli/submission/ninja.hpp"
 #include "cli/submission/submission.hpp"
 #include "cli/support/errors.hpp"
 #include "cli/support/files.hpp"

@@ -111,7 +111,8 @@ exit_result run(const child &c)
         pipe_ends input;
         if (!c.input.empty()) {
             input = make_pipe();
-            // The pipe holds all of it, so this does not wait for the child.
+            fcntl(input.in.get(), F_SETFL, O_NONBLOCK); // nothing reads yet
+            errno = E2BIG;                              // for input that the pipe holds in part
             if (write(input.in.get(), c.input.data(), c.input.size()) != ssize_t(c.input.size()))
                 throw_errno("writing a program's input");
             input.in = {};

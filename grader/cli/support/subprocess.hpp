@@ -15,7 +15,7 @@ namespace cli {
 // The first argument is the program: a path, or a name looked up on PATH. run() sets `program` and
 // `descriptors`.
 struct child : grading::process_setup {
-    std::string input;           // its standard input, at most 64 KiB
+    std::string input;           // standard input, at most what a pipe holds: 64 KiB
     std::size_t keep = 64 << 10; // bytes of its output kept, stdout and stderr together
     std::function<void(std::string_view)> each_line; // called for each complete line as it arrives
     std::chrono::seconds wall{600};

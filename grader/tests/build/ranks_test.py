@@ -258,7 +258,7 @@ class on_ranks(unittest.TestCase):
         for fault, says in ((0, "works"), (1, "does not"), (2, "does not"), (3, "does not")):
             program = folder / f"probed_{fault}"
             subprocess.run([*BUILD["cxx"], "-std=c++20", f"-DFAULT={fault}", *includes, "-I", TOP, "-isystem",
-                            BUILD["cuda_include"], folder / "probed.cpp", build / "libopen_mpi_ranks.a", *self.row["link"],
+                            BUILD["cuda_include"], folder / "probed.cpp", build / "grader/worker/libopen_mpi_ranks.a", *self.row["link"],
                             *BUILD["link_flags"], "-o", program], check=True)
             ran = subprocess.run([self.row["mpirun"], "-n", "3", "--oversubscribe", "--allow-run-as-root", program],
                                  capture_output=True, text=True, timeout=60)

@@ -44,6 +44,16 @@ TEST_CASE("how a child ends is known")
     CHECK(run(none).words() == "could not be started: No such file or directory");
 }
 
+TEST_CASE("a child reads its input to the end, and too much of it is an error, not a wait")
+{
+    child reader = shell("cat; echo .");
+    CHECK(run(reader).text == ".\n");
+    reader.input = "{\"a\": 1}\n";
+    CHECK(run(reader).text == "{\"a\": 1}\n.\n");
+    reader.input.assign(1 << 20, 'x');
+    CHECK(run(reader).words() == "could not be started: Argument list too long");
+}
+
 TEST_CASE("output is kept up to a limit, both streams, and lines are passed on whole")
 {
     CHECK(run(shell("echo one; echo two >&2")).text == "one\ntwo\n");

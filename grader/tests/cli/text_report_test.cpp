@@ -11,11 +11,15 @@
 #include <unistd.h>
 
 using namespace cli;
-using namespace grading;
+using grading::case_record;
+using grading::kind;
+using grading::options;
+using grading::records;
+using grading::verdict;
 
 namespace {
 
-json result() { return json::parse(result_json()); }
+json result() { return json::parse(grading::result_json()); }
 
 std::string report(const json &document, const std::string &source)
 {

@@ -1,0 +1,58 @@
+// Tests requests to the grader: what they set, and that a wrong field is named.
+#include "runner/grading_request.hpp"
+#include "tests/contains.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+using namespace grading;
+
+namespace {
+
+const std::string required = R"("backend": "sim", "worker": "/bin/true", "naive": "/bin/true")";
+
+std::string problem_of(const std::string &more)
+{
+    try {
+        parse_request("{" + required + ", " + more + "}");
+    } catch (const bad_request &e) {
+        return e.what();
+    }
+    return {};
+}
+
+} // namespace
+
+TEST_CASE("a request sets what it names and leaves the rest as it is")
+{
+    const grading_request r = parse_request("{" + required + R"(, "seed": "1f", "schedule": "late",
+        "case": "scale", "kind": "speed", "processes": 3, "sandbox": false, "counters": "c.json"})");
+    CHECK(r.options.simulated);
+    CHECK(r.options.worker == "/bin/true");
+    CHECK(r.options.seed == 0x1f);
+    CHECK(r.options.late_streams);
+    CHECK_FALSE(r.options.random_schedule);
+    CHECK_FALSE(r.options.sandbox);
+    CHECK(r.options.keep_counts);
+    CHECK(r.options.submission == "submission");
+    CHECK(r.options.patience == 1);
+    CHECK(r.pattern == "scale");
+    CHECK(r.kind == "speed");
+    CHECK(r.processes == 3);
+}
+
+TEST_CASE("a field that is wrong or unknown is named")
+{
+    CHECK(contains(problem_of(R"("seed": "xyz")"), "\"seed\" is no hexadecimal number"));
+    CHECK(contains(problem_of(R"("seed": 7)"), "\"seed\" is of the wrong type: 7"));
+    CHECK(contains(problem_of(R"("patience": 0)"), "\"patience\" is not between 1 and 100: 0"));
+    CHECK(
+        contains(problem_of(R"("kind": "fast")"), "\"kind\" is none of correctness, speed: fast"));
+    CHECK(
+        contains(problem_of(R"("library": "/no/such")"), "\"library\" is not an executable file"));
+    CHECK(contains(problem_of(R"("sede": "1f")"), "there is no field \"sede\""));
+    CHECK_THROWS_WITH_AS(parse_request("[1]"), "a request is a JSON object", bad_request);
+    CHECK_THROWS_WITH_AS(parse_request(R"({"backend": "sim"})"),
+                         "\"backend\", \"worker\" and \"naive\" are required", bad_request);
+}
