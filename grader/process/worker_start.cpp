@@ -27,10 +27,9 @@ std::vector<std::string> minimal_environment()
 {
     std::vector<std::string> result{"PATH=/usr/bin:/bin", "LC_ALL=C", "CUDA_CACHE_DISABLE=1",
                                     "CUDA_MODULE_LOADING=EAGER"};
-    // The machine, not the student, decides where the driver is and which devices and cores the
+    // The machine, not the student, decides where the driver is and which devices the
     // grader may use.
-    for (const char *name :
-         {"LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "SIMULATOR_CORES"})
+    for (const char *name : {"LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"})
         if (const char *value = getenv(name)) result.push_back(std::string(name) + "=" + value);
     return result;
 }

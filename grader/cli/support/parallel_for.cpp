@@ -6,10 +6,8 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
-#include <cstdlib>
 #include <exception>
 #include <mutex>
-#include <optional>
 #include <thread>
 
 namespace cli {
@@ -20,27 +18,6 @@ unsigned cores()
     if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
     return std::max(1, CPU_COUNT(&set));
 }
-
-namespace {
-
-// Limits each simulator to one core while the tasks themselves use all, unless the user has set
-// SIMULATOR_CORES.
-class one_core_each {
-public:
-    one_core_each() : set_(std::getenv(name) == nullptr && setenv(name, "1", 0) == 0) {}
-    ~one_core_each()
-    {
-        if (set_) unsetenv(name);
-    }
-    one_core_each(const one_core_each &) = delete;
-    one_core_each &operator=(const one_core_each &) = delete;
-
-private:
-    static constexpr const char *name = "SIMULATOR_CORES";
-    bool set_;
-};
-
-} // namespace
 
 void run_all(std::size_t count, unsigned threads, const std::function<void(std::size_t)> &task,
              const std::function<void(std::size_t)> &done)
@@ -65,8 +42,6 @@ void run_all(std::size_t count, unsigned threads, const std::function<void(std::
             changed.notify_one();
         }
     };
-    std::optional<one_core_each> each;
-    if (std::min<std::size_t>(threads, count) >= cores()) each.emplace();
     std::vector<std::jthread> pool;
     for (unsigned t = 0; t < std::min<std::size_t>(threads, count); ++t) pool.emplace_back(work);
     for (std::size_t i = 0; i < count; ++i) {

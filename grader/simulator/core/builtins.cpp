@@ -157,7 +157,6 @@ bool is_builtin(std::string_view name)
 
 void call_builtin(grid &g, warp &w, const instruction &i, const call_site &s, lane_mask mask)
 {
-    if (g.ctx.guard != nullptr && !may_depend_on_order(g.ctx)) return;
     for (; mask != 0 && !g.ctx.stop; mask &= mask - 1) {
         const thread_call c(g, w, i, s, __builtin_ctz(mask));
         if (s.builtin == "vprintf") {

@@ -124,7 +124,6 @@ struct site_worst {
     std::uint32_t score = 0; // 0: none
     lane_mask mask = 0;
     std::uint32_t cost = 0, ideal = 0, bytes = 0;
-    std::uint64_t block = 0;
     std::uint32_t statement = 0;
     access_kind kind = access_kind::load;
     bool shared = false;
@@ -279,7 +278,6 @@ public:
                     body((number << page_shift) + 64 * k +
                          static_cast<std::uint64_t>(__builtin_ctzll(word)));
     }
-    void add(const sector_set &);
     void clear();
 
 private:
@@ -295,8 +293,6 @@ private:
 };
 
 struct grid; // defined in core/grid.hpp
-
-class touch_guard; // defined in core/parallel.hpp
 
 // The state that a handler sees while a path of a warp runs. It holds plain pointers so that no
 // library code is compiled into the files that are built for several instruction sets.
@@ -320,11 +316,10 @@ struct context {
     sector_set *read, *written;
     std::uint8_t closed = 0; // shadow bits of memory that the grid's device may not access
     bool count, check_memory, check_initialised;
-    bool lanes_descend = false;   // atomics of one instruction run from the highest lane down
-    race_checker *races;          // null: races are not checked
-    weak_memory *weak = nullptr;  // null: all blocks see stores in program order
-    touch_guard *guard = nullptr; // records touched words while blocks run on several cores
-    bool stop = false;            // a fault ended the grid
+    bool lanes_descend = false;  // atomics of one instruction run from the highest lane down
+    race_checker *races;         // null: races are not checked
+    weak_memory *weak = nullptr; // null: all blocks see stores in program order
+    bool stop = false;           // a fault ended the grid
     bool slow_path = false; // `stop` is set, or some registers of the warp hold undefined values
     bool changed = false;   // a store or atomic has run
     lane_mask live = 0;
@@ -373,13 +368,6 @@ void note_strong_store(context &, const instruction &, lane_mask, const std::uin
 void note_atomic(context &, const instruction &, lane_mask, const std::uint64_t *address);
 lane_mask older_values(context &, const instruction &, lane_mask, const std::uint64_t *address,
                        std::uint32_t offset, std::byte (*older)[8]);
-
-// Called if context::guard is set, before device memory is read or changed. `bytes`: per lane.
-// Returns false, and stops the grid, if a block on another core has conflicting accesses.
-bool may_touch(context &, lane_mask, const std::uint64_t *address, std::uint32_t bytes, bool write);
-// The same for operations whose results depend on the order of blocks: atomics, volatile accesses,
-// clocks and calls.
-bool may_depend_on_order(context &);
 
 // Starts a cp.async: the bytes of each lane, 16 or fewer, are to be written to `to` in shared
 // memory.

@@ -22,11 +22,9 @@ struct program {
     std::uint32_t dynamic_at = 0;
     bool dynamic = false;                         // true if it declares an unsized extern array
     std::vector<std::unique_ptr<code>> functions; // by index in the module; null until needed
-    bool in_order = false; // its blocks turned out to be unsuitable for several cores
 };
 
 class device_runtime; // defined in device_runtime.hpp
-class block_team;     // defined in core/parallel.hpp
 struct launch_node;   // defined in launch_tree.hpp
 
 struct grid {
@@ -38,7 +36,6 @@ struct grid {
     std::function<code *(int)> function; // by index in the module; null: cannot be called
     std::size_t function_count = 0;
     std::vector<tally *> tallies; // by function; null: not used by this program
-    block_team *team = nullptr;   // may run the blocks; null: one core only
     outcome result;
     std::uint64_t steps = 0, budget = 0;
     std::uint64_t busiest = 0; // warp instructions of the longest block
@@ -58,9 +55,6 @@ turn run_warp(grid &, warp &, std::uint64_t quantum);
 
 // Runs all blocks; the outcome is in grid::result.
 void run_blocks(grid &);
-// Runs one block to its end. Returns false if it was stopped, cannot end without other blocks, or
-// has run so long that one core would have started others by now.
-bool run_alone(grid &, std::uint64_t number);
 
 // Creates the paths and the frame of a starting warp.
 void start_warp(grid &, warp &);

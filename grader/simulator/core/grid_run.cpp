@@ -3,7 +3,6 @@
 // All blocks of a grid count as resident. To keep memory small, blocks start in order and only as
 // many run at a time as are needed: when none of them can continue without others, more start.
 #include "launch_tree.hpp"
-#include "parallel.hpp"
 #include "races.hpp"
 #include "simulator/machine/host.hpp"
 #include "standstill.hpp"
@@ -98,7 +97,6 @@ void shuffle_beginnings(grid &g)
 {
     constexpr std::uint64_t most = 1 << 22;
     if (!settings().any_blocks_first || g.how->grid_workspace != 0 || g.blocks > most) return;
-    g.team = nullptr;
     g.order.resize(g.blocks);
     std::iota(g.order.begin(), g.order.end(), 0u);
     std::shuffle(g.order.begin(), g.order.end(), g.random);
@@ -222,19 +220,6 @@ bool host_may_help(std::chrono::steady_clock::time_point &quiet_since)
 
 } // namespace
 
-bool run_alone(grid &g, std::uint64_t number)
-{
-    std::unique_ptr<thread_block> b = start_block(g, number);
-    for (int rounds = 0; b->live != 0;) {
-        round_result r;
-        run_block(g, *b, r);
-        if (g.ctx.stop || g.steps >= g.budget) return false;
-        if (b->live != 0 && (!r.moved || ++rounds >= busy_rounds)) return false;
-    }
-    g.spare.push_back(std::move(b));
-    return true;
-}
-
 void run_blocks(grid &g)
 {
     int busy = 0, still = 0;
@@ -242,7 +227,6 @@ void run_blocks(grid &g)
     standstill loops;
     grid_clock clock;
     shuffle_beginnings(g);
-    if (g.team != nullptr) g.team->watch(g);
     admit(g, g.shuffled ? few_blocks : 1);
     while (!g.resident.empty()) {
         round_result r;
@@ -268,14 +252,12 @@ void run_blocks(grid &g)
         if (r.ended || r.passed || g.ctx.changed) loops.forget();
         if (g.resident.empty()) {
             busy = still = 0;
-            if (g.ctx.guard != nullptr && g.team->finish(g)) return;
             admit(g, g.shuffled ? few_blocks : 1);
             continue;
         }
         busy = r.ended ? 0 : busy + 1;
         bool waiting = !r.moved && !r.ended;
         if ((waiting || busy >= busy_rounds) && more_may_begin(g)) {
-            if (g.ctx.guard != nullptr) g.team->stop_watching(g);
             admit(g, g.order.empty() ? g.resident.size() : few_blocks - g.resident.size());
             busy = still = 0;
             continue;

@@ -91,7 +91,6 @@ outcome module::state::run_grid(program &p, const launch &how, core::device_runt
     g.function = [&p](int index) { return p.functions[static_cast<std::size_t>(index)].get(); };
     g.function_count = p.functions.size();
     for (const auto &f : p.functions) g.tallies.push_back(f ? &f->own : nullptr);
-    g.team = &team;
     g.budget = runtime.steps_left();
     g.blocks = std::uint64_t{how.grid.x} * how.grid.y * how.grid.z;
     g.shuffled = settings().random_schedule;
@@ -123,7 +122,6 @@ outcome module::state::run_grid(program &p, const launch &how, core::device_runt
     // may end with it.
     const bool beside_host = c.count && device_memory.has_managed() && host().has_other_threads();
     core::run_blocks(g);
-    if (c.guard != nullptr) team.stop_watching(g);
     races.end(self);
     runtime.count_steps(g.steps);
     spare = std::move(g.spare);

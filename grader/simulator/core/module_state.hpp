@@ -3,7 +3,7 @@
 
 #include "decode.hpp"
 #include "device_runtime.hpp"
-#include "parallel.hpp"
+#include "races.hpp"
 #include "weak.hpp"
 
 #include <cstdint>
@@ -30,7 +30,6 @@ struct module::state {
     core::race_checker races;
     core::weak_memory weak{races};
     std::vector<std::unique_ptr<core::thread_block>> spare;
-    core::block_team team;
 
     // Variables declared inside a function, and the function's index
     std::map<std::string, int> inner_of;

@@ -134,19 +134,9 @@ public:
     race_checker(const race_checker &) = delete;
     race_checker &operator=(const race_checker &) = delete;
 
-    // Begins a grid that the host launched, or a descendant. `share`: the limit of bytes is divided
-    // by this, that of accesses is not.
-    void begin(launch_node &, const grid &, unsigned share = 1);
-    void end(launch_node &); // the grid has run
-    void end();              // the launch tree has ended: adds the races to the findings
-    // Resources used for the running grid. add_usage adds those of checkers that watched other
-    // blocks and found no race; it returns false if the sum exceeds the limits.
-    struct usage {
-        std::uint64_t accesses = 0;
-        std::size_t bytes = 0;
-    };
-    usage current_usage() const { return {clock_ - began_, bytes_}; }
-    bool add_usage(usage);
+    void begin(launch_node &, const grid &); // a grid that the host launched, or a descendant
+    void end(launch_node &);                 // the grid has run
+    void end(); // the launch tree has ended: adds the races to the findings
     // Captures the knowledge of the running thread when it launches a grid.
     launch_knowledge launching(context &, const instruction &, int lane);
 

@@ -23,18 +23,6 @@ std::uint64_t *sector_set::page(std::uint64_t sector)
     return last_;
 }
 
-void sector_set::add(const sector_set &o)
-{
-    for (auto number : o.touched_) {
-        std::uint64_t *mine = page(number << page_shift);
-        for (std::uint64_t k = 0; k < page_sectors / 64; ++k) {
-            const std::uint64_t fresh = o.pages_[number][k] & ~mine[k];
-            count_ += static_cast<std::uint64_t>(__builtin_popcountll(fresh));
-            mine[k] |= fresh;
-        }
-    }
-}
-
 std::vector<std::uint64_t> sector_set::touched_ranges() const
 {
     constexpr std::uint64_t words = 4096 / 32 / 64;

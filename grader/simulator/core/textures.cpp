@@ -113,7 +113,6 @@ private:
 // destinations of the four channels.
 void fetch(context &c, const instruction &i, lane_mask mask)
 {
-    if (c.guard != nullptr && !may_depend_on_order(c)) return;
     fetched f;
     u64 bytes = 0;
     bool linked = false; // reads pinned memory
@@ -194,7 +193,6 @@ std::string outside_text(const texture &t, const surface_place &p, u32 bytes)
 // that receives the lanes inside the surface.
 void surface_address(context &c, const instruction &i, lane_mask mask)
 {
-    if (c.guard != nullptr && !may_depend_on_order(c)) return;
     const auto how = static_cast<outside_surface>(i.flags);
     lane_mask inside = 0;
     for (lane_mask left = mask; left != 0; left &= left - 1) {

@@ -20,9 +20,6 @@ using namespace baseline;
 void read_special(context &c, const instruction &i, lane_mask mask)
 {
     auto s = static_cast<special>(i.extra);
-    const bool a_clock =
-        is_wide(s) || s == special::clock || s == special::clock_hi || s == special::globaltimer_lo;
-    if (a_clock && c.guard != nullptr && !may_depend_on_order(c)) return;
     if (is_wide(s)) {
         std::uint64_t steps = c.g->steps;
         every(lanes_of<u64>(c, i.d), mask, [=](int) { return steps; });

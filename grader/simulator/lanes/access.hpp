@@ -86,18 +86,6 @@ inline void note_access(context &c, const instruction &i, lane_mask mask, const 
                     how.write ? access_use::write : access_use::read, contiguous);
 }
 
-// Returns false, and stops the grid, if the access may depend on the order of blocks that run on
-// several cores. Consecutive lanes are passed to may_touch as one range.
-inline bool guarded(context &c, const instruction &i, lane_mask mask, const u64 *address, u32 bytes,
-                    bool write)
-{
-    if (c.guard == nullptr) return true;
-    if ((i.flags & strong) != 0 && !may_depend_on_order(c)) return false;
-    if (mask == all_lanes && evenly_spaced(address, bytes))
-        return may_touch(c, 1, address, 32 * bytes, write);
-    return may_touch(c, mask, address, bytes, write);
-}
-
 // True if other blocks may see this access out of order.
 inline bool weakly_ordered(const context &c, const instruction &i, ptx::space s)
 {

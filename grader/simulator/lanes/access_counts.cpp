@@ -109,7 +109,6 @@ inline void keep_worst(context &c, const instruction &i, lane_mask mask, const u
     w.score = score;
     w.cost = cost;
     w.ideal = ideal;
-    w.block = c.b->number;
     copy_request(w, i, mask, address, how);
 }
 

@@ -51,7 +51,6 @@ void copy_async(context &c, const instruction &i, lane_mask mask)
         (n == i.bytes ? whole : part) |= n != 0 ? bit_of[l] : 0;
     });
     access read{space::global, false, i.bytes};
-    if (!guarded(c, i, whole | part, from, i.bytes, false)) return;
     if (whole != 0 && !check_lanes(c, i, whole, from, device, read, true)) return;
     if (part != 0 && !check_parts(c, i, part, from, wanted)) return;
     if (whole != 0) {

@@ -118,7 +118,6 @@ template <class Op, class T> void atomic_window(context &c, const instruction &i
     using R = typename lane_bits<T>::type;
     access how{s, true, sizeof(T)};
     bool reads = !Op::blind;
-    if (c.guard != nullptr && s == space::global && !may_depend_on_order(c)) return;
     if (!check_lanes(c, i, mask, address, w, how, reads)) return;
     if (c.races != nullptr)
         check_races(c, i, mask, address, s, sizeof(T), access_use::atomic, false);

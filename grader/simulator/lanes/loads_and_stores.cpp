@@ -280,7 +280,6 @@ void move_device(context &c, const instruction &i, lane_mask mask)
 {
     u64 address[32];
     addresses_of(c, i, address);
-    if (!guarded(c, i, mask, address, static_cast<u32>(bytes) * i.count, store)) return;
     move_window<store, bytes, R>(c, i, mask, address, device_window(c), space::global);
 }
 
@@ -316,9 +315,6 @@ void move_generic(context &c, const instruction &i, lane_mask mask)
     u64 address[32];
     addresses_of(c, i, address);
     by_space lanes = sort_lanes(address, mask);
-    if (lanes.device != 0 &&
-        !guarded(c, i, lanes.device, address, static_cast<u32>(bytes) * i.count, store))
-        return;
     if (lanes.device != 0)
         move_window<store, bytes, R>(c, i, lanes.device, address, device_window(c), space::global);
     if (lanes.shared != 0 && !c.stop)

@@ -78,13 +78,4 @@ private:
     std::vector<finding> found_;
 };
 
-// While an instance exists, findings of its thread are dropped and only set `found`.
-class finding_trap {
-public:
-    explicit finding_trap(std::atomic<bool> &found);
-    ~finding_trap();
-    finding_trap(const finding_trap &) = delete;
-    finding_trap &operator=(const finding_trap &) = delete;
-};
-
 } // namespace simulator

@@ -128,7 +128,6 @@ struct options {
     // accesses, and bytes of metadata. Beyond them accesses go unchecked, which is a finding.
     std::uint32_t race_accesses = 0xff000000;
     std::uint64_t race_bytes = std::uint64_t{768} << 20;
-    unsigned cores = 0; // max cores for the blocks of a grid; 0: all that this process may use
     bool random_schedule = false;
     // Only with random_schedule: blocks begin in random order, few before others have ended.
     bool any_blocks_first = false;
@@ -138,12 +137,5 @@ struct options {
     std::uint64_t seed = 1;
 };
 options &settings();
-
-// Number of grids of this process that were tried on several cores, and of those that had to be
-// rerun on one core.
-struct shared_grids {
-    std::uint64_t tried = 0, given_up = 0;
-};
-shared_grids &grids_on_cores();
 
 } // namespace simulator

@@ -109,8 +109,7 @@ bool is_symbol(const void *host); // true if a variable is registered under this
 
 void free_all(int device); // frees every allocation on a device
 
-// Reads SIMULATOR_STREAMS=late or random (when queued work runs) and SIMULATOR_CORES=N (max cores
-// for the blocks of a grid; default all).
+// Reads SIMULATOR_STREAMS=late or random: when queued work runs.
 void read_environment();
 
 void report_at_exit(); // SIMULATOR_COUNTERS=1 adds the counters

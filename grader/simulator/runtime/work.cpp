@@ -274,23 +274,6 @@ cudaError_t queue_between(cudaStream_t stream, task t, int device, int other)
     return cudaSuccess;
 }
 
-namespace {
-
-void read_core_limit()
-{
-    const char *text = std::getenv("SIMULATOR_CORES");
-    if (!text || !*text) return;
-    char *end = nullptr;
-    const long n = std::strtol(text, &end, 10);
-    if (*end == 0 && n > 0 && n <= 1024)
-        settings().cores = static_cast<unsigned>(n);
-    else
-        complain("SIMULATOR_CORES is \"" + std::string(text) +
-                 "\", no number from 1 to 1024; ignored");
-}
-
-} // namespace
-
 void read_environment()
 {
     const char *text = std::getenv("SIMULATOR_STREAMS");
@@ -301,7 +284,6 @@ void read_environment()
         settings().streams = stream_order::random;
     else if (!order.empty())
         complain("SIMULATOR_STREAMS is \"" + order + "\", neither late nor random; ignored");
-    read_core_limit();
 }
 
 bool defers_work() { return settings().streams != stream_order::immediate; }

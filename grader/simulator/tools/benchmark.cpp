@@ -1,5 +1,5 @@
-// Speed of the simulator: nanoseconds per thread instruction on one core, for several kernels and
-// four levels of checking; and, with all checks, the time per launch on 1, 2, 4 ... cores.
+// Speed of the simulator: nanoseconds per thread instruction, for several kernels and four levels
+// of checking.
 //
 //   benchmark KERNELS.ptx     the PTX that nvcc makes of tests/kernels.cu
 #include "simulator/machine/counters.hpp"
@@ -8,7 +8,6 @@
 #include "simulator/machine/memory.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <ctime>
@@ -16,7 +15,6 @@
 #include <iterator>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace {
@@ -60,14 +58,8 @@ double processor_time() // of this process: other programs do not count
     return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
 }
 
-double wall_time()
-{
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
-        .count();
-}
-
 // The best of several launches.
-double seconds(module &m, const job &j, double (*now)())
+double seconds(module &m, const job &j)
 {
     const kernel_info *k = m.find_kernel(j.kernel);
     if (k == nullptr) throw std::runtime_error(std::string("the PTX has no kernel ") + j.kernel);
@@ -75,9 +67,9 @@ double seconds(module &m, const job &j, double (*now)())
     launch how = prepared(j, *k, bytes);
     double best = 1e9;
     for (int i = 0; i < 5; ++i) {
-        const double start = now();
+        const double start = processor_time();
         outcome o = m.run(*k, how);
-        const double took = now() - start;
+        const double took = processor_time() - start;
         if (o.error != 0) throw std::runtime_error(o.message);
         best = std::min(best, took);
     }
@@ -102,24 +94,10 @@ void measure(module &m, const job &j)
         settings().count = depth > 0;
         settings().check_initialised = depth > 1;
         settings().check_races = depth > 2;
-        ns[depth] = seconds(m, j, processor_time) * 1e9 / n;
+        ns[depth] = seconds(m, j) * 1e9 / n;
     }
     std::printf("%-28s %12.0f %10.2f %18.2f %12.2f %12.2f\n", j.name, n, ns[0], ns[1], ns[2],
                 ns[3]);
-}
-
-void measure_cores(module &m, const job &j)
-{
-    std::printf("%-28s", j.name);
-    for (unsigned n = 1; n <= std::max(2u, std::thread::hardware_concurrency()); n *= 2) {
-        settings().cores = n;
-        grids_on_cores() = {};
-        const double took = seconds(m, j, wall_time);
-        const bool shared = grids_on_cores().tried > grids_on_cores().given_up;
-        std::printf("  %u: %6.1f%s", n, 1000 * took, n > 1 && !shared ? " (one core)" : "");
-    }
-    std::printf("\n");
-    settings().cores = 1;
 }
 
 } // namespace
@@ -162,13 +140,10 @@ int main(int argc, char **argv)
             std::memcpy(device.at(starts) + 4 * i, &v, 4);
         }
         device.mark(starts, 4 << 14, initialised, 0);
-        settings().cores = 1;
         for (job &j : jobs) {
             if (j.arguments[0] == 0) j.arguments[0] = starts;
             measure(m, j);
         }
-        std::printf("\nEverything on, milliseconds a launch, by cores:\n");
-        for (const job &j : jobs) measure_cores(m, j);
     } catch (const std::exception &e) {
         std::fprintf(stderr, "%s\n", e.what());
         return 1;

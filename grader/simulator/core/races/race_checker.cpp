@@ -16,14 +16,14 @@ void check_races(context &c, const instruction &i, lane_mask mask, const u64 *ad
     c.races->check(c, i, mask, address, s, bytes, use, contiguous, copied);
 }
 
-void race_checker::begin(launch_node &n, const grid &g, unsigned share)
+void race_checker::begin(launch_node &n, const grid &g)
 {
     if (!log_) { // allocated only where it is used
         log_.reset(static_cast<logged_access *>(std::calloc(log_size, sizeof(logged_access))));
         if (!log_) throw std::bad_alloc();
     }
     max_accesses_ = settings().race_accesses;
-    max_bytes_ = settings().race_bytes / share;
+    max_bytes_ = settings().race_bytes;
     if (!n.parent && (tracking_stopped_ || clock_ > max_accesses_ / 2)) reset();
     if (!n.parent && allocated_bytes_ > max_bytes_) free_shadow_memory();
     began_ = ++clock_;
@@ -72,16 +72,6 @@ void race_checker::reset()
     clock_ = 1;
     ++era_;
     tracking_stopped_ = false;
-}
-
-bool race_checker::add_usage(usage of_others)
-{
-    if (tracking_stopped_ || clock_ + of_others.accesses >= max_accesses_ ||
-        bytes_ + of_others.bytes > max_bytes_)
-        return false;
-    clock_ += static_cast<epoch>(of_others.accesses);
-    bytes_ += of_others.bytes;
-    return true;
 }
 
 void race_checker::stop_tracking(const context &c)
