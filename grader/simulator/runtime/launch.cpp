@@ -56,6 +56,8 @@ cudaError_t apply_attribute(const cudaLaunchAttribute &a, bool &cooperative)
     case cudaLaunchAttributeMemSyncDomainMap:
     case cudaLaunchAttributeMemSyncDomain:
     case cudaLaunchAttributeNvlinkUtilCentricScheduling:
+    // Kernels in one stream never overlap here, which this attribute permits.
+    case cudaLaunchAttributeProgrammaticStreamSerialization:
         return cudaSuccess;
     case cudaLaunchAttributeClusterDimension: {
         const auto &d = a.val.clusterDim;
@@ -63,9 +65,6 @@ cudaError_t apply_attribute(const cudaLaunchAttribute &a, bool &cooperative)
                    ? cudaSuccess
                    : refuse("thread block clusters (compute 8.0 has none)");
     }
-    case cudaLaunchAttributeProgrammaticStreamSerialization:
-        // Kernels in one stream never overlap here, which the attribute permits.
-        return cudaSuccess;
     case cudaLaunchAttributeProgrammaticEvent:
         return refuse("cudaLaunchAttributeProgrammaticEvent");
     case cudaLaunchAttributeLaunchCompletionEvent:

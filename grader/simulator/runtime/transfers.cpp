@@ -130,7 +130,13 @@ void copy_now(const copy_request &r)
           std::string(r.function) + ": memory was freed before the copy had its turn");
 }
 
-bool is_pageable(const side &s, const void *p) { return !s.shadow && !is_registered(p); }
+task task_of(const copy_request &r)
+{
+    task t;
+    t.type = cudaGraphNodeTypeMemcpy;
+    t.run = [r] { copy_now(r); };
+    return t;
+}
 
 } // namespace
 
@@ -147,22 +153,18 @@ cudaError_t copy(copy_request r, cudaStream_t stream, until end)
         if (cudaError_t e = refuse_while_capturing(); e != cudaSuccess) return e;
     side target, source;
     if (cudaError_t e = look_up(r, target, source); e != cudaSuccess) return e;
-    task t;
-    t.type = cudaGraphNodeTypeMemcpy;
     stream_state &s = state_of(stream);
     // Pageable host memory is read during the call, even if the copy runs later.
-    if (defers_work() && !s.into && is_pageable(source, r.from)) stage(r, source);
-    t.run = [r] { copy_now(r); };
-    const cudaError_t queued =
-        way_of(target, source) == copy_way::between_devices
-            ? queue_between(stream, std::move(t), target.device, source.device)
-            : queue(stream, std::move(t));
+    if (defers_work() && !s.into && source.pageable) stage(r, source);
+    const cudaError_t queued = way_of(target, source) == copy_way::between_devices
+                                   ? queue_between(stream, task_of(r), target.device, source.device)
+                                   : queue(stream, task_of(r));
     if (queued != cudaSuccess || s.into) return queued;
     // The host does not wait for copies inside a device, but always for copies to pageable memory.
-    const bool waits = end == until::copied ? target.host || source.host || !target.shadow : false;
-    if (waits || is_pageable(target, r.to))
+    const bool waits = end == until::copied && (target.host || source.host);
+    if (waits || target.pageable)
         finish(r.function, {s.last});
-    else if (is_pageable(source, r.from)) // already read; the host is busy until the copy ends
+    else if (source.pageable) // already read; the host is busy until the copy ends
         timeline::instance().host_waits(r.function, steps_of({s.last}));
     return fault_stands() && defers_work() ? standing_fault() : cudaSuccess;
 }
@@ -217,14 +219,6 @@ cudaError_t copy_3d(const char *function, const cudaMemcpy3DParms *p, cudaStream
     copy_request r;
     const cudaError_t e = request_of(function, *p, r);
     return e != cudaSuccess ? e : copy(r, stream, end);
-}
-
-task task_of(const copy_request &r)
-{
-    task t;
-    t.type = cudaGraphNodeTypeMemcpy;
-    t.run = [r] { copy_now(r); };
-    return t;
 }
 
 } // namespace

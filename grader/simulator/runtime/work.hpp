@@ -16,7 +16,7 @@
 
 namespace simulator::runtime {
 
-struct inner_graph; // defined in graphs.cpp
+struct inner_graph; // defined in graphs.hpp
 
 // A repeatable operation; `run` owns everything that it needs.
 struct task {
@@ -37,7 +37,7 @@ struct work { // a queued task
 };
 using work_ref = std::shared_ptr<work>;
 
-struct capture; // defined in graphs.cpp
+struct capture; // defined in graphs.hpp
 
 struct stream_state {
     unsigned flags = cudaStreamDefault;

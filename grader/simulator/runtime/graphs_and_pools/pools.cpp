@@ -1,7 +1,7 @@
 // Memory pools for cudaMallocAsync, and their usage statistics.
 //
 // Addresses are never reused, so a pool keeps no memory; it only counts its reservation.
-#include "work.hpp"
+#include "simulator/runtime/work.hpp"
 
 #include "simulator/machine/memory.hpp"
 
