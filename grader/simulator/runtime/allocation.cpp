@@ -83,10 +83,7 @@ cudaError_t release_in(cudaStream_t stream, void *p)
     const allocation *a = nullptr;
     if (cudaError_t e = owned_allocation(p, "cudaFreeAsync", false, a); e != cudaSuccess) return e;
     owned().starts.erase(a->start);
-    task t;
-    t.type = cudaGraphNodeTypeMemFree;
-    t.run = [start = a->start] { free_allocation(start); };
-    return queue(stream, std::move(t));
+    return queue(stream, {cudaGraphNodeTypeMemFree, [at = a->start] { free_allocation(at); }});
 }
 
 const registration *registration_of(const void *p)

@@ -49,9 +49,7 @@ cudaError_t record_event(cudaEvent_t e, cudaStream_t stream)
     e->into = s.into;
     e->nodes = s.tail;
     if (s.into) return cudaSuccess;
-    task mark;
-    mark.type = cudaGraphNodeTypeEventRecord;
-    e->at = queue(s, std::move(mark));
+    e->at = queue(s, {cudaGraphNodeTypeEventRecord});
     return cudaSuccess;
 }
 
@@ -74,16 +72,6 @@ cudaError_t wait_for_event(cudaStream_t stream, cudaEvent_t e)
     timeline::instance().add(std::move(wait));
     s.also.push_back(e->at);
     return cudaSuccess;
-}
-
-// Queues a host function of the program.
-cudaError_t queue_host(cudaStream_t s, std::function<void()> function, bool despite_fault)
-{
-    task t;
-    t.type = cudaGraphNodeTypeHost;
-    t.run = std::move(function);
-    t.despite_fault = despite_fault;
-    return queue(s, std::move(t));
 }
 
 template <typename function> cudaError_t with_state(cudaStream_t s, function body)
@@ -242,8 +230,8 @@ cudaError_t cudaStreamAddCallback(cudaStream_t s, cudaStreamCallback_t callback,
         if (!valid(s)) return cudaErrorInvalidResourceHandle;
         if (cudaError_t e = refuse_if_capturing(state_of(s)); e != cudaSuccess) return e;
         // The callback receives the fault, so it runs even after one, unlike a host function.
-        return queue_host(
-            s, [=] { host().call(callback, s, current_fault(), data); }, true);
+        const auto run = [=] { host().call(callback, s, current_fault(), data); };
+        return queue(s, {cudaGraphNodeTypeHost, run, true});
     });
 }
 
@@ -251,8 +239,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t s, cudaHostFn_t function, void *data
 {
     return call([&] {
         if (!function) return cudaErrorInvalidValue;
-        return queue_host(
-            s, [=] { host().call(function, data); }, false);
+        return queue(s, {cudaGraphNodeTypeHost, [=] { host().call(function, data); }});
     });
 }
 

@@ -21,7 +21,7 @@ struct inner_graph; // defined in graphs.hpp
 // A repeatable operation; `run` owns everything that it needs.
 struct task {
     cudaGraphNodeType type = cudaGraphNodeTypeEmpty;
-    std::function<void()> run;
+    std::function<void()> run = {};
     bool despite_fault = false; // runs even after a fault that cancels other queued work
     bool between_devices = false;
     std::shared_ptr<const inner_graph> inner = {}; // a child graph: its steps run instead of `run`

@@ -101,8 +101,8 @@ cudaError_t kernel_task(const cudaKernelNodeParams *p, task &t)
 cudaError_t host_task(const cudaHostNodeParams *p, task &t)
 {
     if (!p || !p->fn) return cudaErrorInvalidValue;
-    t.type = cudaGraphNodeTypeHost;
-    t.run = [function = p->fn, data = p->userData] { host().call(function, data); };
+    t = {cudaGraphNodeTypeHost,
+         [function = p->fn, data = p->userData] { host().call(function, data); }};
     return cudaSuccess;
 }
 
