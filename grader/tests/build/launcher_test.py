@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 # Tests the launcher on machines that lack a tool, imitated by a PATH with only the others. It downloads nothing.
-import json
 import os
 import pty
 import shutil
@@ -10,8 +9,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-TOP = Path(__file__).resolve().parents[3]
-BUILD = {}
+from shared import BUILD, TOP, main, run
 
 # The programs that the launcher and Meson call besides the tools under test.
 PLAIN = """bash sh env uname readlink dirname basename mkdir rm cat sed grep sort head tail tr cut printf stat paste touch
@@ -88,9 +86,8 @@ class machine:
         self.script("id", f"#!/bin/sh\necho {number}\n")
 
     def run(self, *arguments):
-        bash = self.bin / "bash"
-        result = subprocess.run([bash, self.top / "workbook", *arguments], env=self.environment, cwd=self.root,
-                                capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=120)
+        result = run(self.bin / "bash", self.top / "workbook", *arguments, env=self.environment, cwd=self.root,
+                     stdin=subprocess.DEVNULL, timeout=120)
         return result.returncode, result.stderr
 
     def run_on_a_terminal(self, answer):
@@ -371,13 +368,11 @@ class this_machine(on_a_machine):
             program = here.top / "build/cuda-workbook"
             program.write_text("#!/bin/sh\necho handed over: \"$@\"\nexit 7\n")
             program.chmod(0o755)
-        result = subprocess.run([here.bin / "bash", here.top / "workbook", "grade", "two words"], env=here.environment,
-                                capture_output=True, text=True)
+        result = run(here.bin / "bash", here.top / "workbook", "grade", "two words", env=here.environment)
         self.assertEqual((result.returncode, result.stdout), (7, "handed over: grade two words\n"))
         self.assertEqual(result.stderr, "")
         self.assertEqual((here.top / "meson.log").read_text(), "run\n")
 
 
 if __name__ == "__main__":
-    BUILD.update(json.loads(Path(sys.argv[1]).read_text()))
-    unittest.main(argv=sys.argv[:1])
+    main()
