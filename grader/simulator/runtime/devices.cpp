@@ -224,7 +224,7 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
 {
     return call([&] {
         if (least) *least = 0;
-        if (greatest) *greatest = -5;
+        if (greatest) *greatest = greatest_priority;
         return cudaSuccess;
     });
 }

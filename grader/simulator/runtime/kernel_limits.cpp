@@ -28,20 +28,7 @@ std::string text_of(dim3 d)
            ")";
 }
 
-// Wraps the body of a call about a kernel; `fits`: its other arguments are valid.
-template <typename body_of_call>
-cudaError_t about(const void *function, bool fits, body_of_call body)
-{
-    return call([&] {
-        if (!fits) return cudaErrorInvalidValue;
-        resolved k;
-        const cudaError_t e = resolve(function, k);
-        return e == cudaSuccess ? body(k) : e;
-    });
-}
-
-} // namespace
-
+// In bytes per block at launch.
 std::uint32_t dynamic_shared_limit(const resolved &k)
 {
     if (k.handle && k.handle->dynamic_shared) return *k.handle->dynamic_shared;
@@ -61,6 +48,20 @@ int blocks_per_multiprocessor(const kernel_info &info, int threads, std::size_t 
     const auto each = round_up(static_cast<std::uint32_t>(shared), 128) + 1024;
     return std::min<int>(blocks, static_cast<int>(p.shared_per_multiprocessor / each));
 }
+
+// Wraps the body of a call about a kernel; `fits`: its other arguments are valid.
+template <typename body_of_call>
+cudaError_t about(const void *function, bool fits, body_of_call body)
+{
+    return call([&] {
+        if (!fits) return cudaErrorInvalidValue;
+        resolved k;
+        const cudaError_t e = resolve(function, k);
+        return e == cudaSuccess ? body(k) : e;
+    });
+}
+
+} // namespace
 
 std::string refused_text(const kernel_info &info, dim3 grid, dim3 block, std::size_t dynamic_shared)
 {

@@ -158,6 +158,8 @@ cudaError_t prepare(const void *function, dim3 grid, dim3 block, void **argument
     return cudaSuccess;
 }
 
+namespace {
+
 cudaError_t run(const void *function, dim3 grid, dim3 block, void **arguments,
                 std::size_t dynamic_shared, cudaStream_t stream, bool cooperative)
 {
@@ -175,6 +177,7 @@ cudaError_t run(const void *function, dim3 grid, dim3 block, void **arguments,
     return queue(stream, std::move(t));
 }
 
+} // namespace
 } // namespace simulator::runtime
 
 using namespace simulator;

@@ -17,8 +17,6 @@ std::set<cudaEvent_t> &events()
     return *one;
 }
 
-constexpr int greatest_priority = -5;
-
 cudaError_t check(cudaEvent_t e)
 {
     return events().count(e) ? cudaSuccess : cudaErrorInvalidResourceHandle;
@@ -76,7 +74,7 @@ cudaError_t wait_for_event(cudaStream_t stream, cudaEvent_t e)
 
 template <typename function> cudaError_t with_state(cudaStream_t s, function body)
 {
-    return call([&] { return valid(s) ? body(state_of(s)) : cudaErrorInvalidResourceHandle; });
+    return in(s, [&] { return body(state_of(s)); });
 }
 
 // An event's state can be queried unless it was recorded in a capture.
@@ -245,7 +243,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t s, cudaHostFn_t function, void *data
 
 cudaError_t cudaStreamAttachMemAsync(cudaStream_t s, void *, std::size_t, unsigned)
 {
-    return with_state(s, [](stream_state &) { return cudaSuccess; });
+    return in(s, [] { return cudaSuccess; });
 }
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *out, unsigned flags)
