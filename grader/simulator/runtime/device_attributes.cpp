@@ -56,7 +56,6 @@ cudaDeviceProp properties(int device)
     return out;
 }
 
-// The attributes of a device, and their values.
 std::map<cudaDeviceAttr, int> attributes(const cudaDeviceProp &p)
 {
     return {
@@ -110,8 +109,7 @@ std::map<cudaDeviceAttr, int> attributes(const cudaDeviceProp &p)
         {cudaDevAttrMemoryPoolsSupported, p.memoryPoolsSupported},
         {cudaDevAttrHostRegisterSupported, p.hostRegisterSupported},
         {cudaDevAttrPciBusId, p.pciBusID},
-        // What the simulated device answers with "no" or "none". %clock counts steps, which have no
-        // rate.
+        // The simulated device has none of these; %clock counts steps, which have no rate.
         {cudaDevAttrClockRate, 0},
         {cudaDevAttrMemoryClockRate, 0},
         {cudaDevAttrGlobalMemoryBusWidth, 0},

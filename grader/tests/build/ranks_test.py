@@ -6,11 +6,10 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
 import unittest
 from pathlib import Path
 
-from shared import BUILD, BUILD_ROOT, TOP, main, run
+from shared import BUILD, BUILD_ROOT, TOP, main, run, wait_until
 
 LAB = TOP / "grader/tests/labs/ranks"
 
@@ -197,6 +196,15 @@ class on_ranks(unittest.TestCase):
                         "-o", folder / "worker"], check=True)
         return folder / "worker"
 
+    def program(self, text, *words):
+        """Compiles and links a program of MPI that is no submission."""
+        folder = Path(tempfile.mkdtemp(dir=self.holder.name))
+        (folder / "program.cpp").write_text(text)
+        flags = [flag.replace("-isystem=", "-isystem") for flag in self.row["nvcc"] if flag.startswith(("-D", "-isystem"))]
+        subprocess.run([*BUILD["cxx"], "-std=c++20", *flags, "-I", TOP, folder / "program.cpp", *words, *self.row["link"],
+                        *BUILD["link_flags"], "-o", folder / "program"], check=True)
+        return folder / "program"
+
     def start(self, worker, **fields):
         """Starts the grader with a request, whose fields grader/runner/grading_request.hpp lists."""
         request = {"backend": "sim", "worker": str(worker), "naive": str(BUILD_ROOT / "ranks.naive.sim"), "case": "two ranks",
@@ -228,10 +236,10 @@ class on_ranks(unittest.TestCase):
         waits = self.worker((LAB / "wrong/one_rank_waits.cu").read_text())
         for sandbox in (True, False):
             grader = self.start(waits, **self.mpirun, sandbox=sandbox)
-            self.wait_until(lambda: len(processes_of(waits)) >= 5)  # the leader, two keepers, two ranks
+            wait_until(lambda: len(processes_of(waits)) >= 5)  # the leader, two keepers, two ranks
             grader.send_signal(signal.SIGKILL)
             grader.wait()
-            self.wait_until(lambda: not processes_of(waits))
+            wait_until(lambda: not processes_of(waits))
         for folder in leftovers() - before:  # no process was left to do it
             shutil.rmtree(folder)
 
@@ -249,24 +257,11 @@ class on_ranks(unittest.TestCase):
         self.assertEqual(leftovers() - before, set())
 
     def test_memory_of_devices_is_sent_to_neighbours_to_see_whether_it_travels(self):
-        folder = Path(self.holder.name)
-        (folder / "probed.cpp").write_text(PROBED)
-        includes = [flag for flag in self.row["nvcc"] if flag.startswith(("-isystem", "-DOMPI"))]
-        includes = [word for flag in includes for word in flag.split("=", 1)]
         for fault, says in ((0, "works"), (1, "does not"), (2, "does not"), (3, "does not")):
-            program = folder / f"probed_{fault}"
-            subprocess.run([*BUILD["cxx"], "-std=c++20", f"-DFAULT={fault}", *includes, "-I", TOP, "-isystem",
-                            BUILD["cuda_include"], folder / "probed.cpp", BUILD_ROOT / "grader/worker/libopen_mpi_ranks.a",
-                            *self.row["link"],
-                            *BUILD["link_flags"], "-o", program], check=True)
+            program = self.program(PROBED, f"-DFAULT={fault}", "-isystem", BUILD["cuda_include"],
+                                   BUILD_ROOT / "grader/worker/libopen_mpi_ranks.a")
             ran = run(self.row["mpirun"], "-n", "3", "--oversubscribe", "--allow-run-as-root", program, timeout=60)
             self.assertEqual((ran.returncode, ran.stdout.split("\n")), (0, [says] * 3 + [""]), ran.stderr)
-
-    def wait_until(self, reached):
-        end = time.monotonic() + 20
-        while not reached():
-            self.assertLess(time.monotonic(), end, "not reached in 20 s")
-            time.sleep(0.01)
 
     def test_without_open_mpi_cases_are_skipped_in_words(self):
         status, case = self.grade(BUILD_ROOT / "ranks.naive.sim")
@@ -274,16 +269,11 @@ class on_ranks(unittest.TestCase):
         self.assertIn("Open MPI, which is not installed", case["message"])
 
     def test_what_ranks_send_is_counted(self):
-        row, folder = self.row, Path(tempfile.mkdtemp(dir=self.holder.name))
-        (folder / "sender.cpp").write_text(SENDER)
-        headers = [flag for flag in row["nvcc"] if flag.startswith(("-D", "-isystem"))]
-        subprocess.run([BUILD["cxx"][0], "-std=c++20", folder / "sender.cpp", TOP / "grader/worker/sent_bytes.cpp",
-                        "-I", TOP, *[flag.replace("-isystem=", "-isystem") for flag in headers], *row["link"],
-                        "-o", folder / "sender"], check=True)
+        program, folder = self.program(SENDER, TOP / "grader/worker/sent_bytes.cpp"), self.holder.name
         alone = {"OMPI_MCA_plm": "isolated", "OMPI_MCA_btl": "self,vader", "OMPI_MCA_pml": "ob1",
-                 "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "TMPDIR": str(folder),
-                 "OMPI_MCA_btl_vader_backing_directory": str(folder), "OMPI_MCA_mpi_yield_when_idle": "1"}
-        done = run(row["mpirun"], "-n", "3", "--oversubscribe", "--bind-to", "none", folder / "sender",
+                 "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "TMPDIR": folder,
+                 "OMPI_MCA_btl_vader_backing_directory": folder, "OMPI_MCA_mpi_yield_when_idle": "1"}
+        done = run(self.row["mpirun"], "-n", "3", "--oversubscribe", "--bind-to", "none", program,
                    env={**os.environ, **alone})
         self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
 

@@ -8,10 +8,9 @@ import shutil
 import signal
 import struct
 import subprocess
-import time
 from pathlib import Path
 
-from shared import BUILD_ROOT, TOP, in_a_folder, main, run, workbook
+from shared import BUILD_ROOT, TOP, in_a_folder, main, run, wait_until, workbook
 
 SECRET = "known to the grader alone"
 
@@ -134,15 +133,11 @@ class Sandbox(in_a_folder):
         full = {"backend": "sim", "naive": str(folder / f"{lab}.naive.sim"), "worker": str(worker), **(request or {})}
         return run(*before, folder / f"grade.{lab}", *words, input=json.dumps(full), **how)
 
-    def worker_of(self, name, text):
-        """Builds a worker of a submission and returns its name."""
-        source = self.folder / f"{name}.cu"
-        source.write_text(text)
-        workbook("grade", "verdicts", "--submission", source, "--case", "twice: 1000 elements", "--backend", "sim")
-        built = BUILD_ROOT / "submissions/verdicts/workers"
-        newest = max(built.glob(f"*/verdicts.{name}.sim"), key=lambda path: path.stat().st_mtime)
-        shutil.copy(newest, self.folder)
-        return newest.name
+    def worker_of(self, lab, source):
+        """Builds the worker of a submission and returns its path."""
+        workbook("grade", lab, "--submission", source, "--case", "twice: 1000 elements", "--backend", "sim")
+        built = BUILD_ROOT / "submissions" / lab / "workers"
+        return max(built.glob(f"*/{lab}.{source.stem}.sim"), key=lambda path: path.stat().st_mtime)
 
     def ways(self):
         """Yields the situations of a grading: a name, the command's prefix, the calls refused to the child, and the
@@ -157,7 +152,9 @@ class Sandbox(in_a_folder):
 
     def test_a_submission_reaches_nothing(self):
         text = HOSTILE.replace("FOLDER", str(self.folder)).replace("PROCESS", str(os.getpid()))
-        hostile = self.worker_of("hostile", text)
+        source = self.folder / "hostile.cu"
+        source.write_text(text)
+        hostile = shutil.copy(self.worker_of("verdicts", source), self.folder)
         secret = self.folder / "secret"
 
         def grade(before, refused, **fields):
@@ -165,7 +162,7 @@ class Sandbox(in_a_folder):
             secret.chmod(0o666)
             result = self.folder / "result.json"
             result.unlink(missing_ok=True)
-            self.run_grader(self.folder / hostile, before=before, preexec_fn=refused,
+            self.run_grader(hostile, before=before, preexec_fn=refused,
                             request={"case": "twice: 1000 elements", "result": str(result), **fields})
             document = json.loads(result.read_text())
             return document["env"]["sandbox"], document["labs"][0]["cases"][0]
@@ -178,7 +175,7 @@ class Sandbox(in_a_folder):
 
         for words, before, refused, sandbox in self.ways():
             with self.subTest(words):
-                done = self.run_grader(self.folder / hostile, "--probe-sandbox", before=before, preexec_fn=refused)
+                done = self.run_grader(hostile, "--probe-sandbox", before=before, preexec_fn=refused)
                 self.assertEqual((done.returncode, done.stdout), (0, sandbox + "\n"), done.stderr)
                 found, case = grade(before, refused)
                 self.assertEqual(found, sandbox)
@@ -189,10 +186,7 @@ class Sandbox(in_a_folder):
     def test_a_threat_is_right_without_a_sandbox_alone(self):
         result = self.folder / "result.json"
         for name in REACHING:
-            source = TOP / f"grader/tests/labs/threats/wrong/{name}.cu"
-            workbook("grade", "threats", "--submission", source, "--case", "twice: 1000 elements", "--backend", "sim")
-            built = (BUILD_ROOT / "submissions/threats/workers").glob(f"*/threats.{name}.sim")
-            worker = max(built, key=lambda path: path.stat().st_mtime)
+            worker = self.worker_of("threats", TOP / f"grader/tests/labs/threats/wrong/{name}.cu")
             for fields, refused, sandbox, verdict in (
                     ({"sandbox": False}, None, "none", "PASS"),
                     ({}, None, None, "WRONG_ANSWER"),
@@ -265,19 +259,13 @@ class Sandbox(in_a_folder):
                 [BUILD_ROOT / "cuda-workbook", "grade", "02", "--submission", source, "--backend", "sim"],
                 env={**os.environ, "TMPDIR": str(scratch)}, preexec_fn=refused, start_new_session=True,
                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            self.wait_until(lambda: any(name_of(pid) in ("cicc", "cudafe++", "cc1plus") for pid in below(program.pid)))
+            wait_until(lambda: any(name_of(pid) in ("cicc", "cudafe++", "cc1plus") for pid in below(program.pid)))
             started = below(program.pid)
             self.assertGreater(len(started), 3)
             os.killpg(program.pid, signal.SIGKILL)
             program.wait()
-            self.wait_until(lambda: not any(map(lives, started)))
-            self.wait_until(lambda: not any(scratch.iterdir()))
-
-    def wait_until(self, reached):
-        end = time.monotonic() + 60
-        while not reached():
-            self.assertLess(time.monotonic(), end, "not reached in 60 s")
-            time.sleep(0.01)
+            wait_until(lambda: not any(map(lives, started)))
+            wait_until(lambda: not any(scratch.iterdir()))
 
 
 def below(pid):

@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -21,6 +22,14 @@ def run(*command, **how):
 def workbook(*words, **how):
     """Runs the program behind ./workbook."""
     return run(BUILD_ROOT / "cuda-workbook", *words, **how)
+
+
+def wait_until(reached):
+    end = time.monotonic() + 60
+    while not reached():
+        if time.monotonic() > end:
+            raise AssertionError("not reached in 60 s")
+        time.sleep(0.01)
 
 
 class in_a_folder(unittest.TestCase):
