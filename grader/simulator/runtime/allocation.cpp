@@ -14,20 +14,19 @@ namespace {
 
 constexpr std::size_t pitch_alignment = 512;
 constexpr std::size_t largest_pitch = 0x7fffffff; // cudaDeviceProp::memPitch
-constexpr std::uintptr_t page = 4096;
+constexpr address page = memory::page_bytes;
 
 // Host memory that cudaHostRegister made visible to kernels.
 struct registration {
     std::uint64_t bytes;        // as registered
-    address device;             // as seen by kernels
-    std::uintptr_t first_page;  // in the host's address space
+    address first_page;         // in the host's address space
     std::uint64_t mapped_bytes; // whole pages
     address mapped;             // the allocation that holds these pages
 };
 
 struct owned_memory {
-    std::set<address> starts; // allocated by this runtime and not freed
-    std::map<std::uintptr_t, registration> registered;
+    std::set<address> starts;                   // allocated by this runtime and not freed
+    std::map<address, registration> registered; // by host address
 };
 
 owned_memory &owned()
@@ -84,32 +83,33 @@ cudaError_t release_in(cudaStream_t stream, void *p)
     const allocation *a = nullptr;
     if (cudaError_t e = owned_allocation(p, "cudaFreeAsync", false, a); e != cudaSuccess) return e;
     owned().starts.erase(a->start);
-    task t;
-    t.type = cudaGraphNodeTypeMemFree;
-    t.run = [start = a->start] { free_allocation(start); };
-    return queue(stream, std::move(t));
+    return queue(stream, {cudaGraphNodeTypeMemFree, [at = a->start] { free_allocation(at); }});
 }
 
 const registration *registration_of(const void *p)
 {
-    const auto at = reinterpret_cast<std::uintptr_t>(p);
+    const address at = as_address(p);
     auto after = owned().registered.upper_bound(at);
     if (after == owned().registered.begin()) return nullptr;
     auto it = std::prev(after);
     return at - it->first < it->second.bytes ? &it->second : nullptr;
 }
 
+// The address at which kernels see registered memory.
+void *device_pointer(const registration &r, const void *p)
+{
+    return reinterpret_cast<void *>(r.mapped + (as_address(p) - r.first_page));
+}
+
 // Returns null also for memory of malloc in kernels: the host must not see how much that is.
 const allocation *live_allocation(const void *p)
 {
-    memory &m = memory::instance();
-    const allocation *a = m.contains(as_address(p)) ? m.find(as_address(p)) : nullptr;
-    const bool inside =
-        a && a->live && a->kind != memory_kind::heap && as_address(p) - a->start < a->bytes;
-    return inside ? a : nullptr;
+    const memory &m = memory::instance();
+    const allocation *a = m.in_one_allocation(as_address(p), 1) ? m.find(as_address(p)) : nullptr;
+    return a && a->kind != memory_kind::heap ? a : nullptr;
 }
 
-bool overlaps_registered(std::uintptr_t first, std::uintptr_t end)
+bool overlaps_registered(address first, address end)
 {
     return std::any_of(owned().registered.begin(), owned().registered.end(), [&](const auto &r) {
         return first < r.second.first_page + r.second.mapped_bytes && r.second.first_page < end;
@@ -120,12 +120,12 @@ bool overlaps_registered(std::uintptr_t first, std::uintptr_t end)
 // addresses then show the same bytes. Only whole pages can move.
 cudaError_t register_host(void *p, std::size_t bytes)
 {
-    const auto at = reinterpret_cast<std::uintptr_t>(p);
-    std::uintptr_t last = 0; // in whole pages, too
+    const address at = as_address(p);
+    address last = 0; // in whole pages, too
     if (__builtin_add_overflow(at, bytes, &last) || __builtin_add_overflow(last, page, &last))
         return cudaErrorInvalidValue;
-    const std::uintptr_t first = at / page * page;
-    const std::uintptr_t end = (at + bytes + page - 1) / page * page;
+    const address first = at / page * page;
+    const address end = (at + bytes + page - 1) / page * page;
     if (overlaps_registered(first, end)) return cudaErrorHostMemoryAlreadyRegistered;
     memory &m = memory::instance();
     const auto start = m.allocate(end - first, memory_kind::pinned, current_device());
@@ -136,16 +136,15 @@ cudaError_t register_host(void *p, std::size_t bytes)
         return done == host_process::lent::refused ? cudaErrorOperatingSystem
                                                    : refuse("cudaHostRegister of a shared mapping");
     }
-    const address device = *start + (at - first);
     m.mark(*start, end - first, 0, addressable); // the rest of those pages is not registered
-    m.mark(device, bytes, addressable, 0);
-    owned().registered[at] = {bytes, device, first, end - first, *start};
+    m.mark(*start + (at - first), bytes, addressable, 0);
+    owned().registered[at] = {bytes, first, end - first, *start};
     return cudaSuccess;
 }
 
 cudaError_t unregister_host(void *p)
 {
-    auto it = owned().registered.find(reinterpret_cast<std::uintptr_t>(p));
+    auto it = owned().registered.find(as_address(p));
     if (it == owned().registered.end()) return cudaErrorHostMemoryNotRegistered;
     const registration r = it->second;
     if (!host().take_back(r.first_page, r.mapped_bytes)) return cudaErrorOperatingSystem;
@@ -154,12 +153,8 @@ cudaError_t unregister_host(void *p)
     return cudaSuccess;
 }
 
-} // namespace
-
-bool is_registered(const void *p) { return registration_of(p) != nullptr; }
-
 // Text for a failed allocation; explains a size that was negative before conversion.
-static std::string size_text(std::size_t bytes)
+std::string size_text(std::size_t bytes)
 {
     std::string words = "it was asked for " + std::to_string(bytes) + " bytes";
     if (const auto as_signed = static_cast<std::ptrdiff_t>(bytes); as_signed < 0)
@@ -167,6 +162,10 @@ static std::string size_text(std::size_t bytes)
                  ", becomes as a size_t";
     return words;
 }
+
+} // namespace
+
+bool is_registered(const void *p) { return registration_of(p) != nullptr; }
 
 cudaError_t allocate(void **out, std::size_t bytes, memory_kind kind, int device)
 {
@@ -183,15 +182,11 @@ cudaError_t allocate(void **out, std::size_t bytes, memory_kind kind, int device
 
 void free_all(int device)
 {
-    memory &m = memory::instance();
-    auto &starts = owned().starts;
-    for (auto it = starts.begin(); it != starts.end();)
-        if (m.find(*it)->device == device) {
-            free_allocation(*it);
-            it = starts.erase(it);
-        } else {
-            ++it;
-        }
+    std::erase_if(owned().starts, [device](address start) {
+        const bool of_it = memory::instance().find(start)->device == device;
+        if (of_it) free_allocation(start);
+        return of_it;
+    });
 }
 
 } // namespace simulator::runtime
@@ -297,8 +292,7 @@ cudaError_t cudaHostGetDevicePointer(void **out, void *host, unsigned flags)
     return call([&] {
         if (!out || flags) return cudaErrorInvalidValue;
         if (const registration *r = registration_of(host)) {
-            const auto start = r->first_page + (r->device - r->mapped);
-            *out = reinterpret_cast<void *>(r->device + (as_address(host) - start));
+            *out = device_pointer(*r, host);
             return cudaSuccess;
         }
         const allocation *a = live_allocation(host);
@@ -339,9 +333,8 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *out, const void *p)
         out->hostPointer = const_cast<void *>(p);
         if (const registration *r = registration_of(p)) {
             out->type = cudaMemoryTypeHost;
-            out->device = memory::instance().find(r->device)->device;
-            const auto start = r->first_page + (r->device - r->mapped);
-            out->devicePointer = reinterpret_cast<void *>(r->device + (as_address(p) - start));
+            out->device = memory::instance().find(r->mapped)->device;
+            out->devicePointer = device_pointer(*r, p);
             return cudaSuccess;
         }
         const allocation *a = live_allocation(p);

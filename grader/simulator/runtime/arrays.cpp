@@ -105,16 +105,6 @@ outside_texture outside_of(cudaTextureAddressMode m)
                                         : outside_texture::clamp;
 }
 
-// Requires linear device memory of `bytes` bytes within one allocation.
-cudaError_t check_memory(const void *p, std::uint64_t bytes)
-{
-    memory &m = memory::instance();
-    const auto at = reinterpret_cast<address>(p);
-    const allocation *a = m.contains(at) ? m.find(at) : nullptr;
-    const bool fits = a && a->live && at - a->start < a->bytes && bytes <= a->start + a->bytes - at;
-    return fits ? cudaSuccess : cudaErrorInvalidValue;
-}
-
 cudaError_t take_array(cudaArray_t array, texture &t)
 {
     if (!is_array(array)) return cudaErrorInvalidResourceHandle;
@@ -140,7 +130,9 @@ cudaError_t take_linear(const cudaResourceDesc &r, texture &t)
     t.buffer = true;
     t.size[0] = l.sizeInBytes / t.texel_bytes();
     if (t.start % 512) return cudaErrorInvalidValue; // cudaDeviceProp::textureAlignment
-    return t.size[0] ? check_memory(l.devPtr, l.sizeInBytes) : cudaErrorInvalidValue;
+    return t.size[0] && memory::instance().in_one_allocation(t.start, l.sizeInBytes)
+               ? cudaSuccess
+               : cudaErrorInvalidValue;
 }
 
 cudaError_t take_plane(const cudaResourceDesc &r, texture &t)
@@ -159,7 +151,8 @@ cudaError_t take_plane(const cudaResourceDesc &r, texture &t)
         __builtin_mul_overflow(p.pitchInBytes, p.height - 1, &bytes) ||
         __builtin_add_overflow(bytes, row, &bytes))
         return cudaErrorInvalidValue;
-    return check_memory(p.devPtr, bytes);
+    return memory::instance().in_one_allocation(t.start, bytes) ? cudaSuccess
+                                                                : cudaErrorInvalidValue;
 }
 
 cudaError_t take_resource(const cudaResourceDesc &r, texture &t)
@@ -246,19 +239,20 @@ cudaError_t copy_plane(const char *function, bool to_array, cudaArray_t array, s
                        std::size_t y, const void *memory, std::size_t pitch, std::size_t width,
                        std::size_t height, cudaMemcpyKind kind, cudaStream_t stream, until end)
 {
-    if (!valid(stream)) return cudaErrorInvalidResourceHandle;
-    if (!is_array(array)) return cudaErrorInvalidResourceHandle;
-    const box size{width, height};
-    if (size.empty()) return cudaSuccess;
-    std::byte *at = nullptr;
-    layout rows;
-    if (cudaError_t e = place_in(array, {x, y, 0}, size, at, rows); e != cudaSuccess)
-        return fail_because(e, rows_text(x + width, y + height) +
-                                   " do not fit the array, which has " +
-                                   rows_text(array->extent.width * array->element, array->rows));
-    copy_request r{function, at, rows, memory, {pitch}, size, kind};
-    if (!to_array) r = {function, const_cast<void *>(memory), {pitch}, at, rows, size, kind};
-    return copy(r, stream, end);
+    return in(stream, [&] {
+        if (!is_array(array)) return cudaErrorInvalidResourceHandle;
+        const box size{width, height};
+        if (size.empty()) return cudaSuccess;
+        std::byte *at = nullptr;
+        layout rows;
+        if (cudaError_t e = place_in(array, {x, y, 0}, size, at, rows); e != cudaSuccess)
+            return fail_because(
+                e, rows_text(x + width, y + height) + " do not fit the array, which has " +
+                       rows_text(array->extent.width * array->element, array->rows));
+        copy_request r{function, at, rows, memory, {pitch}, size, kind};
+        if (!to_array) r = {function, const_cast<void *>(memory), {pitch}, at, rows, size, kind};
+        return copy(r, stream, end);
+    });
 }
 
 } // namespace
@@ -337,40 +331,32 @@ cudaError_t cudaMemcpy2DToArray(cudaArray_t to, std::size_t x, std::size_t y, co
                                 std::size_t pitch, std::size_t width, std::size_t height,
                                 cudaMemcpyKind kind)
 {
-    return call([&] {
-        return copy_plane("cudaMemcpy2DToArray", true, to, x, y, from, pitch, width, height, kind,
-                          nullptr, until::copied);
-    });
+    return copy_plane("cudaMemcpy2DToArray", true, to, x, y, from, pitch, width, height, kind,
+                      nullptr, until::copied);
 }
 
 cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, std::size_t x, std::size_t y, const void *from,
                                      std::size_t pitch, std::size_t width, std::size_t height,
                                      cudaMemcpyKind kind, cudaStream_t stream)
 {
-    return call([&] {
-        return copy_plane("cudaMemcpy2DToArrayAsync", true, to, x, y, from, pitch, width, height,
-                          kind, stream, until::queued);
-    });
+    return copy_plane("cudaMemcpy2DToArrayAsync", true, to, x, y, from, pitch, width, height, kind,
+                      stream, until::queued);
 }
 
 cudaError_t cudaMemcpy2DFromArray(void *to, std::size_t pitch, cudaArray_const_t from,
                                   std::size_t x, std::size_t y, std::size_t width,
                                   std::size_t height, cudaMemcpyKind kind)
 {
-    return call([&] {
-        return copy_plane("cudaMemcpy2DFromArray", false, const_cast<cudaArray_t>(from), x, y, to,
-                          pitch, width, height, kind, nullptr, until::copied);
-    });
+    return copy_plane("cudaMemcpy2DFromArray", false, const_cast<cudaArray_t>(from), x, y, to,
+                      pitch, width, height, kind, nullptr, until::copied);
 }
 
 cudaError_t cudaMemcpy2DFromArrayAsync(void *to, std::size_t pitch, cudaArray_const_t from,
                                        std::size_t x, std::size_t y, std::size_t width,
                                        std::size_t height, cudaMemcpyKind kind, cudaStream_t stream)
 {
-    return call([&] {
-        return copy_plane("cudaMemcpy2DFromArrayAsync", false, const_cast<cudaArray_t>(from), x, y,
-                          to, pitch, width, height, kind, stream, until::queued);
-    });
+    return copy_plane("cudaMemcpy2DFromArrayAsync", false, const_cast<cudaArray_t>(from), x, y, to,
+                      pitch, width, height, kind, stream, until::queued);
 }
 
 cudaError_t cudaCreateTextureObject(cudaTextureObject_t *out, const cudaResourceDesc *resource,

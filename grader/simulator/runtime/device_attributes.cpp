@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <map>
 
 namespace simulator::runtime {
 
@@ -55,117 +56,99 @@ cudaDeviceProp properties(int device)
     return out;
 }
 
-// Maps attributes of cudaDeviceGetAttribute to the device properties with the same value.
-struct property_attribute {
-    cudaDeviceAttr attribute;
-    int (*value)(const cudaDeviceProp &);
-};
-
-const property_attribute property_attributes[] = {
-    {cudaDevAttrMaxTexture1DLinearWidth, [](const auto &) { return texels_of_linear_memory; }},
-    {cudaDevAttrMaxTexture1DWidth, [](const auto &p) { return p.maxTexture1D; }},
-    {cudaDevAttrMaxTexture2DWidth, [](const auto &p) { return p.maxTexture2D[0]; }},
-    {cudaDevAttrMaxTexture2DHeight, [](const auto &p) { return p.maxTexture2D[1]; }},
-    {cudaDevAttrMaxTexture2DLinearWidth, [](const auto &p) { return p.maxTexture2DLinear[0]; }},
-    {cudaDevAttrMaxTexture2DLinearHeight, [](const auto &p) { return p.maxTexture2DLinear[1]; }},
-    {cudaDevAttrMaxTexture2DLinearPitch, [](const auto &p) { return p.maxTexture2DLinear[2]; }},
-    {cudaDevAttrMaxTexture3DWidth, [](const auto &p) { return p.maxTexture3D[0]; }},
-    {cudaDevAttrMaxTexture3DHeight, [](const auto &p) { return p.maxTexture3D[1]; }},
-    {cudaDevAttrMaxTexture3DDepth, [](const auto &p) { return p.maxTexture3D[2]; }},
-    {cudaDevAttrMaxThreadsPerBlock, [](const auto &p) { return p.maxThreadsPerBlock; }},
-    {cudaDevAttrMaxBlockDimX, [](const auto &p) { return p.maxThreadsDim[0]; }},
-    {cudaDevAttrMaxBlockDimY, [](const auto &p) { return p.maxThreadsDim[1]; }},
-    {cudaDevAttrMaxBlockDimZ, [](const auto &p) { return p.maxThreadsDim[2]; }},
-    {cudaDevAttrMaxGridDimX, [](const auto &p) { return p.maxGridSize[0]; }},
-    {cudaDevAttrMaxGridDimY, [](const auto &p) { return p.maxGridSize[1]; }},
-    {cudaDevAttrMaxGridDimZ, [](const auto &p) { return p.maxGridSize[2]; }},
-    {cudaDevAttrMaxSharedMemoryPerBlock, [](const auto &p) { return int(p.sharedMemPerBlock); }},
-    {cudaDevAttrMaxSharedMemoryPerBlockOptin,
-     [](const auto &p) { return int(p.sharedMemPerBlockOptin); }},
-    {cudaDevAttrMaxSharedMemoryPerMultiprocessor,
-     [](const auto &p) { return int(p.sharedMemPerMultiprocessor); }},
-    {cudaDevAttrReservedSharedMemoryPerBlock,
-     [](const auto &p) { return int(p.reservedSharedMemPerBlock); }},
-    {cudaDevAttrTotalConstantMemory, [](const auto &p) { return int(p.totalConstMem); }},
-    {cudaDevAttrWarpSize, [](const auto &p) { return p.warpSize; }},
-    {cudaDevAttrMaxPitch, [](const auto &p) { return int(p.memPitch); }},
-    {cudaDevAttrMaxRegistersPerBlock, [](const auto &p) { return p.regsPerBlock; }},
-    {cudaDevAttrMaxRegistersPerMultiprocessor,
-     [](const auto &p) { return p.regsPerMultiprocessor; }},
-    {cudaDevAttrTextureAlignment, [](const auto &p) { return int(p.textureAlignment); }},
-    {cudaDevAttrTexturePitchAlignment, [](const auto &p) { return int(p.texturePitchAlignment); }},
-    {cudaDevAttrSurfaceAlignment, [](const auto &p) { return int(p.surfaceAlignment); }},
-    {cudaDevAttrGpuOverlap, [](const auto &p) { return int(p.asyncEngineCount > 0); }},
-    {cudaDevAttrAsyncEngineCount, [](const auto &p) { return p.asyncEngineCount; }},
-    {cudaDevAttrMultiProcessorCount, [](const auto &p) { return p.multiProcessorCount; }},
-    {cudaDevAttrMaxThreadsPerMultiProcessor,
-     [](const auto &p) { return p.maxThreadsPerMultiProcessor; }},
-    {cudaDevAttrMaxBlocksPerMultiprocessor,
-     [](const auto &p) { return p.maxBlocksPerMultiProcessor; }},
-    {cudaDevAttrCanMapHostMemory, [](const auto &p) { return p.canMapHostMemory; }},
-    {cudaDevAttrConcurrentKernels, [](const auto &p) { return p.concurrentKernels; }},
-    {cudaDevAttrUnifiedAddressing, [](const auto &p) { return p.unifiedAddressing; }},
-    {cudaDevAttrManagedMemory, [](const auto &p) { return p.managedMemory; }},
-    {cudaDevAttrConcurrentManagedAccess, [](const auto &p) { return p.concurrentManagedAccess; }},
-    {cudaDevAttrStreamPrioritiesSupported,
-     [](const auto &p) { return p.streamPrioritiesSupported; }},
-    {cudaDevAttrGlobalL1CacheSupported, [](const auto &p) { return p.globalL1CacheSupported; }},
-    {cudaDevAttrLocalL1CacheSupported, [](const auto &p) { return p.localL1CacheSupported; }},
-    {cudaDevAttrL2CacheSize, [](const auto &p) { return p.l2CacheSize; }},
-    {cudaDevAttrMaxPersistingL2CacheSize, [](const auto &p) { return p.persistingL2CacheMaxSize; }},
-    {cudaDevAttrComputeCapabilityMajor, [](const auto &p) { return p.major; }},
-    {cudaDevAttrComputeCapabilityMinor, [](const auto &p) { return p.minor; }},
-    {cudaDevAttrCooperativeLaunch, [](const auto &p) { return p.cooperativeLaunch; }},
-    {cudaDevAttrMemoryPoolsSupported, [](const auto &p) { return p.memoryPoolsSupported; }},
-    {cudaDevAttrHostRegisterSupported, [](const auto &p) { return p.hostRegisterSupported; }},
-    {cudaDevAttrPciBusId, [](const auto &p) { return p.pciBusID; }},
-};
-
-// Attributes that the simulated device answers with "no" or "none".
-const cudaDeviceAttr zero_attributes[] = {
-    cudaDevAttrClockRate, // %clock counts steps, which have no rate
-    cudaDevAttrMemoryClockRate,
-    cudaDevAttrGlobalMemoryBusWidth,
-    cudaDevAttrKernelExecTimeout,
-    cudaDevAttrIntegrated,
-    cudaDevAttrComputeMode,
-    cudaDevAttrEccEnabled,
-    cudaDevAttrPciDeviceId,
-    cudaDevAttrPciDomainId,
-    cudaDevAttrTccDriver,
-    cudaDevAttrIsMultiGpuBoard,
-    cudaDevAttrMultiGpuBoardGroupID,
-    cudaDevAttrHostNativeAtomicSupported,
-    cudaDevAttrPageableMemoryAccess,
-    cudaDevAttrComputePreemptionSupported,
-    cudaDevAttrCanUseHostPointerForRegisteredMem,
-    cudaDevAttrPageableMemoryAccessUsesHostPageTables,
-    cudaDevAttrDirectManagedMemAccessFromHost,
-    cudaDevAttrMaxAccessPolicyWindowSize,
-    cudaDevAttrSparseCudaArraySupported,
-    cudaDevAttrHostRegisterReadOnlySupported,
-    cudaDevAttrGPUDirectRDMASupported,
-    cudaDevAttrClusterLaunch,
-    cudaDevAttrDeferredMappingCudaArraySupported,
-    cudaDevAttrIpcEventSupport,
-    cudaDevAttrMpsEnabled,
-};
+std::map<cudaDeviceAttr, int> attributes(const cudaDeviceProp &p)
+{
+    return {
+        {cudaDevAttrMaxTexture1DLinearWidth, texels_of_linear_memory},
+        {cudaDevAttrMaxTexture1DWidth, p.maxTexture1D},
+        {cudaDevAttrMaxTexture2DWidth, p.maxTexture2D[0]},
+        {cudaDevAttrMaxTexture2DHeight, p.maxTexture2D[1]},
+        {cudaDevAttrMaxTexture2DLinearWidth, p.maxTexture2DLinear[0]},
+        {cudaDevAttrMaxTexture2DLinearHeight, p.maxTexture2DLinear[1]},
+        {cudaDevAttrMaxTexture2DLinearPitch, p.maxTexture2DLinear[2]},
+        {cudaDevAttrMaxTexture3DWidth, p.maxTexture3D[0]},
+        {cudaDevAttrMaxTexture3DHeight, p.maxTexture3D[1]},
+        {cudaDevAttrMaxTexture3DDepth, p.maxTexture3D[2]},
+        {cudaDevAttrMaxThreadsPerBlock, p.maxThreadsPerBlock},
+        {cudaDevAttrMaxBlockDimX, p.maxThreadsDim[0]},
+        {cudaDevAttrMaxBlockDimY, p.maxThreadsDim[1]},
+        {cudaDevAttrMaxBlockDimZ, p.maxThreadsDim[2]},
+        {cudaDevAttrMaxGridDimX, p.maxGridSize[0]},
+        {cudaDevAttrMaxGridDimY, p.maxGridSize[1]},
+        {cudaDevAttrMaxGridDimZ, p.maxGridSize[2]},
+        {cudaDevAttrMaxSharedMemoryPerBlock, int(p.sharedMemPerBlock)},
+        {cudaDevAttrMaxSharedMemoryPerBlockOptin, int(p.sharedMemPerBlockOptin)},
+        {cudaDevAttrMaxSharedMemoryPerMultiprocessor, int(p.sharedMemPerMultiprocessor)},
+        {cudaDevAttrReservedSharedMemoryPerBlock, int(p.reservedSharedMemPerBlock)},
+        {cudaDevAttrTotalConstantMemory, int(p.totalConstMem)},
+        {cudaDevAttrWarpSize, p.warpSize},
+        {cudaDevAttrMaxPitch, int(p.memPitch)},
+        {cudaDevAttrMaxRegistersPerBlock, p.regsPerBlock},
+        {cudaDevAttrMaxRegistersPerMultiprocessor, p.regsPerMultiprocessor},
+        {cudaDevAttrTextureAlignment, int(p.textureAlignment)},
+        {cudaDevAttrTexturePitchAlignment, int(p.texturePitchAlignment)},
+        {cudaDevAttrSurfaceAlignment, int(p.surfaceAlignment)},
+        {cudaDevAttrGpuOverlap, p.asyncEngineCount > 0},
+        {cudaDevAttrAsyncEngineCount, p.asyncEngineCount},
+        {cudaDevAttrMultiProcessorCount, p.multiProcessorCount},
+        {cudaDevAttrMaxThreadsPerMultiProcessor, p.maxThreadsPerMultiProcessor},
+        {cudaDevAttrMaxBlocksPerMultiprocessor, p.maxBlocksPerMultiProcessor},
+        {cudaDevAttrCanMapHostMemory, p.canMapHostMemory},
+        {cudaDevAttrConcurrentKernels, p.concurrentKernels},
+        {cudaDevAttrUnifiedAddressing, p.unifiedAddressing},
+        {cudaDevAttrManagedMemory, p.managedMemory},
+        {cudaDevAttrConcurrentManagedAccess, p.concurrentManagedAccess},
+        {cudaDevAttrStreamPrioritiesSupported, p.streamPrioritiesSupported},
+        {cudaDevAttrGlobalL1CacheSupported, p.globalL1CacheSupported},
+        {cudaDevAttrLocalL1CacheSupported, p.localL1CacheSupported},
+        {cudaDevAttrL2CacheSize, p.l2CacheSize},
+        {cudaDevAttrMaxPersistingL2CacheSize, p.persistingL2CacheMaxSize},
+        {cudaDevAttrComputeCapabilityMajor, p.major},
+        {cudaDevAttrComputeCapabilityMinor, p.minor},
+        {cudaDevAttrCooperativeLaunch, p.cooperativeLaunch},
+        {cudaDevAttrMemoryPoolsSupported, p.memoryPoolsSupported},
+        {cudaDevAttrHostRegisterSupported, p.hostRegisterSupported},
+        {cudaDevAttrPciBusId, p.pciBusID},
+        // The simulated device has none of these; %clock counts steps, which have no rate.
+        {cudaDevAttrClockRate, 0},
+        {cudaDevAttrMemoryClockRate, 0},
+        {cudaDevAttrGlobalMemoryBusWidth, 0},
+        {cudaDevAttrKernelExecTimeout, 0},
+        {cudaDevAttrIntegrated, 0},
+        {cudaDevAttrComputeMode, 0},
+        {cudaDevAttrEccEnabled, 0},
+        {cudaDevAttrPciDeviceId, 0},
+        {cudaDevAttrPciDomainId, 0},
+        {cudaDevAttrTccDriver, 0},
+        {cudaDevAttrIsMultiGpuBoard, 0},
+        {cudaDevAttrMultiGpuBoardGroupID, 0},
+        {cudaDevAttrHostNativeAtomicSupported, 0},
+        {cudaDevAttrPageableMemoryAccess, 0},
+        {cudaDevAttrComputePreemptionSupported, 0},
+        {cudaDevAttrCanUseHostPointerForRegisteredMem, 0},
+        {cudaDevAttrPageableMemoryAccessUsesHostPageTables, 0},
+        {cudaDevAttrDirectManagedMemAccessFromHost, 0},
+        {cudaDevAttrMaxAccessPolicyWindowSize, 0},
+        {cudaDevAttrSparseCudaArraySupported, 0},
+        {cudaDevAttrHostRegisterReadOnlySupported, 0},
+        {cudaDevAttrGPUDirectRDMASupported, 0},
+        {cudaDevAttrClusterLaunch, 0},
+        {cudaDevAttrDeferredMappingCudaArraySupported, 0},
+        {cudaDevAttrIpcEventSupport, 0},
+        {cudaDevAttrMpsEnabled, 0},
+    };
+}
 
 } // namespace
 
 cudaError_t attribute_of(int device, cudaDeviceAttr attribute, int &value)
 {
     if (!valid_device(device)) return cudaErrorInvalidDevice;
-    for (const auto &known : property_attributes)
-        if (known.attribute == attribute) {
-            value = known.value(properties(device));
-            return cudaSuccess;
-        }
-    for (const auto known : zero_attributes)
-        if (known == attribute) {
-            value = 0;
-            return cudaSuccess;
-        }
+    const auto known = attributes(properties(device));
+    if (const auto it = known.find(attribute); it != known.end()) {
+        value = it->second;
+        return cudaSuccess;
+    }
     return refuse(
         ("attribute " + std::to_string(attribute) + " of cudaDeviceGetAttribute").c_str());
 }

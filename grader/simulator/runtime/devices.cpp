@@ -82,7 +82,7 @@ std::uint8_t closed_memory(int device)
     std::uint8_t closed = 0, open = device_bit(device);
     for (int d = 0; d < device_count(); ++d)
         (d == device || device_state().peers.count({device, d}) ? open : closed) |= device_bit(d);
-    return device_count() > 1 ? closed & static_cast<std::uint8_t>(~open) : std::uint8_t{0};
+    return closed & static_cast<std::uint8_t>(~open);
 }
 
 bool valid_device(int device) { return device >= 0 && device < device_count(); }
@@ -224,7 +224,7 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
 {
     return call([&] {
         if (least) *least = 0;
-        if (greatest) *greatest = -5;
+        if (greatest) *greatest = greatest_priority;
         return cudaSuccess;
     });
 }

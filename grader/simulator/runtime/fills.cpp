@@ -59,27 +59,28 @@ void fill_now(const fill_request &r)
 // Checks and queues a fill; memory visible to the host is filled before the call returns.
 cudaError_t fill(const fill_request &r, cudaStream_t stream, until end)
 {
-    if (r.size.empty()) return cudaSuccess;
-    side target;
-    if (cudaError_t e = look_up(r, target); e != cudaSuccess) return e;
-    task t;
-    t.type = cudaGraphNodeTypeMemset;
-    t.run = [r] { fill_now(r); };
-    stream_state &s = state_of(stream);
-    const cudaError_t e = queue(stream, std::move(t));
-    if (e == cudaSuccess && !s.into && end == until::copied && target.host)
-        finish(r.function, {s.last});
-    return e;
+    return in(stream, [&] {
+        if (r.size.empty()) return cudaSuccess;
+        side target;
+        if (cudaError_t e = look_up(r, target); e != cudaSuccess) return e;
+        stream_state &s = state_of(stream);
+        const cudaError_t e = queue(stream, {cudaGraphNodeTypeMemset, [r] { fill_now(r); }});
+        if (e == cudaSuccess && !s.into && end == until::copied && target.host)
+            finish(r.function, {s.last});
+        return e;
+    });
 }
 
 cudaError_t fill_3d(const char *function, const cudaPitchedPtr &to, int value,
                     const cudaExtent &size, cudaStream_t stream, until end)
 {
-    std::byte *at = nullptr;
-    layout rows;
-    if (cudaError_t e = place_of(to, {}, at, rows); e != cudaSuccess) return e;
-    return fill({function, at, rows, byte_of(value), {size.width, size.height, size.depth}}, stream,
-                end);
+    return in(stream, [&] {
+        std::byte *at = nullptr;
+        layout rows;
+        if (cudaError_t e = place_of(to, {}, at, rows); e != cudaSuccess) return e;
+        return fill({function, at, rows, byte_of(value), {size.width, size.height, size.depth}},
+                    stream, end);
+    });
 }
 
 } // namespace
@@ -92,8 +93,7 @@ cudaError_t fill_task(const cudaMemsetParams &p, task &out)
     side target;
     if (__builtin_mul_overflow(p.width, p.elementSize, &r.size.width) || r.size.empty())
         return cudaErrorInvalidValue;
-    out.type = cudaGraphNodeTypeMemset;
-    out.run = [r] { fill_now(r); };
+    out = {cudaGraphNodeTypeMemset, [r] { fill_now(r); }};
     return look_up(r, target);
 }
 
@@ -106,46 +106,36 @@ extern "C" {
 
 cudaError_t cudaMemset(void *to, int value, std::size_t bytes)
 {
-    return call([&] {
-        return fill({"cudaMemset", to, {bytes}, byte_of(value), {bytes}}, nullptr, until::copied);
-    });
+    return fill({"cudaMemset", to, {bytes}, byte_of(value), {bytes}}, nullptr, until::copied);
 }
 
 cudaError_t cudaMemsetAsync(void *to, int value, std::size_t bytes, cudaStream_t stream)
 {
-    return in(stream, [&] {
-        return fill({"cudaMemsetAsync", to, {bytes}, byte_of(value), {bytes}}, stream,
-                    until::queued);
-    });
+    return fill({"cudaMemsetAsync", to, {bytes}, byte_of(value), {bytes}}, stream, until::queued);
 }
 
 cudaError_t cudaMemset2D(void *to, std::size_t pitch, int value, std::size_t width,
                          std::size_t height)
 {
-    return call([&] {
-        return fill({"cudaMemset2D", to, {pitch}, byte_of(value), {width, height}}, nullptr,
-                    until::copied);
-    });
+    return fill({"cudaMemset2D", to, {pitch}, byte_of(value), {width, height}}, nullptr,
+                until::copied);
 }
 
 cudaError_t cudaMemset2DAsync(void *to, std::size_t pitch, int value, std::size_t width,
                               std::size_t height, cudaStream_t stream)
 {
-    return in(stream, [&] {
-        return fill({"cudaMemset2DAsync", to, {pitch}, byte_of(value), {width, height}}, stream,
-                    until::queued);
-    });
+    return fill({"cudaMemset2DAsync", to, {pitch}, byte_of(value), {width, height}}, stream,
+                until::queued);
 }
 
 cudaError_t cudaMemset3D(cudaPitchedPtr to, int value, cudaExtent size)
 {
-    return call([&] { return fill_3d("cudaMemset3D", to, value, size, nullptr, until::copied); });
+    return fill_3d("cudaMemset3D", to, value, size, nullptr, until::copied);
 }
 
 cudaError_t cudaMemset3DAsync(cudaPitchedPtr to, int value, cudaExtent size, cudaStream_t stream)
 {
-    return in(stream,
-              [&] { return fill_3d("cudaMemset3DAsync", to, value, size, stream, until::queued); });
+    return fill_3d("cudaMemset3DAsync", to, value, size, stream, until::queued);
 }
 
 } // extern "C"

@@ -14,11 +14,14 @@ using namespace simulator;
 
 namespace {
 
+// Writes a text, cut to fit and null-terminated; `room` is not 0.
+void put(char *out, std::size_t room, const std::string &text)
+{
+    out[text.copy(out, room - 1)] = 0;
+}
 template <std::size_t room> void put(char (&out)[room], const std::string &text)
 {
-    const std::size_t n = std::min(text.size(), room - 1);
-    std::memcpy(out, text.data(), n);
-    out[n] = 0;
+    put(out, room, text);
 }
 
 void put(std::uint32_t (&out)[3], dim d) { out[0] = d.x, out[1] = d.y, out[2] = d.z; }
@@ -131,11 +134,7 @@ size_t simulator_findings(struct simulator_finding *out, size_t room)
 size_t simulator_counters(char *out, size_t room)
 {
     const std::string text = counters::instance().json(runtime::streams_and_events());
-    if (room) {
-        const std::size_t n = std::min(text.size(), room - 1);
-        std::memcpy(out, text.data(), n);
-        out[n] = 0;
-    }
+    if (room) put(out, room, text);
     return text.size();
 }
 

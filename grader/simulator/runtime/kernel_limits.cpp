@@ -28,8 +28,7 @@ std::string text_of(dim3 d)
            ")";
 }
 
-} // namespace
-
+// In bytes per block at launch.
 std::uint32_t dynamic_shared_limit(const resolved &k)
 {
     if (k.handle && k.handle->dynamic_shared) return *k.handle->dynamic_shared;
@@ -49,6 +48,20 @@ int blocks_per_multiprocessor(const kernel_info &info, int threads, std::size_t 
     const auto each = round_up(static_cast<std::uint32_t>(shared), 128) + 1024;
     return std::min<int>(blocks, static_cast<int>(p.shared_per_multiprocessor / each));
 }
+
+// Wraps the body of a call about a kernel; `fits`: its other arguments are valid.
+template <typename body_of_call>
+cudaError_t about(const void *function, bool fits, body_of_call body)
+{
+    return call([&] {
+        if (!fits) return cudaErrorInvalidValue;
+        resolved k;
+        const cudaError_t e = resolve(function, k);
+        return e == cudaSuccess ? body(k) : e;
+    });
+}
+
+} // namespace
 
 std::string refused_text(const kernel_info &info, dim3 grid, dim3 block, std::size_t dynamic_shared)
 {
@@ -86,10 +99,7 @@ extern "C" {
 
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *out, const void *function)
 {
-    return call([&] {
-        if (!out) return cudaErrorInvalidValue;
-        resolved k;
-        if (cudaError_t e = resolve(function, k); e != cudaSuccess) return e;
+    return about(function, out != nullptr, [&](const resolved &k) {
         *out = {};
         out->sharedSizeBytes = k.info->static_shared;
         out->localSizeBytes = k.info->local_bytes;
@@ -105,9 +115,7 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *out, const void *function)
 
 cudaError_t cudaFuncSetAttribute(const void *function, cudaFuncAttribute attribute, int value)
 {
-    return call([&] {
-        resolved k;
-        if (cudaError_t e = resolve(function, k); e != cudaSuccess) return e;
+    return about(function, true, [&](const resolved &k) {
         switch (attribute) {
         case cudaFuncAttributeMaxDynamicSharedMemorySize: {
             const std::int64_t max_dynamic = std::int64_t{profile().shared_per_block_optin} -
@@ -126,18 +134,13 @@ cudaError_t cudaFuncSetAttribute(const void *function, cudaFuncAttribute attribu
 
 cudaError_t cudaFuncSetCacheConfig(const void *function, cudaFuncCache)
 {
-    return call([&] {
-        resolved k;
-        return resolve(function, k);
-    });
+    return about(function, true, [](const resolved &) { return cudaSuccess; });
 }
 
 cudaError_t cudaFuncGetParamInfo(const void *function, std::size_t index, std::size_t *offset,
                                  std::size_t *bytes)
 {
-    return call([&] {
-        resolved k;
-        if (cudaError_t e = resolve(function, k); e != cudaSuccess) return e;
+    return about(function, true, [&](const resolved &k) {
         if (!offset || index >= k.info->parameters.size()) return cudaErrorInvalidValue;
         *offset = k.info->parameters[index].offset;
         if (bytes) *bytes = k.info->parameters[index].bytes;
@@ -159,10 +162,7 @@ cudaError_t cudaFuncGetName(const char **name, const void *function)
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
     int *blocks, const void *function, int threads, std::size_t dynamic_shared, unsigned)
 {
-    return call([&] {
-        if (!blocks || threads <= 0) return cudaErrorInvalidValue;
-        resolved k;
-        if (cudaError_t e = resolve(function, k); e != cudaSuccess) return e;
+    return about(function, blocks && threads > 0, [&](const resolved &k) {
         *blocks = blocks_per_multiprocessor(*k.info, threads, dynamic_shared);
         return cudaSuccess;
     });
@@ -178,10 +178,7 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const voi
 cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t *bytes, const void *function,
                                                       int blocks, int threads)
 {
-    return call([&] {
-        if (!bytes || blocks <= 0 || threads <= 0) return cudaErrorInvalidValue;
-        resolved k;
-        if (cudaError_t e = resolve(function, k); e != cudaSuccess) return e;
+    return about(function, bytes && blocks > 0 && threads > 0, [&](const resolved &k) {
         if (blocks > blocks_per_multiprocessor(*k.info, threads, 0)) return cudaErrorInvalidValue;
         const device_profile &p = profile();
         const std::uint32_t each =

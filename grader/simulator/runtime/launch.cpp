@@ -56,6 +56,8 @@ cudaError_t apply_attribute(const cudaLaunchAttribute &a, bool &cooperative)
     case cudaLaunchAttributeMemSyncDomainMap:
     case cudaLaunchAttributeMemSyncDomain:
     case cudaLaunchAttributeNvlinkUtilCentricScheduling:
+    // Kernels in one stream never overlap here, which this attribute permits.
+    case cudaLaunchAttributeProgrammaticStreamSerialization:
         return cudaSuccess;
     case cudaLaunchAttributeClusterDimension: {
         const auto &d = a.val.clusterDim;
@@ -63,9 +65,6 @@ cudaError_t apply_attribute(const cudaLaunchAttribute &a, bool &cooperative)
                    ? cudaSuccess
                    : refuse("thread block clusters (compute 8.0 has none)");
     }
-    case cudaLaunchAttributeProgrammaticStreamSerialization:
-        // Kernels in one stream never overlap here, which the attribute permits.
-        return cudaSuccess;
     case cudaLaunchAttributeProgrammaticEvent:
         return refuse("cudaLaunchAttributeProgrammaticEvent");
     case cudaLaunchAttributeLaunchCompletionEvent:
@@ -159,6 +158,8 @@ cudaError_t prepare(const void *function, dim3 grid, dim3 block, void **argument
     return cudaSuccess;
 }
 
+namespace {
+
 cudaError_t run(const void *function, dim3 grid, dim3 block, void **arguments,
                 std::size_t dynamic_shared, cudaStream_t stream, bool cooperative)
 {
@@ -176,6 +177,7 @@ cudaError_t run(const void *function, dim3 grid, dim3 block, void **arguments,
     return queue(stream, std::move(t));
 }
 
+} // namespace
 } // namespace simulator::runtime
 
 using namespace simulator;

@@ -15,9 +15,10 @@ namespace simulator::runtime {
 
 namespace {
 
+// Locations that are not set have cudaMemLocationTypeInvalid.
 struct page_state {
     bool read_mostly = false;
-    std::optional<cudaMemLocation> preferred, prefetched;
+    cudaMemLocation preferred = {}, prefetched = {};
     std::set<int> accessed_by; // devices; cudaCpuDeviceId: the host
 };
 
@@ -35,13 +36,11 @@ struct range {
 // Prefetches and advice apply only to managed memory, in whole pages.
 cudaError_t managed_range(const void *p, std::size_t bytes, range &out)
 {
-    memory &m = memory::instance();
-    const auto at = reinterpret_cast<address>(p);
-    const allocation *a = m.contains(at) ? m.find(at) : nullptr;
-    const bool fits = a && a->live && a->kind == memory_kind::managed && bytes &&
-                      at - a->start < a->bytes && bytes <= a->start + a->bytes - at;
-    if (!fits) return cudaErrorInvalidValue;
-    constexpr address page = 4096;
+    const memory &m = memory::instance();
+    const address at = as_address(p);
+    if (!bytes || !m.in_one_allocation(at, bytes) || m.find(at)->kind != memory_kind::managed)
+        return cudaErrorInvalidValue;
+    constexpr address page = memory::page_bytes;
     out = {at / page * page, (at + bytes + page - 1) / page * page};
     return cudaSuccess;
 }
@@ -62,6 +61,7 @@ cudaError_t known_location(cudaMemLocation where)
 
 int number_of(cudaMemLocation where)
 {
+    if (where.type == cudaMemLocationTypeInvalid) return cudaInvalidDeviceId;
     return where.type == cudaMemLocationTypeDevice ? where.id : cudaCpuDeviceId;
 }
 
@@ -93,7 +93,7 @@ void advise(page_state &s, cudaMemoryAdvise advice, cudaMemLocation where)
         s.preferred = where;
         break;
     case cudaMemAdviseUnsetPreferredLocation:
-        s.preferred.reset();
+        s.preferred = {};
         break;
     case cudaMemAdviseSetAccessedBy:
         s.accessed_by.insert(number_of(where));
@@ -103,10 +103,9 @@ void advise(page_state &s, cudaMemoryAdvise advice, cudaMemLocation where)
     }
 }
 
-bool same(const std::optional<cudaMemLocation> &a, const std::optional<cudaMemLocation> &b)
+bool same(cudaMemLocation a, cudaMemLocation b)
 {
-    return a.has_value() == b.has_value() &&
-           (!a || (a->type == b->type && number_of(*a) == number_of(*b)));
+    return a.type == b.type && number_of(a) == number_of(b);
 }
 
 // Returns the common state of all pages in a range; a location only if all pages have the same.
@@ -119,21 +118,11 @@ page_state common(const range &r)
             return;
         }
         all->read_mostly = all->read_mostly && s.read_mostly;
-        if (!same(all->preferred, s.preferred)) all->preferred.reset();
-        if (!same(all->prefetched, s.prefetched)) all->prefetched.reset();
+        if (!same(all->preferred, s.preferred)) all->preferred = {};
+        if (!same(all->prefetched, s.prefetched)) all->prefetched = {};
         std::erase_if(all->accessed_by, [&](int d) { return !s.accessed_by.count(d); });
     });
     return *all;
-}
-
-int number_of(const std::optional<cudaMemLocation> &l)
-{
-    return l ? number_of(*l) : cudaInvalidDeviceId;
-}
-
-int type_of(const std::optional<cudaMemLocation> &l)
-{
-    return l ? l->type : cudaMemLocationTypeInvalid;
 }
 
 cudaError_t attribute_of(void *data, std::size_t bytes, cudaMemRangeAttribute attribute,
@@ -165,10 +154,10 @@ cudaError_t attribute_of(void *data, std::size_t bytes, cudaMemRangeAttribute at
         *out = number_of(s.prefetched);
         return cudaSuccess;
     case cudaMemRangeAttributePreferredLocationType:
-        *out = type_of(s.preferred);
+        *out = s.preferred.type;
         return cudaSuccess;
     case cudaMemRangeAttributeLastPrefetchLocationType:
-        *out = type_of(s.prefetched);
+        *out = s.prefetched.type;
         return cudaSuccess;
     default:
         return cudaErrorInvalidValue;
@@ -176,7 +165,6 @@ cudaError_t attribute_of(void *data, std::size_t bytes, cudaMemRangeAttribute at
 }
 
 } // namespace
-
 } // namespace simulator::runtime
 
 using namespace simulator;

@@ -67,31 +67,16 @@ void report_unsupported(const std::string &why)
 module *load(binary &from, int device)
 {
     if (auto it = from.modules.find(device); it != from.modules.end()) return &it->second;
-    if (from.error != cudaSuccess && !from.refused_for.empty())
-        fail_because(from.error, from.refused_for);
-    if (from.error != cudaSuccess) return nullptr;
+    if (from.error != cudaSuccess) {
+        if (!from.refused_for.empty()) fail_because(from.error, from.refused_for);
+        return nullptr;
+    }
     device_count(); // decides if variables are marked with their device
-    const auto failed = [&from](cudaError_t error, const std::string &why) {
-        from.error = error;
-        report_unsupported(why);
-        return nullptr;
-    };
-    const auto refused = [&from](const std::string &why) {
-        from.refused_for = why;
-        from.error = fail_because(cudaErrorInvalidPtx, why);
-        return nullptr;
-    };
-
-    std::string text;
+    cudaError_t unusable = cudaErrorNoKernelImageForDevice;
     try {
         const int architecture = profile().major * 10 + profile().minor;
-        text = link_ptx(ptx_of(from.images(), architecture));
-    } catch (const ptx::refused &e) {
-        return refused(e.what());
-    } catch (const std::runtime_error &e) {
-        return failed(cudaErrorNoKernelImageForDevice, e.what());
-    }
-    try {
+        const std::string text = link_ptx(ptx_of(from.images(), architecture));
+        unusable = cudaErrorInvalidPtx;
         module &code =
             from.modules.emplace(device, module(text, device, &from.managed_at)).first->second;
         for (const auto &m : from.managed)
@@ -100,10 +85,13 @@ module *load(binary &from, int device)
                              reinterpret_cast<const std::byte *>(&v->start));
         return &code;
     } catch (const ptx::refused &e) {
-        return refused(e.what());
+        from.refused_for = e.what();
+        from.error = fail_because(cudaErrorInvalidPtx, e.what());
     } catch (const std::runtime_error &e) {
-        return failed(cudaErrorInvalidPtx, e.what());
+        from.error = unusable;
+        report_unsupported(e.what());
     }
+    return nullptr;
 }
 
 } // namespace

@@ -65,9 +65,7 @@ std::string text_of(const finding &f)
     if (!f.file.empty()) text += ", " + f.file + ":" + std::to_string(f.line);
     // A place outside kernels has no thread.
     if (f.line) text += ", block " + text_of(f.block) + ", thread " + text_of(f.thread);
-    if (f.kind == finding_kind::barrier)
-        text += ": " + f.where;
-    else if (f.host_call && !f.where.empty())
+    if (f.kind == finding_kind::barrier || (f.host_call && !f.where.empty()))
         text += ": " + f.where;
     else if (!f.where.empty())
         text += std::string(": ") + (f.write ? "writes " : "reads ") + std::to_string(f.bytes) +

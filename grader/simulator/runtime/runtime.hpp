@@ -73,9 +73,9 @@ bool can_be_peer(int device, int peer);
 void revoke_pool_access(); // from devices that may not be peers any more
 // True if either device has peer access, so a copy is not staged on the host.
 bool copies_directly(int from, int to);
-
 // The minimum for all compute capabilities in the CUDA guide.
 constexpr int texels_of_linear_memory = 1 << 27;
+
 // Kernels, found by their host function or by the handle of __cudaGetKernel.
 struct kernel;
 struct resolved {
@@ -91,11 +91,6 @@ std::string refused_text(const kernel_info &, dim3 grid, dim3 block, std::size_t
 // Fails with cudaErrorInvalidDeviceFunction, cudaErrorNoKernelImageForDevice or
 // cudaErrorInvalidPtx.
 cudaError_t resolve(const void *function, resolved &out);
-// Max dynamic shared bytes per block at launch.
-std::uint32_t dynamic_shared_limit(const resolved &k);
-int blocks_per_multiprocessor(const kernel_info &info, int threads, std::size_t dynamic_shared);
-cudaError_t run(const void *function, dim3 grid, dim3 block, void **arguments,
-                std::size_t dynamic_shared, cudaStream_t stream, bool cooperative);
 // Returns the handle of a fat binary; its images are read at first use.
 void **register_binary(std::function<fat_binary()> images);
 // Returns the size in bytes of each kernel parameter; fails like `resolve`.

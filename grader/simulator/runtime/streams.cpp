@@ -17,32 +17,18 @@ std::set<cudaEvent_t> &events()
     return *one;
 }
 
-constexpr int greatest_priority = -5;
-
-bool is_default(cudaStream_t s) { return is_legacy(s) || s == cudaStreamPerThread; }
-
-cudaError_t create(cudaStream_t *out, unsigned flags, int priority)
-{
-    if (!out || (flags & ~unsigned{cudaStreamNonBlocking})) return cudaErrorInvalidValue;
-    priority = std::clamp(priority, greatest_priority, 0);
-    static unsigned long long next_id = 16; // lower numbers are the default streams
-    *out = new CUstream_st{{flags, priority, current_device(), next_id++}};
-    add_stream(*out);
-    return cudaSuccess;
-}
-
 cudaError_t check(cudaEvent_t e)
 {
     return events().count(e) ? cudaSuccess : cudaErrorInvalidResourceHandle;
 }
 
-// Reads a property of a stream after checking the handle and the output pointer.
-template <typename T, typename function> cudaError_t read(cudaStream_t s, T *out, function property)
+// Reads a field of a stream's state after checking the handle and the output pointer.
+template <typename T> cudaError_t read(cudaStream_t s, T *out, T stream_state::*field)
 {
     return call([&] {
         if (!out) return cudaErrorInvalidValue;
         if (!valid(s)) return cudaErrorInvalidResourceHandle;
-        *out = property(state_of(s));
+        *out = state_of(s).*field;
         return cudaSuccess;
     });
 }
@@ -61,9 +47,7 @@ cudaError_t record_event(cudaEvent_t e, cudaStream_t stream)
     e->into = s.into;
     e->nodes = s.tail;
     if (s.into) return cudaSuccess;
-    task mark;
-    mark.type = cudaGraphNodeTypeEventRecord;
-    e->at = queue(s, std::move(mark));
+    e->at = queue(s, {cudaGraphNodeTypeEventRecord});
     return cudaSuccess;
 }
 
@@ -88,19 +72,9 @@ cudaError_t wait_for_event(cudaStream_t stream, cudaEvent_t e)
     return cudaSuccess;
 }
 
-// Queues a host function of the program.
-cudaError_t queue_host(cudaStream_t s, std::function<void()> function, bool despite_fault)
-{
-    task t;
-    t.type = cudaGraphNodeTypeHost;
-    t.run = std::move(function);
-    t.despite_fault = despite_fault;
-    return queue(s, std::move(t));
-}
-
 template <typename function> cudaError_t with_state(cudaStream_t s, function body)
 {
-    return call([&] { return valid(s) ? body(state_of(s)) : cudaErrorInvalidResourceHandle; });
+    return in(s, [&] { return body(state_of(s)); });
 }
 
 // An event's state can be queried unless it was recorded in a capture.
@@ -111,9 +85,6 @@ template <typename function> cudaError_t at(cudaEvent_t e, function body)
         return e->into ? cudaErrorCapturedEvent : body();
     });
 }
-
-// The fault surfaced by the work that the host has just waited for.
-cudaError_t after_waiting() { return standing_fault(); }
 
 // Attributes that are accepted because they do not change results.
 bool known_attribute(cudaStreamAttrID which)
@@ -137,23 +108,30 @@ extern "C" {
 
 cudaError_t cudaStreamCreate(cudaStream_t *out)
 {
-    return call([&] { return create(out, cudaStreamDefault, 0); });
+    return cudaStreamCreateWithPriority(out, cudaStreamDefault, 0);
 }
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *out, unsigned flags)
 {
-    return call([&] { return create(out, flags, 0); });
+    return cudaStreamCreateWithPriority(out, flags, 0);
 }
 
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t *out, unsigned flags, int priority)
 {
-    return call([&] { return create(out, flags, priority); });
+    return call([&] {
+        if (!out || (flags & ~unsigned{cudaStreamNonBlocking})) return cudaErrorInvalidValue;
+        static unsigned long long next_id = 16; // lower numbers are the default streams
+        *out = new CUstream_st{
+            {flags, std::clamp(priority, greatest_priority, 0), current_device(), next_id++}};
+        add_stream(*out);
+        return cudaSuccess;
+    });
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t s)
 {
     return call([&] {
-        if (is_default(s) || !remove_stream(s)) return cudaErrorInvalidResourceHandle;
+        if (!remove_stream(s)) return cudaErrorInvalidResourceHandle; // a default stream, too
         forget(*s);
         delete s;
         return cudaSuccess;
@@ -165,7 +143,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t s)
     return with_state(s, [&](stream_state &state) {
         if (cudaError_t e = refuse_if_capturing(state); e != cudaSuccess) return e;
         finish("cudaStreamSynchronize", front_of(state));
-        return after_waiting();
+        return standing_fault();
     });
 }
 
@@ -174,29 +152,29 @@ cudaError_t cudaStreamQuery(cudaStream_t s)
     return with_state(s, [&](stream_state &state) {
         if (cudaError_t e = refuse_if_capturing(state); e != cudaSuccess) return e;
         const bool ended = poll("cudaStreamQuery", front_of(state));
-        const cudaError_t e = after_waiting();
+        const cudaError_t e = standing_fault();
         return e != cudaSuccess || ended ? e : cudaErrorNotReady;
     });
 }
 
 cudaError_t cudaStreamGetPriority(cudaStream_t s, int *out)
 {
-    return read(s, out, [](const stream_state &x) { return x.priority; });
+    return read(s, out, &stream_state::priority);
 }
 
 cudaError_t cudaStreamGetFlags(cudaStream_t s, unsigned *out)
 {
-    return read(s, out, [](const stream_state &x) { return x.flags; });
+    return read(s, out, &stream_state::flags);
 }
 
 cudaError_t cudaStreamGetId(cudaStream_t s, unsigned long long *out)
 {
-    return read(s, out, [](const stream_state &x) { return x.id; });
+    return read(s, out, &stream_state::id);
 }
 
 cudaError_t cudaStreamGetDevice(cudaStream_t s, int *out)
 {
-    return read(s, out, [](const stream_state &x) { return x.device; });
+    return read(s, out, &stream_state::device);
 }
 
 cudaError_t cudaStreamSetAttribute(cudaStream_t s, cudaStreamAttrID which,
@@ -250,8 +228,8 @@ cudaError_t cudaStreamAddCallback(cudaStream_t s, cudaStreamCallback_t callback,
         if (!valid(s)) return cudaErrorInvalidResourceHandle;
         if (cudaError_t e = refuse_if_capturing(state_of(s)); e != cudaSuccess) return e;
         // The callback receives the fault, so it runs even after one, unlike a host function.
-        return queue_host(
-            s, [=] { simulator::host().call(callback, s, current_fault(), data); }, true);
+        const auto run = [=] { host().call(callback, s, current_fault(), data); };
+        return queue(s, {cudaGraphNodeTypeHost, run, true});
     });
 }
 
@@ -259,14 +237,13 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t s, cudaHostFn_t function, void *data
 {
     return call([&] {
         if (!function) return cudaErrorInvalidValue;
-        return queue_host(
-            s, [=] { simulator::host().call(function, data); }, false);
+        return queue(s, {cudaGraphNodeTypeHost, [=] { host().call(function, data); }});
     });
 }
 
 cudaError_t cudaStreamAttachMemAsync(cudaStream_t s, void *, std::size_t, unsigned)
 {
-    return with_state(s, [](stream_state &) { return cudaSuccess; });
+    return in(s, [] { return cudaSuccess; });
 }
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *out, unsigned flags)
@@ -312,7 +289,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t e)
 {
     return at(e, [&] {
         finish("cudaEventSynchronize", {e->at});
-        return after_waiting();
+        return standing_fault();
     });
 }
 
@@ -320,7 +297,7 @@ cudaError_t cudaEventQuery(cudaEvent_t e)
 {
     return at(e, [&] {
         const bool ended = poll("cudaEventQuery", {e->at});
-        const cudaError_t error = after_waiting();
+        const cudaError_t error = standing_fault();
         return error != cudaSuccess || ended ? error : cudaErrorNotReady;
     });
 }
@@ -337,9 +314,8 @@ cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end)
                 return cudaErrorInvalidResourceHandle;
         if (start->into || end->into) return cudaErrorCapturedEvent;
         if (!start->at->ended || !end->at->ended) return cudaErrorNotReady;
-        ++simulator::counters::instance().transfers.commands;
-        const double ticks =
-            simulator::timeline::instance().between(start->at->step, end->at->step);
+        ++counters::instance().transfers.commands;
+        const double ticks = timeline::instance().between(start->at->step, end->at->step);
         *ms = static_cast<float>(ticks * 1e-6);
         return cudaSuccess;
     });

@@ -19,24 +19,21 @@ cudaError_t part_of(const void *symbol, std::size_t bytes, std::size_t offset, v
     return cudaSuccess;
 }
 
-cudaError_t to_symbol(const char *function, const void *symbol, const void *from, std::size_t bytes,
-                      std::size_t offset, cudaMemcpyKind kind, cudaStream_t stream, until end)
+// Copies between a variable and other memory, which is the source if `to_symbol` is true.
+cudaError_t copy_symbol(const char *function, bool to_symbol, const void *symbol, const void *other,
+                        std::size_t bytes, std::size_t offset, cudaMemcpyKind kind,
+                        cudaStream_t stream, until end)
 {
-    if (kind == cudaMemcpyHostToHost || kind == cudaMemcpyDeviceToHost)
-        return fail_because(cudaErrorInvalidMemcpyDirection, "a symbol is in device memory");
-    void *to = nullptr;
-    if (cudaError_t e = part_of(symbol, bytes, offset, to); e != cudaSuccess) return e;
-    return copy(linear(function, to, from, bytes, kind), stream, end);
-}
-
-cudaError_t from_symbol(const char *function, void *to, const void *symbol, std::size_t bytes,
-                        std::size_t offset, cudaMemcpyKind kind, cudaStream_t stream, until end)
-{
-    if (kind == cudaMemcpyHostToHost || kind == cudaMemcpyHostToDevice)
-        return fail_because(cudaErrorInvalidMemcpyDirection, "a symbol is in device memory");
-    void *from = nullptr;
-    if (cudaError_t e = part_of(symbol, bytes, offset, from); e != cudaSuccess) return e;
-    return copy(linear(function, to, from, bytes, kind), stream, end);
+    return in(stream, [&] {
+        if (kind == cudaMemcpyHostToHost ||
+            kind == (to_symbol ? cudaMemcpyDeviceToHost : cudaMemcpyHostToDevice))
+            return fail_because(cudaErrorInvalidMemcpyDirection, "a symbol is in device memory");
+        void *part = nullptr, *memory = const_cast<void *>(other);
+        if (cudaError_t e = part_of(symbol, bytes, offset, part); e != cudaSuccess) return e;
+        return copy(to_symbol ? linear(function, part, memory, bytes, kind)
+                              : linear(function, memory, part, bytes, kind),
+                    stream, end);
+    });
 }
 
 } // namespace
@@ -50,37 +47,29 @@ extern "C" {
 cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, std::size_t bytes,
                                std::size_t offset, cudaMemcpyKind kind)
 {
-    return call([&] {
-        return to_symbol("cudaMemcpyToSymbol", symbol, from, bytes, offset, kind, nullptr,
-                         until::copied);
-    });
+    return copy_symbol("cudaMemcpyToSymbol", true, symbol, from, bytes, offset, kind, nullptr,
+                       until::copied);
 }
 
 cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *from, std::size_t bytes,
                                     std::size_t offset, cudaMemcpyKind kind, cudaStream_t stream)
 {
-    return in(stream, [&] {
-        return to_symbol("cudaMemcpyToSymbolAsync", symbol, from, bytes, offset, kind, stream,
-                         until::queued);
-    });
+    return copy_symbol("cudaMemcpyToSymbolAsync", true, symbol, from, bytes, offset, kind, stream,
+                       until::queued);
 }
 
 cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, std::size_t bytes,
                                  std::size_t offset, cudaMemcpyKind kind)
 {
-    return call([&] {
-        return from_symbol("cudaMemcpyFromSymbol", to, symbol, bytes, offset, kind, nullptr,
-                           until::copied);
-    });
+    return copy_symbol("cudaMemcpyFromSymbol", false, symbol, to, bytes, offset, kind, nullptr,
+                       until::copied);
 }
 
 cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *symbol, std::size_t bytes,
                                       std::size_t offset, cudaMemcpyKind kind, cudaStream_t stream)
 {
-    return in(stream, [&] {
-        return from_symbol("cudaMemcpyFromSymbolAsync", to, symbol, bytes, offset, kind, stream,
-                           until::queued);
-    });
+    return copy_symbol("cudaMemcpyFromSymbolAsync", false, symbol, to, bytes, offset, kind, stream,
+                       until::queued);
 }
 
 cudaError_t cudaGetSymbolAddress(void **out, const void *symbol)

@@ -130,7 +130,10 @@ void copy_now(const copy_request &r)
           std::string(r.function) + ": memory was freed before the copy had its turn");
 }
 
-bool is_pageable(const side &s, const void *p) { return !s.shadow && !is_registered(p); }
+task task_of(const copy_request &r)
+{
+    return {cudaGraphNodeTypeMemcpy, [r] { copy_now(r); }};
+}
 
 } // namespace
 
@@ -147,27 +150,29 @@ cudaError_t copy(copy_request r, cudaStream_t stream, until end)
         if (cudaError_t e = refuse_while_capturing(); e != cudaSuccess) return e;
     side target, source;
     if (cudaError_t e = look_up(r, target, source); e != cudaSuccess) return e;
-    task t;
-    t.type = cudaGraphNodeTypeMemcpy;
     stream_state &s = state_of(stream);
     // Pageable host memory is read during the call, even if the copy runs later.
-    if (defers_work() && !s.into && is_pageable(source, r.from)) stage(r, source);
-    t.run = [r] { copy_now(r); };
-    const cudaError_t queued =
-        way_of(target, source) == copy_way::between_devices
-            ? queue_between(stream, std::move(t), target.device, source.device)
-            : queue(stream, std::move(t));
+    if (defers_work() && !s.into && source.pageable) stage(r, source);
+    const cudaError_t queued = way_of(target, source) == copy_way::between_devices
+                                   ? queue_between(stream, task_of(r), target.device, source.device)
+                                   : queue(stream, task_of(r));
     if (queued != cudaSuccess || s.into) return queued;
     // The host does not wait for copies inside a device, but always for copies to pageable memory.
-    const bool waits = end == until::copied ? target.host || source.host || !target.shadow : false;
-    if (waits || is_pageable(target, r.to))
+    const bool waits = end == until::copied && (target.host || source.host);
+    if (waits || target.pageable)
         finish(r.function, {s.last});
-    else if (is_pageable(source, r.from)) // already read; the host is busy until the copy ends
+    else if (source.pageable) // already read; the host is busy until the copy ends
         timeline::instance().host_waits(r.function, steps_of({s.last}));
     return fault_stands() && defers_work() ? standing_fault() : cudaSuccess;
 }
 
 namespace {
+
+// The body of a call that copies.
+cudaError_t copy_in(cudaStream_t stream, const copy_request &r, until end)
+{
+    return in(stream, [&] { return copy(r, stream, end); });
+}
 
 copy_request planar(const char *function, void *to, std::size_t pitch_to, const void *from,
                     std::size_t pitch_from, std::size_t width, std::size_t height,
@@ -213,18 +218,12 @@ cudaError_t request_of(const char *function, const cudaMemcpy3DParms &p, copy_re
 cudaError_t copy_3d(const char *function, const cudaMemcpy3DParms *p, cudaStream_t stream,
                     until end)
 {
-    if (!p) return cudaErrorInvalidValue;
-    copy_request r;
-    const cudaError_t e = request_of(function, *p, r);
-    return e != cudaSuccess ? e : copy(r, stream, end);
-}
-
-task task_of(const copy_request &r)
-{
-    task t;
-    t.type = cudaGraphNodeTypeMemcpy;
-    t.run = [r] { copy_now(r); };
-    return t;
+    return in(stream, [&] {
+        if (!p) return cudaErrorInvalidValue;
+        copy_request r;
+        const cudaError_t e = request_of(function, *p, r);
+        return e != cudaSuccess ? e : copy(r, stream, end);
+    });
 }
 
 } // namespace
@@ -257,36 +256,30 @@ extern "C" {
 
 cudaError_t cudaMemcpy(void *to, const void *from, std::size_t bytes, cudaMemcpyKind kind)
 {
-    return call(
-        [&] { return copy(linear("cudaMemcpy", to, from, bytes, kind), nullptr, until::copied); });
+    return copy_in(nullptr, linear("cudaMemcpy", to, from, bytes, kind), until::copied);
 }
 
 cudaError_t cudaMemcpyAsync(void *to, const void *from, std::size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream)
 {
-    return in(stream, [&] {
-        return copy(linear("cudaMemcpyAsync", to, from, bytes, kind), stream, until::queued);
-    });
+    return copy_in(stream, linear("cudaMemcpyAsync", to, from, bytes, kind), until::queued);
 }
 
 cudaError_t cudaMemcpy2D(void *to, std::size_t pitch_to, const void *from, std::size_t pitch_from,
                          std::size_t width, std::size_t height, cudaMemcpyKind kind)
 {
-    return call([&] {
-        return copy(planar("cudaMemcpy2D", to, pitch_to, from, pitch_from, width, height, kind),
-                    nullptr, until::copied);
-    });
+    return copy_in(nullptr,
+                   planar("cudaMemcpy2D", to, pitch_to, from, pitch_from, width, height, kind),
+                   until::copied);
 }
 
 cudaError_t cudaMemcpy2DAsync(void *to, std::size_t pitch_to, const void *from,
                               std::size_t pitch_from, std::size_t width, std::size_t height,
                               cudaMemcpyKind kind, cudaStream_t stream)
 {
-    return in(stream, [&] {
-        return copy(
-            planar("cudaMemcpy2DAsync", to, pitch_to, from, pitch_from, width, height, kind),
-            stream, until::queued);
-    });
+    return copy_in(stream,
+                   planar("cudaMemcpy2DAsync", to, pitch_to, from, pitch_from, width, height, kind),
+                   until::queued);
 }
 
 cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device,
@@ -319,12 +312,12 @@ cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int f
 
 cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms *p)
 {
-    return call([&] { return copy_3d("cudaMemcpy3D", p, nullptr, until::copied); });
+    return copy_3d("cudaMemcpy3D", p, nullptr, until::copied);
 }
 
 cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms *p, cudaStream_t stream)
 {
-    return in(stream, [&] { return copy_3d("cudaMemcpy3DAsync", p, stream, until::queued); });
+    return copy_3d("cudaMemcpy3DAsync", p, stream, until::queued);
 }
 
 } // extern "C"

@@ -45,12 +45,6 @@ void report_misuse(finding_kind, const char *function, const void *at, std::uint
 
 bool is_registered(const void *); // true for host memory registered by cudaHostRegister
 
-// Wraps the body of a call that works in a stream.
-template <typename function> cudaError_t in(cudaStream_t stream, function body)
-{
-    return call([&] { return valid(stream) ? body() : cudaErrorInvalidResourceHandle; });
-}
-
 // Arrays.
 bool is_array(cudaArray_t); // created and not freed
 std::uint64_t element_bytes(cudaArray_t);

@@ -31,6 +31,16 @@ queues &all()
     return *one;
 }
 
+// All created streams and the default streams that were used.
+std::vector<stream_state *> all_streams()
+{
+    std::vector<stream_state *> list;
+    for (auto &[device, s] : all().legacy) list.push_back(&s);
+    for (auto &[key, s] : all().per_thread) list.push_back(&s);
+    for (cudaStream_t s : all().created) list.push_back(s);
+    return list;
+}
+
 bool is_per_thread(cudaStream_t s) { return s == cudaStreamPerThread; }
 
 void run(work &w)
@@ -130,6 +140,39 @@ step_kind kind_of(const task &t)
     }
 }
 
+stream_state &legacy_of(int device)
+{
+    stream_state &one = all().legacy[device];
+    one.device = device;
+    one.id = 1;
+    return one;
+}
+
+// Returns the last work of every stream of a device; all other work of the streams precedes it.
+std::vector<work_ref> fronts_of(int device)
+{
+    std::vector<work_ref> all;
+    for (stream_state *s : all_streams())
+        if (s->device == device) {
+            if (s->last) all.push_back(s->last);
+            all.insert(all.end(), s->also.begin(), s->also.end());
+        }
+    return all;
+}
+
+void read_core_limit()
+{
+    const char *text = std::getenv("SIMULATOR_CORES");
+    if (!text || !*text) return;
+    char *end = nullptr;
+    const long n = std::strtol(text, &end, 10);
+    if (*end == 0 && n > 0 && n <= 1024)
+        settings().cores = static_cast<unsigned>(n);
+    else
+        complain("SIMULATOR_CORES is \"" + std::string(text) +
+                 "\", no number from 1 to 1024; ignored");
+}
+
 } // namespace
 
 std::vector<step_id> steps_of(const std::vector<work_ref> &all)
@@ -158,14 +201,6 @@ bool valid(cudaStream_t s)
     return is_legacy(s) || is_per_thread(s) || all().created.count(s) != 0;
 }
 
-static stream_state &legacy_of(int device)
-{
-    stream_state &one = all().legacy[device];
-    one.device = device;
-    one.id = 1;
-    return one;
-}
-
 stream_state &state_of(cudaStream_t s)
 {
     if (!is_legacy(s) && !is_per_thread(s)) return *s;
@@ -175,15 +210,6 @@ stream_state &state_of(cudaStream_t s)
     one.device = device;
     one.id = 2;
     return one;
-}
-
-std::vector<stream_state *> all_streams()
-{
-    std::vector<stream_state *> list;
-    for (auto &[device, s] : all().legacy) list.push_back(&s);
-    for (auto &[key, s] : all().per_thread) list.push_back(&s);
-    for (cudaStream_t s : all().created) list.push_back(s);
-    return list;
 }
 
 void add_stream(cudaStream_t s) { all().created.insert(s); }
@@ -294,22 +320,6 @@ void finish(const char *function, const std::vector<work_ref> &all)
     for (const work_ref &w : all)
         if (w && !w->ended) run_until(w);
 }
-
-namespace {
-
-// Returns the last work of every stream of a device; all other work of the streams precedes it.
-std::vector<work_ref> fronts_of(int device)
-{
-    std::vector<work_ref> all;
-    for (stream_state *s : all_streams())
-        if (s->device == device) {
-            if (s->last) all.push_back(s->last);
-            all.insert(all.end(), s->also.begin(), s->also.end());
-        }
-    return all;
-}
-
-} // namespace
 
 void finish_streams(const char *function, int device)
 {

@@ -16,12 +16,12 @@
 
 namespace simulator::runtime {
 
-struct inner_graph; // defined in graphs.cpp
+struct inner_graph; // defined in graphs.hpp
 
 // A repeatable operation; `run` owns everything that it needs.
 struct task {
     cudaGraphNodeType type = cudaGraphNodeTypeEmpty;
-    std::function<void()> run;
+    std::function<void()> run = {};
     bool despite_fault = false; // runs even after a fault that cancels other queued work
     bool between_devices = false;
     std::shared_ptr<const inner_graph> inner = {}; // a child graph: its steps run instead of `run`
@@ -37,7 +37,7 @@ struct work { // a queued task
 };
 using work_ref = std::shared_ptr<work>;
 
-struct capture; // defined in graphs.cpp
+struct capture; // defined in graphs.hpp
 
 struct stream_state {
     unsigned flags = cudaStreamDefault;
@@ -50,6 +50,8 @@ struct stream_state {
     std::vector<cudaGraphNode_t> tail = {}; // dependencies of the next captured node
 };
 
+constexpr int greatest_priority = -5; // the least is 0
+
 bool valid(cudaStream_t); // created and not destroyed, or a default stream
 bool is_legacy(cudaStream_t);
 // For a valid stream; default streams are those of the current device.
@@ -57,8 +59,12 @@ stream_state &state_of(cudaStream_t);
 void add_stream(cudaStream_t);
 bool remove_stream(cudaStream_t); // false if it was not created
 std::size_t created_streams();    // number created and not destroyed
-// All created streams and the default streams that were used.
-std::vector<stream_state *> all_streams();
+
+// Wraps the body of a call that works in a stream.
+template <typename function> cudaError_t in(cudaStream_t stream, function body)
+{
+    return call([&] { return valid(stream) ? body() : cudaErrorInvalidResourceHandle; });
+}
 
 // Queues a task in a stream, or captures it. Fails with cudaErrorInvalidResourceHandle if there is
 // no such stream.
@@ -76,8 +82,6 @@ work_ref start(const stream_state &, task, std::vector<work_ref> after);
 
 // Allocates device memory; 0 bytes yield null.
 cudaError_t allocate(void **out, std::size_t bytes, memory_kind, int device);
-// Allocates from the pool of the stream's device.
-cudaError_t allocate_in(cudaStream_t, void **out, std::size_t bytes);
 // Must be called before memory that may belong to a pool is released.
 void remove_from_pool(address start, std::uint64_t bytes);
 
@@ -109,6 +113,8 @@ cudaError_t check_legacy(const stream_state &legacy);
 cudaError_t refuse_while_capturing();
 cudaError_t refuse_if_capturing(stream_state &);             // invalidates the capture
 cudaError_t invalidate_capture(stream_state &, cudaError_t); // the same; returns the given error
+// Makes a stream depend on an event of a capture; the stream captures from then on.
+cudaError_t join(stream_state &, const CUevent_st &);
 // The stream ends, but waits for its device still cover its work.
 void keep_work(const stream_state &);
 // Called before a stream is destroyed: its work stays, its capture ends.
@@ -127,10 +133,3 @@ struct CUevent_st {
     std::shared_ptr<simulator::runtime::capture> into = {};
     std::vector<cudaGraphNode_t> nodes = {};
 };
-
-namespace simulator::runtime {
-
-// Makes a stream depend on an event of a capture; the stream captures from then on.
-cudaError_t join(stream_state &, const CUevent_st &);
-
-} // namespace simulator::runtime

@@ -4,47 +4,43 @@ import json
 import os
 import re
 import shutil
-import subprocess
-import sys
-import tempfile
 import unittest
 from pathlib import Path
 
-TOP = Path(__file__).resolve().parents[3]
-BUILD = {}
+from shared import BUILD, TOP, in_a_folder, main, run, workbook
+
 STUDENTS = (TOP / "edition.txt").exists()
 
 
-class configuring(unittest.TestCase):
+class configuring(in_a_folder):
     """Configures copies of the tree with one change each."""
 
     def setUp(self):
-        self.holder = tempfile.TemporaryDirectory()
-        self.tree = Path(self.holder.name) / "tree"
+        super().setUp()
+        self.tree = self.folder / "tree"
         unwanted = re.compile(r"build.*|\.(?!clang|editor|git(ignore|attributes)).*")
         shutil.copytree(TOP, self.tree, ignore=lambda folder, names: [
             n for n in names if n == "__pycache__" or Path(folder) == TOP and unwanted.fullmatch(n)])
         self.lab = next(lab for lab in BUILD["labs"] if not lab["test"])["lab"]
 
-    def tearDown(self):
-        self.holder.cleanup()
-
     def configure(self):
-        command = ["meson", "setup", self.tree / "build", self.tree, f"-Dnvcc={BUILD['nvcc']}"]
         headers = {"CPLUS_INCLUDE_PATH": str(TOP / ".venv/include")}  # where the launcher puts them if it cannot install
-        result = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **headers})
+        result = run("meson", "setup", self.tree / "build", self.tree, f"-Dnvcc={BUILD['nvcc']}",
+                     env={**os.environ, **headers})
         return result.returncode, result.stdout + result.stderr
+
+    def ninja(self, *words):
+        return run(BUILD["ninja"], "-C", self.tree / "build", *words)
 
     def stale(self, target):
         """Returns the steps that ninja would run for a target now."""
-        command = [BUILD["ninja"], "-C", self.tree / "build", "-n", "-v", target]
-        return subprocess.run(command, capture_output=True, text=True).stdout
+        return self.ninja("-n", "-v", target).stdout
 
     def test_an_edited_header_makes_stale_what_reads_it_and_nothing_else(self):
         status, text = self.configure()
         self.assertEqual(status, 0, text[-2000:])
         target = f"{self.lab}.naive.o"
-        made = subprocess.run([BUILD["ninja"], "-C", self.tree / "build", target], capture_output=True, text=True)
+        made = self.ninja(target)
         self.assertEqual(made.returncode, 0, made.stdout)
         self.assertIn("no work to do", self.stale(target))
         os.utime(self.tree / "grader/process/worker_process.hpp")
@@ -56,7 +52,7 @@ class configuring(unittest.TestCase):
             os.utime(self.tree / name, ns=(old.st_atime_ns, old.st_mtime_ns))
             self.assertIn("no work to do", self.stale(target))
         os.utime(self.tree / "grader/build/compile.sh")
-        subprocess.run([BUILD["ninja"], "-C", self.tree / "build", target], capture_output=True)
+        self.ninja(target)
         self.assertIn("no work to do", self.stale(target))
 
     def test_a_row_without_files_stops_the_configuration_in_words(self):
@@ -75,15 +71,14 @@ class configuring(unittest.TestCase):
         """Makes a student edition of the copy in its current state and replaces the copy by it."""
         git = ["git", "-C", self.tree, "-c", "user.name=a", "-c", "user.email=a@example.org"]
         for words in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "all"]):
-            subprocess.run([*git, *words], check=True, capture_output=True)
+            run(*git, *words, check=True)
         build = self.tree / "build"
         build.mkdir()
         moved = {**BUILD, "source_root": str(self.tree), "build_root": str(build)}
         (build / "toolchain.json").write_text(json.dumps(moved))
-        made = Path(self.holder.name) / "edition"
-        command = [Path(BUILD["build_root"]) / "cuda-workbook", "release", "--without-proof", made, *labs]
-        result = subprocess.run(command, capture_output=True, text=True,
-                                env={**os.environ, "CUDA_WORKBOOK_TOOLCHAIN": str(build / "toolchain.json")})
+        made = self.folder / "edition"
+        result = workbook("release", "--without-proof", made, *labs,
+                          env={**os.environ, "CUDA_WORKBOOK_TOOLCHAIN": str(build / "toolchain.json")})
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
         self.tree = made
 
@@ -123,5 +118,4 @@ class configuring(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    BUILD.update(json.loads(Path(sys.argv[1]).read_text()))
-    unittest.main(argv=sys.argv[:1])
+    main()

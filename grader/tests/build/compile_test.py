@@ -1,15 +1,10 @@
 #!/usr/bin/env python3
 # Tests compile.sh: the names that leave an object, its messages about missing functions, and that objects link.
-import json
 import os
-import subprocess
-import sys
-import tempfile
-import unittest
-from pathlib import Path
 
-GRADER = Path(__file__).resolve().parents[2]
-BUILD = {}
+from shared import BUILD, TOP, in_a_folder, main, run
+
+SCRIPT = TOP / "grader/build/compile.sh"
 
 SCALE = """#include "lab.hpp"
 __device__ int calls;
@@ -25,15 +20,11 @@ void scale(float *data, int n) { parent<<<1, 1>>>(data, n); }
 """
 
 
-class compiling(unittest.TestCase):
+class compiling(in_a_folder):
     def setUp(self):
-        self.holder = tempfile.TemporaryDirectory()
-        self.folder = Path(self.holder.name)
+        super().setUp()
         self.put("lab.hpp", "void scale(float *data, int n);\n")
         self.put("kept", "_Z5scalePfi\n")
-
-    def tearDown(self):
-        self.holder.cleanup()
 
     def put(self, name, text):
         path = self.folder / name
@@ -42,22 +33,22 @@ class compiling(unittest.TestCase):
 
     def compile(self, text, *flags, name="scale.cu"):
         self.put(name, text)
-        command = [GRADER / "build/compile.sh", BUILD["nvcc"], name, "scale.o", "scale.d", "kept"]
         # PTX only, and C++14, halve the compile time.
-        command += [flag for flag in BUILD["nvcc_flags"] if "code=sm_" not in flag] + ["-std=c++14", *flags]
+        fast = [flag for flag in BUILD["nvcc_flags"] if "code=sm_" not in flag] + ["-std=c++14"]
         environment = {**os.environ, "NVCC_APPEND_FLAGS": "--no-such-flag", "CPATH": "/nowhere"}
-        return subprocess.run(command, cwd=self.folder, capture_output=True, text=True, env=environment)
+        return run(SCRIPT, BUILD["nvcc"], name, "scale.o", "scale.d", "kept", *fast, *flags, cwd=self.folder,
+                   env=environment)
 
     def names(self, *options):
-        text = subprocess.run(["nm", *options, "scale.o"], cwd=self.folder, capture_output=True, text=True).stdout
+        text = run("nm", *options, "scale.o", cwd=self.folder).stdout
         return {line.split()[-1] for line in text.splitlines()}
 
     def link(self, *libraries):
         self.put("main.cpp", '#include "lab.hpp"\nint main(int n, char **) { if (n > 1) scale(nullptr, 0); }\n')
-        command = [*BUILD["cxx"], "main.cpp", "scale.o", *libraries, *BUILD["link_flags"], "-o", "program"]
-        result = subprocess.run(command, cwd=self.folder, capture_output=True, text=True)
+        result = run(*BUILD["cxx"], "main.cpp", "scale.o", *libraries, *BUILD["link_flags"], "-o", "program",
+                     cwd=self.folder)
         self.assertEqual(result.stderr, "")
-        self.assertEqual(subprocess.run([self.folder / "program"]).returncode, 0)
+        self.assertEqual(run(self.folder / "program").returncode, 0)
 
     def test_only_the_contract_is_global(self):
         self.assertEqual(self.compile(SCALE).stderr, "")
@@ -67,7 +58,7 @@ class compiling(unittest.TestCase):
         sections = ".gnu.lto_main.1", ".gnu.debuglto_.debug_info", ".llvmbc"
         hidden = "".join(f'asm(".section {name},\\"e\\"\\n.byte 1\\n.previous");\n' for name in sections)
         self.assertEqual(self.compile(SCALE + hidden).stderr, "")
-        listed = subprocess.run(["readelf", "-SW", "scale.o"], cwd=self.folder, capture_output=True, text=True).stdout
+        listed = run("readelf", "-SW", "scale.o", cwd=self.folder).stdout
         self.assertIn(".text", listed)
         for name in sections:
             self.assertNotIn(name, listed)
@@ -144,11 +135,10 @@ class compiling(unittest.TestCase):
         self.assertEqual({p.name for p in self.folder.iterdir()}, {"kept", "lab.hpp", "scale.cu", "scale.o", "scale.d"})
 
     def test_too_few_arguments_are_answered_with_the_usage(self):
-        result = subprocess.run([GRADER / "build/compile.sh", "nvcc"], capture_output=True, text=True)
+        result = run(SCRIPT, "nvcc")
         self.assertEqual(result.returncode, 2)
         self.assertIn("usage: compile.sh NVCC IN OUT DEPFILE KEEP", result.stderr)
 
 
 if __name__ == "__main__":
-    BUILD = json.loads(Path(sys.argv[1]).read_text())
-    unittest.main(argv=sys.argv[:1])
+    main()

@@ -1,15 +1,9 @@
 #!/usr/bin/env python3
 # Tests ./workbook explain as a student calls it: a file compiled, counted and shown.
-import json
-import subprocess
-import sys
-import tempfile
-import unittest
 from html.parser import HTMLParser
-from pathlib import Path
 
-TOP = Path(__file__).resolve().parents[3]
-BUILD = {}
+from shared import BUILD, TOP, in_a_folder, main, workbook
+
 LAB = "02_coalescing"
 
 
@@ -33,34 +27,33 @@ class tags(HTMLParser):
         self.open.pop()
 
 
-class explaining(unittest.TestCase):
+class explaining(in_a_folder):
     def setUp(self):
+        super().setUp()
         if not any(lab["lab"] == LAB for lab in BUILD["labs"]):
             self.skipTest(f"this edition has no {LAB}")
 
     def explain(self, *words):
-        command = [Path(BUILD["build_root"]) / "cuda-workbook", "explain", *words]
-        return subprocess.run(command, capture_output=True, text=True, cwd=TOP)
+        return workbook("explain", *words, cwd=TOP)
 
     def test_a_column_walk_is_explained_in_text_and_on_a_page(self):
         naive = TOP / "reference" / LAB / "naive.cu"
         line = next(n for n, text in enumerate(naive.read_text().splitlines(), 1) if "= in[i] * factor" in text)
-        with tempfile.TemporaryDirectory() as folder:
-            page = Path(folder) / "page.html"
-            done = self.explain("2", "--case", "scale_columns: speed", "--submission", naive, "--html", page)
-            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-            text = " ".join(done.stdout.split())
-            self.assertIn(f"line {line}, load: At worst a warp touches 32 sectors of `in` where 4 would do: "
-                          "neighbouring threads read addresses 256 bytes apart.", text)
-            self.assertIn(f"line {line}, store: ", text)
-            for shown in done.stdout.splitlines():
-                self.assertTrue(len(shown) <= 80 or str(page) in shown or str(naive) in shown, shown)
-            reader = tags()
-            reader.feed(page.read_text())
-            reader.close()
-            self.assertEqual(reader.open, [])
-            self.assertLessEqual({"svg", "style", "table", "details"}, reader.seen)
-            self.assertNotIn("script", reader.seen)
+        page = self.folder / "page.html"
+        done = self.explain("2", "--case", "scale_columns: speed", "--submission", naive, "--html", page)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        text = " ".join(done.stdout.split())
+        self.assertIn(f"line {line}, load: At worst a warp touches 32 sectors of `in` where 4 would do: "
+                      "neighbouring threads read addresses 256 bytes apart.", text)
+        self.assertIn(f"line {line}, store: ", text)
+        for shown in done.stdout.splitlines():
+            self.assertTrue(len(shown) <= 80 or str(page) in shown or str(naive) in shown, shown)
+        reader = tags()
+        reader.feed(page.read_text())
+        reader.close()
+        self.assertEqual(reader.open, [])
+        self.assertLessEqual({"svg", "style", "table", "details"}, reader.seen)
+        self.assertNotIn("script", reader.seen)
 
     def test_wrong_use_is_named(self):
         # The file is the same as above, whose object is cached.
@@ -74,5 +67,4 @@ class explaining(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    BUILD.update(json.loads(Path(sys.argv[1]).read_text()))
-    unittest.main(argv=sys.argv[:1])
+    main()

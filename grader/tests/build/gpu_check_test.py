@@ -3,16 +3,14 @@
 import os
 import re
 import shutil
-import subprocess
-import sys
 import tarfile
 import tempfile
 import unittest
 from pathlib import Path
 
-TOP = Path(__file__).resolve().parents[3]
+from shared import BUILD_ROOT, TOP, main, run, workbook
+
 SCRIPT = TOP / ".ci" / "gpu"
-PROGRAM = None
 
 
 @unittest.skipUnless(SCRIPT.exists(), "this is a student edition")
@@ -20,24 +18,20 @@ class proving_a_gpu(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.holder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.holder.cleanup)
         cls.output = Path(cls.holder.name) / "output"
         cls.tables = Path(cls.holder.name) / "tables"
         cls.tables.mkdir()
         cls.table = cls.tables / "scratch.csv"
-        command = [SCRIPT, "--backend", "sim", "--output", cls.output, "--minutes", "4", "scratch"]
-        cls.first = subprocess.run(command, capture_output=True, text=True,
-                                   env={**os.environ, "WORKBOOK_PROGRAM": PROGRAM})
+        cls.first = run(SCRIPT, "--backend", "sim", "--output", cls.output, "--minutes", "4", "scratch",
+                        env={**os.environ, "WORKBOOK_PROGRAM": str(BUILD_ROOT / "cuda-workbook")})
         with tarfile.open(cls.output / "verdicts.tar.gz") as archive:
             cls.names = archive.getnames()
             packed = "gpu/scratch.csv" in cls.names
             cls.rows = archive.extractfile("gpu/scratch.csv").read().decode() if packed else ""
 
-    @classmethod
-    def tearDownClass(cls):
-        cls.holder.cleanup()
-
     def check(self, *words):
-        return subprocess.run([PROGRAM, "check", *words, "scratch"], capture_output=True, text=True, cwd=TOP)
+        return workbook("check", *words, "scratch", cwd=TOP)
 
     def check_again(self, rows):
         """Runs the check like .ci/gpu, which on the simulator starts from no rows."""
@@ -122,11 +116,10 @@ class proving_a_gpu(unittest.TestCase):
 
     def test_words_it_does_not_know_are_named(self):
         for words in (["--minutes", "soon"], ["--quickly"], ["--output"]):
-            result = subprocess.run([SCRIPT, *words], capture_output=True, text=True)
+            result = run(SCRIPT, *words)
             self.assertEqual(result.returncode, 2, words)
             self.assertIn(words[0], result.stderr)
 
 
 if __name__ == "__main__":
-    PROGRAM = str(Path(sys.argv[1]).parent / "cuda-workbook")
-    unittest.main(argv=sys.argv[:1])
+    main()

@@ -5,14 +5,13 @@ import json
 import os
 import random
 import subprocess
-import sys
 import tempfile
 import unittest
 import xml.etree.ElementTree
 from pathlib import Path
 
-TOP = Path(__file__).resolve().parents[3]
-BUILD = {}
+from shared import BUILD_ROOT, TOP, in_a_folder, main, run, workbook
+
 SOLUTION = TOP / "grader/tests/labs/verdicts/solution.cu"
 
 # Touches one byte of each 128-byte line: so many lines exceed the race detector's memory limit.
@@ -29,16 +28,19 @@ static void touch_much()
 
 
 @unittest.skipUnless(SOLUTION.exists(), "this edition has no labs that test the grader")
-class grading(unittest.TestCase):
+class grading(in_a_folder):
+    def result_of(self, text, *words):
+        """Grades a submission; returns the program that ended and the lab's part of the result."""
+        source, result = self.folder / "answer.cu", self.folder / "result.json"
+        source.write_text(text)
+        result.unlink(missing_ok=True)
+        done = workbook("grade", "verdicts", "--submission", source, "--backend", "sim", "--json", result, *words, cwd=TOP)
+        self.assertTrue(result.exists(), done.stdout + done.stderr)
+        return done, json.loads(result.read_text())["labs"][0]
+
     def grade(self, text, *words):
-        with tempfile.TemporaryDirectory() as folder:
-            source, result = Path(folder) / "answer.cu", Path(folder) / "result.json"
-            source.write_text(text)
-            command = [Path(BUILD["build_root"]) / "cuda-workbook", "grade", "verdicts", "--submission", source,
-                       "--backend", "sim", "--json", result, *words]
-            done = subprocess.run(command, capture_output=True, text=True, cwd=TOP)
-            self.assertTrue(result.exists(), done.stdout + done.stderr)
-            return done.stdout, json.loads(result.read_text())["labs"][0]["cases"]
+        done, lab = self.result_of(text, *words)
+        return done.stdout, lab["cases"]
 
     def test_a_case_in_which_races_went_unwatched_passes_and_says_so(self):
         text = SOLUTION.read_text().replace("void twice(", TOUCH_MUCH + "\nvoid twice(", 1)
@@ -50,13 +52,8 @@ class grading(unittest.TestCase):
 
     def test_what_the_simulator_lacks_is_open_and_no_failure(self):
         text = (SOLUTION.parent / "wrong/unsupported.cu").read_text()
-        with tempfile.TemporaryDirectory() as folder:
-            source, result = Path(folder) / "answer.cu", Path(folder) / "result.json"
-            source.write_text(text)
-            command = [Path(BUILD["build_root"]) / "cuda-workbook", "grade", "verdicts", "--submission", source,
-                       "--backend", "sim", "--json", result, "--case", "twice:"]
-            done = subprocess.run(command, capture_output=True, text=True, cwd=TOP)
-            said, lab = " ".join(done.stdout.split()), json.loads(result.read_text())["labs"][0]
+        done, lab = self.result_of(text, "--case", "twice:")
+        said = " ".join(done.stdout.split())
         self.assertEqual((done.returncode, lab["status"]), (77, "skipped"), said)
         open_points = sum(c["max_points"] for c in lab["cases"] if c["verdict"] == "SKIPPED")
         self.assertEqual(lab["open_points"], open_points)
@@ -103,15 +100,13 @@ class grading(unittest.TestCase):
                 self.assertIn("is an event or a synchronisation missing?", cases[0]["hint"])
 
     def test_two_streams_are_shown_side_by_side(self):
-        with tempfile.TemporaryDirectory() as folder:
-            page = Path(folder) / "page.html"
-            command = [Path(BUILD["build_root"]) / "cuda-workbook", "explain", "verdicts", "--submission", SOLUTION,
-                       "--case", "copy_but_first: what", "--html", page]
-            done = subprocess.run(command, capture_output=True, text=True, cwd=TOP)
-            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-            self.assertRegex(done.stdout, r"\n  stream 1  #+\n  stream 2  \.+#+\n  host      \.+\n")
-            self.assertIn("<h3>Streams</h3>", page.read_text())
-            self.assertIn('class="event"', page.read_text())
+        page = self.folder / "page.html"
+        done = workbook("explain", "verdicts", "--submission", SOLUTION, "--case", "copy_but_first: what", "--html", page,
+                        cwd=TOP)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertRegex(done.stdout, r"\n  stream 1  #+\n  stream 2  \.+#+\n  host      \.+\n")
+        self.assertIn("<h3>Streams</h3>", page.read_text())
+        self.assertIn('class="event"', page.read_text())
 
 
 # Runs a command with a file system of $2 bytes mounted on folder $1, as root or in a user namespace. Status 3: the
@@ -121,8 +116,8 @@ SMALL_DISK = """mount -t tmpfs -o "size=$2" none "$1" || exit 3; shift 2; exec "
 
 def on_small_disk(folder, size, *command, **environment):
     space = ["unshare", "-m"] if os.geteuid() == 0 else ["unshare", "-rm"]
-    return subprocess.run([*space, "sh", "-c", SMALL_DISK, "sh", folder, str(size), *command], capture_output=True,
-                          text=True, cwd=TOP, env={**os.environ, **environment})
+    return run(*space, "sh", "-c", SMALL_DISK, "sh", folder, str(size), *command, cwd=TOP,
+               env={**os.environ, **environment})
 
 
 def has_small_disks():
@@ -135,16 +130,14 @@ def has_small_disks():
 
 @unittest.skipUnless(SOLUTION.exists(), "this edition has no labs that test the grader")
 @unittest.skipUnless(has_small_disks(), "no file system of a few bytes can be made here")
-class full_disks(unittest.TestCase):
+class full_disks(in_a_folder):
     """A full disk is the machine's fault: the status is 99, the message names the folder, and no points are lost."""
 
     def setUp(self):
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.folder = Path(holder.name)
+        super().setUp()
         self.small = self.folder / "small"
         self.small.mkdir()
-        self.program = Path(BUILD["build_root"]) / "cuda-workbook"
+        self.program = BUILD_ROOT / "cuda-workbook"
 
     def fresh(self, name="answer.cu"):
         """Returns the solution with a change that no cached object has."""
@@ -170,7 +163,7 @@ class full_disks(unittest.TestCase):
             self.full(self.grade(self.small, size, TMPDIR=str(self.small)), self.small)
 
     def test_of_what_is_kept_of_submissions(self):
-        kept = Path(BUILD["build_root"]) / "submissions"
+        kept = BUILD_ROOT / "submissions"
         for size in ("16k", "300k"): # too small for the object, and for the linked worker
             self.full(self.grade(kept, size), kept)
 
@@ -220,9 +213,8 @@ class full_disks(unittest.TestCase):
 
 class converting(unittest.TestCase):
     def convert(self, document, form, *words, status=0, **places):
-        command = [Path(BUILD["build_root"]) / "cuda-workbook", "convert", "-", "--to", form, *words]
         text = document if isinstance(document, bytes) else json.dumps(document).encode()
-        done = subprocess.run(command, input=text, capture_output=True, env={**os.environ, **places})
+        done = workbook("convert", "-", "--to", form, *words, input=text, text=False, env={**os.environ, **places})
         self.assertEqual(done.returncode, status, done.stderr)
         return done.stdout.decode(), done.stderr.decode()
 
@@ -262,15 +254,14 @@ class converting(unittest.TestCase):
         self.assertIn("/dev/null is no file", self.convert(result, "junit", "--output", "/dev/null", status=2)[1])
         self.assertIn("No summary was written", self.convert(result, "github", GITHUB_STEP_SUMMARY="")[1])
         with open("/dev/full", "w", encoding="ascii") as full:
-            command = [Path(BUILD["build_root"]) / "cuda-workbook", "convert", "-", "--to", "text"]
-            done = subprocess.run(command, input=json.dumps(result), stdout=full, stderr=subprocess.PIPE, text=True)
+            done = workbook("convert", "-", "--to", "text", input=json.dumps(result), capture_output=False, stdout=full,
+                            stderr=subprocess.PIPE)
             self.assertEqual((done.returncode, "standard output: No space left" in done.stderr), (99, True), done.stderr)
 
 
 class command_line(unittest.TestCase):
     def refused(self, *words):
-        command = [Path(BUILD["build_root"]) / "cuda-workbook", *words]
-        done = subprocess.run(command, capture_output=True, text=True, cwd=TOP)
+        done = workbook(*words, cwd=TOP)
         self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
         return done.stderr
 
@@ -292,5 +283,4 @@ class command_line(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    BUILD.update(json.loads(Path(sys.argv[1]).read_text()))
-    unittest.main(argv=sys.argv[:1])
+    main()

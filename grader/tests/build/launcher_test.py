@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 # Tests the launcher on machines that lack a tool, imitated by a PATH with only the others. It downloads nothing.
-import json
 import os
 import pty
 import shutil
@@ -10,8 +9,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-TOP = Path(__file__).resolve().parents[3]
-BUILD = {}
+from shared import BUILD, TOP, main, run
 
 # The programs that the launcher and Meson call besides the tools under test.
 PLAIN = """bash sh env uname readlink dirname basename mkdir rm cat sed grep sort head tail tr cut printf stat paste touch
@@ -44,9 +42,11 @@ exec "$@"
 
 
 class machine:
-    """A copy of the launcher in a folder of its own, with a PATH made of links."""
+    """A copy of the launcher in a folder of its own, with a PATH made of links.
 
-    def __init__(self, without=(), venv=False):
+    It lacks the tools `without`, and Python's venv unless `venv`. With the number of a `user` it has a package manager."""
+
+    def __init__(self, without=(), venv=False, user=None):
         self.holder = tempfile.TemporaryDirectory()
         self.root = Path(self.holder.name)
         self.bin, self.offers, self.top = self.root / "bin", self.root / "offers", self.root / "workbook"
@@ -70,7 +70,9 @@ class machine:
             "PIP_CONFIG_FILE": os.devnull,
             "CUDA_WORKBOOK_TOOLKITS": "" if "nvcc" in without else str(Path(BUILD["nvcc"]).parents[1]),
         }
-
+        if user is not None:
+            self.script("id", f"#!/bin/sh\necho {user}\n")
+            self.package_manager()
         if not venv and "python3" not in without:
             self.script("python3", NO_VENV.format(sys.executable))
 
@@ -84,13 +86,9 @@ class machine:
         self.log.touch()
         self.script("apt-get", PACKAGE_MANAGER.format(log=self.log, offers=self.offers, bin=self.bin, status=status))
 
-    def user(self, number):
-        self.script("id", f"#!/bin/sh\necho {number}\n")
-
     def run(self, *arguments):
-        bash = self.bin / "bash"
-        result = subprocess.run([bash, self.top / "workbook", *arguments], env=self.environment, cwd=self.root,
-                                capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=120)
+        result = run(self.bin / "bash", self.top / "workbook", *arguments, env=self.environment, cwd=self.root,
+                     stdin=subprocess.DEVNULL, timeout=120)
         return result.returncode, result.stderr
 
     def run_on_a_terminal(self, answer):
@@ -112,40 +110,36 @@ class machine:
 
 
 class on_a_machine(unittest.TestCase):
-    def machine(self, without=(), venv=False):
-        made = machine(without, venv)
+    def machine(self, without=(), **how):
+        made = machine(without, **how)
         self.addCleanup(made.holder.cleanup)
         return made
 
-
-class lacking(on_a_machine):
-    def refused(self, without, *words, venv=False):
-        here = self.machine(without, venv)
+    def refused(self, here, *words):
+        """Checks that the launcher ends with status 99 and a sentence with `words`; returns all that it prints."""
         status, text = here.run("demo")
         self.assertEqual(status, 99, text)
         last = text.strip().splitlines()[-1]
         self.assertTrue(last.startswith("workbook: "), text)
         for word in words:
             self.assertIn(word, last)
-        return here, text
+        return text
 
+
+class lacking(on_a_machine):
     def test_no_compiler(self):
-        self.refused(("g++", "c++", "gcc", "cc"), "no C++20 compiler", "g++ 12", "install g++")
+        self.refused(self.machine(("g++", "c++", "gcc", "cc")), "no C++20 compiler", "g++ 12", "install g++")
 
     def test_a_compiler_too_old_is_no_compiler(self):
         here = self.machine()
         here.script("g++", "#!/bin/sh\necho \"error: unrecognized option '-std=c++20'\" >&2\nexit 1\n")
-        status, text = here.run()
-        self.assertEqual(status, 99)
-        self.assertIn("no C++20 compiler", text)
+        self.refused(here, "no C++20 compiler")
 
     def test_compilers_that_know_too_little_of_the_standard_are_passed_over(self):
         for name, macros in (("g++", "202002L 11 __clang_major__"), ("clang++", "202002L 4 13")):
             here = self.machine(("g++", "c++", "gcc", "cc"))
             here.script(name, f"#!/bin/sh\ncat >/dev/null; echo {macros}\n")
-            status, text = here.run()
-            self.assertEqual(status, 99)
-            self.assertIn("no C++20 compiler (g++ 12 or clang 14, or newer)", text)
+            self.refused(here, "no C++20 compiler (g++ 12 or clang 14, or newer)")
 
     def test_clang_14_is_a_compiler(self):
         here = self.machine(("g++", "c++", "gcc", "cc", "objcopy"))
@@ -154,34 +148,32 @@ class lacking(on_a_machine):
         self.assertIn("objcopy or ar is missing", text)  # it went on to the next tool
 
     def test_no_binutils(self):
-        self.refused(("objcopy",), "objcopy", "install binutils")
+        self.refused(self.machine(("objcopy",)), "objcopy", "install binutils")
 
     def test_no_python(self):
-        self.refused(("python3", "meson"), "no python3", "install Python 3")
+        self.refused(self.machine(("python3", "meson")), "no python3", "install Python 3")
 
     def test_no_ninja_and_no_index(self):
-        self.refused(("ninja",), "Ninja is missing", "install ninja")
+        self.refused(self.machine(("ninja",)), "Ninja is missing", "install ninja")
 
     def test_no_meson_and_no_index(self):
-        self.refused(("meson",), "Meson 1.0.1 or newer is missing", "install meson")
+        self.refused(self.machine(("meson",)), "Meson 1.0.1 or newer is missing", "install meson")
 
     def test_an_old_meson_is_no_meson(self):
         here = self.machine()
         here.script("meson", "#!/bin/sh\necho 0.61.2\n")
-        status, text = here.run()
-        self.assertEqual(status, 99)
-        self.assertIn("Meson 1.0.1 or newer is missing", text)
+        self.refused(here, "Meson 1.0.1 or newer is missing")
 
     def test_no_nvcc_and_no_index(self):
-        here, _ = self.refused(("nvcc",), "no nvcc of CUDA 13", "CUDA Toolkit 13", venv=True)
+        here = self.machine(("nvcc",), venv=True)
+        self.refused(here, "no nvcc of CUDA 13", "CUDA Toolkit 13")
         self.assertFalse((here.top / "build/prepared").exists())
 
     def test_an_old_nvcc_is_told_from_none(self):
         here = self.machine()
         here.script("nvcc", "#!/bin/sh\necho 'Cuda compilation tools, release 11.8, V11.8.89'\n")
         here.environment["CUDA_WORKBOOK_TOOLKITS"] = ""
-        status, text = here.run()
-        self.assertEqual(status, 99)
+        self.refused(here)
         self.assertIn("it is of CUDA 11.8; 13.0 or newer is needed", (here.top / "build/setup.log").read_text())
 
     def test_no_headers_and_no_index_is_said_and_left_to_meson(self):
@@ -198,17 +190,13 @@ class unwritable(on_a_machine):
     def test_a_build_folder_that_cannot_be_made(self):
         here = self.machine()
         (here.top / "build").write_text("in the way\n")
-        status, text = here.run("grade", "02")
-        self.assertEqual(status, 99, text)
-        self.assertIn(f"workbook: Nothing can be written in {here.top}/build (", text)
+        self.refused(here, f"workbook: Nothing can be written in {here.top}/build (")
 
     def test_a_disk_that_is_full(self):
         here = self.machine()
         (here.top / "build").mkdir()
         (here.top / "build/.can_write").symlink_to("/dev/full")
-        status, text = here.run("grade", "02")
-        self.assertEqual(status, 99, text)
-        self.assertIn("(No space left on device); free some space there", text)
+        self.refused(here, "(No space left on device); free some space there")
 
     def test_a_step_that_nobody_foresaw(self):
         here = self.machine()
@@ -220,9 +208,7 @@ class unwritable(on_a_machine):
 
 class installing(on_a_machine):
     def test_root_installs_and_is_told_first(self):
-        here = self.machine(("ninja",))
-        here.user(0)
-        here.package_manager()
+        here = self.machine(("ninja",), user=0)
         (here.offers / "ninja").symlink_to(shutil.which("ninja"))
         _, text = here.run()
         self.assertRegex(text, r"installing ninja-build with apt-get \.\.\. \d+ s")
@@ -230,36 +216,25 @@ class installing(on_a_machine):
                          "apt-get install --yes --no-install-recommends ninja-build\n")
 
     def test_a_stale_package_list_is_renewed_once(self):
-        here = self.machine(("objcopy",))
-        here.user(0)
+        here = self.machine(("objcopy",), user=0)
         here.package_manager(status=100)
-        status, text = here.run()
-        self.assertEqual(status, 99)
+        text = self.refused(here, "run: sudo apt-get install g++")
         self.assertIn("installing g++ with apt-get ... failed", text)
         self.assertIn("apt-get update", here.log.read_text())
-        self.assertIn("run: sudo apt-get install g++", text)
 
     def test_a_user_without_sudo_installs_no_package(self):
-        here = self.machine(("objcopy",))
-        here.user(1000)
-        here.package_manager()
-        status, text = here.run()
-        self.assertEqual(status, 99)
+        here = self.machine(("objcopy",), user=1000)
+        self.refused(here, "run: sudo apt-get install g++")
         self.assertEqual(here.log.read_text(), "")
-        self.assertIn("run: sudo apt-get install g++", text)
 
     def test_a_sudo_that_would_ask_is_not_used(self):
-        here = self.machine(("objcopy",))
-        here.user(1000)
-        here.package_manager()
+        here = self.machine(("objcopy",), user=1000)
         here.script("sudo", "#!/bin/sh\nexit 1\n")
         here.run()
         self.assertEqual(here.log.read_text(), "")
 
     def test_without_a_terminal_no_sudo_is_used(self):
-        here = self.machine(("objcopy",))
-        here.user(1000)
-        here.package_manager()
+        here = self.machine(("objcopy",), user=1000)
         here.script("sudo", SUDO.format(log=here.log))
         _, text = here.run()
         self.assertEqual(here.log.read_text(), "")
@@ -267,11 +242,9 @@ class installing(on_a_machine):
 
     def test_open_mpi_is_installed_for_a_lab_that_uses_it_and_else_missed_in_words(self):
         for lab, log in (("#include <mpi.h>\n", "libopenmpi-dev openmpi-bin"), ("", "")):
-            here = self.machine()
+            here = self.machine(user=0)
             (here.top / "labs/12_multi_gpu").mkdir(parents=True)
             (here.top / "labs/12_multi_gpu/stub.cu").write_text(lab)
-            here.user(0)
-            here.package_manager()
             _, text = here.run()
             self.assertIn(log, here.log.read_text())
             self.assertEqual("Without mpicc and mpirun" in text, bool(lab), text)
@@ -282,9 +255,7 @@ class asking(on_a_machine):
     """On a terminal no package is installed before the user has agreed."""
 
     def lacking(self, *tools, user=1000):
-        here = self.machine(tools)
-        here.user(user)
-        here.package_manager()
+        here = self.machine(tools, user=user)
         here.script("sudo", SUDO.format(log=here.log))
         for tool in tools:
             (here.offers / tool).symlink_to(shutil.which(tool))
@@ -348,9 +319,7 @@ class leaving_nothing_half_done(on_a_machine):
     def test_a_failed_environment_is_removed(self):
         here = self.machine(("nvcc", "python3"))
         here.script("python3", "#!/bin/sh\ncase \"$*\" in *'-m venv'*) mkdir -p \"$3/bin\"; exit 1 ;; esac\n")
-        status, text = here.run()
-        self.assertEqual(status, 99)
-        self.assertIn("making .venv for tools from pip ... failed", text)
+        self.assertIn("making .venv for tools from pip ... failed", self.refused(here))
         self.assertFalse((here.top / ".venv").exists())
 
     def test_an_interrupted_environment_is_removed(self):
@@ -371,13 +340,11 @@ class this_machine(on_a_machine):
             program = here.top / "build/cuda-workbook"
             program.write_text("#!/bin/sh\necho handed over: \"$@\"\nexit 7\n")
             program.chmod(0o755)
-        result = subprocess.run([here.bin / "bash", here.top / "workbook", "grade", "two words"], env=here.environment,
-                                capture_output=True, text=True)
+        result = run(here.bin / "bash", here.top / "workbook", "grade", "two words", env=here.environment)
         self.assertEqual((result.returncode, result.stdout), (7, "handed over: grade two words\n"))
         self.assertEqual(result.stderr, "")
         self.assertEqual((here.top / "meson.log").read_text(), "run\n")
 
 
 if __name__ == "__main__":
-    BUILD.update(json.loads(Path(sys.argv[1]).read_text()))
-    unittest.main(argv=sys.argv[:1])
+    main()

@@ -1,27 +1,18 @@
 #!/usr/bin/env python3
 # Tests make_glue.py: the declarations that a contract may contain, and the errors for others.
-import subprocess
 import sys
-import tempfile
-import unittest
-from pathlib import Path
 
-GRADER = Path(__file__).resolve().parents[2]
+from shared import TOP, in_a_folder, main, run
 
 
-class glue_of(unittest.TestCase):
+class glue_of(in_a_folder):
     def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.header = Path(self.folder.name) / "lab.hpp"
-        self.out = Path(self.folder.name) / "glue.cpp"
-
-    def tearDown(self):
-        self.folder.cleanup()
+        super().setUp()
+        self.header, self.out, self.object = (self.folder / name for name in ("lab.hpp", "glue.cpp", "glue.o"))
 
     def make(self, text, *options):
         self.header.write_text(text)
-        command = [sys.executable, GRADER / "build/make_glue.py", *options, self.header, self.out]
-        result = subprocess.run(command, capture_output=True, text=True)
+        result = run(sys.executable, TOP / "grader/build/make_glue.py", *options, self.header, self.out)
         return self.out.read_text() if result.returncode == 0 else None, result.stderr
 
     def refused(self, text, *words):
@@ -31,9 +22,7 @@ class glue_of(unittest.TestCase):
             self.assertIn(word, message)
 
     def compile(self):
-        command = ["c++", "-std=c++20", "-c", "-I", GRADER, "-I", self.folder.name, self.out]
-        command += ["-o", self.folder.name + "/glue.o"]
-        return subprocess.run(command, capture_output=True, text=True)
+        return run("c++", "-std=c++20", "-c", "-I", TOP / "grader", "-I", self.folder, self.out, "-o", self.object)
 
     def test_every_declaration_is_a_row_with_its_parameters(self):
         made, _ = self.make(
@@ -52,8 +41,7 @@ class glue_of(unittest.TestCase):
         made, _ = self.make("void scale(float *data, int n);\n", "--parent")
         self.assertIn('{"scale", "data,n", nullptr', made)
         self.assertEqual(self.compile().returncode, 0)
-        undefined = subprocess.run(["nm", "-u", self.folder.name + "/glue.o"], capture_output=True, text=True).stdout
-        self.assertNotIn("scale", undefined)
+        self.assertNotIn("scale", run("nm", "-u", self.object).stdout)
 
     def test_the_table_says_how_many_devices_there_are_for_the_functions(self):
         header = "void f(int n);\n"
@@ -63,13 +51,13 @@ class glue_of(unittest.TestCase):
     def test_kept_names_are_those_the_linker_uses(self):
         self.make("void scale(float *data, int n);\nint count(const int *in);\n")
         self.assertEqual(self.compile().returncode, 0)
-        made, _ = self.make(self.header.read_text(), "--kept", self.folder.name + "/glue.o")
+        made, _ = self.make(self.header.read_text(), "--kept", self.object)
         self.assertEqual(made, "_Z5scalePfi\n_Z5countPKi\n")
 
     def test_glue_of_another_header_is_noticed(self):
         self.make("void scale(float *data, int n);\n")
         self.assertEqual(self.compile().returncode, 0)
-        made, message = self.make("void other(float *data, int n);\n", "--kept", self.folder.name + "/glue.o")
+        made, message = self.make("void other(float *data, int n);\n", "--kept", self.object)
         self.assertIsNone(made)
         self.assertIn("does not refer to other", message)
 
@@ -119,4 +107,4 @@ class glue_of(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1])
+    main()

@@ -30,11 +30,11 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 
-TOP = Path(__file__).resolve().parents[3]
+from shared import BUILD, BUILD_ROOT, TOP, main, run
+
 sys.path.insert(0, str(TOP / "grader/build"))
 import fetch_headers  # noqa: E402
 
-BUILD = {}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 # Headers of others take most of the time. Sources that include the same of these share a precompiled header, which
 # holds no header that one of them does not include by itself.
@@ -44,7 +44,7 @@ SLOW = ("nlohmann/json.hpp", "fmt/format.h", "doctest/doctest.h", "functional")
 def find_compiler(names, macro, minimum):
     """Returns the first of `names` whose version, in `macro`, is at least `minimum`; or None."""
     for name in filter(shutil.which, names):
-        said = subprocess.run([name, "-E", "-P", "-x", "c++", "-"], input=macro, capture_output=True, text=True).stdout
+        said = run(name, "-E", "-P", "-x", "c++", "-", input=macro).stdout
         if said.strip().isdigit() and int(said) >= minimum:
             return name
     return None
@@ -63,7 +63,7 @@ def clang():
 def wheel_headers():
     """Returns the folder of the wheels' headers, fetched once per build and set of pins."""
     pins = hashlib.sha256(fetch_headers.PINS.read_bytes()).hexdigest()[:12]
-    folder = Path(BUILD["build_root"]) / f"wheel_headers-{pins}"
+    folder = BUILD_ROOT / f"wheel_headers-{pins}"
     if not all((folder / library).is_dir() for library in fetch_headers.LIBRARIES):
         fetch_headers.fetch(folder)
     return folder
@@ -72,10 +72,9 @@ def wheel_headers():
 @cache
 def configured(compiler, *options):
     """Returns the compile commands of a build folder: [(its folder, the arguments, [sources of ours])]."""
-    build = Path(BUILD["build_root"]) / "plain" / "-".join([Path(compiler).name, *options])
+    build = BUILD_ROOT / "plain" / "-".join([Path(compiler).name, *options])
     shutil.rmtree(build, ignore_errors=True)
-    made = subprocess.run(["meson", "setup", build, TOP, f"-Dnvcc={BUILD['nvcc']}", *options], capture_output=True,
-                          text=True, env={**os.environ, "CXX": compiler})
+    made = run("meson", "setup", build, TOP, f"-Dnvcc={BUILD['nvcc']}", *options, env={**os.environ, "CXX": compiler})
     if made.returncode != 0:
         raise AssertionError(f"meson setup with {compiler} fails:\n{made.stdout[-3000:]}{made.stderr[-3000:]}")
     compiled = []
@@ -90,7 +89,7 @@ def configured(compiler, *options):
         # A unity file includes its sources; tests are always joined.
         joined = INCLUDE.findall(source.read_text()) if source.name.endswith("-unity0.cpp") else [('"', str(source))]
         paths = [(build / name).resolve() for _, name in joined]
-        ours = [path for path in paths if TOP in path.parents and Path(BUILD["build_root"]) not in path.parents]
+        ours = [path for path in paths if TOP in path.parents and BUILD_ROOT not in path.parents]
         compiled.append((build, arguments, ours))
     return compiled
 
@@ -136,8 +135,7 @@ class compiling(unittest.TestCase):
         self.addCleanup(shutil.rmtree, folder)  # a precompiled header of g++ takes up to 100 MB
         header = folder / "common.hpp"
         header.write_text(text)
-        made = subprocess.run([compiler, *flags, "-x", "c++-header", header, "-o", f"{header}.gch"], cwd=build,
-                              capture_output=True, text=True)
+        made = run(compiler, *flags, "-x", "c++-header", header, "-o", f"{header}.gch", cwd=build)
         self.assertEqual(made.returncode, 0, made.stderr[:4000])
         return ["-include", str(header)]
 
@@ -163,9 +161,8 @@ class compiling(unittest.TestCase):
 
         def compile_one(job):
             source, build, arguments, group = job
-            command = [*arguments[:1], *more, *arguments[1:], *headers.get(group, []), "-Werror", "-fsyntax-only",
-                       str(source)]
-            made = subprocess.run(command, cwd=build, capture_output=True, text=True)
+            made = run(*arguments[:1], *more, *arguments[1:], *headers.get(group, []), "-Werror", "-fsyntax-only", source,
+                       cwd=build)
             return source, made.stderr if made.returncode or made.stderr else ""
 
         with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
@@ -201,8 +198,8 @@ class backwards(compiling):
                 jobs.append((build, [*arguments, "-Werror", "-fsyntax-only", str(joined)]))
         self.assertGreater(len(jobs), 7, "the build joins next to none of our sources")
         with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-            made = list(pool.map(lambda job: subprocess.run(job[1], cwd=job[0], capture_output=True, text=True), jobs))
-        failed = [run.stderr[:2000] for run in made if run.returncode or run.stderr]
+            made = list(pool.map(lambda job: run(*job[1], cwd=job[0]), jobs))
+        failed = [done.stderr[:2000] for done in made if done.returncode or done.stderr]
         self.assertFalse(failed, f"{len(failed)} of {len(jobs)} joins do not compile with the last source first, by {compiler}; "
                                  "the first source that is named lacks an include or a declaration:\n" + "\n".join(failed[:4]))
 
@@ -224,5 +221,4 @@ class crosswise(compiling):
 
 
 if __name__ == "__main__":
-    BUILD.update(json.loads(Path(sys.argv[1]).read_text()))
-    unittest.main(argv=[sys.argv[0], *sys.argv[2:]])
+    main()

@@ -5,14 +5,12 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
-import time
 import unittest
 from pathlib import Path
 
-TOP = Path(__file__).resolve().parents[3]
-BUILD = {}
+from shared import BUILD, BUILD_ROOT, TOP, main, run, wait_until
+
 LAB = TOP / "grader/tests/labs/ranks"
 
 # Rank 1 prints a megabyte and leaves a process that holds its descriptors; then the answer is wrong.
@@ -187,23 +185,31 @@ class on_ranks(unittest.TestCase):
 
     def worker(self, text):
         """Compiles and links a program like a submission."""
-        tools, row = BUILD, self.row
+        row = self.row
         folder = Path(tempfile.mkdtemp(dir=self.holder.name))
         (folder / "answer.cu").write_text(text)
-        flags = [f for f in [*tools["nvcc_flags"], *row["nvcc"]] if "code=sm_" not in f]
-        subprocess.run([tools["compile_script"], tools["nvcc"], folder / "answer.cu", folder / "o", folder / "d",
+        flags = [f for f in [*BUILD["nvcc_flags"], *row["nvcc"]] if "code=sm_" not in f]
+        subprocess.run([BUILD["compile_script"], BUILD["nvcc"], folder / "answer.cu", folder / "o", folder / "d",
                         row["keep"], *flags, "-I", LAB], check=True)
-        subprocess.run([*tools["cxx"], folder / "o", "-Wl,--whole-archive", row["worker_library"],
-                        tools["simulator_library"], "-Wl,--no-whole-archive", *tools["link_flags"], *row["link"],
+        subprocess.run([*BUILD["cxx"], folder / "o", "-Wl,--whole-archive", row["worker_library"],
+                        BUILD["simulator_library"], "-Wl,--no-whole-archive", *BUILD["link_flags"], *row["link"],
                         "-o", folder / "worker"], check=True)
         return folder / "worker"
 
+    def program(self, text, *words):
+        """Compiles and links a program of MPI that is no submission."""
+        folder = Path(tempfile.mkdtemp(dir=self.holder.name))
+        (folder / "program.cpp").write_text(text)
+        flags = [flag.replace("-isystem=", "-isystem") for flag in self.row["nvcc"] if flag.startswith(("-D", "-isystem"))]
+        subprocess.run([*BUILD["cxx"], "-std=c++20", *flags, "-I", TOP, folder / "program.cpp", *words, *self.row["link"],
+                        *BUILD["link_flags"], "-o", folder / "program"], check=True)
+        return folder / "program"
+
     def start(self, worker, **fields):
         """Starts the grader with a request, whose fields grader/runner/grading_request.hpp lists."""
-        build = Path(BUILD["build_root"])
-        request = {"backend": "sim", "worker": str(worker), "naive": str(build / "ranks.naive.sim"), "case": "two ranks",
+        request = {"backend": "sim", "worker": str(worker), "naive": str(BUILD_ROOT / "ranks.naive.sim"), "case": "two ranks",
                    **fields}
-        grader = subprocess.Popen([build / "grade.ranks"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+        grader = subprocess.Popen([BUILD_ROOT / "grade.ranks"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
         grader.stdin.write(json.dumps(request))
         grader.stdin.close()
         return grader
@@ -230,10 +236,10 @@ class on_ranks(unittest.TestCase):
         waits = self.worker((LAB / "wrong/one_rank_waits.cu").read_text())
         for sandbox in (True, False):
             grader = self.start(waits, **self.mpirun, sandbox=sandbox)
-            self.wait_until(lambda: len(processes_of(waits)) >= 5)  # the leader, two keepers, two ranks
+            wait_until(lambda: len(processes_of(waits)) >= 5)  # the leader, two keepers, two ranks
             grader.send_signal(signal.SIGKILL)
             grader.wait()
-            self.wait_until(lambda: not processes_of(waits))
+            wait_until(lambda: not processes_of(waits))
         for folder in leftovers() - before:  # no process was left to do it
             shutil.rmtree(folder)
 
@@ -251,51 +257,31 @@ class on_ranks(unittest.TestCase):
         self.assertEqual(leftovers() - before, set())
 
     def test_memory_of_devices_is_sent_to_neighbours_to_see_whether_it_travels(self):
-        build, folder = Path(BUILD["build_root"]), Path(self.holder.name)
-        (folder / "probed.cpp").write_text(PROBED)
-        includes = [flag for flag in self.row["nvcc"] if flag.startswith(("-isystem", "-DOMPI"))]
-        includes = [word for flag in includes for word in flag.split("=", 1)]
         for fault, says in ((0, "works"), (1, "does not"), (2, "does not"), (3, "does not")):
-            program = folder / f"probed_{fault}"
-            subprocess.run([*BUILD["cxx"], "-std=c++20", f"-DFAULT={fault}", *includes, "-I", TOP, "-isystem",
-                            BUILD["cuda_include"], folder / "probed.cpp", build / "grader/worker/libopen_mpi_ranks.a", *self.row["link"],
-                            *BUILD["link_flags"], "-o", program], check=True)
-            ran = subprocess.run([self.row["mpirun"], "-n", "3", "--oversubscribe", "--allow-run-as-root", program],
-                                 capture_output=True, text=True, timeout=60)
+            program = self.program(PROBED, f"-DFAULT={fault}", "-isystem", BUILD["cuda_include"],
+                                   BUILD_ROOT / "grader/worker/libopen_mpi_ranks.a")
+            ran = run(self.row["mpirun"], "-n", "3", "--oversubscribe", "--allow-run-as-root", program, timeout=60)
             self.assertEqual((ran.returncode, ran.stdout.split("\n")), (0, [says] * 3 + [""]), ran.stderr)
 
-    def wait_until(self, reached):
-        end = time.monotonic() + 20
-        while not reached():
-            self.assertLess(time.monotonic(), end, "not reached in 20 s")
-            time.sleep(0.01)
-
     def test_without_open_mpi_cases_are_skipped_in_words(self):
-        status, case = self.grade(Path(BUILD["build_root"]) / "ranks.naive.sim")
+        status, case = self.grade(BUILD_ROOT / "ranks.naive.sim")
         self.assertEqual((status, case["verdict"]), (77, "SKIPPED"))
         self.assertIn("Open MPI, which is not installed", case["message"])
 
     def test_what_ranks_send_is_counted(self):
-        row, folder = self.row, Path(tempfile.mkdtemp(dir=self.holder.name))
-        (folder / "sender.cpp").write_text(SENDER)
-        headers = [flag for flag in row["nvcc"] if flag.startswith(("-D", "-isystem"))]
-        subprocess.run([BUILD["cxx"][0], "-std=c++20", folder / "sender.cpp", TOP / "grader/worker/sent_bytes.cpp",
-                        "-I", TOP, *[flag.replace("-isystem=", "-isystem") for flag in headers], *row["link"],
-                        "-o", folder / "sender"], check=True)
+        program, folder = self.program(SENDER, TOP / "grader/worker/sent_bytes.cpp"), self.holder.name
         alone = {"OMPI_MCA_plm": "isolated", "OMPI_MCA_btl": "self,vader", "OMPI_MCA_pml": "ob1",
-                 "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "TMPDIR": str(folder),
-                 "OMPI_MCA_btl_vader_backing_directory": str(folder), "OMPI_MCA_mpi_yield_when_idle": "1"}
-        done = subprocess.run([row["mpirun"], "-n", "3", "--oversubscribe", "--bind-to", "none", folder / "sender"],
-                              env={**os.environ, **alone}, capture_output=True, text=True)
+                 "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "TMPDIR": folder,
+                 "OMPI_MCA_btl_vader_backing_directory": folder, "OMPI_MCA_mpi_yield_when_idle": "1"}
+        done = run(self.row["mpirun"], "-n", "3", "--oversubscribe", "--bind-to", "none", program,
+                   env={**os.environ, **alone})
         self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
 
     def test_a_launcher_that_fails_is_no_fault_of_the_submission(self):
-        naive = Path(BUILD["build_root"]) / "ranks.naive.sim"
-        status, case = self.grade(naive, mpirun="/bin/false")
+        status, case = self.grade(BUILD_ROOT / "ranks.naive.sim", mpirun="/bin/false")
         self.assertEqual((status, case["verdict"]), (99, "INFRA_ERROR"))
         self.assertIn("Open MPI did not start 2 ranks", case["message"])
 
 
 if __name__ == "__main__":
-    BUILD.update(json.loads(Path(sys.argv[1]).read_text()))
-    unittest.main(argv=sys.argv[:1])
+    main()

@@ -8,14 +8,10 @@ import shutil
 import signal
 import struct
 import subprocess
-import sys
-import tempfile
-import time
-import unittest
 from pathlib import Path
 
-TOP = Path(__file__).resolve().parents[3]
-BUILD = {}
+from shared import BUILD_ROOT, TOP, in_a_folder, main, run, wait_until, workbook
+
 SECRET = "known to the grader alone"
 
 # Attacks the machine and prints each success; its answer is wrong.
@@ -111,7 +107,7 @@ MASKED = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", 'mount 
 
 
 def works(command):
-    return subprocess.run(command, capture_output=True).returncode == 0
+    return run(*command).returncode == 0
 
 
 def has_landlock():
@@ -124,34 +120,24 @@ def users():
         "user 0": [], "an ordinary user": ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]}
 
 
-class Sandbox(unittest.TestCase):
+class Sandbox(in_a_folder):
     def setUp(self):
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.folder = Path(holder.name)
+        super().setUp()
         self.folder.chmod(0o777)
         for name in ("grade.verdicts", "verdicts.naive.sim", "cudasim-device"):  # every user can run the copies
-            shutil.copy(Path(BUILD["build_root"]) / name, self.folder)
+            shutil.copy(BUILD_ROOT / name, self.folder)
 
     def run_grader(self, worker, *words, before=(), request=None, folder=None, lab="verdicts", **how):
         """Runs a lab's grader with a request, whose fields grader/runner/grading_request.hpp lists."""
         folder = folder or self.folder
         full = {"backend": "sim", "naive": str(folder / f"{lab}.naive.sim"), "worker": str(worker), **(request or {})}
-        return subprocess.run([*before, folder / f"grade.{lab}", *words], input=json.dumps(full), capture_output=True,
-                              text=True, **how)
+        return run(*before, folder / f"grade.{lab}", *words, input=json.dumps(full), **how)
 
-    def workbook(self, *words, **how):
-        return subprocess.run([Path(BUILD["build_root"]) / "cuda-workbook", *words], capture_output=True, text=True, **how)
-
-    def worker_of(self, name, text):
-        """Builds a worker of a submission and returns its name."""
-        source = self.folder / f"{name}.cu"
-        source.write_text(text)
-        self.workbook("grade", "verdicts", "--submission", source, "--case", "twice: 1000 elements", "--backend", "sim")
-        built = Path(BUILD["build_root"]) / "submissions/verdicts/workers"
-        newest = max(built.glob(f"*/verdicts.{name}.sim"), key=lambda path: path.stat().st_mtime)
-        shutil.copy(newest, self.folder)
-        return newest.name
+    def worker_of(self, lab, source):
+        """Builds the worker of a submission and returns its path."""
+        workbook("grade", lab, "--submission", source, "--case", "twice: 1000 elements", "--backend", "sim")
+        built = BUILD_ROOT / "submissions" / lab / "workers"
+        return max(built.glob(f"*/{lab}.{source.stem}.sim"), key=lambda path: path.stat().st_mtime)
 
     def ways(self):
         """Yields the situations of a grading: a name, the command's prefix, the calls refused to the child, and the
@@ -166,7 +152,9 @@ class Sandbox(unittest.TestCase):
 
     def test_a_submission_reaches_nothing(self):
         text = HOSTILE.replace("FOLDER", str(self.folder)).replace("PROCESS", str(os.getpid()))
-        hostile = self.worker_of("hostile", text)
+        source = self.folder / "hostile.cu"
+        source.write_text(text)
+        hostile = shutil.copy(self.worker_of("verdicts", source), self.folder)
         secret = self.folder / "secret"
 
         def grade(before, refused, **fields):
@@ -174,7 +162,7 @@ class Sandbox(unittest.TestCase):
             secret.chmod(0o666)
             result = self.folder / "result.json"
             result.unlink(missing_ok=True)
-            self.run_grader(self.folder / hostile, before=before, preexec_fn=refused,
+            self.run_grader(hostile, before=before, preexec_fn=refused,
                             request={"case": "twice: 1000 elements", "result": str(result), **fields})
             document = json.loads(result.read_text())
             return document["env"]["sandbox"], document["labs"][0]["cases"][0]
@@ -187,7 +175,7 @@ class Sandbox(unittest.TestCase):
 
         for words, before, refused, sandbox in self.ways():
             with self.subTest(words):
-                done = self.run_grader(self.folder / hostile, "--probe-sandbox", before=before, preexec_fn=refused)
+                done = self.run_grader(hostile, "--probe-sandbox", before=before, preexec_fn=refused)
                 self.assertEqual((done.returncode, done.stdout), (0, sandbox + "\n"), done.stderr)
                 found, case = grade(before, refused)
                 self.assertEqual(found, sandbox)
@@ -196,12 +184,9 @@ class Sandbox(unittest.TestCase):
                 self.assertFalse((self.folder / "made").exists())
 
     def test_a_threat_is_right_without_a_sandbox_alone(self):
-        build, result = Path(BUILD["build_root"]), self.folder / "result.json"
+        result = self.folder / "result.json"
         for name in REACHING:
-            source = TOP / f"grader/tests/labs/threats/wrong/{name}.cu"
-            self.workbook("grade", "threats", "--submission", source, "--case", "twice: 1000 elements", "--backend", "sim")
-            built = (build / "submissions/threats/workers").glob(f"*/threats.{name}.sim")
-            worker = max(built, key=lambda path: path.stat().st_mtime)
+            worker = self.worker_of("threats", TOP / f"grader/tests/labs/threats/wrong/{name}.cu")
             for fields, refused, sandbox, verdict in (
                     ({"sandbox": False}, None, "none", "PASS"),
                     ({}, None, None, "WRONG_ANSWER"),
@@ -210,7 +195,7 @@ class Sandbox(unittest.TestCase):
                     continue
                 with self.subTest(name, sandbox=sandbox):
                     result.unlink(missing_ok=True)
-                    self.run_grader(worker, folder=build, lab="threats", preexec_fn=refused, cwd=self.folder,
+                    self.run_grader(worker, folder=BUILD_ROOT, lab="threats", preexec_fn=refused, cwd=self.folder,
                                     request={"case": "twice: 1000 elements", "result": str(result), **fields})
                     document = json.loads(result.read_text())
                     self.assertEqual(document["labs"][0]["cases"][0]["verdict"], verdict)
@@ -238,16 +223,16 @@ class Sandbox(unittest.TestCase):
         shutil.copy(TOP / "labs/02_coalescing/stub.cu", handed)
         bare = {"preexec_fn": refusing(namespaces=True, landlock=True)}
         command = ["autograde", handed.parent, "02", "--backend", "sim", "--seed", "1"]
-        done = self.workbook(*command, **bare)
+        done = workbook(*command, **bare)
         self.assertEqual(done.returncode, 99, done.stdout)
         self.assertIn("nothing was graded", done.stderr)
         self.assertIn("--without-sandbox", done.stderr)
-        done = self.workbook(*command, "--without-sandbox", **bare)
+        done = workbook(*command, "--without-sandbox", **bare)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("1 graded", done.stdout)
-        done = self.workbook("grade", "02", "--submission", handed / "stub.cu", "--backend", "sim", **bare)
+        done = workbook("grade", "02", "--submission", handed / "stub.cu", "--backend", "sim", **bare)
         self.assertIn("ran without a sandbox", done.stdout)
-        self.assertIn("the kernel offers", self.workbook("doctor", **bare).stdout)
+        self.assertIn("the kernel offers", workbook("doctor", **bare).stdout)
 
     def test_a_compile_reads_nothing_of_the_project(self):
         source = self.folder / "reads.cu"
@@ -256,11 +241,11 @@ class Sandbox(unittest.TestCase):
             self.skipTest("a student edition has no solutions")
         for refused, says in ((None, "No such file"), (refusing(namespaces=True), "ermission denied")):
             source.write_text(f'#if __has_include("{solution}")\n#error seen\n#endif\n')
-            done = self.workbook("grade", "02", "--submission", source, "--backend", "sim", preexec_fn=refused)
+            done = workbook("grade", "02", "--submission", source, "--backend", "sim", preexec_fn=refused)
             self.assertIn("BUILD_FAILED", done.stdout)  # Landlock does not hide that the file exists
             self.assertNotIn("seen", done.stdout)
             source.write_text(f'#include "{solution}"\n')
-            done = self.workbook("grade", "02", "--submission", source, "--backend", "sim", preexec_fn=refused)
+            done = workbook("grade", "02", "--submission", source, "--backend", "sim", preexec_fn=refused)
             self.assertIn(says, done.stdout)
 
     def test_a_kill_while_compiling_leaves_no_process_and_no_folder(self):
@@ -271,22 +256,16 @@ class Sandbox(unittest.TestCase):
             shutil.rmtree(scratch, ignore_errors=True)
             scratch.mkdir()
             program = subprocess.Popen(
-                [Path(BUILD["build_root"]) / "cuda-workbook", "grade", "02", "--submission", source, "--backend", "sim"],
+                [BUILD_ROOT / "cuda-workbook", "grade", "02", "--submission", source, "--backend", "sim"],
                 env={**os.environ, "TMPDIR": str(scratch)}, preexec_fn=refused, start_new_session=True,
                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            self.wait_until(lambda: any(name_of(pid) in ("cicc", "cudafe++", "cc1plus") for pid in below(program.pid)))
+            wait_until(lambda: any(name_of(pid) in ("cicc", "cudafe++", "cc1plus") for pid in below(program.pid)))
             started = below(program.pid)
             self.assertGreater(len(started), 3)
             os.killpg(program.pid, signal.SIGKILL)
             program.wait()
-            self.wait_until(lambda: not any(map(lives, started)))
-            self.wait_until(lambda: not any(scratch.iterdir()))
-
-    def wait_until(self, reached):
-        end = time.monotonic() + 60
-        while not reached():
-            self.assertLess(time.monotonic(), end, "not reached in 60 s")
-            time.sleep(0.01)
+            wait_until(lambda: not any(map(lives, started)))
+            wait_until(lambda: not any(scratch.iterdir()))
 
 
 def below(pid):
@@ -316,5 +295,4 @@ def lives(pid):
 
 
 if __name__ == "__main__":
-    BUILD.update(json.loads(Path(sys.argv[1]).read_text()))
-    unittest.main(argv=sys.argv[:1])
+    main()

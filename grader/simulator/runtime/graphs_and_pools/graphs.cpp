@@ -16,11 +16,11 @@ bool holds(cudaGraph_t graph, cudaGraphNode_t node)
                        [node](const auto &n) { return n.get() == node; });
 }
 
-cudaGraph_t graph_of(cudaGraphNode_t node)
+bool is_node(cudaGraphNode_t node)
 {
-    for (cudaGraph_t g : handles().graphs)
-        if (holds(g, node)) return g;
-    return nullptr;
+    const auto &graphs = handles().graphs;
+    return std::any_of(graphs.begin(), graphs.end(),
+                       [node](cudaGraph_t g) { return holds(g, node); });
 }
 
 // Checks the arguments common to all functions that add a node.
@@ -58,12 +58,13 @@ cudaError_t list(const std::vector<cudaGraphNode_t> &all, cudaGraphNode_t *out, 
     return cudaSuccess;
 }
 
-std::vector<cudaGraphNode_t> nodes_where(const CUgraph_st &g, bool roots_only)
+cudaError_t list_nodes(cudaGraph_t graph, bool roots_only, cudaGraphNode_t *out, std::size_t *count)
 {
+    if (!handles().graphs.count(graph)) return cudaErrorInvalidValue;
     std::vector<cudaGraphNode_t> all;
-    for (const auto &n : g.nodes)
+    for (const auto &n : graph->nodes)
         if (!roots_only || n->after.empty()) all.push_back(n.get());
-    return all;
+    return list(all, out, count);
 }
 
 } // namespace
@@ -80,7 +81,6 @@ cudaGraphNode_t add(cudaGraph_t graph, task t, std::vector<cudaGraphNode_t> afte
     auto node = std::make_unique<CUgraphNode_st>();
     node->what = std::move(t);
     node->after = std::move(after);
-    node->owner = graph;
     graph->nodes.push_back(std::move(node));
     return graph->nodes.back().get();
 }
@@ -101,10 +101,11 @@ cudaError_t kernel_task(const cudaKernelNodeParams *p, task &t)
 cudaError_t host_task(const cudaHostNodeParams *p, task &t)
 {
     if (!p || !p->fn) return cudaErrorInvalidValue;
-    t.type = cudaGraphNodeTypeHost;
-    t.run = [function = p->fn, data = p->userData] { host().call(function, data); };
+    t = {cudaGraphNodeTypeHost,
+         [function = p->fn, data = p->userData] { host().call(function, data); }};
     return cudaSuccess;
 }
+
 } // namespace simulator::runtime
 
 using namespace simulator::runtime;
@@ -183,7 +184,7 @@ cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *out, cudaGraph_t graph,
 cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const cudaKernelNodeParams *p)
 {
     return call([&] {
-        if (!graph_of(node) || node->what.type != cudaGraphNodeTypeKernel)
+        if (!is_node(node) || node->what.type != cudaGraphNodeTypeKernel)
             return cudaErrorInvalidValue;
         return kernel_task(p, node->what);
     });
@@ -225,7 +226,7 @@ cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *
                                          cudaGraphEdgeData *data, std::size_t *count)
 {
     return call([&] {
-        if (!graph_of(node) || !count) return cudaErrorInvalidValue;
+        if (!is_node(node) || !count) return cudaErrorInvalidValue;
         if (data) std::fill(data, data + std::min(*count, node->after.size()), cudaGraphEdgeData{});
         return list(node->after, out, count);
     });
@@ -254,24 +255,18 @@ cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *f
 
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *out, std::size_t *count)
 {
-    return call([&] {
-        return handles().graphs.count(graph) ? list(nodes_where(*graph, false), out, count)
-                                             : cudaErrorInvalidValue;
-    });
+    return call([&] { return list_nodes(graph, false, out, count); });
 }
 
 cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *out, std::size_t *count)
 {
-    return call([&] {
-        return handles().graphs.count(graph) ? list(nodes_where(*graph, true), out, count)
-                                             : cudaErrorInvalidValue;
-    });
+    return call([&] { return list_nodes(graph, true, out, count); });
 }
 
 cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType *out)
 {
     return call([&] {
-        if (!out || !graph_of(node)) return cudaErrorInvalidValue;
+        if (!out || !is_node(node)) return cudaErrorInvalidValue;
         *out = node->what.type;
         return cudaSuccess;
     });

@@ -1,7 +1,7 @@
 // Graphs, executable graphs and captures, shared by the files that build and launch them.
 #pragma once
 
-#include "work.hpp"
+#include "simulator/runtime/work.hpp"
 
 #include <memory>
 #include <set>
@@ -11,7 +11,6 @@
 struct CUgraphNode_st {
     simulator::runtime::task what;
     std::vector<cudaGraphNode_t> after;
-    cudaGraph_t owner = nullptr;
 };
 struct CUgraph_st {
     std::vector<std::unique_ptr<CUgraphNode_st>> nodes;

@@ -1,7 +1,7 @@
 // Memory pools for cudaMallocAsync, and their usage statistics.
 //
 // Addresses are never reused, so a pool keeps no memory; it only counts its reservation.
-#include "work.hpp"
+#include "simulator/runtime/work.hpp"
 
 #include "simulator/machine/memory.hpp"
 
@@ -181,11 +181,6 @@ template <typename function> cudaError_t on(cudaMemPool_t pool, function body)
 
 } // namespace
 
-cudaError_t allocate_in(cudaStream_t stream, void **out, std::size_t bytes)
-{
-    return allocate_from(current_pool(state_of(stream).device), out, bytes, stream);
-}
-
 void revoke_pool_access()
 {
     for (cudaMemPool_t pool : live().all)
@@ -213,8 +208,8 @@ extern "C" {
 
 cudaError_t cudaMallocAsync(void **out, std::size_t bytes, cudaStream_t stream)
 {
-    return call([&] {
-        return valid(stream) ? allocate_in(stream, out, bytes) : cudaErrorInvalidResourceHandle;
+    return in(stream, [&] {
+        return allocate_from(current_pool(state_of(stream).device), out, bytes, stream);
     });
 }
 
