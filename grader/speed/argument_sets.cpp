@@ -66,6 +66,16 @@ std::uint32_t poison_word(std::uint64_t random_bits)
     return 0xffc0fe01u | static_cast<std::uint32_t>(random_bits);
 }
 
+request run_request(const char *function, const std::vector<std::uint32_t> &sets,
+                    std::uint32_t flags)
+{
+    request r{.what = command::run, .flags = flags};
+    std::strncpy(r.function, function, sizeof r.function - 1);
+    r.calls = static_cast<std::uint32_t>(sets.size());
+    std::ranges::copy(sets, r.sets);
+    return r;
+}
+
 benchmark_set::benchmark_set(std::unique_ptr<workload> work, shared_memory &in, std::uint64_t at,
                              std::uint32_t number)
     : work_(std::move(work)), arguments_(work_->arguments()), in_(in), at_(at), number_(number)
@@ -137,14 +147,13 @@ request benchmark_set::load() const
 
 request benchmark_set::part(std::uint32_t index, std::uint64_t at, std::uint64_t bytes) const
 {
-    request r;
-    r.what = command::patch;
-    r.set = number_;
-    r.index = index;
-    r.at = at;
-    r.offset = arguments_[index].wire.input + arguments_[index].wire.guard + at;
-    r.bytes = bytes;
-    return r;
+    const argument_descriptor &s = arguments_[index].wire;
+    return request{.what = command::patch,
+                   .set = number_,
+                   .index = index,
+                   .offset = s.input + s.guard + at,
+                   .at = at,
+                   .bytes = bytes};
 }
 
 void benchmark_set::change(std::mt19937_64 &random, bool restored)
@@ -205,22 +214,19 @@ void benchmark_set::expect_unchanged() const
 void benchmark_set::add_changes(const std::vector<std::span<std::byte>> &changes)
 {
     for (std::span<std::byte> c : changes) {
-        std::uint32_t i = 0;
-        auto holds = [&](const argument &a) {
+        const auto a = std::ranges::find_if(arguments_, [&](const argument &a) {
             auto *from = static_cast<std::byte *>(a.data);
             return from && !a.wire.output && c.data() >= from &&
                    c.data() + c.size() <= from + a.wire.bytes;
-        };
-        while (i < arguments_.size() && !holds(arguments_[i])) ++i;
-        if (i == arguments_.size())
+        });
+        if (a == arguments_.end())
             end_case(verdict::INFRA_ERROR,
                      fmt::format("The workload of {} changed bytes that are in none of its inputs.",
                                  work_->function()),
                      "change() must return spans inside the vectors that arguments() named.");
-        const argument &a = arguments_[i];
-        auto at = static_cast<std::uint64_t>(c.data() - static_cast<std::byte *>(a.data));
-        if (written_in_place(a).holds(at, c.size())) continue; // restore() covers it
-        request r = part(i, at, c.size());
+        auto at = static_cast<std::uint64_t>(c.data() - static_cast<std::byte *>(a->data));
+        if (written_in_place(*a).holds(at, c.size())) continue; // restore() covers it
+        request r = part(static_cast<std::uint32_t>(a - arguments_.begin()), at, c.size());
         std::memcpy(in_.data() + r.offset, c.data(), c.size());
         refresh_.push_back(r);
     }
@@ -228,20 +234,12 @@ void benchmark_set::add_changes(const std::vector<std::span<std::byte>> &changes
 
 request benchmark_set::spoil(std::uint32_t word) const
 {
-    request r;
-    r.what = command::poison;
-    r.set = number_;
-    r.pattern = word;
-    return r;
+    return request{.what = command::poison, .set = number_, .pattern = word};
 }
 
 request benchmark_set::store() const
 {
-    request r;
-    r.what = command::store;
-    r.set = number_;
-    r.flags = writable_only;
-    return r;
+    return request{.what = command::store, .set = number_, .flags = writable_only};
 }
 
 void benchmark_set::take(const shared_memory &out, std::uint32_t word) const

@@ -2,7 +2,6 @@
 #include "speed.hpp"
 
 #include "counted.hpp"
-#include "naive_call.hpp"
 #include "paired_benchmark.hpp"
 #include "runner/call_counters.hpp"
 #include "runner/case_run.hpp"

@@ -20,7 +20,6 @@ public:
     device_clocks(const device_clocks &) = delete;
     device_clocks &operator=(const device_clocks &) = delete;
 
-    bool known() const { return device_ != nullptr; }
     clock_sample sample() const;
 
 private:

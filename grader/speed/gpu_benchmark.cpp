@@ -16,7 +16,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstring>
 #include <deque>
 #include <exception>
 #include <fstream>
@@ -90,7 +89,7 @@ std::uint64_t available_memory()
 // True if no correctness case of the function has failed so far.
 bool nothing_wrong_with(const std::string &function)
 {
-    return std::none_of(records().begin(), records().end(), [&](const case_record &r) {
+    return std::ranges::none_of(records(), [&](const case_record &r) {
         return r.what == kind::correctness && r.function == function && r.result != verdict::PASS &&
                r.result != verdict::SKIPPED;
     });
@@ -127,9 +126,9 @@ public:
         stopwatch watch(prepare_s_);
         if (prepared_++ > 0) restart_workers();
         for (implementation who : implementations()) {
-            request r; // the submission's worker learns the size of the L2
-            r.what = command::facts;
-            require(who, ask(who, r), "asking for the device's properties");
+            // The submission's worker learns the size of the L2.
+            require(who, ask(who, request{.what = command::facts}),
+                    "asking for the device's properties");
         }
         roofline_.load();
         // Warms up the clocks; a shorter warm-up is enough for times that are only shown.
@@ -175,14 +174,10 @@ public:
     // Frees the sets in workers that still answer: they stay warm for the next case.
     void leave()
     {
-        for (implementation who : implementations()) {
-            request r;
-            r.what = command::drop;
-            for (const benchmark_set &s : sets_of(who)) {
-                r.set = s.number();
-                if (answers_[index(who)]) ask(who, r);
-            }
-        }
+        for (implementation who : implementations())
+            for (const benchmark_set &s : sets_of(who))
+                if (answers_[index(who)])
+                    ask(who, request{.what = command::drop, .set = s.number()});
         if (answers_[index(implementation::naive)]) roofline_.drop();
     }
 
@@ -226,7 +221,7 @@ private:
             auto needs = [&](implementation c) {
                 return i < calls_[index(c)] && to_be_restored(c, s);
             };
-            s.change(random, std::any_of(takers.begin(), takers.end(), needs));
+            s.change(random, std::ranges::any_of(takers, needs));
             for (implementation c : takers) {
                 for (const request &r : s.refresh()) require(c, ask(c, r), "changing the inputs");
                 for (const request &r : s.restore())
@@ -253,10 +248,6 @@ private:
     benchmark_set &in_round(std::size_t i, implementation who = implementation::submission)
     {
         return sets_of(who)[(first_ + i) % sets_.size()];
-    }
-    std::size_t longest_run() const
-    {
-        return static_cast<std::size_t>(*std::max_element(std::begin(calls_), std::end(calls_)));
     }
 
     // Makes sets until there are `count`.
@@ -381,22 +372,18 @@ private:
                 static_cast<int>(std::clamp(wanted, 1.0, static_cast<double>(fitting)));
         }
         std::size_t old_size = sets_.size();
-        add_sets(longest_run());
+        add_sets(static_cast<std::size_t>(std::ranges::max(calls_)));
         load(old_size, sets_.size());
     }
 
     timed_run run(implementation who, int calls)
     {
-        request r;
-        r.what = command::wake;
-        require(who, ask(who, r), "waking the worker");
-        r.what = command::run;
-        r.flags = flush_l2;
-        r.calls = static_cast<std::uint32_t>(calls);
+        require(who, ask(who, request{.what = command::wake}), "waking the worker");
+        std::vector<std::uint32_t> numbers;
         for (int i = 0; i < calls; ++i)
-            r.sets[i] = in_round(static_cast<std::size_t>(i), who).number();
-        std::strncpy(r.function, sets_[0].work().function(), sizeof r.function - 1);
-        answer a = ask(who, r, seconds(10));
+            numbers.push_back(in_round(static_cast<std::size_t>(i), who).number());
+        answer a =
+            ask(who, run_request(sets_[0].work().function(), numbers, flush_l2), seconds(10));
         if (who == implementation::submission && a.how == worker_exit::timed_out && calls == 1 &&
             nothing_wrong_with(function()))
             throw run_timeout{a.parent_ms, naive_ms_};

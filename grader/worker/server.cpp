@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstring>
 
@@ -165,12 +164,10 @@ void server::facts(const request &r, reply &a)
     f.memory_free = free;
     cudaDriverGetVersion(&f.driver);
     cudaRuntimeGetVersion(&f.runtime);
-    cudaDeviceGetAttribute(&f.clock_khz, cudaDevAttrClockRate, 0);
     f.threads_a_block = p.maxThreadsPerBlock;
     f.threads_a_multiprocessor = p.maxThreadsPerMultiProcessor;
     f.warp = p.warpSize;
     f.copy_engines = p.asyncEngineCount;
-    f.pages_on_demand = p.concurrentManagedAccess;
     f.shared_a_block = p.sharedMemPerBlock;
     f.shared_a_multiprocessor = p.sharedMemPerMultiprocessor;
     f.constant_bytes = p.totalConstMem;

@@ -1,7 +1,6 @@
 // Loads, changes and stores the arguments of calls.
 #include "server.hpp"
 
-#include "signal_gate.hpp"
 #include "yardstick.hpp"
 
 #include <algorithm>
