@@ -155,10 +155,8 @@ enum class acquire_fault : std::int32_t { nothing, too_little, not_released };
 
 enum class run_step : std::uint32_t {
     none,
-    before,      // an error was pending before the call, left by an earlier one
     last_error,  // cudaGetLastError right after the call: usually a launch that failed unchecked
     synchronise, // cudaDeviceSynchronize after the call: a kernel that failed while running
-    copy_out,
 };
 
 // Run of one rank: the first bytes of its return value, and the bytes that it gave MPI for other

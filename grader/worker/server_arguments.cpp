@@ -204,12 +204,7 @@ void server::store(const request &r, reply &a)
         for (buffer &b : s->buffers[i]) {
             std::byte *to = out(at, b.image_bytes());
             if (!to) return malformed(a, "an argument does not fit the output region");
-            try {
-                b.store(to);
-            } catch (cuda_failure &f) {
-                f.step = run_step::copy_out;
-                throw;
-            }
+            b.store(to);
             at += b.image_bytes();
         }
     }

@@ -93,7 +93,7 @@ void server::begin(const request &r, reply &a)
     if (!gate_) return malformed(a, "only simulated devices are told of a run");
     put(a.refused, gate_->take_refused().c_str());
     if (!find(r.sets[0], a)) return;
-    check(synchronise_devices(), run_step::before);
+    check(synchronise_devices());
     simulator_close_peers(r.closed_peers);
     simulator_multiprocessors(r.multiprocessors);
     simulator_grid_seconds(max_grid_seconds);
@@ -132,9 +132,9 @@ void server::run(const request &r, reply &a)
         sets.push_back(find(r.sets[i], a));
         if (!sets.back()) return;
     }
-    check(cudaGetLastError(), run_step::before);
+    check(cudaGetLastError()); // left by an earlier call
     if (r.flags & run_flags::flush_l2) flush_l2();
-    check(synchronise_devices(), run_step::before);
+    check(synchronise_devices());
     // The simulator measures no time, and its timeline must show only the submission's work.
     const bool timed = is_ == part::all;
     if (timed && !begin_) {
