@@ -1,7 +1,6 @@
 // Answers each request of the parent; arguments and runs have files of their own.
 #include "server.hpp"
 
-#include "escapes.hpp"
 #include "left_threads.hpp"
 #include "yardstick.hpp"
 
@@ -128,14 +127,6 @@ const std::byte *server::in(std::uint64_t at, std::uint64_t bytes) const
 std::byte *server::out(std::uint64_t at, std::uint64_t bytes) const
 {
     return at <= output_.size() && bytes <= output_.size() - at ? output_.data() + at : nullptr;
-}
-
-void server::try_sandbox(const request &r, reply &a)
-{
-    const std::byte *name = in(r.offset, r.bytes);
-    if (!name) return malformed(a, "the file's name lies outside the input region");
-    const std::string file(reinterpret_cast<const char *>(name), r.bytes);
-    a.result[0] = find_escapes(file.c_str(), static_cast<int>(r.at));
 }
 
 void server::facts(const request &r, reply &a)

@@ -37,12 +37,6 @@
 
 namespace grading {
 
-int rank_of_process()
-{
-    const char *rank = std::getenv("OMPI_COMM_WORLD_RANK");
-    return rank ? std::atoi(rank) : 0;
-}
-
 int home_device()
 {
     static const int device = [] {
