@@ -17,11 +17,7 @@
 
 namespace grading {
 
-namespace {
-
 using steady = std::chrono::steady_clock;
-
-} // namespace
 
 void worker::state::stop()
 {
