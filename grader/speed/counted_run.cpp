@@ -66,12 +66,6 @@ const counted &worst_by(const counted_gate &gate, const std::vector<counted> &ca
     return *std::min_element(calls.begin(), calls.end(), worse);
 }
 
-// Bytes that may come from the host: unbounded if kernels can reach arguments there.
-std::uint64_t bytes_from_host(const argument_places &p)
-{
-    return p.shared_with_host ? unbounded : p.on_host;
-}
-
 // Useless but coalesced traffic raises the efficiency ratio. So also require no more than twice
 // naive's sectors.
 void check_useful_traffic(const workload &work, const counted &submission, const counted &naive)
@@ -88,6 +82,7 @@ void check_useful_traffic(const workload &work, const counted &submission, const
 }
 
 // Efficiency counters only see loads and stores of kernels, so these must have moved the data.
+// `from_host`: bytes that may come from the host, unbounded if kernels can reach arguments there.
 void check_where_work_was_done(const workload &work, std::uint64_t from_host,
                                const counted &submission)
 {
@@ -145,12 +140,13 @@ counted_result count_calls(const make_workload &make, const make_workload &make_
     std::unique_ptr<workload> work = make(random);
     std::vector<argument> arguments = work->arguments();
     const argument_places places = places_of(arguments);
+    const std::uint64_t from_host = places.shared_with_host ? unbounded : places.on_host;
     make_call(work->function(), std::move(arguments), nullptr, 0);
     work->check();
     std::vector<counted> calls = counters_of_submission();
     for (counted &c : calls) {
         c.naive_serial_ticks = naive.naive_serial_ticks;
-        check_where_work_was_done(*work, bytes_from_host(places), c);
+        check_where_work_was_done(*work, from_host, c);
         check_host_stayed_out(work->function(), places, c);
     }
     speed_result result;

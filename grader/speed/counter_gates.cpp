@@ -1,8 +1,6 @@
 // The gates on counters that all labs share, and the message of a gate that was missed.
 #include "counted.hpp"
 
-#include "wasted_traffic.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -158,8 +158,9 @@ public:
 
     device_state read_state() override
     {
-        clock_sample c = clocks_.sample();
-        return {c.sm_mhz, c.throttled, roofline_.fma_rate(2)};
+        device_state s = clocks_.sample();
+        s.fma_rate = roofline_.fma_rate(2);
+        return s;
     }
 
     double copy_rate() override { return roofline_.copy_rate(); }

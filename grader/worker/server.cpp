@@ -47,11 +47,6 @@ void server::say_thrown(reply &a, const char *what)
     put(a.text, what);
 }
 
-std::string server::function_of(const request &r)
-{
-    return std::string(r.function, strnlen(r.function, sizeof r.function));
-}
-
 reply server::handle(const request &r)
 {
     reply a;

@@ -37,7 +37,6 @@ public:
 private:
     static void malformed(reply &a, const char *why);
     static void say_thrown(reply &a, const char *what = "something that is no std::exception");
-    static std::string function_of(const request &r);
     void perform(const request &r, reply &a);
     const std::byte *in(std::uint64_t at, std::uint64_t bytes) const;
     std::byte *out(std::uint64_t at, std::uint64_t bytes) const;

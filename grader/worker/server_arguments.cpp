@@ -13,7 +13,7 @@ void server::scratch(const request &r, reply &a)
     for (std::uint32_t i = 0; i < r.argument_count; ++i)
         if (r.arguments[i].where == argument_memory::value && !load_argument(s, i))
             return malformed(a, "a value lies outside the input region");
-    a.bytes = scratch_bytes(s, function_of(r), (r.flags & of_any_size) != 0);
+    a.bytes = scratch_bytes(s, r.function, (r.flags & of_any_size) != 0);
 }
 
 bool server::is_mine(argument_memory where) const
@@ -88,7 +88,7 @@ void server::load(const request &r, reply &a)
 bool server::load_scratch(argument_set &s, std::size_t i, const request &r, reply &a)
 {
     const argument_descriptor &d = s.descriptors[i];
-    a.bytes = is_ == part::devices ? r.scratch_bytes : scratch_bytes(s, function_of(r));
+    a.bytes = is_ == part::devices ? r.scratch_bytes : scratch_bytes(s, r.function);
     buffer &b = s.buffers[i].emplace_back(d, a.bytes, 0);
     const std::byte *from = in(d.input, b.image_bytes());
     if (from) b.load(from);

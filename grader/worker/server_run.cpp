@@ -122,7 +122,7 @@ void server::end(const request &r, reply &a)
 
 void server::run(const request &r, reply &a)
 {
-    const entry *e = find_entry(function_of(r));
+    const entry *e = find_entry(r.function);
     if (!e) {
         a.status = reply_status::unknown_function;
         return;
