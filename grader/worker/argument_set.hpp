@@ -162,19 +162,20 @@ private:
     std::byte *base_ = nullptr;
 };
 
+struct loaded_argument {
+    argument_descriptor descriptor;
+    std::deque<buffer> buffers; // by part, of those in this process
+    std::vector<void *> parts;  // their payloads, or those in the process with the devices
+    std::vector<std::byte> value;
+};
+
 struct argument_set {
-    explicit argument_set(std::span<const argument_descriptor> s)
-        : descriptors(s.begin(), s.end()),
-          buffers(s.size()),
-          part_pointers(s.size()),
-          values(s.size())
+    explicit argument_set(std::span<const argument_descriptor> given) : arguments(given.size())
     {
+        for (std::size_t i = 0; i < given.size(); ++i) arguments[i].descriptor = given[i];
     }
-    std::vector<argument_descriptor> descriptors;
-    std::vector<std::deque<buffer>> buffers;        // by argument, then by part
-    std::vector<std::vector<void *>> part_pointers; // by argument
-    std::vector<std::vector<std::byte>> values;     // by argument
-    std::vector<void *> pointers;                   // the arguments of the entry
+    std::vector<loaded_argument> arguments;
+    std::vector<void *> pointers; // the arguments of the entry
 };
 
 // Returns one digest per argument of the memory that a call may write.

@@ -46,8 +46,8 @@ private:
     void facts(const request &r, reply &a);
     void scratch(const request &r, reply &a);
     void load(const request &r, reply &a);
-    bool load_argument(argument_set &s, std::size_t i);
-    bool load_scratch(argument_set &s, std::size_t i, const request &r, reply &a);
+    bool load_argument(loaded_argument &one);
+    bool load_scratch(const argument_set &s, loaded_argument &one, const request &r, reply &a);
     bool take_buffers(argument_set &s, const request &r);
     bool give_buffers(const argument_set &s, reply &a) const;
     argument_set *find(std::uint32_t set, reply &a);

@@ -25,16 +25,16 @@ using host_bytes = std::vector<std::vector<std::byte>>; // by argument
 // Returns the arguments' bytes that the host can read without a copy.
 host_bytes host_visible_bytes(const argument_set &s)
 {
-    host_bytes all(s.descriptors.size());
-    for (std::size_t i = 0; i < s.descriptors.size(); ++i) {
-        const argument_memory where = s.descriptors[i].where;
+    host_bytes all(s.arguments.size());
+    for (std::size_t i = 0; i < s.arguments.size(); ++i) {
+        const argument_memory where = s.arguments[i].descriptor.where;
         // Managed memory may be written after a function returned: the caller waits for devices.
         if (where == argument_memory::value || where == argument_memory::device ||
             where == argument_memory::per_device || where == argument_memory::managed ||
             where == argument_memory::absent)
             continue;
         const auto *at = static_cast<const std::byte *>(s.pointers[i]);
-        all[i].assign(at, at + s.descriptors[i].bytes);
+        all[i].assign(at, at + s.arguments[i].descriptor.bytes);
     }
     return all;
 }
