@@ -66,8 +66,8 @@ std::uint32_t poison_word(std::uint64_t random_bits)
     return 0xffc0fe01u | static_cast<std::uint32_t>(random_bits);
 }
 
-request run_request(const char *function, const std::vector<std::uint32_t> &sets,
-                    std::uint32_t flags)
+request request_of_run(const char *function, const std::vector<std::uint32_t> &sets,
+                       std::uint32_t flags)
 {
     request r{.what = command::run, .flags = flags};
     std::strncpy(r.function, function, sizeof r.function - 1);

@@ -63,8 +63,8 @@ private:
 };
 
 // Returns the request that calls `function` on these sets, in order.
-request run_request(const char *function, const std::vector<std::uint32_t> &sets,
-                    std::uint32_t flags);
+request request_of_run(const char *function, const std::vector<std::uint32_t> &sets,
+                       std::uint32_t flags);
 
 // A word of poison: NaN as a float, as half of a double, and as two halves.
 std::uint32_t poison_word(std::uint64_t random_bits);

@@ -86,23 +86,25 @@ void check_useful_traffic(const workload &work, const counted &submission, const
 void check_where_work_was_done(const workload &work, std::uint64_t from_host,
                                const counted &submission)
 {
-    auto end = [&](const char *did, std::uint64_t bytes, const char *how, const char *next) {
+    if (!work.in_kernels()) return;
+    constexpr const char *in_kernels =
+        "Do the work in kernels: what this lab counts is how they use the memory.";
+    auto end = [&](const char *did, std::uint64_t bytes, const char *how, const char *next,
+                   const char *verb = "moved") {
         end_case(verdict::IMPLAUSIBLE,
                  fmt::format("{} of {} {} {} bytes, and any version must move {:.0f}: {}.", did,
-                             work.function(), how[0] ? "moved" : "touched", bytes, work.bytes(),
-                             how[0] ? how : "the work was done elsewhere"),
+                             work.function(), verb, bytes, work.bytes(), how),
                  next);
     };
-    if (!work.in_kernels()) return;
     double required = min_moved_share * work.bytes();
     std::uint64_t moved = submission.load_bytes + submission.texture_bytes + submission.store_bytes;
     if (submission.launches == 0)
         end_case(verdict::IMPLAUSIBLE,
                  fmt::format("No kernel of {} ran: the work was done elsewhere.", work.function()),
-                 "Do the work in kernels: what this lab counts is how they use the memory.");
+                 in_kernels);
     if (static_cast<double>(submission.compulsory_bytes) < required)
-        end("The kernels", submission.compulsory_bytes, "",
-            "Do the work in kernels: what this lab counts is how they use the memory.");
+        end("The kernels", submission.compulsory_bytes, "the work was done elsewhere", in_kernels,
+            "touched");
     if (static_cast<double>(moved) < required)
         end("The loads and stores", moved, "atomics, which are not counted here, did the rest",
             "Read with plain loads and write with plain stores.");
@@ -173,12 +175,12 @@ counted_result count_calls(const make_workload &make, const make_workload &make_
         if (passes(gate, value)) continue;
         missed += (missed.empty() ? "" : " ") + missed_message(gate, submission, naive);
         if (!hint.empty()) continue;
-        hint = gate.cause ? gate.cause(submission) : std::string();
-        bool cause_known = !hint.empty();
-        if (!cause_known) hint = gate.meaning;
-        if (!cause_known && (gate.general || hint.empty()) && !gates.too_slow.empty())
-            hint += (hint.empty() ? "" : " ") + gates.too_slow;
         current_case().about = gate.about;
+        if (gate.cause) hint = gate.cause(submission);
+        if (!hint.empty()) continue;
+        hint = gate.meaning;
+        if ((gate.general || hint.empty()) && !gates.too_slow.empty())
+            hint += (hint.empty() ? "" : " ") + gates.too_slow;
     }
     result.offered = tally.offered();
     result.needs = tally.needs();

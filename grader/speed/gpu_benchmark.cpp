@@ -17,7 +17,6 @@
 #include <chrono>
 #include <cmath>
 #include <deque>
-#include <exception>
 #include <fstream>
 #include <future>
 #include <map>
@@ -56,24 +55,16 @@ private:
 };
 
 // Calls f(i) for i < n, on one thread per core. Rethrows the failure with the lowest index once
-// all running calls are done.
+// all running calls are done, for which the destructors of their futures wait.
 template <class F> void in_parallel(std::size_t n, F f)
 {
     std::size_t threads = std::max(1u, std::thread::hardware_concurrency());
-    std::exception_ptr failure;
-    for (std::size_t first = 0; first < n && !failure; first += threads) {
+    for (std::size_t first = 0; first < n; first += threads) {
         std::vector<std::future<void>> running;
         for (std::size_t i = first; i < std::min(n, first + threads); ++i)
             running.push_back(std::async(std::launch::async, f, i));
-        for (auto &r : running) {
-            try {
-                r.get();
-            } catch (...) {
-                if (!failure) failure = std::current_exception();
-            }
-        }
+        for (auto &r : running) r.get();
     }
-    if (failure) std::rethrow_exception(failure);
 }
 
 // Bytes that this machine can allocate without swapping; 0 if it does not say.
@@ -384,7 +375,7 @@ private:
         for (int i = 0; i < calls; ++i)
             numbers.push_back(in_round(static_cast<std::size_t>(i), who).number());
         answer a =
-            ask(who, run_request(sets_[0].work().function(), numbers, flush_l2), seconds(10));
+            ask(who, request_of_run(sets_[0].work().function(), numbers, flush_l2), seconds(10));
         if (who == implementation::submission && a.how == worker_exit::timed_out && calls == 1 &&
             nothing_wrong_with(function()))
             throw run_timeout{a.parent_ms, naive_ms_};

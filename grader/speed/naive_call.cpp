@@ -50,7 +50,7 @@ public:
     }
     reply run(std::uint32_t flags)
     {
-        return ask(run_request(set_.work().function(), {set_.number()}, flags), "calling naive");
+        return ask(request_of_run(set_.work().function(), {set_.number()}, flags), "calling naive");
     }
     void leave()
     {

@@ -73,7 +73,7 @@ double roofline_kernels::copy_rate()
     constexpr int calls = 16; // runs about as long as the implementations, and as cold
     std::vector<std::uint32_t> sets;
     for (int i = 0; i < calls; ++i) sets.push_back(copy_sets[i % 2]);
-    const request r = run_request("yardstick_copy", sets, flush_l2);
+    const request r = request_of_run("yardstick_copy", sets, flush_l2);
     return 2.0 * calls * static_cast<double>(copy_bytes_) / timed(r);
 }
 
@@ -81,7 +81,7 @@ double roofline_kernels::fma_rate(int calls)
 {
     const std::vector<std::uint32_t> sets(static_cast<std::size_t>(calls), fma_set);
     return calls * yardstick::multiply_adds(blocks_, iterations) /
-           timed(run_request("yardstick_fma", sets, 0));
+           timed(request_of_run("yardstick_fma", sets, 0));
 }
 
 double roofline_kernels::overhead()
@@ -90,7 +90,7 @@ double roofline_kernels::overhead()
     for (int i = 0; i < 9; ++i) {
         ask(request{.what = command::wake});
         answer a =
-            naive_worker().ask(run_request("yardstick_null", {null_set}, flush_l2), seconds(10));
+            naive_worker().ask(request_of_run("yardstick_null", {null_set}, flush_l2), seconds(10));
         require_trusted(a, "timing an empty run");
         beyond.push_back(a.parent_ms - a.value.event_ms);
     }

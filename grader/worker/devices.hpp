@@ -62,4 +62,9 @@ inline cudaError_t synchronise_devices()
     return first;
 }
 
+// Prints how fast this machine's devices send to each other, for the doctor: one table for copies
+// of 256 MiB and one for successive copies of 4 bytes; nothing if there are fewer than two devices.
+// Returns 0, or 1 after printing the error.
+int print_peers();
+
 } // namespace grading

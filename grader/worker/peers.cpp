@@ -1,6 +1,4 @@
 // WORKER --peers: measures and prints how fast this machine's devices send to each other.
-#include "peers.hpp"
-
 #include "devices.hpp"
 
 #include <algorithm>

@@ -9,7 +9,6 @@
 //   WORKER --replay FILE...   makes the call that each FILE holds, for cuda-gdb, ncu and
 //   compute-sanitizer
 //   WORKER --ranks N MPIRUN   serves as N ranks of Open MPI, which it starts as WORKER --rank
-#include "peers.hpp"
 #include "ranks.hpp"
 #include "server.hpp"
 #include "signal_gate.hpp"
