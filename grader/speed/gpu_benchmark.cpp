@@ -213,10 +213,10 @@ private:
             auto needs = [&](implementation c) {
                 return i < calls_[index(c)] && to_be_restored(c, s);
             };
-            s.change(random, std::ranges::any_of(takers, needs));
+            const auto [refresh, restore] = s.change(random, std::ranges::any_of(takers, needs));
             for (implementation c : takers) {
-                for (const request &r : s.refresh()) require(c, ask(c, r), "changing the inputs");
-                for (const request &r : s.restore())
+                for (const request &r : refresh) require(c, ask(c, r), "changing the inputs");
+                for (const request &r : restore)
                     if (needs(c)) require(c, ask(c, r), "restoring what is changed in place");
                 require(c, ask(c, s.spoil(word_)), "spoiling the outputs");
             }
