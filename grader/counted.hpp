@@ -4,11 +4,20 @@
 #include "grading.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
 
 namespace grading {
+
+constexpr std::uint64_t sector_bytes = 32; // device memory moves in sectors
+
+// Sectors moved at a source line beyond the fewest that would do.
+inline std::uint64_t wasted(const counted::site &s)
+{
+    return s.sectors > s.ideal_sectors ? s.sectors - s.ideal_sectors : 0;
+}
 
 // Reads the counters of one call from the simulator's JSON. Throws std::exception if the text is
 // anything else, which is possible because a submission's worker wrote it.

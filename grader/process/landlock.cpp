@@ -9,7 +9,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 
 namespace grading {
 
@@ -30,16 +29,12 @@ constexpr std::uint64_t for_files = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS
                                     LANDLOCK_ACCESS_FS_WRITE_FILE | truncate | ioctl_device;
 constexpr std::uint64_t first_version = (1 << 13) - 1; // the rights of Linux 5.13
 
-long version()
-{
-    return syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
-}
-
 } // namespace
 
 landlock_rules::landlock_rules()
 {
-    const long known = version();
+    const long known =
+        syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
     if (known < 1) return;
     attributes all{first_version, 0, 0};
     if (known >= 2) all.files |= refer;
@@ -50,41 +45,27 @@ landlock_rules::landlock_rules()
     const std::size_t size = known >= 6   ? sizeof all
                              : known >= 4 ? offsetof(attributes, scoped)
                                           : offsetof(attributes, network);
-    const int made = static_cast<int>(syscall(SYS_landlock_create_ruleset, &all, size, 0));
-    if (made < 0) return;
+    const owned_fd made(static_cast<int>(syscall(SYS_landlock_create_ruleset, &all, size, 0)));
     // Use a number above the descriptors that are placed in a child.
-    rules_ = fcntl(made, F_DUPFD_CLOEXEC, 100);
-    close(made);
+    rules_ = owned_fd(fcntl(made.get(), F_DUPFD_CLOEXEC, 100));
     handled_ = all.files;
-}
-
-landlock_rules::~landlock_rules()
-{
-    if (rules_ >= 0) close(rules_);
-}
-
-landlock_rules::landlock_rules(landlock_rules &&other) noexcept
-    : rules_(std::exchange(other.rules_, -1)), handled_(other.handled_)
-{
 }
 
 void landlock_rules::allow(const char *path, bool writable) const
 {
-    const int at = open(path, O_PATH | O_CLOEXEC);
+    const owned_fd at(open(path, O_PATH | O_CLOEXEC));
     struct stat s {};
-    if (at >= 0 && fstat(at, &s) == 0) {
-        landlock_path_beneath_attr rule{};
-        rule.allowed_access = writable ? handled_ : reading;
-        if (!S_ISDIR(s.st_mode)) rule.allowed_access &= for_files & handled_;
-        rule.parent_fd = at;
-        syscall(SYS_landlock_add_rule, rules_, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
-    }
-    if (at >= 0) close(at);
+    if (fstat(at.get(), &s) != 0) return;
+    landlock_path_beneath_attr rule{};
+    rule.allowed_access = writable ? handled_ : reading;
+    if (!S_ISDIR(s.st_mode)) rule.allowed_access &= for_files & handled_;
+    rule.parent_fd = at.get();
+    syscall(SYS_landlock_add_rule, rules_.get(), LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
 }
 
 bool landlock_rules::enforce() const
 {
-    return rules_ >= 0 && syscall(SYS_landlock_restrict_self, rules_, 0) == 0;
+    return rules_.get() >= 0 && syscall(SYS_landlock_restrict_self, rules_.get(), 0) == 0;
 }
 
 } // namespace grading

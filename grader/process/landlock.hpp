@@ -1,6 +1,8 @@
 // The kernel's Landlock: a process gives up all files but those below some folders, and more.
 #pragma once
 
+#include "descriptor.hpp"
+
 namespace grading {
 
 // Construct it before the fork; afterwards only system calls are safe. Move-only.
@@ -8,9 +10,6 @@ class landlock_rules {
 public:
     // Allows nothing at first. Throws nothing: without Landlock, enforce returns false.
     landlock_rules();
-    ~landlock_rules();
-    landlock_rules(landlock_rules &&other) noexcept;
-    landlock_rules &operator=(landlock_rules &&) = delete;
 
     // Allows to read and execute a file or folder; if `writable`, also to change it and use device
     // ioctls. Ignores a missing path. Makes only system calls.
@@ -20,7 +19,7 @@ public:
     bool enforce() const;
 
 private:
-    int rules_ = -1;
+    owned_fd rules_;
     unsigned long long handled_ = 0; // the file rights that this kernel knows
 };
 

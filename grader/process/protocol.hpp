@@ -129,7 +129,7 @@ struct request {
     std::uint32_t launch_places = 0; // run: pending launches by kernels; 0: the default
     std::int32_t multiprocessors = 0; // run, simulator only: per device; 0: the default
     std::uint32_t sets[max_calls] = {};
-    argument_descriptor arguments[max_arguments];
+    argument_descriptor arguments[max_arguments] = {};
     std::uint64_t scratch_bytes = 0; // load, if the devices are another process
     // Load: addresses of the buffers made by the process with the devices, by argument and part.
     std::uint64_t buffers[max_buffers] = {};
@@ -155,10 +155,8 @@ enum class acquire_fault : std::int32_t { nothing, too_little, not_released };
 
 enum class run_step : std::uint32_t {
     none,
-    before,      // an error was pending before the call, left by an earlier one
     last_error,  // cudaGetLastError right after the call: usually a launch that failed unchecked
     synchronise, // cudaDeviceSynchronize after the call: a kernel that failed while running
-    copy_out,
 };
 
 // Run of one rank: the first bytes of its return value, and the bytes that it gave MPI for other
@@ -203,9 +201,7 @@ struct device_facts {
     char name[128] = {};
     std::int32_t major = 0, minor = 0, multiprocessors = 0, devices = 0;
     std::int32_t driver = 0, runtime = 0; // 13000 is 13.0
-    std::int32_t clock_khz = 0;           // highest clock of the multiprocessors
     std::int32_t threads_a_block = 0, threads_a_multiprocessor = 0, warp = 0, copy_engines = 0;
-    std::int32_t pages_on_demand = 0; // kernels can fetch managed memory page by page
     std::uint64_t shared_a_block = 0, shared_a_multiprocessor = 0, constant_bytes = 0;
     std::uint64_t l2_bytes = 0, memory_bytes = 0, memory_free = 0;
     std::uint16_t peers[max_devices] = {}; // bit p of entry d: device d can reach p's memory

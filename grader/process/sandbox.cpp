@@ -25,6 +25,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <sstream>
 #include <system_error>
 
 namespace grading {
@@ -42,18 +43,6 @@ constexpr std::uint64_t namespaces =
 // Processes and threads of one sandbox: Linux 5.14 and later count them per user namespace, older
 // kernels per user. The grader also counts a worker's threads.
 constexpr std::uint64_t max_tasks = 2048;
-
-std::vector<std::string> split(const char *list)
-{
-    std::vector<std::string> result;
-    std::string rest = list ? list : "";
-    for (std::size_t colon; !rest.empty(); rest.erase(0, colon + 1)) {
-        colon = std::min(rest.find(':'), rest.size() - 1);
-        std::string one = rest.substr(0, rest[colon] == ':' ? colon : colon + 1);
-        if (one.starts_with("/")) result.push_back(one);
-    }
-    return result;
-}
 
 // Returns the folders of this process's own libraries: the same compiler links a worker.
 std::vector<std::string> library_folders()
@@ -73,17 +62,17 @@ std::vector<std::string> library_folders()
         return 0;
     };
     dl_iterate_phdr(add, &result);
-    for (std::string &folder : split(getenv("LD_LIBRARY_PATH"))) result.push_back(folder);
+    const char *searched = getenv("LD_LIBRARY_PATH");
+    std::istringstream list(searched ? searched : "");
+    for (std::string folder; std::getline(list, folder, ':');)
+        if (folder.starts_with("/")) result.push_back(folder);
     return result;
 }
 
 bool write_file(const char *path, const char *text)
 {
-    const int fd = open(path, O_WRONLY | O_CLOEXEC);
-    if (fd < 0) return false;
-    const bool written = write(fd, text, strlen(text)) >= 0;
-    close(fd);
-    return written;
+    const owned_fd fd(open(path, O_WRONLY | O_CLOEXEC));
+    return fd.get() >= 0 && write(fd.get(), text, strlen(text)) >= 0;
 }
 
 // Linux before 5.12 cannot do it. There file permissions restrict an ordinary user, and nothing
@@ -118,25 +107,17 @@ bool raise_loopback()
     ifreq wanted{};
     memcpy(wanted.ifr_name, "lo", 3);
     wanted.ifr_flags = IFF_UP | IFF_RUNNING;
-    const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    const bool raised = fd >= 0 && ioctl(fd, SIOCSIFFLAGS, &wanted) == 0;
-    if (fd >= 0) close(fd);
-    return raised;
+    const owned_fd fd(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    return fd.get() >= 0 && ioctl(fd.get(), SIOCSIFFLAGS, &wanted) == 0;
 }
 
 } // namespace
 
 const char *name(confinement how)
 {
-    switch (how) {
-    case confinement::namespaces:
-        return "namespaces";
-    case confinement::landlock:
-        return "landlock";
-    case confinement::none:
-        break;
-    }
-    return "none";
+    return how == confinement::namespaces ? "namespaces"
+           : how == confinement::landlock ? "landlock"
+                                          : "none";
 }
 
 sandbox::sandbox(confinement how, sandbox_options options)
@@ -158,8 +139,7 @@ void sandbox::make_parents(const std::string &to)
 {
     for (std::size_t at = 1; (at = to.find('/', at)) != to.npos; ++at) {
         std::string folder = base + to.substr(0, at);
-        if (std::find(folders_.begin(), folders_.end(), folder) == folders_.end())
-            folders_.push_back(folder);
+        if (std::ranges::find(folders_, folder) == folders_.end()) folders_.push_back(folder);
     }
 }
 
@@ -213,9 +193,8 @@ bool sandbox::make_root() const
     if (mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return false;
     // The mount below hides everything under /tmp; these descriptors still lead there.
     for (const part &p : parts_) {
-        const int fd = open(p.from.c_str(), O_PATH | O_CLOEXEC);
-        if (fd < 0 || dup3(fd, p.descriptor, O_CLOEXEC) < 0) return false;
-        close(fd);
+        const owned_fd fd(open(p.from.c_str(), O_PATH | O_CLOEXEC));
+        if (fd.get() < 0 || dup3(fd.get(), p.descriptor, O_CLOEXEC) < 0) return false;
     }
     if (mount("none", base, "tmpfs", MS_NOSUID, "size=1m,mode=0755") != 0) return false;
     // Writable folders of the sandbox, in which files may be shown, too. NCCL shares memory by
@@ -227,11 +206,8 @@ bool sandbox::make_root() const
     for (const part &p : parts_) {
         if (p.folder)
             mkdir(p.to.c_str(), 0755); // needed inside a folder that was shown before
-        else {
-            const int fd = open(p.to.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
-            if (fd < 0) return false;
-            close(fd);
-        }
+        else if (owned_fd(open(p.to.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600)).get() < 0)
+            return false;
         if (mount(p.opened.c_str(), p.to.c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0)
             return false;
         // A read-only device can still be written; its mode and owner cannot be changed.
@@ -252,9 +228,8 @@ bool sandbox::enter() const
     if (how_ != confinement::namespaces) return true;
     if (!map_user()) return false;
     limit(RLIMIT_NOFILE, 1024); // allows the descriptor numbers that are used here
-    const int proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (proc < 0 || dup3(proc, host_proc, O_CLOEXEC) < 0) return false;
-    close(proc);
+    const owned_fd proc(open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC));
+    if (proc.get() < 0 || dup3(proc.get(), host_proc, O_CLOEXEC) < 0) return false;
     return make_root() && (!options_.loopback || raise_loopback());
 }
 
@@ -286,9 +261,7 @@ confinement available_confinement(bool proc)
         tried.show_system();
         int pidfd = -1, status = 0;
         const pid_t pid = tried.start(pidfd);
-        if (pid == 0) {
-            _exit(tried.enter() && tried.confine() ? 0 : 1);
-        }
+        if (pid == 0) _exit(tried.enter() && tried.confine() ? 0 : 1);
         if (pid < 0 && (errno == EAGAIN || errno == ENOMEM || errno == EMFILE || errno == ENFILE))
             throw std::system_error(errno, std::generic_category(), "starting a process");
         if (pid < 0) return false;
@@ -326,9 +299,8 @@ void kill_descendants()
     char path[64], text[4096];
     snprintf(path, sizeof path, "/proc/self/task/%d/children", getpid());
     while (true) {
-        const int fd = open(path, O_RDONLY | O_CLOEXEC);
-        const ssize_t got = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
-        if (fd >= 0) close(fd);
+        const owned_fd fd(open(path, O_RDONLY | O_CLOEXEC));
+        const ssize_t got = read(fd.get(), text, sizeof text - 1);
         if (got <= 0) return;
         text[got] = 0;
         for (char *at = text; *at;) {

@@ -22,11 +22,4 @@ shared_memory::shared_memory(std::size_t bytes, bool workers_may_write) : size_(
 
 shared_memory::~shared_memory() { munmap(data_, size_); }
 
-void shared_memory::discard(std::size_t from, std::size_t bytes)
-{
-    std::size_t page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-    std::size_t first = (from + page - 1) / page * page, last = (from + bytes) / page * page;
-    if (last > first) madvise(data_ + first, last - first, MADV_REMOVE);
-}
-
 } // namespace grading

@@ -19,8 +19,6 @@ public:
     std::byte *data() const { return data_; }
     std::size_t size() const { return size_; }
     int descriptor() const { return memory_.get(); }
-    // Returns the pages to the system; they read as zero afterwards.
-    void discard(std::size_t from, std::size_t bytes);
 
 private:
     std::byte *data_ = nullptr;

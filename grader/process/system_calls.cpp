@@ -106,7 +106,6 @@ constexpr int process_calls[] = {
     SYS_semget,
     SYS_setpriority,
     SYS_shmget,
-
 #ifdef __x86_64__
     SYS_fork,
     SYS_vfork,

@@ -55,22 +55,22 @@ std::string alive_in_proc(pid_t pid)
 
 // Returns the fields of /proc/PID/stat after the process's name, from its state on: all of them, or
 // none if the process ends meanwhile.
-std::istringstream stat_of(const std::string &process)
+std::vector<std::string> stat_of(pid_t pid)
 {
-    std::ifstream file(process + "/stat");
+    std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
     std::string text;
     std::getline(file, text, '\0');
-    return std::istringstream(text.substr(std::min(text.size(), text.rfind(')') + 1)));
+    std::istringstream after_name(text.substr(std::min(text.size(), text.rfind(')') + 1)));
+    return {std::istream_iterator<std::string>(after_name), {}};
 }
 
 // Returns the time of all its threads, including ended ones, and of children that it waited for.
 std::uint64_t ticks_of(pid_t pid)
 {
-    std::istringstream stat = stat_of("/proc/" + std::to_string(pid));
-    std::string before;
-    for (int field = 0; field < 11; ++field) stat >> before;
-    std::uint64_t sum = 0, one = 0;
-    for (int field = 0; field < 4 && stat >> one; ++field) sum += one;
+    const std::vector<std::string> stat = stat_of(pid);
+    std::uint64_t sum = 0;
+    for (std::size_t field = 11; field < std::min<std::size_t>(15, stat.size()); ++field)
+        sum += std::stoull(stat[field]);
     return sum;
 }
 
@@ -130,12 +130,8 @@ void add_below(pid_t pid, std::size_t given, held_memory &to)
 bool only_forked(pid_t pid)
 {
     constexpr unsigned long forked_without_exec = 0x40; // PF_FORKNOEXEC in the kernel's sched.h
-    std::istringstream after_name = stat_of("/proc/" + std::to_string(pid));
-    std::string state;
-    long parent, group, session, terminal, foreground;
-    unsigned long flags = 0;
-    after_name >> state >> parent >> group >> session >> terminal >> foreground >> flags;
-    return (flags & forked_without_exec) != 0;
+    const std::vector<std::string> stat = stat_of(pid);
+    return stat.size() > 6 && (std::stoul(stat[6]) & forked_without_exec) != 0;
 }
 
 } // namespace

@@ -17,11 +17,7 @@
 
 namespace grading {
 
-namespace {
-
 using steady = std::chrono::steady_clock;
-
-} // namespace
 
 void worker::state::stop()
 {
@@ -35,12 +31,13 @@ void worker::state::stop()
 
 bool worker::state::read_text()
 {
+    constexpr std::size_t kept = 16 << 10; // bytes, until they are taken
     char chunk[1 << 16];
     ssize_t got;
     while ((got = read(text.get(), chunk, sizeof chunk)) > 0) {
         std::size_t n = static_cast<std::size_t>(got);
         printed_bytes += n;
-        std::size_t room = options.output_kept - std::min(options.output_kept, printed_text.size());
+        std::size_t room = kept - std::min(kept, printed_text.size());
         printed_text.append(chunk, std::min(n, room));
         cut = cut || n > room;
         if (printed_bytes > options.output_limit) return false;

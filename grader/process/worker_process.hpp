@@ -47,7 +47,6 @@ struct worker_options {
     std::string program;
     std::string device; // the program that simulates its devices; empty: they are in `program`
     int devices = 1;    // number of simulated devices
-    std::size_t output_kept = 16 << 10; // bytes of printed text kept until they are taken
     std::size_t output_limit = 8 << 20; // printed bytes after which it is killed
     int ranks = 0;       // number of Open MPI ranks, which are one worker together; 0: no MPI
     std::string mpirun;  // Open MPI's launcher, if there are ranks
@@ -79,7 +78,7 @@ public:
     bool started() const; // alive or dead, but not an empty one
     bool alive() const;
     shared_memory &output() const; // memory that this worker writes
-    // Text printed since the last call: at most output_kept bytes; `cut` if there was more.
+    // Text printed since the last call: at most 16 KiB; `cut` if there was more.
     struct printed {
         std::string text;
         bool cut;

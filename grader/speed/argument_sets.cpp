@@ -22,20 +22,20 @@ bool in_place(const argument_descriptor &s)
     return s.where != argument_memory::value && !s.read_only && !s.output;
 }
 
+std::byte *data_of(const argument &a) { return static_cast<std::byte *>(a.data); }
+
 // Bytes of an in-place argument that a call may write.
-struct extent {
-    std::uint64_t first, bytes;
-    bool holds(std::uint64_t at, std::uint64_t count) const
-    {
-        return at >= first && at + count <= first + bytes;
-    }
-};
-extent written_in_place(const argument &a)
+std::span<std::byte> written_in_place(const argument &a)
 {
     const argument_descriptor &s = a.wire;
-    if (!in_place(s)) return {0, 0};
-    if (a.written_count == 0) return {0, s.bytes}; // a plain buffer
-    return {a.written_first * s.element, a.written_count * s.element};
+    if (!in_place(s)) return {};
+    if (a.written_count == 0) return {data_of(a), s.bytes}; // a plain buffer
+    return {data_of(a) + a.written_first * s.element, a.written_count * s.element};
+}
+
+bool lies_in(std::span<std::byte> part, std::span<std::byte> whole)
+{
+    return part.data() >= whole.data() && part.data() + part.size() <= whole.data() + whole.size();
 }
 
 void fill_words(std::byte *to, std::uint64_t bytes, std::uint32_t word)
@@ -64,6 +64,16 @@ bool holds_only(const std::byte *from, std::uint64_t bytes, std::uint32_t word)
 std::uint32_t poison_word(std::uint64_t random_bits)
 {
     return 0xffc0fe01u | static_cast<std::uint32_t>(random_bits);
+}
+
+request request_of_run(const char *function, const std::vector<std::uint32_t> &sets,
+                       std::uint32_t flags)
+{
+    request r{.what = command::run, .flags = flags};
+    std::strncpy(r.function, function, sizeof r.function - 1);
+    r.calls = static_cast<std::uint32_t>(sets.size());
+    std::ranges::copy(sets, r.sets);
+    return r;
 }
 
 benchmark_set::benchmark_set(std::unique_ptr<workload> work, shared_memory &in, std::uint64_t at,
@@ -120,8 +130,7 @@ void benchmark_set::fill_image()
         for (unsigned k = 0; k < parts_of(s); ++k, to += each + 2 * s.guard) {
             guard(to);
             guard(to + s.guard + each);
-            if (!s.output)
-                copy_bytes(to + s.guard, static_cast<std::byte *>(a.data) + k * each, each);
+            if (!s.output) copy_bytes(to + s.guard, data_of(a) + k * each, each);
             if (s.output && !poisoned(s.where)) // spoil() does not reach it
                 fill_words(to + s.guard, each, poison_word(random()));
         }
@@ -137,37 +146,35 @@ request benchmark_set::load() const
 
 request benchmark_set::part(std::uint32_t index, std::uint64_t at, std::uint64_t bytes) const
 {
-    request r;
-    r.what = command::patch;
-    r.set = number_;
-    r.index = index;
-    r.at = at;
-    r.offset = arguments_[index].wire.input + arguments_[index].wire.guard + at;
-    r.bytes = bytes;
-    return r;
+    const argument_descriptor &s = arguments_[index].wire;
+    return request{.what = command::patch,
+                   .set = number_,
+                   .index = index,
+                   .offset = s.input + s.guard + at,
+                   .at = at,
+                   .bytes = bytes};
 }
 
-void benchmark_set::change(std::mt19937_64 &random, bool restored)
+benchmark_set::changes benchmark_set::change(std::mt19937_64 &random, bool restored)
 {
-    std::vector<std::span<std::byte>> changes = work_->change(random);
+    const std::vector<std::span<std::byte>> spans = work_->change(random);
     find_arguments();
-    refresh_.clear();
-    restore_.clear();
     if (reload_) {
         fill_image();
-        refresh_.push_back(load());
-        return;
+        return {.refresh = {load()}, .restore = {}};
     }
-    if (changes.empty()) expect_unchanged();
-    add_changes(changes);
+    if (spans.empty()) expect_unchanged();
+    changes result;
+    add_changes(spans, result.refresh);
     for (std::uint32_t i = 0; i < arguments_.size(); ++i) {
         const argument &a = arguments_[i];
         if (!restored || !in_place(a.wire)) continue;
-        extent e = written_in_place(a);
-        request r = part(i, e.first, e.bytes);
-        copy_bytes(in_.data() + r.offset, static_cast<std::byte *>(a.data) + e.first, e.bytes);
-        restore_.push_back(r);
+        const std::span<std::byte> e = written_in_place(a);
+        request r = part(i, static_cast<std::uint64_t>(e.data() - data_of(a)), e.size());
+        copy_bytes(in_.data() + r.offset, e.data(), e.size());
+        result.restore.push_back(r);
     }
+    return result;
 }
 
 // Looks the arguments up again: a workload may have reallocated its vectors.
@@ -202,46 +209,34 @@ void benchmark_set::expect_unchanged() const
     }
 }
 
-void benchmark_set::add_changes(const std::vector<std::span<std::byte>> &changes)
+void benchmark_set::add_changes(const std::vector<std::span<std::byte>> &spans,
+                                std::vector<request> &to)
 {
-    for (std::span<std::byte> c : changes) {
-        std::uint32_t i = 0;
-        auto holds = [&](const argument &a) {
-            auto *from = static_cast<std::byte *>(a.data);
-            return from && !a.wire.output && c.data() >= from &&
-                   c.data() + c.size() <= from + a.wire.bytes;
-        };
-        while (i < arguments_.size() && !holds(arguments_[i])) ++i;
-        if (i == arguments_.size())
+    for (std::span<std::byte> c : spans) {
+        const auto a = std::ranges::find_if(arguments_, [&](const argument &a) {
+            return a.data && !a.wire.output && lies_in(c, {data_of(a), a.wire.bytes});
+        });
+        if (a == arguments_.end())
             end_case(verdict::INFRA_ERROR,
                      fmt::format("The workload of {} changed bytes that are in none of its inputs.",
                                  work_->function()),
                      "change() must return spans inside the vectors that arguments() named.");
-        const argument &a = arguments_[i];
-        auto at = static_cast<std::uint64_t>(c.data() - static_cast<std::byte *>(a.data));
-        if (written_in_place(a).holds(at, c.size())) continue; // restore() covers it
-        request r = part(i, at, c.size());
+        if (lies_in(c, written_in_place(*a))) continue; // `restore` covers it
+        auto at = static_cast<std::uint64_t>(c.data() - data_of(*a));
+        request r = part(static_cast<std::uint32_t>(a - arguments_.begin()), at, c.size());
         std::memcpy(in_.data() + r.offset, c.data(), c.size());
-        refresh_.push_back(r);
+        to.push_back(r);
     }
 }
 
 request benchmark_set::spoil(std::uint32_t word) const
 {
-    request r;
-    r.what = command::poison;
-    r.set = number_;
-    r.pattern = word;
-    return r;
+    return request{.what = command::poison, .set = number_, .pattern = word};
 }
 
 request benchmark_set::store() const
 {
-    request r;
-    r.what = command::store;
-    r.set = number_;
-    r.flags = writable_only;
-    return r;
+    return request{.what = command::store, .set = number_, .flags = writable_only};
 }
 
 void benchmark_set::take(const shared_memory &out, std::uint32_t word) const
@@ -262,13 +257,13 @@ void benchmark_set::take(const shared_memory &out, std::uint32_t word) const
                                      work_->function(), s.name, each / s.element),
                          "Compare the index with the number of elements before the write: the last "
                          "block usually has threads to spare.");
-            copy_bytes(static_cast<std::byte *>(a.data) + k * each, after + s.guard, each);
+            copy_bytes(data_of(a) + k * each, after + s.guard, each);
             before += each + 2 * s.guard;
             after += each + 2 * s.guard;
         }
         if (!s.output || s.scratch || !poisoned(s.where)) continue;
         asked = true;
-        written |= !holds_only(static_cast<std::byte *>(a.data) + a.written_first * s.element,
+        written |= !holds_only(data_of(a) + a.written_first * s.element,
                                a.written_count * s.element, word);
     }
     if (asked && !written)

@@ -31,13 +31,14 @@ public:
     std::uint64_t stored_at() const { return stored_at_; }
 
     request load() const;
-    // Changes the inputs by the workload's rule, here and in the image. Afterwards `refresh` holds
-    // the requests with the changes, for every worker that has this set. `restore` holds the
-    // requests that put back what a call changed in place, for a worker that is about to call with
-    // it; it is empty unless `restored`.
-    void change(std::mt19937_64 &random, bool restored = true);
-    const std::vector<request> &refresh() const { return refresh_; }
-    const std::vector<request> &restore() const { return restore_; }
+    struct changes {
+        std::vector<request> refresh; // the changes, for every worker that has this set
+        // Puts back what a call changed in place, for a worker that is about to call with this set.
+        std::vector<request> restore;
+    };
+    // Changes the inputs by the workload's rule, here and in the image. Leaves `restore` empty
+    // unless it is `restored`.
+    changes change(std::mt19937_64 &random, bool restored);
     // Fills the outputs with words that are NaN.
     request spoil(std::uint32_t word) const;
     request store() const; // returns all that a call may write
@@ -50,7 +51,7 @@ public:
 private:
     void find_arguments();
     void expect_unchanged() const;
-    void add_changes(const std::vector<std::span<std::byte>> &changes);
+    void add_changes(const std::vector<std::span<std::byte>> &spans, std::vector<request> &to);
     request part(std::uint32_t index, std::uint64_t at, std::uint64_t bytes) const;
 
     std::unique_ptr<workload> work_;
@@ -59,8 +60,11 @@ private:
     std::uint64_t at_, end_, output_bytes_ = 0, stored_at_ = 0;
     std::uint32_t number_;
     bool reload_ = false; // some argument can be neither patched nor poisoned in place
-    std::vector<request> refresh_, restore_;
 };
+
+// Returns the request that calls `function` on these sets, in order.
+request request_of_run(const char *function, const std::vector<std::uint32_t> &sets,
+                       std::uint32_t flags);
 
 // A word of poison: NaN as a float, as half of a double, and as two halves.
 std::uint32_t poison_word(std::uint64_t random_bits);

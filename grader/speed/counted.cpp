@@ -2,7 +2,6 @@
 #include "counted.hpp"
 
 #include "simulator/runtime/harness.h"
-#include "wasted_traffic.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -31,27 +30,18 @@ std::uint64_t largest(const json &list)
     return result;
 }
 
-struct access {
-    std::uint64_t requests, sectors, ideal, useful;
-};
-
-access read_access(const json &a)
-{
-    std::uint64_t ideal = number(a, "ideal_sectors");
-    return {number(a, "requests"), number(a, "sectors"), ideal,
-            std::min(number(a, "bytes"), sector_bytes * ideal)};
-}
-
 void add_site(counted &c, const json &site, const std::string &kernel, bool store)
 {
-    access a = read_access(site.at(store ? "global_store" : "global_load"));
-    if (a.requests == 0) return;
-    (store ? c.store_requests : c.load_requests) += a.requests;
-    (store ? c.store_sectors : c.load_sectors) += a.sectors;
-    (store ? c.store_ideal_sectors : c.load_ideal_sectors) += a.ideal;
-    (store ? c.store_bytes : c.load_bytes) += a.useful;
+    const json &a = site.at(store ? "global_store" : "global_load");
+    const std::uint64_t requests = number(a, "requests"), sectors = number(a, "sectors"),
+                        ideal = number(a, "ideal_sectors"), bytes = number(a, "bytes");
+    if (requests == 0) return;
+    (store ? c.store_requests : c.load_requests) += requests;
+    (store ? c.store_sectors : c.load_sectors) += sectors;
+    (store ? c.store_ideal_sectors : c.load_ideal_sectors) += ideal;
+    (store ? c.store_bytes : c.load_bytes) += std::min(bytes, sector_bytes * ideal);
     c.worst.push_back({kernel, site.at("file").get<std::string>(), site.at("line").get<int>(),
-                       a.requests, a.sectors, a.ideal, store});
+                       requests, sectors, ideal, store});
 }
 
 // Distance between neighbouring lanes of the worst request, in bytes; 0 if it is not uniform.
@@ -152,47 +142,38 @@ void add_kernel_overlap(counted &c, const json &steps)
     }
 }
 
-constexpr const char *default_stream = "NULL stream";
-
-// True if a kernel in the default stream waited for no other stream, although copies were queued
-// there.
-bool default_stream_alone(const json &steps)
+bool is_work(const json &step)
 {
-    std::map<std::uint64_t, std::string> lanes; // stream of each step so far
-    bool others = false;
-    for (const json &step : steps) {
-        auto lane = step.at("lane").get<std::string>();
-        bool in_default_stream = lane.starts_with(default_stream);
-        if (in_default_stream && others && step.at("kind") == "kernel") {
-            const json none = json::array();
-            const json &after = step.contains("after") ? step["after"] : none;
-            if (std::all_of(after.begin(), after.end(), [&](const json &id) {
-                    auto at = lanes.find(id.get<std::uint64_t>());
-                    return at == lanes.end() || at->second.starts_with(default_stream);
-                }))
-                return true;
-        }
-        others = others || (!in_default_stream && step.at("kind") == "copy");
-        if (step.contains("id")) lanes[number(step, "id")] = std::move(lane);
-    }
-    return false;
+    const json &kind = step.at("kind");
+    return kind == "copy" || kind == "fill" || kind == "kernel";
 }
 
-// Number of kernels in the default stream that had to wait for other streams.
-std::uint64_t kernels_behind_streams(const json &steps)
+bool in_default_stream(const json &step)
+{
+    return step.at("lane").get<std::string>().starts_with("NULL stream");
+}
+
+// Counts kernels in the default stream that waited for other streams, and finds one that did not,
+// although copies had been queued there.
+void add_default_stream(counted &c, const json &steps)
 {
     std::set<std::uint64_t> of_others;
-    std::uint64_t kernels = 0;
+    bool copied_in_others = false;
     for (const json &step : steps) {
-        const bool in_default_stream =
-            step.at("lane").get<std::string>().starts_with(default_stream);
-        if (!in_default_stream && step.contains("id")) of_others.insert(number(step, "id"));
-        if (!in_default_stream || step.at("kind") != "kernel" || !step.contains("after")) continue;
-        kernels += std::any_of(step["after"].begin(), step["after"].end(), [&](const json &id) {
-            return of_others.contains(id.get<std::uint64_t>());
-        });
+        const json &kind = step.at("kind");
+        if (!in_default_stream(step)) {
+            if (step.contains("id")) of_others.insert(number(step, "id"));
+            copied_in_others = copied_in_others || kind == "copy";
+        } else if (kind == "kernel") {
+            const bool waited =
+                step.contains("after") &&
+                std::any_of(step["after"].begin(), step["after"].end(), [&](const json &id) {
+                    return of_others.contains(id.get<std::uint64_t>());
+                });
+            c.kernels_behind_streams += waited;
+            c.default_stream_alone = c.default_stream_alone || (copied_in_others && !waited);
+        }
     }
-    return kernels;
 }
 
 // Number of host waits that delayed work. A wait costs the ticks between its own end and the end
@@ -205,9 +186,7 @@ std::uint64_t holding_waits(const json &steps, std::uint64_t ticks)
     for (const json &step : steps) {
         if (step.contains("id") && step.contains("end"))
             ends[number(step, "id")] = number(step, "end");
-        const json &kind = step.at("kind");
-        if (kind != "copy" && kind != "fill" && kind != "kernel") continue;
-        if (step.value("why", "") != "host") continue;
+        if (!is_work(step) || step.value("why", "") != "host") continue;
         const auto [wait, first] = costs.try_emplace(number(step, "waited_for"), 0);
         const std::uint64_t start = number(step, "start");
         std::uint64_t else_at = first ? held_until : start;
@@ -239,18 +218,14 @@ void add_timeline(counted &c, const json &t)
     c.idle_waits = number(t, "idle_waits");
     std::set<std::string> working;
     for (const json &step : t.at("steps")) {
-        const json &kind = step.at("kind");
-        if (kind != "copy" && kind != "fill" && kind != "kernel") continue;
+        if (!is_work(step)) continue;
         working.insert(step.at("lane").get<std::string>());
+        c.own_streams = c.own_streams || !in_default_stream(step);
     }
     c.streams = working.size();
-    c.own_streams = std::any_of(working.begin(), working.end(), [](const std::string &lane) {
-        return !lane.starts_with(default_stream);
-    });
     c.holding_waits = holding_waits(t.at("steps"), c.ticks);
-    c.kernels_behind_streams = kernels_behind_streams(t.at("steps"));
+    add_default_stream(c, t.at("steps"));
     add_kernel_overlap(c, t.at("steps"));
-    c.default_stream_alone = default_stream_alone(t.at("steps"));
 }
 
 } // namespace

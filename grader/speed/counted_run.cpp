@@ -2,7 +2,6 @@
 #include "speed.hpp"
 
 #include "counted.hpp"
-#include "naive_call.hpp"
 #include "paired_benchmark.hpp"
 #include "runner/call_counters.hpp"
 #include "runner/case_run.hpp"
@@ -67,12 +66,6 @@ const counted &worst_by(const counted_gate &gate, const std::vector<counted> &ca
     return *std::min_element(calls.begin(), calls.end(), worse);
 }
 
-// Bytes that may come from the host: unbounded if kernels can reach arguments there.
-std::uint64_t bytes_from_host(const argument_places &p)
-{
-    return p.shared_with_host ? unbounded : p.on_host;
-}
-
 // Useless but coalesced traffic raises the efficiency ratio. So also require no more than twice
 // naive's sectors.
 void check_useful_traffic(const workload &work, const counted &submission, const counted &naive)
@@ -89,26 +82,29 @@ void check_useful_traffic(const workload &work, const counted &submission, const
 }
 
 // Efficiency counters only see loads and stores of kernels, so these must have moved the data.
+// `from_host`: bytes that may come from the host, unbounded if kernels can reach arguments there.
 void check_where_work_was_done(const workload &work, std::uint64_t from_host,
                                const counted &submission)
 {
-    auto end = [&](const char *did, std::uint64_t bytes, const char *how, const char *next) {
+    if (!work.in_kernels()) return;
+    constexpr const char *in_kernels =
+        "Do the work in kernels: what this lab counts is how they use the memory.";
+    auto end = [&](const char *did, std::uint64_t bytes, const char *how, const char *next,
+                   const char *verb = "moved") {
         end_case(verdict::IMPLAUSIBLE,
                  fmt::format("{} of {} {} {} bytes, and any version must move {:.0f}: {}.", did,
-                             work.function(), how[0] ? "moved" : "touched", bytes, work.bytes(),
-                             how[0] ? how : "the work was done elsewhere"),
+                             work.function(), verb, bytes, work.bytes(), how),
                  next);
     };
-    if (!work.in_kernels()) return;
     double required = min_moved_share * work.bytes();
     std::uint64_t moved = submission.load_bytes + submission.texture_bytes + submission.store_bytes;
     if (submission.launches == 0)
         end_case(verdict::IMPLAUSIBLE,
                  fmt::format("No kernel of {} ran: the work was done elsewhere.", work.function()),
-                 "Do the work in kernels: what this lab counts is how they use the memory.");
+                 in_kernels);
     if (static_cast<double>(submission.compulsory_bytes) < required)
-        end("The kernels", submission.compulsory_bytes, "",
-            "Do the work in kernels: what this lab counts is how they use the memory.");
+        end("The kernels", submission.compulsory_bytes, "the work was done elsewhere", in_kernels,
+            "touched");
     if (static_cast<double>(moved) < required)
         end("The loads and stores", moved, "atomics, which are not counted here, did the rest",
             "Read with plain loads and write with plain stores.");
@@ -146,12 +142,13 @@ counted_result count_calls(const make_workload &make, const make_workload &make_
     std::unique_ptr<workload> work = make(random);
     std::vector<argument> arguments = work->arguments();
     const argument_places places = places_of(arguments);
+    const std::uint64_t from_host = places.shared_with_host ? unbounded : places.on_host;
     make_call(work->function(), std::move(arguments), nullptr, 0);
     work->check();
     std::vector<counted> calls = counters_of_submission();
     for (counted &c : calls) {
         c.naive_serial_ticks = naive.naive_serial_ticks;
-        check_where_work_was_done(*work, bytes_from_host(places), c);
+        check_where_work_was_done(*work, from_host, c);
         check_host_stayed_out(work->function(), places, c);
     }
     speed_result result;
@@ -178,12 +175,12 @@ counted_result count_calls(const make_workload &make, const make_workload &make_
         if (passes(gate, value)) continue;
         missed += (missed.empty() ? "" : " ") + missed_message(gate, submission, naive);
         if (!hint.empty()) continue;
-        hint = gate.cause ? gate.cause(submission) : std::string();
-        bool cause_known = !hint.empty();
-        if (!cause_known) hint = gate.meaning;
-        if (!cause_known && (gate.general || hint.empty()) && !gates.too_slow.empty())
-            hint += (hint.empty() ? "" : " ") + gates.too_slow;
         current_case().about = gate.about;
+        if (gate.cause) hint = gate.cause(submission);
+        if (!hint.empty()) continue;
+        hint = gate.meaning;
+        if ((gate.general || hint.empty()) && !gates.too_slow.empty())
+            hint += (hint.empty() ? "" : " ") + gates.too_slow;
     }
     result.offered = tally.offered();
     result.needs = tally.needs();

@@ -1,8 +1,6 @@
 // The gates on counters that all labs share, and the message of a gate that was missed.
 #include "counted.hpp"
 
-#include "wasted_traffic.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <numeric>
-#include <string_view>
+#include <vector>
 
 namespace grading {
 
@@ -26,32 +24,10 @@ double used(std::uint64_t bytes, std::uint64_t sectors)
     return sectors ? static_cast<double>(bytes) / static_cast<double>(sector_bytes * sectors) : 1;
 }
 
-enum class direction { loads, stores, both };
-
 template <class Site> std::string place_of(const Site &s)
 {
     if (s.line <= 0) return "an unknown line";
     return fmt::format("{}:{}", std::filesystem::path(s.file).filename().string(), s.line);
-}
-
-// The source line that moved the most sectors; null if none did.
-const counted::site *busiest_of(const counted &c, direction about)
-{
-    const counted::site *busiest = nullptr;
-    for (const counted::site &s : c.worst)
-        if (about == direction::both || s.store == (about == direction::stores))
-            if (!busiest || s.sectors > busiest->sectors) busiest = &s;
-    return busiest;
-}
-
-// The source line with the most useless sectors; null if there is none.
-const counted::site *worst_of(const counted &c, direction about)
-{
-    for (const counted::site &s : c.worst) {
-        if (wasted(s) == 0) break;
-        if (about == direction::both || s.store == (about == direction::stores)) return &s;
-    }
-    return nullptr;
 }
 
 constexpr const char *loads_name = "sector bytes used by loads";
@@ -304,13 +280,16 @@ std::string missed_message(const counted_gate &gate, const counted &submission,
                                   s.ideal);
     const bool all_moved = gate.name.starts_with("bytes moved");
     if (gate.name.find("sector") == std::string::npos && !all_moved) return text;
-    direction about = gate.name == loads_name    ? direction::loads
-                      : gate.name == stores_name ? direction::stores
-                                                 : direction::both;
-    const counted::site *s = worst_of(submission, about), *busiest = busiest_of(submission, about);
+    const bool of_loads = gate.name == loads_name, of_stores = gate.name == stores_name;
+    std::vector<counted::site> sites = submission.worst;
+    std::erase_if(sites, [&](const counted::site &s) {
+        return (of_loads && s.store) || (of_stores && !s.store);
+    });
+    const auto busiest = std::ranges::max_element(sites, {}, &counted::site::sectors);
+    const counted::site *s = !sites.empty() && wasted(sites[0]) > 0 ? &sites[0] : nullptr;
     if (all_moved && s && static_cast<double>(wasted(*s)) < moved_sectors(submission) / 8)
         return text;
-    if (!all_moved && about == direction::both && busiest &&
+    if (!all_moved && !of_loads && !of_stores && busiest != sites.end() &&
         (!s || wasted(*s) < busiest->sectors / 2))
         return text + fmt::format(" {:.0f} % of the sectors are moved at {}, in {}.",
                                   100 * share_of(busiest->sectors, submission.load_sectors +

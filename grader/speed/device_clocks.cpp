@@ -80,9 +80,9 @@ void *device_clocks::find_device(const std::string &name) const
     return found;
 }
 
-clock_sample device_clocks::sample() const
+device_state device_clocks::sample() const
 {
-    clock_sample s;
+    device_state s;
     if (!device_) return s;
     unsigned mhz = 0;
     if (clock_(device_, clock_of_multiprocessors, &mhz) == 0) s.sm_mhz = mhz;

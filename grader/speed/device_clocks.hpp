@@ -1,15 +1,11 @@
 // The GPU's clock as the driver reports it, if its management library (NVML) is installed.
 #pragma once
 
-#include <limits>
+#include "paired_benchmark.hpp"
+
 #include <string>
 
 namespace grading {
-
-struct clock_sample {
-    double sm_mhz = std::numeric_limits<double>::quiet_NaN(); // NaN: unknown
-    bool throttled = false; // slowed down for heat or by the power supply
-};
 
 // Loads libnvidia-ml.so.1 at run time. Nothing is known without it, or if it shows more than one
 // device of the wanted name and CUDA_VISIBLE_DEVICES does not choose one.
@@ -20,8 +16,7 @@ public:
     device_clocks(const device_clocks &) = delete;
     device_clocks &operator=(const device_clocks &) = delete;
 
-    bool known() const { return device_ != nullptr; }
-    clock_sample sample() const;
+    device_state sample() const; // without the rate of multiply-adds
 
 private:
     void *find_device(const std::string &name) const;

@@ -16,9 +16,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstring>
 #include <deque>
-#include <exception>
 #include <fstream>
 #include <future>
 #include <map>
@@ -57,24 +55,16 @@ private:
 };
 
 // Calls f(i) for i < n, on one thread per core. Rethrows the failure with the lowest index once
-// all running calls are done.
+// all running calls are done, for which the destructors of their futures wait.
 template <class F> void in_parallel(std::size_t n, F f)
 {
     std::size_t threads = std::max(1u, std::thread::hardware_concurrency());
-    std::exception_ptr failure;
-    for (std::size_t first = 0; first < n && !failure; first += threads) {
+    for (std::size_t first = 0; first < n; first += threads) {
         std::vector<std::future<void>> running;
         for (std::size_t i = first; i < std::min(n, first + threads); ++i)
             running.push_back(std::async(std::launch::async, f, i));
-        for (auto &r : running) {
-            try {
-                r.get();
-            } catch (...) {
-                if (!failure) failure = std::current_exception();
-            }
-        }
+        for (auto &r : running) r.get();
     }
-    if (failure) std::rethrow_exception(failure);
 }
 
 // Bytes that this machine can allocate without swapping; 0 if it does not say.
@@ -90,7 +80,7 @@ std::uint64_t available_memory()
 // True if no correctness case of the function has failed so far.
 bool nothing_wrong_with(const std::string &function)
 {
-    return std::none_of(records().begin(), records().end(), [&](const case_record &r) {
+    return std::ranges::none_of(records(), [&](const case_record &r) {
         return r.what == kind::correctness && r.function == function && r.result != verdict::PASS &&
                r.result != verdict::SKIPPED;
     });
@@ -127,9 +117,9 @@ public:
         stopwatch watch(prepare_s_);
         if (prepared_++ > 0) restart_workers();
         for (implementation who : implementations()) {
-            request r; // the submission's worker learns the size of the L2
-            r.what = command::facts;
-            require(who, ask(who, r), "asking for the device's properties");
+            // The submission's worker learns the size of the L2.
+            require(who, ask(who, request{.what = command::facts}),
+                    "asking for the device's properties");
         }
         roofline_.load();
         // Warms up the clocks; a shorter warm-up is enough for times that are only shown.
@@ -159,8 +149,9 @@ public:
 
     device_state read_state() override
     {
-        clock_sample c = clocks_.sample();
-        return {c.sm_mhz, c.throttled, roofline_.fma_rate(2)};
+        device_state s = clocks_.sample();
+        s.fma_rate = roofline_.fma_rate(2);
+        return s;
     }
 
     double copy_rate() override { return roofline_.copy_rate(); }
@@ -175,14 +166,10 @@ public:
     // Frees the sets in workers that still answer: they stay warm for the next case.
     void leave()
     {
-        for (implementation who : implementations()) {
-            request r;
-            r.what = command::drop;
-            for (const benchmark_set &s : sets_of(who)) {
-                r.set = s.number();
-                if (answers_[index(who)]) ask(who, r);
-            }
-        }
+        for (implementation who : implementations())
+            for (const benchmark_set &s : sets_of(who))
+                if (answers_[index(who)])
+                    ask(who, request{.what = command::drop, .set = s.number()});
         if (answers_[index(implementation::naive)]) roofline_.drop();
     }
 
@@ -226,10 +213,10 @@ private:
             auto needs = [&](implementation c) {
                 return i < calls_[index(c)] && to_be_restored(c, s);
             };
-            s.change(random, std::any_of(takers.begin(), takers.end(), needs));
+            const auto [refresh, restore] = s.change(random, std::ranges::any_of(takers, needs));
             for (implementation c : takers) {
-                for (const request &r : s.refresh()) require(c, ask(c, r), "changing the inputs");
-                for (const request &r : s.restore())
+                for (const request &r : refresh) require(c, ask(c, r), "changing the inputs");
+                for (const request &r : restore)
                     if (needs(c)) require(c, ask(c, r), "restoring what is changed in place");
                 require(c, ask(c, s.spoil(word_)), "spoiling the outputs");
             }
@@ -253,10 +240,6 @@ private:
     benchmark_set &in_round(std::size_t i, implementation who = implementation::submission)
     {
         return sets_of(who)[(first_ + i) % sets_.size()];
-    }
-    std::size_t longest_run() const
-    {
-        return static_cast<std::size_t>(*std::max_element(std::begin(calls_), std::end(calls_)));
     }
 
     // Makes sets until there are `count`.
@@ -381,22 +364,18 @@ private:
                 static_cast<int>(std::clamp(wanted, 1.0, static_cast<double>(fitting)));
         }
         std::size_t old_size = sets_.size();
-        add_sets(longest_run());
+        add_sets(static_cast<std::size_t>(std::ranges::max(calls_)));
         load(old_size, sets_.size());
     }
 
     timed_run run(implementation who, int calls)
     {
-        request r;
-        r.what = command::wake;
-        require(who, ask(who, r), "waking the worker");
-        r.what = command::run;
-        r.flags = flush_l2;
-        r.calls = static_cast<std::uint32_t>(calls);
+        require(who, ask(who, request{.what = command::wake}), "waking the worker");
+        std::vector<std::uint32_t> numbers;
         for (int i = 0; i < calls; ++i)
-            r.sets[i] = in_round(static_cast<std::size_t>(i), who).number();
-        std::strncpy(r.function, sets_[0].work().function(), sizeof r.function - 1);
-        answer a = ask(who, r, seconds(10));
+            numbers.push_back(in_round(static_cast<std::size_t>(i), who).number());
+        answer a =
+            ask(who, request_of_run(sets_[0].work().function(), numbers, flush_l2), seconds(10));
         if (who == implementation::submission && a.how == worker_exit::timed_out && calls == 1 &&
             nothing_wrong_with(function()))
             throw run_timeout{a.parent_ms, naive_ms_};

@@ -1,7 +1,6 @@
 // Calls naive with one set of arguments.
-#include "naive_call.hpp"
-
 #include "argument_sets.hpp"
+#include "counted.hpp"
 #include "runner/argument_images.hpp"
 #include "runner/case_run.hpp"
 #include "runner/replay.hpp"
@@ -12,7 +11,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <exception>
 #include <limits>
 #include <random>
@@ -26,16 +24,14 @@ using std::chrono::seconds;
 counted counters_of_naive()
 {
     worker &w = naive_worker();
-    request r;
-    r.what = command::report;
     if (w.output().size() < report_bytes)
         end_case(verdict::INFRA_ERROR, "The simulator's report does not fit the shared memory.");
-    r.offset = (w.output().size() - report_bytes) / 256 * 256;
-    r.bytes = report_bytes;
-    answer a = w.ask(r, seconds(30));
+    const std::uint64_t at = (w.output().size() - report_bytes) / 256 * 256;
+    answer a =
+        w.ask(request{.what = command::report, .offset = at, .bytes = report_bytes}, seconds(30));
     require_trusted(a, "reading naive's counters");
     try {
-        return parse_counters(report_counters({w.output().data() + r.offset, report_bytes}));
+        return parse_counters(report_counters({w.output().data() + at, report_bytes}));
     } catch (const std::exception &e) {
         end_case(verdict::INFRA_ERROR,
                  fmt::format("Naive's counters cannot be read: {}.", printable(e.what())));
@@ -54,20 +50,11 @@ public:
     }
     reply run(std::uint32_t flags)
     {
-        request r;
-        r.what = command::run;
-        r.flags = flags;
-        r.calls = 1;
-        r.sets[0] = set_.number();
-        std::strncpy(r.function, set_.work().function(), sizeof r.function - 1);
-        return ask(r, "calling naive");
+        return ask(request_of_run(set_.work().function(), {set_.number()}, flags), "calling naive");
     }
     void leave()
     {
-        request r;
-        r.what = command::drop;
-        r.set = set_.number();
-        ask(r, "freeing naive's arguments");
+        ask(request{.what = command::drop, .set = set_.number()}, "freeing naive's arguments");
     }
 
 private:

@@ -14,6 +14,20 @@ namespace grading {
 
 namespace {
 
+// Thresholds of the rule.
+constexpr double parent_allowance = 0.10; // the parent's clock may fall this much short of S
+constexpr double clocks_apart = 0.10;     // two clocks may differ by this share of the longer time,
+constexpr double clocks_apart_ms = 0.5;   // and by this much per run, for taking turns on one GPU
+constexpr double beyond_device = 1.05; // times the measured copy or multiply-add rate: implausible
+constexpr double clock_fell = 0.90;    // within a paired sample
+constexpr double clock_low = 0.75;     // relative to the benchmark's usual clock
+constexpr double beyond_readings = 2;  // the clock may fall this many times further than was seen
+constexpr double max_naive_spread = 0.10; // relative spread from which the machine is to blame
+constexpr double max_spent_ms = 60e3;     // by the submission, in one benchmark
+// With naive below this share of the limit, a call that exceeds it probably never ends.
+constexpr double naive_is_slow = 0.1;
+constexpr int discards_to_give_up = 15; // if no fewer than the samples kept
+
 bool usable(double ms) { return std::isfinite(ms) && ms > 0; }
 
 bool clocks_differ(const timed_run &l)
@@ -63,17 +77,18 @@ public:
     {
         double naive_ms = o.naive_ms / gates_.naive_share;
         bool endless = naive_ms < naive_is_slow * o.limit_ms;
-        judgement j = with_result(endless ? verdict::TIMEOUT : verdict::TOO_SLOW);
+        judgement j = judged(
+            endless ? verdict::TIMEOUT : verdict::TOO_SLOW,
+            fmt::format("{} did not finish in {:.0f} s; naive would need {:.2g} s{}.",
+                        device_.function(), o.limit_ms / 1e3, naive_ms / 1e3,
+                        gates_.naive_share < 1 ? ", by a smaller input" : ""),
+            endless ? "Smaller inputs are no problem. So look for threads that wait for each "
+                      "other when there are more blocks than the device runs at a time, for a "
+                      "loop that never ends with so many elements, for work that grows much "
+                      "faster than their number, and for a launch or a copy for every few "
+                      "elements: each costs some microseconds."
+                    : gates_.too_slow);
         j.result.naive_ms = naive_ms;
-        j.message = fmt::format("{} did not finish in {:.0f} s; naive would need {:.2g} s{}.",
-                                device_.function(), o.limit_ms / 1e3, naive_ms / 1e3,
-                                gates_.naive_share < 1 ? ", by a smaller input" : "");
-        j.hint = endless ? "Smaller inputs are no problem. So look for threads that wait for each "
-                           "other when there are more blocks than the device runs at a time, for a "
-                           "loop that never ends with so many elements, for work that grows much "
-                           "faster than their number, and for a launch or a copy for every few "
-                           "elements: each costs some microseconds."
-                         : gates_.too_slow;
         return j;
     }
 
@@ -186,16 +201,16 @@ private:
             discarded_.all() < static_cast<int>(kept_.size()))
             return std::nullopt;
         if (std::optional<judgement> j = slow_at_any_clock()) return j;
-        judgement j = with_result(verdict::INFRA_ERROR);
         const auto &d = discarded_;
-        j.message = fmt::format(
-            "{} of {} pairs could not be used: {} while the driver reported throttling, {} while "
-            "the device's clock moved, {} in which a worker's clock and the grader's disagreed, {} "
-            "that left threads behind. Nothing is said about {}.",
-            d.all(), attempted_, d.throttled, d.slowed, d.naive_clocks + d.submission_clocks,
-            d.threads_left, device_.function());
-        j.hint = "Grade again when the machine is cool and nobody else uses its GPU.";
-        return j;
+        return judged(verdict::INFRA_ERROR,
+                      fmt::format("{} of {} pairs could not be used: {} while the driver reported "
+                                  "throttling, {} while the device's clock moved, {} in which a "
+                                  "worker's clock and the grader's disagreed, {} that left threads "
+                                  "behind. Nothing is said about {}.",
+                                  d.all(), attempted_, d.throttled, d.slowed,
+                                  d.naive_clocks + d.submission_clocks, d.threads_left,
+                                  device_.function()),
+                      "Grade again when the machine is cool and nobody else uses its GPU.");
     }
 
     // Calls that take seconds make the clock move in every sample. If even the fastest of them is
@@ -208,46 +223,45 @@ private:
         double moved = std::fmax(*highest / *lowest, highest_mhz_ / lowest_mhz_);
         double best = *std::max_element(slowed_ratios_.begin(), slowed_ratios_.end());
         if (!(best * moved * beyond_readings < gates_.speedup)) return std::nullopt;
-        judgement j = with_result(verdict::TOO_SLOW);
-        j.message = fmt::format(
-            "{}: at most {:.2g} times naive's speed in {} runs; at least {:.3g} times is required. "
-            "The device's clock moved by {:.0f} % meanwhile, which does not explain it.",
-            device_.function(), best, discarded_.slowed, gates_.speedup, 100 * (moved - 1));
-        j.hint = gates_.too_slow;
-        return j;
+        return judged(
+            verdict::TOO_SLOW,
+            fmt::format(
+                "{}: at most {:.2g} times naive's speed in {} runs; at least {:.3g} times is "
+                "required. The device's clock moved by {:.0f} % meanwhile, which does not explain "
+                "it.",
+                device_.function(), best, discarded_.slowed, gates_.speedup, 100 * (moved - 1)),
+            gates_.too_slow);
     }
 
     // Calls that are fast and slow by turns could keep a verdict open for a long time.
     judgement spent() const
     {
-        judgement j = with_result(verdict::TOO_SLOW);
-        j.message = fmt::format("{} took {:.0f} s in {} timed runs, and its speed is still open.",
-                                device_.function(), spent_ms_ / 1e3, attempted_);
-        j.hint = gates_.too_slow;
-        return j;
+        return judged(verdict::TOO_SLOW,
+                      fmt::format("{} took {:.0f} s in {} timed runs, and its speed is still open.",
+                                  device_.function(), spent_ms_ / 1e3, attempted_),
+                      gates_.too_slow);
     }
 
     judgement clock_mismatch() const
     {
-        judgement j = with_result(verdict::CLOCK_MISMATCH);
-        j.message = fmt::format(
-            "{}'s worker reports times that the grader's own clock contradicts (in {} of {} runs "
-            "by more than {:.0f} % and {} ms).",
-            device_.function(), discarded_.submission_clocks, attempted_, 100 * clocks_apart,
-            clocks_apart_ms);
-        j.hint = "Leave CUDA's events and clocks alone, start no threads or processes that outlive "
-                 "the call, and finish the work that the call was asked for.";
-        return j;
+        return judged(
+            verdict::CLOCK_MISMATCH,
+            fmt::format("{}'s worker reports times that the grader's own clock contradicts (in {} "
+                        "of {} runs by more than {:.0f} % and {} ms).",
+                        device_.function(), discarded_.submission_clocks, attempted_,
+                        100 * clocks_apart, clocks_apart_ms),
+            "Leave CUDA's events and clocks alone, start no threads or processes that outlive "
+            "the call, and finish the work that the call was asked for.");
     }
 
     judgement threads_left() const
     {
-        judgement j = with_result(verdict::LATE_WRITE);
-        j.message = fmt::format("{} left threads behind in {} of {} runs: no clock sees what those "
-                                "still do.",
-                                device_.function(), discarded_.threads_left, attempted_);
-        j.hint = "Finish the work before returning: no thread of yours may go on.";
-        return j;
+        return judged(
+            verdict::LATE_WRITE,
+            fmt::format("{} left threads behind in {} of {} runs: no clock sees what those still "
+                        "do.",
+                        device_.function(), discarded_.threads_left, attempted_),
+            "Finish the work before returning: no thread of yours may go on.");
     }
 
     std::optional<judgement> implausible() const
@@ -256,21 +270,19 @@ private:
         double ratio = median(kept_.own);
         bool by_ratio = gates_.most_speedup > 0 && ratio > gates_.most_speedup;
         if (copy <= beyond_device && fma <= beyond_device && !by_ratio) return std::nullopt;
-        judgement j = with_result(verdict::IMPLAUSIBLE);
         bool by_copy = copy > beyond_device;
-        j.message = fmt::format(
+        std::string message = fmt::format(
             "{} took {:.3g} ms, which is {:.2f} times what this device's {} allows for the work "
             "that any version must do.",
             device_.function(), median(kept_.ms), by_copy ? copy : fma,
             by_copy ? "copy bandwidth" : "multiply-add rate");
         if (by_ratio)
-            j.message =
-                fmt::format("{} took {:.3g} ms, {:.2f} times naive's speed; {:.3g} times "
-                            "is more than any version can reach.",
-                            device_.function(), median(kept_.ms), ratio, gates_.most_speedup);
-        j.hint = "Every call must do its whole work on the inputs it is given, also when they "
-                 "resemble those of an earlier call.";
-        return j;
+            message = fmt::format("{} took {:.3g} ms, {:.2f} times naive's speed; {:.3g} times "
+                                  "is more than any version can reach.",
+                                  device_.function(), median(kept_.ms), ratio, gates_.most_speedup);
+        return judged(verdict::IMPLAUSIBLE, message,
+                      "Every call must do its whole work on the inputs it is given, also when they "
+                      "resemble those of an earlier call.");
     }
 
     template <class Decide> states look(Decide by) const
@@ -337,25 +349,21 @@ private:
 
     judgement pass() const
     {
-        judgement j = with_result(verdict::PASS);
-        j.message = ratio();
-        if (std::string f = fraction(); !f.empty()) j.message += "; " + f;
-        j.message += ".";
+        const std::string f = fraction();
+        judgement j = judged(verdict::PASS, ratio() + (f.empty() ? "" : "; " + f) + ".", "");
+        j.result.reached = tally().reached();
         return j;
     }
 
     judgement too_slow(const states &s) const
     {
-        judgement j = with_result(verdict::TOO_SLOW);
-        j.message = fmt::format("{}: {}", device_.function(), ratio());
+        std::string message = fmt::format("{}: {}", device_.function(), ratio());
         if (gates_.speedup > 0)
-            j.message += fmt::format("; at least {:.3g} times is required", gates_.speedup);
+            message += fmt::format("; at least {:.3g} times is required", gates_.speedup);
         if (s.copy == decision::missed)
-            j.message += short_of(kept_.copy, copy_bandwidth, gates_.copy);
-        if (s.fma == decision::missed) j.message += short_of(kept_.fma, fma_rate, gates_.fma);
-        j.message += ".";
-        j.hint = gates_.too_slow;
-        return j;
+            message += short_of(kept_.copy, copy_bandwidth, gates_.copy);
+        if (s.fma == decision::missed) message += short_of(kept_.fma, fma_rate, gates_.fma);
+        return judged(verdict::TOO_SLOW, message + ".", gates_.too_slow);
     }
 
     static std::string short_of(const std::vector<double> &fractions, const char *of,
@@ -367,25 +375,20 @@ private:
 
     judgement slow_by_parent() const
     {
-        judgement j = with_result(verdict::CLOCK_MISMATCH);
-        j.message = fmt::format(
-            "{}: {:.2f} times naive's speed on its worker's clock, but {:.2f} times on the "
-            "grader's "
-            "own; at least {:.3g} times is required, on the grader's clock less {:.0f} %.",
-            device_.function(), median(kept_.own), median(kept_.parent), gates_.speedup,
-            100 * parent_allowance);
-        j.hint =
-            "Work that goes on outside the call's streams, or on the CPU after it, counts too.";
-        return j;
+        return judged(
+            verdict::CLOCK_MISMATCH,
+            fmt::format(
+                "{}: {:.2f} times naive's speed on its worker's clock, but {:.2f} times on the "
+                "grader's own; at least {:.3g} times is required, on the grader's clock less "
+                "{:.0f} %.",
+                device_.function(), median(kept_.own), median(kept_.parent), gates_.speedup,
+                100 * parent_allowance),
+            "Work that goes on outside the call's streams, or on the CPU after it, counts too.");
     }
 
-    judgement with_result(verdict v) const
+    judgement judged(verdict what, std::string message, std::string hint) const
     {
-        judgement j;
-        j.what = v;
-        j.result = summary();
-        if (v == verdict::PASS) j.result.reached = tally().reached();
-        return j;
+        return {what, std::move(message), std::move(hint), summary()};
     }
 
     speed_result summary() const
@@ -461,10 +464,7 @@ void step_tally::add(const steps &offered, double value, bool at_least, const wo
     }
 }
 
-int step_tally::offered() const
-{
-    return static_cast<int>(std::count(std::begin(offered_), std::end(offered_), true));
-}
+int step_tally::offered() const { return static_cast<int>(std::ranges::count(offered_, true)); }
 
 std::vector<std::string> step_tally::needs() const
 {

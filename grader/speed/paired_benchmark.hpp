@@ -89,18 +89,4 @@ constexpr int shown_pairs = 3;
 // Takes paired samples until the verdict is clear. Only `device` may end the case.
 judgement judge(benchmark_device &device, const speed_gates &gates);
 
-// Thresholds of the rule.
-constexpr double parent_allowance = 0.10; // the parent's clock may fall this much short of S
-constexpr double clocks_apart = 0.10;     // two clocks may differ by this share of the longer time,
-constexpr double clocks_apart_ms = 0.5;   // and by this much per run, for taking turns on one GPU
-constexpr double beyond_device = 1.05; // times the measured copy or multiply-add rate: implausible
-constexpr double clock_fell = 0.90;    // within a paired sample
-constexpr double clock_low = 0.75;     // relative to the benchmark's usual clock
-constexpr double beyond_readings = 2;  // the clock may fall this many times further than was seen
-constexpr double max_naive_spread = 0.10; // relative spread from which the machine is to blame
-constexpr double max_spent_ms = 60e3;     // by the submission, in one benchmark
-// With naive below this share of the limit, a call that exceeds it probably never ends.
-constexpr double naive_is_slow = 0.1;
-constexpr int discards_to_give_up = 15; // if no fewer than the samples kept
-
 } // namespace grading

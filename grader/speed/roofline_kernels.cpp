@@ -1,6 +1,7 @@
 // Loads and times the kernels of worker/yardstick.cu in naive's worker.
 #include "roofline_kernels.hpp"
 
+#include "argument_sets.hpp"
 #include "grading.hpp"
 #include "runner/case_run.hpp"
 #include "statistics.hpp"
@@ -21,26 +22,17 @@ using std::chrono::seconds;
 constexpr std::uint32_t copy_sets[] = {4000, 4001}, fma_set = 4002, null_set = 4003;
 constexpr int iterations = 512; // about a millisecond on any device
 
-request frame(command what, std::uint32_t set)
-{
-    request r;
-    r.what = what;
-    r.set = set;
-    return r;
-}
-
-request run_of(const char *function, int calls)
-{
-    request r;
-    r.what = command::run;
-    r.calls = static_cast<std::uint32_t>(calls);
-    std::strncpy(r.function, function, sizeof r.function - 1);
-    return r;
-}
-
 void ask(const request &r)
 {
     require_trusted(naive_worker().ask(r, seconds(60)), "preparing the grader's own kernels");
+}
+
+void load_set(std::uint32_t set, std::initializer_list<argument_descriptor> arguments)
+{
+    request r{.what = command::load, .set = set};
+    r.argument_count = static_cast<std::uint32_t>(arguments.size());
+    std::ranges::copy(arguments, r.arguments);
+    ask(r);
 }
 
 } // namespace
@@ -62,55 +54,43 @@ roofline_kernels::roofline_kernels(std::uint64_t at) : at_(at)
 void roofline_kernels::load()
 {
     // Two pairs of buffers alternate, so that no call finds its data in the L2.
-    for (std::uint32_t set : copy_sets) {
-        request r = frame(command::load, set);
-        r.argument_count = 3;
-        r.arguments[0] = buffer(copy_bytes_, false);
-        r.arguments[1] = buffer(copy_bytes_, true);
-        r.arguments[2] = value(0, copy_bytes_ / 16);
-        ask(r);
-    }
-    request r = frame(command::load, fma_set);
-    r.argument_count = 3;
-    r.arguments[0] = buffer(4 * static_cast<std::uint64_t>(yardstick::fma_floats(blocks_)), true);
-    r.arguments[1] = value(1, blocks_);
-    r.arguments[2] = value(2, iterations);
-    ask(r);
-    r = frame(command::load, null_set);
-    ask(r);
+    for (std::uint32_t set : copy_sets)
+        load_set(set, {buffer(copy_bytes_, false), buffer(copy_bytes_, true),
+                       value(0, copy_bytes_ / 16)});
+    load_set(fma_set, {buffer(4 * static_cast<std::uint64_t>(yardstick::fma_floats(blocks_)), true),
+                       value(1, blocks_), value(2, iterations)});
+    load_set(null_set, {});
 }
 
 void roofline_kernels::drop()
 {
     for (std::uint32_t set : {copy_sets[0], copy_sets[1], fma_set, null_set})
-        naive_worker().ask(frame(command::drop, set), seconds(10));
+        naive_worker().ask(request{.what = command::drop, .set = set}, seconds(10));
 }
 
 double roofline_kernels::copy_rate()
 {
     constexpr int calls = 16; // runs about as long as the implementations, and as cold
-    request r = run_of("yardstick_copy", calls);
-    r.flags = flush_l2;
-    for (int i = 0; i < calls; ++i) r.sets[i] = copy_sets[i % 2];
+    std::vector<std::uint32_t> sets;
+    for (int i = 0; i < calls; ++i) sets.push_back(copy_sets[i % 2]);
+    const request r = request_of_run("yardstick_copy", sets, flush_l2);
     return 2.0 * calls * static_cast<double>(copy_bytes_) / timed(r);
 }
 
 double roofline_kernels::fma_rate(int calls)
 {
-    request r = run_of("yardstick_fma", calls);
-    std::fill_n(r.sets, calls, fma_set);
-    return calls * yardstick::multiply_adds(blocks_, iterations) / timed(r);
+    const std::vector<std::uint32_t> sets(static_cast<std::size_t>(calls), fma_set);
+    return calls * yardstick::multiply_adds(blocks_, iterations) /
+           timed(request_of_run("yardstick_fma", sets, 0));
 }
 
 double roofline_kernels::overhead()
 {
     std::vector<double> beyond;
     for (int i = 0; i < 9; ++i) {
-        request r = run_of("yardstick_null", 1);
-        r.sets[0] = null_set;
-        r.flags = flush_l2;
-        ask(frame(command::wake, 0));
-        answer a = naive_worker().ask(r, seconds(10));
+        ask(request{.what = command::wake});
+        answer a =
+            naive_worker().ask(request_of_run("yardstick_null", {null_set}, flush_l2), seconds(10));
         require_trusted(a, "timing an empty run");
         beyond.push_back(a.parent_ms - a.value.event_ms);
     }
@@ -130,25 +110,20 @@ double roofline_kernels::timed(const request &r)
 
 argument_descriptor roofline_kernels::buffer(std::uint64_t bytes, bool output) const
 {
-    argument_descriptor s;
-    s.where = argument_memory::device;
-    s.read_only = !output;
-    s.output = output;
-    s.element = 16;
-    s.bytes = bytes;
-    s.input = at_; // any bytes will do
-    return s;
+    return {.where = argument_memory::device,
+            .read_only = !output,
+            .output = output,
+            .element = 16,
+            .bytes = bytes,
+            .input = at_}; // any bytes will do
 }
 
 argument_descriptor roofline_kernels::value(std::uint64_t index, std::uint64_t v) const
 {
-    argument_descriptor s;
-    s.where = argument_memory::value;
-    s.read_only = 1;
-    s.bytes = 8; // an int is its first four
-    s.input = at_ + copy_bytes_ + 8 * index;
-    std::memcpy(inputs().data() + s.input, &v, 8);
-    return s;
+    const std::uint64_t at = at_ + copy_bytes_ + 8 * index;
+    std::memcpy(inputs().data() + at, &v, 8);
+    // An int is the first four of the eight bytes.
+    return {.where = argument_memory::value, .read_only = 1, .bytes = 8, .input = at};
 }
 
 } // namespace grading

@@ -11,7 +11,7 @@
 // is discarded, and a machine without a steady clock ends in INFRA_ERROR.
 #pragma once
 
-#include "grading.hpp"
+#include "counted.hpp"
 #include "process/protocol.hpp"
 #include "runner/speed_result.hpp"
 
@@ -26,6 +26,9 @@ void timed_benchmark(const make_workload &make, const make_workload &make_for_na
 
 // The time of a run on the worker's clocks, in milliseconds.
 double own_time(const reply &);
+
+// Returns the simulator's counters of one call of naive.
+counted count_naive(const make_workload &make);
 
 // Worst counter of each gate over the submission's calls, and the gates that it missed.
 struct counted_result {

@@ -23,10 +23,10 @@ const entry *find_entry(std::string_view name)
 std::vector<std::uint64_t> digests(const argument_set &s)
 {
     std::vector<std::uint64_t> all;
-    for (std::size_t i = 0; i < s.descriptors.size(); ++i) {
+    for (const loaded_argument &one : s.arguments) {
         std::uint64_t digest = 0;
-        for (const buffer &b : s.buffers[i])
-            if (!s.descriptors[i].read_only)
+        for (const buffer &b : one.buffers)
+            if (!one.descriptor.read_only)
                 digest = digest * 3 + simulator_digest(b.payload(), b.payload_bytes());
         all.push_back(digest);
     }
@@ -42,10 +42,9 @@ std::uint64_t scratch_bytes(const argument_set &s, const std::string &function, 
     std::vector<void *> arguments;
     std::istringstream parameters(e->parameters);
     for (std::string parameter; std::getline(parameters, parameter, ',');)
-        for (std::size_t i = 0; i < s.descriptors.size(); ++i)
-            if (s.descriptors[i].where == argument_memory::value &&
-                parameter == s.descriptors[i].name)
-                arguments.push_back(const_cast<std::byte *>(s.values[i].data()));
+        for (const loaded_argument &one : s.arguments)
+            if (one.descriptor.where == argument_memory::value && parameter == one.descriptor.name)
+                arguments.push_back(const_cast<std::byte *>(one.value.data()));
     if (static_cast<std::ptrdiff_t>(arguments.size()) !=
         std::count(e->parameters, e->parameters + std::strlen(e->parameters), ',') + 1)
         throw std::runtime_error(name + " has parameters that " + function + " has not");

@@ -10,11 +10,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
+#include <deque>
 #include <exception>
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace grading {
@@ -56,20 +57,10 @@ public:
             check(cudaMalloc(address(), all));
         }
     }
-    buffer(buffer &&o) noexcept
-        : where_(o.where_),
-          guard_(o.guard_),
-          bytes_(o.bytes_),
-          shift_(o.shift_),
-          device_(o.device_),
-          scratch_(o.scratch_),
-          base_(std::exchange(o.base_, nullptr))
-    {
-    }
-    buffer &operator=(buffer &&) = delete;
+    buffer(const buffer &) = delete;
+    buffer &operator=(const buffer &) = delete;
     ~buffer()
     {
-        if (!base_) return;
         if (simulator_allow) simulator_allow(base_, shift_ + 2 * guard_ + bytes_);
         if (where_ == argument_memory::host)
             std::free(base_);
@@ -171,19 +162,20 @@ private:
     std::byte *base_ = nullptr;
 };
 
+struct loaded_argument {
+    argument_descriptor descriptor;
+    std::deque<buffer> buffers; // by part, of those in this process
+    std::vector<void *> parts;  // their payloads, or those in the process with the devices
+    std::vector<std::byte> value;
+};
+
 struct argument_set {
-    explicit argument_set(std::span<const argument_descriptor> s)
-        : descriptors(s.begin(), s.end()),
-          buffers(s.size()),
-          part_pointers(s.size()),
-          values(s.size())
+    explicit argument_set(std::span<const argument_descriptor> given) : arguments(given.size())
     {
+        for (std::size_t i = 0; i < given.size(); ++i) arguments[i].descriptor = given[i];
     }
-    std::vector<argument_descriptor> descriptors;
-    std::vector<std::vector<buffer>> buffers;       // by argument, then by part
-    std::vector<std::vector<void *>> part_pointers; // by argument
-    std::vector<std::vector<std::byte>> values;     // by argument
-    std::vector<void *> pointers;                   // the arguments of the entry
+    std::vector<loaded_argument> arguments;
+    std::vector<void *> pointers; // the arguments of the entry
 };
 
 // Returns one digest per argument of the memory that a call may write.

@@ -31,17 +31,6 @@ namespace {
 
 using simulator::remote::host_server;
 
-class gate final : public host_gate {
-public:
-    explicit gate(host_server &host) : host_(host) {}
-    void let_work(bool allowed) override { host_.let_work(allowed); }
-    std::string take_refused() override { return host_.take_refused(); }
-    void seal_code() override { host_.seal_code(); }
-
-private:
-    host_server &host_;
-};
-
 int complain(const host_server &host)
 {
     if (host.complaint().empty()) return 0;
@@ -64,8 +53,10 @@ int serve()
     if (input.empty() || output.empty()) return 2;
     host_server host(device_fd, false);
     host.let_work(false);
-    gate to_host(host);
-    server s(input, output, part::devices, &to_host);
+    const host_gate gate{.let_work = [&](bool allowed) { host.let_work(allowed); },
+                         .take_refused = [&] { return host.take_refused(); },
+                         .seal_code = [&] { host.seal_code(); }};
+    server s(input, output, part::devices, &gate);
     pollfd wait[2] = {{socket_fd, POLLIN, 0}, {device_fd, POLLIN, 0}};
     while (true) {
         if (poll(wait, 2, -1) < 0) continue;

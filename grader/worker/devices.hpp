@@ -13,7 +13,8 @@ namespace grading {
 extern const int contract_devices; // generated from lab.hpp
 
 constexpr const char *local_rank_variable = "OMPI_COMM_WORLD_LOCAL_RANK"; // set in ranks only
-// The device that is current when a contract function is called: a rank's own, else device 0.
+// The device that is current when a contract function is called: device 0, or in a rank the one
+// that its number on this machine decides.
 int home_device();
 
 // Copies text and truncates it to the size of the array.
@@ -60,5 +61,10 @@ inline cudaError_t synchronise_devices()
     });
     return first;
 }
+
+// Prints how fast this machine's devices send to each other, for the doctor: one table for copies
+// of 256 MiB and one for successive copies of 4 bytes; nothing if there are fewer than two devices.
+// Returns 0, or 1 after printing the error.
+int print_peers();
 
 } // namespace grading

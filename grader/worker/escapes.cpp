@@ -1,6 +1,8 @@
-// Tries each escape once and undoes what succeeded.
-#include "escapes.hpp"
-#include "process/protocol.hpp"
+// Tries once each thing that a process in a sandbox must not be able to do, and undoes what
+// succeeded.
+#include "server.hpp"
+
+#include "process/descriptor.hpp"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -14,21 +16,14 @@ namespace grading {
 
 namespace {
 
-bool can_read(const char *file)
-{
-    const int fd = open(file, O_RDONLY | O_CLOEXEC);
-    if (fd >= 0) close(fd);
-    return fd >= 0;
-}
+bool can_read(const char *file) { return owned_fd(open(file, O_RDONLY | O_CLOEXEC)).get() >= 0; }
 
 bool can_write_beside(const std::string &file)
 {
     const std::string made = file + ".sandbox-probe";
-    const int fd = open(made.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd < 0) return false;
-    close(fd);
-    unlink(made.c_str());
-    return true;
+    const owned_fd fd(open(made.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+    if (fd.get() >= 0) unlink(made.c_str());
+    return fd.get() >= 0;
 }
 
 bool can_start_processes()
@@ -41,22 +36,22 @@ bool can_start_processes()
 
 bool can_open_sockets()
 {
-    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd >= 0) close(fd);
-    return fd >= 0;
+    return owned_fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)).get() >= 0;
 }
 
 } // namespace
 
-std::uint64_t find_escapes(const char *file, int process)
+void server::try_sandbox(const request &r, reply &a)
 {
-    std::uint64_t found = 0;
-    if (can_read(file)) found |= escape::reads_files;
+    const std::byte *name = in(r.offset, r.bytes);
+    if (!name) return malformed(a, "the file's name lies outside the input region");
+    const std::string file(reinterpret_cast<const char *>(name), r.bytes);
+    std::uint64_t &found = a.result[0];
+    if (can_read(file.c_str())) found |= escape::reads_files;
     if (can_write_beside(file)) found |= escape::writes_files;
     if (can_start_processes()) found |= escape::starts_processes;
     if (can_open_sockets()) found |= escape::opens_sockets;
-    if (kill(process, 0) == 0) found |= escape::signals_processes;
-    return found;
+    if (kill(static_cast<pid_t>(r.at), 0) == 0) found |= escape::signals_processes;
 }
 
 } // namespace grading

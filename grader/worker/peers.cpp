@@ -1,7 +1,5 @@
 // WORKER --peers: measures and prints how fast this machine's devices send to each other.
-#include "peers.hpp"
-
-#include <cuda_runtime_api.h>
+#include "devices.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -12,15 +10,6 @@ namespace grading {
 
 namespace {
 
-struct peer_failure {
-    cudaError_t error;
-};
-
-void must(cudaError_t e)
-{
-    if (e != cudaSuccess) throw peer_failure{e};
-}
-
 constexpr std::size_t large = std::size_t{256} << 20;
 
 // Returns the milliseconds that `copies` copies of `bytes` bytes take, one after another, from the
@@ -28,21 +17,21 @@ constexpr std::size_t large = std::size_t{256} << 20;
 double copy_ms(void *to, int receiver, const void *from, int sender, std::size_t bytes, int copies)
 {
     cudaEvent_t begin = nullptr, end = nullptr;
-    must(cudaEventCreate(&begin));
-    must(cudaEventCreate(&end));
+    check(cudaEventCreate(&begin));
+    check(cudaEventCreate(&end));
     float best = 0;
     for (int time = 0; time < 6; ++time) { // the first sample is a warm-up
-        must(cudaEventRecord(begin));
+        check(cudaEventRecord(begin));
         for (int i = 0; i < copies; ++i)
-            must(cudaMemcpyPeerAsync(to, receiver, from, sender, bytes));
-        must(cudaEventRecord(end));
-        must(cudaEventSynchronize(end));
+            check(cudaMemcpyPeerAsync(to, receiver, from, sender, bytes));
+        check(cudaEventRecord(end));
+        check(cudaEventSynchronize(end));
         float ms = 0;
-        must(cudaEventElapsedTime(&ms, begin, end));
+        check(cudaEventElapsedTime(&ms, begin, end));
         best = time < 2 ? ms : std::min(best, ms);
     }
-    must(cudaEventDestroy(begin));
-    must(cudaEventDestroy(end));
+    check(cudaEventDestroy(begin));
+    check(cudaEventDestroy(end));
     return static_cast<double>(best);
 }
 
@@ -54,9 +43,9 @@ struct pair_speed {
 pair_speed measure(int sender, int receiver, const std::vector<void *> &memory)
 {
     int direct = 0;
-    must(cudaSetDevice(sender));
-    must(cudaDeviceCanAccessPeer(&direct, sender, receiver));
-    if (direct) must(cudaDeviceEnablePeerAccess(receiver, 0));
+    check(cudaSetDevice(sender));
+    check(cudaDeviceCanAccessPeer(&direct, sender, receiver));
+    if (direct) check(cudaDeviceEnablePeerAccess(receiver, 0));
     const auto from = static_cast<std::size_t>(sender), to = static_cast<std::size_t>(receiver);
     const double ms = copy_ms(memory[to], receiver, memory[from], sender, large, 4) / 4;
     const double us = copy_ms(memory[to], receiver, memory[from], sender, 4, 100) / 100 * 1e3;
@@ -86,11 +75,11 @@ int print_peers()
 {
     int devices = 0;
     try {
-        must(cudaGetDeviceCount(&devices));
+        check(cudaGetDeviceCount(&devices));
         std::vector<void *> memory(static_cast<std::size_t>(devices));
         for (int d = 0; d < devices && devices > 1; ++d) {
-            must(cudaSetDevice(d));
-            must(cudaMalloc(&memory[static_cast<std::size_t>(d)], large));
+            check(cudaSetDevice(d));
+            check(cudaMalloc(&memory[static_cast<std::size_t>(d)], large));
         }
         if (devices < 2) return 0;
         std::vector<std::vector<pair_speed>> links(memory.size(),
@@ -106,7 +95,7 @@ int print_peers()
         print_matrix("microseconds a copy of 4 bytes:", links, &pair_speed::latency_us, 1);
         std::printf(direct ? "all directly\n" : "some by way of the host\n");
         return 0;
-    } catch (const peer_failure &f) {
+    } catch (const cuda_failure &f) {
         std::printf("%s: %s\n", cudaGetErrorName(f.error), cudaGetErrorString(f.error));
         return 1;
     }

@@ -1,8 +1,6 @@
 // The leader of an Open MPI job, whose ranks the parent sees as one worker.
 #include "ranks.hpp"
 
-#include "rank_messages.hpp"
-
 #include "simulator/runtime/harness.h"
 
 #include <fcntl.h>
@@ -21,8 +19,8 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <regex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -86,19 +84,13 @@ public:
         for (std::size_t k = 0; k < ranks_.size(); ++k) {
             request one = what;
             if (k > 0)
-                for (std::uint32_t i = 0;
-                     i < std::min<std::uint32_t>(one.argument_count, max_arguments); ++i)
-                    if (one.arguments[i].where != argument_memory::value) {
-                        one.arguments[i].where = argument_memory::absent;
-                        one.arguments[i].scratch = 0;
-                    }
+                for (argument_descriptor &s : std::span(one.arguments, one.argument_count))
+                    if (s.where != argument_memory::value)
+                        s.where = argument_memory::absent, s.scratch = 0;
             send(ranks_[k].connection, &one, sizeof one, MSG_NOSIGNAL);
         }
-        auto all = [&] {
-            return std::all_of(ranks_.begin(), ranks_.end(),
-                               [](const member &r) { return r.answered; });
-        };
-        if (!gather(all)) return final_reply();
+        if (!gather([&] { return std::ranges::all_of(ranks_, &member::answered); }))
+            return final_reply();
         result_ = ranks_[0].answer;
         for (std::size_t k = ranks_.size(); k-- > 0;)
             if (ranks_[k].answer.status != reply_status::done) {
@@ -292,9 +284,8 @@ private:
         bool failed = status > 0 && WIFEXITED(status) && !ended_by_itself_ &&
                       mpirun_text_.find("Primary job") != mpirun_text_.npos;
         if (!failed && status != 0) return false;
-        result_.rank = static_cast<std::int32_t>(
-            std::find_if(ranks_.begin(), ranks_.end(), [](const member &r) { return !r.joined; }) -
-            ranks_.begin());
+        result_.rank = static_cast<std::int32_t>(std::ranges::find(ranks_, false, &member::joined) -
+                                                 ranks_.begin());
         if (failed && WEXITSTATUS(status) > 128)
             result_.error = WEXITSTATUS(status) - 128; // the number of the signal
         else
@@ -364,10 +355,10 @@ private:
 int lead_ranks(int ranks, const char *mpirun)
 {
     if (ranks < 1 || ranks > max_ranks) return 2;
-    auto l = std::make_unique<leader>(ranks, mpirun);
+    leader l(ranks, mpirun);
     request r;
     while (recv(socket_fd, &r, sizeof r, 0) == sizeof r && r.magic == protocol_magic) {
-        reply a = l->handle(r);
+        reply a = l.handle(r);
         if (send(socket_fd, &a, sizeof a, MSG_NOSIGNAL) != sizeof a) break;
     }
     return 0;

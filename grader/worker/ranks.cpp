@@ -1,8 +1,7 @@
 // The ranks of an Open MPI job, and their keepers.
 #include "ranks.hpp"
 
-#include "rank_messages.hpp"
-
+#include "devices.hpp"
 #include "simulator/runtime/harness.h"
 
 #include <cuda_runtime_api.h>
@@ -22,6 +21,7 @@
 #include <csignal>
 #include <cstddef>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -139,8 +139,8 @@ bool try_device_memory()
 int keep_rank(const char *address)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    rank_hello h;
-    h.rank = rank_of_process();
+    const char *rank_in_job = std::getenv("OMPI_COMM_WORLD_RANK");
+    const rank_hello h{.rank = rank_in_job ? std::atoi(rank_in_job) : 0};
     int connection = connection_to(address);
     if (connection < 0 || send(connection, &h, sizeof h, MSG_NOSIGNAL) != sizeof h) return 2;
     std::vector<int> fds = receive_descriptors(connection, simulator_is_elsewhere ? 4 : 3);

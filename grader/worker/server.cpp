@@ -1,7 +1,6 @@
 // Answers each request of the parent; arguments and runs have files of their own.
 #include "server.hpp"
 
-#include "escapes.hpp"
 #include "left_threads.hpp"
 #include "yardstick.hpp"
 
@@ -12,7 +11,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstring>
 
@@ -47,11 +45,6 @@ void server::say_thrown(reply &a, const char *what)
 {
     a.status = reply_status::exception;
     put(a.text, what);
-}
-
-std::string server::function_of(const request &r)
-{
-    return std::string(r.function, strnlen(r.function, sizeof r.function));
 }
 
 reply server::handle(const request &r)
@@ -131,14 +124,6 @@ std::byte *server::out(std::uint64_t at, std::uint64_t bytes) const
     return at <= output_.size() && bytes <= output_.size() - at ? output_.data() + at : nullptr;
 }
 
-void server::try_sandbox(const request &r, reply &a)
-{
-    const std::byte *name = in(r.offset, r.bytes);
-    if (!name) return malformed(a, "the file's name lies outside the input region");
-    const std::string file(reinterpret_cast<const char *>(name), r.bytes);
-    a.result[0] = find_escapes(file.c_str(), static_cast<int>(r.at));
-}
-
 void server::facts(const request &r, reply &a)
 {
     device_facts f;
@@ -165,12 +150,10 @@ void server::facts(const request &r, reply &a)
     f.memory_free = free;
     cudaDriverGetVersion(&f.driver);
     cudaRuntimeGetVersion(&f.runtime);
-    cudaDeviceGetAttribute(&f.clock_khz, cudaDevAttrClockRate, 0);
     f.threads_a_block = p.maxThreadsPerBlock;
     f.threads_a_multiprocessor = p.maxThreadsPerMultiProcessor;
     f.warp = p.warpSize;
     f.copy_engines = p.asyncEngineCount;
-    f.pages_on_demand = p.concurrentManagedAccess;
     f.shared_a_block = p.sharedMemPerBlock;
     f.shared_a_multiprocessor = p.sharedMemPerMultiprocessor;
     f.constant_bytes = p.totalConstMem;

@@ -3,6 +3,7 @@
 
 #include "argument_set.hpp"
 
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -11,12 +12,10 @@
 namespace grading {
 
 // The control that a process with simulated devices has over the host code that calls them.
-class host_gate {
-public:
-    virtual ~host_gate() = default;
-    virtual void let_work(bool allowed) = 0; // allows or refuses launches, copies and fills
-    virtual std::string take_refused() = 0;  // returns the first refused call
-    virtual void seal_code() = 0;            // refuses to load more code from now on
+struct host_gate {
+    std::function<void(bool allowed)> let_work; // allows or refuses launches, copies and fills
+    std::function<std::string()> take_refused;  // returns the first refused call
+    std::function<void()> seal_code;            // refuses to load more code from now on
 };
 
 // The part of a worker that a process holds.
@@ -29,7 +28,7 @@ enum class part {
 class server {
 public:
     server(std::span<const std::byte> input, std::span<std::byte> output, part is,
-           host_gate *gate = nullptr)
+           const host_gate *gate = nullptr)
         : input_(input), output_(output), is_(is), gate_(gate)
     {
     }
@@ -38,7 +37,6 @@ public:
 private:
     static void malformed(reply &a, const char *why);
     static void say_thrown(reply &a, const char *what = "something that is no std::exception");
-    static std::string function_of(const request &r);
     void perform(const request &r, reply &a);
     const std::byte *in(std::uint64_t at, std::uint64_t bytes) const;
     std::byte *out(std::uint64_t at, std::uint64_t bytes) const;
@@ -48,8 +46,8 @@ private:
     void facts(const request &r, reply &a);
     void scratch(const request &r, reply &a);
     void load(const request &r, reply &a);
-    bool load_argument(argument_set &s, std::size_t i);
-    bool load_scratch(argument_set &s, std::size_t i, const request &r, reply &a);
+    bool load_argument(loaded_argument &one);
+    bool load_scratch(const argument_set &s, loaded_argument &one, const request &r, reply &a);
     bool take_buffers(argument_set &s, const request &r);
     bool give_buffers(const argument_set &s, reply &a) const;
     argument_set *find(std::uint32_t set, reply &a);
@@ -69,7 +67,7 @@ private:
     std::span<const std::byte> input_;
     std::span<std::byte> output_;
     part is_;
-    host_gate *gate_;
+    const host_gate *gate_;
     std::uint64_t pinned_ = 0;
     int usual_threads_ = -1; // threads before the submission's first call, such as MPI's
     std::map<std::uint32_t, argument_set> sets_;

@@ -1,7 +1,6 @@
 // Loads, changes and stores the arguments of calls.
 #include "server.hpp"
 
-#include "signal_gate.hpp"
 #include "yardstick.hpp"
 
 #include <algorithm>
@@ -11,10 +10,10 @@ namespace grading {
 void server::scratch(const request &r, reply &a)
 {
     argument_set s({r.arguments, r.argument_count});
-    for (std::uint32_t i = 0; i < r.argument_count; ++i)
-        if (r.arguments[i].where == argument_memory::value && !load_argument(s, i))
+    for (loaded_argument &one : s.arguments)
+        if (one.descriptor.where == argument_memory::value && !load_argument(one))
             return malformed(a, "a value lies outside the input region");
-    a.bytes = scratch_bytes(s, function_of(r), (r.flags & of_any_size) != 0);
+    a.bytes = scratch_bytes(s, r.function, (r.flags & of_any_size) != 0);
 }
 
 bool server::is_mine(argument_memory where) const
@@ -26,11 +25,11 @@ bool server::is_mine(argument_memory where) const
 bool server::take_buffers(argument_set &s, const request &r)
 {
     std::size_t next = 0;
-    for (std::size_t i = 0; i < s.descriptors.size(); ++i) {
-        if (is_mine(s.descriptors[i].where)) continue;
-        for (unsigned k = 0; k < parts_of(s.descriptors[i]); ++k) {
+    for (loaded_argument &one : s.arguments) {
+        if (is_mine(one.descriptor.where)) continue;
+        for (unsigned k = 0; k < parts_of(one.descriptor); ++k) {
             if (next == max_buffers) return false;
-            s.part_pointers[i].push_back(reinterpret_cast<void *>(r.buffers[next++]));
+            one.parts.push_back(reinterpret_cast<void *>(r.buffers[next++]));
         }
     }
     return true;
@@ -39,9 +38,9 @@ bool server::take_buffers(argument_set &s, const request &r)
 bool server::give_buffers(const argument_set &s, reply &a) const
 {
     std::size_t next = 0;
-    for (std::size_t i = 0; i < s.descriptors.size(); ++i) {
-        if (!is_mine(s.descriptors[i].where)) continue;
-        for (void *p : s.part_pointers[i]) {
+    for (const loaded_argument &one : s.arguments) {
+        if (!is_mine(one.descriptor.where)) continue;
+        for (void *p : one.parts) {
             if (next == max_buffers) return false;
             a.buffers[next++] = reinterpret_cast<std::uint64_t>(p);
         }
@@ -56,59 +55,53 @@ void server::load(const request &r, reply &a)
     argument_set s({r.arguments, r.argument_count});
     if (gate_) gate_->seal_code();
     for (bool last : {false, true})
-        for (std::uint32_t i = 0; i < r.argument_count; ++i)
-            if (bool(r.arguments[i].last) == last && is_mine(r.arguments[i].where) &&
-                !load_argument(s, i))
+        for (loaded_argument &one : s.arguments)
+            if (bool(one.descriptor.last) == last && is_mine(one.descriptor.where) &&
+                !load_argument(one))
                 return malformed(a, "an argument lies outside the input region");
-    for (std::uint32_t i = 0; i < r.argument_count;
-         ++i) // scratch sizes depend on the other arguments' values
-        if (r.arguments[i].scratch && is_ != part::host && !load_scratch(s, i, r, a)) return;
+    for (loaded_argument &one : s.arguments) // its size depends on the other arguments' values
+        if (one.descriptor.scratch && is_ != part::host && !load_scratch(s, one, r, a)) return;
     if (is_ == part::host && !take_buffers(s, r))
         return malformed(a, "there are more buffers than can be told of");
     check(synchronise_devices());
     check(cudaSetDevice(home_device()));
-    for (std::size_t i = 0; i < s.descriptors.size(); ++i)
-        for (buffer &b : s.buffers[i]) b.watch(s.descriptors[i]);
-    // Take pointers into the vectors only now that these grow no more.
-    for (std::size_t i = 0; i < s.descriptors.size(); ++i) {
-        argument_memory w = s.descriptors[i].where;
+    for (loaded_argument &one : s.arguments) {
+        for (const buffer &b : one.buffers) b.watch(one.descriptor);
+        const argument_memory w = one.descriptor.where;
         if (w == argument_memory::value)
-            s.pointers.push_back(s.values[i].data());
+            s.pointers.push_back(one.value.data());
         else if (w == argument_memory::per_device)
-            s.pointers.push_back(s.part_pointers[i].data());
+            s.pointers.push_back(one.parts.data());
         else if (w == argument_memory::absent || (is_ == part::devices && with_host_code(w)))
             s.pointers.push_back(nullptr);
         else
-            s.pointers.push_back(s.part_pointers[i][0]);
+            s.pointers.push_back(one.parts[0]);
     }
     if (is_ == part::devices && !give_buffers(s, a))
         return malformed(a, "there are more buffers than can be told of");
     sets_.emplace(r.set, std::move(s));
 }
 
-bool server::load_scratch(argument_set &s, std::size_t i, const request &r, reply &a)
+bool server::load_scratch(const argument_set &s, loaded_argument &one, const request &r, reply &a)
 {
-    const argument_descriptor &d = s.descriptors[i];
-    a.bytes = is_ == part::devices ? r.scratch_bytes : scratch_bytes(s, function_of(r));
-    buffer &b = s.buffers[i].emplace_back(d, a.bytes, 0);
+    const argument_descriptor &d = one.descriptor;
+    a.bytes = is_ == part::devices ? r.scratch_bytes : scratch_bytes(s, r.function);
+    buffer &b = one.buffers.emplace_back(d, a.bytes, 0);
     const std::byte *from = in(d.input, b.image_bytes());
     if (from) b.load(from);
-    s.part_pointers[i] = {b.payload()};
+    one.parts = {b.payload()};
     return from || (malformed(a, "scratch has no guards"), false);
 }
 
-bool server::load_argument(argument_set &s, std::size_t i)
+bool server::load_argument(loaded_argument &one)
 {
-    argument_descriptor &d = s.descriptors[i];
+    argument_descriptor &d = one.descriptor;
     d.name[sizeof d.name - 1] = 0;
-    auto &buffers = s.buffers[i];
-    auto &parts = s.part_pointers[i];
-    auto &value = s.values[i];
     if (d.scratch || d.where == argument_memory::absent)
         return true; // load_scratch loads scratch later
     if (d.where == argument_memory::value) {
         const std::byte *from = in(d.input, d.bytes);
-        if (from) value.assign(from, from + d.bytes);
+        if (from) one.value.assign(from, from + d.bytes);
         return from != nullptr;
     }
     const unsigned count = parts_of(d);
@@ -116,11 +109,11 @@ bool server::load_argument(argument_set &s, std::size_t i)
     int devices = 1;
     check(cudaGetDeviceCount(&devices));
     for (unsigned k = 0; k < count; ++k) {
-        buffer &b = buffers.emplace_back(d, d.bytes / count, static_cast<int>(k) % devices);
+        buffer &b = one.buffers.emplace_back(d, d.bytes / count, static_cast<int>(k) % devices);
         const std::byte *from = in(d.input + k * b.image_bytes(), b.image_bytes());
         if (!from) return false;
         b.load(from);
-        parts.push_back(b.payload());
+        one.parts.push_back(b.payload());
     }
     return true;
 }
@@ -138,9 +131,9 @@ void server::patch(const request &r, reply &a)
     argument_set *s = find(r.set, a);
     if (!s) return;
     const std::byte *from = in(r.offset, r.bytes);
-    if (!from || r.index >= s->descriptors.size() || s->buffers[r.index].size() != 1)
+    if (!from || r.index >= s->arguments.size() || s->arguments[r.index].buffers.size() != 1)
         return malformed(a, "nothing to patch");
-    buffer &b = s->buffers[r.index][0];
+    buffer &b = s->arguments[r.index].buffers[0];
     if (r.at > b.payload_bytes() || r.bytes > b.payload_bytes() - r.at)
         return malformed(a, "a patch lies outside its argument");
     b.patch(r.at, from, r.bytes);
@@ -150,9 +143,9 @@ void server::poison(const request &r, reply &a)
 {
     argument_set *s = find(r.set, a);
     if (!s) return;
-    for (std::size_t i = 0; i < s->descriptors.size(); ++i)
-        for (buffer &b : s->buffers[i])
-            if (s->descriptors[i].output && poisoned(s->descriptors[i].where))
+    for (const loaded_argument &one : s->arguments)
+        for (const buffer &b : one.buffers)
+            if (one.descriptor.output && poisoned(one.descriptor.where))
                 yardstick_fill(reinterpret_cast<unsigned *>(b.payload()), b.payload_bytes() / 4,
                                r.pattern);
     if (is_ == part::devices) check(cudaGetLastError(), run_step::synchronise);
@@ -164,11 +157,11 @@ std::uint64_t server::end_of_stores(std::uint32_t flags) const
 {
     std::uint64_t end = 0;
     for (const auto &[number, s] : sets_)
-        for (std::size_t i = 0; i < s.descriptors.size(); ++i) {
-            if ((flags & writable_only) && s.descriptors[i].read_only) continue;
-            std::uint64_t bytes = 0;
-            for (const buffer &b : s.buffers[i]) bytes += b.image_bytes();
-            end = std::max(end, s.descriptors[i].output_at + bytes);
+        for (const loaded_argument &one : s.arguments) {
+            if ((flags & writable_only) && one.descriptor.read_only) continue;
+            std::uint64_t at = one.descriptor.output_at;
+            for (const buffer &b : one.buffers) at += b.image_bytes();
+            end = std::max(end, at);
         }
     return end;
 }
@@ -199,18 +192,13 @@ void server::store(const request &r, reply &a)
         at_end_.clear();
     }
     pin_output(end_of_stores(r.flags));
-    for (std::size_t i = 0; i < s->descriptors.size(); ++i) {
-        if ((r.flags & writable_only) && s->descriptors[i].read_only) continue;
-        std::uint64_t at = s->descriptors[i].output_at;
-        for (buffer &b : s->buffers[i]) {
+    for (const loaded_argument &one : s->arguments) {
+        if ((r.flags & writable_only) && one.descriptor.read_only) continue;
+        std::uint64_t at = one.descriptor.output_at;
+        for (const buffer &b : one.buffers) {
             std::byte *to = out(at, b.image_bytes());
             if (!to) return malformed(a, "an argument does not fit the output region");
-            try {
-                b.store(to);
-            } catch (cuda_failure &f) {
-                f.step = run_step::copy_out;
-                throw;
-            }
+            b.store(to);
             at += b.image_bytes();
         }
     }

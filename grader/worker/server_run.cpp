@@ -25,16 +25,16 @@ using host_bytes = std::vector<std::vector<std::byte>>; // by argument
 // Returns the arguments' bytes that the host can read without a copy.
 host_bytes host_visible_bytes(const argument_set &s)
 {
-    host_bytes all(s.descriptors.size());
-    for (std::size_t i = 0; i < s.descriptors.size(); ++i) {
-        const argument_memory where = s.descriptors[i].where;
+    host_bytes all(s.arguments.size());
+    for (std::size_t i = 0; i < s.arguments.size(); ++i) {
+        const argument_memory where = s.arguments[i].descriptor.where;
         // Managed memory may be written after a function returned: the caller waits for devices.
         if (where == argument_memory::value || where == argument_memory::device ||
             where == argument_memory::per_device || where == argument_memory::managed ||
             where == argument_memory::absent)
             continue;
         const auto *at = static_cast<const std::byte *>(s.pointers[i]);
-        all[i].assign(at, at + s.descriptors[i].bytes);
+        all[i].assign(at, at + s.arguments[i].descriptor.bytes);
     }
     return all;
 }
@@ -93,7 +93,7 @@ void server::begin(const request &r, reply &a)
     if (!gate_) return malformed(a, "only simulated devices are told of a run");
     put(a.refused, gate_->take_refused().c_str());
     if (!find(r.sets[0], a)) return;
-    check(synchronise_devices(), run_step::before);
+    check(synchronise_devices());
     simulator_close_peers(r.closed_peers);
     simulator_multiprocessors(r.multiprocessors);
     simulator_grid_seconds(max_grid_seconds);
@@ -122,7 +122,7 @@ void server::end(const request &r, reply &a)
 
 void server::run(const request &r, reply &a)
 {
-    const entry *e = find_entry(function_of(r));
+    const entry *e = find_entry(r.function);
     if (!e) {
         a.status = reply_status::unknown_function;
         return;
@@ -132,9 +132,9 @@ void server::run(const request &r, reply &a)
         sets.push_back(find(r.sets[i], a));
         if (!sets.back()) return;
     }
-    check(cudaGetLastError(), run_step::before);
+    check(cudaGetLastError()); // left by an earlier call
     if (r.flags & run_flags::flush_l2) flush_l2();
-    check(synchronise_devices(), run_step::before);
+    check(synchronise_devices());
     // The simulator measures no time, and its timeline must show only the submission's work.
     const bool timed = is_ == part::all;
     if (timed && !begin_) {

@@ -9,7 +9,6 @@
 //   WORKER --replay FILE...   makes the call that each FILE holds, for cuda-gdb, ncu and
 //   compute-sanitizer
 //   WORKER --ranks N MPIRUN   serves as N ranks of Open MPI, which it starts as WORKER --rank
-#include "peers.hpp"
 #include "ranks.hpp"
 #include "server.hpp"
 #include "signal_gate.hpp"
@@ -36,12 +35,6 @@
 #include <string_view>
 
 namespace grading {
-
-int rank_of_process()
-{
-    const char *rank = std::getenv("OMPI_COMM_WORLD_RANK");
-    return rank ? std::atoi(rank) : 0;
-}
 
 int home_device()
 {

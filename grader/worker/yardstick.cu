@@ -7,7 +7,7 @@ constexpr int threads = 256;
 
 __global__ void do_nothing() {}
 
-template <class T> __global__ void fill_words(T *to, size_t n, T value)
+__global__ void fill_words(unsigned *to, size_t n, unsigned value)
 {
     size_t step = size_t(gridDim.x) * blockDim.x;
     for (size_t i = size_t(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += step) to[i] = value;
@@ -55,14 +55,6 @@ __global__ void __launch_bounds__(yardstick::fma_threads)
     out[size_t(blockIdx.x) * yardstick::fma_threads + threadIdx.x] = sum;
 }
 
-template <class T> void fill(T *to, size_t n, T value)
-{
-    constexpr size_t max_blocks = 1 << 16; // the grid-stride loop covers the rest
-    size_t blocks = (n + threads - 1) / threads;
-    if (blocks > max_blocks) blocks = max_blocks;
-    if (blocks > 0) fill_words<<<unsigned(blocks), threads>>>(to, n, value);
-}
-
 } // namespace
 
 void yardstick_null() { do_nothing<<<1, 1>>>(); }
@@ -73,7 +65,13 @@ int yardstick_memory_type(const float *at)
     return cudaPointerGetAttributes(&found, at) == cudaSuccess ? found.type : -1;
 }
 
-void yardstick_fill(unsigned *to, size_t words, unsigned pattern) { fill(to, words, pattern); }
+void yardstick_fill(unsigned *to, size_t words, unsigned pattern)
+{
+    constexpr size_t max_blocks = 1 << 16; // the grid-stride loop covers the rest
+    size_t blocks = (words + threads - 1) / threads;
+    if (blocks > max_blocks) blocks = max_blocks;
+    if (blocks > 0) fill_words<<<unsigned(blocks), threads>>>(to, words, pattern);
+}
 
 void yardstick_flush(void *buffer, size_t bytes)
 {
