@@ -178,14 +178,11 @@ int check_command(const toolchain &t, const std::vector<std::string> &words, gra
                   const check_options &wanted)
 {
     std::vector<check_task> tasks;
-    std::vector<std::string> targets;
+    std::vector<item> graded;
     progress_line progress;
     std::vector<std::string> names = find_labs(words, t.lab_names(true));
     if (names.empty()) throw usage_error("this workbook has no labs yet");
-    options.seed = choose_seed(options.seed);
-    options.backend =
-        choose_backend(t, lab_called(t, names[0]), options.backend, options.require_gpu, progress)
-            .backend;
+    settle(t, lab_called(t, names[0]), options, progress);
     const bool has_table = options.seed == table_seed && options.backend == "sim" &&
                            !is_student_edition(t.source_root);
     if (wanted.record && !has_table)
@@ -197,13 +194,12 @@ int check_command(const toolchain &t, const std::vector<std::string> &words, gra
                           "are about; --tables FOLDER keeps others");
     for (const std::string &name : names)
         for (check_task &work : tasks_of(t, lab_called(t, name), options.backend)) {
-            for (const std::string &target : grade_targets(t, *work.of, work.what, options.backend))
-                targets.push_back(target);
+            graded.push_back({work.of, work.what});
             tasks.push_back(std::move(work));
         }
     const bool whole = wanted.whole || wanted.record;
     if (!whole) narrow_mistakes(t, tasks, options.backend, !has_table);
-    build_targets(t, targets, progress);
+    build_for_grading(t, graded, options.backend, progress);
     if (wanted.budget.count() > 0) return check_within(t, names, options, wanted);
 
     check_tally result;

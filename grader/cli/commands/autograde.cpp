@@ -138,12 +138,10 @@ std::vector<work> work_of(const toolchain &t, const std::vector<student_files> &
                           const std::vector<std::string> &names, const grade_options &options,
                           progress_line &progress)
 {
-    std::vector<std::string> targets;
+    std::vector<item> items;
     for (const std::string &name : names)
-        for (const std::string &target :
-             grade_targets(t, lab_called(t, name), file_of("stub.cu"), options.backend))
-            targets.push_back(target);
-    build_targets(t, targets, progress);
+        items.push_back({&lab_called(t, name), file_of("stub.cu")});
+    build_for_grading(t, items, options.backend, progress);
     std::map<std::string, double> offered;
     for (const std::string &name : names) offered[name] = points_offered(t, lab_called(t, name));
     std::vector<work> all;
@@ -260,11 +258,8 @@ int autograde_command(const toolchain &t, const autograde_options &wanted)
     require_writable("--csv", wanted.csv_file);
     require_writable("--json", wanted.json_file);
     grade_options options = wanted.grade;
-    options.seed = choose_seed(options.seed); // every student gets the same inputs
     progress_line progress;
-    options.backend =
-        choose_backend(t, lab_called(t, names[0]), options.backend, options.require_gpu, progress)
-            .backend;
+    settle(t, lab_called(t, names[0]), options, progress); // every student gets the same inputs
     std::vector<work> all = work_of(t, handed.students, names, options, progress);
     options.require_sandbox = !wanted.without_sandbox;
     if (options.require_sandbox) require_sandbox(t, lab_called(t, names[0]), options.backend);

@@ -39,7 +39,7 @@ int explain_command(const toolchain &t, const std::string &word, grade_options o
     options.backend = "sim";
     options.seed = choose_seed(options.seed);
     progress_line progress;
-    build_targets(t, grade_targets(t, *i.of, i.what, options.backend), progress);
+    build_for_grading(t, {i}, options.backend, progress);
     progress.say(fmt::format("counting {}", i.of->name));
     std::string folder = t.build_root + "/submissions";
     fs::create_directories(folder);

@@ -135,21 +135,13 @@ int grade_command(const toolchain &t, const std::vector<std::string> &words, gra
     require_writable("--json", options.json_file);
     if (!options.picture_folder.empty())
         options.picture_folder = folder_for_pictures(options.picture_folder);
-    options.seed = choose_seed(options.seed);
     options.replays = true;
     constexpr unsigned max_side_by_side = 4; // the simulator has threads of its own
     options.side_by_side =
         static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, max_side_by_side));
     progress_line progress;
-    backend_choice choice =
-        choose_backend(t, *all[0].of, options.backend, options.require_gpu, progress);
-    options.backend = choice.backend;
-
-    std::vector<std::string> targets;
-    for (const item &i : all)
-        for (const std::string &target : grade_targets(t, *i.of, i.what, options.backend))
-            targets.push_back(target);
-    build_targets(t, targets, progress);
+    settle(t, *all[0].of, options, progress);
+    build_for_grading(t, all, options.backend, progress);
 
     std::vector<json> documents;
     std::vector<int> statuses;

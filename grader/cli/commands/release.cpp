@@ -181,7 +181,7 @@ private:
         grade_options options;
         options.backend = "sim";
         options.seed = choose_seed("");
-        build_targets(tools_, grade_targets(tools_, l, what, options.backend), progress_);
+        build_for_grading(tools_, {{&l, what}}, options.backend, progress_);
         documents_.push_back(grade_one(tools_, l, what, options).document);
         progress_.clear();
         return labs_of(documents_.back()).at(0);

@@ -335,13 +335,11 @@ int watch_command(const toolchain &t, const std::string &word, grade_options opt
         throw usage_error(fmt::format("watch needs a terminal: it reads keys and redraws the "
                                       "screen. To grade once, type instead: ./workbook grade {}",
                                       number_of(l.name)));
-    options.seed = choose_seed(options.seed);
     {
         // The first build takes longest and prints more than the screen has room for.
         progress_line progress;
-        options.backend =
-            choose_backend(t, l, options.backend, options.require_gpu, progress).backend;
-        build_targets(t, grade_targets(t, l, stub_of(t, l), options.backend), progress);
+        settle(t, l, options, progress);
+        build_for_grading(t, {{&l, stub_of(t, l)}}, options.backend, progress);
     }
     std::string self = fs::read_symlink("/proc/self/exe").string();
     return watch(t, l, {self, "grade", l.name, "--backend", options.backend}, options.backend,
