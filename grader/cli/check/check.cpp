@@ -189,7 +189,7 @@ int check_command(const toolchain &t, const std::vector<std::string> &words, gra
         throw usage_error("--record needs --seed 1 and the simulator, and the whole workbook: the "
                           "table of verdicts is about these");
     const bool is_of_gpu_table = options.seed == table_seed && options.backend == "gpu";
-    if (wanted.budget.count() > 0 && wanted.tables.empty() && !is_of_gpu_table)
+    if (wanted.budget > 0 && wanted.tables.empty() && !is_of_gpu_table)
         throw usage_error("--budget needs a GPU and --seed 1, which the project's tables of a GPU "
                           "are about; --tables FOLDER keeps others");
     for (const std::string &name : names)
@@ -200,7 +200,7 @@ int check_command(const toolchain &t, const std::vector<std::string> &words, gra
     const bool whole = wanted.whole || wanted.record;
     if (!whole) narrow_mistakes(t, tasks, options.backend, !has_table);
     build_for_grading(t, graded, options.backend, progress);
-    if (wanted.budget.count() > 0) return check_within(t, names, options, wanted);
+    if (wanted.budget > 0) return check_within(t, names, options, wanted);
 
     check_tally result;
     note_edition(t);

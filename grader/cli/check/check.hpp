@@ -3,14 +3,12 @@
 
 #include "cli/grading/grader_run.hpp"
 
-#include <chrono>
-
 namespace cli {
 
 struct check_options {
-    bool whole = false;             // also grade all cases of the wrong submissions
-    bool record = false;            // write new rows and listed changes to the table of verdicts
-    std::chrono::seconds budget{0}; // for check_within; 0: everything, without a limit
+    bool whole = false;    // also grade all cases of the wrong submissions
+    bool record = false;   // write new rows and listed changes to the table of verdicts
+    int budget = 0;        // seconds for check_within; 0: everything, without a limit
     bool only_due = false; // for check_within: skip rows that were made from the same files
     std::string tables;    // for check_within: the folder of its tables; empty: the project's
 };

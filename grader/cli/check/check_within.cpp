@@ -156,7 +156,7 @@ public:
                   const grade_options &options, const check_options &wanted)
         : t_(t),
           options_(options),
-          end_(steady::now() + wanted.budget),
+          end_(steady::now() + std::chrono::seconds(wanted.budget)),
           only_due_(wanted.only_due),
           folder_(wanted.tables.empty() ? tables_folder(t) + "/gpu" : wanted.tables)
     {

@@ -247,17 +247,17 @@ private:
 
 } // namespace
 
-int autograde_command(const toolchain &t, const autograde_options &wanted)
+int autograde_command(const toolchain &t, const std::vector<std::string> &words,
+                      grade_options options, const autograde_options &wanted)
 {
     std::error_code unreadable; // read_class reports it
     fs::path folder = fs::canonical(wanted.folder, unreadable);
     class_files handed =
         read_class(unreadable ? wanted.folder : folder.string(), t.lab_names(false));
-    std::vector<std::string> names = find_labs(wanted.words, t.lab_names(false));
+    std::vector<std::string> names = find_labs(words, t.lab_names(false));
     if (names.empty()) throw usage_error("this workbook has no labs yet");
     require_writable("--csv", wanted.csv_file);
     require_writable("--json", wanted.json_file);
-    grade_options options = wanted.grade;
     progress_line progress;
     settle(t, lab_called(t, names[0]), options, progress); // every student gets the same inputs
     std::vector<work> all = work_of(t, handed.students, names, options, progress);

@@ -10,15 +10,14 @@ namespace cli {
 
 struct autograde_options {
     std::string folder;              // as read_class takes it
-    std::vector<std::string> words;  // the labs; empty: all
     std::string csv_file, json_file; // empty: none
     bool without_sandbox = false;    // also grade where no sandbox is available
-    grade_options grade;
 };
 
 // Returns 0 if every existing file was graded, whatever its points, and infrastructure if one was
 // not through a fault of ours. Throws machine_error if there is no sandbox, and at the end if a
 // table could not be written or printed completely.
-int autograde_command(const toolchain &t, const autograde_options &wanted);
+int autograde_command(const toolchain &t, const std::vector<std::string> &words,
+                      grade_options options, const autograde_options &wanted);
 
 } // namespace cli

@@ -36,7 +36,6 @@ std::vector<item> steps_of(const toolchain &t, const lab &l, const std::string &
 
 // One lab's ladder: it is built, then graded step by step.
 struct ascent {
-    const lab *of;
     std::vector<item> steps;
     ladder result;
     std::shared_future<void> built = {}; // runs in the first wait for it
@@ -44,13 +43,13 @@ struct ascent {
 
 void grade_step(const toolchain &t, ascent &a, std::size_t step, const grade_options &options)
 {
-    const subject &what = a.steps[step].what;
+    const auto &[l, what] = a.steps[step];
     grade_options of_step = options;
     // The solution is graded whole. The steps to it are only timed, which also checks results.
     if (what.name != "solution") of_step.only = "speed";
     a.built.get();
     a.result.rungs[step] = {what.name, first_comment(read_text(what.source)),
-                            grade_one(t, *a.of, what, of_step).document};
+                            grade_one(t, *l, what, of_step).document};
 }
 
 // Calls `climbed` with each ascent in order, as soon as all its steps are graded.
@@ -74,7 +73,7 @@ void climb(const toolchain &t, std::vector<ascent> &all, const grade_options &op
         while (i < tasks.size() && !tasks[i].step) ++i;
         if (i == tasks.size()) return;
         const ascent &a = *tasks[i].of;
-        progress.say(fmt::format("{}: {} {}, step {} of {}", a.of->name,
+        progress.say(fmt::format("{}: {} {}, step {} of {}", a.result.lab,
                                  *tasks[i].step ? "grading" : "building and grading",
                                  a.steps[*tasks[i].step].what.name, *tasks[i].step + 1,
                                  a.steps.size()));
@@ -119,11 +118,11 @@ int demo_command(const toolchain &t, const std::vector<std::string> &words, grad
     for (const std::string &name : names) {
         const lab &l = lab_called(t, name);
         std::vector<item> steps = steps_of(t, l, options.backend);
-        ladder empty{name, options.backend, std::vector<rung>(steps.size()),
-                     l.library && !l.has_library(options.backend)};
         // While later labs are built, the progress line shows the grading.
         progress_line &line = all.empty() ? progress : silent;
-        all.push_back({&l, steps, std::move(empty)});
+        all.push_back({steps,
+                       {name, options.backend, std::vector<rung>(steps.size()),
+                        l.library && !l.has_library(options.backend)}});
         all.back().built = std::async(std::launch::deferred, [&t, &options, &line, steps] {
                                build_for_grading(t, steps, options.backend, line);
                            }).share();
