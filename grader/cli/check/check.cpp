@@ -59,7 +59,7 @@ bool ran_out_of_time(const check_task &work, const tables &by_lab)
                     return r.varies() || r.verdict == "TIMEOUT";
         return !work.has_fault();
     };
-    return std::any_of(work.got.rows.begin(), work.got.rows.end(), [&](const verdict_row &row) {
+    return std::ranges::any_of(work.got.rows, [&](const verdict_row &row) {
         return row.verdict == "TIMEOUT" && !stated(row);
     });
 }
@@ -95,7 +95,7 @@ void grade_all(const toolchain &t, std::vector<check_task> &tasks, const grade_o
     };
     // Two graders on one GPU would spoil each other's times.
     unsigned max_parallel = options.backend == "gpu" ? 1 : cores() + 1; // some tasks only wait
-    run_all(
+    parallel_for(
         tasks.size(), max_parallel, [&](std::size_t i) { carry_out(t, tasks[i], options); },
         report);
     grade_options patient = options;

@@ -79,11 +79,10 @@ void table_of_lab::write(const verdict_comparison &c) const
     write_atomically(path_, as_csv(c.recorded));
 }
 
-std::string indented(const std::string &text)
+std::string indented(std::string text)
 {
-    std::string result;
-    for (const std::string &line : lines(text)) result += (result.empty() ? "" : "\n      ") + line;
-    return result;
+    replace_all(text, "\n", "\n      ");
+    return text;
 }
 
 } // namespace cli

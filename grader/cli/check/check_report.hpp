@@ -34,6 +34,6 @@ private:
     std::vector<verdict_change> changes_;
 };
 
-std::string indented(const std::string &text); // indents lines like a finding's
+std::string indented(std::string text); // indents lines like a finding's
 
 } // namespace cli

@@ -9,7 +9,6 @@
 #include "cli/support/errors.hpp"
 #include "cli/support/files.hpp"
 #include "cli/support/parallel_for.hpp"
-#include "cli/support/subprocess.hpp"
 #include "doctor.hpp"
 
 #include <fmt/format.h>
@@ -18,7 +17,6 @@
 #include <filesystem>
 #include <map>
 #include <system_error>
-#include <unistd.h>
 #include <utility>
 
 namespace cli {
@@ -182,7 +180,7 @@ void print_row(const grade_row &row, int student, int lab, const terminal &out)
 void print_open(const std::vector<grade_row> &rows, const terminal &out)
 {
     auto open = [](const grade_row &row) { return row.open_points > 0 && !row.without_grade(); };
-    if (std::none_of(rows.begin(), rows.end(), open)) return;
+    if (std::ranges::none_of(rows, open)) return;
     fmt::print("\n{}\n",
                wrapped("Open points, neither reached nor lost. Where the reason is in the "
                        "submission, a person decides:",
@@ -292,15 +290,15 @@ int autograde_command(const toolchain &t, const std::vector<std::string> &words,
     };
     // Two graders on one GPU would spoil each other's times.
     unsigned max_parallel = options.backend == "gpu" ? 1 : cores();
-    run_all(
+    parallel_for(
         all.size(), max_parallel,
         [&](std::size_t i) { carry_out(t, all[i], options, todos.at(all[i].of->name)); }, report);
     print_open(rows, out);
     auto count = [&](const char *status) {
-        return std::count_if(rows.begin(), rows.end(),
-                             [&](const grade_row &row) { return row.status == status; });
+        return std::ranges::count_if(rows,
+                                     [&](const grade_row &row) { return row.status == status; });
     };
-    auto refused = std::count_if(rows.begin(), rows.end(), [](const grade_row &row) {
+    auto refused = std::ranges::count_if(rows, [](const grade_row &row) {
         return row.status != "error" && row.verdicts.contains("SUBMISSION_INVALID");
     });
     auto missing = count("missing"), faults = count("error");

@@ -4,7 +4,6 @@
 #include "cli/grading/backend.hpp"
 #include "cli/results/lab_names.hpp"
 #include "cli/results/ladder.hpp"
-#include "cli/results/progress.hpp"
 #include "cli/support/errors.hpp"
 #include "cli/support/files.hpp"
 #include "cli/support/parallel_for.hpp"
@@ -93,7 +92,7 @@ void climb(const toolchain &t, std::vector<ascent> &all, const grade_options &op
         announce(i + 1);
     };
     announce(0);
-    run_all(tasks.size(), together ? cores() + 1 : 1, work, done);
+    parallel_for(tasks.size(), together ? cores() + 1 : 1, work, done);
     progress.clear();
 }
 

@@ -69,8 +69,8 @@ int explain_command(const toolchain &t, const std::string &word, grade_options o
         write_atomically(page, explanation_page(e));
         fmt::print("Pictures of the worst accesses: {}\n", page);
     }
-    bool ran = std::any_of(e.cases.begin(), e.cases.end(),
-                           [](const auto &c) { return !c.counts.kernels.empty(); });
+    bool ran =
+        std::ranges::any_of(e.cases, [](const auto &c) { return !c.counts.kernels.empty(); });
     return ran ? passed : failed;
 }
 

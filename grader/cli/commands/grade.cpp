@@ -5,7 +5,6 @@
 #include "cli/results/progress.hpp"
 #include "cli/results/stub_original.hpp"
 #include "cli/results/text_report.hpp"
-#include "cli/submission/ninja.hpp"
 #include "cli/support/errors.hpp"
 #include "cli/support/files.hpp"
 #include "cli/terminal/text.hpp"
@@ -79,8 +78,7 @@ void print_summary(const toolchain &t, const std::vector<item> &all, const json 
     for (const lab_view &l : labs) {
         const case_view *f = first_of(t, l);
         if (!f) continue;
-        auto graded = std::find_if(all.begin(), all.end(),
-                                   [&](const item &i) { return i.of->name == l.lab; });
+        auto graded = std::ranges::find_if(all, [&](const item &i) { return i.of->name == l.lab; });
         fmt::print("\n{}: {}\nNext: {}\n", bold(out, l.lab), case_report(*f, out),
                    bold(out, grade_command_of(t, *graded->of, graded->what)));
         return;
@@ -178,8 +176,7 @@ int grade_command(const toolchain &t, const std::vector<std::string> &words, gra
     if (!options.picture_folder.empty())
         fmt::print("\nPictures, of the cases that draw some, are in {}\n", options.picture_folder);
     std::vector<lab_view> labs = labs_of(document);
-    bool all_judged =
-        std::all_of(labs.begin(), labs.end(), [](const lab_view &l) { return l.judged(); });
+    bool all_judged = std::ranges::all_of(labs, [](const lab_view &l) { return l.judged(); });
     // The required GPU went away. Cases that are open for other reasons may stay so.
     if (options.require_gpu && !all_judged) return infrastructure;
     return merged_status(statuses);

@@ -81,8 +81,7 @@ void mention_copy(const toolchain &t, const lab &l, const stub_original &origina
                                detect_terminal(1).width, 0));
 }
 
-} // namespace
-
+// Copies the stub to .workbook/kept under a new name with the date, and returns the path.
 std::string keep_stub(const toolchain &t, const lab &l)
 {
     std::string folder = t.source_root + "/.workbook/kept";
@@ -94,6 +93,8 @@ std::string keep_stub(const toolchain &t, const lab &l)
     write_atomically(path, read_text(t.stub(l)), keeping::durable);
     return path;
 }
+
+} // namespace
 
 int reset_command(const toolchain &t, const std::string &word, bool agreed)
 {

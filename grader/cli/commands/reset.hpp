@@ -10,7 +10,4 @@ namespace cli {
 // Asks on the terminal unless `agreed`; throws usage_error if there is no terminal to ask on.
 int reset_command(const toolchain &t, const std::string &word, bool agreed);
 
-// Copies the stub to .workbook/kept under a new name with the date, and returns the path.
-std::string keep_stub(const toolchain &t, const lab &l);
-
 } // namespace cli

@@ -25,7 +25,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
@@ -46,11 +45,7 @@ constexpr std::chrono::milliseconds between_looks{200};
 void write_out(std::string_view text)
 {
     std::fflush(stdout);
-    while (!text.empty()) {
-        ssize_t n = write(1, text.data(), text.size());
-        if (n < 0 && errno != EINTR) return;
-        if (n > 0) text.remove_prefix(static_cast<std::size_t>(n));
-    }
+    write_all(1, text);
 }
 
 // Returns the stub and the project's headers that it may include.
@@ -174,7 +169,7 @@ private:
         state_.document = nullptr;
         state_.trouble.clear();
         for (const std::string &line : lines(sanitized(end.text, 4000)))
-            if (line.rfind("grading ", 0) != 0) state_.trouble += line + "\n";
+            if (!line.starts_with("grading ")) state_.trouble += line + "\n";
         if (end.what != exit_result::exited || state_.trouble.empty())
             state_.trouble += "The grading program " + end.words() + ".\n";
         state_.trouble += "r tries again; ./workbook doctor looks for what is missing.";

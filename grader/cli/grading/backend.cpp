@@ -74,9 +74,8 @@ std::string choose_seed(const std::string &wanted)
         return fmt::format("{:016x}", seed);
     }
     std::string digits = wanted.starts_with("0x") ? wanted.substr(2) : wanted;
-    bool right =
-        !digits.empty() && digits.size() <= 16 &&
-        std::all_of(digits.begin(), digits.end(), [](unsigned char c) { return std::isxdigit(c); });
+    bool right = !digits.empty() && digits.size() <= 16 &&
+                 std::ranges::all_of(digits, [](unsigned char c) { return std::isxdigit(c); });
     if (!right)
         throw usage_error(fmt::format(
             "--seed {}: give 1 to 16 hexadecimal digits, as a report prints them", wanted));

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 
 namespace cli {
 
@@ -13,6 +14,8 @@ using grading::cannot_write;
 
 // Returns the whole file. Throws machine_error with the reason.
 std::string read_text(const std::string &path);
+// Writes it all to a descriptor; false, with the reason in errno, if that fails.
+bool write_all(int fd, std::string_view text);
 // Writes another file beside it and renames that: a reader sees the old file or the new one, never
 // half. `durable`: also after a power cut. Throws machine_error.
 enum class keeping { usual, durable };

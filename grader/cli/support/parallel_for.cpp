@@ -42,8 +42,8 @@ private:
 
 } // namespace
 
-void run_all(std::size_t count, unsigned threads, const std::function<void(std::size_t)> &task,
-             const std::function<void(std::size_t)> &done)
+void parallel_for(std::size_t count, unsigned threads, const std::function<void(std::size_t)> &task,
+                  const std::function<void(std::size_t)> &done)
 {
     std::atomic<std::size_t> next = 0;
     std::mutex mutex;
